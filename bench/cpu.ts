@@ -1,5 +1,5 @@
 /** What a process and those it started have used: CPU time of all threads and memory, read from /proc. Linux only. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** Processes below one that are looked at: a server under test has a few, so a list that does not end is a mistake. */
 const PROCESSES_MAX = 64;
@@ -60,7 +60,21 @@ function statusBytes(pid: number, field: 'VmHWM' | 'VmRSS'): number {
   return bytes.reduce((total, each) => total + each, 0);
 }
 
-/** Peak resident memory of a process and of its children, each since it started, in bytes. @throws when it is gone */
+/** What makes the kernel forget the most that a process had resident (proc(5), `clear_refs`). */
+const FORGET_PEAK = '5';
+
+/** From here on `peakRssBytes` tells the peak since now. A kernel that cannot forget goes on with the peak since the start. */
+export function forgetPeak(pid: number): void {
+  for (const each of familyOf(pid)) {
+    try {
+      writeFileSync(`/proc/${each}/clear_refs`, FORGET_PEAK);
+    } catch {
+      // It has ended, or the kernel keeps no such file.
+    }
+  }
+}
+
+/** Peak resident memory of a process and of its children, each since it started or was told to forget, in bytes. @throws when it is gone */
 export function peakRssBytes(pid: number): number {
   return statusBytes(pid, 'VmHWM');
 }

@@ -59,7 +59,7 @@ class Streams {
 
   constructor(program: string, outDir: string, target: Target) {
     this.#open = (streams, rampMs) => {
-      const workload: Workload = { ...KIND, name: 'W6', streams, requests: streams, rampMs, target: TARGET };
+      const workload: Workload = { ...KIND, name: 'W6', streams, requests: streams, rampMs, aims: [] };
       return load(program, outDir, workload, target, { requests: streams, stallSeconds: STALL_S });
     };
   }

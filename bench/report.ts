@@ -1,5 +1,6 @@
 /** From rounds to a table: medians and ratios to the raw relay. */
 
+import { aimsShown } from './aims.ts';
 import { EARLIER } from './candidate.ts';
 import { at } from './load.ts';
 import type { Outcome, Round } from './rounds.ts';
@@ -16,6 +17,8 @@ export interface Summary {
   readonly cpu_us_max: number;
   /** To the raw relay of the same run; undefined when it was not measured. */
   readonly ratio: number | undefined;
+  /** The same of peak memory. */
+  readonly peak_ratio: number | undefined;
   readonly first_p50_ms: number;
   readonly first_p99_ms: number;
   readonly added_p50_ms: number | undefined;
@@ -44,7 +47,7 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /** What CPU time is divided by: upstream tokens (whether or not the server merged them) or turns, of whole streams. */
-function units(workload: Workload, round: Round): number {
+export function units(workload: Workload, round: Round): number {
   return workload.unit === 'delta' ? round.ok * workload.tokens : round.ok;
 }
 
@@ -52,7 +55,7 @@ function units(workload: Workload, round: Round): number {
 export function summarize(outcomes: readonly Outcome[]): Summary[] {
   return outcomes.map((outcome) => {
     const { workload, rounds } = outcome;
-    const base = outcomes.find((other) => other.workload === workload && other.candidate === 'relay');
+    const base = outcomes.find((other) => other.workload.name === workload.name && other.candidate === 'relay');
     const cpuOf = (of: Outcome): number[] => of.rounds.map((round) => round.cpu_ns / 1e3 / units(workload, round));
     const firstOf = (of: Outcome, share: 0.5 | 0.99): number => median(of.rounds.map(({ first_ms }) => at(first_ms, share)));
     const wholeOf = (share: 0.5 | 0.99): number => median(rounds.map(({ whole_ms }) => at(whole_ms, share)));
@@ -66,6 +69,7 @@ export function summarize(outcomes: readonly Outcome[]): Summary[] {
       cpu_us_min: Math.min(...cpu),
       cpu_us_max: Math.max(...cpu),
       ratio: base === undefined ? undefined : median(cpu) / median(cpuOf(base)),
+      peak_ratio: base === undefined ? undefined : outcome.peak_rss_bytes / base.peak_rss_bytes,
       first_p50_ms: firstOf(outcome, 0.5),
       first_p99_ms: firstOf(outcome, 0.99),
       added_p50_ms: added(0.5),
@@ -128,65 +132,10 @@ export function tableOf(outcomes: readonly Outcome[]): Table {
       s.merged.toFixed(1),
       `${(s.idle_rss_bytes / 1e6).toFixed(0)} / ${(s.peak_rss_bytes / 1e6).toFixed(0)}`,
       String(s.broken),
-      isRelay ? 'the limit' : isService(s.candidate) ? (workload?.target ?? '') : '',
+      isRelay ? 'the limit' : isService(s.candidate) ? aimsShown(workload?.aims ?? []) : '',
     ];
   });
   return { columns: COLUMNS, rows };
-}
-
-const EARLIER_COLUMNS = [
-  'workload',
-  'per',
-  'earlier µs',
-  'now µs',
-  'now ÷ earlier',
-  'by round',
-  'says',
-  'first delta p50 / p99 ms: earlier',
-  'now',
-];
-
-/** Fewer rounds have no spread to speak of. */
-const ROUNDS_TO_JUDGE = 3;
-
-/** Whether the rounds agree on which of two builds costs more: a difference that some round contradicts is no larger than the spread. */
-export function verdictOf(ratios: readonly number[]): string {
-  if (ratios.length < ROUNDS_TO_JUDGE) return 'too few rounds to say';
-  if (ratios.every((ratio) => ratio > 1)) return 'dearer';
-  return ratios.every((ratio) => ratio < 1) ? 'cheaper' : 'within the spread';
-}
-
-/**
- * The service beside an earlier build of itself, a row per workload; none when no earlier one was measured. Each round's ratio is of
- * two measurements that followed each other, so their median holds still where the machine does not.
- */
-export function againstEarlier(outcomes: readonly Outcome[]): Table[] {
-  const summaries = summarize(outcomes);
-  const rows = outcomes.flatMap((earlier, at) => {
-    if (earlier.candidate !== EARLIER) return [];
-    const { workload } = earlier;
-    const nowAt = outcomes.findIndex((other) => other.workload === workload && other.candidate === 'service');
-    const [now, before, after] = [outcomes[nowAt], summaries[at], summaries[nowAt]];
-    if (now === undefined || before === undefined || after === undefined) return [];
-    const cpuOf = (round: Round | undefined): number => (round === undefined ? Number.NaN : round.cpu_ns / units(workload, round));
-    const ratios = now.rounds.map((round, i) => cpuOf(round) / cpuOf(earlier.rounds[i]));
-    const latency = (s: Summary): string => pair(s.first_p50_ms, s.first_p99_ms);
-    const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
-    return [
-      [
-        workload.name,
-        workload.unit,
-        digits(before.cpu_us),
-        digits(after.cpu_us),
-        median(ratios).toFixed(2),
-        range,
-        verdictOf(ratios),
-        latency(before),
-        latency(after),
-      ],
-    ];
-  });
-  return rows.length === 0 ? [] : [{ title: 'Beside the earlier build', columns: EARLIER_COLUMNS, rows }];
 }
 
 /** Three digits or more: 0.12, 12.3, 123. */

@@ -1,6 +1,6 @@
 /** One workload: every candidate's server side by side, warmed up, then measured in turns. Owns who is measured when, and who is left out. */
 import type { Candidate, Target } from './candidate.ts';
-import { cpuNs, peakRssBytes, rssBytes } from './cpu.ts';
+import { cpuNs, forgetPeak, peakRssBytes, rssBytes } from './cpu.ts';
 import { type Extent, type LoadResult, load } from './load.ts';
 import { pause } from './processes.ts';
 import type { Workload } from './workloads.ts';
@@ -20,6 +20,8 @@ const QUICK_WARM_UP_MAX_S = 2;
 /** One measured round of one candidate. */
 export interface Round extends LoadResult {
   readonly cpu_ns: number;
+  /** The most that was resident during the round. */
+  readonly peak_rss_bytes: number;
 }
 
 /** All rounds of one candidate on one workload. */
@@ -59,6 +61,8 @@ interface Player {
   readonly target: Target;
   readonly rounds: Round[];
   idleRssBytes: number;
+  /** Until the last round that was measured. */
+  peakRssBytes: number;
 }
 
 /** Every other round the other way round: whoever follows finds the same machine. */
@@ -147,14 +151,20 @@ async function warmUp(stage: Stage, workload: Workload, { target }: Player): Pro
   if (ok === 0) throw new Error(`no stream of the warm-up was whole: ${reasons[0] ?? 'nothing came'}`);
 }
 
-async function measure(stage: Stage, workload: Workload, { target }: Player): Promise<Round> {
+async function measure(stage: Stage, workload: Workload, player: Player): Promise<Round> {
+  const { target } = player;
+  player.peakRssBytes = Math.max(player.peakRssBytes, peakRssBytes(target.process.pid));
+  forgetPeak(target.process.pid);
   const before = cpuNs(target.process.pid);
   const extent = extentOf(stage, workload.requests, workload.streams, stage.quick ? QUICK_MAX_S : ROUND_MAX_S);
   const result = await load(stage.program, stage.outDir, workload, target, extent);
   await pause(SETTLE_MS);
   target.process.check();
   if (result.ok === 0) throw new Error(`no stream of a round was whole: ${result.reasons[0] ?? 'nothing came'}`);
-  return { ...result, cpu_ns: cpuNs(target.process.pid) - before };
+  const cpu = cpuNs(target.process.pid) - before;
+  const peak = peakRssBytes(target.process.pid);
+  player.peakRssBytes = Math.max(player.peakRssBytes, peak);
+  return { ...result, cpu_ns: cpu, peak_rss_bytes: peak };
 }
 
 /** Of starting a server, and of stopping it. */
@@ -176,7 +186,7 @@ export async function play(stage: Stage, workload: Workload): Promise<{ outcomes
     for (const candidate of stage.candidates) {
       step('starts', candidate);
       await players.try(candidate, async () => {
-        players.list.push({ candidate, target: await candidate.start(scene), rounds: [], idleRssBytes: 0 });
+        players.list.push({ candidate, target: await candidate.start(scene), rounds: [], idleRssBytes: 0, peakRssBytes: 0 });
       });
     }
     for (const player of players.list) {
@@ -195,12 +205,12 @@ export async function play(stage: Stage, workload: Workload): Promise<{ outcomes
         });
       }
     }
-    const outcomes = players.list.map(({ candidate, target, rounds, idleRssBytes }) => ({
+    const outcomes = players.list.map(({ candidate, rounds, idleRssBytes, peakRssBytes: peak }) => ({
       workload,
       candidate: candidate.name,
       rounds,
       idle_rss_bytes: idleRssBytes,
-      peak_rss_bytes: peakRssBytes(target.process.pid),
+      peak_rss_bytes: peak,
     }));
     return { outcomes, leftOut: players.leftOut };
   } finally {

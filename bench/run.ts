@@ -18,7 +18,8 @@ import { type Peer, peers } from './peers.ts';
 import { CLIENT_CORE, pinSelf } from './processes.ts';
 import { Progress } from './progress.ts';
 import type { Question } from './question.ts';
-import { type Results, writeResults } from './results.ts';
+import type { Results } from './report-data.ts';
+import { writeResults } from './results.ts';
 import { expectedSeconds, play, reasonOf, type Stage } from './rounds.ts';
 import { earlierService, programOf, service, serviceWithAll } from './service.ts';
 import { severalNodes } from './several-nodes.ts';
@@ -117,7 +118,7 @@ async function main(): Promise<void> {
     results.findings.push({ name: question.name, what: question.what, ...finding });
     writeResults(results, outDir);
   }
-  process.stdout.write(writeResults(results, outDir));
+  process.stdout.write(`${writeResults(results, outDir)}\nReport: ${join(outDir, 'report.json')}\n`);
 }
 
 main().catch((error: unknown) => {

@@ -28,7 +28,7 @@ const WORKLOAD: Workload = {
   rampMs: 0,
   gapMs: 0,
   unit: 'turn',
-  target: '',
+  aims: [],
 };
 
 /** Asks a server that answers with `answer` and says what the load client made of it. */

@@ -1,0 +1,113 @@
+/** What `report.json` holds: everything that the report shows, so that it can be made anew from the file. */
+import { spawnSync } from 'node:child_process';
+import { cpus, release, totalmem } from 'node:os';
+import { type AgainstEarlier, againstEarlier } from './against.ts';
+import { type Behind, behindOf } from './behind.ts';
+import type { Candidate } from './candidate.ts';
+import { projectDir } from './load.ts';
+import { canPin } from './processes.ts';
+import type { Answer } from './question.ts';
+import { type Summary, summarize } from './report.ts';
+import type { LeftOut, Outcome } from './rounds.ts';
+
+/** Rises when somebody who reads the file has to know. */
+export const FORMAT = 2;
+
+export interface Machine {
+  readonly cores: number;
+  readonly processor: string;
+  readonly memory_bytes: number;
+  readonly linux: string;
+  readonly node: string;
+  readonly pinned: boolean;
+}
+
+export type Server = Pick<Candidate, 'name' | 'what' | 'role' | 'versions' | 'keeps' | 'notes'>;
+
+/** What was measured. */
+export interface Measured {
+  readonly format: typeof FORMAT;
+  readonly began: string;
+  /** What git calls the source; absent where it was not got by git. */
+  readonly commit?: string;
+  readonly machine: Machine;
+  readonly rounds: number;
+  readonly quick: boolean;
+  /** What each sync of a server took longer than the disk needs; 0: nothing. */
+  readonly sync_delay_us: number;
+  readonly candidates: readonly Server[];
+  readonly outcomes: readonly Outcome[];
+  readonly findings: readonly Answer[];
+  readonly left_out: readonly LeftOut[];
+}
+
+/** The same with what follows from it. */
+export interface Report extends Measured {
+  readonly summaries: readonly Summary[];
+  readonly behind: Behind;
+  readonly against?: AgainstEarlier;
+}
+
+/** What a run found, as far as it is. */
+export interface Results {
+  readonly began: Date;
+  readonly rounds: number;
+  readonly quick: boolean;
+  readonly syncDelayUs: number;
+  readonly candidates: readonly Candidate[];
+  readonly outcomes: Outcome[];
+  readonly findings: Answer[];
+  readonly leftOut: LeftOut[];
+}
+
+function machine(): Machine {
+  const processors = cpus();
+  return {
+    cores: processors.length,
+    processor: processors[0]?.model ?? 'unknown',
+    memory_bytes: totalmem(),
+    linux: release(),
+    node: process.versions.node,
+    pinned: canPin,
+  };
+}
+
+function commit(): { commit?: string } {
+  const { status, stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { cwd: projectDir(), encoding: 'utf8' });
+  return status === 0 ? { commit: stdout.trim() } : {};
+}
+
+/** Adds what follows from what was measured. */
+export function reportOf(measured: Measured): Report {
+  const against = againstEarlier(measured.outcomes);
+  return {
+    ...measured,
+    summaries: summarize(measured.outcomes),
+    behind: behindOf(measured),
+    ...(against === undefined ? {} : { against }),
+  };
+}
+
+/** The report of a run on this machine. */
+export function reportOfRun({ began, rounds, quick, syncDelayUs, candidates, outcomes, findings, leftOut }: Results): Report {
+  return reportOf({
+    format: FORMAT,
+    began: began.toISOString(),
+    ...commit(),
+    machine: machine(),
+    rounds,
+    quick,
+    sync_delay_us: syncDelayUs,
+    candidates: candidates.map(({ name, what, role, versions, keeps, notes }) => ({
+      name,
+      what,
+      role,
+      ...(versions === undefined ? {} : { versions }),
+      ...(keeps === undefined ? {} : { keeps }),
+      ...(notes === undefined ? {} : { notes }),
+    })),
+    outcomes,
+    findings,
+    left_out: [...leftOut, ...findings.flatMap((finding) => finding.leftOut ?? [])],
+  });
+}
