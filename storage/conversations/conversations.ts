@@ -17,6 +17,7 @@ const conversation = columns({
   /** Rows of placeholders it has. */
   placeholders: integer,
   createdAtMs: integer,
+  /** When its latest turn was opened. */
   updatedAtMs: integer,
 });
 
@@ -49,14 +50,33 @@ export interface Fence {
   readonly owner: string;
 }
 
-/** Passes the fence: true when the row still has the expected epoch; the row then has the caller's epoch and owner. */
-export function passFence(db: Connection, conversationId: string, fence: Fence, nowMs: number): boolean {
+const held = columns({ epoch: integer, owner: text });
+
+/**
+ * Passes the fence: true when the row still has the expected epoch; the row then has the caller's epoch and owner. An owner that writes on
+ * finds both there, and then no page is written.
+ */
+export function passFence(db: Connection, conversationId: string, { expectedEpoch, epoch, owner }: Fence): boolean {
+  const row = held.get(db, 'FROM conversations WHERE id = :conversationId', { conversationId });
+  if (row?.epoch !== expectedEpoch) return false;
+  if (row.epoch !== epoch || row.owner !== owner)
+    db.statement('UPDATE conversations SET epoch = :epoch, owner = :owner WHERE id = :conversationId').run({
+      conversationId,
+      epoch,
+      owner,
+    });
+  return true;
+}
+
+/** As `passFence`, for a new turn: lists are sorted by the time of the latest one. */
+export function enterPastFence(db: Connection, conversationId: string, fence: Fence, nowMs: number): boolean {
+  const { expectedEpoch, epoch, owner } = fence;
   return (
     db
       .statement(
         'UPDATE conversations SET epoch = :epoch, owner = :owner, updated_at_ms = :nowMs WHERE id = :conversationId AND epoch = :expectedEpoch',
       )
-      .run({ conversationId, ...fence, nowMs }).changes === 1
+      .run({ conversationId, expectedEpoch, epoch, owner, nowMs }).changes === 1
   );
 }
 

@@ -5,9 +5,9 @@ import { type Admission, type Cap, countTurn, passCaps } from '../billing/usage-
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { inSavepoint } from '../sqlite/savepoint.ts';
+import { Withdrawal } from '../sqlite/withdrawal.ts';
 import { type UploadUse, useUploads } from '../uploads/uploads.ts';
-import { insertBlocks, insertMessage, type NewBlock, type PickChange, passFence, setPicks } from './conversations.ts';
+import { enterPastFence, insertBlocks, insertMessage, type NewBlock, type PickChange, setPicks } from './conversations.ts';
 import { changeInvocations, type InvocationChange } from './invocations.ts';
 import { insertPlaceholders, type PlaceholderRow } from './placeholders.ts';
 import { insertJournal, readTurn, type TurnKind } from './turns.ts';
@@ -68,13 +68,9 @@ export type OpenTurnOutput =
   | { readonly outcome: 'stale' }
   | { readonly outcome: 'refused'; readonly cap: Cap };
 
-/** Rolls the transaction back and makes it return the outcome, without an error. */
-class Withdraw extends Error {
-  readonly output: OpenTurnOutput;
-  constructor(output: OpenTurnOutput) {
-    super(output.outcome);
-    this.output = output;
-  }
+/** Takes the opening back: what it is based on has changed. */
+function stale(): Withdrawal<OpenTurnOutput> {
+  return new Withdrawal<OpenTurnOutput>({ outcome: 'stale' });
 }
 
 const person = columns({ id: text });
@@ -95,7 +91,7 @@ function personId(db: Connection, input: OpenTurnInput): string | null {
 function enterConversation(db: Connection, input: OpenTurnInput): void {
   const { id, expectedEpoch, epoch, owner } = input.conversation;
   if (expectedEpoch !== null) {
-    if (!passFence(db, id, { expectedEpoch, epoch, owner }, input.nowMs)) throw new Withdraw({ outcome: 'stale' });
+    if (!enterPastFence(db, id, { expectedEpoch, epoch, owner }, input.nowMs)) throw stale();
     // The person's record exists already, because the conversation is theirs. This remembers the turn's signature.
     if (input.person?.verified === true) personId(db, input);
     return;
@@ -145,43 +141,34 @@ function insertTurn(db: Connection, input: OpenTurnInput): number {
   return Number(lastInsertRowid);
 }
 
-function writeOpening(db: Connection, input: OpenTurnInput): OpenTurnOutput {
-  const { appId, turnId, channel, nowMs } = input;
-  if (readTurn(db, appId, turnId) !== undefined) return { outcome: 'exists' };
-  const isNewConversation = input.conversation.expectedEpoch === null;
-  const passed = input.admission === null ? null : passCaps(db, { appId, channel, isNewConversation, nowMs }, input.admission);
-  if (passed?.cap != null) return { outcome: 'refused', cap: passed.cap };
-  enterConversation(db, input);
-  const conversationId = input.conversation.id;
-  if (input.placeholders.length > 0) insertPlaceholders(db, conversationId, input.placeholders);
-  if (input.userMessage !== null) {
-    insertMessage(db, { id: input.userMessage.id, conversationId, role: 'user', createdAtMs: nowMs });
-    insertBlocks(db, conversationId, input.userMessage.id, input.userMessage.blocks);
-    const { id: messageId, uploads } = input.userMessage;
-    if (uploads.length > 0 && !useUploads(db, { messageId, uploads })) throw new Withdraw({ outcome: 'stale' });
-  }
-  insertMessage(db, { id: input.assistantMessageId, conversationId, role: 'assistant', createdAtMs: nowMs });
-  const turn = insertTurn(db, input);
-  insertJournal(db, turn, 0, input.journal);
-  const changes = input.invocationChanges.map((change) => (change.to === 'executing' ? { ...change, executedBy: turn } : change));
-  if (!setPicks(db, input.picks) || changeInvocations(db, changes, nowMs).length > 0) {
-    throw new Withdraw({ outcome: 'stale' });
-  }
-  const resume = db.statement('UPDATE turns SET state = :to WHERE id = :turn AND state = :from');
-  if (input.resumed.some((move) => resume.run({ ...move }).changes === 0)) throw new Withdraw({ outcome: 'stale' });
-  if (input.manifestHash != null) noteManifestUse(db, appId, input.manifestHash, nowMs, input.person?.verified === true);
-  if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs }, input.admission);
-  return { outcome: 'opened', turn, dayLeft: passed?.dayLeft ?? null };
-}
-
 export const transactions = {
   /** Stores the message, opens the turn and counts it, all or nothing; once per (app, turn_id). */
   openTurn(db: Connection, input: OpenTurnInput): OpenTurnOutput {
-    try {
-      return inSavepoint(db, () => writeOpening(db, input));
-    } catch (error) {
-      if (error instanceof Withdraw) return error.output;
-      throw error;
+    const { appId, turnId, channel, nowMs } = input;
+    if (readTurn(db, appId, turnId) !== undefined) return { outcome: 'exists' };
+    const isNewConversation = input.conversation.expectedEpoch === null;
+    const passed = input.admission === null ? null : passCaps(db, { appId, channel, isNewConversation, nowMs }, input.admission);
+    if (passed?.cap != null) return { outcome: 'refused', cap: passed.cap };
+    enterConversation(db, input);
+    const conversationId = input.conversation.id;
+    if (input.placeholders.length > 0) insertPlaceholders(db, conversationId, input.placeholders);
+    if (input.userMessage !== null) {
+      insertMessage(db, { id: input.userMessage.id, conversationId, role: 'user', createdAtMs: nowMs });
+      insertBlocks(db, conversationId, input.userMessage.id, input.userMessage.blocks);
+      const { id: messageId, uploads } = input.userMessage;
+      if (uploads.length > 0 && !useUploads(db, { messageId, uploads })) throw stale();
     }
+    insertMessage(db, { id: input.assistantMessageId, conversationId, role: 'assistant', createdAtMs: nowMs });
+    const turn = insertTurn(db, input);
+    insertJournal(db, turn, 0, input.journal);
+    const changes = input.invocationChanges.map((change) => (change.to === 'executing' ? { ...change, executedBy: turn } : change));
+    if (!setPicks(db, input.picks) || changeInvocations(db, changes, nowMs).length > 0) {
+      throw stale();
+    }
+    const resume = db.statement('UPDATE turns SET state = :to WHERE id = :turn AND state = :from');
+    if (input.resumed.some((move) => resume.run({ ...move }).changes === 0)) throw stale();
+    if (input.manifestHash != null) noteManifestUse(db, appId, input.manifestHash, nowMs, input.person?.verified === true);
+    if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs }, input.admission);
+    return { outcome: 'opened', turn, dayLeft: passed?.dayLeft ?? null };
   },
 };

@@ -155,7 +155,7 @@ export const transactions = {
   /** One step of a running turn: state, blocks, calls and charge together. False when the fence refused. */
   commitTurn(db: Connection, input: CommitTurnInput): boolean {
     const { conversationId, turn, nowMs } = input;
-    if (!passFence(db, conversationId, input.fence, nowMs)) return false;
+    if (!passFence(db, conversationId, input.fence)) return false;
     if (input.replacesAttempt) {
       db.statement('DELETE FROM blocks WHERE message_id = :messageId').run({ messageId: input.messageId });
       // Reads that the service ran itself are deleted with the answer that they were made for.
@@ -195,7 +195,7 @@ export const transactions = {
       nowMs: number;
     },
   ): boolean {
-    if (!passFence(db, input.conversationId, input.fence, input.nowMs)) return false;
+    if (!passFence(db, input.conversationId, input.fence)) return false;
     settling.settleInvocations(db, input);
     return true;
   },

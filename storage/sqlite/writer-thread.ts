@@ -9,9 +9,10 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
 import { blockThread, jitteredPauseMs } from './database.ts';
+import { commitGroup, type RunnableTransactions, type WritableFile } from './group.ts';
 import { emptiesLog, emptyLog } from './log-emptying.ts';
-import { SEALED_MESSAGE, StorageError, storageErrorCodeOf } from './storage-error.ts';
-import type { Sealing, TransactionContext } from './writer.ts';
+import { StorageError, storageErrorCodeOf } from './storage-error.ts';
+import type { Sealing } from './writer.ts';
 import {
   type Failure,
   type FromThread,
@@ -35,18 +36,12 @@ const DRAIN_WRITES_MAX = 1_024;
 const BUSY_TRIES_MAX = 30;
 
 interface Registry {
-  readonly transactions: Readonly<Record<string, (db: Connection, input: unknown, context: TransactionContext) => unknown>>;
+  readonly transactions: RunnableTransactions;
   open(path: string): Connection;
   /** Absent: none of these files is ever sealed. */
   readonly sealing?: Sealing;
   /** Names of transactions whose deleted data must not remain in any file, the write-ahead log included. */
   readonly erasing?: ReadonlySet<string>;
-}
-
-interface OpenFile {
-  readonly connection: Connection;
-  /** Asked before each group; undefined: this kind of file has no seal. */
-  readonly sealing: Sealing | undefined;
 }
 
 /** The writes that wait for one file. */
@@ -63,7 +58,7 @@ class WriterThread {
   readonly #registry: Registry;
   readonly #syncDelayMs: number;
   readonly #queues = new Map<string, FileQueue>();
-  readonly #open = new LRUCache<string, OpenFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => connection.close() });
+  readonly #open = new LRUCache<string, WritableFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => connection.close() });
   #rerunPlanned = false;
 
   constructor(port: MessagePort, registry: Registry, syncDelayMs: number) {
@@ -125,7 +120,8 @@ class WriterThread {
     let settlements: Settlement[];
     let committed = true;
     try {
-      settlements = this.#commit(queue.path, group);
+      settlements = commitGroup(this.#file(queue.path), group);
+      blockThread(this.#syncDelayMs);
     } catch (error) {
       const code = storageErrorCodeOf(error);
       if (code === 'busy' && queue.busyTries + 1 < BUSY_TRIES_MAX) {
@@ -158,79 +154,12 @@ class WriterThread {
     }, jitteredPauseMs());
   }
 
-  /** Runs the group in one transaction; throws when the transaction as a whole could not be made or committed. */
-  #commit(path: string, group: readonly WriteRequest[]): Settlement[] {
-    const { connection, sealing } = this.#file(path);
-    connection.statement('BEGIN IMMEDIATE').run();
-    try {
-      const context: TransactionContext = { nowMs: Date.now() };
-      const settlements =
-        sealing === undefined
-          ? group.map((write) => this.#runWrite(connection, write, context))
-          : this.#runUnderSeal(connection, sealing, group, context);
-      connection.statement('COMMIT').run();
-      blockThread(this.#syncDelayMs);
-      return settlements;
-    } catch (error) {
-      rollBack(connection);
-      throw error;
-    }
-  }
-
-  /** Refuses writes that the seal forbids. The seal is read inside the transaction, so that no process can set it in between. */
-  #runUnderSeal(connection: Connection, sealing: Sealing, group: readonly WriteRequest[], context: TransactionContext): Settlement[] {
-    let refuses = sealing.refusals(connection);
-    return group.map((write) => {
-      if (refuses?.(write.name) === true) {
-        return {
-          id: write.id,
-          ok: false,
-          failure: failureOf(new StorageError('sealed', `${SEALED_MESSAGE}; ${write.name} was not tried`)),
-        };
-      }
-      const settlement = this.#runWrite(connection, write, context);
-      // The rest of the group comes after it.
-      if (sealing.isChangedBy(write.name)) refuses = sealing.refusals(connection);
-      return settlement;
-    });
-  }
-
-  #runWrite(connection: Connection, write: WriteRequest, context: TransactionContext): Settlement {
-    connection.statement('SAVEPOINT write').run();
-    let value: unknown;
-    try {
-      value = this.#call(connection, write, context);
-    } catch (error) {
-      // A connection opened while the disk was read-only stays read-only, so it is discarded with the group.
-      if (storageErrorCodeOf(error) === 'read_only') throw error;
-      try {
-        connection.statement('ROLLBACK TO write').run();
-        connection.statement('RELEASE write').run();
-      } catch {
-        // SQLite ended the whole transaction (a full disk, an I/O error): the first error is the group's.
-        throw error;
-      }
-      return { id: write.id, ok: false, failure: failureOf(error) };
-    }
-    connection.statement('RELEASE write').run();
-    return { id: write.id, ok: true, value };
-  }
-
-  #call(connection: Connection, write: WriteRequest, context: TransactionContext): unknown {
-    const transaction = Object.hasOwn(this.#registry.transactions, write.name) ? this.#registry.transactions[write.name] : undefined;
-    if (transaction === undefined) throw new StorageError('failed', `no transaction is named ${write.name}`);
-    const value = transaction(connection, write.input, context);
-    if (value instanceof Promise)
-      throw new StorageError('failed', `transaction ${write.name} is asynchronous; its rows would miss the COMMIT`);
-    return value;
-  }
-
-  #file(path: string): OpenFile {
+  #file(path: string): WritableFile {
     const known = this.#open.get(path);
     if (known !== undefined) return known;
     const connection = this.#registry.open(path);
-    const { sealing } = this.#registry;
-    const file = { connection, sealing: sealing?.appliesTo(connection) === true ? sealing : undefined };
+    const { sealing, transactions } = this.#registry;
+    const file = { connection, transactions, sealing: sealing?.appliesTo(connection) === true ? sealing : undefined };
     this.#open.set(path, file);
     return file;
   }
@@ -272,14 +201,6 @@ class WriterThread {
 
 function failAll(group: readonly WriteRequest[], failure: Failure): Settlement[] {
   return group.map(({ id }) => ({ id, ok: false, failure }));
-}
-
-function rollBack(connection: Connection): void {
-  try {
-    connection.exec('ROLLBACK');
-  } catch {
-    // Already rolled back by SQLite itself; the error that led here is the one to report.
-  }
 }
 
 if (parentPort === null) throw new Error('writer-thread runs as a worker thread only');

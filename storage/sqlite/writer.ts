@@ -28,7 +28,8 @@ export interface TransactionContext {
 
 /**
  * A named transaction: synchronous, its rows all or nothing. Input and output are cloned between threads, so they are
- * plain data (a Buffer arrives as Uint8Array). It throws a Refusal for an expected "no". It must not begin or end
+ * plain data (a Buffer arrives as Uint8Array). It throws a Refusal for an expected "no", and a Withdrawal to take its rows
+ * back and yet succeed. When one of its group throws it is run once more, so that it depends on rows and input alone. It must not begin or end
  * transactions, nor leave a deferred constraint to COMMIT, where it would fail the neighbours in the group too.
  */
 export type Transaction = (db: Connection, input: never, context: TransactionContext) => unknown;

@@ -7,6 +7,7 @@ import { insertInvocations } from '../../../storage/conversations/invocations.ts
 import { type OpenTurnInput, type OpenTurnOutput, transactions } from '../../../storage/conversations/turn-openings.ts';
 import { readTurn, type TurnKind } from '../../../storage/conversations/turns.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { commitGroup, type WritableFile } from '../../../storage/sqlite/group.ts';
 import { addApp, openFiles } from '../../storage/migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -16,24 +17,30 @@ const SNAPSHOT = JSON.stringify(turnMachine().snapshot.context);
 /** One conversation and the turns that are written into it, by the transaction that opens turns. */
 class Conversation {
   readonly db: Connection;
+  readonly #file: WritableFile;
   readonly #appId: string;
   #turns = 0;
 
   constructor(t: TestContext) {
     const files = openFiles(t, NOW);
     this.db = files.db;
+    // The writer knows of inputs only that they are plain data.
+    this.#file = { connection: this.db, transactions: transactions as never, sealing: undefined };
     this.#appId = addApp(files, 'Shop', NOW);
   }
 
   open(turn: { kind: TurnKind; state: TurnState; resumed?: OpenTurnInput['resumed'] }): OpenTurnOutput {
     this.#turns += 1;
     const fence = this.#turns === 1 ? { expectedEpoch: null, epoch: 1 } : { expectedEpoch: 1, epoch: 1 };
-    return transactions.openTurn(this.db, {
+    const input: OpenTurnInput = {
       ...{ appId: this.#appId, channel: 'sandbox', turnId: `turn_${this.#turns}`, fingerprint: 'f', deviceId: 'd', requestId: 'r' },
       ...{ request: '{}', model: 'm', runBy: 'a', nowMs: NOW, conversation: { id: CONVERSATION, ...fence, owner: 'a' }, person: null },
       ...{ userMessage: null, placeholders: [], assistantMessageId: `msg_${this.#turns}`, snapshot: SNAPSHOT, nextSeq: 1 },
       ...{ journal: '[]', ended: true, admission: null, picks: [], invocationChanges: [], resumed: [], ...turn },
-    });
+    };
+    const [settlement] = commitGroup(this.#file, [{ id: 1, path: this.db.path, name: 'openTurn', input }]);
+    assert.ok(settlement?.ok);
+    return settlement.value as OpenTurnOutput;
   }
 
   /** A turn that is there, with a call of its own if it `calls`; returns its number. */

@@ -3,6 +3,7 @@
 import { Refusal } from '../../../protocol/errors.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
+import { Withdrawal } from '../../../storage/sqlite/withdrawal.ts';
 
 export function open(path: string): Connection {
   const connection = openWriter(path);
@@ -28,6 +29,10 @@ export const transactions = {
   addThenThrow(db: Connection, input: NoteInput): never {
     addNote(db, input);
     throw new Error(`no to ${input.text}`);
+  },
+  addThenWithdraw(db: Connection, input: NoteInput): string {
+    addNote(db, input);
+    throw new Withdrawal(`withdrew ${input.text}`);
   },
   addThenRefuse(db: Connection, input: NoteInput): never {
     addNote(db, input);

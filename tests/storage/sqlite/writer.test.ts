@@ -89,6 +89,17 @@ test('STORE-2: a write that throws takes back its own rows and no others', async
   assert.equal(writer.stats().commits, 1);
 });
 
+test('STORE-2: a write that is withdrawn takes back its own rows and resolves with what it says', async (t) => {
+  const { writer, path } = setUp(t);
+  const results = await Promise.all([
+    writer.write(path, 'addNote', { text: 'before' }),
+    writer.write(path, 'addThenWithdraw', { text: 'after' }),
+    writer.write(path, 'addNote', { text: 'after' }),
+  ]);
+  assert.deepEqual(results, [{ id: 1 }, 'withdrew after', { id: 2 }]);
+  assert.deepEqual(texts(path), ['before', 'after']);
+});
+
 test('STORE-2: message, stack and kind cross the thread', async (t) => {
   const { writer, path } = setUp(t);
   await assert.rejects(writer.write(path, 'addThenThrow', { text: 'x' }), (error: unknown) => {
