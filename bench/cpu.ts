@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 const PROCESSES_MAX = 64;
 
 /** A file of /proc; undefined when whoever it tells of has ended. */
-function readIfThere(path: string): string | undefined {
+export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -23,7 +23,7 @@ function threadsOf(pid: number): readonly string[] {
 }
 
 /** The process and all below it. */
-function familyOf(pid: number): readonly number[] {
+export function familyOf(pid: number): readonly number[] {
   const family = [pid];
   for (let at = 0; at < family.length && family.length < PROCESSES_MAX; at++) {
     for (const thread of threadsOf(family[at] ?? pid)) {

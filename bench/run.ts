@@ -24,11 +24,12 @@ import { expectedSeconds, play, reasonOf, type Stage } from './rounds.ts';
 import { earlierService, programOf, service, serviceWithAll } from './service.ts';
 import { severalNodes } from './several-nodes.ts';
 import { syncDelayUs } from './slow-disk.ts';
+import { turnCost } from './turn-cost.ts';
 import { turns } from './turns.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
 const OURS: readonly Candidate[] = [relay, service, serviceWithAll];
-const QUESTIONS: readonly Question[] = [...turns, openStreams, knowledge, agents, betweenNodes, severalNodes, diskDelays];
+const QUESTIONS: readonly Question[] = [...turns, turnCost, openStreams, knowledge, agents, betweenNodes, severalNodes, diskDelays];
 const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */
 const ENDS = { SIGINT: 130, SIGTERM: 143 } as const;
