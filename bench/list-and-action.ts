@@ -35,6 +35,7 @@ export const listAndAction: TurnKind = {
   rounds: 2,
   components: [LIST_COMPONENT],
   target: 2,
+  preparedInS: 2,
   async prepare(stage) {
     const registration = stage.client();
     const manifestHash = await registration.register(stage.app.liveKey, MANIFEST);

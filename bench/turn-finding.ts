@@ -1,6 +1,9 @@
 /** What the rounds of W7, W8 or W9 say: the table, and what misses its aim. Pure. */
+import { EARLIER } from './candidate.ts';
+import { type Verdict, verdictOf } from './comparison.ts';
 import type { Finding } from './question.ts';
 import { digits, median, range, sum } from './report.ts';
+import type { Table } from './table.ts';
 import type { TurnKind } from './turn-kind.ts';
 
 export interface Round {
@@ -46,9 +49,9 @@ function cpuUsOf({ kind, rounds }: Played): number[] {
   return rounds.map(({ cpu_ns, turns }) => cpu_ns / 1e3 / (turns * kind.rounds));
 }
 
-/** The same as a multiple of W3's in the same round. */
-function ratiosOf(played: Played, plain: Played): number[] {
-  const beside = cpuUsOf(plain);
+/** The same as a multiple of another one's in the same round. */
+function ratiosOf(played: Played, other: Played): number[] {
+  const beside = cpuUsOf(other);
   return cpuUsOf(played).map((us, round) => us / (beside[round] ?? Number.NaN));
 }
 
@@ -84,7 +87,7 @@ function rowOf(played: Played, all: readonly Played[]): string[] {
 /** What is wrong with the turns of one kind at one server, a sentence each. */
 function warningsOf(played: Played, all: readonly Played[]): string[] {
   const { candidate, kind, rounds } = played;
-  const who = `${kind.name}, ${candidate}`;
+  const who = kind.target === undefined ? `${candidate}, ${kind.name}` : candidate;
   const plain = plainOf(played, all);
   const ratio = plain === undefined ? Number.NaN : median(ratiosOf(played, plain));
   const broken = sum(rounds.map((round) => round.broken));
@@ -98,10 +101,27 @@ function warningsOf(played: Played, all: readonly Played[]): string[] {
   return warnings;
 }
 
+const EARLIER_COLUMNS = ['turns', 'CPU µs a turn: earlier', 'now', 'now ÷ earlier', 'by round', 'says'];
+const SAYS: Readonly<Partial<Record<Verdict, string>>> = { less: 'cheaper', more: 'dearer' };
+
+/** The service beside an earlier build of itself; none when no earlier one was measured. */
+function besideEarlier(all: readonly Played[]): Table[] {
+  const rows = all.flatMap((now) => {
+    const earlier = all.find(({ candidate, kind }) => candidate === EARLIER && kind === now.kind);
+    if (now.candidate !== 'service' || earlier === undefined) return [];
+    const [before, after] = [cpuUsOf(earlier), cpuUsOf(now)];
+    const ratios = ratiosOf(now, earlier);
+    const verdict = verdictOf(ratios);
+    const cost = [before, after].map((us) => digits(median(us) * now.kind.rounds));
+    return [[now.kind.name, ...cost, median(ratios).toFixed(2), range(ratios), SAYS[verdict] ?? verdict]];
+  });
+  return rows.length === 0 ? [] : [{ title: 'Beside the earlier build', columns: EARLIER_COLUMNS, rows }];
+}
+
 /** The section of a kind, with W3's turns beside its own. */
 export function findingOf(all: readonly Played[]): Finding {
   return {
-    tables: [{ columns: COLUMNS, rows: all.map((played) => rowOf(played, all)) }],
+    tables: [{ columns: COLUMNS, rows: all.map((played) => rowOf(played, all)) }, ...besideEarlier(all)],
     warnings: all.flatMap((played) => warningsOf(played, all)),
     data: all.map(({ candidate, kind, rounds }) => ({ candidate, turns: kind.name, model_rounds: kind.rounds, rounds })),
   };

@@ -43,6 +43,8 @@ export interface TurnKind {
   readonly preparedBy?: string;
   /** What a round may cost, as a multiple of W3's turn; undefined: it is W3. */
   readonly target: number | undefined;
+  /** About how long starting its server and preparing it take. */
+  readonly preparedInS: number;
   prepare(stage: TurnStage): Promise<PlayTurn>;
 }
 
@@ -73,6 +75,7 @@ export const PLAIN: TurnKind = {
   rounds: 1,
   components: [],
   target: undefined,
+  preparedInS: 2,
   async prepare(stage) {
     const askers = askersOf(stage);
     return async (client, stream) => {

@@ -34,6 +34,7 @@ export const turnWithSearch: TurnKind = {
   rounds: 2,
   components: [],
   target: 2,
+  preparedInS: 4,
   async prepare(stage) {
     const headings = await publish(stage);
     const askers = askersOf(stage);

@@ -6,6 +6,7 @@ import { dataLayout } from '../storage/data-layout.ts';
 import type { Build, Candidate } from './candidate.ts';
 import { cpuNs } from './cpu.ts';
 import { listAndAction } from './list-and-action.ts';
+import { longConversation } from './long-conversation.ts';
 import { type Model, type Served, withModel } from './model.ts';
 import { pause, SERVER_CORE } from './processes.ts';
 import type { Finding, Question, QuestionScene } from './question.ts';
@@ -24,8 +25,6 @@ const ROUND_MS = 3_000;
 const QUICK_MS = 1_000;
 /** After the last answer a server still commits and tidies up. */
 const SETTLE_MS = 200;
-/** About what starting a server, preparing it and ending it takes. */
-const STARTED_S = 3;
 /** The reasons of the first broken turns say enough. */
 const SHOWN_MAX = 3;
 
@@ -172,9 +171,9 @@ function questionOf(kind: TurnKind): Question {
     what: kind.what,
     asks: isOurs,
     expectedSeconds: ({ candidates, quick, rounds }) => {
-      const players = candidates.filter(isOurs).length * 2;
       const [warmUpMs, roundMs] = quick ? [QUICK_MS, QUICK_MS] : [WARM_UP_MS, ROUND_MS];
-      return players * (STARTED_S + (warmUpMs + rounds * (roundMs + SETTLE_MS)) / 1e3);
+      const playedS = (warmUpMs + rounds * (roundMs + SETTLE_MS)) / 1e3;
+      return candidates.filter(isOurs).length * (PLAIN.preparedInS + kind.preparedInS + 2 * playedS);
     },
     measure: (scene: QuestionScene): Promise<Finding> =>
       withModel(scene.outDir, async (model) => findingOf(await playAll(kind, model, scene))),
@@ -182,6 +181,6 @@ function questionOf(kind: TurnKind): Question {
 }
 
 /** In the order in which they are played. */
-export const TURN_KINDS: readonly TurnKind[] = [listAndAction, turnWithSearch];
+export const TURN_KINDS: readonly TurnKind[] = [listAndAction, longConversation, turnWithSearch];
 
 export const turns: readonly Question[] = TURN_KINDS.map(questionOf);

@@ -24,6 +24,7 @@ interface Loaded {
   readonly broken: number;
   readonly reasons: readonly string[];
   readonly requests: number;
+  readonly bytes: number;
 }
 
 async function playedBy(kind: TurnKind, model: Model, outDir: string): Promise<Loaded> {
@@ -35,7 +36,7 @@ async function playedBy(kind: TurnKind, model: Model, outDir: string): Promise<L
     const { times, broken, reasons } = await loadTurns(player.client, player.play, STREAMS, FOR_MS);
     const after = await model.served();
     for (const { firstMs, wholeMs } of times) assert.ok(firstMs > 0 && wholeMs >= firstMs);
-    return { turns: times.length, broken, reasons, requests: after.requests - before.requests };
+    return { turns: times.length, broken, reasons, requests: after.requests - before.requests, bytes: after.bytes - before.bytes };
   } finally {
     await player.stop();
   }
@@ -45,11 +46,16 @@ describe('BENCH-7: turns of real conversations', () => {
   test('are whole, each with as many requests to the model as it says', async (t) => {
     const outDir = temporaryDir(t);
     await withModel(outDir, async (model) => {
+      const bytes = new Map<string, number>();
       for (const kind of [PLAIN, ...TURN_KINDS]) {
         const played = await playedBy(kind, model, outDir);
         assert.deepEqual([played.broken, played.requests], [0, played.turns * kind.rounds], `${kind.name}: ${played.reasons[0]}`);
         assert.ok(played.turns >= STREAMS);
+        bytes.set(kind.name, played.bytes / played.requests);
       }
+      const [plain = 0, long = 0] = [bytes.get('W3'), bytes.get('W8')];
+      // The 40 messages of it that a model is sent have some 9,000 characters; all 398 would have ten times as many.
+      assert.ok(long > plain + 4_000 && long < plain + 20_000, `${long} bytes beside ${plain}`);
     });
   });
 
@@ -113,10 +119,23 @@ describe('BENCH-7: what rounds of such turns say', () => {
   test('what misses its aim, breaks, or asks the model more often than it should is named', () => {
     const plain = played(PLAIN, round(10, 10));
     const dear = findingOf([plain, played(kind, round(50, 20))]);
-    assert.deepEqual(dear.warnings, ['W7, service: a model round costs 2.50 times that of W3, and should cost at most 2 times.']);
+    assert.deepEqual(dear.warnings, ['service: a model round costs 2.50 times that of W3, and should cost at most 2 times.']);
     const broken = findingOf([plain, played(kind, round(30, 20, 3))]);
-    assert.deepEqual(broken.warnings, ['W7, service: 3 turns were broken: it was cut off']);
+    assert.deepEqual(broken.warnings, ['service: 3 turns were broken: it was cut off']);
     const often = findingOf([plain, played(kind, round(30, 30))]);
-    assert.deepEqual(often.warnings, ['W7, service: the model was asked 3.00 times a turn, not 2 times.']);
+    const lost = findingOf([played(PLAIN, round(10, 10, 2)), played(kind, round(30, 20))]);
+    assert.deepEqual(lost.warnings, ['service, W3: 2 turns were broken: it was cut off']);
+    assert.deepEqual(often.warnings, ['service: the model was asked 3.00 times a turn, not 2 times.']);
+  });
+
+  test('an earlier build stands beside the service in a table of its own', () => {
+    const [now, before] = [
+      [20, 22, 21],
+      [40, 40, 42],
+    ].map((ms) => played(kind, ...ms.map((each) => round(each, 20))));
+    assert.ok(now !== undefined && before !== undefined);
+    const [, beside] = findingOf([now, { ...before, candidate: 'earlier' }]).tables;
+    assert.deepEqual(beside?.rows, [['W7', '4000', '2100', '0.50', '0.50 to 0.55', 'cheaper']]);
+    assert.equal(findingOf([now]).tables.length, 1);
   });
 });
