@@ -2,7 +2,7 @@
  * How the screens of a turn's manifest, and the kinds of buttons that its client runs, stand in the definitions of components
  * (MODEL-3): what a model is not offered it does not try, and what it is offered it knows by name.
  */
-import type { JsonSchema } from '../protocol/catalog/component.ts';
+import type { Component, JsonSchema } from '../protocol/catalog/component.ts';
 import { ACTION_KINDS } from '../protocol/catalog/shapes.ts';
 import type { ActionParam, ManifestRoute } from '../protocol/runtime/manifest.ts';
 import { fence } from './fence.ts';
@@ -12,7 +12,7 @@ const ROUTES_OFFERED_MAX = 100;
 /** Some 1,500 tokens, with every request of the turn. The screens beyond are offered by name only. */
 const ROUTES_DESCRIBED_MAX_CHARS = 6_000;
 
-/** The component whose buttons are all that it is: it says of screens what the others only name. */
+/** The component whose buttons are all that it is. */
 const BUTTONS = 'actions';
 const SCREENS = 'screens';
 
@@ -21,20 +21,17 @@ export interface Reach {
   readonly routes: readonly ManifestRoute[];
   /** Kinds of buttons that may be offered, `open_screen` among them only with routes. */
   readonly kinds: readonly string[];
+  /** The component that tells what the app says of its screens: told once, because each request pays for it. Others name them only. */
+  readonly teller: string;
 }
 
-interface Definition {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: Record<string, unknown>;
-}
-
-/** The reach of a turn. `actionKinds`: those of the handshake, none meaning all. */
-export function reachOf(routes: readonly ManifestRoute[], actionKinds: readonly string[]): Reach {
+/** The reach of a turn. `actionKinds`: those of the handshake, none meaning all. `offered`: names of the components that the model is offered. */
+export function reachOf(routes: readonly ManifestRoute[], actionKinds: readonly string[], offered: readonly string[]): Reach {
   const runs = (kind: string) => actionKinds.length === 0 || actionKinds.includes(kind);
   return {
     routes: routes.slice(0, ROUTES_OFFERED_MAX),
     kinds: ACTION_KINDS.filter((kind) => runs(kind) && (kind !== 'open_screen' || routes.length > 0)),
+    teller: offered.includes(SCREENS) ? SCREENS : BUTTONS,
   };
 }
 
@@ -67,7 +64,7 @@ function routeWords(routes: readonly ManifestRoute[]): string {
     if (chars > ROUTES_DESCRIBED_MAX_CHARS) break;
     lines.push(line);
   }
-  return lines.length === 0 ? '' : `\n${fence('screens of the app', lines.join('\n'))}`;
+  return lines.length === 0 ? '' : `The screens:\n${fence('screens of the app', lines.join('\n'))}`;
 }
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -82,65 +79,65 @@ function isButton(schema: Schema): boolean {
   return Array.isArray(properties.kind.enum) && properties.kind.enum.includes('open_screen');
 }
 
-/** What the schema says of a target, for these kinds only. */
-function targetWords(description: unknown, kinds: readonly string[]): string {
-  const sentences = String(description).split(/(?<=\.) /);
-  return sentences.filter((sentence) => kinds.some((kind) => sentence.startsWith(`${kind}:`))).join(' ');
+const namesOf = (routes: readonly ManifestRoute[]) => routes.map(({ name }) => name);
+
+/** What the schema says of a target, for these kinds only; a screen is one of those that there are. */
+function targetWords(description: unknown, { kinds, routes }: Reach): string {
+  const sentences = String(description)
+    .split(/(?<=\.) /)
+    .filter((sentence) => kinds.some((kind) => sentence.startsWith(`${kind}:`)));
+  return sentences
+    .map((sentence) => (sentence.startsWith('open_screen:') ? `open_screen: ${namesOf(routes).join('|')}.` : sentence))
+    .join(' ');
 }
 
-/** A button of kinds within reach: one that opens a screen has names to choose from, any other says what its target is. */
-function buttonWithin(schema: Schema, { routes, kinds }: Reach, screenWords: string): Schema {
-  const { properties, ...rest } = schema as { properties: Record<string, Schema> };
-  const { description, ...rules } = rest as { description?: unknown };
-  const others = kinds.filter((kind) => kind !== 'open_screen');
-  const button = (allowed: readonly string[], target: Schema): Schema => ({
-    ...rules,
-    properties: { ...properties, kind: { ...properties.kind, enum: allowed }, target },
-  });
-  const shapes: Schema[] = [];
-  if (others.length > 0) {
-    shapes.push(button(others, { ...properties.target, description: targetWords(properties.target?.description, others) }));
-  }
-  if (kinds.includes('open_screen')) {
-    shapes.push(button(['open_screen'], { type: 'string', enum: routes.map(({ name }) => name), description: screenWords }));
-  }
-  const said = description === undefined ? {} : { description };
-  const [only] = shapes;
-  return shapes.length === 1 && only !== undefined ? { ...only, ...said } : { anyOf: shapes, ...said };
+/** A button of kinds within reach. */
+function buttonWithin(schema: Schema, reach: Reach): Schema {
+  const properties = schema.properties as Readonly<Record<string, Schema>>;
+  const { kind, target } = properties;
+  const said = { ...target, description: targetWords(target?.description, reach) };
+  return { ...schema, properties: { ...properties, kind: { ...kind, enum: reach.kinds }, target: said } };
 }
 
 /** The schema with every button in it within reach; fields that could only hold others are left out. */
-function buttonsWithin(schema: Schema, reach: Reach, screenWords: string): Schema {
-  if (isButton(schema)) return buttonWithin(schema, reach, screenWords);
-  if (isSchema(schema.items)) return { ...schema, items: buttonsWithin(schema.items, reach, screenWords) };
+function buttonsWithin(schema: Schema, reach: Reach): Schema {
+  if (isButton(schema)) return buttonWithin(schema, reach);
+  if (isSchema(schema.items)) return { ...schema, items: buttonsWithin(schema.items, reach) };
   if (!isSchema(schema.properties)) return schema;
   const fields = Object.entries(schema.properties)
     .filter(
       ([, field]) => reach.kinds.length > 0 || !isSchema(field) || !(isButton(field) || (isSchema(field.items) && isButton(field.items))),
     )
-    .map(([name, field]) => [name, isSchema(field) ? buttonsWithin(field, reach, screenWords) : field]);
+    .map(([name, field]) => [name, isSchema(field) ? buttonsWithin(field, reach) : field]);
   return { ...schema, properties: Object.fromEntries(fields) };
 }
 
-function screensWithin(schema: JsonSchema, routes: readonly ManifestRoute[]): JsonSchema {
-  const withRoute = (item: Schema): Schema => ({
-    ...item,
-    properties: {
-      ...(item.properties as Schema),
-      route: { type: 'string', enum: routes.map(({ name }) => name), description: `Name of the screen.${routeWords(routes)}` },
-    },
-  });
-  const { properties } = schema as { properties: { items: { items: Schema } } };
-  return { ...schema, properties: { ...properties, items: { ...properties.items, items: withRoute(properties.items.items) } } };
+/** The schema with `words` at its list `field`. */
+function toldAt(schema: Schema, field: string, words: string): Schema {
+  const properties = schema.properties as Readonly<Record<string, Schema>>;
+  return words === '' ? schema : { ...schema, properties: { ...properties, [field]: { ...properties[field], description: words } } };
 }
 
-/** A component's definition as this turn can use it, undefined when it cannot: `screens` without any, buttons of no kind. */
-export function withinReach(definition: Definition, reach: Reach): Definition | undefined {
-  const { name, parameters } = definition;
-  if (name === SCREENS)
-    return reach.routes.length === 0 ? undefined : { ...definition, parameters: screensWithin(parameters, reach.routes) };
-  if (name === BUTTONS && reach.kinds.length === 0) return undefined;
-  if (!JSON.stringify(parameters).includes('"open_screen"')) return definition;
-  const screenWords = `The screen to open.${name === BUTTONS ? ` One that needs parameters opens from \`${SCREENS}\` only.${routeWords(reach.routes)}` : ''}`;
-  return { ...definition, parameters: buttonsWithin(parameters, reach, screenWords) };
+function screensWithin(schema: JsonSchema, { routes }: Reach): JsonSchema {
+  const { items } = schema.properties as { items: { items: { properties: Readonly<Record<string, Schema>> } } };
+  const properties = { ...items.items.properties, route: { type: 'string', enum: namesOf(routes) } };
+  return toldAt({ ...schema, properties: { items: { ...items, items: { ...items.items, properties } } } }, 'items', routeWords(routes));
+}
+
+function actionsWithin(schema: JsonSchema, reach: Reach): JsonSchema {
+  const within = buttonsWithin(schema, reach);
+  if (!reach.kinds.includes('open_screen')) return within;
+  const words = reach.teller === BUTTONS ? routeWords(reach.routes) : '';
+  return toldAt(
+    within,
+    'buttons',
+    [`A screen that needs parameters opens from \`${SCREENS}\` only.`, words].filter((part) => part !== '').join(' '),
+  );
+}
+
+/** A component's schema as this turn can use it, undefined when it cannot: `screens` without any, buttons of no kind. */
+export function withinReach({ name, parameters }: Component, reach: Reach): JsonSchema | undefined {
+  if (name === SCREENS) return reach.routes.length === 0 ? undefined : screensWithin(parameters, reach);
+  if (name === BUTTONS) return reach.kinds.length === 0 ? undefined : actionsWithin(parameters, reach);
+  return JSON.stringify(parameters).includes('"open_screen"') ? buttonsWithin(parameters, reach) : parameters;
 }

@@ -1,6 +1,8 @@
 /** What the model may use on a turn: the catalog's components that the client draws, the app's actions, and knowledge. */
 import { LRUCache } from 'lru-cache';
-import { CATALOG, parseHandshakeEntry, toolDefinition } from '../protocol/catalog/catalog.ts';
+import { CATALOG, parseHandshakeEntry } from '../protocol/catalog/catalog.ts';
+import type { Component } from '../protocol/catalog/component.ts';
+import { shownSchema } from '../protocol/catalog/shown-schema.ts';
 import { CATALOG_VERSION } from '../protocol/limits.ts';
 import { asAction } from '../protocol/runtime/http-action.ts';
 import type { Manifest, ManifestAction, ManifestRoute } from '../protocol/runtime/manifest.ts';
@@ -52,6 +54,19 @@ function knowledgeTool(): ToolDefinition {
   };
 }
 
+/** The components that both sides know, in the order of the handshake. */
+function drawnComponents(entries: readonly string[]): ReadonlyMap<string, Component> {
+  const drawn = new Map<string, Component>();
+  // Every client draws text, even one that does not list it.
+  for (const entry of [...entries, 'text']) {
+    const parsed = parseHandshakeEntry(entry);
+    const component = parsed === undefined ? undefined : CATALOG.get(parsed.name);
+    // A client with an earlier version cannot draw ours; one with a later version can.
+    if (parsed !== undefined && component !== undefined && parsed.version >= component.version) drawn.set(component.name, component);
+  }
+  return drawn;
+}
+
 function build(input: ToolsetInput): Toolset {
   // What a build registered comes last and wins: it is what the app's own code answers to.
   const http = new Map((input.http?.actions ?? []).map((definition) => [definition.name, definition]));
@@ -61,25 +76,24 @@ function build(input: ToolsetInput): Toolset {
     ...(input.manifest?.document.actions ?? []).map((action): [string, ManifestAction] => [action.name, action]),
   ]);
   const declared = input.manifest?.document.routes ?? [];
-  const reach = reachOf(declared, input.actionKinds);
-  const components = new Set<string>();
+  const drawn = drawnComponents(input.components);
+  // An action keeps its name: the app chose it, and the model must not meet two tools of one name.
+  const offered = [...drawn.values()].filter((component) => component.offered && !actions.has(component.name));
+  const reach = reachOf(
+    declared,
+    input.actionKinds,
+    offered.map(({ name }) => name),
+  );
   const definitions: ToolDefinition[] = [];
-  // Every client draws text, even one that does not list it.
-  for (const entry of [...input.components, 'text']) {
-    const parsed = parseHandshakeEntry(entry);
-    const component = parsed === undefined ? undefined : CATALOG.get(parsed.name);
-    // A client with an earlier version cannot draw ours; one with a later version can.
-    if (parsed === undefined || component === undefined || parsed.version < component.version || components.has(component.name)) continue;
-    components.add(component.name);
-    // An action keeps its name: the app chose it, and the model must not meet two tools of one name.
-    if (!component.offered || actions.has(component.name)) continue;
-    const definition = withinReach(toolDefinition(component).function, reach);
-    if (definition !== undefined) definitions.push({ kind: 'component', ...definition });
+  for (const component of offered) {
+    const parameters = withinReach(component, reach);
+    if (parameters === undefined) continue;
+    definitions.push({ kind: 'component', name: component.name, description: component.description, parameters: shownSchema(parameters) });
   }
   definitions.push(...actionTools(actions.values()));
   if (input.hasKnowledge && !actions.has(SEARCH_KNOWLEDGE)) definitions.push(knowledgeTool());
   const routes = new Map(declared.map((route) => [route.name, route]));
-  return { definitions, components, actions, httpActions: http, routes };
+  return { definitions, components: new Set(drawn.keys()), actions, httpActions: http, routes };
 }
 
 /** Makes toolsets, the same one for the same build and manifest. */

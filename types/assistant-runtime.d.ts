@@ -165,7 +165,7 @@ export interface TextBlock {
   block_type: 'text';
   body: {
     /**
-     * Markdown (CommonMark) without HTML.
+     * Markdown, no HTML.
      */
     md: string;
     [k: string]: unknown;
@@ -177,16 +177,13 @@ export interface SectionBlock {
   body: {
     title: string;
     /**
-     * Markdown (CommonMark) without HTML.
+     * Markdown, no HTML.
      */
     md: string;
     /**
-     * Name of an icon, as "truck".
+     * Icon name, as truck.
      */
     icon?: string;
-    /**
-     * True when the part starts closed.
-     */
     collapsed?: boolean;
     [k: string]: unknown;
   };
@@ -200,7 +197,7 @@ export interface KeyPointsBlock {
       text: string;
       tone?: 'neutral' | 'info' | 'success' | 'warning' | 'danger';
       /**
-       * Key or title of the knowledge a point rests on.
+       * Keys or titles of the knowledge used.
        */
       sources?: string[];
       [k: string]: unknown;
@@ -227,9 +224,6 @@ export interface ChoiceBlock {
   block_type: 'choice';
   body: {
     prompt: string;
-    /**
-     * single: one option. multi: several.
-     */
     mode: 'single' | 'multi';
     options: {
       id: string;
@@ -237,32 +231,29 @@ export interface ChoiceBlock {
       description?: string;
       image?: {
         /**
-         * An https address.
+         * https
          */
         url: string;
-        /**
-         * What the image shows, for people who do not see it.
-         */
         alt: string;
         [k: string]: unknown;
       };
       badge?: string;
       /**
-       * True shows the option greyed out: it cannot be chosen.
+       * Shown, cannot be chosen.
        */
       disabled?: boolean;
       [k: string]: unknown;
     }[];
     /**
-     * Fewest options to pick; not above max.
+     * Fewest to pick.
      */
     min?: number;
     /**
-     * Most options to pick; not above the number of options.
+     * Most to pick.
      */
     max?: number;
     /**
-     * Lets the person answer in own words.
+     * Allows own words.
      */
     other?: {
       label: string;
@@ -296,7 +287,7 @@ export interface ActionsBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.
+       * send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -312,13 +303,13 @@ export interface ScreensBlock {
   body: {
     items: {
       /**
-       * Name of one of the app's screens, exactly as declared.
+       * Name of the screen.
        */
       route: string;
       title: string;
       description?: string;
       /**
-       * Values the screen opens with, by the names it declares.
+       * By the names the screen declares.
        */
       params?: {
         [k: string]: string | number | boolean;
@@ -351,7 +342,7 @@ export interface ConfirmCardBlock {
     decline_label: string;
     type_to_confirm?: string;
     /**
-     * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+     * RFC 3339 with offset
      */
     expires_at: string;
     edit_state: 'idle' | 'pending' | 'rejected';
@@ -364,7 +355,7 @@ export interface OrderTrackerBlock {
   block_type: 'order_tracker';
   body: {
     /**
-     * The order's number, as the person knows it.
+     * As the person knows it.
      */
     order_id: string;
     status: 'placed' | 'confirmed' | 'preparing' | 'shipped' | 'out_for_delivery' | 'delivered' | 'delayed' | 'cancelled' | 'returned';
@@ -372,21 +363,18 @@ export interface OrderTrackerBlock {
       label: string;
       state: 'done' | 'current' | 'pending' | 'failed';
       /**
-       * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+       * RFC 3339 with offset
        */
       at?: string;
       [k: string]: unknown;
     }[];
-    /**
-     * When it should arrive.
-     */
     eta?: {
       /**
-       * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+       * RFC 3339 with offset
        */
       from?: string;
       /**
-       * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+       * RFC 3339 with offset
        */
       until?: string;
       [k: string]: unknown;
@@ -394,7 +382,7 @@ export interface OrderTrackerBlock {
     carrier?: string;
     tracking_number?: string;
     /**
-     * An http(s) address.
+     * http(s)
      */
     tracking_url?: string;
     items?: {
@@ -402,22 +390,19 @@ export interface OrderTrackerBlock {
       quantity: number;
       image?: {
         /**
-         * An https address.
+         * https
          */
         url: string;
-        /**
-         * What the image shows, for people who do not see it.
-         */
         alt: string;
         [k: string]: unknown;
       };
       price?: {
         /**
-         * Decimal number in a string, as "12.50".
+         * as '12.50'
          */
         amount: string;
         /**
-         * ISO 4217 code, as EUR.
+         * as EUR
          */
         currency: string;
         [k: string]: unknown;
@@ -428,7 +413,7 @@ export interface OrderTrackerBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.
+       * send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -445,7 +430,7 @@ export interface TimelineBlock {
     events: {
       title: string;
       /**
-       * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+       * RFC 3339 with offset
        */
       at?: string;
       detail?: string;
@@ -479,12 +464,9 @@ export interface ComparisonBlock {
       name: string;
       image?: {
         /**
-         * An https address.
+         * https
          */
         url: string;
-        /**
-         * What the image shows, for people who do not see it.
-         */
         alt: string;
         [k: string]: unknown;
       };
@@ -494,18 +476,18 @@ export interface ComparisonBlock {
     rows: {
       label: string;
       /**
-       * One value for each column, in the order of the columns.
+       * One for each column, in order.
        */
       values: (
         | string
         | boolean
         | {
             /**
-             * Decimal number in a string, as "12.50".
+             * as '12.50'
              */
             amount: string;
             /**
-             * ISO 4217 code, as EUR.
+             * as EUR
              */
             currency: string;
             [k: string]: unknown;
@@ -514,7 +496,7 @@ export interface ComparisonBlock {
       [k: string]: unknown;
     }[];
     /**
-     * Id of the column you recommend.
+     * Of a column.
      */
     recommended_id?: string;
     [k: string]: unknown;
@@ -529,9 +511,6 @@ export interface KeyValueBlock {
       label: string;
       value: string;
       tone?: 'neutral' | 'info' | 'success' | 'warning' | 'danger';
-      /**
-       * True lets the person copy the value.
-       */
       copyable?: boolean;
       [k: string]: unknown;
     }[];
@@ -544,18 +523,15 @@ export interface InfoCardBlock {
   body: {
     title: string;
     /**
-     * Markdown (CommonMark) without HTML.
+     * Markdown, no HTML.
      */
     md: string;
     tone: 'neutral' | 'info' | 'success' | 'warning' | 'danger';
     image?: {
       /**
-       * An https address.
+       * https
        */
       url: string;
-      /**
-       * What the image shows, for people who do not see it.
-       */
       alt: string;
       [k: string]: unknown;
     };
@@ -563,7 +539,7 @@ export interface InfoCardBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.
+       * send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -584,35 +560,32 @@ export interface ItemListBlock {
       subtitle?: string;
       image?: {
         /**
-         * An https address.
+         * https
          */
         url: string;
-        /**
-         * What the image shows, for people who do not see it.
-         */
         alt: string;
         [k: string]: unknown;
       };
       price?: {
         /**
-         * Decimal number in a string, as "12.50".
+         * as '12.50'
          */
         amount: string;
         /**
-         * ISO 4217 code, as EUR.
+         * as EUR
          */
         currency: string;
         [k: string]: unknown;
       };
       badge?: string;
       /**
-       * What a tap on the item does.
+       * On a tap.
        */
       tap?: {
         kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
         label: string;
         /**
-         * send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.
+         * send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.
          */
         target: string;
         style?: 'primary' | 'secondary' | 'danger';
@@ -621,7 +594,7 @@ export interface ItemListBlock {
       [k: string]: unknown;
     }[];
     /**
-     * How many there are in all, when more than shown.
+     * When more than shown.
      */
     total?: number;
     [k: string]: unknown;
@@ -633,38 +606,32 @@ export interface PlaceCardBlock {
   body: {
     name: string;
     address: string;
-    /**
-     * Degrees north.
-     */
     lat: number;
-    /**
-     * Degrees east.
-     */
     lng: number;
     category?: string;
+    /**
+     * 0 to 5.
+     */
     rating?: number;
     /**
-     * Number of reviews behind the rating.
+     * How many.
      */
     reviews?: number;
     /**
-     * 1 is cheap, 4 is expensive.
+     * 1 cheap to 4 expensive.
      */
     price_level?: number;
     open_now?: boolean;
     /**
-     * Opening hours, a line for each day or group of days.
+     * A line for each group of days.
      */
     hours?: string[];
     phone?: string;
     image?: {
       /**
-       * An https address.
+       * https
        */
       url: string;
-      /**
-       * What the image shows, for people who do not see it.
-       */
       alt: string;
       [k: string]: unknown;
     };
@@ -672,7 +639,7 @@ export interface PlaceCardBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.
+       * send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -687,27 +654,21 @@ export interface MapBlock {
   body: {
     markers: {
       id: string;
-      /**
-       * Degrees north.
-       */
       lat: number;
-      /**
-       * Degrees east.
-       */
       lng: number;
       label: string;
       [k: string]: unknown;
     }[];
     /**
-     * 1 is the world, 20 a building.
+     * 1 world to 20 building.
      */
     zoom?: number;
     /**
-     * A way, as an encoded polyline.
+     * Encoded polyline.
      */
     polyline?: string;
     /**
-     * What the map shows, for people who do not see it.
+     * For people who do not see it.
      */
     alt: string;
     [k: string]: unknown;
@@ -723,7 +684,7 @@ export interface PassBlock {
       format: 'qr' | 'pdf417' | 'aztec' | 'code128';
       value: string;
       /**
-       * What is printed under the code.
+       * Printed below.
        */
       alt: string;
       [k: string]: unknown;
@@ -734,11 +695,11 @@ export interface PassBlock {
       [k: string]: unknown;
     }[];
     /**
-     * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+     * RFC 3339 with offset
      */
     valid_from?: string;
     /**
-     * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+     * RFC 3339 with offset
      */
     valid_until?: string;
     [k: string]: unknown;
@@ -749,7 +710,7 @@ export interface CodeBlock {
   block_type: 'code';
   body: {
     /**
-     * Name of the language, as "json"; "text" when it has none.
+     * As json; text when it has none.
      */
     language: string;
     code: string;
@@ -766,15 +727,12 @@ export interface ContactBlock {
     channels: {
       kind: 'phone' | 'email' | 'chat' | 'url';
       /**
-       * The number, the address, or the name on the chat service.
+       * Number, address or name.
        */
       value: string;
       label?: string;
       [k: string]: unknown;
     }[];
-    /**
-     * When they can be reached.
-     */
     hours?: string;
     [k: string]: unknown;
   };
@@ -785,12 +743,12 @@ export interface RatingBlock {
   body: {
     prompt: string;
     /**
-     * The best score; the worst is 1.
+     * The best score.
      */
     scale: 3 | 5 | 10;
     style: 'stars' | 'emoji' | 'number';
     /**
-     * True also asks for a comment.
+     * Asks for a comment, too.
      */
     comment?: boolean;
     status: 'open' | 'answered' | 'superseded';
@@ -804,12 +762,9 @@ export interface DisclosureBlock {
   body: {
     summary: string;
     /**
-     * Markdown (CommonMark) without HTML.
+     * Markdown, no HTML.
      */
     md: string;
-    /**
-     * True when it starts open.
-     */
     open?: boolean;
     [k: string]: unknown;
   };
@@ -822,17 +777,14 @@ export interface VariantPickerBlock {
     title: string;
     image?: {
       /**
-       * An https address.
+       * https
        */
       url: string;
-      /**
-       * What the image shows, for people who do not see it.
-       */
       alt: string;
       [k: string]: unknown;
     };
     /**
-     * What varies. Option ids are unique over all axes.
+     * What varies. Option ids are unique over all.
      */
     axes: {
       id: string;
@@ -844,22 +796,19 @@ export interface VariantPickerBlock {
         description?: string;
         image?: {
           /**
-           * An https address.
+           * https
            */
           url: string;
-          /**
-           * What the image shows, for people who do not see it.
-           */
           alt: string;
           [k: string]: unknown;
         };
         badge?: string;
         /**
-         * True shows the option greyed out: it cannot be chosen.
+         * Shown, cannot be chosen.
          */
         disabled?: boolean;
         /**
-         * Colour of a swatch, as #1a2b3c.
+         * As #1a2b3c.
          */
         hex?: string;
         [k: string]: unknown;
@@ -867,7 +816,7 @@ export interface VariantPickerBlock {
       [k: string]: unknown;
     }[];
     /**
-     * The combinations that exist.
+     * Combinations that exist.
      */
     variants: {
       id: string;
@@ -877,11 +826,11 @@ export interface VariantPickerBlock {
       option_ids: string[];
       price?: {
         /**
-         * Decimal number in a string, as "12.50".
+         * as '12.50'
          */
         amount: string;
         /**
-         * ISO 4217 code, as EUR.
+         * as EUR
          */
         currency: string;
         [k: string]: unknown;
@@ -889,9 +838,6 @@ export interface VariantPickerBlock {
       available: boolean;
       [k: string]: unknown;
     }[];
-    /**
-     * How many can be taken; min is not above max.
-     */
     quantity?: {
       min: number;
       max: number;
@@ -908,34 +854,31 @@ export interface DatetimeSlotsBlock {
   body: {
     prompt: string;
     /**
-     * IANA time zone, as Europe/Madrid.
+     * As Europe/Madrid.
      */
     timezone: string;
     /**
-     * How long a slot lasts, in minutes.
+     * Minutes a slot lasts.
      */
     duration_min?: number;
     /**
-     * At most 100 slots in all days together; slot ids are unique over all days.
+     * At most 100 slots in all, ids unique over all.
      */
     days: {
       /**
-       * A date, as 2026-11-20.
+       * As 2026-11-20.
        */
       date: string;
       slots: {
         id: string;
         /**
-         * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+         * RFC 3339 with offset
          */
         start: string;
         /**
-         * RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.
+         * RFC 3339 with offset
          */
         end?: string;
-        /**
-         * False shows the slot as taken.
-         */
         available: boolean;
         [k: string]: unknown;
       }[];
@@ -953,26 +896,26 @@ export interface FormBlock {
     title?: string;
     fields: {
       /**
-       * The key of the value in what comes back.
+       * Key of the value.
        */
       name: string;
       label: string;
       type: 'text' | 'long_text' | 'number' | 'boolean' | 'date' | 'email' | 'phone' | 'select' | 'multi_select';
       required?: boolean;
       /**
-       * Least characters of a text, value of a number, date as 2026-11-20, or options of a multi_select.
+       * Least characters, value, date or options.
        */
       min?: number | string;
       /**
-       * Most, counted as min.
+       * Most of the same.
        */
       max?: number | string;
       /**
-       * For select and multi_select only, and required there.
+       * For select and multi_select, required there.
        */
       options?: string[];
       /**
-       * What was wrong with the value given before.
+       * What was wrong before.
        */
       error?: string;
       [k: string]: unknown;

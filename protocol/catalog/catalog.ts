@@ -15,6 +15,7 @@ import { actions, screens } from './navigation.ts';
 import { contact, map, placeCard } from './places.ts';
 import { code, disclosure, infoCard, keyPoints, section, textBlock } from './prose.ts';
 import { datetimeSlots } from './schedule.ts';
+import { shownSchema } from './shown-schema.ts';
 
 /** In the order of docs/catalog.md, which is also the order the model sees. */
 const COMPONENTS: readonly Component[] = [
@@ -70,7 +71,7 @@ export interface FunctionTool {
 /** The function the model is offered, in the shape of OpenAI's `tools`. */
 export function toolDefinition(component: Component): FunctionTool {
   const { name, description, parameters } = component;
-  return { type: 'function', function: { name, description, parameters } };
+  return { type: 'function', function: { name, description, parameters: shownSchema(parameters) } };
 }
 
 /** Checks a whole body, the server's fields included, and returns it as it is to be stored (defaults filled in, Markdown defused). */

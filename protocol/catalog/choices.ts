@@ -26,7 +26,7 @@ export function exactlyOne(ids: readonly string[]): string | undefined {
 
 export const quickReplies = defineComponent({
   name: 'quick_replies',
-  description: 'Short follow-ups the person can send with one tap. Use it last in an answer, when the next questions are easy to guess.',
+  description: 'Follow-ups to send with one tap. Use it last, when the next questions are easy to guess.',
   entries: { replies: list(v.strictObject({ id, label: words(24) }), 1, 6) },
   rules: ({ replies }, report) => uniqueIds(replies, ['replies'], report),
   fallback: ({ replies }) => saidList('You can reply', [replies.map((reply) => reply.label).join(' / ')]),
@@ -39,14 +39,14 @@ export const quickReplies = defineComponent({
 
 export const choice = defineComponent({
   name: 'choice',
-  description: 'A question with two or more options to pick from. Use it when you need a decision before you can go on.',
+  description: 'A question with options to pick from. Use it when you need a decision to go on.',
   entries: {
     prompt: words(200),
-    mode: said(v.picklist(['single', 'multi']), 'single: one option. multi: several.'),
+    mode: v.picklist(['single', 'multi']),
     options: list(option, 2, OPTIONS_MAX),
-    min: v.optional(said(whole(0, OPTIONS_MAX), 'Fewest options to pick; not above max.')),
-    max: v.optional(said(whole(1, OPTIONS_MAX), 'Most options to pick; not above the number of options.')),
-    other: v.optional(said(v.strictObject({ label: words(40) }), 'Lets the person answer in own words.')),
+    min: v.optional(said(whole(0, OPTIONS_MAX), 'Fewest to pick.')),
+    max: v.optional(said(whole(1, OPTIONS_MAX), 'Most to pick.')),
+    other: v.optional(said(v.strictObject({ label: words(40) }), 'Allows own words.')),
     submit_label: v.optional(text(24)),
   },
   rules({ mode, options, min, max }, report) {
@@ -88,12 +88,12 @@ function scaleIds(scale: number): string[] {
 
 export const rating = defineComponent({
   name: 'rating',
-  description: 'Asks for a score. Use it after something is finished, an order or a conversation, to ask how it went.',
+  description: 'Asks for a score. Use it after an order or a conversation, to ask how it went.',
   entries: {
     prompt: words(160),
-    scale: said(v.picklist([3, 5, 10]), 'The best score; the worst is 1.'),
+    scale: said(v.picklist([3, 5, 10]), 'The best score.'),
     style: v.picklist(['stars', 'emoji', 'number']),
-    comment: v.optional(said(flag, 'True also asks for a comment.')),
+    comment: v.optional(said(flag, 'Asks for a comment, too.')),
   },
   fallback: ({ prompt, scale }) => `${prompt} (1 to ${scale})`,
   pick: {

@@ -29,16 +29,16 @@ function saidEta(eta: { from?: string | undefined; until?: string | undefined } 
 
 export const orderTracker = defineComponent({
   name: 'order_tracker',
-  description: 'Where one order stands. Use it to answer where an order is, with the status and times an action returned.',
+  description: 'Where one order stands. Use it with the status and times an action returned.',
   entries: {
-    order_id: said(id, "The order's number, as the person knows it."),
+    order_id: said(id, 'As the person knows it.'),
     status: v.picklist(ORDER_STATUSES),
     steps: list(
       v.strictObject({ label: words(40), state: v.picklist(['done', 'current', 'pending', 'failed']), at: v.optional(time) }),
       2,
       8,
     ),
-    eta: v.optional(said(v.strictObject({ from: v.optional(time), until: v.optional(time) }), 'When it should arrive.')),
+    eta: v.optional(v.strictObject({ from: v.optional(time), until: v.optional(time) })),
     carrier: v.optional(text(40)),
     tracking_number: v.optional(text(64)),
     tracking_url: v.optional(webUrl),
@@ -61,7 +61,7 @@ export const orderTracker = defineComponent({
   },
 });
 
-const axisOption = v.strictObject({ ...optionEntries, hex: v.optional(said(hexColour, 'Colour of a swatch, as #1a2b3c.')) });
+const axisOption = v.strictObject({ ...optionEntries, hex: v.optional(said(hexColour, 'As #1a2b3c.')) });
 
 const axis = v.strictObject({
   id,
@@ -100,14 +100,14 @@ function variantProblem({ axes, variants }: Axes, ids: readonly string[]): strin
 
 export const variantPicker = defineComponent({
   name: 'variant_picker',
-  description: 'Size, colour and the like of one product. Use it when the person wants a product that comes in variants.',
+  description: 'Size, colour and the like. Use it when the person wants a product that comes in variants.',
   entries: {
     product_id: id,
     title: words(80),
     image: v.optional(image),
-    axes: said(list(axis, 1, 3), 'What varies. Option ids are unique over all axes.'),
-    variants: said(list(variant, 1, 100), 'The combinations that exist.'),
-    quantity: v.optional(said(v.strictObject({ min: count(), max: count(1) }), 'How many can be taken; min is not above max.')),
+    axes: said(list(axis, 1, 3), 'What varies. Option ids are unique over all.'),
+    variants: said(list(variant, 1, 100), 'Combinations that exist.'),
+    quantity: v.optional(v.strictObject({ min: count(), max: count(1) })),
   },
   rules({ axes, variants, quantity }, report) {
     uniqueIds(axes, ['axes'], report);
@@ -146,7 +146,7 @@ export const variantPicker = defineComponent({
 
 export const pass = defineComponent({
   name: 'pass',
-  description: 'A ticket, a coupon or a card to show or scan. Use it with a code an action returned, never with one made up.',
+  description: 'A ticket, coupon or card to show or scan. Use it with a code an action returned, never one made up.',
   entries: {
     kind: v.picklist(['boarding', 'event', 'coupon', 'loyalty', 'ticket']),
     title: words(60),
@@ -154,7 +154,7 @@ export const pass = defineComponent({
       v.strictObject({
         format: v.picklist(['qr', 'pdf417', 'aztec', 'code128']),
         value: words(1_024),
-        alt: said(text(64), 'What is printed under the code.'),
+        alt: said(text(64), 'Printed below.'),
       }),
     ),
     fields: anyList(v.strictObject({ label: words(40), value: text(80) }), 8),

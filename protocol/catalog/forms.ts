@@ -21,16 +21,14 @@ const LONG_TEXT_MAX_CHARS = FORM_VALUE_MAX_CHARS * 8;
 const bound = v.union([v.pipe(v.number(), v.finite()), v.string()], 'must be a number, or a date for a date field');
 
 const field = v.strictObject({
-  name: said(id, 'The key of the value in what comes back.'),
+  name: said(id, 'Key of the value.'),
   label: words(60),
   type: v.picklist(['text', 'long_text', 'number', 'boolean', 'date', 'email', 'phone', 'select', 'multi_select']),
   required: v.optional(flag),
-  min: v.optional(said(bound, 'Least characters of a text, value of a number, date as 2026-11-20, or options of a multi_select.')),
-  max: v.optional(said(bound, 'Most, counted as min.')),
-  options: v.optional(
-    said(list(words(FORM_OPTION_MAX_CHARS), 1, FORM_OPTIONS_MAX), 'For select and multi_select only, and required there.'),
-  ),
-  error: v.optional(said(text(120), 'What was wrong with the value given before.')),
+  min: v.optional(said(bound, 'Least characters, value, date or options.')),
+  max: v.optional(said(bound, 'Most of the same.')),
+  options: v.optional(said(list(words(FORM_OPTION_MAX_CHARS), 1, FORM_OPTIONS_MAX), 'For select and multi_select, required there.')),
+  error: v.optional(said(text(120), 'What was wrong before.')),
 });
 export type FormField = v.InferOutput<typeof field>;
 
@@ -68,7 +66,7 @@ function checkField(item: FormField, index: number, report: Report): void {
 
 export const form = defineComponent({
   name: 'form',
-  description: 'Fields to fill in and send. Use it when you need several values from the person at once; for a single decision use choice.',
+  description: 'Fields to fill in. Use it when you need several values at once; for one decision use choice.',
   entries: {
     title: v.optional(text(80)),
     fields: list(field, 1, FORM_VALUES_MAX),

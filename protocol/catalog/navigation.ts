@@ -13,8 +13,7 @@ const PARAM_VALUE_MAX_CHARS = 200;
 
 export const actions = defineComponent({
   name: 'actions',
-  description:
-    'Buttons that do something at once: open a page or a screen, copy, call, write. Use it when the next step lies outside the conversation.',
+  description: 'Buttons to open, copy, call or write. Use it when the next step lies outside the conversation.',
   entries: { buttons: list(action, 1, 5), layout: v.optional(v.picklist(['row', 'stack'])) },
   inContext: ({ buttons }, context, report) => checkActions(buttons, 'buttons', context, report),
   fallback: ({ buttons }) => saidList(undefined, buttons.map(saidAction)),
@@ -31,7 +30,7 @@ const params = v.pipe(
   // A record takes lists, too.
   v.check((params) => !Array.isArray(params), 'must be an object'),
   v.maxEntries(MANIFEST_ROUTE_PARAMS_MAX, `must name at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`),
-  v.description('Values the screen opens with, by the names it declares.'),
+  v.description('By the names the screen declares.'),
 );
 
 type Declared = Readonly<Record<string, ParamRule & { readonly required: boolean }>>;
@@ -56,11 +55,11 @@ function checkParams(
 
 export const screens = defineComponent({
   name: 'screens',
-  description: "Screens of the app to go to. Use it when the person asks where to do something in the app; only the app's own screens.",
+  description: 'Screens of the app to go to. Use it when the person asks where to do something in it.',
   entries: {
     items: list(
       v.strictObject({
-        route: usedAs(said(words(ID_MAX_CHARS), "Name of one of the app's screens, exactly as declared."), 'address'),
+        route: usedAs(said(words(ID_MAX_CHARS), 'Name of the screen.'), 'address'),
         title: words(60),
         description: v.optional(text(120)),
         params: v.optional(params),

@@ -7,23 +7,23 @@ import { action, checkActions, image, lines, saidAction, saidList } from './shap
 import { type TextUse, usedAs } from './text-uses.ts';
 import { anyList, between, count, hasForeignScheme, id, isEmail, isPhone, isWebUrl, list, said, uniqueIds, words } from './values.ts';
 
-const lat = said(between(-90, 90), 'Degrees north.');
-const lng = said(between(-180, 180), 'Degrees east.');
+const lat = between(-90, 90);
+const lng = between(-180, 180);
 
 export const placeCard = defineComponent({
   name: 'place_card',
-  description: 'One place with its address. Use it for a shop, an office, a pick-up point or a venue you know the position of.',
+  description: 'One place. Use it for a shop, an office or a venue whose position you know.',
   entries: {
     name: words(80),
     address: words(200),
     lat,
     lng,
     category: v.optional(text(40)),
-    rating: v.optional(between(0, 5)),
-    reviews: v.optional(said(count(), 'Number of reviews behind the rating.')),
-    price_level: v.optional(said(whole(1, 4), '1 is cheap, 4 is expensive.')),
+    rating: v.optional(said(between(0, 5), '0 to 5.')),
+    reviews: v.optional(said(count(), 'How many.')),
+    price_level: v.optional(said(whole(1, 4), '1 cheap to 4 expensive.')),
     open_now: v.optional(flag),
-    hours: v.optional(said(list(words(60), 0, 7), 'Opening hours, a line for each day or group of days.')),
+    hours: v.optional(said(list(words(60), 0, 7), 'A line for each group of days.')),
     phone: v.optional(usedAs(v.pipe(text(32, 1), v.check(isPhone, 'must be a phone number')), 'phone')),
     image: v.optional(image),
     actions: anyList(action, 3),
@@ -42,12 +42,12 @@ export const placeCard = defineComponent({
 
 export const map = defineComponent({
   name: 'map',
-  description: 'Places or a route on a map. Use it when where things lie matters, with two or more places or a way between them.',
+  description: 'Places or a way on a map. Use it when it matters where things lie.',
   entries: {
     markers: list(v.strictObject({ id, lat, lng, label: words(40) }), 1, 20),
-    zoom: v.optional(said(between(1, 20), '1 is the world, 20 a building.')),
-    polyline: v.optional(said(text(4_096), 'A way, as an encoded polyline.')),
-    alt: said(words(300), 'What the map shows, for people who do not see it.'),
+    zoom: v.optional(said(between(1, 20), '1 world to 20 building.')),
+    polyline: v.optional(said(text(4_096), 'Encoded polyline.')),
+    alt: said(words(300), 'For people who do not see it.'),
   },
   rules: ({ markers }, report) => uniqueIds(markers, ['markers'], report),
   fallback: ({ markers, alt }) => lines(alt, saidList(undefined, [markers.map((marker) => marker.label).join(', ')])),
@@ -65,23 +65,20 @@ const CHANNEL_USES: Readonly<Record<string, TextUse>> = { phone: 'phone', email:
 
 export const contact = defineComponent({
   name: 'contact',
-  description: 'A person or a team and how to reach them. Use it to hand over to people, with channels you know to be right.',
+  description: 'How to reach a person or a team. Use it to hand over to people, with channels you know to be right.',
   entries: {
     name: words(80),
     role: v.optional(text(60)),
     channels: list(
       v.strictObject({
         kind: v.picklist(['phone', 'email', 'chat', 'url']),
-        value: usedAs(
-          said(words(254), 'The number, the address, or the name on the chat service.'),
-          ({ kind }) => CHANNEL_USES[String(kind)] ?? 'words',
-        ),
+        value: usedAs(said(words(254), 'Number, address or name.'), ({ kind }) => CHANNEL_USES[String(kind)] ?? 'words'),
         label: v.optional(text(40)),
       }),
       1,
       5,
     ),
-    hours: v.optional(said(text(120), 'When they can be reached.')),
+    hours: v.optional(text(120)),
   },
   rules({ channels }, report) {
     for (const [index, { kind, value }] of channels.entries()) {

@@ -17,27 +17,26 @@ export const textBlock = defineComponent({
 
 export const section = defineComponent({
   name: 'section',
-  description: 'A titled part of a longer answer. Use it to split an answer that covers several topics.',
+  description: 'A titled part of a longer answer. Use it when an answer covers several topics.',
   entries: {
     title: words(80),
     md: markdown(2_000),
-    icon: v.optional(said(text(40), 'Name of an icon, as "truck".')),
-    collapsed: v.optional(said(flag, 'True when the part starts closed.')),
+    icon: v.optional(said(text(40), 'Icon name, as truck.')),
+    collapsed: v.optional(flag),
   },
   fallback: ({ title, md }) => `${title}\n${md}`,
 });
 
 export const keyPoints = defineComponent({
   name: 'key_points',
-  description:
-    'The few things to take away, as short points. Use it to sum up a long answer or a document, and name the knowledge it came from.',
+  description: 'The few points to take away. Use it to sum up a long answer or a document.',
   entries: {
     title: v.optional(text(80)),
     points: list(
       v.strictObject({
         text: words(200),
         tone: v.optional(tone),
-        sources: v.optional(said(list(words(KNOWLEDGE_KEY_MAX_CHARS), 0, 3), 'Key or title of the knowledge a point rests on.')),
+        sources: v.optional(said(list(words(KNOWLEDGE_KEY_MAX_CHARS), 0, 3), 'Keys or titles of the knowledge used.')),
       }),
       1,
       7,
@@ -48,14 +47,14 @@ export const keyPoints = defineComponent({
 
 export const disclosure = defineComponent({
   name: 'disclosure',
-  description: 'Details behind one line that the person may open. Use it for terms, fine print and background that few will read.',
-  entries: { summary: words(120), md: markdown(4_000), open: v.optional(said(flag, 'True when it starts open.')) },
+  description: 'Details behind one line. Use it for terms, fine print and background that few will read.',
+  entries: { summary: words(120), md: markdown(4_000), open: v.optional(flag) },
   fallback: ({ summary, md }) => `${summary}\n${md}`,
 });
 
 export const infoCard = defineComponent({
   name: 'info_card',
-  description: 'One notice that stands out: a success, a warning, a policy. Use it for the one thing the person must not overlook.',
+  description: 'A notice: a success, a warning, a policy. Use it for the one thing not to overlook.',
   entries: {
     title: words(80),
     md: markdown(1_000),
@@ -69,9 +68,9 @@ export const infoCard = defineComponent({
 
 export const code = defineComponent({
   name: 'code',
-  description: 'Code, a command or a configuration to copy. Use it for anything that must be reproduced to the letter.',
+  description: 'Code, a command or a configuration. Use it for what must be copied to the letter.',
   entries: {
-    language: said(text(20), 'Name of the language, as "json"; "text" when it has none.'),
+    language: said(text(20), 'As json; text when it has none.'),
     code: words(8_000),
     filename: v.optional(text(80)),
   },

@@ -18,7 +18,7 @@ const slot = v.strictObject({
   id,
   start: time,
   end: v.optional(time),
-  available: said(flag, 'False shows the slot as taken.'),
+  available: flag,
 });
 
 interface Days {
@@ -29,15 +29,14 @@ const slotsOf = ({ days }: Days) => days.flatMap((item) => item.slots);
 
 export const datetimeSlots = defineComponent({
   name: 'datetime_slots',
-  description:
-    'Days with their free times to pick one from. Use it to book an appointment, a table or a delivery, with slots an action returned.',
+  description: 'Times to pick one from. Use it to book an appointment, a table or a delivery, with slots an action returned.',
   entries: {
     prompt: words(200),
     timezone,
-    duration_min: v.optional(said(whole(1, DURATION_MAX_MINUTES), 'How long a slot lasts, in minutes.')),
+    duration_min: v.optional(said(whole(1, DURATION_MAX_MINUTES), 'Minutes a slot lasts.')),
     days: said(
       list(v.strictObject({ date: day, slots: list(slot, 1, SLOTS_PER_DAY_MAX) }), 1, DAYS_MAX),
-      `At most ${SLOTS_MAX} slots in all days together; slot ids are unique over all days.`,
+      `At most ${SLOTS_MAX} slots in all, ids unique over all.`,
     ),
   },
   rules({ days }, report) {

@@ -9,7 +9,7 @@ import { currency, decimal, hasForeignScheme, httpsUrl, id, isEmail, isHttpsUrl,
 
 export const tone = v.picklist(['neutral', 'info', 'success', 'warning', 'danger']);
 
-export const image = v.strictObject({ url: httpsUrl, alt: said(text(200), 'What the image shows, for people who do not see it.') });
+export const image = v.strictObject({ url: httpsUrl, alt: text(200) });
 
 export const money = v.strictObject({ amount: decimal, currency });
 export type Money = v.InferOutput<typeof money>;
@@ -20,7 +20,7 @@ export const optionEntries = {
   description: v.optional(text(120)),
   image: v.optional(image),
   badge: v.optional(text(20)),
-  disabled: v.optional(said(flag, 'True shows the option greyed out: it cannot be chosen.')),
+  disabled: v.optional(said(flag, 'Shown, cannot be chosen.')),
 };
 export const option = v.strictObject(optionEntries);
 
@@ -44,7 +44,7 @@ export const action = v.pipe(
     target: usedAs(
       said(
         text(ADDRESS_MAX_CHARS, 1),
-        'send: the message to send for the person. open_screen: a route. open_url: an https address. copy: the text. call: a phone number. email: an address.',
+        'send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.',
       ),
       ({ kind }) => TARGET_USES[String(kind)] ?? 'words',
     ),

@@ -30,7 +30,7 @@ export function said<const S extends v.GenericSchema>(schema: S, description: st
 export function markdown(max: number) {
   return v.pipe(
     v.string('must be a string'),
-    v.metadata({ minLength: 1, maxLength: max, description: 'Markdown (CommonMark) without HTML.' }),
+    v.metadata({ minLength: 1, maxLength: max, description: 'Markdown, no HTML.' }),
     v.check((value) => fits(value, max), `must be at most ${max} characters`),
     v.check((value) => value.trim() !== '', 'must not be empty'),
     v.transform(defuseMarkdown),
@@ -72,11 +72,11 @@ export const isPhone = (value: string) => PLACEHOLDER.test(value) || /^\+?[\s().
 export const hasForeignScheme = (value: string) => /^\s*[a-z][a-z0-9+.-]*:/i.test(value) && !isWebUrl(value);
 
 export const webUrl = usedAs(
-  v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isWebUrl, 'must be an http or https address'), v.description('An http(s) address.')),
+  v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isWebUrl, 'must be an http or https address'), v.description('http(s)')),
   'address',
 );
 export const httpsUrl = usedAs(
-  v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isHttpsUrl, 'must be an https address'), v.description('An https address.')),
+  v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isHttpsUrl, 'must be an https address'), v.description('https')),
   'address',
 );
 
@@ -96,15 +96,11 @@ function isDated(value: string, pattern: RegExp): boolean {
 export const time = v.pipe(
   v.string('must be a string'),
   v.check((value) => isDated(value, RFC3339), 'must be an RFC 3339 time with an offset, as 2026-11-20T09:30:00+01:00'),
-  v.description('RFC 3339 with offset, as 2026-11-20T09:30:00+01:00.'),
+  v.description('RFC 3339 with offset'),
 );
 
 export const isDay = (value: string) => isDated(value, CALENDAR_DATE);
-export const day = v.pipe(
-  v.string('must be a string'),
-  v.check(isDay, 'must be a date, as 2026-11-20'),
-  v.description('A date, as 2026-11-20.'),
-);
+export const day = v.pipe(v.string('must be a string'), v.check(isDay, 'must be a date, as 2026-11-20'), v.description('As 2026-11-20.'));
 
 function isTimezone(name: string): boolean {
   // Newer engines take bare offsets too; the catalog wants a named zone.
@@ -119,13 +115,13 @@ function isTimezone(name: string): boolean {
 export const timezone = v.pipe(
   text(64, 1),
   v.check(isTimezone, 'must be an IANA time zone, as Europe/Madrid'),
-  v.description('IANA time zone, as Europe/Madrid.'),
+  v.description('As Europe/Madrid.'),
 );
 
 export const decimal = v.pipe(
   v.string('must be a string'),
   v.regex(DECIMAL, 'must be a decimal number in a string, as "12.50"'),
-  v.description('Decimal number in a string, as "12.50".'),
+  v.description("as '12.50'"),
 );
 export const currency = v.pipe(
   v.string('must be a string'),
@@ -134,7 +130,7 @@ export const currency = v.pipe(
     v.check((code: string) => CURRENCIES.has(code), 'must be an ISO 4217 code, as EUR'),
     { pattern: '^[A-Z]{3}$' },
   ),
-  v.description('ISO 4217 code, as EUR.'),
+  v.description('as EUR'),
 );
 export const hexColour = v.pipe(v.string('must be a string'), v.regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour as #1a2b3c'));
 

@@ -79,7 +79,7 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
 
   function dispatch(request: ModelRequest, run: CompletionRun): void {
     if (run.isOver()) return;
-    let body: string | StreamedBody;
+    let body: Buffer | StreamedBody;
     try {
       body = completionBody(model, request);
     } catch {
@@ -87,7 +87,7 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
       return;
     }
     const headers = REQUEST_ID.test(request.requestId) ? { ...fixedHeaders, 'x-request-id': request.requestId } : fixedHeaders;
-    if (typeof body === 'string') pool.dispatch({ path, method: 'POST', headers, body }, run);
+    if (Buffer.isBuffer(body)) pool.dispatch({ path, method: 'POST', headers, body }, run);
     else dispatchPictures(request, headers, body, run);
   }
 

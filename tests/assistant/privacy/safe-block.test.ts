@@ -58,7 +58,7 @@ const USES: Readonly<Record<string, string>> = {
 };
 
 function useOf({ description = '' }: Schema, path: string, kind: string | undefined): string {
-  if (/^An https?(?:\(s\))? address\.$/.test(description) || path.endsWith('.route')) return 'address';
+  if (/^(?:https|http\(s\))$/.test(description) || path.endsWith('.route')) return 'address';
   if (path.endsWith('place_card.phone')) return 'phone';
   return /\.(?:target|channels\.value)$/.test(path) ? (USES[kind ?? ''] ?? 'words') : 'words';
 }

@@ -105,9 +105,10 @@ test('BLOCK-6: the tool of a component is an OpenAI function: an object at the t
     assert.match(name, /^[a-zA-Z0-9_-]{1,64}$/);
     assert.ok(component.description.length >= 40 && component.description.length <= 500);
     assert.equal(tool.function.parameters.type, 'object');
-    assert.equal(tool.function.parameters.additionalProperties, false);
-    assert.doesNotMatch(JSON.stringify(tool), /"\$schema"|"\$ref"|"oneOf"/);
+    assert.equal(component.parameters.additionalProperties, false);
+    assert.doesNotMatch(JSON.stringify(tool), /"\$schema"|"\$ref"|"\$defs"|"oneOf"|"additionalProperties"/);
     assert.equal(component.parameters, component.parameters, 'made once');
+    assert.equal(tool.function.parameters, toolDefinition(component).function.parameters, 'made once');
   }
 });
 

@@ -8,8 +8,8 @@ const messagesOf = (asked: ModelRequest) => chatMessages(asked, ({ bytes }) => `
 
 function textBody(model: string, asked: ModelRequest): string {
   const body = completionBody(model, asked);
-  assert.ok(typeof body === 'string');
-  return body;
+  assert.ok(Buffer.isBuffer(body));
+  return body.toString();
 }
 
 const PASSAGE: Passage = {

@@ -14,7 +14,7 @@ async function written(body: StreamedBody): Promise<{ text: string; longest: num
 
 function streamed(parts: Parameters<typeof request>[0]): StreamedBody {
   const body = completionBody('m', request(parts));
-  assert.ok(typeof body !== 'string');
+  assert.ok(!Buffer.isBuffer(body));
   return body;
 }
 
