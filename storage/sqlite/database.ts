@@ -13,8 +13,11 @@ import { StorageError, storageErrorCodeOf } from './storage-error.ts';
 export const BUSY_TIMEOUT_MS = 50;
 /** Page cache of one connection: holds the inner index pages of a typical organisation. 128 open writers have 256 MB at most. */
 const CACHE_KIB = 2_048;
-/** Pages in the WAL before a COMMIT also checkpoints: 4 MB, so that readers search a short WAL and few commits pay. */
-const AUTOCHECKPOINT_PAGES = 1_000;
+/**
+ * Pages in the WAL before a COMMIT checkpoints by itself: 32 MB, so that readers search a short WAL. The writer is earlier with turns
+ * (`checkpoints.ts`), so this is met by large writes, and by the commits of a slow reader's time.
+ */
+const AUTOCHECKPOINT_PAGES = 8_000;
 /** A WAL that one large transaction or a slow reader blew up is cut back to this when it is next reset. */
 const WAL_KEPT_BYTES = 16 * 1024 * 1024;
 /** SQLite's own wait does not cover the switch to WAL, for which processes that create a file together race. */

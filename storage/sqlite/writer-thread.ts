@@ -7,6 +7,7 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { Checkpoints } from './checkpoints.ts';
 import type { Connection } from './connection.ts';
 import { blockThread, jitteredPauseMs } from './database.ts';
 import { commitGroup, type RunnableTransactions, type WritableFile } from './group.ts';
@@ -44,6 +45,10 @@ interface Registry {
   readonly erasing?: ReadonlySet<string>;
 }
 
+interface OpenFile extends WritableFile {
+  readonly checkpoints: Checkpoints;
+}
+
 /** The writes that wait for one file. */
 interface FileQueue {
   readonly path: string;
@@ -58,7 +63,7 @@ class WriterThread {
   readonly #registry: Registry;
   readonly #syncDelayMs: number;
   readonly #queues = new Map<string, FileQueue>();
-  readonly #open = new LRUCache<string, WritableFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => connection.close() });
+  readonly #open = new LRUCache<string, OpenFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => connection.close() });
   #rerunPlanned = false;
 
   constructor(port: MessagePort, registry: Registry, syncDelayMs: number) {
@@ -142,6 +147,7 @@ class WriterThread {
     if (committed && erasing !== undefined && group.some(({ name }) => erasing.has(name)))
       emptyLog(() => this.#open.peek(queue.path)?.connection, answer);
     else answer();
+    if (committed) this.#open.peek(queue.path)?.checkpoints.afterGroup(group.length);
   }
 
   #pause(queue: FileQueue): void {
@@ -154,12 +160,17 @@ class WriterThread {
     }, jitteredPauseMs());
   }
 
-  #file(path: string): WritableFile {
+  #file(path: string): OpenFile {
     const known = this.#open.get(path);
     if (known !== undefined) return known;
     const connection = this.#registry.open(path);
     const { sealing, transactions } = this.#registry;
-    const file = { connection, transactions, sealing: sealing?.appliesTo(connection) === true ? sealing : undefined };
+    const file: OpenFile = {
+      connection,
+      transactions,
+      sealing: sealing?.appliesTo(connection) === true ? sealing : undefined,
+      checkpoints: new Checkpoints(connection),
+    };
     this.#open.set(path, file);
     return file;
   }

@@ -100,6 +100,17 @@ test('STORE-2: a write that is withdrawn takes back its own rows and resolves wi
   assert.deepEqual(texts(path), ['before', 'after']);
 });
 
+test('STORE-5: the write-ahead log stays bounded however many writes there are, and its pages reach the file meanwhile', async (t) => {
+  const { writer, path } = setUp(t);
+  const batch = (from: number) =>
+    Promise.all(Array.from({ length: 500 }, (_, n) => writer.write(path, 'addNote', { text: `${from + n} ${'x'.repeat(4_000)}` })));
+  await batch(0);
+  const early = statSync(path).size;
+  for (let from = 500; from < 8_000; from += 500) await batch(from);
+  assert.ok(statSync(path).size > early + 16 * 1024 * 1024);
+  assert.ok(statSync(`${path}-wal`).size < 36 * 1024 * 1024);
+});
+
 test('STORE-2: message, stack and kind cross the thread', async (t) => {
   const { writer, path } = setUp(t);
   await assert.rejects(writer.write(path, 'addThenThrow', { text: 'x' }), (error: unknown) => {
