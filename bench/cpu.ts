@@ -1,4 +1,4 @@
-/** What a process and those it started have used: CPU time of all threads and memory, read from /proc. Linux only. */
+/** What a process and those it started have used: CPU time of all threads, memory and open files, read from /proc. Linux only. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** Processes below one that are looked at: a server under test has a few, so a list that does not end is a mistake. */
@@ -82,4 +82,19 @@ export function peakRssBytes(pid: number): number {
 /** Resident memory of a process and of its children now, in bytes. @throws when it is gone */
 export function rssBytes(pid: number): number {
   return statusBytes(pid, 'VmRSS');
+}
+
+/** Files and sockets that a process and its children have open. @throws when it is gone */
+export function descriptorsOf(pid: number): number {
+  readdirSync(`/proc/${pid}/fd`);
+  return familyOf(pid).reduce((total, each) => total + openFiles(each), 0);
+}
+
+/** None when the process has ended. */
+function openFiles(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0;
+  }
 }

@@ -20,6 +20,8 @@ interface Started {
   readonly core: number;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
+  /** How long it may take until it answers; undefined: as long as any start that is not measured itself. */
+  readonly readyTimeoutMs?: number | undefined;
 }
 
 /** A program of ours. */
@@ -82,7 +84,15 @@ export function start(program: Program): Promise<Running> {
 }
 
 /** As `start`, for any command. */
-export async function launch({ name, core, command, env: own, logFile, isReady }: Command): Promise<Running> {
+export async function launch({
+  name,
+  core,
+  command,
+  env: own,
+  logFile,
+  readyTimeoutMs = READY_TIMEOUT_MS,
+  isReady,
+}: Command): Promise<Running> {
   const log = openSync(logFile, 'w');
   const [file, ...args] = pinned(core, command);
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production', ...own };
@@ -96,7 +106,7 @@ export async function launch({ name, core, command, env: own, logFile, isReady }
   };
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} did not start: ${file}`);
-  const giveUpAtMs = performance.now() + READY_TIMEOUT_MS;
+  const giveUpAtMs = performance.now() + readyTimeoutMs;
   while (!(await isReady())) {
     check();
     if (performance.now() > giveUpAtMs) {

@@ -35,7 +35,7 @@ export class Progress {
   readonly #expected: readonly number[];
   readonly #beganMs = performance.now();
   #partBeganMs = this.#beganMs;
-  /** Of the part that runs; before the first one, none does. */
+  /** The part that runs; before the first one, none does. */
   #at = -1;
 
   /** @param expected about how many seconds each part takes on an otherwise idle machine */

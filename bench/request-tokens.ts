@@ -15,7 +15,7 @@ interface ModelRequest {
 export interface RequestTokens {
   readonly bytes: number;
   readonly messages: number;
-  /** Of the definitions as JSON, as they are sent. */
+  /** Tokens of the definitions as JSON, as they are sent. */
   readonly tools: number;
   readonly tool_definitions: number;
 }

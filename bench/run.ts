@@ -10,6 +10,9 @@ import { type Arguments, readArguments, UsageError } from './arguments.ts';
 import { betweenNodes } from './between-nodes.ts';
 import { type Candidate, relay } from './candidate.ts';
 import { diskDelays } from './disk-delays.ts';
+import { growingConversations } from './growing-conversations.ts';
+import { growingMessages } from './growing-messages.ts';
+import { growingOrganisations } from './growing-organisations.ts';
 import { knowledge } from './knowledge.ts';
 import { compileLoad, projectDir } from './load.ts';
 import { withModel } from './model.ts';
@@ -29,7 +32,19 @@ import { turns } from './turns.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
 const OURS: readonly Candidate[] = [relay, service, serviceWithAll];
-const QUESTIONS: readonly Question[] = [...turns, turnCost, openStreams, knowledge, agents, betweenNodes, severalNodes, diskDelays];
+const QUESTIONS: readonly Question[] = [
+  ...turns,
+  turnCost,
+  openStreams,
+  knowledge,
+  growingMessages,
+  growingConversations,
+  growingOrganisations,
+  agents,
+  betweenNodes,
+  severalNodes,
+  diskDelays,
+];
 const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */
 const ENDS = { SIGINT: 130, SIGTERM: 143 } as const;

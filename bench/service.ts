@@ -62,15 +62,20 @@ export async function createApp(operator: Console, organisationId: string): Prom
   return { appId: app.id, liveKey: keys.live };
 }
 
+/** An app that is live, with limits out of the way. */
 export interface LiveApp {
   readonly organisationId: string;
   readonly appId: string;
   readonly liveKey: string;
 }
 
-/** Makes the app that the load client talks to. */
+/** Makes the app that the load client talks to, in an organisation of its own. */
 export async function createLiveApp(operator: Console): Promise<LiveApp> {
-  const organisationId = await createOrganisation(operator);
+  return createLiveAppIn(operator, await createOrganisation(operator));
+}
+
+/** As `createLiveApp`, in an organisation that is there. */
+export async function createLiveAppIn(operator: Console, organisationId: string): Promise<LiveApp> {
   const { appId, liveKey } = await createApp(operator, organisationId);
   await operator.call('PATCH', `/apps/${appId}`, {
     messages_per_minute: MESSAGES_PER_MINUTE,
@@ -108,11 +113,13 @@ export interface ServerPlace {
   readonly file?: string | undefined;
   /** By default the one that the run asks for. */
   readonly disk?: SlowDisk | undefined;
+  /** As `Program` has it. */
+  readonly readyTimeoutMs?: number | undefined;
 }
 
 /** Starts the program on a data directory. */
 export async function startProgram(place: ServerPlace): Promise<Server> {
-  const { name, core, dataDir, outDir, env, file = SERVICE, disk = diskOfRun(outDir, name) } = place;
+  const { name, core, dataDir, outDir, env, file = SERVICE, disk = diskOfRun(outDir, name), readyTimeoutMs } = place;
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const process = await start({
@@ -123,6 +130,7 @@ export async function startProgram(place: ServerPlace): Promise<Server> {
     env: { HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...disk?.env, ...env },
     logFile: join(outDir, `${name}.log`),
     readyUrl: `${origin}/readyz`,
+    readyTimeoutMs,
   });
   const token = env.OPERATOR_TOKEN ?? readFileSync(join(dataDir, 'operator-token'), 'utf8').trim();
   const operator = consoleOf(origin, token);

@@ -27,7 +27,7 @@ export interface Workload {
   readonly gapMs: number;
   /** What CPU time is divided by. */
   readonly unit: 'delta' | 'turn';
-  /** Of the service. */
+  /** What the service aims at. */
   readonly aims: readonly Aim[];
 }
 
