@@ -7,6 +7,7 @@ import { withModel } from './model.ts';
 import type { Curve, Extent, Finding, Point, Question, QuestionScene } from './question.ts';
 import { digits, median, range, sum } from './report.ts';
 import { expectedSeconds, type Outcome, play, type Round, type Stage } from './rounds.ts';
+import { serviceWithAll } from './service.ts';
 import { SlowDisk } from './slow-disk.ts';
 import type { Table } from './table.ts';
 import { type Workload, workloadNamed } from './workloads.ts';
@@ -24,21 +25,26 @@ interface Entry {
   readonly candidate: Candidate;
 }
 
-/** A server that stores something on each of the disks, the relay as it is. A client's components change nothing here; peers store nothing. */
+/** The delays that a server meets; undefined: it has no disk. What a client can draw changes nothing here, and peers store nothing. */
+function delaysOf({ role, name }: Candidate): readonly (number | undefined)[] {
+  if (role === 'limit') return [undefined];
+  return role === 'peer' || name === serviceWithAll.name ? [] : DELAYS_US;
+}
+
+function entryOf(candidate: Candidate, delayUs: number | undefined, outDir: string): Entry {
+  const server = candidate.name;
+  if (delayUs === undefined) return { server, disk: undefined, candidate };
+  const name = `${server}-${delayUs}`;
+  const disk = new SlowDisk(outDir, name, delayUs);
+  // Several of one name run beside each other: each has its log to itself.
+  const logs = join(outDir, name);
+  mkdirSync(logs, { recursive: true });
+  const start: Candidate['start'] = (scene) => candidate.start({ ...scene, outDir: logs, disk });
+  return { server, disk, candidate: { ...candidate, name, start } };
+}
+
 function entriesOf({ candidates, outDir }: QuestionScene): Entry[] {
-  return candidates.flatMap((candidate): Entry[] => {
-    if (candidate.role === 'limit') return [{ server: candidate.name, disk: undefined, candidate }];
-    if (candidate.role === 'peer' || candidate.name === 'service-all') return [];
-    return DELAYS_US.map((delayUs) => {
-      const name = `${candidate.name}-${delayUs}`;
-      const disk = new SlowDisk(outDir, name, delayUs);
-      // Several of one name run beside each other: each has its log to itself.
-      const logs = join(outDir, name);
-      mkdirSync(logs, { recursive: true });
-      const start: Candidate['start'] = (scene) => candidate.start({ ...scene, outDir: logs, disk });
-      return { server: candidate.name, disk, candidate: { ...candidate, name, start } };
-    });
-  });
+  return candidates.flatMap((candidate) => delaysOf(candidate).map((delayUs) => entryOf(candidate, delayUs, outDir)));
 }
 
 /** What one entry showed. */
@@ -143,13 +149,7 @@ async function measure(scene: QuestionScene): Promise<Finding> {
 }
 
 function expected({ candidates, rounds, quick }: Extent): number {
-  const each = candidates.flatMap((candidate) =>
-    candidate.role === 'limit'
-      ? [candidate]
-      : candidate.role === 'peer' || candidate.name === 'service-all'
-        ? []
-        : DELAYS_US.map(() => candidate),
-  );
+  const each = candidates.flatMap((candidate) => delaysOf(candidate).map(() => candidate));
   // Both workloads are done before a round's time is up.
   return 2 * 0.6 * expectedSeconds({ candidates: each, rounds, quick });
 }
