@@ -16,6 +16,7 @@ import { growingOrganisations } from './growing-organisations.ts';
 import { knowledge } from './knowledge.ts';
 import { compileLoad, projectDir } from './load.ts';
 import { withModel } from './model.ts';
+import { moreStreams } from './more-streams.ts';
 import { openStreams } from './open-streams.ts';
 import { type Peer, peers } from './peers.ts';
 import { CLIENT_CORE, pinSelf } from './processes.ts';
@@ -44,6 +45,7 @@ const QUESTIONS: readonly Question[] = [
   betweenNodes,
   severalNodes,
   diskDelays,
+  moreStreams,
 ];
 const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */

@@ -3,7 +3,8 @@
  * Model `fake-<N>-<D>` sends N tokens of TOKEN_CHARS characters, D ms apart (0: one write per loop tick of this process,
  * for every stream); `-b<K>` puts K tokens in one socket write, K × D ms apart. The first write comes one such
  * interval after the request, the end right after the last token. Models that call something are in `scripted-model.ts`.
- * `GET /served` says how many requests were answered so far and how many bytes they had.
+ * `GET /served` says how many requests were answered so far and how many bytes they had, `GET /held` how many slow streams are under way,
+ * and `POST /hurry` ends those.
  * Owns the timer wheel that paces every stream; no stream has a timer of its own. `--port P` says where it listens.
  */
 import type { HttpResponse } from 'uWebSockets.js';
@@ -186,6 +187,25 @@ function tick(): void {
   ticker = undefined;
 }
 
+/** Ends of hurried streams, a tick: a server that has to store them bears as many a second as turns. */
+const HURRIED_A_TICK = 15;
+const HURRY_TICK_MS = 10;
+
+/**
+ * Ends the streams under way with all that is left of each: who has looked long enough at slow streams need not wait for their ends, and
+ * finds them whole all the same.
+ */
+function hurry(): void {
+  const left = wheel.flatMap((slot) => slot.splice(0));
+  held -= left.length;
+  const timer = setInterval(() => {
+    for (const { res, plan, withUsage, next, gone } of left.splice(0, HURRIED_A_TICK)) {
+      if (!gone) res.cork(() => res.end(Buffer.concat([...plan.writes.slice(next), withUsage ? plan.tailWithUsage : plan.tail])));
+    }
+    if (left.length === 0) clearInterval(timer);
+  }, HURRY_TICK_MS);
+}
+
 function begin(res: HttpResponse, body: string): Stream | undefined {
   const plan = planFor(body);
   if (typeof plan === 'string') {
@@ -230,6 +250,13 @@ function serve(port: number): void {
     })
     .get('/served', (res) => {
       res.end(JSON.stringify(served));
+    })
+    .get('/held', (res) => {
+      res.end(`${held}`);
+    })
+    .post('/hurry', (res) => {
+      hurry();
+      res.end('ok');
     })
     .post('/v1/chat/completions', (res) => {
       let stream: Stream | undefined;
