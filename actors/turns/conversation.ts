@@ -4,6 +4,7 @@
  */
 import { Refusal } from '../../protocol/errors.ts';
 import { readConversation } from '../../storage/conversations/conversations.ts';
+import type { OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { ChannelRef } from '../caller.ts';
@@ -16,7 +17,7 @@ import { newAttempt, TurnCommits } from './commits.ts';
 import { type Beginning, HeldEpoch } from './epoch.ts';
 import { journalSource } from './journal.ts';
 import { TurnLog } from './log.ts';
-import { type FirstStep, prepareOpening, prepareRetry } from './opening.ts';
+import { type FirstStep, type Opening, prepareOpening, prepareRetry } from './opening.ts';
 import { TurnQueue } from './queue.ts';
 import { RunningTurn } from './running-turn.ts';
 import { type Attempt, type TurnPlace, type TurnServices, turnScope } from './scope.ts';
@@ -155,12 +156,15 @@ export class Conversation {
   }
 
   async #begin(command: TurnCommand): Promise<Begun> {
+    let asksEarly = true;
     try {
       return await retried(MOVED, async () => {
         await this.#commits.recover();
         const place = this.#place(command);
-        const { first, input, attempt } = await prepareOpening(place, this.#epoch.openingFence());
-        const output = await this.#commits.open(input);
+        const opening = await prepareOpening(place, this.#epoch.openingFence());
+        const { output, asked } = await this.#open(place, opening, asksEarly);
+        // Who was overtaken once waits for the commit from then on: one request gives up one call at most.
+        asksEarly = false;
         switch (output.outcome) {
           case 'exists':
             return 'exists';
@@ -169,10 +173,22 @@ export class Conversation {
           case 'stale':
             this.#redaction = null;
             return OVERTAKEN;
-          case 'opened':
+          case 'opened': {
             this.#redaction?.opened();
+            const { first, input, attempt } = opening;
             if (input.ended) return { source: journalSource(this.#db, output.turn, input.nextSeq), fromSeq: 0 };
-            return this.#run(place, output.turn, attempt(output.dayLeft), first, 0);
+            if (asked === null)
+              return this.#run(
+                place,
+                output.turn,
+                attempt(() => output.dayLeft),
+                first,
+                0,
+              );
+            const position = this.#goOn(place, output.turn, asked);
+            asked.opened();
+            return position;
+          }
         }
       });
     } catch (error) {
@@ -183,11 +199,60 @@ export class Conversation {
     }
   }
 
+  /**
+   * Commits what opens the turn. Where it may be, the model is asked meanwhile (CHAT-22): `asked` is then the attempt, which has said nothing
+   * to anybody. When the commit does not open the turn, the call is aborted.
+   */
+  async #open(
+    place: TurnPlace,
+    { first, input, attempt, mayAskEarly }: Opening,
+    asksEarly: boolean,
+  ): Promise<{ readonly output: OpenTurnOutput; readonly asked: RunningTurn | null }> {
+    let opened: Extract<OpenTurnOutput, { outcome: 'opened' }> | null = null;
+    const rowOf = () => {
+      if (opened === null) throw new Error('a turn was used before its opening was committed');
+      return opened;
+    };
+    // The same turn may have run while this request waited.
+    const asks = asksEarly && mayAskEarly && readTurn(this.#db, this.home.appId, place.command.turnId) === undefined;
+    // The write goes first: the model is asked on this thread while the writer commits on its own.
+    const committing = this.#commits.open(input);
+    let asked: RunningTurn | null = null;
+    try {
+      if (asks)
+        asked = this.#attempt(
+          place,
+          () => rowOf().turn,
+          attempt(() => rowOf().dayLeft),
+          first,
+          0,
+        ).beforeOpening();
+    } finally {
+      await committing.catch(() => asked?.giveUp());
+    }
+    const output = await committing;
+    if (output.outcome === 'opened') opened = output;
+    else asked?.giveUp();
+    return { output, asked };
+  }
+
+  #attempt(place: TurnPlace, turn: () => number, attempt: Attempt, first: FirstStep, attemptSeq: number): RunningTurn {
+    const { messageId: assistantMessageId } = attempt;
+    const scope = turnScope(place, attempt, (step) => this.#commits.step({ turn: turn(), assistantMessageId }, step));
+    return new RunningTurn(scope, first, new TurnLog(attemptSeq, journalSource(this.#db, turn, null)));
+  }
+
   /** Runs the attempt, whose first step is committed. */
   #run(place: TurnPlace, turn: number, attempt: Attempt, first: FirstStep, attemptSeq: number): Position {
-    const row = { turn, assistantMessageId: attempt.messageId };
-    const scope = turnScope(place, attempt, (step) => this.#commits.step(row, step));
-    const running = new RunningTurn(scope, first, new TurnLog(attemptSeq, journalSource(this.#db, turn, null)));
+    return this.#goOn(
+      place,
+      turn,
+      this.#attempt(place, () => turn, attempt, first, attemptSeq),
+    );
+  }
+
+  /** From now on the attempt is the one that runs, and may be read. */
+  #goOn(place: TurnPlace, turn: number, running: RunningTurn): Position {
     const over = running.done.then((endIsStored) => {
       this.#live = null;
       // Without an epoch the next owner reads the rows again and ends what was left open.

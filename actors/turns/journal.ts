@@ -45,9 +45,9 @@ function renderEntry(db: Connection, entry: JournalEntry, seq: number): string {
 
 /**
  * The committed events of a turn. With `endSeq` the source ends there; without, it serves what a running turn has
- * dropped from memory and never says that it ended.
+ * dropped from memory and never says that it ended. `turn` may be a function while its row is not there yet.
  */
-export function journalSource(db: Connection, turn: number, endSeq: number | null): FrameSource {
+export function journalSource(db: Connection, turn: number | (() => number), endSeq: number | null): FrameSource {
   return {
     read(seq, maxChars): FrameSlice {
       let text = '';
@@ -55,7 +55,7 @@ export function journalSource(db: Connection, turn: number, endSeq: number | nul
       // Rows that all tell of blocks which are gone say nothing, and more may follow them.
       for (let before = -1; text === '' && next > before; ) {
         before = next;
-        for (const row of readJournal(db, turn, next, ROWS_PER_READ)) {
+        for (const row of readJournal(db, typeof turn === 'number' ? turn : turn(), next, ROWS_PER_READ)) {
           for (const entry of JSON.parse(row.entries) as JournalEntry[]) {
             // What a later attempt says is another answer.
             if (lastSeq(entry) < next || text.length >= maxChars || (endSeq !== null && entry.seq >= endSeq)) continue;

@@ -3,9 +3,11 @@
  * retry the events that it begins with. Writes nothing but placeholders that the conversation did not have yet.
  */
 import type { ChatTurnEffect, chatTurn } from '../../machines/chat-turn.ts';
+import type { Block } from '../../protocol/catalog/block.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
 import type { StreamEvent, TurnUsage } from '../../protocol/runtime/stream-events.ts';
 import { turnsLeft } from '../../storage/billing/usage-ledger.ts';
+import type { StoredMessage } from '../../storage/conversations/conversations.ts';
 import { type InvocationRow, readExecutedBy, readUntold } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnInput } from '../../storage/conversations/turn-openings.ts';
 import { readQuestion, type TurnRow } from '../../storage/conversations/turns.ts';
@@ -34,8 +36,13 @@ export interface FirstStep {
 export interface Opening {
   readonly first: FirstStep;
   readonly input: OpenTurnInput;
-  /** The attempt that runs once `input` is committed. `dayLeft`: as that commit counted it. */
-  attempt(dayLeft: number | null): Attempt;
+  /** The attempt whose answer is told once `input` is committed. `dayLeft`: as that commit counted it; asked for behind it only. */
+  attempt(dayLeft: () => number | null): Attempt;
+  /**
+   * Whether the model may be asked while `input` is being committed (CHAT-22): all that it is asked is known. It is not where the opening
+   * changes rows of earlier turns, which the model reads, or where something has to be said before the model's answer.
+   */
+  readonly mayAskEarly: boolean;
 }
 
 /** For a turn that says something new. */
@@ -111,6 +118,19 @@ function userMessage(services: TurnServices, plan: TurnPlan, { attachments }: Tu
     return { id, position, name, text: textOf(attachment) };
   });
   return { id: mint(services, 'msg'), blocks: plan.said.map((block) => ({ ...block, id: mint(services, 'blk') })), uploads };
+}
+
+/** The person's message as its rows will have it. */
+function asStored(message: OpenTurnInput['userMessage'], createdAtMs: number): StoredMessage | null {
+  if (message === null) return null;
+  const blocks = message.blocks.map(({ id, position, blockType, revision, body }) => ({
+    id,
+    index: position,
+    block_type: blockType,
+    revision,
+    body: JSON.parse(body) as Block['body'],
+  }));
+  return { id: message.id, role: 'user', createdAtMs, blocks };
 }
 
 /** What the row of a turn keeps of the request, as JSON. */
@@ -195,15 +215,19 @@ export async function prepareOpening(place: TurnPlace, fence: OpeningFence): Pro
   const leftNow = plan.kind === 'continuation' ? dayLeftOf(services, command) : undefined;
   const events = firstEvents(place, effects, messageId, continued, usageOf(command, leftNow));
   const first: FirstStep = { machine, effects, events };
+  const input = openingRows(place, fence, { plan, continued, words, admission, messageId, atMs, first });
+  const mayAskEarly = plan.kind !== 'continuation' && plan.picks.length === 0 && lost.length === 0;
   return {
     first,
-    input: openingRows(place, fence, { plan, continued, words, admission, messageId, atMs, first }),
+    input,
+    mayAskEarly,
     attempt: (dayLeft) => ({
       isNew,
+      unstored: mayAskEarly ? asStored(input.userMessage, atMs) : null,
       messageId,
       words: withQuestion(words, storage, command.organisationId, question),
       work: { question, executions, lost, left: left.map(pendingInvocation), tellsWrite },
-      usage: () => usageOf(command, leftNow ?? dayLeft ?? undefined),
+      usage: () => usageOf(command, leftNow ?? dayLeft() ?? undefined),
     }),
   };
 }
@@ -228,6 +252,13 @@ export async function prepareRetry(
   const lost: readonly InvocationRow[] = readExecutedBy(db, row.turn).filter(({ state }) => state === 'unknown');
   const messageId = row.assistantMessageId;
   const work: LeftWork = { question, executions: [], lost, left: [], tellsWrite };
-  const attempt: Attempt = { isNew: false, messageId, words, work, usage: () => usageOf(command, dayLeftOf(services, command)) };
+  const attempt: Attempt = {
+    isNew: false,
+    unstored: null,
+    messageId,
+    words,
+    work,
+    usage: () => usageOf(command, dayLeftOf(services, command)),
+  };
   return { attempt, events: firstEvents(place, effects, messageId, NOTHING_CONTINUED) };
 }

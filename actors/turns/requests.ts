@@ -62,12 +62,12 @@ export class TurnRequests {
 
   /** The conversation so far, ending with what is to be answered. */
   #readTranscript(): ChatMessage[] {
-    const { conversationId, db, isNew, services, words, work } = this.#scope;
+    const { conversationId, db, isNew, services, unstored, words, work } = this.#scope;
     const attached = attachedMessage(words.attachments);
     const { message } = words.body;
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
     if (isNew && message !== undefined) return [...attached, { role: 'user', content: message.text }];
-    return readTranscript(db, conversationId, services.nowMs(), attached, work.question);
+    return readTranscript(db, conversationId, services.nowMs(), { attached, question: work.question, unstored });
   }
 
   /** The next round's request. `firstBlock`: the block of the answer that the round begins with. */

@@ -3,6 +3,7 @@
  *
  * Owns the order of step, commit and speech within the turn, and its log. Text deltas run straight through while nothing is being committed.
  * Does not own what the model is asked and what its calls become, which turn of the conversation may run, nor the fence.
+ * While the turn's opening is being committed the model may be asked already: its words are held as during any commit, and nobody has the log.
  * Invariant: `block.ready`, `action.execute` and `turn.end` reach the log only after their rows are committed.
  */
 import type { ChatTurnEffect, ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
@@ -40,7 +41,7 @@ export class RunningTurn {
   readonly done: Promise<boolean>;
   #settle: (endIsStored: boolean) => void = () => {};
 
-  /** Says what the committed first step says, and performs its effects. `log` is empty: its first seq is the attempt's. */
+  /** Says what the first step says, and performs its effects. `log` is empty: its first seq is the attempt's. */
   constructor(scope: TurnScope, { machine, effects, events }: FirstStep, log: TurnLog) {
     this.#scope = scope;
     this.#machine = machine;
@@ -70,6 +71,26 @@ export class RunningTurn {
       this.#rounds.warn();
       this.#perform(effects);
     });
+  }
+
+  /**
+   * The first step is being committed still, so called in the tick that made the attempt: what comes of its effects is held until `opened` or
+   * `giveUp`. Nobody may read the log before.
+   */
+  beforeOpening(): this {
+    this.#mailbox.hold();
+    return this;
+  }
+
+  /** The first step is committed now. */
+  opened(): void {
+    this.#mailbox.release();
+    this.#mailbox.resume();
+  }
+
+  /** The commit of the first step was refused: the model's answer is aborted, and nothing was said. */
+  giveUp(): void {
+    if (!this.#mailbox.isClosed) this.#end(false);
   }
 
   get state(): TurnState {

@@ -8,6 +8,7 @@ import { type IdPrefix, mintId } from '../../protocol/ids.ts';
 import type { PendingInvocation, TurnUsage } from '../../protocol/runtime/stream-events.ts';
 import { enabledActions } from '../../storage/apps/http-actions.ts';
 import { readManifest } from '../../storage/apps/manifests.ts';
+import type { StoredMessage } from '../../storage/conversations/conversations.ts';
 import type { InvocationRow } from '../../storage/conversations/invocations.ts';
 import type { CommitTurnInput } from '../../storage/conversations/turns.ts';
 import { hasIndexedKnowledge } from '../../storage/knowledge/knowledge-search.ts';
@@ -94,6 +95,8 @@ export interface Attempt {
   readonly messageId: string;
   readonly words: TurnWords;
   readonly work: LeftWork;
+  /** The person's message while its row is not committed: the model may be asked meanwhile. Null: the rows have all that is asked. */
+  readonly unstored: StoredMessage | null;
   /** What its person and app may still send when the turn ends. */
   usage(): TurnUsage | undefined;
 }

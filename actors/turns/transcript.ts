@@ -96,25 +96,35 @@ function attachedWords(db: Connection, messages: readonly StoredMessage[]): Map<
   return new Map(Array.from(words, ([id, parts]) => [id, [{ role: 'user', content: parts.join('\n\n') }]]));
 }
 
+/** What is asked beside the rows. */
+export interface Asked {
+  /** What comes with the message `question` of the person, or with the newest one, pictures included; of others their rows are read. */
+  readonly attached?: readonly ChatMessage[];
+  readonly question?: string | null;
+  /** The newest message, where it is no row yet. */
+  readonly unstored?: StoredMessage | null;
+}
+
 /**
  * The newest part of a conversation, oldest first, at most CHARS_REMEMBERED characters (the newest message whatever
  * its length). `nowMs` decides which calls have run out of time. Calls stay with the message that made them, so that no result
- * stands without its call. `attached`: what comes with the message `question` of the person, or with the newest one, pictures included;
- * of others their rows are read.
+ * stands without its call.
  */
 export function readTranscript(
   db: Connection,
   conversationId: string,
   nowMs: number,
-  attached: readonly ChatMessage[] = [],
-  question: string | null = null,
+  { attached = [], question = null, unstored = null }: Asked = {},
 ): ChatMessage[] {
   const calls = new Map<string, InvocationRow[]>();
   for (const row of readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED)) {
     const state = expireChange(row, nowMs)?.to ?? row.state;
     calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), { ...row, state }]);
   }
-  const messages = readMessages(db, conversationId, { limit: MESSAGES_REMEMBERED, wordless: true }).reverse();
+  // As many earlier ones as there will be beside the turn's own two messages.
+  const limit = unstored === null ? MESSAGES_REMEMBERED : MESSAGES_REMEMBERED - 2;
+  const stored = readMessages(db, conversationId, { limit, wordless: true }).reverse();
+  const messages = unstored === null ? stored : [unstored, ...stored];
   const asked = question ?? messages.find(({ role }) => role === 'user')?.id;
   const withWords = attachedWords(db, messages);
   const groups: ChatMessage[][] = [];

@@ -171,6 +171,7 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
     scope(model, conversationId, command, more) {
       const attempt: Attempt = {
         isNew: false,
+        unstored: null,
         messageId: 'msg_of_the_scope',
         words: { body: command.body, attachments: [], traits: null },
         work: { question: null, executions: [], lost: [], left: [], tellsWrite: false },
