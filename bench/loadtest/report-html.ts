@@ -1,68 +1,58 @@
 /** Renders the report as one self-contained HTML file: verdict, plots, tables. Pure functions. */
 
+import { escaped, pageHtml, tableHtml } from '../page/html.ts';
+import { type Line, linePlot } from '../page/line-plot.ts';
+import { percentilePlot } from '../page/percentile-plot.ts';
+import { ticksScale, timeTicks } from '../page/scale.ts';
 import { formatMs, formatNumber, formatPercent } from './format.ts';
-import { escaped, type Line, percentilePlace, plotSvg, timeTicks } from './plots.ts';
 import type { Named, Report } from './report.ts';
-import { STYLE } from './report-style.ts';
 import type { Point } from './series.ts';
 
-const PERCENTILE_TICKS = [0, 50, 90, 99, 99.9, 99.99];
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = (tag: string, row: readonly string[]): string =>
-    `<tr>${row.map((cell) => (cell.startsWith('<td') ? cell : `<${tag}>${cell}</${tag}>`)).join('')}</tr>`;
-  return `<div class="scroll"><table><thead>${cells('th', head)}</thead><tbody>${rows.map((row) => cells('td', row)).join('')}</tbody></table></div>`;
-}
-
-const words = (html: string): string => `<td class="words">${html}</td>`;
-
+/** What was counted by name, with an example of each. */
 function namedTable(title: string, all: readonly Named[]): string {
   if (all.length === 0) return '';
-  const rows = all.map(({ name, words: meaning, count, example }) => [
-    `<code>${escaped(name)}</code>`,
-    formatNumber(count),
-    words(escaped(meaning ?? '')),
-    words(`${escaped(example.message)}<br><code>${escaped(example.request_id)}</code>`),
-  ]);
-  return `<h2>${title}</h2>${table(['what', 'how often', 'means', 'for example'], rows)}`;
+  const rows = all.map(({ name, words, count, example }) => {
+    return [name, formatNumber(count), words ?? '', example.message, example.request_id];
+  });
+  return `<h2>${title}</h2>${tableHtml({ columns: ['what', 'how often', 'means', 'for example', 'request'], rows })}`;
 }
 
 function courseOf(series: readonly Point[], value: (point: Point) => number | undefined): Line['points'] {
   return series.flatMap((point) => {
     const y = value(point);
-    return y === undefined ? [] : [[point.atS, y] as const];
+    return y === undefined ? [] : [{ x: point.atS, y }];
   });
 }
 
 function coursePlots({ series, seconds, goodput }: Report): string[] {
-  const xTicks = timeTicks(seconds);
+  const x = ticksScale(timeTicks(seconds));
   const limit = goodput.slo.first_delta;
   return [
-    plotSvg({
+    linePlot({
       title: 'Turns',
       unit: 'a second',
-      xTicks,
+      x,
       lines: [
         { name: 'begun', points: courseOf(series, ({ begun, seconds: over }) => begun / over) },
         { name: 'with an error', points: courseOf(series, ({ failed, seconds: over }) => failed / over) },
         { name: 'good', points: courseOf(series, ({ good, seconds: over }) => good / over) },
       ],
     }),
-    plotSvg({
+    linePlot({
       title: 'First delta over time',
       unit: 'ms',
-      xTicks,
+      x,
       lines: [
         { name: 'p50', points: courseOf(series, ({ firstDeltaP50Ms }) => firstDeltaP50Ms) },
         { name: 'p99', points: courseOf(series, ({ firstDeltaP99Ms }) => firstDeltaP99Ms) },
       ],
       limit: limit === undefined ? undefined : { at: limit, label: `SLO ${limit} ms` },
     }),
-    plotSvg({ title: 'Streams open', unit: '', xTicks, lines: [{ name: 'open', points: courseOf(series, ({ open }) => open) }] }),
-    plotSvg({
+    linePlot({ title: 'Streams open', unit: 'at a time', x, lines: [{ name: 'open', points: courseOf(series, ({ open }) => open) }] }),
+    linePlot({
       title: 'Tokens',
       unit: 'a second, four characters each',
-      xTicks,
+      x,
       lines: [{ name: 'tokens', points: courseOf(series, ({ tokensPerS }) => tokensPerS) }],
     }),
   ];
@@ -72,22 +62,13 @@ function coursePlots({ series, seconds, goodput }: Report): string[] {
 function percentilePlots({ times, goodput }: Report): string[] {
   return Object.entries(times).flatMap(([measure, each]) => {
     if (each === undefined) return [];
-    // A percentile needs at least one measurement beyond it.
-    const reached = percentilePlace(100 * (1 - 1 / Math.max(2, each.count)));
-    const ticks = PERCENTILE_TICKS.filter((percentile) => percentilePlace(percentile) <= reached + 0.3);
-    const points = each.percentiles.map(
-      ([percentile, ms]) => [Math.min(percentilePlace(percentile), Math.max(reached, percentilePlace(ticks.at(-1) ?? 50))), ms] as const,
-    );
     const limit = goodput.slo[measure];
+    const percentiles = each.percentiles.map(([percentile, ms]) => [percentile / 100, ms] as const);
     return [
-      plotSvg({
+      percentilePlot({
         title: `Percentiles: ${each.name}`,
         unit: 'ms',
-        xTicks: [
-          ...ticks.map((percentile) => ({ at: percentilePlace(percentile), label: `${percentile} %` })),
-          ...(points.at(-1)?.[0] === percentilePlace(ticks.at(-1) ?? 0) ? [] : [{ at: points.at(-1)?.[0] ?? 1, label: 'max' }]),
-        ],
-        lines: [{ name: `${formatNumber(each.count)} measured`, points }],
+        lines: [{ name: `${formatNumber(each.count)} measured`, count: each.count, percentiles }],
         limit: limit === undefined ? undefined : { at: limit, label: `SLO ${limit} ms` },
       }),
     ];
@@ -98,9 +79,11 @@ function timesTable({ times }: Report): string {
   const rows = Object.values(times).flatMap((each) =>
     each === undefined
       ? []
-      : [[escaped(each.name), ...[each.mean, each.p50, each.p90, each.p99, each.p999, each.max].map(formatMs), formatNumber(each.count)]],
+      : [[each.name, ...[each.mean, each.p50, each.p90, each.p99, each.p999, each.max].map(formatMs), formatNumber(each.count)]],
   );
-  return rows.length === 0 ? '' : `<h2>Times</h2>${table(['milliseconds', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max', 'count'], rows)}`;
+  return rows.length === 0
+    ? ''
+    : `<h2>Times</h2>${tableHtml({ columns: ['milliseconds', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max', 'count'], rows })}`;
 }
 
 function summary({ turns, goodput, seconds, tokens_per_s, pauses, visits, load_tester: own, requests, events }: Report): string {
@@ -125,10 +108,9 @@ export function reportHtml(report: Report): string {
   const { verdict, target, started_at, plan } = report;
   const plots = report.turns.ended === 0 ? [] : [...coursePlots(report), ...percentilePlots(report)].filter((plot) => plot !== '');
   const isGood = verdict.exit_code === 0;
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Load test of ${escaped(target.url)}</title><style>${STYLE}</style></head>
-<body>
-<h1>Load test of ${escaped(target.url)}</h1>
+  return pageHtml(
+    `Load test of ${target.url}`,
+    `<h1>Load test of ${escaped(target.url)}</h1>
 <p class="muted">${escaped(started_at)} · model ${escaped(target.model ?? 'unknown')} · ${escaped(target.keys.join(', '))}</p>
 <div class="verdict${isGood ? '' : ' bad'}">${verdict.words.map((each) => `<p>${escaped(each)}</p>`).join('')}</div>
 ${summary(report)}
@@ -136,7 +118,6 @@ ${summary(report)}
 ${timesTable(report)}
 ${namedTable('Wrong streams', report.faults)}
 ${namedTable('Errors', report.errors)}
-<h2>What was asked</h2><p><code>${escaped(JSON.stringify(plan))}</code></p>
-</body></html>
-`;
+<h2>What was asked</h2><p><code>${escaped(JSON.stringify(plan))}</code></p>`,
+  );
 }

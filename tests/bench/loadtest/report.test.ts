@@ -3,12 +3,13 @@ import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { LiveView, sparkline } from '../../../bench/loadtest/live-view.ts';
 import { readPlan } from '../../../bench/loadtest/options.ts';
-import { roundUp, thinned } from '../../../bench/loadtest/plots.ts';
 import { type RunResult, reportOf } from '../../../bench/loadtest/report.ts';
 import { reportHtml } from '../../../bench/loadtest/report-html.ts';
 import { reportText } from '../../../bench/loadtest/report-text.ts';
 import type { Point } from '../../../bench/loadtest/series.ts';
 import { type EndedTurn, Tally } from '../../../bench/loadtest/tally.ts';
+import { thinned } from '../../../bench/page/line-plot.ts';
+import { roundUp } from '../../../bench/page/scale.ts';
 
 const ARGS = ['--url', 'http://127.0.0.1:8787', '--key', 'rd_pk_test_abcdefghijklmnop', '--slo', 'first_delta=500,turn=5000'];
 const plan = readPlan(ARGS) as NonNullable<ReturnType<typeof readPlan>>;
@@ -125,7 +126,7 @@ describe('LOAD-8: the report', () => {
   test('for people stands alone: no script, nothing from elsewhere, every text escaped, light and dark', () => {
     const html = reportHtml(reportOf(resultWith(rich)));
     assert.doesNotMatch(html, /<script|<link|src=|url\(|@import/);
-    assert.ok(html.includes('prefers-color-scheme: dark'));
+    assert.ok(html.includes('prefers-color-scheme:dark'));
     assert.ok(html.includes('Too many &lt;requests&gt;.') && html.includes('model &lt;offline&gt;'));
     assert.ok(html.split('<svg').length - 1 >= 5, 'the course of the run, and percentiles of each measure');
     assert.doesNotMatch(html, /NaN|undefined|Infinity/);
@@ -150,8 +151,8 @@ describe('LOAD-8: the report', () => {
   });
 
   test('plots keep their peaks, and their axes end at round numbers', () => {
-    const points = Array.from({ length: 5_000 }, (_, x) => [x, x === 1_234 ? 99 : 1] as const);
-    assert.equal(Math.max(...thinned(points).map(([, y]) => y)), 99);
+    const points = Array.from({ length: 5_000 }, (_, x) => ({ x, y: x === 1_234 ? 99 : 1 }));
+    assert.equal(Math.max(...thinned(points).map(({ y }) => y)), 99);
     assert.equal(thinned(points).length, 400);
     assert.deepEqual([0, 0.3, 1, 7, 12, 201].map(roundUp), [1, 0.5, 1, 10, 20, 500]);
   });

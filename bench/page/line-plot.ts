@@ -1,0 +1,154 @@
+/** Lines as SVG: courses, curves of growth and percentiles. Pure. */
+import { escaped } from './html.ts';
+import { type Hue, isDashed, lineHue } from './palette.ts';
+import { linearScale, type Scale, scaleFor, shownTick, spread } from './scale.ts';
+
+export interface LinePoint {
+  readonly x: number;
+  readonly y: number;
+  readonly low?: number | undefined;
+  readonly high?: number | undefined;
+}
+
+export interface Line {
+  readonly name: string;
+  /** By its place among the lines when absent. */
+  readonly hue?: Hue;
+  /** x rising. */
+  readonly points: readonly LinePoint[];
+}
+
+export interface LinePlot {
+  readonly title: string;
+  readonly unit: string;
+  readonly lines: readonly Line[];
+  readonly x: Scale;
+  /** What the x axis is; a time needs no words. */
+  readonly xLabel?: string;
+  /** Whether y may go by powers when its values differ that much. */
+  readonly mayBeLog?: boolean;
+  /** Whether each point was measured by itself, and is marked. */
+  readonly isMarked?: boolean;
+  /** A horizontal line, such as the SLO. */
+  readonly limit?: { readonly at: number; readonly label: string } | undefined;
+}
+
+const WIDTH = 520;
+const HEIGHT = 290;
+const LEFT = 50;
+const RIGHT = 18;
+/** With the names of the lines beside their ends. */
+const RIGHT_NAMED = 104;
+const TOP = 12;
+const BOTTOM = 46;
+const NAME_HEIGHT = 17;
+/** More points than this are not visible. */
+const POINTS_MAX = 400;
+/** A plot of more lines has their names at their ends: a key of ten colours is a riddle. */
+const KEYED_MAX = 3;
+/** A text alternative of more points reads worse than none. */
+const TOLD_MAX = 14;
+/** A limit this far above all lines would press them to the ground. */
+const LIMIT_FAR = 3;
+
+/** Downsamples a line. Keeps the highest point of each group, so that no peak is lost. */
+export function thinned(points: readonly LinePoint[]): readonly LinePoint[] {
+  if (points.length <= POINTS_MAX) return points;
+  const each = points.length / POINTS_MAX;
+  return Array.from({ length: POINTS_MAX }, (_, at) => {
+    const share = points.slice(Math.floor(at * each), Math.floor((at + 1) * each));
+    return share.reduce((highest, point) => (point.y > highest.y ? point : highest));
+  });
+}
+
+function fixed(value: number): string {
+  return value.toFixed(1);
+}
+
+interface Drawn extends Line {
+  readonly hue: Hue;
+}
+
+/** Places of values on the drawing. */
+interface Places {
+  readonly x: (value: number) => number;
+  readonly y: (value: number) => number;
+}
+
+function lineSvg({ hue, points, name }: Drawn, { x, y }: Places, isMarked: boolean): string {
+  const path = thinned(points).map((point) => `${fixed(x(point.x))},${fixed(y(point.y))}`);
+  const marks = points.map((point) => {
+    const { low, high } = point;
+    const at = fixed(x(point.x));
+    const whisker = low === undefined || high === undefined ? '' : `<path class="whisker" d="M${at} ${fixed(y(low))}V${fixed(y(high))}"/>`;
+    return `${whisker}<circle class="dot" cx="${at}" cy="${fixed(y(point.y))}" r="3"/>`;
+  });
+  return `<g class="${hue}"><polyline class="line ${hue}${isDashed(hue) ? ' dashed' : ''}" points="${path.join(' ')}"><title>${escaped(name)}</title></polyline>${isMarked ? marks.join('') : ''}</g>`;
+}
+
+/** Names beside the ends of the lines, with a thread to each. */
+function namesSvg(drawn: readonly Drawn[], { x, y }: Places): string {
+  const ends = drawn.map(({ points }) => points.at(-1));
+  const places = spread(
+    ends.map((end) => y(end?.y ?? 0)),
+    NAME_HEIGHT,
+    TOP + 4,
+    HEIGHT - BOTTOM,
+  );
+  return drawn
+    .map(({ name, hue }, at) => {
+      const [end, place] = [ends[at], places[at]];
+      if (end === undefined || place === undefined) return '';
+      const from = `${fixed(x(end.x))} ${fixed(y(end.y))}`;
+      return `<g class="${hue}"><path class="leader" fill="none" d="M${from}L${WIDTH - RIGHT_NAMED + 14} ${fixed(place)}"/><text class="line-name label ${hue}" x="${WIDTH - RIGHT_NAMED + 17}" y="${fixed(place + 4)}">${escaped(name)}</text></g>`;
+    })
+    .join('');
+}
+
+/** What the plot shows, for those who do not see it. */
+function wordsOf({ title, unit, xLabel }: LinePlot, drawn: readonly Drawn[]): string {
+  const lines = drawn.map(({ name, points }) => {
+    const told = points.length <= TOLD_MAX ? points : [points[0], points.at(-1)].filter((point) => point !== undefined);
+    const high = points.length <= TOLD_MAX ? '' : `, at most ${shownTick(Math.max(...points.map(({ y }) => y)))}`;
+    return `${name}: ${told.map(({ x, y }) => `${shownTick(x)}: ${shownTick(y)}`).join(', ')}${high}`;
+  });
+  return `${title}, ${unit}${xLabel === undefined ? '' : ` by ${xLabel}`}. ${lines.join('; ')}.`;
+}
+
+/** One plot with its key, `''` when no line has two points. */
+export function linePlot(plot: LinePlot): string {
+  const { title, unit, x: scale, xLabel, limit, isMarked = false } = plot;
+  const real = plot.lines.map((line, at): Drawn => {
+    const points = line.points.filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
+    return { ...line, hue: line.hue ?? lineHue(at), points };
+  });
+  const drawn = real.filter(({ points }) => points.length > 1);
+  if (drawn.length === 0) return '';
+  const values = drawn.flatMap(({ points }) => points.flatMap(({ y, low, high }) => [y, low ?? y, high ?? y]));
+  const highest = Math.max(...values);
+  const withLimit = limit === undefined || limit.at > highest * LIMIT_FAR ? values : [...values, limit.at];
+  const yScale = plot.mayBeLog === true ? scaleFor(withLimit) : linearScale(Math.max(...withLimit));
+  const isNamed = drawn.length > KEYED_MAX;
+  const right = WIDTH - (isNamed ? RIGHT_NAMED : RIGHT);
+  const x = (value: number): number => LEFT + scale.place(value) * (right - LEFT);
+  const y = (value: number): number => HEIGHT - BOTTOM - yScale.place(value) * (HEIGHT - TOP - BOTTOM);
+  const grid = yScale.ticks.map(
+    ({ at, label }) =>
+      `<line class="grid" x1="${LEFT}" x2="${right}" y1="${fixed(y(at))}" y2="${fixed(y(at))}"/><text class="tick end" x="${LEFT - 7}" y="${fixed(y(at) + 4)}">${label}</text>`,
+  );
+  const ticks = scale.ticks.map(
+    ({ at, label }) => `<text class="tick middle" x="${fixed(x(at))}" y="${HEIGHT - BOTTOM + 17}">${escaped(label)}</text>`,
+  );
+  const axis =
+    xLabel === undefined ? '' : `<text class="tick middle" x="${(LEFT + right) / 2}" y="${HEIGHT - 8}">${escaped(xLabel)}</text>`;
+  const limitSvg =
+    limit === undefined || !withLimit.includes(limit.at)
+      ? ''
+      : `<line class="aim" x1="${LEFT}" x2="${right}" y1="${fixed(y(limit.at))}" y2="${fixed(y(limit.at))}"/><text class="aim-name end" x="${right}" y="${fixed(y(limit.at) - 5)}">${escaped(limit.label)}</text>`;
+  // What is ours lies on top.
+  const lines = drawn.toSorted((one, other) => Number(one.hue === 'ours') - Number(other.hue === 'ours'));
+  const svg = lines.map((line) => lineSvg(line, { x, y }, isMarked)).join('');
+  const key = isNamed ? [] : drawn.map(({ name, hue }) => `<span class="key ${hue}"><i></i>${escaped(name)}</span>`);
+  const by = yScale.isLog ? `${unit}, by powers` : unit;
+  return `<figure><figcaption>${escaped(title)} <small>${escaped(by)}</small> ${key.join('')}</figcaption><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(wordsOf(plot, drawn))}">${grid.join('')}${ticks.join('')}${axis}${limitSvg}${svg}${isNamed ? namesSvg(drawn, { x, y }) : ''}</svg></figure>`;
+}
