@@ -72,11 +72,20 @@ function parse(argv: readonly string[]) {
   }
 }
 
+/** The file of `report <report.json>`; undefined when a run is asked for. @throws UsageError */
+export function fileToReport(argv: readonly string[]): string | undefined {
+  const [command, file, ...more] = argv;
+  if (command !== 'report') return undefined;
+  if (file === undefined || more.length > 0) throw new UsageError('report takes one file: the report.json of a run');
+  return file;
+}
+
 /** Reads the arguments that follow the name of the program. @throws UsageError */
 export function readArguments(argv: readonly string[], { parts, servers, peers }: Names): Arguments {
   const { values, positionals } = parse(argv);
   const stray = positionals.find((word) => word !== 'quick');
-  if (stray !== undefined) throw new UsageError(`"${stray}" is no command: only quick is, and the options are ${OPTIONS_SHOWN}`);
+  if (stray !== undefined)
+    throw new UsageError(`"${stray}" is no command: only quick and report are, and the options are ${OPTIONS_SHOWN}`);
   const quick = values.quick === true || positionals.length > 0;
   const only = namesOf('only', parts, values.only);
   return {

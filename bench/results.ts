@@ -1,17 +1,32 @@
-/** Writes what a run found, as far as it is: `report.json`, and the same as `report.md`. */
+/** Writes what a run found, as far as it is: `report.json`, and made of it `report.html`, `report.md` and `cpu.svg`. */
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { readmeSvg } from './readme-plot.ts';
 import { type Report, type Results, reportOfRun } from './report-data.ts';
+import { readReport } from './report-file.ts';
+import { reportHtml } from './report-html.ts';
 import { reportMarkdown } from './report-markdown.ts';
 
-function write(report: Report, outDir: string): string {
+/** Writes what people read into `outDir`; returns the tables. */
+function writeReport(report: Report, outDir: string): string {
   const markdown = reportMarkdown(report);
   writeFileSync(join(outDir, 'report.md'), markdown);
-  writeFileSync(join(outDir, 'report.json'), `${JSON.stringify(report, undefined, 2)}\n`);
+  writeFileSync(join(outDir, 'report.html'), reportHtml(report));
+  const svg = readmeSvg(report);
+  if (svg !== undefined) writeFileSync(join(outDir, 'cpu.svg'), svg);
   return markdown;
 }
 
 /** Writes all files into `outDir`; returns the tables. After every part, so that a run that is cut short leaves what it found. */
 export function writeResults(results: Results, outDir: string): string {
-  return write(reportOfRun(results), outDir);
+  const report = reportOfRun(results);
+  writeFileSync(join(outDir, 'report.json'), `${JSON.stringify(report, undefined, 2)}\n`);
+  return writeReport(report, outDir);
+}
+
+/** Makes everything anew that is made of a `report.json`, beside it; returns the folder. @throws UsageError when it is none */
+export function writeAgain(file: string): string {
+  const outDir = dirname(file);
+  writeReport(readReport(file), outDir);
+  return outDir;
 }

@@ -6,7 +6,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { agents } from './agents.ts';
-import { type Arguments, readArguments, UsageError } from './arguments.ts';
+import { type Arguments, fileToReport, readArguments, UsageError } from './arguments.ts';
 import { betweenNodes } from './between-nodes.ts';
 import { type Candidate, relay } from './candidate.ts';
 import { diskDelays } from './disk-delays.ts';
@@ -23,7 +23,7 @@ import { CLIENT_CORE, pinSelf } from './processes.ts';
 import { Progress } from './progress.ts';
 import type { Question } from './question.ts';
 import type { Results } from './report-data.ts';
-import { writeResults } from './results.ts';
+import { writeAgain, writeResults } from './results.ts';
 import { expectedSeconds, play, reasonOf, type Stage } from './rounds.ts';
 import { earlierService, programOf, service, serviceWithAll } from './service.ts';
 import { severalNodes } from './several-nodes.ts';
@@ -102,6 +102,11 @@ function questionsOf({ parts, quick, named }: Arguments, candidates: readonly Ca
 
 async function main(): Promise<void> {
   for (const [signal, code] of Object.entries(ENDS)) process.once(signal, () => process.exit(code));
+  const again = fileToReport(process.argv.slice(2));
+  if (again !== undefined) {
+    process.stdout.write(`Report: ${join(writeAgain(resolve(again)), 'report.html')}\n`);
+    return;
+  }
   const known = peers();
   const args = readArguments(process.argv.slice(2), {
     parts: [...WORKLOADS, ...QUESTIONS].map(({ name }) => name),
@@ -136,7 +141,7 @@ async function main(): Promise<void> {
     results.findings.push({ name: question.name, what: question.what, ...finding });
     writeResults(results, outDir);
   }
-  process.stdout.write(`${writeResults(results, outDir)}\nReport: ${join(outDir, 'report.json')}\n`);
+  process.stdout.write(`${writeResults(results, outDir)}\nReport: ${join(outDir, 'report.html')}\n`);
 }
 
 main().catch((error: unknown) => {

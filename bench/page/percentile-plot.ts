@@ -22,7 +22,7 @@ export interface PercentilePlot {
 
 const TICKS = [0, 0.5, 0.9, 0.99, 0.999, 0.9999];
 /** An axis that ends this soon after a tick has no other label there. */
-const CROWDED = 0.3;
+const CROWDED = 0.45;
 
 /** log10 of 1 ÷ (1 − share). */
 export function percentilePlace(share: number): number {

@@ -42,7 +42,7 @@ describe('BENCH-1: what the benchmark is asked for', () => {
     const all = 'the options are --only, --peer, --against, --rounds, --seconds, --quick';
     assert.equal(refusalOf('--fast'), `Unknown option '--fast': ${all}`);
     assert.equal(refusalOf('--only'), `Option '--only <value>' argument missing: ${all}`);
-    assert.equal(refusalOf('slowly'), `"slowly" is no command: only quick is, and ${all}`);
+    assert.equal(refusalOf('slowly'), `"slowly" is no command: only quick and report are, and ${all}`);
     assert.equal(refusalOf('--only', 'W1,W9'), '--only does not know "W9": choose from W1, W3, K1');
     assert.equal(refusalOf('--peer', ''), '--peer does not know "": choose from relay, service, swift, slow');
     for (const rounds of ['0', '-1', '2.5', 'many', '1001']) {
@@ -52,7 +52,13 @@ describe('BENCH-1: what the benchmark is asked for', () => {
 
   test('the program says so without a stack trace, and exits with 2', () => {
     const program = join(import.meta.dirname, '../../bench/run.js');
-    for (const argv of [['--only', 'W99'], ['--nonsense'], ['--against', import.meta.dirname]]) {
+    for (const argv of [
+      ['--only', 'W99'],
+      ['--nonsense'],
+      ['--against', import.meta.dirname],
+      ['report'],
+      ['report', import.meta.filename],
+    ]) {
       const { status, stderr, stdout } = spawnSync(process.execPath, [program, ...argv], { encoding: 'utf8' });
       assert.equal(status, 2, stderr);
       assert.equal(stdout, '');
