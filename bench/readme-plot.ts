@@ -33,6 +33,8 @@ export function readmeSvg({ outcomes, candidates }: Report): string | undefined 
     const by = scale.isLog ? ', by powers' : '';
     return `<text x="${at * (WIDTH + GAP) + 8}" y="20"><tspan style="font-weight:650">${escaped(plot.title)}</tspan><tspan class="faint" dx="8">µs, and × the relay${by}</tspan></text>${placed}`;
   });
+  // A page may be dark for a reader whose system is light: the plot does not lean on what is behind it.
+  const ground = '<rect width="100%" height="100%" rx="8" style="fill:var(--panel)"/>';
   const what = plots.map(({ title }) => title).join('; ');
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(what)}"><style>${PLOT_STYLE}</style>${groups.join('')}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(what)}"><style>${PLOT_STYLE}</style>${ground}${groups.join('')}</svg>\n`;
 }
