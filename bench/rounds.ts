@@ -10,8 +10,8 @@ const SETTLE_MS = 200;
 /** Even a workload of one client is warmed up by this many, or half a minute would not be enough to compile what is hot. */
 const WARM_UP_STREAMS = 32;
 /** A server that takes longer has fewer turns to a round: what each costs shows all the same. */
-const ROUND_MAX_S = 5;
-const WARM_UP_MAX_S = 4;
+const ROUND_MAX_S = 4;
+const WARM_UP_MAX_S = 3;
 /** A quick run: a quarter of the streams, for a second at most, after a warm-up that is no more than enough to run at all. */
 const QUICK_DIVISOR = 4;
 const QUICK_MAX_S = 1;
@@ -167,6 +167,22 @@ async function measure(stage: Stage, workload: Workload, player: Player): Promis
   return { ...result, cpu_ns: cpu, peak_rss_bytes: peak };
 }
 
+/** A peer that is asked for so many times the streams that one core can feed measures its queue, for minutes. */
+const TOO_MANY_TIMES = 2;
+
+/** Those who can play a workload, and why the others cannot. */
+export function ableTo(workload: Workload, candidates: readonly Candidate[]): { able: readonly Candidate[]; leftOut: readonly LeftOut[] } {
+  const feeds = ({ openStreams = workload.streams }: Candidate): number => openStreams;
+  const isAble = (candidate: Candidate): boolean => workload.streams <= TOO_MANY_TIMES * feeds(candidate);
+  const leftOut = candidates
+    .filter((candidate) => !isAble(candidate))
+    .map((candidate) => {
+      const why = `one core feeds some ${feeds(candidate)} streams of it at a time, and this asks for ${workload.streams.toLocaleString('en-US')}`;
+      return { candidate: candidate.name, workload: workload.name, why };
+    });
+  return { able: candidates.filter(isAble), leftOut };
+}
+
 /** Of starting a server, and of stopping it. */
 const START_S = 1.5;
 
@@ -180,10 +196,11 @@ export function expectedSeconds({ candidates, rounds, quick }: Pick<Stage, 'cand
 export async function play(stage: Stage, workload: Workload): Promise<{ outcomes: readonly Outcome[]; leftOut: readonly LeftOut[] }> {
   const { model, streams } = workload;
   const scene = { model, streams: Math.max(streams, WARM_UP_STREAMS), upstream: stage.upstream, outDir: stage.outDir };
+  const { able, leftOut } = ableTo(workload, stage.candidates);
   const players = new Players(workload);
   const step = (what: string, { name }: Candidate): void => stage.onStep(`${workload.name}: ${name} ${what}`);
   try {
-    for (const candidate of stage.candidates) {
+    for (const candidate of able) {
       step('starts', candidate);
       await players.try(candidate, async () => {
         players.list.push({ candidate, target: await candidate.start(scene), rounds: [], idleRssBytes: 0, peakRssBytes: 0 });
@@ -212,7 +229,7 @@ export async function play(stage: Stage, workload: Workload): Promise<{ outcomes
       idle_rss_bytes: idleRssBytes,
       peak_rss_bytes: peak,
     }));
-    return { outcomes, leftOut: players.leftOut };
+    return { outcomes, leftOut: [...leftOut, ...players.leftOut] };
   } finally {
     for (const player of players.list) await stop(player);
   }

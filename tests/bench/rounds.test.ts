@@ -8,7 +8,7 @@ import { compileLoad, SHARES } from '../../bench/load.ts';
 import { withModel } from '../../bench/model.ts';
 import { secondsLeft, shownTime } from '../../bench/progress.ts';
 import { median, percentile, summarize } from '../../bench/report.ts';
-import { inOrderOf, type Outcome, play, type Round, reasonOf } from '../../bench/rounds.ts';
+import { ableTo, inOrderOf, type Outcome, play, type Round, reasonOf } from '../../bench/rounds.ts';
 import { workloadNamed } from '../../bench/workloads.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
@@ -29,6 +29,18 @@ describe('BENCH-2: rounds', () => {
       [0, 1, 2].map((at) => inOrderOf(players, at).join('')),
       ['abc', 'cba', 'abc'],
     );
+  });
+
+  test('a peer is left out of a workload with more than twice the streams that its core feeds', () => {
+    const peer = (name: string, openStreams?: number): Candidate => ({ ...relay, name, role: 'peer', ...(openStreams && { openStreams }) });
+    const { able, leftOut } = ableTo(workloadNamed('W2'), [relay, peer('slow', 250), peer('slower', 249), peer('quick')]);
+    assert.deepEqual(
+      able.map(({ name }) => name),
+      ['relay', 'slow', 'quick'],
+    );
+    assert.deepEqual(leftOut, [
+      { candidate: 'slower', workload: 'W2', why: 'one core feeds some 249 streams of it at a time, and this asks for 500' },
+    ]);
   });
 
   test('the median of an even number of rounds lies between the two in the middle', () => {
