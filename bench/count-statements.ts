@@ -3,6 +3,7 @@
  * Tells the counts to whoever asks the port STATEMENT_COUNTS_PORT of the loopback address. Owns nothing else; time taken of a server that
  * has it says nothing.
  */
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
@@ -52,13 +53,14 @@ function watch(counts: BigInt64Array): void {
   };
 }
 
-/** Answers whoever asks; ends with the server. */
-function tell(counts: BigInt64Array, port: number): void {
+/** Answers whoever asks, from before the server's first line; ends with the server. */
+async function tell(counts: BigInt64Array, port: number): Promise<void> {
   const server = createServer((_request, response) => {
     const told = Object.fromEntries(COUNTED.map((what, at) => [what, Number(Atomics.load(counts, at))]));
     response.end(JSON.stringify(told satisfies Record<string, number> as StatementCounts));
   });
   server.listen(port, '127.0.0.1').unref();
+  await once(server, 'listening');
 }
 
 const port = process.env.STATEMENT_COUNTS_PORT;
@@ -67,7 +69,7 @@ delete process.env.STATEMENT_COUNTS_PORT;
 if (isMainThread && port !== undefined) {
   setEnvironmentData(KEY, new SharedArrayBuffer(COUNTED.length * BigInt64Array.BYTES_PER_ELEMENT));
   const counts = sharedCounts();
-  if (counts !== undefined) tell(counts, Number(port));
+  if (counts !== undefined) await tell(counts, Number(port));
 }
 const counts = sharedCounts();
 if (counts !== undefined) watch(counts);

@@ -63,7 +63,11 @@ test('KNOWLEDGE-8: a link in whose reading the service was killed twice has fail
   assert.equal(failed?.status, 'failed');
   assert.match(failed.error ?? '', /^Reading this ended the service twice, so it is not tried again by itself\. /);
   assert.equal(asked('/kills'), 2);
-  assert.match(service.output().stderr, /a knowledge source crashed the service twice/);
+  await eventually(
+    () => service.output().stderr.includes('a knowledge source crashed the service twice'),
+    20_000,
+    () => 'the log says so',
+  );
 
   isMended = true;
   await operator()('POST', `/apps/${appId}/knowledge`, { items: items.slice(0, 1) });
