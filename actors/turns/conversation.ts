@@ -213,8 +213,9 @@ export class Conversation {
       if (opened === null) throw new Error('a turn was used before its opening was committed');
       return opened;
     };
+    const mayAsk = asksEarly && mayAskEarly && this.#epoch.isUncontested;
     // The same turn may have run while this request waited.
-    const asks = asksEarly && mayAskEarly && readTurn(this.#db, this.home.appId, place.command.turnId) === undefined;
+    const asks = mayAsk && readTurn(this.#db, this.home.appId, place.command.turnId) === undefined;
     // The write goes first: the model is asked on this thread while the writer commits on its own.
     const committing = this.#commits.open(input);
     let asked: RunningTurn | null = null;

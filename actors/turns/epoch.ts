@@ -99,6 +99,11 @@ export class HeldEpoch {
     return this.#now.state === 'new';
   }
 
+  /** No other process may be opening the same turn at this moment: this one has the data directory for itself. */
+  get isUncontested(): boolean {
+    return this.#ownership.self === '';
+  }
+
   /** Rows of placeholders that the conversation has; undefined: its row knows. */
   get placeholders(): number | undefined {
     if (this.#now.state === 'new') return 0;
