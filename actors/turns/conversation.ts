@@ -181,7 +181,7 @@ export class Conversation {
               return this.#run(
                 place,
                 output.turn,
-                attempt(() => output.dayLeft),
+                attempt(() => output.dayLeft, true),
                 first,
                 0,
               );
@@ -224,7 +224,7 @@ export class Conversation {
         asked = this.#attempt(
           place,
           () => rowOf().turn,
-          attempt(() => rowOf().dayLeft),
+          attempt(() => rowOf().dayLeft, false),
           first,
           0,
         ).beforeOpening();

@@ -36,8 +36,11 @@ export interface FirstStep {
 export interface Opening {
   readonly first: FirstStep;
   readonly input: OpenTurnInput;
-  /** The attempt whose answer is told once `input` is committed. `dayLeft`: as that commit counted it; asked for behind it only. */
-  attempt(dayLeft: () => number | null): Attempt;
+  /**
+   * The attempt whose answer is told once `input` is committed. `dayLeft`: as that commit counted it; asked for behind it only. `isStored`:
+   * whether `input` is committed already, so that the rows have the person's message.
+   */
+  attempt(dayLeft: () => number | null, isStored: boolean): Attempt;
   /**
    * Whether the model may be asked while `input` is being committed (CHAT-22): all that it is asked is known. It is not where the opening
    * changes rows of earlier turns, which the model reads, or where something has to be said before the model's answer.
@@ -221,9 +224,9 @@ export async function prepareOpening(place: TurnPlace, fence: OpeningFence): Pro
     first,
     input,
     mayAskEarly,
-    attempt: (dayLeft) => ({
+    attempt: (dayLeft, isStored) => ({
       isNew,
-      unstored: mayAskEarly ? asStored(input.userMessage, atMs) : null,
+      unstored: isStored ? null : asStored(input.userMessage, atMs),
       messageId,
       words: withQuestion(words, storage, command.organisationId, question),
       work: { question, executions, lost, left: left.map(pendingInvocation), tellsWrite },

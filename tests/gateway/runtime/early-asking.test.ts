@@ -113,6 +113,8 @@ test('CHAT-22, CLUSTER-4: the call of an opening that the fence refuses is abort
   const answer = await answering;
   await model.hungUpOn();
   assert.deepEqual([spoken(answer.events), answer.events.at(-1)?.status], ['Hello.', 'completed']);
+  const said = model.requests[2]?.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  assert.deepEqual(said, ['One.', 'Two.']);
   assert.deepEqual([model.requests.length, count('turns'), count('charges'), count('messages')], [3, 2, 2, 4]);
 });
 
