@@ -1,185 +1,114 @@
 /**
- * WN: what a second node on the second core gives. The same load on the program alone, on one node of a cell, and spread over two, every
- * request to the node that its conversation stays with.
+ * WN: what a turn and a delta cost as the nodes of a cell grow. The same load on the program alone and on cells of one, two and four
+ * nodes, which share one core: their cost is what two cores can show of them. It owns the sites, their rounds and their order.
  */
-
 import type { Target } from './candidate.ts';
 import { type Cell, startCell } from './cell.ts';
-import { cpuNs } from './cpu.ts';
-import { at, compileLoad, type LoadResult, load } from './load.ts';
+import { cpuNs, rssBytes } from './cpu.ts';
+import { compileLoad, type LoadResult, load } from './load.ts';
 import { type Model, withModel } from './model.ts';
-import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
+import { findingOf, type NodesCost, type NodesRound } from './nodes-finding.ts';
+import { pause, SERVER_CORE } from './processes.ts';
 import type { Question, QuestionScene } from './question.ts';
-import { digits, median, sum } from './report.ts';
-import { type Console, createLiveApp, modelEnv, type Server, startServer, targetOf } from './service.ts';
+import { sum } from './report.ts';
+import { inOrderOf } from './rounds.ts';
+import { createLiveApp, modelEnv, startServer, targetOf } from './service.ts';
 import { type Workload, workloadNamed } from './workloads.ts';
 
+/** Nodes of a cell with Redis; null: the program alone, without one. */
+const SITES = [null, 1, 2, 4] as const;
+/** As in the workloads: what a node puts off until after the last answer is part of what a turn costs. */
 const SETTLE_MS = 200;
-const QUICK_DIVISOR = 4;
+/** Far more than a load takes: a node that hangs must not hold the run up. */
+const LOAD_MAX_S = 60;
 
-interface Arrangement {
-  readonly label: string;
-  /** A node on each; null: the program alone, without Redis. */
-  readonly cores: readonly number[] | null;
-  /** Otherwise all nodes write to one organization's file. */
-  readonly organisationEach: boolean;
-}
-
-const ALONE: Arrangement = { label: 'the program alone', cores: null, organisationEach: false };
-const ONE: Arrangement = { label: 'a cell of one node', cores: [SERVER_CORE], organisationEach: false };
-const TWO: Arrangement = { label: 'two nodes', cores: [SERVER_CORE, CLIENT_CORE], organisationEach: false };
-const TWO_APART: Arrangement = { ...TWO, label: 'two nodes, an organization each', organisationEach: true };
-
-const PACED: Workload = { ...workloadNamed('W2'), what: '100 deltas at 20 ms' };
-const CROWDED: Workload = { ...workloadNamed('W5'), what: PACED.what };
-const SHORT: Workload = { ...workloadNamed('W3'), what: '1-token turns' };
-
-/** `streams` and `requests` are those of all nodes together. */
-const SCENES: readonly { readonly kind: Workload; readonly arrangements: readonly Arrangement[] }[] = [
-  { kind: PACED, arrangements: [ALONE, ONE, TWO] },
-  { kind: CROWDED, arrangements: [ALONE, ONE, TWO] },
-  { kind: SHORT, arrangements: [ALONE, ONE, TWO, TWO_APART] },
+/** The loads of W3 and W2 in shorter rounds; `streams` and `requests` are those of all nodes together, `warmUp` is that of each. */
+const TURNS: Workload = { ...workloadNamed('W3'), requests: 4_000, warmUp: 3_000 };
+const DELTAS: Workload = { ...workloadNamed('W2'), requests: 1_000, warmUp: 500, rampMs: 1_000 };
+const QUICK_KINDS: readonly Workload[] = [
+  { ...TURNS, requests: 500, warmUp: 200 },
+  { ...DELTAS, what: '100 deltas at 20 ms, 100 open streams', streams: 100, requests: 100, warmUp: 0 },
 ];
 
 /** Processes that run, and what the load clients ask. */
 interface Site {
-  readonly arrangement: Arrangement;
-  /** One for each node. */
+  readonly nodes: number | null;
+  /** One for each node, all of one organisation, whose file they share. */
   readonly targets: readonly Target[];
-  readonly cell: Cell | null;
+  readonly redis: Cell['redis'] | null;
   stop(): Promise<void>;
 }
 
-async function targetsOf(
-  servers: readonly Server[],
-  operator: Console,
-  { organisationEach }: Arrangement,
-  name: string,
-): Promise<Target[]> {
-  const targets: Target[] = [];
-  let key: string | undefined;
-  for (const [at, server] of servers.entries()) {
-    if (key === undefined || organisationEach) key = (await createLiveApp(operator)).liveKey;
-    targets.push(targetOf(server, key, `${name}-${at}`));
-  }
-  return targets;
-}
-
-async function startSite(arrangement: Arrangement, at: number, kind: Workload, model: Model, outDir: string): Promise<Site> {
+async function startSite(nodes: number | null, kind: Workload, model: Model, outDir: string): Promise<Site> {
   const env = modelEnv({ model: kind.model, upstream: model.origin });
-  const name = `site-${at}`;
-  if (arrangement.cores === null) {
-    const server = await startServer(outDir, env, name);
-    return { arrangement, targets: await targetsOf([server], server.operator, arrangement, name), cell: null, stop: server.stop };
+  const name = `site-${nodes ?? 'alone'}`;
+  const started =
+    nodes === null ? await startServer(outDir, env, name) : await startCell({ outDir, name, cores: Array(nodes).fill(SERVER_CORE), env });
+  try {
+    const { liveKey } = await createLiveApp(started.operator);
+    const [servers, redis] = 'nodes' in started ? [started.nodes, started.redis] : [[started], null];
+    return { nodes, redis, targets: servers.map((server, at) => targetOf(server, liveKey, `${name}-${at}`)), stop: started.stop };
+  } catch (error) {
+    await started.stop();
+    throw error;
   }
-  const cell = await startCell({ outDir, name, cores: arrangement.cores, env });
-  return { arrangement, targets: await targetsOf(cell.nodes, cell.operator, arrangement, name), cell, stop: cell.stop };
 }
 
-interface Round {
-  readonly results: readonly LoadResult[];
-  /** CPU time of each node, and of Redis. */
-  readonly nodeNs: readonly number[];
-  readonly redisNs: number;
+/** What plays the load. */
+interface LoadClient {
+  readonly program: string;
+  readonly outDir: string;
 }
 
-/** The load, split among the nodes, by a load client for each. */
-async function loadAll(program: string, outDir: string, kind: Workload, { targets }: Site, requests: number): Promise<LoadResult[]> {
+/** So many turns, split among the nodes, by a load client for each. */
+function loadAll({ program, outDir }: LoadClient, kind: Workload, { targets }: Site, requests: number): Promise<LoadResult[]> {
   const share = { ...kind, streams: Math.ceil(kind.streams / targets.length) };
-  const each = Math.ceil(requests / targets.length);
-  return Promise.all(targets.map((target) => load(program, outDir, share, target, { requests: each })));
+  const extent = { requests: Math.ceil(requests / targets.length), seconds: LOAD_MAX_S };
+  return Promise.all(targets.map((target) => load(program, outDir, share, target, extent)));
 }
 
-async function measureRound(program: string, outDir: string, kind: Workload, site: Site, requests: number): Promise<Round> {
-  const { targets, cell } = site;
-  const nodes = (): number[] => targets.map(({ process }) => cpuNs(process.pid));
-  const redis = (): number => (cell === null ? 0 : cpuNs(cell.redis.process.pid));
-  const [nodesBefore, redisBefore] = [nodes(), redis()];
-  const results = await loadAll(program, outDir, kind, site, requests);
+/** @throws Error when a node brought no whole turn: the cost of all would be that of the others */
+async function measureRound(client: LoadClient, kind: Workload, site: Site): Promise<NodesRound> {
+  const { targets, redis } = site;
+  const nodesNs = (): number => sum(targets.map(({ process }) => cpuNs(process.pid)));
+  const redisNs = (): number => (redis === null ? 0 : cpuNs(redis.process.pid));
+  const before = { nodes: nodesNs(), redis: redisNs() };
+  const results = await loadAll(client, kind, site, kind.requests);
   await pause(SETTLE_MS);
   for (const { process } of targets) process.check();
-  return { results, nodeNs: nodes().map((ns, at) => ns - (nodesBefore[at] ?? 0)), redisNs: redis() - redisBefore };
+  const silent = results.find(({ ok }) => ok === 0);
+  if (silent !== undefined) throw new Error(`a node brought no whole turn: ${silent.reasons[0] ?? 'nothing came'}`);
+  const rss_bytes = sum(targets.map(({ process }) => rssBytes(process.pid)));
+  return { results, nodes_ns: nodesNs() - before.nodes, redis_ns: redisNs() - before.redis, rss_bytes };
 }
 
-interface Found {
-  readonly kind: Workload;
-  readonly arrangement: Arrangement;
-  readonly rounds: readonly Round[];
-}
-
-async function playScene({ kind, arrangements }: (typeof SCENES)[number], program: string, model: Model, scene: QuestionScene) {
-  const { outDir, quick, rounds, onStep } = scene;
-  const requests = Math.max(kind.streams, quick ? kind.requests / QUICK_DIVISOR : kind.requests);
-  const sites: (Site & { readonly rounds: Round[] })[] = [];
+async function measureKind(kind: Workload, client: LoadClient, model: Model, { rounds, onStep }: QuestionScene): Promise<NodesCost[]> {
+  const sites: (Site & { readonly rounds: NodesRound[] })[] = [];
   try {
-    for (const [at, arrangement] of arrangements.entries()) {
-      sites.push({ ...(await startSite(arrangement, at, kind, model, outDir)), rounds: [] });
-    }
-    for (const site of sites)
-      await loadAll(program, outDir, kind, site, Math.max(kind.streams, quick ? kind.warmUp / QUICK_DIVISOR : kind.warmUp));
+    onStep(`WN: ${kind.what}: warms up`);
+    for (const nodes of SITES) sites.push({ ...(await startSite(nodes, kind, model, client.outDir)), rounds: [] });
+    // Each node by as many turns, however many they are: else the nodes of a large cell would run code that is not compiled.
+    if (kind.warmUp > 0) for (const site of sites) await loadAll(client, kind, site, kind.warmUp * site.targets.length);
     for (let round = 0; round < rounds; round++) {
-      onStep(`WN: ${kind.streams} streams, ${kind.what}: round ${round + 1} of ${rounds}`);
-      // Every other round the other way round: whoever follows finds the same machine.
-      for (const site of round % 2 === 0 ? sites : sites.toReversed()) {
-        site.rounds.push(await measureRound(program, outDir, kind, site, requests));
-      }
+      onStep(`WN: ${kind.what}: round ${round + 1} of ${rounds}`);
+      for (const site of inOrderOf(sites, round)) site.rounds.push(await measureRound(client, kind, site));
     }
-    return sites.map(({ arrangement, rounds: measured }): Found => ({ kind, arrangement, rounds: measured }));
+    return sites.map(({ nodes, rounds: measured }) => ({ kind, nodes, rounds: measured }));
   } finally {
     for (const site of sites) await site.stop();
   }
 }
 
-const COLUMNS = [
-  'load',
-  'served by',
-  'per s',
-  'range',
-  'CPU µs',
-  'Redis µs',
-  'per',
-  'busy',
-  'first delta p50 ms',
-  'p99 ms',
-  'tokens an event',
-  'broken',
-];
-
-function rowOf({ kind, arrangement, rounds }: Found): string[] {
-  const units = ({ results }: Round): number => sum(results.map(({ ok }) => ok)) * (kind.unit === 'delta' ? kind.tokens : 1);
-  const wallS = ({ results }: Round): number => Math.max(...results.map(({ wall_s }) => wall_s));
-  const perS = rounds.map((round) => units(round) / wallS(round));
-  const shown = (value: number): string => Math.round(value).toLocaleString('en-US');
-  const nodes = (rounds[0]?.nodeNs ?? []).map((_, at) => median(rounds.map((round) => (round.nodeNs[at] ?? 0) / 1e9 / wallS(round))));
-  const worst = (of: (result: LoadResult) => number): string => digits(median(rounds.map(({ results }) => Math.max(...results.map(of)))));
-  return [
-    `${kind.streams} streams, ${kind.what}`,
-    arrangement.label,
-    shown(median(perS)),
-    `${shown(Math.min(...perS))} to ${shown(Math.max(...perS))}`,
-    digits(median(rounds.map((round) => sum(round.nodeNs) / 1e3 / units(round)))),
-    arrangement.cores === null ? '' : digits(median(rounds.map((round) => round.redisNs / 1e3 / units(round)))),
-    kind.unit,
-    nodes.map((share) => `${Math.round(share * 100)} %`).join(' + '),
-    worst(({ first_ms }) => at(first_ms, 0.5)),
-    worst(({ first_ms }) => at(first_ms, 0.99)),
-    median(
-      rounds.map(({ results }) => (sum(results.map(({ ok }) => ok)) * kind.tokens) / sum(results.map(({ deltas }) => deltas))),
-    ).toFixed(1),
-    `${sum(rounds.flatMap(({ results }) => results.map(({ broken }) => broken)))}`,
-  ];
-}
-
 export const severalNodes: Question = {
   name: 'WN',
-  what: 'the same load on one node and on two',
-  expectedSeconds: ({ quick, rounds }) => (quick ? 60 : 60 + 90 * rounds),
+  what: 'turns and deltas as the nodes of a cell grow',
+  expectedSeconds: ({ quick, rounds }) => (quick ? 30 : 70 + 34 * rounds),
   async measure(scene) {
-    const program = compileLoad(scene.outDir);
+    const client = { program: compileLoad(scene.outDir), outDir: scene.outDir };
     return withModel(scene.outDir, async (model) => {
-      const found: Found[] = [];
-      for (const each of SCENES) found.push(...(await playScene(each, program, model, scene)));
-      return { tables: [{ columns: COLUMNS, rows: found.map(rowOf) }], data: found };
+      const costs: NodesCost[] = [];
+      for (const kind of scene.quick ? QUICK_KINDS : [TURNS, DELTAS]) costs.push(...(await measureKind(kind, client, model, scene)));
+      return findingOf(costs);
     });
   },
 };
