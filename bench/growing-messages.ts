@@ -36,7 +36,7 @@ interface Conversation {
 }
 
 /** Conversations of one size: whoever was asked longest ago is the next. */
-interface Written {
+export interface Written {
   readonly size: number;
   readonly conversations: Conversation[];
   next: number;
@@ -68,7 +68,7 @@ async function write(place: Place, sizes: readonly number[], turns: number): Pro
 }
 
 /** The next turn in so many conversations of a size, some at a time. */
-async function takeTurns({ port }: Server, liveKey: string, written: Written, turns: number): Promise<Turns> {
+export async function takeTurns({ port }: Server, liveKey: string, written: Written, turns: number): Promise<Turns> {
   const times: number[] = [];
   const reasons: string[] = [];
   let left = turns;

@@ -10,8 +10,8 @@ const SETTLE_MS = 200;
 /** Even a workload of one client is warmed up by this many, or half a minute would not be enough to compile what is hot. */
 const WARM_UP_STREAMS = 32;
 /** A server that takes longer has fewer turns to a round: what each costs shows all the same. */
-const ROUND_MAX_S = 3;
-const WARM_UP_MAX_S = 3;
+const ROUND_MAX_S = 4;
+const WARM_UP_MAX_S = 8;
 /** A quick run: a quarter of the streams, for a second at most, after a warm-up that is no more than enough to run at all. */
 const QUICK_DIVISOR = 4;
 const QUICK_MAX_S = 1;

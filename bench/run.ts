@@ -9,10 +9,12 @@ import { agents } from './agents.ts';
 import { type Arguments, fileToReport, readArguments, UsageError } from './arguments.ts';
 import { betweenNodes } from './between-nodes.ts';
 import { type Candidate, relay } from './candidate.ts';
+import { configAnswers } from './config-answers.ts';
 import { diskDelays } from './disk-delays.ts';
 import { growingConversations } from './growing-conversations.ts';
 import { growingMessages } from './growing-messages.ts';
 import { growingOrganisations } from './growing-organisations.ts';
+import { idleConversations } from './idle-conversations.ts';
 import { knowledge } from './knowledge.ts';
 import { compileLoad, projectDir } from './load.ts';
 import { withModel } from './model.ts';
@@ -38,6 +40,8 @@ const QUESTIONS: readonly Question[] = [
   turnCost,
   openStreams,
   knowledge,
+  configAnswers,
+  idleConversations,
   growingMessages,
   growingConversations,
   growingOrganisations,
