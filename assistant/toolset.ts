@@ -104,7 +104,8 @@ export function createToolsets(): (input: ToolsetInput) => Toolset {
     let toolset = kept.get(key);
     if (toolset === undefined) {
       toolset = build(input);
-      kept.set(key, toolset, { size: JSON.stringify(toolset.definitions).length + 1 });
+      // Once as values, and once as the bytes that they are sent as.
+      kept.set(key, toolset, { size: 2 * JSON.stringify(toolset.definitions).length + 1 });
     }
     return toolset;
   };

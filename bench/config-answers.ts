@@ -19,7 +19,7 @@ const QUICK_REQUESTS = 1_000;
 const ROUNDS_A_MINUTE = 30;
 const SETTLE_MS = 200;
 const STATUSES: readonly Status[] = [304, 200];
-/** Of what bare uWebSockets does with the same CPU time, the least that the service aims at. */
+/** The least that the service aims at, as a part of what bare uWebSockets does with the same CPU time. */
 const AIMS: Readonly<Record<Status, number>> = { 304: 0.7, 200: 0.6 };
 
 interface Round extends Asked {

@@ -20,7 +20,7 @@ export interface NodesRound {
 /** The rounds of one site with one load. */
 export interface NodesCost {
   readonly kind: Workload;
-  /** Of a cell with Redis; null: the program alone. */
+  /** How many a cell with Redis has; null: the program alone. */
   readonly nodes: number | null;
   readonly rounds: readonly NodesRound[];
 }

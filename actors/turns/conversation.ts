@@ -213,28 +213,21 @@ export class Conversation {
       if (opened === null) throw new Error('a turn was used before its opening was committed');
       return opened;
     };
-    const mayAsk = asksEarly && mayAskEarly && this.#epoch.isUncontested;
-    // The same turn may have run while this request waited.
-    const asks = mayAsk && readTurn(this.#db, this.home.appId, place.command.turnId) === undefined;
-    // The write goes first: the model is asked on this thread while the writer commits on its own.
-    const committing = this.#commits.open(input);
-    let asked: RunningTurn | null = null;
-    try {
-      if (asks)
-        asked = this.#attempt(
-          place,
-          () => rowOf().turn,
-          attempt(() => rowOf().dayLeft, false),
-          first,
-          0,
-        ).beforeOpening();
-    } finally {
-      await committing.catch(() => asked?.giveUp());
-    }
-    const output = await committing;
-    if (output.outcome === 'opened') opened = output;
-    else asked?.giveUp();
-    return { output, asked };
+    const { appId, organisationId } = this.home;
+    const { turnId } = place.command;
+    const asking = await this.#services.earlyCalls.during({
+      organisationId,
+      turn: `${appId} ${turnId}`,
+      // The same turn may have run while this request waited.
+      mayAsk: asksEarly && mayAskEarly && this.#epoch.isUncontested && readTurn(this.#db, appId, turnId) === undefined,
+      commit: () => this.#commits.open(input),
+      ask: () => {
+        const begun = attempt(() => rowOf().dayLeft, false);
+        return this.#attempt(place, () => rowOf().turn, begun, first, 0).beforeOpening();
+      },
+    });
+    if (asking.output.outcome === 'opened') opened = asking.output;
+    return asking;
   }
 
   #attempt(place: TurnPlace, turn: () => number, attempt: Attempt, first: FirstStep, attemptSeq: number): RunningTurn {

@@ -22,6 +22,7 @@ import type { NodeStore } from '../node.ts';
 import type { Redaction } from '../people/redaction.ts';
 import type { TurnCommand } from './command.ts';
 import { CommitBudget } from './commit-budget.ts';
+import { EarlyCalls } from './early-calls.ts';
 import type { Ownership } from './epoch.ts';
 import { type AnswerShare, LongAnswers } from './long-answers.ts';
 import type { TurnWords } from './words.ts';
@@ -55,11 +56,13 @@ export interface TurnServices extends TurnOptions {
   /** How much of answers may be in commits under way. */
   readonly commitBudget: CommitBudget;
   readonly longAnswers: LongAnswers;
+  readonly earlyCalls: EarlyCalls;
 }
 
 export function turnServices(options: TurnOptions): TurnServices {
   const commitBudget = new CommitBudget();
-  return { ...options, toolset: createToolsets(), commitBudget, longAnswers: new LongAnswers({ isBusy: () => commitBudget.waiting > 0 }) };
+  const longAnswers = new LongAnswers({ isBusy: () => commitBudget.waiting > 0 });
+  return { ...options, toolset: createToolsets(), commitBudget, longAnswers, earlyCalls: new EarlyCalls() };
 }
 
 /** Work of earlier turns that an attempt takes up. */

@@ -68,7 +68,7 @@ export function passFence(db: Connection, conversationId: string, { expectedEpoc
   return true;
 }
 
-/** As `passFence`, for a new turn: lists are sorted by the time of the latest one. */
+/** As `passFence`, for a new turn or a new attempt at one: lists are sorted by the time at which something was said last. */
 export function enterPastFence(db: Connection, conversationId: string, fence: Fence, nowMs: number): boolean {
   const { expectedEpoch, epoch, owner } = fence;
   return (

@@ -4,7 +4,7 @@ import { type Charge, recordCharge } from '../billing/usage-ledger.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { type Fence, insertBlocks, type NewBlock, passFence } from './conversations.ts';
+import { enterPastFence, type Fence, insertBlocks, type NewBlock, passFence } from './conversations.ts';
 import { insertInvocations, type NewInvocation, type Settlement, transactions as settling } from './invocations.ts';
 
 export type TurnKind = 'message' | 'form' | 'continuation';
@@ -155,8 +155,9 @@ export const transactions = {
   /** One step of a running turn: state, blocks, calls and charge together. False when the fence refused. */
   commitTurn(db: Connection, input: CommitTurnInput): boolean {
     const { conversationId, turn, nowMs } = input;
-    if (!passFence(db, conversationId, input.fence)) return false;
-    if (input.replacesAttempt) {
+    const { fence, replacesAttempt } = input;
+    if (!(replacesAttempt ? enterPastFence(db, conversationId, fence, nowMs) : passFence(db, conversationId, fence))) return false;
+    if (replacesAttempt) {
       db.statement('DELETE FROM blocks WHERE message_id = :messageId').run({ messageId: input.messageId });
       // Reads that the service ran itself are deleted with the answer that they were made for.
       db.statement(`DELETE FROM invocations WHERE turn = :turn AND (settled_at_ms IS NULL OR (risk = 'read' AND executor = 'server'))`).run(

@@ -13,7 +13,7 @@ export interface DiskRoom {
 /** The answer is kept this long: a system call takes microseconds, and a second of uploads is some tens of MB. */
 const KNOWN_FOR_MS = 1_000;
 /**
- * Space reserved for the databases: enough for their logs of up to 16 MB each, a backup of a small installation and the work on a move,
+ * Space reserved for the databases: enough for the logs of those that are written most, 16 to 32 MB each, a backup of a small installation and the work on a move,
  * and for the time in which a person makes room.
  */
 const DATABASES_KEEP_BYTES = 512 * 1024 * 1024;

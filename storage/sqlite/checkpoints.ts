@@ -1,26 +1,26 @@
 /** When the writer moves pages from a file's write-ahead log into the file: after answers have left, so that no COMMIT waits for it. */
+import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
 
 /** A write of a turn has some 4 pages, so the log has some 4,000 by then: 16 MB, as much as is kept of it. */
 const WRITES_MAX = 1_000;
+/** Files whose writes are counted, many more than are open at a time. The log of one that is forgotten is bounded by what a COMMIT does itself. */
+const FILES_MAX = 10_000;
 
-/** The checkpoints of one open file. Large writes do not count as more: the bound that a COMMIT has itself is for them. */
+/** The checkpoints of all files of the writer. */
 export class Checkpoints {
-  readonly #connection: Connection;
-  #writes = 0;
+  /** Writes since the last checkpoint, by path: a file that is closed and opened again goes on counting. */
+  readonly #writes = new LRUCache<string, number>({ max: FILES_MAX });
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  /** To be called when the answers of a group have left. */
-  afterGroup(writes: number): void {
-    this.#writes += writes;
-    if (this.#writes < WRITES_MAX) return;
-    this.#writes = 0;
+  /** To be called when the answers of a group have left. Large writes do not count as more: the bound that a COMMIT has itself is for them. */
+  afterGroup(connection: Connection, writes: number): void {
+    const { path } = connection;
+    const sum = (this.#writes.get(path) ?? 0) + writes;
+    this.#writes.set(path, sum < WRITES_MAX ? sum : 0);
+    if (sum < WRITES_MAX) return;
     try {
       // Passive: what a reader still needs waits in the log until the next one.
-      this.#connection.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
+      connection.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
     } catch {
       // The rows are safe in the log. A disk that refuses shows with the next write.
     }

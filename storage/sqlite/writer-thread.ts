@@ -45,10 +45,6 @@ interface Registry {
   readonly erasing?: ReadonlySet<string>;
 }
 
-interface OpenFile extends WritableFile {
-  readonly checkpoints: Checkpoints;
-}
-
 /** The writes that wait for one file. */
 interface FileQueue {
   readonly path: string;
@@ -63,7 +59,8 @@ class WriterThread {
   readonly #registry: Registry;
   readonly #syncDelayMs: number;
   readonly #queues = new Map<string, FileQueue>();
-  readonly #open = new LRUCache<string, OpenFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => connection.close() });
+  readonly #open = new LRUCache<string, WritableFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => connection.close() });
+  readonly #checkpoints = new Checkpoints();
   #rerunPlanned = false;
 
   constructor(port: MessagePort, registry: Registry, syncDelayMs: number) {
@@ -147,7 +144,8 @@ class WriterThread {
     if (committed && erasing !== undefined && group.some(({ name }) => erasing.has(name)))
       emptyLog(() => this.#open.peek(queue.path)?.connection, answer);
     else answer();
-    if (committed) this.#open.peek(queue.path)?.checkpoints.afterGroup(group.length);
+    const file = committed ? this.#open.peek(queue.path) : undefined;
+    if (file !== undefined) this.#checkpoints.afterGroup(file.connection, group.length);
   }
 
   #pause(queue: FileQueue): void {
@@ -160,16 +158,15 @@ class WriterThread {
     }, jitteredPauseMs());
   }
 
-  #file(path: string): OpenFile {
+  #file(path: string): WritableFile {
     const known = this.#open.get(path);
     if (known !== undefined) return known;
     const connection = this.#registry.open(path);
     const { sealing, transactions } = this.#registry;
-    const file: OpenFile = {
+    const file: WritableFile = {
       connection,
       transactions,
       sealing: sealing?.appliesTo(connection) === true ? sealing : undefined,
-      checkpoints: new Checkpoints(connection),
     };
     this.#open.set(path, file);
     return file;

@@ -30,6 +30,20 @@ for (const status of [429, 503, 529]) {
   });
 }
 
+test('HISTORY-7, CHAT-12: a failed turn that is sent again moves its conversation to the front', async () => {
+  it.script([{ status: 503 }], [{ text: 'Other.' }], [{ text: 'Now.' }]);
+  const turn = { turn_id: randomUUID() };
+  const failed = await it.say('Hello', turn);
+  const other = await it.say('Something else');
+  await it.say('Hello', turn);
+  const { json } = await it.client.send('GET', '/v1/conversations');
+  const { conversations } = json as { conversations: { conversation_id: string }[] };
+  assert.deepEqual(
+    conversations.slice(0, 2).map(({ conversation_id }) => conversation_id),
+    [thread(failed), thread(other)],
+  );
+});
+
 for (const [status, retryable] of [
   [400, false],
   [401, false],

@@ -125,12 +125,21 @@ test('CHAT-22, CHAT-16: the call of an opening that cannot be stored is aborted:
   rows.exec('BEGIN IMMEDIATE');
   const refused = await client.say('One.', turn);
   await model.hungUpOn();
+  const again = await client.say('One.', turn);
   rows.exec('COMMIT');
-  assert.doesNotMatch(refused.text, /turn\.start|Hello/);
+  assert.doesNotMatch(refused.text + again.text, /turn\.start|Hello/);
   assert.deepEqual([model.requests.length, count('turns'), count('charges'), count('messages')], [1, 0, 0, 0]);
   model.finishes(true);
   const answer = await client.say('One.', turn);
   assert.deepEqual([spoken(answer.events), count('turns'), count('charges')], ['Hello.', 1, 1]);
+});
+
+test('CHAT-22, CHAT-9: copies of a turn that open at once ask the model once', async (t) => {
+  const { model, count, client } = await setUp(t);
+  const turn = { turn_id: randomUUID() };
+  const answers = await Promise.all(Array.from({ length: 8 }, () => client.say('One.', turn)));
+  for (const { events } of answers) assert.deepEqual([spoken(events), events.at(-1)?.status], ['Hello.', 'completed']);
+  assert.deepEqual([model.requests.length, model.seen.aborted, count('turns'), count('charges'), count('messages')], [1, 0, 1, 1, 2]);
 });
 
 test('CHAT-22, CHAT-9: a process that is killed between the call and the commit has begun nothing, and the same turn_id runs once', async (t) => {
