@@ -30,6 +30,17 @@ const WORDING: Readonly<Record<Aimed, Wording>> = {
   first_p99_ms: { aim: (most) => `first delta p99 ≤ ${most} ms`, measured: (value) => `first delta after ${value} ms at p99` },
 };
 
+/** The sentence for an aim that a question misses; none where it is reached. */
+export function missedBy(what: string, value: number, most: number, unit: string): string[] {
+  return value > most ? [`${what}: ${shown(value, most)} ${unit} (aim: ≤ ${most.toLocaleString('en-US')}).`] : [];
+}
+
+/** As `missedBy`, for what should be no less. */
+export function fallsShort(what: string, value: number, least: number, unit: string): string[] {
+  const count = (each: number): string => Math.round(each).toLocaleString('en-US');
+  return value < least ? [`${what}: ${count(value)} ${unit} (aim: ≥ ${count(least)}).`] : [];
+}
+
 /** The aims of a workload in one line. */
 export function aimsShown(aims: readonly Aim[]): string {
   return aims.map(({ of, most }) => WORDING[of].aim(`${most}`)).join(', ');

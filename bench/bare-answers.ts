@@ -15,7 +15,7 @@ function serve(port: number, { etag, headers, body }: ConfigAnswer): void {
       const isUnchanged = req.getHeader('if-none-match') === etag;
       res.cork(() => {
         res.writeStatus(isUnchanged ? '304 Not Modified' : '200 OK');
-        for (const [name, value] of headers) res.writeHeader(name, value);
+        for (const [name, value] of headers[isUnchanged ? 304 : 200]) res.writeHeader(name, value);
         if (isUnchanged) res.endWithoutBody();
         else res.end(body);
       });

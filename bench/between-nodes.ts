@@ -12,6 +12,7 @@ export const betweenNodes: Question = {
     const forwarding = await measureForwarding(scene);
     return {
       tables: [handOver.table, forwarding.table],
+      warnings: [...handOver.warnings, ...forwarding.warnings],
       data: { hand_over: handOver.data, forwarding: forwarding.data },
     };
   },

@@ -33,7 +33,7 @@ export function shownFigure({ name, unit }: Measure, value: number, workload: Wo
 export type Verdict = 'less' | 'more' | 'within the spread' | 'too few rounds to say';
 
 /** Fewer rounds have no spread to speak of. */
-const ROUNDS_TO_JUDGE = 3;
+export const ROUNDS_TO_JUDGE = 3;
 
 /**
  * What the ratios of the rounds say. Two servers differ when every round agrees on which of them has less, and the median differs from 1 by

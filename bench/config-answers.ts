@@ -130,10 +130,9 @@ export function findingOf(measured: readonly Measured[]): Finding {
     const broken = sum(rounds.map((round) => round.broken));
     if (part < AIMS[status])
       warnings.push(
-        `C1: with the CPU time of bare uWebSockets the service answers ${percent(part)} of its ${status}s (aim: ${percent(AIMS[status])}).`,
+        `With the CPU time of bare uWebSockets the service answers ${percent(part)} of its ${status}s (aim: ${percent(AIMS[status])}).`,
       );
-    if (broken > 0)
-      warnings.push(`C1: ${broken} answers of ${server} were not right: ${rounds.flatMap(({ reasons }) => reasons)[0] ?? ''}`);
+    if (broken > 0) warnings.push(`${broken} answers of ${server} were not right: ${rounds.flatMap(({ reasons }) => reasons)[0] ?? ''}`);
     const cpu = rounds.map(({ cpuUs }) => cpuUs);
     return [
       String(status),

@@ -9,11 +9,16 @@ import { mintDevice } from './stream-client.ts';
 
 export const CONFIG_PATH = '/v1/apps/config';
 
+/** 304: the client names the configuration that it has. */
+export type Status = 200 | 304;
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
 /** The configuration of an app as the service answers it. */
 export interface ConfigAnswer {
   readonly etag: string;
-  /** Without those that belong to a connection or to a moment. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Those of the answer with this status, without what belongs to a connection or to a moment. */
+  readonly headers: Readonly<Record<Status, Headers>>;
   readonly body: string;
 }
 
@@ -23,22 +28,11 @@ export interface ConfigApp {
   readonly answer: ConfigAnswer;
 }
 
-/** 304: the client names the configuration that it has. */
-export type Status = 200 | 304;
-
 /** One for all connections: what a read brought is looked at before the next one. */
 const READ = Buffer.alloc(256 * 1024);
 const HEAD_END = '\r\n\r\n';
 /** Headers that uWebSockets or the connection adds. */
-const NOT_OF_THE_ANSWER = new Set([
-  'connection',
-  'content-length',
-  'date',
-  'keep-alive',
-  'transfer-encoding',
-  'uwebsockets',
-  'x-request-id',
-]);
+const NOT_OF_THE_ANSWER = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding', 'uwebsockets']);
 const SHOWN_CHARS = 300;
 /** The reasons of the first broken requests say enough. */
 const SHOWN_MAX = 3;
@@ -111,15 +105,18 @@ function check({ head, bodyBytes }: Answered, { answer }: ConfigApp, status: Sta
   throw new Error(`an answer was not ${status} with ${due} bytes but ${bodyBytes}: ${head.slice(0, SHOWN_CHARS)}`);
 }
 
-/** The configuration of an app, as the service answers it first. @throws Error when it is not 200 */
+/** The configuration of an app, as the service answers it first. @throws Error when it does not */
 export async function configOf(origin: string, liveKey: string): Promise<ConfigApp> {
-  const response = await fetch(origin + CONFIG_PATH, { headers: { 'X-Service-Key': liveKey, 'X-Service-Device': mintDevice() } });
-  const body = await response.text();
-  const etag = response.headers.get('etag');
-  if (response.status !== 200 || etag === null)
-    throw new Error(`${CONFIG_PATH} answered ${response.status}: ${body.slice(0, SHOWN_CHARS)}`);
-  const headers = [...response.headers].filter(([name]) => !NOT_OF_THE_ANSWER.has(name));
-  return { liveKey, answer: { etag, headers, body } };
+  const caller = { 'X-Service-Key': liveKey, 'X-Service-Device': mintDevice() };
+  const fresh = await fetch(origin + CONFIG_PATH, { headers: caller });
+  const body = await fresh.text();
+  const etag = fresh.headers.get('etag');
+  if (fresh.status !== 200 || etag === null) throw new Error(`${CONFIG_PATH} answered ${fresh.status}: ${body.slice(0, SHOWN_CHARS)}`);
+  const unchanged = await fetch(origin + CONFIG_PATH, { headers: { ...caller, 'If-None-Match': etag } });
+  await unchanged.arrayBuffer();
+  if (unchanged.status !== 304) throw new Error(`${CONFIG_PATH} answered ${unchanged.status} to the tag that it gave`);
+  const headersOf = (response: Response): Headers => [...response.headers].filter(([name]) => !NOT_OF_THE_ANSWER.has(name));
+  return { liveKey, answer: { etag, headers: { 200: headersOf(fresh), 304: headersOf(unchanged) }, body } };
 }
 
 /** What a load of requests saw. */

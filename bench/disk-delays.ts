@@ -1,7 +1,8 @@
 /** D1: how many turns the service holds, and how soon it speaks, on a disk that takes longer for each sync. The relay stores nothing. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Candidate } from './candidate.ts';
+import { fallsShort } from './aims.ts';
+import { type Candidate, EARLIER } from './candidate.ts';
 import { at, compileLoad } from './load.ts';
 import { withModel } from './model.ts';
 import type { Curve, Extent, Finding, Point, Question, QuestionScene } from './question.ts';
@@ -13,6 +14,9 @@ import type { Table } from './table.ts';
 import { type Workload, workloadNamed } from './workloads.ts';
 
 const DELAYS_US = [0, 1_000, 4_000] as const;
+/** On a disk as slow as this the service is to hold so many turns a second. */
+const AIM_DELAY_US = 1_000;
+const AIM_PER_S = 5_000;
 /** Fewer turns than the workloads have: every server is there several times, and a slow disk makes rounds long. */
 const BUSY: Workload = { ...workloadNamed('W3'), requests: 6_000, warmUp: 5_000 };
 const ALONE: Workload = { ...workloadNamed('W4'), requests: 200, warmUp: 500 };
@@ -133,11 +137,23 @@ function curveOf(title: string, y: string, all: readonly Found[], valuesOf: (fou
   return { title, x: 'added to each sync, ms', y, lines };
 }
 
+/** What the service falls short of on a disk of one millisecond: no more than the relay's rate is asked for. */
+function warningsOf(all: readonly Found[]): string[] {
+  const rateOf = ({ busy }: Found): number => median(busy.rounds.map(turnsPerS));
+  const relay = all.find(({ disk }) => disk === undefined);
+  const least = Math.min(AIM_PER_S, relay === undefined ? AIM_PER_S : rateOf(relay));
+  const slow = all.filter(({ server, disk }) => disk?.delayUs === AIM_DELAY_US && server !== EARLIER);
+  return slow.flatMap((found) =>
+    fallsShort(`${found.server} with ${AIM_DELAY_US / 1e3} ms added to each sync`, rateOf(found), least, 'turns a second'),
+  );
+}
+
 async function measure(scene: QuestionScene): Promise<Finding> {
   const all = await playAll(scene, entriesOf(scene));
   for (const { disk } of all) disk?.check();
   return {
     tables: [tableOf(all)],
+    warnings: warningsOf(all),
     curves: [
       curveOf('Turns on a slow disk, 64 at a time', 'turns per s', all, ({ busy }) => busy.rounds.map(turnsPerS)),
       curveOf('First delta on a slow disk, one client', 'first delta p50, ms', all, ({ alone }) => alone.rounds.map(firstMs)),

@@ -3,6 +3,7 @@
  * round each is read at `b` as well, at the same time. What those rounds cost more is what forwarding costs.
  */
 import { randomUUID } from 'node:crypto';
+import { missedBy } from './aims.ts';
 import { type Cell, startCell } from './cell.ts';
 import { cpuNs } from './cpu.ts';
 import { type Model, withModel } from './model.ts';
@@ -214,6 +215,13 @@ function rowOf({ count, alone, both }: Found): string[] {
   ];
 }
 
+/** A delta is to come no more than this later on the other node, at p50. */
+const AIM_MS = 1;
+
+function warningsOf({ count, both }: Found): string[] {
+  return missedBy(`Forwarding ${count} streams adds at p50`, median(both.map(({ addedMs }) => percentile(addedMs, 0.5))), AIM_MS, 'ms');
+}
+
 async function play(model: Model, scene: QuestionScene): Promise<Forwarding> {
   const env = modelEnv({ model: MODEL, upstream: model.origin });
   const cell = await startCell({ outDir: scene.outDir, name: 'forwarding', cores: [SERVER_CORE, CLIENT_CORE], env });
@@ -224,7 +232,7 @@ async function play(model: Model, scene: QuestionScene): Promise<Forwarding> {
     for (const { process } of cell.nodes) process.check();
     const kept = ({ addedMs, ...round }: Round) => ({ ...round, added_ms: [0.5, 0.99, 1].map((share) => percentile(addedMs, share)) });
     const data = found.map(({ count, alone, both }) => ({ streams: count, alone: alone.map(kept), both: both.map(kept) }));
-    return { table: { title: 'Forwarding', columns: COLUMNS, rows: found.map(rowOf) }, data };
+    return { table: { title: 'Forwarding', columns: COLUMNS, rows: found.map(rowOf) }, warnings: found.flatMap(warningsOf), data };
   } finally {
     await cell.stop();
   }
@@ -232,6 +240,7 @@ async function play(model: Model, scene: QuestionScene): Promise<Forwarding> {
 
 export interface Forwarding {
   readonly table: Table;
+  readonly warnings: readonly string[];
   readonly data: unknown;
 }
 

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { readConversation } from '../storage/conversations/conversations.ts';
 import { dataLayout } from '../storage/data-layout.ts';
 import { openReader } from '../storage/sqlite/database.ts';
+import { missedBy } from './aims.ts';
 import { type Cell, startCell } from './cell.ts';
 import { type Model, withModel } from './model.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from './processes.ts';
@@ -47,6 +48,7 @@ type Samples = Record<Kind, number[]>;
 
 export interface HandOver {
   readonly table: Table;
+  readonly warnings: readonly string[];
   readonly data: unknown;
 }
 
@@ -165,6 +167,14 @@ function rowsOf({ atATime, rounds }: Awaited<ReturnType<typeof measureLoad>>): s
   ]);
 }
 
+/** A message to the other node is to take no more than this longer, at p50. */
+const AIM_MS = 5;
+
+function warningsOf({ atATime, rounds }: Awaited<ReturnType<typeof measureLoad>>): string[] {
+  const p50 = (kind: Kind): number => median(rounds.map((round) => percentile(round[kind], 0.5)));
+  return missedBy(`Hand-over, ${atATime} at a time, adds at p50`, p50('moved') - p50('stayed'), AIM_MS, 'ms');
+}
+
 async function play(model: Model, scene: QuestionScene): Promise<HandOver> {
   const env = modelEnv({ model: 'fake-1-0', upstream: model.origin });
   // Each node as it would be on a machine of more cores: the other one does not have to leave its core first.
@@ -184,7 +194,7 @@ async function play(model: Model, scene: QuestionScene): Promise<HandOver> {
         moved_ms: [0.5, 0.99, 1].map((share) => percentile(moved, share)),
       })),
     }));
-    return { table: { title: 'Hand-over', columns: COLUMNS, rows: found.flatMap(rowsOf) }, data };
+    return { table: { title: 'Hand-over', columns: COLUMNS, rows: found.flatMap(rowsOf) }, warnings: found.flatMap(warningsOf), data };
   } finally {
     await cell.stop();
   }

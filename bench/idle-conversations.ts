@@ -4,6 +4,7 @@
  * four. What they differ in is three lives. Owns the lives; `growing-idle.ts` has the memory.
  */
 import { WAITING_TURNS_MAX } from '../protocol/limits.ts';
+import { ROUNDS_TO_JUDGE } from './comparison.ts';
 import { type TurnCost, turnCost } from './growing-cost.ts';
 import { measureMemory } from './growing-idle.ts';
 import { type Asked, type Place, takeTurn, withPlace } from './growing-place.ts';
@@ -37,7 +38,13 @@ type Lines = readonly StreamClient[];
 /** The turns of a set, in a conversation that is idle before and after. @throws Error when one was not whole */
 async function takeSet(lines: Lines, liveKey: string, asked: Asked, kind: Kind): Promise<number> {
   const turn = (line: StreamClient): Promise<{ firstMs: number }> => takeTurn(line, liveKey, asked, ANSWERS);
-  if (kind === 'together') return (await Promise.all(lines.map(turn)))[0]?.firstMs ?? Number.NaN;
+  if (kind === 'together') {
+    // All have ended before a connection is used again, whichever failed.
+    const answers = await Promise.allSettled(lines.map(turn));
+    const failed = answers.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+    if (failed !== undefined) throw failed.reason;
+    return (answers[0] as PromiseFulfilledResult<{ firstMs: number }>).value.firstMs;
+  }
   let firstMs = Number.NaN;
   for (const line of lines) ({ firstMs } = await turn(line));
   return firstMs;
@@ -109,14 +116,14 @@ export function livesCost([together, apart]: readonly [Lives, Lives]): number[] 
 export function livesFinding(lives: readonly [Lives, Lives]): Pick<Finding, 'tables' | 'warnings'> {
   const costs = livesCost(lives);
   // A round in which more lives cost less says that other work on the machine was larger than what is asked for.
-  const isTold = costs.every((cost) => cost > 0);
+  const isTold = costs.length >= ROUNDS_TO_JUDGE && costs.every((cost) => cost > 0);
   const broken = sum(lives.flatMap(({ rounds }) => rounds.map((round) => round.broken)));
   const [together, apart] = lives.map(({ rounds }) => digits(median(rounds.map(({ cpu_us }) => cpu_us)))) as [string, string];
   const row = [together, apart, isTold ? digits(median(costs)) : 'not told apart', range(costs), String(broken), `≤ ${AIM_US} µs`];
   const columns = ['µs a turn, together', 'apart', 'activate and passivate µs', 'range', 'broken', 'aim'];
   const warnings = [
-    ...(isTold && median(costs) > AIM_US ? [`A1: activating and passivating takes ${digits(median(costs))} µs (aim: ${AIM_US}).`] : []),
-    ...(broken > 0 ? [`A1: ${broken} sets of turns were not whole.`] : []),
+    ...(isTold && median(costs) > AIM_US ? [`Activating and passivating takes ${digits(median(costs))} µs (aim: ${AIM_US}).`] : []),
+    ...(broken > 0 ? [`${broken} sets of turns were not whole.`] : []),
   ];
   return { tables: [{ title: 'A life of a conversation, CPU', columns, rows: [row] }], warnings };
 }

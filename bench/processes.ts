@@ -98,14 +98,19 @@ export async function launch({
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production', ...own };
   const child = spawn(file, args, { env, stdio: ['ignore', log, log] });
   running.add(child);
+  let notStarted: Error | undefined;
+  child.once('error', (error) => {
+    notStarted = error;
+  });
   child.once('exit', () => running.delete(child));
   const check = (): void => {
+    if (notStarted !== undefined) throw new Error(`${name} did not start: ${notStarted.message}`);
     if (child.exitCode === null && child.signalCode === null) return;
     const tail = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_CHARS);
     throw new Error(`${name} ended (${child.exitCode ?? child.signalCode}):\n${tail}`);
   };
   const { pid } = child;
-  if (pid === undefined) throw new Error(`${name} did not start: ${file}`);
+  if (pid === undefined) throw new Error(`${name} did not start: is ${file} installed?`);
   const giveUpAtMs = performance.now() + readyTimeoutMs;
   while (!(await isReady())) {
     check();

@@ -51,6 +51,8 @@ export interface Report extends Measured {
 /** What a run found, as far as it is. */
 export interface Results {
   readonly began: Date;
+  /** What git called the source when the run began; undefined where it was not got by git. */
+  readonly commit: string | undefined;
   readonly rounds: number;
   readonly quick: boolean;
   readonly syncDelayUs: number;
@@ -72,9 +74,10 @@ function machine(): Machine {
   };
 }
 
-function commit(): { commit?: string } {
+/** What git calls the source now; undefined where it was not got by git. */
+export function sourceCommit(): string | undefined {
   const { status, stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { cwd: projectDir(), encoding: 'utf8' });
-  return status === 0 ? { commit: stdout.trim() } : {};
+  return status === 0 ? stdout.trim() : undefined;
 }
 
 /** Adds what follows from what was measured. */
@@ -89,11 +92,11 @@ export function reportOf(measured: Measured): Report {
 }
 
 /** The report of a run on this machine. */
-export function reportOfRun({ began, rounds, quick, syncDelayUs, candidates, outcomes, findings, leftOut }: Results): Report {
+export function reportOfRun({ began, commit, rounds, quick, syncDelayUs, candidates, outcomes, findings, leftOut }: Results): Report {
   return reportOf({
     format: FORMAT,
     began: began.toISOString(),
-    ...commit(),
+    ...(commit === undefined ? {} : { commit }),
     machine: machine(),
     rounds,
     quick,

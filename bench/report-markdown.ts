@@ -14,7 +14,7 @@ export function machineShown({ cores, processor, memory_bytes, linux, node, pinn
 
 /** How often each figure was measured. */
 export function roundsShown({ rounds, commit, sync_delay_us: delay }: Report): string {
-  const many = `Medians of ${rounds} round${rounds === 1 ? '' : 's'}, interleaved`;
+  const many = `Medians of ${rounds} round${rounds === 1 ? '' : 's'}, interleaved where a section says nothing else`;
   const slower = delay === 0 ? '' : ` SYNC_DELAY_US=${delay}: each fsync of a server took so many microseconds longer than the disk needs.`;
   return `${many}${commit === undefined ? '' : `, of commit ${commit}`}.${slower}`;
 }

@@ -156,7 +156,7 @@ async function measure(stage: Stage, workload: Workload, player: Player): Promis
   player.peakRssBytes = Math.max(player.peakRssBytes, peakRssBytes(target.process.pid));
   forgetPeak(target.process.pid);
   const before = cpuNs(target.process.pid);
-  const extent = extentOf(stage, workload.requests, workload.streams, stage.quick ? QUICK_MAX_S : ROUND_MAX_S);
+  const extent = extentOf(stage, workload.requests, workload.streams, stage.quick ? QUICK_MAX_S : (workload.roundS ?? ROUND_MAX_S));
   const result = await load(stage.program, stage.outDir, workload, target, extent);
   await pause(SETTLE_MS);
   target.process.check();

@@ -23,8 +23,8 @@ import { openStreams } from './open-streams.ts';
 import { type Peer, peers } from './peers.ts';
 import { CLIENT_CORE, pinSelf } from './processes.ts';
 import { Progress } from './progress.ts';
-import type { Question } from './question.ts';
-import type { Results } from './report-data.ts';
+import type { Finding, Question, QuestionScene } from './question.ts';
+import { type Results, sourceCommit } from './report-data.ts';
 import { writeAgain, writeResults } from './results.ts';
 import { expectedSeconds, play, reasonOf, type Stage } from './rounds.ts';
 import { earlierService, programOf, service, serviceWithAll } from './service.ts';
@@ -104,6 +104,18 @@ function questionsOf({ parts, quick, named }: Arguments, candidates: readonly Ca
   return QUESTIONS.filter(({ name, asks = isService }) => parts.includes(name) && candidates.some(asks));
 }
 
+/** The answer to a question. One that cannot be had is told in the report, and the others are asked all the same. */
+async function answerOf(question: Question, scene: QuestionScene): Promise<Finding> {
+  try {
+    return await question.measure(scene);
+  } catch (error) {
+    const why = reasonOf(error);
+    process.stderr.write(`${question.name} has no answer: ${why}\n`);
+    process.exitCode = 1;
+    return { tables: [], warnings: [`There is no answer: ${why}`], data: null };
+  }
+}
+
 async function main(): Promise<void> {
   for (const [signal, code] of Object.entries(ENDS)) process.once(signal, () => process.exit(code));
   const again = fileToReport(process.argv.slice(2));
@@ -130,7 +142,17 @@ async function main(): Promise<void> {
   const candidates = [...ours.slice(0, next), ...earlier, ...ours.slice(next), ...installed(named(known), { leftOut })];
   if (candidates.length === 0) throw new Error('there is no server left to measure: see above why');
   const { rounds, quick, seconds } = args;
-  const results: Results = { began: new Date(), rounds, quick, syncDelayUs: delayUs, candidates, outcomes: [], findings: [], leftOut };
+  const results: Results = {
+    began: new Date(),
+    commit: sourceCommit(),
+    rounds,
+    quick,
+    syncDelayUs: delayUs,
+    candidates,
+    outcomes: [],
+    findings: [],
+    leftOut,
+  };
   const workloads = WORKLOADS.filter(({ name }) => args.parts.includes(name));
   const questions = questionsOf(args, candidates);
   const progress = new Progress([
@@ -141,8 +163,8 @@ async function main(): Promise<void> {
   for (const question of questions) {
     progress.begin();
     const onStep = (step: string): void => progress.step(step);
-    const finding = await question.measure({ outDir, quick, rounds, seconds, candidates, onStep });
-    results.findings.push({ name: question.name, what: question.what, ...finding });
+    const scene = { outDir, quick, rounds, seconds, candidates, onStep };
+    results.findings.push({ name: question.name, what: question.what, ...(await answerOf(question, scene)) });
     writeResults(results, outDir);
   }
   process.stdout.write(`${writeResults(results, outDir)}\nReport: ${join(outDir, 'report.html')}\n`);

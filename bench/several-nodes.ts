@@ -23,7 +23,7 @@ const SETTLE_MS = 200;
 const LOAD_MAX_S = 60;
 
 /** The loads of W3 and W2 in shorter rounds; `streams` and `requests` are those of all nodes together, `warmUp` is that of each. */
-const TURNS: Workload = { ...workloadNamed('W3'), requests: 4_000, warmUp: 3_000 };
+const TURNS: Workload = { ...workloadNamed('W3'), requests: 4_000, warmUp: 10_000 };
 const DELTAS: Workload = { ...workloadNamed('W2'), requests: 1_000, warmUp: 500, rampMs: 1_000 };
 const QUICK_KINDS: readonly Workload[] = [
   { ...TURNS, requests: 500, warmUp: 200 },

@@ -1,4 +1,6 @@
 /** The table of T1: a row for each thing that a turn costs, a column for each server. Pure. */
+import { missedBy } from './aims.ts';
+import { EARLIER } from './candidate.ts';
 import { digits, median, range, sum } from './report.ts';
 import type { RequestTokens } from './request-tokens.ts';
 import type { StatementCounts } from './statement-counts.ts';
@@ -95,6 +97,37 @@ const ROWS: readonly Row[] = [
       `${sum([...rounds, ...(counts === undefined ? [] : [counts.busy, counts.alone])].map(({ broken }) => broken))}`,
   },
 ];
+
+/** What the service aims at: by the turn, 64 at a time, and for the tool definitions in a request to the model. */
+const AIMS: readonly { readonly what: string; readonly most: number; readonly unit: string; of(found: Found): number }[] = [
+  {
+    what: 'writes',
+    most: 30,
+    unit: 'KB',
+    of: ({ rounds }) => median(rounds.map(({ written, turns }) => written.others.bytes / 1e3 / turns)),
+  },
+  {
+    what: 'makes',
+    most: 16,
+    unit: 'write calls',
+    of: ({ rounds }) => median(rounds.map(({ written, turns }) => written.others.calls / turns)),
+  },
+  {
+    what: 'keeps',
+    most: 1.5,
+    unit: 'KB',
+    of: ({ rounds }) => median(rounds.map(({ stored_bytes = 0, turns }) => stored_bytes / 1e3 / turns)),
+  },
+  { what: 'asks the model', most: 3_600, unit: 'tokens of tool definitions', of: ({ tokens }) => tokens?.tools ?? 0 },
+];
+
+/** What turns of the service cost more than they should. The relay has no counts. */
+export function turnCostWarnings(found: readonly Found[]): string[] {
+  const ours = found.filter(({ counts, server }) => counts !== undefined && server !== EARLIER);
+  return ours.flatMap((each) =>
+    AIMS.flatMap(({ what, most, unit, of }) => missedBy(`A turn of ${each.server} ${what}`, of(each), most, unit)),
+  );
+}
 
 /** What a turn of each server costs. */
 export function turnCostTable(found: readonly Found[]): Table {

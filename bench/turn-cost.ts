@@ -13,7 +13,7 @@ import { inOrderOf } from './rounds.ts';
 import { SlowDisk } from './slow-disk.ts';
 import { StatementCounter, type StatementCounts } from './statement-counts.ts';
 import { storedBytes } from './stored.ts';
-import { type Found, type Round, type TurnCounts, turnCostTable } from './turn-cost-table.ts';
+import { type Found, type Round, type TurnCounts, turnCostTable, turnCostWarnings } from './turn-cost-table.ts';
 import { type Workload, workloadNamed } from './workloads.ts';
 import { writtenBetween, writtenBy } from './written.ts';
 
@@ -147,7 +147,7 @@ async function measure(scene: QuestionScene): Promise<Finding> {
       else found.push({ ...measured, counts: await count(rig, candidate), tokens: await firstTurnTokens(candidate, rig.scene) });
     }
   });
-  return { tables: [turnCostTable(found)], data: found };
+  return { tables: [turnCostTable(found)], warnings: turnCostWarnings(found), data: found };
 }
 
 export const turnCost: Question = {

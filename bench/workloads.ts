@@ -23,6 +23,8 @@ export interface Workload {
   readonly warmUp: number;
   /** The first requests are spread over this long, so that steady work is measured and not one thundering herd. */
   readonly rampMs: number;
+  /** How long a round begins streams, where that is longer than in others: a steady load has its ramp, and its first streams their time. */
+  readonly roundS?: number;
   /** Pause of a single client between two turns: added latency is measured without the work of the turn before. */
   readonly gapMs: number;
   /** What CPU time is divided by. */
@@ -65,6 +67,7 @@ export const WORKLOADS: readonly Workload[] = [
     tokens: 100,
     streams: 500,
     requests: 2_000,
+    roundS: 8,
     warmUp: 1_000,
     rampMs: 2_000,
     gapMs: 0,
@@ -120,7 +123,8 @@ export const WORKLOADS: readonly Workload[] = [
     model: 'fake-100-20',
     tokens: 100,
     streams: 1_500,
-    requests: 3_000,
+    requests: 6_000,
+    roundS: 8,
     warmUp: 1_500,
     rampMs: 3_000,
     gapMs: 0,

@@ -7,7 +7,7 @@ import { configAnswers } from '../../bench/config-answers.ts';
 import { askConfigs, type ConfigApp } from '../../bench/config-client.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-const APP: ConfigApp = { liveKey: 'rd_pk_live_x', answer: { etag: '"a"', headers: [], body: '{"ä":1}' } };
+const APP: ConfigApp = { liveKey: 'rd_pk_live_x', answer: { etag: '"a"', headers: { 200: [], 304: [] }, body: '{"ä":1}' } };
 
 /** A server that answers whatever comes with this. */
 async function answering(t: TestContext, status: number, etag: string, body: string): Promise<number> {

@@ -19,14 +19,14 @@ describe('BENCH-15: idle conversations', () => {
   });
 
   test('a difference that a round contradicts is not told', () => {
-    const { tables, warnings } = livesFinding(lives([1_000, 1_000], [990, 1_150]));
+    const { tables, warnings } = livesFinding(lives([1_000, 1_000, 1_000], [990, 1_150, 1_150]));
     assert.equal(tables[0]?.rows[0]?.[2], 'not told apart');
     assert.deepEqual(warnings, []);
   });
 
   test('a missed aim and broken turns are named', () => {
-    const { warnings } = livesFinding(lives([1_000], [1_150], 2));
-    assert.deepEqual(warnings, ['A1: activating and passivating takes 200 µs (aim: 150).', 'A1: 4 sets of turns were not whole.']);
+    const { warnings } = livesFinding(lives([1_000, 1_000, 1_000], [1_150, 1_150, 1_150], 2));
+    assert.deepEqual(warnings, ['Activating and passivating takes 200 µs (aim: 150).', '12 sets of turns were not whole.']);
   });
 
   test('what idle conversations take is told for each, and named when it is too much', () => {
