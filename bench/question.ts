@@ -1,8 +1,8 @@
 /** A measurement that is no workload of the load client: it brings its own load and its own table. */
 
-import type { Candidate } from './candidate.ts';
-import type { LeftOut } from './rounds.ts';
-import type { Table } from './table.ts';
+import type { Table } from './report/table.ts';
+import type { Candidate } from './servers/candidate.ts';
+import type { LeftOut } from './workloads/rounds.ts';
 
 export interface QuestionScene {
   /** Exists; logs go here. */

@@ -1,5 +1,5 @@
 /** Pieces of a page: escaping, tables, the frame. Pure. */
-import type { Table } from '../table.ts';
+import type { Table } from '../report/table.ts';
 import { STYLE } from './style.ts';
 
 /** Escapes text for HTML, SVG and attributes. */

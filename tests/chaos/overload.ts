@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
-import { compileLoad } from '../../bench/load.ts';
+import { compileLoad } from '../../bench/load/load.ts';
 import { createOperator, createTestApp, HANDSHAKE } from '../support/client.ts';
 import { readMetrics } from '../support/process.ts';
 import { type RunningService, startService } from '../support/service.ts';

@@ -18,7 +18,7 @@ import { startUpstream } from '../../support/upstream.ts';
 import { COMPONENTS, DELIVERY, RETURNS, request as shopRequest } from './offline/shop.ts';
 import { RecordedSink, request } from './openai/recorded-sink.ts';
 
-const BENCH_MODEL = fileURLToPath(new URL('../../../bench/upstream.js', import.meta.url));
+const BENCH_MODEL = fileURLToPath(new URL('../../../bench/model/upstream.js', import.meta.url));
 const WORDS = Array.from({ length: 40 }, (_, n) => `word ${n}, `);
 const CALL = { id: 'call_1', name: 'find_order', args: { id: '7' } };
 

@@ -1,0 +1,44 @@
+/** Starts the fake model (`upstream.ts`) for whoever measures. */
+import { join } from 'node:path';
+import { CLIENT_CORE, freePort, type Running, start } from '../servers/processes.ts';
+
+export interface Model {
+  readonly process: Running;
+  /** Without a path. */
+  readonly origin: string;
+  /** So far, of all servers together. */
+  served(): Promise<Served>;
+}
+
+/** Requests that the model answered. */
+export interface Served {
+  readonly requests: number;
+  /** Of their bodies. */
+  readonly bytes: number;
+}
+
+/** The fake model for as long as `work` needs it. */
+export async function withModel<T>(outDir: string, work: (model: Model) => Promise<T>): Promise<T> {
+  const model = await startModel(outDir);
+  try {
+    return await work(model);
+  } finally {
+    await model.process.stop();
+  }
+}
+
+async function startModel(outDir: string): Promise<Model> {
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const process = await start({
+    name: 'upstream',
+    core: CLIENT_CORE,
+    file: join(import.meta.dirname, 'upstream.js'),
+    args: ['--port', String(port)],
+    env: {},
+    logFile: join(outDir, 'upstream.log'),
+    readyUrl: `${origin}/healthz`,
+  });
+  const served = async (): Promise<Served> => (await (await fetch(`${origin}/served`)).json()) as Served;
+  return { process, origin, served };
+}

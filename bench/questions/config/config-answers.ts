@@ -1,0 +1,164 @@
+/**
+ * C1: what the configuration of an app costs, which every client asks for when it starts, beside uWebSockets that answers the same bytes
+ * without looking at who asks. Owns the two servers, the rounds and the table.
+ */
+import { join } from 'node:path';
+import { CONFIG_PER_MINUTE_PER_APP } from '../../../protocol/limits.ts';
+import { cpuNs } from '../../meters/cpu.ts';
+import type { Finding, Question, QuestionScene } from '../../question.ts';
+import { digits, median, range, sum } from '../../report/report.ts';
+import { freePort, pause, type Running, SERVER_CORE, start } from '../../servers/processes.ts';
+import { createLiveAppIn, createOrganisation, type Server, startServer } from '../../servers/service.ts';
+import { inOrderOf } from '../../workloads/rounds.ts';
+import { type Asked, askConfigs, type ConfigApp, configOf, type Status } from './config-client.ts';
+
+const CONNECTIONS = 64;
+const REQUESTS = 4_000;
+const QUICK_REQUESTS = 1_000;
+/** A round takes two seconds or more, so that no more than these fall into the minute in which an app counts its requests. */
+const ROUNDS_A_MINUTE = 30;
+const SETTLE_MS = 200;
+const STATUSES: readonly Status[] = [304, 200];
+/** The least that the service aims at, as a part of what bare uWebSockets does with the same CPU time. */
+const AIMS: Readonly<Record<Status, number>> = { 304: 0.7, 200: 0.6 };
+
+interface Round extends Asked {
+  readonly cpuUs: number;
+}
+
+interface Measured {
+  readonly status: Status;
+  readonly server: string;
+  readonly rounds: Round[];
+}
+
+/** A server that answers, by the name it has in the table. */
+interface Answering {
+  readonly name: string;
+  readonly port: number;
+  readonly process: Running;
+}
+
+function requestsOf({ quick }: Pick<QuestionScene, 'quick'>): number {
+  return quick ? QUICK_REQUESTS : REQUESTS;
+}
+
+/** As many apps as it takes for none to be asked more often in a minute than its limit allows, the warm-up included. */
+async function createApps({ operator, origin }: Server, scene: QuestionScene): Promise<ConfigApp[]> {
+  const requests = Math.min(scene.rounds + 1, ROUNDS_A_MINUTE) * STATUSES.length * requestsOf(scene);
+  const organisationId = await createOrganisation(operator);
+  const apps: ConfigApp[] = [];
+  for (let at = 0; at <= requests / CONFIG_PER_MINUTE_PER_APP; at++)
+    apps.push(await configOf(origin, (await createLiveAppIn(operator, organisationId)).liveKey));
+  return apps;
+}
+
+/** Answers all apps with what the first one is answered. */
+async function startBare({ outDir }: QuestionScene, { answer }: ConfigApp): Promise<Answering> {
+  const port = await freePort();
+  const process = await start({
+    name: 'bare',
+    core: SERVER_CORE,
+    file: join(import.meta.dirname, 'bare-answers.js'),
+    args: ['--port', String(port)],
+    env: { BENCH_ANSWER: JSON.stringify(answer) },
+    logFile: join(outDir, 'bare.log'),
+    readyUrl: `http://127.0.0.1:${port}/healthz`,
+  });
+  return { name: 'bare', port, process };
+}
+
+async function measureRound(
+  { port, process, name }: Answering,
+  apps: readonly ConfigApp[],
+  status: Status,
+  requests: number,
+): Promise<Round> {
+  const before = cpuNs(process.pid);
+  const asked = await askConfigs(port, apps, status, requests, CONNECTIONS);
+  await pause(SETTLE_MS);
+  process.check();
+  if (asked.ok === 0) throw new Error(`C1, ${name}: no answer was right: ${asked.reasons[0] ?? 'nothing came'}`);
+  return { ...asked, cpuUs: (cpuNs(process.pid) - before) / 1e3 / asked.ok };
+}
+
+async function measureAll(service: Server, scene: QuestionScene): Promise<Measured[]> {
+  scene.onStep('C1: makes apps');
+  const apps = await createApps(service, scene);
+  const [first] = apps as [ConfigApp];
+  const bare = await startBare(scene, first);
+  // Whoever asks the bare server is answered with the bytes of the first app.
+  const players = [
+    { answering: { name: 'service', ...service }, apps },
+    { answering: bare, apps: [first] },
+  ];
+  const measured = STATUSES.flatMap((status) => players.map(({ answering }): Measured => ({ status, server: answering.name, rounds: [] })));
+  try {
+    for (let round = -1; round < scene.rounds; round++) {
+      scene.onStep(`C1: ${round < 0 ? 'warms up' : `round ${round + 1} of ${scene.rounds}`}`);
+      for (const status of STATUSES)
+        for (const { answering, apps: asked } of inOrderOf(players, round)) {
+          const result = await measureRound(answering, asked, status, requestsOf(scene));
+          const into = measured.find((each) => each.status === status && each.server === answering.name);
+          if (round >= 0) into?.rounds.push(result);
+        }
+    }
+    return measured;
+  } finally {
+    await bare.process.stop();
+  }
+}
+
+/** What bare uWebSockets takes of CPU time, divided by what a server takes: of rounds that followed one another. */
+function partsOf({ rounds }: Measured, bare: Measured): number[] {
+  return rounds.map(({ cpuUs }, at) => (bare.rounds[at]?.cpuUs ?? Number.NaN) / cpuUs);
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(0)} %`;
+}
+
+const COLUMNS = ['answer', 'server', 'CPU µs a request', 'range', 'of bare', 'per s', 'client busy', 'broken', 'aim'];
+
+/** The table, and what misses its aim. */
+export function findingOf(measured: readonly Measured[]): Finding {
+  const warnings: string[] = [];
+  const rows = measured.map((each) => {
+    const { status, server, rounds } = each;
+    const bare = measured.find((other) => other.status === status && other.server === 'bare') as Measured;
+    const part = median(partsOf(each, bare));
+    const broken = sum(rounds.map((round) => round.broken));
+    if (part < AIMS[status])
+      warnings.push(
+        `With the CPU time of bare uWebSockets the service answers ${percent(part)} of its ${status}s (aim: ${percent(AIMS[status])}).`,
+      );
+    if (broken > 0) warnings.push(`${broken} answers of ${server} were not right: ${rounds.flatMap(({ reasons }) => reasons)[0] ?? ''}`);
+    const cpu = rounds.map(({ cpuUs }) => cpuUs);
+    return [
+      String(status),
+      server,
+      digits(median(cpu)),
+      range(cpu),
+      server === 'bare' ? '' : percent(part),
+      Math.round(median(rounds.map(({ ok, wallS }) => ok / wallS))).toLocaleString('en-US'),
+      percent(median(rounds.map(({ busy }) => busy))),
+      String(broken),
+      server === 'bare' ? 'the limit' : `≥ ${percent(AIMS[status])}`,
+    ];
+  });
+  return { tables: [{ columns: COLUMNS, rows }], warnings, data: measured };
+}
+
+export const configAnswers: Question = {
+  name: 'C1',
+  what: 'the configuration of an app, which every client asks for',
+  expectedSeconds: ({ quick, rounds }) => (quick ? 10 : 15 + 4 * rounds),
+  async measure(scene) {
+    const service = await startServer(scene.outDir, { DEMO: 'off' });
+    try {
+      return findingOf(await measureAll(service, scene));
+    } finally {
+      await service.stop();
+    }
+  },
+};

@@ -1,0 +1,250 @@
+/**
+ * The second half of H1: what it takes to read a turn on another node than the one where it runs. Turns run at node `a`; in every other
+ * round each is read at `b` as well, at the same time. What those rounds cost more is what forwarding costs.
+ */
+import { randomUUID } from 'node:crypto';
+import { attachRequest, mintDevice, StreamClient, type StreamEvent, turnRequest } from '../../load/stream-client.ts';
+import { cpuNs } from '../../meters/cpu.ts';
+import { type Model, withModel } from '../../model/model.ts';
+import type { QuestionScene } from '../../question.ts';
+import { digits, median, percentile, range } from '../../report/report.ts';
+import type { Table } from '../../report/table.ts';
+import { type Cell, startCell } from '../../servers/cell.ts';
+import { CLIENT_CORE, pause, SERVER_CORE } from '../../servers/processes.ts';
+import { createLiveApp, modelEnv } from '../../servers/service.ts';
+import { missedBy } from '../../workloads/aims.ts';
+
+const TOKENS = 100;
+const MODEL = `fake-${TOKENS}-20`;
+const TOKEN_CHARS = 4;
+/** Open streams at a time. */
+const LOADS = [50, 500] as const;
+/** Turns of a stream, one after the other: those of a round take some ten seconds. */
+const TURNS = 4;
+/** The first turns of the streams are spread over this long, as in W2. */
+const RAMP_MS = 2_000;
+/** Servers put work off until after the last answer. */
+const SETTLE_MS = 200;
+/** After the reader's first event it catches up; what came meanwhile says nothing of live deltas. */
+const CAUGHT_UP_MS = 40;
+/** A frame costs an event of some 110 bytes; a turn has ten more than deltas. */
+const SEQ_MAX = TOKENS + 50;
+const SHOWN_MAX = 3;
+
+interface Stream {
+  readonly device: string;
+  /** Clients of the node where the turn runs, and of the one where it is read as well. */
+  readonly owner: StreamClient;
+  readonly reader: StreamClient;
+}
+
+interface Tally {
+  /** Milliseconds by which a delta came later at the other node than at its own. */
+  readonly addedMs: number[];
+  /** Delta events that came at the node where they run. */
+  events: number;
+  turns: number;
+  broken: number;
+}
+
+/** What one side saw of a turn. */
+class Side {
+  readonly atMs = new Float64Array(SEQ_MAX);
+  #lastSeq = -1;
+  #chars = 0;
+  #isWhole = false;
+  #hasGap = false;
+  deltas = 0;
+  firstAtMs = 0;
+
+  take({ seq, type, data, atMs }: StreamEvent): void {
+    this.firstAtMs ||= atMs;
+    // A ping has a seq too, and rows have none of it.
+    this.#hasGap ||= seq <= this.#lastSeq;
+    this.#lastSeq = seq;
+    if (type === 'block.delta') {
+      this.deltas++;
+      this.atMs[seq] = atMs;
+      const from = data.indexOf('"text_delta":"') + 14;
+      this.#chars += data.indexOf('"', from) - from;
+    } else if (type === 'turn.end') this.#isWhole = data.includes('"completed"');
+  }
+
+  get isWhole(): boolean {
+    return this.#isWhole && !this.#hasGap && this.#chars === TOKENS * TOKEN_CHARS;
+  }
+}
+
+function openStreams(cell: Cell, count: number): Stream[] {
+  const [a, b] = cell.nodes.map(({ port }) => port) as [number, number];
+  return Array.from({ length: count }, () => ({ device: mintDevice(), owner: new StreamClient(a), reader: new StreamClient(b) }));
+}
+
+function compare(own: Side, other: Side, tally: Tally): void {
+  const fromMs = other.firstAtMs + CAUGHT_UP_MS;
+  for (const [seq, atMs] of own.atMs.entries()) {
+    const otherMs = other.atMs[seq] ?? 0;
+    if (atMs > fromMs && otherMs > 0) tally.addedMs.push(otherMs - atMs);
+  }
+}
+
+/** One turn, read to its end. */
+async function runTurn({ device, owner, reader }: Stream, liveKey: string, isForwarded: boolean, tally: Tally): Promise<void> {
+  const asker = { liveKey, device };
+  const turnId = randomUUID();
+  const own = new Side();
+  const other = new Side();
+  let attached: Promise<unknown> | undefined;
+  await owner.read(turnRequest(asker, turnId), (event) => {
+    own.take(event);
+    if (isForwarded) attached ??= reader.read(attachRequest(asker, turnId), (told) => other.take(told)).catch((error: unknown) => error);
+  });
+  const failure = await attached;
+  if (failure !== undefined) throw failure;
+  tally.turns++;
+  tally.events += own.deltas;
+  if (!own.isWhole || (isForwarded && (!other.isWhole || other.deltas !== own.deltas))) tally.broken++;
+  if (isForwarded) compare(own, other, tally);
+}
+
+async function runTurns(streams: readonly Stream[], liveKey: string, isForwarded: boolean, turns: number): Promise<Tally> {
+  const tally: Tally = { addedMs: [], events: 0, turns: 0, broken: 0 };
+  await Promise.all(
+    streams.map(async (stream, at) => {
+      await pause((RAMP_MS * at) / streams.length);
+      for (let turn = 0; turn < turns; turn++) {
+        try {
+          await runTurn(stream, liveKey, isForwarded, tally);
+        } catch (error) {
+          if (tally.broken++ < SHOWN_MAX) process.stderr.write(`H1: ${error instanceof Error ? error.message : String(error)}\n`);
+        }
+      }
+    }),
+  );
+  return tally;
+}
+
+/** CPU time of each process, ns. */
+interface Spent {
+  readonly owner: number;
+  readonly reader: number;
+  readonly redis: number;
+}
+
+interface Round extends Tally {
+  readonly spent: Spent;
+  readonly seconds: number;
+}
+
+async function measureRound(cell: Cell, streams: readonly Stream[], liveKey: string, isForwarded: boolean, turns: number): Promise<Round> {
+  const [owner, reader] = cell.nodes.map(({ process }) => process.pid) as [number, number];
+  const read = (): Spent => ({ owner: cpuNs(owner), reader: cpuNs(reader), redis: cpuNs(cell.redis.process.pid) });
+  const before = read();
+  const startedMs = performance.now();
+  const tally = await runTurns(streams, liveKey, isForwarded, turns);
+  const seconds = (performance.now() - startedMs) / 1e3;
+  await pause(SETTLE_MS);
+  const after = read();
+  const spent = { owner: after.owner - before.owner, reader: after.reader - before.reader, redis: after.redis - before.redis };
+  return { ...tally, spent, seconds };
+}
+
+interface Found {
+  readonly count: number;
+  /** Pairs of rounds: one at the owner alone, one read at the other node as well. */
+  readonly alone: readonly Round[];
+  readonly both: readonly Round[];
+}
+
+async function measureLoad(cell: Cell, liveKey: string, count: number, { quick, rounds, onStep }: QuestionScene): Promise<Found> {
+  const streams = openStreams(cell, count);
+  const turns = quick ? 1 : TURNS;
+  const alone: Round[] = [];
+  const both: Round[] = [];
+  try {
+    await runTurns(streams, liveKey, true, 1);
+    for (let round = 0; round < rounds; round++) {
+      onStep(`H1: forwarding, ${count} streams, round ${round + 1} of ${rounds}`);
+      // Every other round the other way round: whoever follows finds the same machine.
+      for (const isForwarded of round % 2 === 0 ? [false, true] : [true, false]) {
+        (isForwarded ? both : alone).push(await measureRound(cell, streams, liveKey, isForwarded, turns));
+      }
+    }
+  } finally {
+    for (const { owner, reader } of streams) for (const client of [owner, reader]) client.close();
+  }
+  return { count, alone, both };
+}
+
+const COLUMNS = [
+  'streams',
+  'deltas per s',
+  'added p50 ms',
+  'range',
+  'p99 ms',
+  'range of p99',
+  'owner µs',
+  'owner + µs',
+  'reader + µs',
+  'Redis + µs',
+  'tokens an event',
+  'broken',
+];
+
+/** µs of a process per delta of the model. */
+function perDelta(rounds: readonly Round[], who: keyof Spent): number[] {
+  return rounds.map(({ spent, turns }) => spent[who] / 1e3 / (turns * TOKENS));
+}
+
+function rowOf({ count, alone, both }: Found): string[] {
+  const added = (share: number): number[] => both.map(({ addedMs }) => percentile(addedMs, share));
+  const more = (who: keyof Spent): string => digits(median(perDelta(both, who)) - median(perDelta(alone, who)));
+  return [
+    `${count}`,
+    Math.round(median(both.map(({ turns, seconds }) => (turns * TOKENS) / seconds))).toLocaleString('en-US'),
+    digits(median(added(0.5))),
+    range(added(0.5)),
+    digits(median(added(0.99))),
+    range(added(0.99)),
+    digits(median(perDelta(alone, 'owner'))),
+    more('owner'),
+    more('reader'),
+    more('redis'),
+    median(both.map(({ turns, events }) => (turns * TOKENS) / events)).toFixed(1),
+    `${[...alone, ...both].reduce((sum, { broken }) => sum + broken, 0)}`,
+  ];
+}
+
+/** A delta is to come no more than this later on the other node, at p50. */
+const AIM_MS = 1;
+
+function warningsOf({ count, both }: Found): string[] {
+  return missedBy(`Forwarding ${count} streams adds at p50`, median(both.map(({ addedMs }) => percentile(addedMs, 0.5))), AIM_MS, 'ms');
+}
+
+async function play(model: Model, scene: QuestionScene): Promise<Forwarding> {
+  const env = modelEnv({ model: MODEL, upstream: model.origin });
+  const cell = await startCell({ outDir: scene.outDir, name: 'forwarding', cores: [SERVER_CORE, CLIENT_CORE], env });
+  try {
+    const { liveKey } = await createLiveApp(cell.operator);
+    const found: Found[] = [];
+    for (const count of LOADS) found.push(await measureLoad(cell, liveKey, count, scene));
+    for (const { process } of cell.nodes) process.check();
+    const kept = ({ addedMs, ...round }: Round) => ({ ...round, added_ms: [0.5, 0.99, 1].map((share) => percentile(addedMs, share)) });
+    const data = found.map(({ count, alone, both }) => ({ streams: count, alone: alone.map(kept), both: both.map(kept) }));
+    return { table: { title: 'Forwarding', columns: COLUMNS, rows: found.map(rowOf) }, warnings: found.flatMap(warningsOf), data };
+  } finally {
+    await cell.stop();
+  }
+}
+
+export interface Forwarding {
+  readonly table: Table;
+  readonly warnings: readonly string[];
+  readonly data: unknown;
+}
+
+/** Added latency and cost of a delta that is read on another node. */
+export function measureForwarding(scene: QuestionScene): Promise<Forwarding> {
+  return withModel(scene.outDir, (model) => play(model, scene));
+}

@@ -1,0 +1,115 @@
+/**
+ * WN: what a turn and a delta cost as the nodes of a cell grow. The same load on the program alone and on cells of one, two and four
+ * nodes, which share one core: their cost is what two cores can show of them. It owns the sites, their rounds and their order.
+ */
+
+import { compileLoad, type LoadResult, load } from '../../load/load.ts';
+import { cpuNs, rssBytes } from '../../meters/cpu.ts';
+import { type Model, withModel } from '../../model/model.ts';
+import type { Question, QuestionScene } from '../../question.ts';
+import { sum } from '../../report/report.ts';
+import type { Target } from '../../servers/candidate.ts';
+import { type Cell, startCell } from '../../servers/cell.ts';
+import { pause, SERVER_CORE } from '../../servers/processes.ts';
+import { createLiveApp, modelEnv, startServer, targetOf } from '../../servers/service.ts';
+import { inOrderOf } from '../../workloads/rounds.ts';
+import { type Workload, workloadNamed } from '../../workloads/workloads.ts';
+import { findingOf, type NodesCost, type NodesRound } from './nodes-finding.ts';
+
+/** Nodes of a cell with Redis; null: the program alone, without one. */
+const SITES = [null, 1, 2, 4] as const;
+/** As in the workloads: what a node puts off until after the last answer is part of what a turn costs. */
+const SETTLE_MS = 200;
+/** Far more than a load takes: a node that hangs must not hold the run up. */
+const LOAD_MAX_S = 60;
+
+/** The loads of W3 and W2 in shorter rounds; `streams` and `requests` are those of all nodes together, `warmUp` is that of each. */
+const TURNS: Workload = { ...workloadNamed('W3'), requests: 4_000, warmUp: 10_000 };
+const DELTAS: Workload = { ...workloadNamed('W2'), requests: 1_000, warmUp: 500, rampMs: 1_000 };
+const QUICK_KINDS: readonly Workload[] = [
+  { ...TURNS, requests: 500, warmUp: 200 },
+  { ...DELTAS, what: '100 deltas at 20 ms, 100 open streams', streams: 100, requests: 100, warmUp: 0 },
+];
+
+/** Processes that run, and what the load clients ask. */
+interface Site {
+  readonly nodes: number | null;
+  /** One for each node, all of one organisation, whose file they share. */
+  readonly targets: readonly Target[];
+  readonly redis: Cell['redis'] | null;
+  stop(): Promise<void>;
+}
+
+async function startSite(nodes: number | null, kind: Workload, model: Model, outDir: string): Promise<Site> {
+  const env = modelEnv({ model: kind.model, upstream: model.origin });
+  const name = `site-${nodes ?? 'alone'}`;
+  const started =
+    nodes === null ? await startServer(outDir, env, name) : await startCell({ outDir, name, cores: Array(nodes).fill(SERVER_CORE), env });
+  try {
+    const { liveKey } = await createLiveApp(started.operator);
+    const [servers, redis] = 'nodes' in started ? [started.nodes, started.redis] : [[started], null];
+    return { nodes, redis, targets: servers.map((server, at) => targetOf(server, liveKey, `${name}-${at}`)), stop: started.stop };
+  } catch (error) {
+    await started.stop();
+    throw error;
+  }
+}
+
+/** What plays the load. */
+interface LoadClient {
+  readonly program: string;
+  readonly outDir: string;
+}
+
+/** So many turns, split among the nodes, by a load client for each. */
+function loadAll({ program, outDir }: LoadClient, kind: Workload, { targets }: Site, requests: number): Promise<LoadResult[]> {
+  const share = { ...kind, streams: Math.ceil(kind.streams / targets.length) };
+  const extent = { requests: Math.ceil(requests / targets.length), seconds: LOAD_MAX_S };
+  return Promise.all(targets.map((target) => load(program, outDir, share, target, extent)));
+}
+
+/** @throws Error when a node brought no whole turn: the cost of all would be that of the others */
+async function measureRound(client: LoadClient, kind: Workload, site: Site): Promise<NodesRound> {
+  const { targets, redis } = site;
+  const nodesNs = (): number => sum(targets.map(({ process }) => cpuNs(process.pid)));
+  const redisNs = (): number => (redis === null ? 0 : cpuNs(redis.process.pid));
+  const before = { nodes: nodesNs(), redis: redisNs() };
+  const results = await loadAll(client, kind, site, kind.requests);
+  await pause(SETTLE_MS);
+  for (const { process } of targets) process.check();
+  const silent = results.find(({ ok }) => ok === 0);
+  if (silent !== undefined) throw new Error(`a node brought no whole turn: ${silent.reasons[0] ?? 'nothing came'}`);
+  const rss_bytes = sum(targets.map(({ process }) => rssBytes(process.pid)));
+  return { results, nodes_ns: nodesNs() - before.nodes, redis_ns: redisNs() - before.redis, rss_bytes };
+}
+
+async function measureKind(kind: Workload, client: LoadClient, model: Model, { rounds, onStep }: QuestionScene): Promise<NodesCost[]> {
+  const sites: (Site & { readonly rounds: NodesRound[] })[] = [];
+  try {
+    onStep(`WN: ${kind.what}: warms up`);
+    for (const nodes of SITES) sites.push({ ...(await startSite(nodes, kind, model, client.outDir)), rounds: [] });
+    // Each node by as many turns, however many they are: else the nodes of a large cell would run code that is not compiled.
+    if (kind.warmUp > 0) for (const site of sites) await loadAll(client, kind, site, kind.warmUp * site.targets.length);
+    for (let round = 0; round < rounds; round++) {
+      onStep(`WN: ${kind.what}: round ${round + 1} of ${rounds}`);
+      for (const site of inOrderOf(sites, round)) site.rounds.push(await measureRound(client, kind, site));
+    }
+    return sites.map(({ nodes, rounds: measured }) => ({ kind, nodes, rounds: measured }));
+  } finally {
+    for (const site of sites) await site.stop();
+  }
+}
+
+export const severalNodes: Question = {
+  name: 'WN',
+  what: 'turns and deltas as the nodes of a cell grow',
+  expectedSeconds: ({ quick, rounds }) => (quick ? 30 : 70 + 34 * rounds),
+  async measure(scene) {
+    const client = { program: compileLoad(scene.outDir), outDir: scene.outDir };
+    return withModel(scene.outDir, async (model) => {
+      const costs: NodesCost[] = [];
+      for (const kind of scene.quick ? QUICK_KINDS : [TURNS, DELTAS]) costs.push(...(await measureKind(kind, client, model, scene)));
+      return findingOf(costs);
+    });
+  },
+};

@@ -1,0 +1,237 @@
+/** One workload: every candidate's server side by side, warmed up, then measured in turns. Owns who is measured when, and who is left out. */
+
+import { type Extent, type LoadResult, load } from '../load/load.ts';
+import { cpuNs, forgetPeak, peakRssBytes, rssBytes } from '../meters/cpu.ts';
+import type { Candidate, Target } from '../servers/candidate.ts';
+import { pause } from '../servers/processes.ts';
+import type { Workload } from './workloads.ts';
+
+/** After the last answer a server still commits and tidies up: that is part of what a turn costs. */
+const SETTLE_MS = 200;
+/** Even a workload of one client is warmed up by this many, or half a minute would not be enough to compile what is hot. */
+const WARM_UP_STREAMS = 32;
+/** A server that takes longer has fewer turns to a round: what each costs shows all the same. */
+const ROUND_MAX_S = 4;
+const WARM_UP_MAX_S = 8;
+/** A quick run: a quarter of the streams, for a second at most, after a warm-up that is no more than enough to run at all. */
+const QUICK_DIVISOR = 4;
+const QUICK_MAX_S = 1;
+const QUICK_WARM_UP_MAX_S = 2;
+
+/** One measured round of one candidate. */
+export interface Round extends LoadResult {
+  readonly cpu_ns: number;
+  /** The most that was resident during the round. */
+  readonly peak_rss_bytes: number;
+}
+
+/** All rounds of one candidate on one workload. */
+export interface Outcome {
+  readonly workload: Workload;
+  readonly candidate: string;
+  readonly rounds: readonly Round[];
+  /** Before its first turn. */
+  readonly idle_rss_bytes: number;
+  /** Over the life of the server's processes: start, warm-up and all rounds. */
+  readonly peak_rss_bytes: number;
+}
+
+/** Somebody who could not be measured, and why, in one line. */
+export interface LeftOut {
+  readonly candidate: string;
+  /** Absent: of everything. */
+  readonly workload?: string;
+  readonly why: string;
+}
+
+export interface Stage {
+  readonly candidates: readonly Candidate[];
+  readonly rounds: number;
+  readonly quick: boolean;
+  /** The load client's program. */
+  readonly program: string;
+  /** Origin of the fake model. */
+  readonly upstream: string;
+  readonly outDir: string;
+  /** Is told before each step what it is. */
+  readonly onStep: (step: string) => void;
+}
+
+interface Player {
+  readonly candidate: Candidate;
+  readonly target: Target;
+  readonly rounds: Round[];
+  idleRssBytes: number;
+  /** Until the last round that was measured. */
+  peakRssBytes: number;
+}
+
+/** Every other round the other way round: whoever follows finds the same machine. */
+export function inOrderOf<T>(players: readonly T[], round: number): readonly T[] {
+  return round % 2 === 0 ? players : players.toReversed();
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The first line of what went wrong. */
+export function reasonOf(error: unknown): string {
+  return (
+    messageOf(error)
+      .split('\n')
+      .find((line) => line.trim() !== '') ?? 'no reason was given'
+  );
+}
+
+/**
+ * A peer that waits is held still: one of them looks for work all the time, on the core of whoever is measured. Ours would take a stop
+ * for a stall, and do nothing while they wait.
+ */
+function signal({ candidate, target }: Player, name: 'SIGSTOP' | 'SIGCONT'): void {
+  if (candidate.role !== 'peer') return;
+  try {
+    process.kill(target.process.pid, name);
+  } catch {
+    // It has ended: whoever asks it next is told.
+  }
+}
+
+/** Ends a player's server. */
+async function stop(player: Player): Promise<void> {
+  // Held still, it would not hear that it is to end.
+  signal(player, 'SIGCONT');
+  await player.target.stop();
+}
+
+/** Who plays a workload. A peer that fails is left out of it; without the relay or the service there is nothing to show. */
+class Players {
+  readonly list: Player[] = [];
+  readonly leftOut: LeftOut[] = [];
+  readonly #workload: Workload;
+
+  constructor(workload: Workload) {
+    this.#workload = workload;
+  }
+
+  /** Does a piece of work for one candidate. @throws what it threw, unless the candidate is a peer. */
+  async try(candidate: Candidate, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (candidate.role !== 'peer') throw new Error(`${this.#workload.name}, ${candidate.name}: ${messageOf(error)}`, { cause: error });
+      await this.#leaveOut(candidate, reasonOf(error));
+    }
+  }
+
+  /** As `try`, for a player's turn: everybody else waits. */
+  async turnOf(player: Player, work: () => Promise<void>): Promise<void> {
+    signal(player, 'SIGCONT');
+    await this.try(player.candidate, work);
+    signal(player, 'SIGSTOP');
+  }
+
+  async #leaveOut(candidate: Candidate, why: string): Promise<void> {
+    const at = this.list.findIndex((player) => player.candidate === candidate);
+    const [player] = at < 0 ? [] : this.list.splice(at, 1);
+    this.leftOut.push({ candidate: candidate.name, workload: this.#workload.name, why });
+    process.stderr.write(`${candidate.name} is left out of ${this.#workload.name}: ${why}\n`);
+    if (player !== undefined) await stop(player);
+  }
+}
+
+function extentOf({ quick }: Stage, requests: number, atLeast: number, seconds: number): Extent {
+  return { requests: Math.max(Math.ceil(quick ? requests / QUICK_DIVISOR : requests), atLeast), seconds };
+}
+
+async function warmUp(stage: Stage, workload: Workload, { target }: Player): Promise<void> {
+  const streams = Math.max(workload.streams, WARM_UP_STREAMS);
+  const extent = extentOf(stage, workload.warmUp, streams, stage.quick ? QUICK_WARM_UP_MAX_S : WARM_UP_MAX_S);
+  const { ok, reasons } = await load(stage.program, stage.outDir, { ...workload, streams, gapMs: 0 }, target, extent);
+  target.process.check();
+  if (ok === 0) throw new Error(`no stream of the warm-up was whole: ${reasons[0] ?? 'nothing came'}`);
+}
+
+async function measure(stage: Stage, workload: Workload, player: Player): Promise<Round> {
+  const { target } = player;
+  player.peakRssBytes = Math.max(player.peakRssBytes, peakRssBytes(target.process.pid));
+  forgetPeak(target.process.pid);
+  const before = cpuNs(target.process.pid);
+  const extent = extentOf(stage, workload.requests, workload.streams, stage.quick ? QUICK_MAX_S : (workload.roundS ?? ROUND_MAX_S));
+  const result = await load(stage.program, stage.outDir, workload, target, extent);
+  await pause(SETTLE_MS);
+  target.process.check();
+  if (result.ok === 0) throw new Error(`no stream of a round was whole: ${result.reasons[0] ?? 'nothing came'}`);
+  const cpu = cpuNs(target.process.pid) - before;
+  const peak = peakRssBytes(target.process.pid);
+  player.peakRssBytes = Math.max(player.peakRssBytes, peak);
+  return { ...result, cpu_ns: cpu, peak_rss_bytes: peak };
+}
+
+/** A peer that is asked for so many times the streams that one core can feed measures its queue, for minutes. */
+const TOO_MANY_TIMES = 2;
+
+/** Those who can play a workload, and why the others cannot. */
+export function ableTo(workload: Workload, candidates: readonly Candidate[]): { able: readonly Candidate[]; leftOut: readonly LeftOut[] } {
+  const feeds = ({ openStreams = workload.streams }: Candidate): number => openStreams;
+  const isAble = (candidate: Candidate): boolean => workload.streams <= TOO_MANY_TIMES * feeds(candidate);
+  const leftOut = candidates
+    .filter((candidate) => !isAble(candidate))
+    .map((candidate) => {
+      const why = `one core feeds some ${feeds(candidate)} streams of it at a time, and this asks for ${workload.streams.toLocaleString('en-US')}`;
+      return { candidate: candidate.name, workload: workload.name, why };
+    });
+  return { able: candidates.filter(isAble), leftOut };
+}
+
+/** Of starting a server, and of stopping it. */
+const START_S = 1.5;
+
+/** About how long `play` takes with a workload: servers that are quick are done before a round's time is up. */
+export function expectedSeconds({ candidates, rounds, quick }: Pick<Stage, 'candidates' | 'rounds' | 'quick'>): number {
+  const [warmUp, round] = quick ? [QUICK_WARM_UP_MAX_S, QUICK_MAX_S] : [WARM_UP_MAX_S, ROUND_MAX_S];
+  return candidates.length * (START_S + warmUp + rounds * (round + SETTLE_MS / 1e3));
+}
+
+/** Plays a workload. @throws when the relay or the service fails */
+export async function play(stage: Stage, workload: Workload): Promise<{ outcomes: readonly Outcome[]; leftOut: readonly LeftOut[] }> {
+  const { model, streams } = workload;
+  const scene = { model, streams: Math.max(streams, WARM_UP_STREAMS), upstream: stage.upstream, outDir: stage.outDir };
+  const { able, leftOut } = ableTo(workload, stage.candidates);
+  const players = new Players(workload);
+  const step = (what: string, { name }: Candidate): void => stage.onStep(`${workload.name}: ${name} ${what}`);
+  try {
+    for (const candidate of able) {
+      step('starts', candidate);
+      await players.try(candidate, async () => {
+        players.list.push({ candidate, target: await candidate.start(scene), rounds: [], idleRssBytes: 0, peakRssBytes: 0 });
+      });
+    }
+    for (const player of players.list) {
+      player.idleRssBytes = rssBytes(player.target.process.pid);
+      signal(player, 'SIGSTOP');
+    }
+    for (const player of [...players.list]) {
+      step('warms up', player.candidate);
+      await players.turnOf(player, () => warmUp(stage, workload, player));
+    }
+    for (let round = 0; round < stage.rounds; round++) {
+      for (const player of inOrderOf([...players.list], round)) {
+        step(`in round ${round + 1} of ${stage.rounds}`, player.candidate);
+        await players.turnOf(player, async () => {
+          player.rounds.push(await measure(stage, workload, player));
+        });
+      }
+    }
+    const outcomes = players.list.map(({ candidate, rounds, idleRssBytes, peakRssBytes: peak }) => ({
+      workload,
+      candidate: candidate.name,
+      rounds,
+      idle_rss_bytes: idleRssBytes,
+      peak_rss_bytes: peak,
+    }));
+    return { outcomes, leftOut: [...leftOut, ...players.leftOut] };
+  } finally {
+    for (const player of players.list) await stop(player);
+  }
+}

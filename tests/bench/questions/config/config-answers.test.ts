@@ -1,0 +1,57 @@
+/** C1: the configuration of apps is asked for and checked, and what is not right is counted. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, type TestContext, test } from 'node:test';
+import { configAnswers } from '../../../../bench/questions/config/config-answers.ts';
+import { askConfigs, type ConfigApp } from '../../../../bench/questions/config/config-client.ts';
+import { temporaryDir } from '../../../support/temporary-dir.ts';
+
+const APP: ConfigApp = { liveKey: 'rd_pk_live_x', answer: { etag: '"a"', headers: { 200: [], 304: [] }, body: '{"ä":1}' } };
+
+/** A server that answers whatever comes with this. */
+async function answering(t: TestContext, status: number, etag: string, body: string): Promise<number> {
+  const server = createServer((_request, response) => {
+    response.writeHead(status, { ETag: etag, 'Content-Length': Buffer.byteLength(body) }).end(status === 304 ? undefined : body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+describe('BENCH-14: configuration', () => {
+  const cases = [
+    { what: 'the bytes that are due', status: 200, etag: '"a"', body: APP.answer.body, ok: 5 },
+    { what: 'another length', status: 200, etag: '"a"', body: '{}', ok: 0 },
+    { what: 'another tag', status: 200, etag: '"b"', body: APP.answer.body, ok: 0 },
+    { what: 'a refusal', status: 429, etag: '"a"', body: APP.answer.body, ok: 0 },
+    { what: 'not modified where the whole is due', status: 304, etag: '"a"', body: '', ok: 0 },
+  ];
+  for (const { what, status, etag, body, ok } of cases)
+    test(`an answer with ${what} ${ok > 0 ? 'counts' : 'is broken'}`, async (t) => {
+      const asked = await askConfigs(await answering(t, status, etag, body), [APP], 200, 5, 2);
+      assert.deepEqual([asked.ok, asked.broken, asked.reasons.length], [ok, 5 - ok, Math.min(3, 5 - ok)]);
+    });
+
+  test('an app that has not changed answers 304 without a body', async (t) => {
+    const asked = await askConfigs(await answering(t, 304, '"a"', ''), [APP], 304, 5, 2);
+    assert.deepEqual([asked.ok, asked.broken], [5, 0]);
+  });
+
+  test('the service and the bare server answer every request with the right bytes', async (t) => {
+    const scene = { outDir: temporaryDir(t), quick: true, rounds: 1, candidates: [], seconds: undefined, onStep: () => {} };
+    const { tables } = await configAnswers.measure(scene);
+    assert.deepEqual(
+      tables[0]?.rows.map(([status, server, , , , , , broken]) => [status, server, broken]),
+      [
+        ['304', 'service', '0'],
+        ['304', 'bare', '0'],
+        ['200', 'service', '0'],
+        ['200', 'bare', '0'],
+      ],
+    );
+  });
+});
