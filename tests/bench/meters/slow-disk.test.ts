@@ -65,7 +65,7 @@ describe('BENCH-8: a slow disk', () => {
   });
 
   test('the program refuses any other in one line, and exits with 2', () => {
-    const program = join(import.meta.dirname, '../../bench/run.js');
+    const program = join(import.meta.dirname, '../../../bench/run.js');
     const { status, stderr } = spawnSync(process.execPath, [program], { env: { ...process.env, SYNC_DELAY_US: '1ms' }, encoding: 'utf8' });
     assert.equal(status, 2);
     assert.equal(stderr, 'bench: SYNC_DELAY_US takes a whole number of microseconds from 0 to 1000000\n');
