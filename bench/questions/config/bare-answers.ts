@@ -2,11 +2,11 @@
  * The limit of C1: uWebSockets that answers one path with bytes it is given, and looks at nothing but `If-None-Match`.
  * Started with `--port P`; `BENCH_ANSWER` is the `ConfigAnswer` as JSON.
  */
-import uWebSockets from 'uWebSockets.js';
+import { uWS } from '../../../gateway/http/driver.ts';
 import { CONFIG_PATH, type ConfigAnswer } from './config-client.ts';
 
 function serve(port: number, { etag, headers, body }: ConfigAnswer): void {
-  uWebSockets
+  uWS
     .App()
     .get('/healthz', (res) => {
       res.end('ok');

@@ -1,11 +1,14 @@
-/**
- * C1's client: asks for an app's configuration over connections that stay open, one request at a time on each, and checks every answer. It
- * knows just as much of HTTP as it meets: an answer is a head, and as many bytes as its `Content-Length` says.
- */
-import { createConnection, type Socket } from 'node:net';
-import { performance } from 'node:perf_hooks';
+/** C1's requests: what an app's configuration is and how it is answered, and one call of the load client (`config-load.c`). */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { compileC } from '../../load/compile.ts';
+import { projectDir } from '../../load/load.ts';
 import { mintDevice } from '../../load/stream-client.ts';
-import { reasonOf } from '../../workloads/rounds.ts';
+import { CLIENT_CORE, pinned } from '../../servers/processes.ts';
 
 export const CONFIG_PATH = '/v1/apps/config';
 
@@ -17,7 +20,7 @@ type Headers = readonly (readonly [name: string, value: string])[];
 /** The configuration of an app as the service answers it. */
 export interface ConfigAnswer {
   readonly etag: string;
-  /** Those of the answer with this status, without what belongs to a connection or to a moment. */
+  /** In their order, without those that uWebSockets writes itself. */
   readonly headers: Readonly<Record<Status, Headers>>;
   readonly body: string;
 }
@@ -28,136 +31,106 @@ export interface ConfigApp {
   readonly answer: ConfigAnswer;
 }
 
-/** One for all connections: what a read brought is looked at before the next one. */
-const READ = Buffer.alloc(256 * 1024);
-const HEAD_END = '\r\n\r\n';
-/** Headers that uWebSockets or the connection adds. */
-const NOT_OF_THE_ANSWER = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding', 'uwebsockets']);
-const SHOWN_CHARS = 300;
-/** The reasons of the first broken requests say enough. */
-const SHOWN_MAX = 3;
+const WRITTEN_BY_UWEBSOCKETS = new Set(['content-length', 'date']);
+/** Headers of the connection, which Node's client asks to be kept open. */
+const OF_THE_CONNECTION = new Set(['connection', 'keep-alive']);
+/** An answer takes a millisecond: whoever takes so long hangs. */
+const ANSWER_MAX_MS = 10_000;
+/** The load client gives up by itself after 15 s without an answer. */
+const CALL_MAX_MS = 120_000;
 
 interface Answered {
-  readonly head: string;
-  readonly bodyBytes: number;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
 }
 
-/** One connection. */
-class Connection {
-  readonly #socket: Socket;
-  #read = '';
-  #settle: { resolve: (answered: Answered) => void; reject: (error: Error) => void } | undefined;
-
-  constructor(port: number) {
-    const take = (length: number): boolean => {
-      this.#take(READ.toString('latin1', 0, length));
-      return true;
-    };
-    this.#socket = createConnection({ port, host: '127.0.0.1', onread: { buffer: READ, callback: take } });
-    this.#socket.setNoDelay(true);
-    this.#socket.on('error', (error) => this.#fail(error));
-    this.#socket.on('close', () => this.#fail(new Error('the connection was closed')));
-  }
-
-  /** @throws Error when the connection ends first */
-  ask(request: string): Promise<Answered> {
-    return new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-      this.#socket.write(request);
+/** Asks once, for the bytes themselves: the names of headers as they were written. */
+async function ask(port: number, liveKey: string, etag?: string): Promise<Answered> {
+  const headers = { 'X-Service-Key': liveKey, 'X-Service-Device': mintDevice(), ...(etag === undefined ? {} : { 'If-None-Match': etag }) };
+  return new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', path: CONFIG_PATH, headers, agent: false, timeout: ANSWER_MAX_MS };
+    const request = get(options, (response) => {
+      const raw = response.rawHeaders;
+      const named = raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as const] : []));
+      const kept = named.filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, headers: kept, body }), reject);
     });
-  }
-
-  close(): void {
-    this.#settle = undefined;
-    this.#socket.destroy();
-  }
-
-  #fail(error: Error): void {
-    this.#settle?.reject(error);
-    this.#settle = undefined;
-  }
-
-  #take(read: string): void {
-    this.#read += read;
-    const headEnd = this.#read.indexOf(HEAD_END);
-    if (headEnd < 0) return;
-    const head = this.#read.slice(0, headEnd);
-    const due = head.startsWith('HTTP/1.1 304') ? 0 : Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
-    const bodyBytes = this.#read.length - headEnd - HEAD_END.length;
-    if (bodyBytes < due) return;
-    this.#read = '';
-    const settle = this.#settle;
-    this.#settle = undefined;
-    settle?.resolve({ head, bodyBytes });
-  }
+    request.on('timeout', () => request.destroy(new Error(`${CONFIG_PATH} was not answered`)));
+    request.on('error', reject);
+  });
 }
 
-function request({ liveKey, answer }: ConfigApp, status: Status): string {
-  const known = status === 304 ? `If-None-Match: ${answer.etag}\r\n` : '';
-  return `GET ${CONFIG_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Service-Key: ${liveKey}\r\nX-Service-Device: ${mintDevice()}\r\n${known}\r\n`;
+/** Both answers of a server for an app, whole and not modified. @throws Error when it gives others */
+async function bothAnswers(port: number, liveKey: string): Promise<{ etag: string; whole: Answered; unchanged: Answered }> {
+  const whole = await ask(port, liveKey);
+  const etag = whole.headers.find(([name]) => name.toLowerCase() === 'etag')?.[1];
+  if (whole.status !== 200 || etag === undefined) throw new Error(`${CONFIG_PATH} answered ${whole.status}: ${whole.body}`);
+  const unchanged = await ask(port, liveKey, etag);
+  if (unchanged.status !== 304) throw new Error(`${CONFIG_PATH} answered ${unchanged.status} to its own tag`);
+  return { etag, whole, unchanged };
 }
 
-/** @throws Error when it is not the answer that is due */
-function check({ head, bodyBytes }: Answered, { answer }: ConfigApp, status: Status): void {
-  const due = status === 304 ? 0 : Buffer.byteLength(answer.body);
-  const hasEtag = head.toLowerCase().includes(`etag: ${answer.etag.toLowerCase()}`);
-  if (head.startsWith(`HTTP/1.1 ${status}`) && hasEtag && bodyBytes === due) return;
-  throw new Error(`an answer was not ${status} with ${due} bytes but ${bodyBytes}: ${head.slice(0, SHOWN_CHARS)}`);
+function toWrite({ headers }: Answered): Headers {
+  return headers.filter(([name]) => !WRITTEN_BY_UWEBSOCKETS.has(name.toLowerCase()));
 }
 
-/** The configuration of an app, as the service answers it first. @throws Error when it does not */
-export async function configOf(origin: string, liveKey: string): Promise<ConfigApp> {
-  const caller = { 'X-Service-Key': liveKey, 'X-Service-Device': mintDevice() };
-  const fresh = await fetch(origin + CONFIG_PATH, { headers: caller });
-  const body = await fresh.text();
-  const etag = fresh.headers.get('etag');
-  if (fresh.status !== 200 || etag === null) throw new Error(`${CONFIG_PATH} answered ${fresh.status}: ${body.slice(0, SHOWN_CHARS)}`);
-  const unchanged = await fetch(origin + CONFIG_PATH, { headers: { ...caller, 'If-None-Match': etag } });
-  await unchanged.arrayBuffer();
-  if (unchanged.status !== 304) throw new Error(`${CONFIG_PATH} answered ${unchanged.status} to the tag that it gave`);
-  const headersOf = (response: Response): Headers => [...response.headers].filter(([name]) => !NOT_OF_THE_ANSWER.has(name));
-  return { liveKey, answer: { etag, headers: { 200: headersOf(fresh), 304: headersOf(unchanged) }, body } };
+/** The configuration of an app, as the service answers it. @throws Error when it is refused */
+export async function configOf(port: number, liveKey: string): Promise<ConfigApp> {
+  const { etag, whole, unchanged } = await bothAnswers(port, liveKey);
+  return { liveKey, answer: { etag, headers: { 200: toWrite(whole), 304: toWrite(unchanged) }, body: whole.body } };
+}
+
+/** Headers as sorted lines; the time and the id of a request differ, so that of values the length is told. */
+function shapeOf({ headers, body }: Answered): string {
+  return [...headers.map(([name, value]) => `${name}: ${value.length}`).sort(), body].join('\n');
+}
+
+/** @throws Error when two servers do not answer an app with equally many bytes under the same headers */
+export async function checkSameBytes(port: number, otherPort: number, liveKey: string): Promise<void> {
+  const [one, other] = [await bothAnswers(port, liveKey), await bothAnswers(otherPort, liveKey)];
+  for (const each of ['whole', 'unchanged'] as const)
+    if (shapeOf(one[each]) !== shapeOf(other[each]))
+      throw new Error(`C1: the answers differ:\n${shapeOf(one[each])}\n\n${shapeOf(other[each])}`);
+}
+
+/** Compiles the load client into `outDir` and returns its path. @throws when there is no C compiler or it refuses */
+export function compileConfigLoad(outDir: string): string {
+  const program = join(outDir, 'config-load');
+  compileC(join(projectDir(), 'bench/questions/config/config-load.c'), program);
+  return program;
+}
+
+/** What to ask for, of whom and how often; each app in its turn, every time as another device. */
+export interface Asking {
+  /** The load client's program; files for it go beside it. */
+  readonly program: string;
+  readonly port: number;
+  readonly apps: readonly ConfigApp[];
+  readonly status: Status;
+  readonly requests: number;
+  readonly connections: number;
 }
 
 /** What a load of requests saw. */
 export interface Asked {
   readonly ok: number;
+  /** Not answered as is due, or never begun. */
   readonly broken: number;
   readonly reasons: readonly string[];
+  /** From the first request on, once all connections are open, to the last answer. */
   readonly wallS: number;
-  /** Part of its core that this client used, 0 to 1. */
+  /** Part of its core that the load client used, 0 to 1. */
   readonly busy: number;
 }
 
-/** Asks so many times over so many connections, each app in its turn, every time as another device. */
-export async function askConfigs(
-  port: number,
-  apps: readonly ConfigApp[],
-  status: Status,
-  requests: number,
-  connections: number,
-): Promise<Asked> {
-  const reasons: string[] = [];
-  let [begun, ok, broken] = [0, 0, 0];
-  const work = async (): Promise<void> => {
-    let connection = new Connection(port);
-    while (begun < requests) {
-      const app = apps[begun++ % apps.length] as ConfigApp;
-      try {
-        check(await connection.ask(request(app, status)), app, status);
-        ok++;
-      } catch (error) {
-        broken++;
-        if (reasons.length < SHOWN_MAX) reasons.push(reasonOf(error));
-        connection.close();
-        connection = new Connection(port);
-      }
-    }
-    connection.close();
-  };
-  const [cpu, fromMs] = [process.cpuUsage(), performance.now()];
-  await Promise.all(Array.from({ length: connections }, work));
-  const wallS = (performance.now() - fromMs) / 1e3;
-  const { user, system } = process.cpuUsage(cpu);
-  return { ok, broken, reasons, wallS, busy: (user + system) / 1e6 / wallS };
+const run = promisify(execFile);
+
+/** Asks so many times over so many connections that stay open. */
+export async function askConfigs({ program, port, apps, status, requests, connections }: Asking): Promise<Asked> {
+  const file = `${program}-apps.txt`;
+  writeFileSync(file, apps.map(({ liveKey, answer }) => `${liveKey} ${answer.etag} ${Buffer.byteLength(answer.body)}\n`).join(''));
+  const [command, ...args] = pinned(CLIENT_CORE, [program, String(port), file, String(status), String(requests), String(connections)]);
+  const { stdout, stderr } = await run(command, args, { timeout: CALL_MAX_MS });
+  return { ...(JSON.parse(stdout) as Omit<Asked, 'reasons'>), reasons: stderr.split('\n').filter((line) => line !== '') };
 }

@@ -4,10 +4,22 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { configAnswers } from '../../../../bench/questions/config/config-answers.ts';
-import { askConfigs, type ConfigApp } from '../../../../bench/questions/config/config-client.ts';
+import {
+  type Asked,
+  askConfigs,
+  type ConfigApp,
+  checkSameBytes,
+  compileConfigLoad,
+  type Status,
+} from '../../../../bench/questions/config/config-client.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
 
 const APP: ConfigApp = { liveKey: 'rd_pk_live_x', answer: { etag: '"a"', headers: { 200: [], 304: [] }, body: '{"ä":1}' } };
+
+/** Five requests over two connections. */
+function ask(t: TestContext, port: number, status: Status): Promise<Asked> {
+  return askConfigs({ program: compileConfigLoad(temporaryDir(t)), port, apps: [APP], status, requests: 5, connections: 2 });
+}
 
 /** A server that answers whatever comes with this. */
 async function answering(t: TestContext, status: number, etag: string, body: string): Promise<number> {
@@ -32,20 +44,26 @@ describe('BENCH-14: configuration', () => {
   ];
   for (const { what, status, etag, body, ok } of cases)
     test(`an answer with ${what} ${ok > 0 ? 'counts' : 'is broken'}`, async (t) => {
-      const asked = await askConfigs(await answering(t, status, etag, body), [APP], 200, 5, 2);
+      const asked = await ask(t, await answering(t, status, etag, body), 200);
       assert.deepEqual([asked.ok, asked.broken, asked.reasons.length], [ok, 5 - ok, Math.min(3, 5 - ok)]);
     });
 
   test('an app that has not changed answers 304 without a body', async (t) => {
-    const asked = await askConfigs(await answering(t, 304, '"a"', ''), [APP], 304, 5, 2);
+    const asked = await ask(t, await answering(t, 304, '"a"', ''), 304);
     assert.deepEqual([asked.ok, asked.broken], [5, 0]);
+  });
+
+  test('servers whose answers have other bytes are not set beside each other', async (t) => {
+    // This one answers 200 to its own tag too.
+    const port = await answering(t, 200, '"a"', '{}');
+    await assert.rejects(checkSameBytes(port, port, APP.liveKey), /200 to its own tag/);
   });
 
   test('the service and the bare server answer every request with the right bytes', async (t) => {
     const scene = { outDir: temporaryDir(t), quick: true, rounds: 1, candidates: [], seconds: undefined, onStep: () => {} };
     const { tables } = await configAnswers.measure(scene);
     assert.deepEqual(
-      tables[0]?.rows.map(([status, server, , , , , , broken]) => [status, server, broken]),
+      tables[0]?.rows.map(([status, server, , , , , , , , broken]) => [status, server, broken]),
       [
         ['304', 'service', '0'],
         ['304', 'bare', '0'],
