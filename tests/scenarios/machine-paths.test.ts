@@ -202,8 +202,10 @@ class Replay {
     let current: Round | undefined;
     let stopping: Promise<unknown> | undefined;
     const stopWhenDue = () => {
+      // The model may be asked before the turn is stored, and a turn can be stopped from then on (CHAT-22).
+      if (current?.stops !== true || events.length === 0) return;
       const begun = events.filter((event) => event.type === 'block.start').length;
-      if (current?.stops !== true || begun < current.begun) return;
+      if (begun < current.begun) return;
       stopping ??= this.#client.send('POST', `/v1/chat/${body.turn_id}/stop`);
     };
     this.#scripts.set(this.#name, rounds, (round) => {

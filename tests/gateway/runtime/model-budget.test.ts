@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
 import { createOperator, HANDSHAKE, outline, type StreamAnswer } from '../../support/client.ts';
-import { eventually } from '../../support/eventually.ts';
+import { fetchUntil } from '../../support/partial.ts';
 import type { Play } from '../../support/upstream.ts';
 import { confirm, handshake, MOVE } from './asked-write.ts';
 import { gate, pendingOf, type ScriptedChat, startScriptedChat, thread, toolNames } from './scripted-chat.ts';
@@ -135,7 +135,7 @@ test('LIMIT-17: what a stopped turn is guessed to cost includes the definitions 
   it.script([{ text: 'One moment' }, { wait }]);
   const turnId = randomUUID();
   const running = it.client.say('Tell me', { turn_id: turnId });
-  await eventually(() => it.asked().length !== 0);
+  await fetchUntil(it.service.baseUrl, it.app.liveKey, turnId, 'One moment');
   assert.deepEqual((await it.client.send('POST', `/v1/chat/${turnId}/stop`)).json, { ok: true, stopped: true });
   await running;
   const { messages, tools } = it.lastRequest();
