@@ -40,6 +40,7 @@ const OPTIONS = {
   rounds: { type: 'string' },
   seconds: { type: 'string' },
   quick: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
 } as const;
 
 const OPTIONS_SHOWN = Object.keys(OPTIONS)
@@ -70,6 +71,11 @@ function parse(argv: readonly string[]) {
     const [what = ''] = (error instanceof Error ? error.message : String(error)).split(/\.\s/);
     throw new UsageError(`${what}: the options are ${OPTIONS_SHOWN}`);
   }
+}
+
+/** Whether nothing but the help is asked for. @throws UsageError */
+export function asksForHelp(argv: readonly string[]): boolean {
+  return parse(argv).values.help === true;
 }
 
 /** The file of `report <report.json>`; undefined when a run is asked for. @throws UsageError */

@@ -1,11 +1,11 @@
 /**
  * The benchmark: runs the workloads against the candidates side by side, then the questions that bring a load of their
  * own, and writes what it found to `bench/out/`.
- * `node dist/bench/run.js [quick] [--only W1,K1] [--peer relay,service] [--against dist] [--rounds 5] [--seconds 60]`; see bench/README.md.
+ * `node dist/bench/run.js [quick] [--only W1,K1] [--peer relay,service] [--against dist] [--rounds 5] [--seconds 60]`; `--help` and bench/README.md say the rest.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Arguments, fileToReport, readArguments, UsageError } from './arguments.ts';
+import { type Arguments, asksForHelp, fileToReport, readArguments, UsageError } from './arguments.ts';
 import { compileLoad, projectDir } from './load/load.ts';
 import { syncDelayUs } from './meters/slow-disk.ts';
 import { withModel } from './model/model.ts';
@@ -31,6 +31,7 @@ import { type Candidate, relay } from './servers/candidate.ts';
 import { type Peer, peers } from './servers/peers.ts';
 import { CLIENT_CORE, pinSelf } from './servers/processes.ts';
 import { earlierService, programOf, service, serviceWithAll } from './servers/service.ts';
+import { helpText } from './usage.ts';
 import { expectedSeconds, play, reasonOf, type Stage } from './workloads/rounds.ts';
 import { WORKLOADS, type Workload } from './workloads/workloads.ts';
 
@@ -118,15 +119,21 @@ async function answerOf(question: Question, scene: QuestionScene): Promise<Findi
 
 async function main(): Promise<void> {
   for (const [signal, code] of Object.entries(ENDS)) process.once(signal, () => process.exit(code));
-  const again = fileToReport(process.argv.slice(2));
+  const argv = process.argv.slice(2);
+  const again = fileToReport(argv);
   if (again !== undefined) {
     process.stdout.write(`Report: ${join(writeAgain(resolve(again)), 'report.html')}\n`);
     return;
   }
   const known = peers();
-  const args = readArguments(process.argv.slice(2), {
-    parts: [...WORKLOADS, ...QUESTIONS].map(({ name }) => name),
-    servers: [...OURS, ...known].map(({ name }) => name),
+  const choices = { parts: [...WORKLOADS, ...QUESTIONS], servers: [...OURS, ...known] };
+  if (asksForHelp(argv)) {
+    process.stdout.write(helpText(choices));
+    return;
+  }
+  const args = readArguments(argv, {
+    parts: choices.parts.map(({ name }) => name),
+    servers: choices.servers.map(({ name }) => name),
     peers: known.map(({ name }) => name),
   });
   const delayUs = syncDelayUs(process.env);

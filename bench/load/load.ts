@@ -55,6 +55,12 @@ export function projectDir(): string {
   return dir;
 }
 
+/** Where the load client lies, and where its files go. */
+export interface LoadClient {
+  readonly program: string;
+  readonly outDir: string;
+}
+
 /** Compiles the load client into `outDir` and returns its path. @throws when there is no C compiler or it refuses */
 export function compileLoad(outDir: string): string {
   const program = join(outDir, 'load');

@@ -12,7 +12,7 @@ export interface Behind {
   readonly aims: readonly string[];
   /** What the questions found to miss its aim, or to grow faster than it should. */
   readonly warnings: readonly string[];
-  /** What peers do better, beyond the spread, a sentence for each workload. */
+  /** What peers do better, beyond the spread, a sentence for each workload and kind of the service. */
   readonly peers: readonly string[];
   /** Streams that were not whole, of whoever: their figures are not to be quoted. */
   readonly broken: readonly string[];
@@ -50,7 +50,7 @@ function peersAhead(service: Outcome, peers: readonly Outcome[]): string[] {
     const better = all.filter(({ comparison }) => comparison.measure === measure);
     return better.length === 0 ? [] : [clauseOf(measure, better, service)];
   });
-  return clauses.length === 0 ? [] : [`${service.workload.name}, service: ${clauses.join('; ')}.`];
+  return clauses.length === 0 ? [] : [`${service.workload.name}, ${service.candidate}: ${clauses.join('; ')}.`];
 }
 
 function brokenOf({ workload, candidate, rounds }: Outcome): string[] {
@@ -68,7 +68,6 @@ export function behindOf(run: Run): Behind {
   const summaries = summarize(outcomes);
   const ours = namesOf(run, 'service');
   const peers = namesOf(run, 'peer');
-  const [main] = ours;
   return {
     aims: outcomes.flatMap(({ workload, candidate }, at) => {
       const summary = summaries[at];
@@ -76,7 +75,7 @@ export function behindOf(run: Run): Behind {
     }),
     warnings: findings.flatMap(({ name, warnings = [] }) => warnings.map((warning) => `${name}: ${warning}`)),
     peers: outcomes
-      .filter(({ candidate }) => candidate === main)
+      .filter(({ candidate }) => ours.includes(candidate))
       .flatMap((service) => {
         const others = outcomes.filter(({ workload, candidate }) => workload.name === service.workload.name && peers.includes(candidate));
         return peersAhead(service, others);

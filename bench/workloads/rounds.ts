@@ -1,13 +1,11 @@
 /** One workload: every candidate's server side by side, warmed up, then measured in turns. Owns who is measured when, and who is left out. */
 
 import { type Extent, type LoadResult, load } from '../load/load.ts';
-import { cpuNs, forgetPeak, peakRssBytes, rssBytes } from '../meters/cpu.ts';
+import { forgetPeak, peakRssBytes, rssBytes } from '../meters/cpu.ts';
+import { SETTLE_MS, spending } from '../meters/spending.ts';
 import type { Candidate, Target } from '../servers/candidate.ts';
-import { pause } from '../servers/processes.ts';
 import type { Workload } from './workloads.ts';
 
-/** After the last answer a server still commits and tidies up: that is part of what a turn costs. */
-const SETTLE_MS = 200;
 /** Even a workload of one client is warmed up by this many, or half a minute would not be enough to compile what is hot. */
 const WARM_UP_STREAMS = 32;
 /** A server that takes longer has fewer turns to a round: what each costs shows all the same. */
@@ -156,13 +154,13 @@ async function measure(stage: Stage, workload: Workload, player: Player): Promis
   const { target } = player;
   player.peakRssBytes = Math.max(player.peakRssBytes, peakRssBytes(target.process.pid));
   forgetPeak(target.process.pid);
-  const before = cpuNs(target.process.pid);
   const extent = extentOf(stage, workload.requests, workload.streams, stage.quick ? QUICK_MAX_S : (workload.roundS ?? ROUND_MAX_S));
-  const result = await load(stage.program, stage.outDir, workload, target, extent);
-  await pause(SETTLE_MS);
-  target.process.check();
+  const asked = () => load(stage.program, stage.outDir, workload, target, extent);
+  const {
+    result,
+    ns: [cpu = 0],
+  } = await spending([target.process], asked);
   if (result.ok === 0) throw new Error(`no stream of a round was whole: ${result.reasons[0] ?? 'nothing came'}`);
-  const cpu = cpuNs(target.process.pid) - before;
   const peak = peakRssBytes(target.process.pid);
   player.peakRssBytes = Math.max(player.peakRssBytes, peak);
   return { ...result, cpu_ns: cpu, peak_rss_bytes: peak };

@@ -2,7 +2,7 @@
 import type { Aim } from './aims.ts';
 
 /** Characters of every token of the upstream. */
-const TOKEN_CHARS = 4;
+export const TOKEN_CHARS = 4;
 
 /** With one client, when the server is nearly idle. */
 const ADDED_ALONE: readonly Aim[] = [

@@ -39,7 +39,7 @@ describe('BENCH-1: what the benchmark is asked for', () => {
   });
 
   test('what nobody knows is refused in one line that says what there is', () => {
-    const all = 'the options are --only, --peer, --against, --rounds, --seconds, --quick';
+    const all = 'the options are --only, --peer, --against, --rounds, --seconds, --quick, --help';
     assert.equal(refusalOf('--fast'), `Unknown option '--fast': ${all}`);
     assert.equal(refusalOf('--only'), `Option '--only <value>' argument missing: ${all}`);
     assert.equal(refusalOf('slowly'), `"slowly" is no command: only quick and report are, and ${all}`);
@@ -47,6 +47,22 @@ describe('BENCH-1: what the benchmark is asked for', () => {
     assert.equal(refusalOf('--peer', ''), '--peer does not know "": choose from relay, service, swift, slow');
     for (const rounds of ['0', '-1', '2.5', 'many', '1001']) {
       assert.match(refusalOf(`--rounds=${rounds}`), /^--rounds takes a whole number from 1 to 1000$/);
+    }
+  });
+
+  test('--help says in short what there is, and measures nothing', () => {
+    const program = join(import.meta.dirname, '../../bench/run.js');
+    for (const option of ['--help', '-h']) {
+      const { status, stderr, stdout } = spawnSync(process.execPath, [program, option], { encoding: 'utf8' });
+      assert.deepEqual([status, stderr], [0, '']);
+      for (const line of [
+        /^ {2}--only LIST /m,
+        /^ {2}W1B +200 deltas in bursts/m,
+        /^ {2}D1 +a slow disk$/m,
+        /^ {2}relay +\S/m,
+        /^ {2}mastra +\S/m,
+      ])
+        assert.match(stdout, line);
     }
   });
 

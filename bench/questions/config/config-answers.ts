@@ -5,9 +5,10 @@
 import { join } from 'node:path';
 import { CONFIG_PER_MINUTE_PER_APP } from '../../../protocol/limits.ts';
 import { cpuNs } from '../../meters/cpu.ts';
+import { spending } from '../../meters/spending.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import { digits, median, range, sum } from '../../report/report.ts';
-import { freePort, pause, type Running, SERVER_CORE, start } from '../../servers/processes.ts';
+import { freePort, type Running, SERVER_CORE, start } from '../../servers/processes.ts';
 import { createLiveAppIn, createOrganisation, type Server, startServer } from '../../servers/service.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
 import {
@@ -27,7 +28,6 @@ const REQUESTS = 20_000;
 const QUICK_REQUESTS = 1_000;
 /** A round takes two seconds or more, so that no more than these fall into the minute in which an app counts its requests. */
 const ROUNDS_A_MINUTE = 30;
-const SETTLE_MS = 200;
 const STATUSES: readonly Status[] = [304, 200];
 /** The least that the service aims at, of what bare uWebSockets does with the same CPU time and in the same time. */
 const AIMS: Readonly<Record<Status, number>> = { 304: 0.7, 200: 0.6 };
@@ -85,12 +85,12 @@ async function startBare({ outDir }: QuestionScene, { answer }: ConfigApp): Prom
 
 async function measureRound({ process, name }: Answering, asking: Asking): Promise<Round> {
   const before = cpuNs(process.pid);
-  const asked = await askConfigs(asking);
-  const whileAsked = cpuNs(process.pid) - before;
-  await pause(SETTLE_MS);
-  process.check();
+  const {
+    result: { asked, whileAsked },
+    ns: [cpu = 0],
+  } = await spending([process], async () => ({ asked: await askConfigs(asking), whileAsked: cpuNs(process.pid) - before }));
   if (asked.ok === 0) throw new Error(`C1, ${name}: no answer was right: ${asked.reasons[0] ?? 'nothing came'}`);
-  return { ...asked, cpuUs: (cpuNs(process.pid) - before) / 1e3 / asked.ok, serverBusy: whileAsked / 1e9 / asked.wallS };
+  return { ...asked, cpuUs: cpu / 1e3 / asked.ok, serverBusy: whileAsked / 1e9 / asked.wallS };
 }
 
 async function measureAll(service: Server, scene: QuestionScene): Promise<Measured[]> {

@@ -7,13 +7,13 @@ import { compileLoad, type LoadResult, load } from '../../load/load.ts';
 import { cpuNs } from '../../meters/cpu.ts';
 import { firstTurnTokens } from '../../meters/request-tokens.ts';
 import { SlowDisk } from '../../meters/slow-disk.ts';
+import { settled } from '../../meters/spending.ts';
 import { StatementCounter, type StatementCounts } from '../../meters/statement-counts.ts';
 import { storedBytes } from '../../meters/stored.ts';
 import { writtenBetween, writtenBy } from '../../meters/written.ts';
 import { withModel } from '../../model/model.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import type { Candidate, Scene, Target } from '../../servers/candidate.ts';
-import { pause } from '../../servers/processes.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
 import { type Workload, workloadNamed } from '../../workloads/workloads.ts';
 import { type Found, type Round, type TurnCounts, turnCostTable, turnCostWarnings } from './turn-cost-table.ts';
@@ -29,8 +29,6 @@ const COUNTED_TURNS = 2_000;
 const COUNTED_TURNS_ALONE = 200;
 const COUNTED_MAX_S = 5;
 const QUICK_DIVISOR = 10;
-/** What a server puts off until after the last answer is part of what a turn costs. */
-const SETTLE_MS = 200;
 
 /** What the measuring needs besides the server. */
 interface Rig {
@@ -49,8 +47,7 @@ async function turns(
 ): Promise<LoadResult> {
   const asked = Math.max(quick ? requests / QUICK_DIVISOR : requests, workload.streams);
   const result = await load(program, scene.outDir, workload, target, { requests: asked, seconds });
-  await pause(SETTLE_MS);
-  target.process.check();
+  await settled([target.process]);
   if (result.ok === 0) throw new Error(`no turn of ${target.name} was whole: ${result.reasons[0] ?? 'nothing came'}`);
   return result;
 }

@@ -1,16 +1,14 @@
 /** What a turn costs the service while something it stores grows: CPU time and first delta, as a table and as growth. */
 
-import { at, load } from '../../load/load.ts';
-import { cpuNs } from '../../meters/cpu.ts';
+import { at, type LoadClient, load } from '../../load/load.ts';
+import { spending } from '../../meters/spending.ts';
 import type { Finding } from '../../question.ts';
 import { digits, median, range, sum } from '../../report/report.ts';
-import { pause, type Running } from '../../servers/processes.ts';
+import type { Running } from '../../servers/processes.ts';
 import { type Server, targetOf } from '../../servers/service.ts';
 import { workloadNamed } from '../../workloads/workloads.ts';
 import { type Growth, growthWarnings, pointOf } from './growth.ts';
 
-/** As in the workloads: what the server puts off until after the last answer is part of what a turn costs. */
-const SETTLE_MS = 200;
 /** New conversations of one turn with one token, 64 at a time. */
 const NEW_CONVERSATIONS = workloadNamed('W3');
 /** Far more than the turns of one load take: a server that hangs must not hold the run up. */
@@ -41,18 +39,12 @@ export interface SizeCost {
 
 /** Has `take` send turns, and says what each cost the server. @throws Error when none was answered whole. */
 export async function turnCost(server: Running, take: () => Promise<Turns>): Promise<TurnCost> {
-  const before = cpuNs(server.pid);
-  const { ok, broken, firstP50Ms, reasons } = await take();
-  await pause(SETTLE_MS);
-  server.check();
+  const {
+    result: { ok, broken, firstP50Ms, reasons },
+    ns: [cpu = 0],
+  } = await spending([server], take);
   if (ok === 0) throw new Error(`no turn was whole: ${reasons[0] ?? 'nothing came'}`);
-  return { cpu_us: (cpuNs(server.pid) - before) / 1e3 / ok, first_p50_ms: firstP50Ms, ok, broken };
-}
-
-/** Where the load client lies, and where its files go. */
-export interface LoadClient {
-  readonly program: string;
-  readonly outDir: string;
+  return { cpu_us: cpu / 1e3 / ok, first_p50_ms: firstP50Ms, ok, broken };
 }
 
 /** Sends so many turns to an app, each in a new conversation. */

@@ -1,21 +1,13 @@
 /** The second half of A1: what idle conversations take of the service's memory, and what the next turn of one costs among so many. */
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
+import type { LoadClient } from '../../load/load.ts';
 import { rssBytes } from '../../meters/cpu.ts';
 import type { Finding, Point, QuestionScene } from '../../question.ts';
 import { digits, median } from '../../report/report.ts';
 import { pause } from '../../servers/processes.ts';
 import type { LiveApp, Server } from '../../servers/service.ts';
-import {
-  COST_COLUMNS,
-  costCells,
-  growthsOf,
-  type LoadClient,
-  newConversations,
-  type SizeCost,
-  turnCost,
-  warningsOf,
-} from './growing-cost.ts';
+import { COST_COLUMNS, costCells, growthsOf, newConversations, type SizeCost, turnCost, warningsOf } from './growing-cost.ts';
 import { takeTurns, type Written } from './growing-messages.ts';
 import { curveOf, type Growth, growthWarnings } from './growth.ts';
 

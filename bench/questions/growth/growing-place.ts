@@ -4,8 +4,7 @@ import { mintDevice, StreamClient, turnRequest } from '../../load/stream-client.
 import { withModel } from '../../model/model.ts';
 import { SERVER_CORE } from '../../servers/processes.ts';
 import { modelEnv, type Server, startProgram, withDataDir } from '../../servers/service.ts';
-
-const TOKEN_CHARS = 4;
+import { TOKEN_CHARS } from '../../workloads/workloads.ts';
 
 /** What the fake model answers: so many tokens at once. */
 export interface Answers {

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { attachRequest, mintDevice, StreamClient, type StreamEvent, turnRequest } from '../../load/stream-client.ts';
-import { cpuNs } from '../../meters/cpu.ts';
+import { spending } from '../../meters/spending.ts';
 import { type Model, withModel } from '../../model/model.ts';
 import type { QuestionScene } from '../../question.ts';
 import { digits, median, percentile, range } from '../../report/report.ts';
@@ -13,18 +13,16 @@ import { type Cell, startCell } from '../../servers/cell.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from '../../servers/processes.ts';
 import { createLiveApp, modelEnv } from '../../servers/service.ts';
 import { missedBy } from '../../workloads/aims.ts';
+import { TOKEN_CHARS } from '../../workloads/workloads.ts';
 
 const TOKENS = 100;
 const MODEL = `fake-${TOKENS}-20`;
-const TOKEN_CHARS = 4;
 /** Open streams at a time. */
 const LOADS = [50, 500] as const;
 /** Turns of a stream, one after the other: those of a round take some ten seconds. */
 const TURNS = 4;
 /** The first turns of the streams are spread over this long, as in W2. */
 const RAMP_MS = 2_000;
-/** Servers put work off until after the last answer. */
-const SETTLE_MS = 200;
 /** After the reader's first event it catches up; what came meanwhile says nothing of live deltas. */
 const CAUGHT_UP_MS = 40;
 /** A frame costs an event of some 110 bytes; a turn has ten more than deltas. */
@@ -137,16 +135,14 @@ interface Round extends Tally {
 }
 
 async function measureRound(cell: Cell, streams: readonly Stream[], liveKey: string, isForwarded: boolean, turns: number): Promise<Round> {
-  const [owner, reader] = cell.nodes.map(({ process }) => process.pid) as [number, number];
-  const read = (): Spent => ({ owner: cpuNs(owner), reader: cpuNs(reader), redis: cpuNs(cell.redis.process.pid) });
-  const before = read();
-  const startedMs = performance.now();
-  const tally = await runTurns(streams, liveKey, isForwarded, turns);
-  const seconds = (performance.now() - startedMs) / 1e3;
-  await pause(SETTLE_MS);
-  const after = read();
-  const spent = { owner: after.owner - before.owner, reader: after.reader - before.reader, redis: after.redis - before.redis };
-  return { ...tally, spent, seconds };
+  const processes = [...cell.nodes, cell.redis].map(({ process }) => process);
+  const { result, ns } = await spending(processes, async () => {
+    const startedMs = performance.now();
+    const tally = await runTurns(streams, liveKey, isForwarded, turns);
+    return { ...tally, seconds: (performance.now() - startedMs) / 1e3 };
+  });
+  const [owner, reader, redis] = ns as [number, number, number];
+  return { ...result, spent: { owner, reader, redis } };
 }
 
 interface Found {

@@ -3,14 +3,15 @@
  * nodes, which share one core: their cost is what two cores can show of them. It owns the sites, their rounds and their order.
  */
 
-import { compileLoad, type LoadResult, load } from '../../load/load.ts';
-import { cpuNs, rssBytes } from '../../meters/cpu.ts';
+import { compileLoad, type LoadClient, type LoadResult, load } from '../../load/load.ts';
+import { rssBytes } from '../../meters/cpu.ts';
+import { spending } from '../../meters/spending.ts';
 import { type Model, withModel } from '../../model/model.ts';
 import type { Question, QuestionScene } from '../../question.ts';
 import { sum } from '../../report/report.ts';
 import type { Target } from '../../servers/candidate.ts';
 import { type Cell, startCell } from '../../servers/cell.ts';
-import { pause, SERVER_CORE } from '../../servers/processes.ts';
+import { SERVER_CORE } from '../../servers/processes.ts';
 import { createLiveApp, modelEnv, startServer, targetOf } from '../../servers/service.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
 import { type Workload, workloadNamed } from '../../workloads/workloads.ts';
@@ -18,8 +19,6 @@ import { findingOf, type NodesCost, type NodesRound } from './nodes-finding.ts';
 
 /** Nodes of a cell with Redis; null: the program alone, without one. */
 const SITES = [null, 1, 2, 4] as const;
-/** As in the workloads: what a node puts off until after the last answer is part of what a turn costs. */
-const SETTLE_MS = 200;
 /** Far more than a load takes: a node that hangs must not hold the run up. */
 const LOAD_MAX_S = 60;
 
@@ -55,12 +54,6 @@ async function startSite(nodes: number | null, kind: Workload, model: Model, out
   }
 }
 
-/** What plays the load. */
-interface LoadClient {
-  readonly program: string;
-  readonly outDir: string;
-}
-
 /** So many turns, split among the nodes, by a load client for each. */
 function loadAll({ program, outDir }: LoadClient, kind: Workload, { targets }: Site, requests: number): Promise<LoadResult[]> {
   const share = { ...kind, streams: Math.ceil(kind.streams / targets.length) };
@@ -71,16 +64,12 @@ function loadAll({ program, outDir }: LoadClient, kind: Workload, { targets }: S
 /** @throws Error when a node brought no whole turn: the cost of all would be that of the others */
 async function measureRound(client: LoadClient, kind: Workload, site: Site): Promise<NodesRound> {
   const { targets, redis } = site;
-  const nodesNs = (): number => sum(targets.map(({ process }) => cpuNs(process.pid)));
-  const redisNs = (): number => (redis === null ? 0 : cpuNs(redis.process.pid));
-  const before = { nodes: nodesNs(), redis: redisNs() };
-  const results = await loadAll(client, kind, site, kind.requests);
-  await pause(SETTLE_MS);
-  for (const { process } of targets) process.check();
+  const processes = [...targets, ...(redis === null ? [] : [redis])].map(({ process }) => process);
+  const { result: results, ns } = await spending(processes, () => loadAll(client, kind, site, kind.requests));
   const silent = results.find(({ ok }) => ok === 0);
   if (silent !== undefined) throw new Error(`a node brought no whole turn: ${silent.reasons[0] ?? 'nothing came'}`);
   const rss_bytes = sum(targets.map(({ process }) => rssBytes(process.pid)));
-  return { results, nodes_ns: nodesNs() - before.nodes, redis_ns: redisNs() - before.redis, rss_bytes };
+  return { results, nodes_ns: sum(ns.slice(0, targets.length)), redis_ns: sum(ns.slice(targets.length)), rss_bytes };
 }
 
 async function measureKind(kind: Workload, client: LoadClient, model: Model, { rounds, onStep }: QuestionScene): Promise<NodesCost[]> {

@@ -4,7 +4,8 @@
  * session's events are read back: ids without gaps, and each line an agent sent under the id it was told.
  */
 import { Pool } from 'undici';
-import { cpuNs, peakRssBytes } from '../../meters/cpu.ts';
+import { peakRssBytes } from '../../meters/cpu.ts';
+import { spending } from '../../meters/spending.ts';
 import { type TextSource, textSource } from '../../model/text.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import { digits, percentile } from '../../report/report.ts';
@@ -24,8 +25,6 @@ const SCENES = [
 ] as const;
 /** Apps that are made at a time before the clock starts. */
 const OPENED_AT_ONCE = 8;
-/** What a server puts off until after the last answer is part of its work. */
-const SETTLE_MS = 200;
 /** The most that the console shows on one page. */
 const EVENTS_PAGE = 1_000;
 /** The reasons of the first failures say enough. */
@@ -246,13 +245,14 @@ async function play(server: Server, client: Pool, { organisations, label }: (typ
   await workTogether(client, agents, INTERVAL_MS * CALLS.length, tally);
   // The warm-up's times do not count; its failures do.
   tally.samples.length = 0;
-  const cpuBefore = cpuNs(server.process.pid);
-  const startedMs = performance.now();
-  await workTogether(client, agents, seconds * 1_000, tally);
-  const wallS = (performance.now() - startedMs) / 1_000;
-  await pause(SETTLE_MS);
-  server.process.check();
-  const cpu = cpuNs(server.process.pid) - cpuBefore;
+  const {
+    result: wallS,
+    ns: [cpu = 0],
+  } = await spending([server.process], async () => {
+    const startedMs = performance.now();
+    await workTogether(client, agents, seconds * 1_000, tally);
+    return (performance.now() - startedMs) / 1_000;
+  });
   return {
     label,
     seconds: wallS,

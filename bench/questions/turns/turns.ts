@@ -4,12 +4,12 @@
  */
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { TurnClient } from '../../load/turn-client.ts';
-import { cpuNs } from '../../meters/cpu.ts';
+import { SETTLE_MS, spending } from '../../meters/spending.ts';
 import { type Model, type Served, withModel } from '../../model/model.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import { percentile } from '../../report/report.ts';
 import type { Build, Candidate } from '../../servers/candidate.ts';
-import { pause, SERVER_CORE } from '../../servers/processes.ts';
+import { SERVER_CORE } from '../../servers/processes.ts';
 import { createLiveApp, modelEnv, type Server, startProgram, withDataDir } from '../../servers/service.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
 import { listAndAction } from './list-and-action.ts';
@@ -23,8 +23,6 @@ const STREAMS = 64;
 const WARM_UP_MS = 4_000;
 const ROUND_MS = 3_000;
 const QUICK_MS = 1_000;
-/** After the last answer a server still commits and tidies up. */
-const SETTLE_MS = 200;
 /** The reasons of the first broken turns say enough. */
 const SHOWN_MAX = 3;
 
@@ -79,12 +77,14 @@ async function loadPlayer({ candidate, kind, server, client, play }: Player, for
 }
 
 async function measureRound(player: Player, served: () => Promise<Served>, forMs: number): Promise<Round> {
-  const { pid } = player.server.process;
-  const [before, ns, fromMs] = [await served(), cpuNs(pid), performance.now()];
-  const { times, broken, reasons } = await loadPlayer(player, forMs);
-  const wallS = (performance.now() - fromMs) / 1e3;
-  await pause(SETTLE_MS);
-  const cpu = cpuNs(pid) - ns;
+  const before = await served();
+  const {
+    result: { times, broken, reasons, wallS },
+    ns: [cpu = 0],
+  } = await spending([player.server.process], async () => {
+    const fromMs = performance.now();
+    return { ...(await loadPlayer(player, forMs)), wallS: (performance.now() - fromMs) / 1e3 };
+  });
   const after = await served();
   const both = (each: readonly number[]): [number, number] => [percentile(each, 0.5), percentile(each, 0.99)];
   return {
