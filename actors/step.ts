@@ -2,7 +2,17 @@
  * Runs one machine of `machines/` purely: an event in, the next state and the emitted effects out. Nothing is
  * performed here: the caller commits first and performs afterwards (docs/architecture.md).
  */
-import { type AnyStateMachine, createActor, type EmittedFrom, type EventFromLogic, type SnapshotFrom, type StateValue } from 'xstate';
+import {
+  type AnyActor,
+  type AnyActorScope,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createActor,
+  type EmittedFrom,
+  type EventFromLogic,
+  type SnapshotFrom,
+  type StateValue,
+} from 'xstate';
 
 export interface Step<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
@@ -44,37 +54,58 @@ function restoredValue({ state }: Stored): StateValue {
   return typeof state === 'string' ? stateValue(state) : state;
 }
 
+/** By machine: an actor that is never started. XState's logic wants one beside the snapshot; machines here have no children and no clock. */
+const actors = new WeakMap<AnyStateMachine, AnyActor>();
+
+function actorOf(machine: AnyStateMachine): AnyActor {
+  let actor = actors.get(machine);
+  if (actor === undefined) {
+    actor = createActor(machine);
+    actors.set(machine, actor);
+  }
+  return actor;
+}
+
 /**
  * Starts a machine fresh, or from where it was stored. Machines here have no invokes and no delays, so restoring one
- * runs nothing (XState would re-run invokes and forget delays).
+ * runs nothing (XState would re-run invokes and forget delays). The machine's logic is called without an actor of its own, which would cost
+ * a turn more than its transitions do.
  */
 export function stepper<Machine extends AnyStateMachine>(
   machine: Machine,
   from: { readonly stored?: Stored; readonly input?: unknown } = {},
 ): Stepper<Machine> {
-  const options =
-    from.stored === undefined
-      ? { input: from.input }
-      : { snapshot: machine.resolveState({ value: restoredValue(from.stored), context: from.stored.context }) };
-  const actor = createActor(machine, options as never);
+  const self = actorOf(machine);
   let effects: EmittedFrom<Machine>[] = [];
-  actor.on('*', (effect: unknown) => {
-    effects.push(effect as EmittedFrom<Machine>);
-  });
-  actor.start();
-  const snapshot = () => actor.getSnapshot() as SnapshotFrom<Machine>;
-  const state = () => statePath((snapshot() as { value: StateValue }).value);
+  const scope: AnyActorScope = {
+    self,
+    id: self.id,
+    sessionId: self.sessionId,
+    logger: () => {},
+    defer: (work) => work(),
+    emit: (effect: EmittedFrom<Machine>) => effects.push(effect),
+    system: self.system,
+    stopChild: () => {},
+    actionExecutor: ({ exec, info, params }) => exec?.(info, params),
+  };
+  let snapshot: AnyMachineSnapshot =
+    from.stored === undefined
+      ? machine.getInitialSnapshot(scope, from.input as never)
+      : machine.resolveState({ value: restoredValue(from.stored), context: from.stored.context });
+  if (snapshot.status === 'error') throw snapshot.error;
+  const state = () => statePath(snapshot.value);
   return {
     get snapshot() {
-      return snapshot();
+      return snapshot as SnapshotFrom<Machine>;
     },
     get state() {
       return state();
     },
     send(event) {
       effects = [];
-      actor.send(event as never);
-      return { snapshot: snapshot(), state: state(), effects };
+      // A machine that is done hears nothing.
+      if (snapshot.status === 'active') snapshot = machine.transition(snapshot, event, scope);
+      return { snapshot: snapshot as SnapshotFrom<Machine>, state: state(), effects };
     },
   };
 }

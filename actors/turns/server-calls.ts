@@ -27,7 +27,9 @@ export interface ServerRead {
 
 export class ServerCalls {
   readonly #scope: TurnScope;
-  readonly #abort = new AbortController();
+  /** Ends the reads that are out. Made for the first one: most turns have none, and to abort costs a turn more than a delta does. */
+  #reading: AbortController | undefined;
+  #isOver = false;
   /** Settles when no write is out. */
   #writing: Promise<void> = Promise.resolve();
   #toExecute: readonly InvocationRow[];
@@ -118,11 +120,17 @@ export class ServerCalls {
     return { outcome: 'succeeded', result: JSON.stringify(await redaction.redact(JSON.parse(outcome.result) as unknown, true)) };
   }
 
+  #signal(): AbortSignal {
+    if (this.#isOver) return AbortSignal.abort();
+    this.#reading ??= new AbortController();
+    return this.#reading.signal;
+  }
+
   /** Runs a read; its row is written with the turn's next commit. Never rejects for what the app's server does. */
   async read({ call, action, definition, params }: ServerRead): Promise<{ readonly row: NewInvocation; readonly told: string }> {
     const { services } = this.#scope;
     const id = mint(services, 'inv');
-    const outcome = await this.#call(id, action.name, definition, params, undefined, this.#abort.signal);
+    const outcome = await this.#call(id, action.name, definition, params, undefined, this.#signal());
     const succeeded = outcome.outcome === 'succeeded';
     const row: NewInvocation = {
       id,
@@ -145,6 +153,7 @@ export class ServerCalls {
 
   /** The turn has ended, so reads that are out are of no use. Writes are never cut off. */
   abortReads(): void {
-    this.#abort.abort();
+    this.#isOver = true;
+    this.#reading?.abort();
   }
 }

@@ -31,9 +31,14 @@ export interface Charge {
   readonly billed: boolean;
 }
 
+/** The day that was asked for last, which is nearly always the one that is asked for next. */
+let lastDay = { fromMs: Number.NaN, name: '' };
+
 /** UTC day `2026-11-21`: the unit in which usage is counted. */
 export function utcDay(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 10);
+  const fromMs = nowMs - (nowMs % DAY_MS);
+  if (lastDay.fromMs !== fromMs) lastDay = { fromMs, name: new Date(nowMs).toISOString().slice(0, 10) };
+  return lastDay.name;
 }
 
 /** The midnight (UTC) after `nowMs`: when what is counted by the day starts again. */
