@@ -163,7 +163,7 @@ async function main(): Promise<void> {
   const workloads = WORKLOADS.filter(({ name }) => args.parts.includes(name));
   const questions = questionsOf(args, candidates);
   const progress = new Progress([
-    ...workloads.map(() => expectedSeconds(results)),
+    ...workloads.map((workload) => expectedSeconds(workload, results)),
     ...questions.map((question) => question.expectedSeconds({ candidates, rounds, quick, seconds })),
   ]);
   await playWorkloads(workloads, results, progress, outDir);

@@ -7,10 +7,11 @@ import type { Candidate, Target } from '../servers/candidate.ts';
 import type { Workload } from './workloads.ts';
 
 /** Even a workload of one client is warmed up by this many, or half a minute would not be enough to compile what is hot. */
-const WARM_UP_STREAMS = 32;
+const WARM_UP_STREAMS = 64;
 /** A server that takes longer has fewer turns to a round: what each costs shows all the same. */
-const ROUND_MAX_S = 4;
-const WARM_UP_MAX_S = 8;
+const ROUND_MAX_S = 3;
+/** As long as it takes an engine to compile what turns need: after 8 s the service still took a third more CPU than after 12. */
+const WARM_UP_MAX_S = 12;
 /** A quick run: a quarter of the streams, for a second at most, after a warm-up that is no more than enough to run at all. */
 const QUICK_DIVISOR = 4;
 const QUICK_MAX_S = 1;
@@ -184,11 +185,18 @@ export function ableTo(workload: Workload, candidates: readonly Candidate[]): { 
 
 /** Of starting a server, and of stopping it. */
 const START_S = 1.5;
+/** Streams that servers end in a second, fast ones and slow ones taken together. */
+const DRAINED_A_SECOND = 80;
 
 /** About how long `play` takes with a workload: servers that are quick are done before a round's time is up. */
-export function expectedSeconds({ candidates, rounds, quick }: Pick<Stage, 'candidates' | 'rounds' | 'quick'>): number {
-  const [warmUp, round] = quick ? [QUICK_WARM_UP_MAX_S, QUICK_MAX_S] : [WARM_UP_MAX_S, ROUND_MAX_S];
-  return candidates.length * (START_S + warmUp + rounds * (round + SETTLE_MS / 1e3));
+export function expectedSeconds(
+  { roundS = ROUND_MAX_S, streams }: Workload,
+  { candidates, rounds, quick }: Pick<Stage, 'candidates' | 'rounds' | 'quick'>,
+): number {
+  const [warmUp, round] = quick ? [QUICK_WARM_UP_MAX_S, QUICK_MAX_S] : [WARM_UP_MAX_S, roundS];
+  // Slow servers need some time for the streams that are open when a round's time is up.
+  const drain = SETTLE_MS / 1e3 + streams / DRAINED_A_SECOND;
+  return candidates.length * (START_S + warmUp + rounds * (round + drain));
 }
 
 /** Plays a workload. @throws when the relay or the service fails */

@@ -18,8 +18,8 @@ const DELAYS_US = [0, 1_000, 4_000] as const;
 const AIM_DELAY_US = 1_000;
 const AIM_PER_S = 5_000;
 /** Fewer turns than the workloads have: every server is there several times, and a slow disk makes rounds long. */
-const BUSY: Workload = { ...workloadNamed('W3'), requests: 6_000, warmUp: 5_000 };
-const ALONE: Workload = { ...workloadNamed('W4'), requests: 200, warmUp: 500 };
+const BUSY: Workload = { ...workloadNamed('W3'), requests: 6_000, warmUp: 8_000 };
+const ALONE: Workload = { ...workloadNamed('W4'), requests: 200, warmUp: 4_000 };
 
 /** One server on one disk; the relay has none. */
 interface Entry {
@@ -167,7 +167,7 @@ async function measure(scene: QuestionScene): Promise<Finding> {
 function expected({ candidates, rounds, quick }: Extent): number {
   const each = candidates.flatMap((candidate) => delaysOf(candidate).map(() => candidate));
   // Both workloads are done before a round's time is up.
-  return 2 * 0.6 * expectedSeconds({ candidates: each, rounds, quick });
+  return [BUSY, ALONE].reduce((total, workload) => total + 0.6 * expectedSeconds(workload, { candidates: each, rounds, quick }), 0);
 }
 
 export const diskDelays: Question = { name: 'D1', what: 'a slow disk', expectedSeconds: expected, measure };
