@@ -136,10 +136,9 @@ function asStored(message: OpenTurnInput['userMessage'], createdAtMs: number): S
   return { id: message.id, role: 'user', createdAtMs, blocks };
 }
 
-/** What the row of a turn keeps of the request, as JSON. */
-function keptRequest({ body, person }: TurnCommand, { question, tellsWrite }: Continued): string {
+/** What the row of a turn keeps of the request, as JSON: what is asked of it later. */
+function keptRequest({ person }: TurnCommand, { question, tellsWrite }: Continued): string {
   return JSON.stringify({
-    client: body.client,
     ...(person?.verified === true ? { signed: true } : {}),
     ...(tellsWrite ? { tells_write: true } : {}),
     ...(question === null ? {} : { question }),

@@ -13,11 +13,15 @@ import { messagesPool, senderPools, writePools } from './pools.ts';
 
 const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** Of a digest that nobody can compute without the key, so this much of it cannot be met by trying. Each turn's row has it. */
+const FINGERPRINT_BYTES = 16;
+
 /** What a retry must repeat: the body, the device, the channel and the person (CHAT-10). */
 function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: TurnCommand['person'], { storage }: Services): string {
   const repeated = [caller.channel, caller.deviceId, person?.externalUserId, { ...body, turn_id: body.turn_id?.toLowerCase() }];
   // Keyed, because the content of a short message could be guessed from a plain hash.
-  return storage.vault.digest('turn', Buffer.from(JSON.stringify(repeated))).toString('hex');
+  const digest = storage.vault.digest('turn', Buffer.from(JSON.stringify(repeated)));
+  return digest.subarray(0, FINGERPRINT_BYTES).toString('base64url');
 }
 
 /** Whether the request begins new work: not a continuation, whose person waits, and not a retry of a turn that exists, which reads it. */

@@ -17,7 +17,7 @@ const turnRow = columns({
   kind: text.as<TurnKind>(),
   fingerprint: text,
   deviceId: text,
-  /** JSON of the request that opened the turn. */
+  /** JSON of what is asked later of the request that opened the turn. */
   request: text,
   /** Null for continuations. */
   userMessageId: orNull(text),
@@ -31,7 +31,7 @@ const turnRow = columns({
   nextSeq: integer,
   openedAtMs: integer,
   endedAtMs: orNull(integer),
-  /** The process that runs the newest attempt, or ran it. */
+  /** The process that runs the newest attempt; '' once it has ended. */
   runBy: text,
   /** Attempts that ended because their process did. */
   cutOff: integer,
@@ -177,7 +177,8 @@ export const transactions = {
       snapshot: input.snapshot,
       attemptSeq: input.attemptSeq,
       nextSeq: input.nextSeq,
-      runBy: input.runBy,
+      // Nobody asks any more.
+      runBy: input.ended ? '' : input.runBy,
       cutOff: input.cutOff === true ? 1 : 0,
       endedAtMs: input.ended ? nowMs : null,
     });

@@ -8,7 +8,7 @@ export const clusterMigration: Migration = {
     -- The node that wrote the epoch; '' where nobody else can be. Whoever takes the conversation over writes both.
     ALTER TABLE conversations ADD COLUMN owner TEXT NOT NULL DEFAULT '';
 
-    -- The process that runs the newest attempt, or ran it, and how many attempts ended with their process.
+    -- The process that runs the newest attempt, '' once it has ended, and how many attempts ended with their process.
     ALTER TABLE turns ADD COLUMN run_by TEXT NOT NULL DEFAULT '';
     ALTER TABLE turns ADD COLUMN cut_off INTEGER NOT NULL DEFAULT 0;
 

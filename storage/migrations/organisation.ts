@@ -163,10 +163,10 @@ export const organisationMigrations: readonly Migration[] = [
         turn_id TEXT NOT NULL,
         conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
         kind TEXT NOT NULL CHECK (kind IN ('message', 'form', 'continuation')),
-        -- SHA-256 of what the client sent and who it was: a retry must match it.
+        -- Keyed digest of what the client sent and who it was: a retry must match it.
         fingerprint TEXT NOT NULL,
         device_id TEXT NOT NULL,
-        -- JSON of what the turn was asked with: handshake, context, manifest hash, locale.
+        -- JSON of what is asked of its request later: whether it was signed, tells of a write, and which message it answers.
         request TEXT NOT NULL,
         request_id TEXT NOT NULL,
         user_message_id TEXT REFERENCES messages (id),

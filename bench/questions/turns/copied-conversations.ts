@@ -13,8 +13,8 @@ const COPY_APART_MS = 1_000;
 const COPIES_A_TRANSACTION = 2_000;
 const CACHE_KIB = 400_000;
 
-/** What is minted anew: ids of the service, of turns and requests (UUIDs), fingerprints (64 digits) and devices (32). */
-const IDS = /\b(?:cnv|msg|blk|inv)_[0-9a-z]{24}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b/g;
+/** What is minted anew: ids of the service, of turns and requests (UUIDs) and devices (32 digits). */
+const IDS = /\b(?:cnv|msg|blk|inv)_[0-9a-z]{24}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b/g;
 
 type Value = string | number | bigint | Buffer | null;
 
@@ -73,9 +73,7 @@ class Ids {
   mint(atMs: number): string[] {
     return Array.from(this.#places.keys(), (id) => {
       if (id[3] === '_') return mintId(id.slice(0, 3) as IdPrefix, atMs);
-      if (id[8] === '-') return randomUUID();
-      const digits = () => randomUUID().replaceAll('-', '');
-      return id.length === 64 ? digits() + digits() : digits();
+      return id[8] === '-' ? randomUUID() : randomUUID().replaceAll('-', '');
     });
   }
 }
