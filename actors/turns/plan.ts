@@ -9,7 +9,7 @@ import type { ChatRequest, ToolResult } from '../../protocol/runtime/chat.ts';
 import { isUnsettled } from '../../protocol/runtime/states.ts';
 import { summarise } from '../../protocol/schema/issues.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
-import { type NewBlock, type PickChange, readBlockById } from '../../storage/conversations/conversations.ts';
+import { type NewBlock, type PickChange, readBlockOfConversation } from '../../storage/conversations/conversations.ts';
 import {
   type InvocationChange,
   type InvocationRow,
@@ -70,7 +70,7 @@ function textBlock(position: number, md: string): Omit<NewBlock, 'id'> {
 
 /** The block a person answers, if this conversation has it. */
 function answeredBlock(db: Connection, conversationId: string, id: string, field: string): Block {
-  const block = readBlockById(db, id, conversationId);
+  const block = readBlockOfConversation(db, id, conversationId);
   if (block === undefined) throw new Refusal('invalid_request', `${field} names no block of this conversation`);
   return block;
 }

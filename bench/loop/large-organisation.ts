@@ -63,8 +63,9 @@ const FILL: readonly (readonly [keyof LargePlan | number, string])[] = [
           ],
           [
             rows,
-            `INSERT INTO blocks (id, message_id, conversation_id, position, block_type, revision, body)
-             SELECT printf('blk_${prefix}', i * 2 + ${ordinal}), ${message}, ${id('cnv')}, 0, 'text', 1, '{"md":"What was said here."}' FROM n`,
+            `INSERT INTO blocks (place, id, block_type, revision, body)
+             SELECT (SELECT no * 1024 FROM messages WHERE id = ${message}), printf('blk_${prefix}', i * 2 + ${ordinal}), 'text', 1,
+               '{"md":"What was said here."}' FROM n`,
           ],
         ] as const;
       }),
@@ -116,8 +117,8 @@ const FILL: readonly (readonly [keyof LargePlan | number, string])[] = [
   ],
   [
     LONG_MESSAGES,
-    `INSERT INTO blocks (id, message_id, conversation_id, position, block_type, revision, body)
-     SELECT printf('blk_long%020d', i), printf('msg_long%020d', i), '${LONG_CONVERSATION}', 0, 'text', 1,
+    `INSERT INTO blocks (place, id, block_type, revision, body)
+     SELECT (SELECT no * 1024 FROM messages WHERE id = printf('msg_long%020d', i)), printf('blk_long%020d', i), 'text', 1,
        json_object('md', replace(hex(zeroblob(${LONG_BLOCK_CHARS / 20})), '00', 'ten chars ')) FROM n`,
   ],
 ];

@@ -25,6 +25,8 @@ export type ConversationRow = RowOf<typeof conversation>;
 
 /** The columns of a message without its blocks, which are read separately. */
 const message = {
+  /** By which its blocks are found. */
+  no: integer,
   id: text,
   role: text.as<'user' | 'assistant'>(),
   createdAtMs: integer,
@@ -80,30 +82,48 @@ export function enterPastFence(db: Connection, conversationId: string, fence: Fe
   );
 }
 
-const block = columns({
+/** As in the schema: numbers of messages times this, and positions below it, are the places of blocks. */
+const PLACES_PER_MESSAGE = 1024;
+
+/** SQL for blocks at the places of one message; `no`: the SQL of its number. */
+export function placeIn(no: string): string {
+  return `place BETWEEN ${no} * ${PLACES_PER_MESSAGE} AND ${no} * ${PLACES_PER_MESSAGE} + ${PLACES_PER_MESSAGE - 1}`;
+}
+
+const blockColumns = {
   id: text,
-  messageId: text,
-  conversationId: text,
-  index: integer.from('position'),
+  index: integer.from(`place % ${PLACES_PER_MESSAGE}`),
   blockType: text,
   revision: integer,
   body: json<Block['body']>(),
   fallbackText: orNull(text),
-});
+};
+
+const block = columns(blockColumns);
+const blockOfPage = columns({ ...blockColumns, messageNo: integer.from(`place / ${PLACES_PER_MESSAGE}`) });
 
 function blockOf({ index, id, blockType, revision, body, fallbackText }: RowOf<typeof block>): Block {
   return { index, id, block_type: blockType, revision, body, ...(fallbackText === null ? {} : { fallback_text: fallbackText }) };
 }
 
-/** A block by its id; with `conversationId` only if it is that conversation's. */
-export function readBlockById(db: Connection, id: string, conversationId?: string): Block | undefined {
+/** A block by its id. */
+export function readBlockById(db: Connection, id: string): Block | undefined {
   const row = block.get(db, 'FROM blocks WHERE id = :id', { id });
-  return row === undefined || (conversationId !== undefined && row.conversationId !== conversationId) ? undefined : blockOf(row);
+  return row === undefined ? undefined : blockOf(row);
+}
+
+const MESSAGE_OF_BLOCK = `FROM messages WHERE no = blocks.place / ${PLACES_PER_MESSAGE}`;
+
+/** A block by its id, if it is of that conversation. */
+export function readBlockOfConversation(db: Connection, id: string, conversationId: string): Block | undefined {
+  const from = `FROM blocks WHERE id = :id AND (SELECT conversation_id ${MESSAGE_OF_BLOCK}) = :conversationId`;
+  const row = block.get(db, from, { id, conversationId });
+  return row === undefined ? undefined : blockOf(row);
 }
 
 /** A block by its id, if it is of that message. */
 export function readBlockOfMessage(db: Connection, id: string, messageId: string): Block | undefined {
-  const row = block.get(db, 'FROM blocks WHERE id = :id AND message_id = :messageId', { id, messageId });
+  const row = block.get(db, `FROM blocks WHERE id = :id AND (SELECT id ${MESSAGE_OF_BLOCK}) = :messageId`, { id, messageId });
   return row === undefined ? undefined : blockOf(row);
 }
 
@@ -116,7 +136,8 @@ const TEXT_BLOCKS_READ = 16;
 export function readTextBlocks(db: Connection, messageId: string, position: number): string[] {
   const rows = blockBody.all(
     db,
-    "FROM blocks WHERE message_id = :messageId AND position >= :position AND block_type = 'text' ORDER BY position LIMIT :limit",
+    `FROM messages CROSS JOIN blocks ON ${placeIn('messages.no')}
+     WHERE messages.id = :messageId AND place >= no * ${PLACES_PER_MESSAGE} + :position AND block_type = 'text' ORDER BY place LIMIT :limit`,
     { messageId, position, limit: TEXT_BLOCKS_READ },
   );
   return rows.map(({ body }) => String(body.md ?? ''));
@@ -124,12 +145,14 @@ export function readTextBlocks(db: Connection, messageId: string, position: numb
 
 /** The messages with their blocks. One query for the blocks of all of them: a page holds up to 200 messages. */
 export function messagesOf(db: Connection, heads: readonly MessageHead[]): StoredMessage[] {
-  const blocks = new Map<string, Block[]>(heads.map(({ id }) => [id, []]));
-  const found = block.all(db, 'FROM blocks WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY message_id, position', {
-    ids: JSON.stringify([...blocks.keys()]),
-  });
-  for (const row of found) blocks.get(row.messageId)?.push(blockOf(row));
-  return heads.map(({ id, role, createdAtMs }) => ({ id, role, createdAtMs, blocks: blocks.get(id) ?? [] }));
+  const blocks = new Map<number, Block[]>(heads.map(({ no }) => [no, []]));
+  const found = blockOfPage.all(
+    db,
+    `FROM (SELECT value AS no FROM json_each(:numbers)) AS page CROSS JOIN blocks ON ${placeIn('page.no')} ORDER BY place`,
+    { numbers: JSON.stringify([...blocks.keys()]) },
+  );
+  for (const row of found) blocks.get(row.messageNo)?.push(blockOf(row));
+  return heads.map(({ no, id, role, createdAtMs }) => ({ id, role, createdAtMs, blocks: blocks.get(no) ?? [] }));
 }
 
 export interface MessagesPage {
@@ -146,7 +169,7 @@ export const PAGE_BYTES_MAX = 1024 * 1024;
 /** A message of a page, with the size of its blocks, which SQLite knows without reading them. */
 export const pageMessage = columns({
   ...message,
-  bytes: integer.from('(SELECT coalesce(sum(octet_length(body)), 0) FROM blocks WHERE message_id = messages.id)'),
+  bytes: integer.from(`(SELECT coalesce(sum(octet_length(body)), 0) FROM blocks WHERE ${placeIn('messages.no')})`),
 });
 
 type PageMessage = RowOf<typeof pageMessage>;
@@ -167,7 +190,7 @@ export function readMessages(db: Connection, conversationId: string, { limit, be
     db,
     `FROM messages
      WHERE conversation_id = :conversationId
-       AND (:wordless OR role = 'user' OR EXISTS (SELECT 1 FROM blocks WHERE message_id = messages.id))
+       AND (:wordless OR role = 'user' OR EXISTS (SELECT 1 FROM blocks WHERE ${placeIn('messages.no')}))
        AND (:before IS NULL OR ordinal < (SELECT ordinal FROM messages WHERE id = :before AND conversation_id = :conversationId))
      ORDER BY ordinal DESC LIMIT :limit`,
     { conversationId, limit, before: before ?? null, wordless: wordless ? 1 : 0 },
@@ -181,7 +204,7 @@ export function hasEarlierMessages(db: Connection, conversationId: string, messa
     .statement(
       `SELECT 1 FROM messages
        WHERE conversation_id = :conversationId AND ordinal < (SELECT ordinal FROM messages WHERE id = :messageId)
-         AND (role = 'user' OR EXISTS (SELECT 1 FROM blocks WHERE message_id = messages.id)) LIMIT 1`,
+         AND (role = 'user' OR EXISTS (SELECT 1 FROM blocks WHERE ${placeIn('messages.no')})) LIMIT 1`,
     )
     .get({ conversationId, messageId });
   return row !== undefined;
@@ -210,15 +233,23 @@ export function insertMessage(
   ).run(message);
 }
 
+/** @throws Error when there is no such message, or a position is beyond its places. */
 export function insertBlocks(db: Connection, conversationId: string, messageId: string, blocks: readonly NewBlock[]): void {
   const insert = db.statement(
-    `INSERT INTO blocks (id, message_id, conversation_id, position, block_type, revision, body, fallback_text)
-     VALUES (:id, :messageId, :conversationId, :position, :blockType, :revision, :body, :fallbackText)`,
+    `INSERT INTO blocks (place, id, block_type, revision, body, fallback_text)
+     SELECT no * ${PLACES_PER_MESSAGE} + :position, :id, :blockType, :revision, :body, :fallbackText
+     FROM messages WHERE id = :messageId AND :position < ${PLACES_PER_MESSAGE}`,
   );
   for (const { replaces, ...block } of blocks) {
-    insert.run({ ...block, messageId, conversationId });
+    if (insert.run({ ...block, messageId }).changes === 0) throw new Error(`message ${messageId} has no place for block ${block.id}`);
     if (replaces !== undefined) supersede(db, conversationId, block, replaces);
   }
+}
+
+/** Deletes all blocks of the message. */
+export function deleteBlocks(db: Connection, messageId: string): void {
+  const places = `SELECT b.place FROM messages CROSS JOIN blocks b ON b.${placeIn('messages.no')} WHERE messages.id = :messageId`;
+  db.statement(`DELETE FROM blocks WHERE place IN (${places})`).run({ messageId });
 }
 
 /** Marks older open blocks about the same subject as superseded: only the newest can be answered (BLOCK-19). */
@@ -230,8 +261,8 @@ function supersede(
 ): void {
   db.statement(
     `UPDATE blocks SET body = json_set(body, '$.status', 'superseded')
-     WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = :conversationId) AND id <> :id AND block_type = :blockType
-       AND body ->> '$.status' = 'open' AND body ->> ('$.' || :field) = :value`,
+     WHERE place IN (SELECT b.place FROM messages CROSS JOIN blocks b ON b.${placeIn('messages.no')} WHERE conversation_id = :conversationId)
+       AND id <> :id AND block_type = :blockType AND body ->> '$.status' = 'open' AND body ->> ('$.' || :field) = :value`,
   ).run({ conversationId, id, blockType, field, value });
 }
 

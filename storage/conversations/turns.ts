@@ -4,7 +4,7 @@ import { type Charge, recordCharge } from '../billing/usage-ledger.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { enterPastFence, type Fence, insertBlocks, type NewBlock, passFence } from './conversations.ts';
+import { deleteBlocks, enterPastFence, type Fence, insertBlocks, type NewBlock, passFence } from './conversations.ts';
 import { insertInvocations, type NewInvocation, type Settlement, transactions as settling } from './invocations.ts';
 
 export type TurnKind = 'message' | 'form' | 'continuation';
@@ -158,7 +158,7 @@ export const transactions = {
     const { fence, replacesAttempt } = input;
     if (!(replacesAttempt ? enterPastFence(db, conversationId, fence, nowMs) : passFence(db, conversationId, fence))) return false;
     if (replacesAttempt) {
-      db.statement('DELETE FROM blocks WHERE message_id = :messageId').run({ messageId: input.messageId });
+      deleteBlocks(db, input.messageId);
       // Reads that the service ran itself are deleted with the answer that they were made for.
       db.statement(`DELETE FROM invocations WHERE turn = :turn AND (settled_at_ms IS NULL OR (risk = 'read' AND executor = 'server'))`).run(
         { turn },

@@ -71,7 +71,8 @@ function heldRows(cluster: Cluster, { organisationId }: TestApp): Pick<Held, 'tu
   const turns = all<TurnRow>('SELECT t.*, (SELECT count(*) FROM charges c WHERE c.turn = t.id) AS charges FROM turns t ORDER BY t.id');
   const blocks = new Map<string, StoredBlock[]>();
   type Row = { id: string; message_id: string; block_type: string; body: string };
-  for (const { id, message_id, block_type, body } of all<Row>('SELECT * FROM blocks ORDER BY message_id, position')) {
+  const said = 'SELECT b.*, m.id AS message_id FROM blocks b JOIN messages m ON m.no = b.place / 1024 ORDER BY b.place';
+  for (const { id, message_id, block_type, body } of all<Row>(said)) {
     blocks.set(message_id, [...(blocks.get(message_id) ?? []), { id, block_type, body: JSON.parse(body) }]);
   }
   const messages = all<{ id: string; conversation_id: string; role: string }>('SELECT * FROM messages ORDER BY conversation_id, ordinal');

@@ -9,6 +9,7 @@ import { type AppRecord, listApps, readApp, transactions } from '../../../storag
 import { readDraft, readPersona, readPublishedConfig } from '../../../storage/apps/drafts.ts';
 import { transactions as live } from '../../../storage/apps/going-live.ts';
 import { PREVIOUS_IDENTITY_SECRET_VALID_MS, readIdentitySecrets, sealIdentitySecret } from '../../../storage/apps/identity-secrets.ts';
+import { insertBlocks, insertMessage } from '../../../storage/conversations/conversations.ts';
 import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
@@ -250,7 +251,10 @@ test('STORE-14: deleting an app takes everything it knew and said, and leaves th
       conversationId,
       appId,
     });
-    db.statement(`INSERT INTO messages VALUES (:messageId, :conversationId, 1, 'assistant', 0)`).run({ messageId, conversationId });
+    insertMessage(db, { id: messageId, conversationId, role: 'assistant', createdAtMs: 0 });
+    insertBlocks(db, conversationId, messageId, [
+      { id: mintId('blk', NOW), position: 0, blockType: 'text', revision: 1, body: '{}', fallbackText: null },
+    ]);
     db.statement(
       `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
          assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms)
@@ -264,7 +268,7 @@ test('STORE-14: deleting an app takes everything it knew and said, and leaves th
   assert.equal(transactions.deleteApp(db, { appId: gone }), false);
   assert.equal(readApp(db, gone), undefined);
   assert.equal(known(db, kept).name, 'Kept');
-  for (const table of ['knowledge_sources', 'knowledge_chunks', 'knowledge_index', 'conversations', 'messages', 'turns']) {
+  for (const table of ['knowledge_sources', 'knowledge_chunks', 'knowledge_index', 'conversations', 'messages', 'blocks', 'turns']) {
     assert.equal(count(db, table), 1, table);
   }
   assert.equal(count(db, 'usage_days'), 2);

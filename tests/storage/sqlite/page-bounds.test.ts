@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
-import { PAGE_BYTES_MAX, readMessages } from '../../../storage/conversations/conversations.ts';
+import { insertBlocks, insertMessage, PAGE_BYTES_MAX, readMessages } from '../../../storage/conversations/conversations.ts';
 import { readTranscriptPage } from '../../../storage/conversations/transcripts.ts';
 import { listEndUsers } from '../../../storage/people/end-users.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
@@ -21,13 +21,10 @@ function talk(t: TestContext) {
   ).run({ id, appId });
   for (let at = 1; at <= MESSAGES; at++) {
     const messageId = mintId('msg', at);
-    db.statement(
-      `INSERT INTO messages (id, conversation_id, ordinal, role, created_at_ms) VALUES (:messageId, :id, :at, 'assistant', :at)`,
-    ).run({ messageId, id, at });
-    db.statement(
-      `INSERT INTO blocks (id, message_id, conversation_id, position, block_type, revision, body)
-       VALUES (:blockId, :messageId, :id, 0, 'text', 1, :body)`,
-    ).run({ blockId: mintId('blk', at), messageId, id, body: BODY });
+    insertMessage(db, { id: messageId, conversationId: id, role: 'assistant', createdAtMs: at });
+    insertBlocks(db, id, messageId, [
+      { id: mintId('blk', at), position: 0, blockType: 'text', revision: 1, body: BODY, fallbackText: null },
+    ]);
   }
   return { ...files, appId, id };
 }
