@@ -121,6 +121,7 @@ const FILL: readonly (readonly [keyof LargePlan | number, string])[] = [
      SELECT (SELECT no * 1024 FROM messages WHERE id = printf('msg_long%020d', i)), printf('blk_long%020d', i), 'text', 1,
        json_object('md', replace(hex(zeroblob(${LONG_BLOCK_CHARS / 20})), '00', 'ten chars ')) FROM n`,
   ],
+  [1, 'UPDATE messages SET turn = (SELECT id FROM turns WHERE turns.conversation_id = messages.conversation_id)'],
 ];
 
 export interface LargeIds {

@@ -168,8 +168,7 @@ function patchApp(db: Connection, input: { appId: string; organisationId: string
 function deleteApp(db: Connection, input: { appId: string }): boolean {
   // A full-text table takes no part in foreign keys.
   db.statement('DELETE FROM knowledge_index WHERE rowid IN (SELECT id FROM knowledge_chunks WHERE app_id = :appId)').run(input);
-  // Turns refer to messages. With the turns gone, deleting a message needs no search in them.
-  db.statement('DELETE FROM turns WHERE app_id = :appId').run(input);
+  // In the order of an index; their turns and messages go with them.
   db.statement('DELETE FROM conversations WHERE app_id = :appId').run(input);
   return db.statement('DELETE FROM apps WHERE id = :appId').run(input).changes === 1;
 }

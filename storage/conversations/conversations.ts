@@ -222,15 +222,21 @@ export interface NewBlock {
   readonly replaces?: { readonly field: string; readonly value: string };
 }
 
-export function insertMessage(
-  db: Connection,
-  message: { id: string; conversationId: string; role: 'user' | 'assistant'; createdAtMs: number },
-): void {
+export interface NewMessage {
+  readonly id: string;
+  readonly conversationId: string;
+  readonly role: 'user' | 'assistant';
+  readonly createdAtMs: number;
+  /** The turn that it opens or answers; absent: none. */
+  readonly turn?: number;
+}
+
+export function insertMessage(db: Connection, message: NewMessage): void {
   db.statement(
-    `INSERT INTO messages (id, conversation_id, ordinal, role, created_at_ms)
+    `INSERT INTO messages (id, conversation_id, ordinal, role, created_at_ms, turn)
      VALUES (:id, :conversationId,
-       (SELECT coalesce(max(ordinal), 0) + 1 FROM messages WHERE conversation_id = :conversationId), :role, :createdAtMs)`,
-  ).run(message);
+       (SELECT coalesce(max(ordinal), 0) + 1 FROM messages WHERE conversation_id = :conversationId), :role, :createdAtMs, :turn)`,
+  ).run({ turn: null, ...message });
 }
 
 /** @throws Error when there is no such message, or a position is beyond its places. */

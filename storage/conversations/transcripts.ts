@@ -103,7 +103,8 @@ export type MessageTurn = Omit<RowOf<typeof messageTurn>, 'assistantMessageId'>;
 
 /** The turns that these messages of the assistant answered, by message. */
 export function readTurnsOfMessages(db: Connection, messageIds: readonly string[]): ReadonlyMap<string, MessageTurn> {
-  const from = 'FROM turns WHERE assistant_message_id IN (SELECT value FROM json_each(:ids))';
+  const answered = `SELECT turn FROM messages WHERE id IN (SELECT value FROM json_each(:ids)) AND role = 'assistant'`;
+  const from = `FROM turns WHERE id IN (${answered})`;
   return new Map(messageTurn.all(db, from, { ids: JSON.stringify(messageIds) }).map((row) => [row.assistantMessageId, row]));
 }
 

@@ -152,14 +152,14 @@ export const transactions = {
     enterConversation(db, input);
     const conversationId = input.conversation.id;
     if (input.placeholders.length > 0) insertPlaceholders(db, conversationId, input.placeholders);
+    const turn = insertTurn(db, input);
     if (input.userMessage !== null) {
-      insertMessage(db, { id: input.userMessage.id, conversationId, role: 'user', createdAtMs: nowMs });
+      insertMessage(db, { id: input.userMessage.id, conversationId, role: 'user', createdAtMs: nowMs, turn });
       insertBlocks(db, conversationId, input.userMessage.id, input.userMessage.blocks);
       const { id: messageId, uploads } = input.userMessage;
       if (uploads.length > 0 && !useUploads(db, { messageId, uploads })) throw stale();
     }
-    insertMessage(db, { id: input.assistantMessageId, conversationId, role: 'assistant', createdAtMs: nowMs });
-    const turn = insertTurn(db, input);
+    insertMessage(db, { id: input.assistantMessageId, conversationId, role: 'assistant', createdAtMs: nowMs, turn });
     insertJournal(db, turn, 0, input.journal);
     const changes = input.invocationChanges.map((change) => (change.to === 'executing' ? { ...change, executedBy: turn } : change));
     if (!setPicks(db, input.picks) || changeInvocations(db, changes, nowMs).length > 0) {

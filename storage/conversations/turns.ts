@@ -64,7 +64,8 @@ export function readTurnSender(db: Connection, turn: number): TurnSender | undef
 
 /** Who sent the turn that this message of the assistant answered, and when. */
 export function readAnswerSender(db: Connection, messageId: string): TurnSender | undefined {
-  return turnSender.get(db, 'FROM turns WHERE assistant_message_id = :messageId', { messageId });
+  const turn = `SELECT turn FROM messages WHERE id = :messageId AND role = 'assistant'`;
+  return turnSender.get(db, `FROM turns WHERE id = (${turn})`, { messageId });
 }
 
 const waitingTurn = columns({ turn: integer.from('id'), state: text.as<TurnState>(), snapshot: text });

@@ -65,9 +65,6 @@ export const runtimeMigration: Migration = {
     ALTER TABLE invocations ADD COLUMN definition TEXT;
     CREATE INDEX invocations_executed_by ON invocations (executed_by) WHERE executed_by IS NOT NULL;
 
-    -- A message cannot leave before whoever names it is known.
-    CREATE INDEX turns_by_assistant_message ON turns (assistant_message_id);
-    CREATE INDEX turns_by_user_message ON turns (user_message_id) WHERE user_message_id IS NOT NULL;
     CREATE INDEX invocations_executing ON invocations (conversation_id) WHERE state = 'executing';
 
     -- What people attached; the file itself lies beside the database, sealed.

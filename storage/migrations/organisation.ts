@@ -142,6 +142,8 @@ export const organisationMigrations: readonly Migration[] = [
         ordinal INTEGER NOT NULL,
         role TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
         created_at_ms INTEGER NOT NULL,
+        -- The turn that it opened or answers.
+        turn INTEGER,
         UNIQUE (conversation_id, ordinal)
       ) STRICT;
 
@@ -174,8 +176,9 @@ export const organisationMigrations: readonly Migration[] = [
         -- JSON of what is asked of its request later: whether it was signed, tells of a write, and which message it answers.
         request TEXT NOT NULL,
         request_id TEXT NOT NULL,
-        user_message_id TEXT REFERENCES messages (id),
-        assistant_message_id TEXT NOT NULL REFERENCES messages (id),
+        -- Rows of the same conversation, which go with it: no foreign key, which would need an index each.
+        user_message_id TEXT,
+        assistant_message_id TEXT NOT NULL,
         state TEXT NOT NULL,
         attempt INTEGER NOT NULL,
         -- Machine context, JSON.

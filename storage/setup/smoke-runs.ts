@@ -62,8 +62,6 @@ function forgetConversations(db: Connection, appId: string): void {
   const held = `FROM conversations
     WHERE app_id = :appId AND updated_at_ms >= :sinceMs AND channel = 'sandbox' AND device_id GLOB :devices`;
   for (const id of readIds(db, held, { appId, sinceMs, devices: `${DEVICE_PREFIX}*` })) {
-    // Turns refer to messages. With the turns gone, deleting a message needs no search in them.
-    db.statement('DELETE FROM turns WHERE conversation_id = :id').run({ id });
     db.statement('DELETE FROM conversations WHERE id = :id').run({ id });
   }
 }

@@ -173,12 +173,15 @@ export function converse(
       messageId,
       blocks.map(([type, body], at) => newBlock(blockIds[at] as string, at, type, body)),
     );
-    db.statement(
-      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
-         assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
-       VALUES (:appId, :turnId, :conversationId, 'message', '', :deviceId, '{}', 'r', :userMessageId, :messageId, 'completed', 1, '{}',
-         'offline', 0, 5, :atMs, :atMs)`,
-    ).run({ appId, turnId, conversationId, deviceId, userMessageId, messageId, atMs });
+    const { lastInsertRowid: turn } = db
+      .statement(
+        `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
+           assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
+         VALUES (:appId, :turnId, :conversationId, 'message', '', :deviceId, '{}', 'r', :userMessageId, :messageId, 'completed', 1, '{}',
+           'offline', 0, 5, :atMs, :atMs)`,
+      )
+      .run({ appId, turnId, conversationId, deviceId, userMessageId, messageId, atMs });
+    db.statement('UPDATE messages SET turn = :turn WHERE conversation_id = :conversationId').run({ turn, conversationId });
   });
   return { conversationId, userMessageId, messageId, turnId, blockIds };
 }

@@ -46,6 +46,7 @@ export function converse(
        VALUES (:appId, :conversationId, :conversationId, 'message', '', '', '{}', '', :asked, :messageId, 'completed', 1, '{}', 'm', 0, 1, 1, 1)`,
     )
     .run({ appId, conversationId, asked, messageId });
+  db.statement('UPDATE messages SET turn = :turn WHERE conversation_id = :conversationId').run({ turn, conversationId });
   db.statement("INSERT INTO turn_journal (turn, first_seq, entries) VALUES (:turn, 0, '[]')").run({ turn });
   db.statement(
     `INSERT INTO invocations (id, app_id, conversation_id, turn, message_id, ordinal, call_id, name, params, risk, executor, timeout_ms,

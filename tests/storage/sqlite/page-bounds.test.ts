@@ -2,9 +2,17 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
-import { insertBlocks, insertMessage, PAGE_BYTES_MAX, readMessages } from '../../../storage/conversations/conversations.ts';
-import { readTranscriptPage } from '../../../storage/conversations/transcripts.ts';
+import {
+  insertBlocks,
+  insertMessage,
+  PAGE_BYTES_MAX,
+  readMessages,
+  readTextBlocks,
+} from '../../../storage/conversations/conversations.ts';
+import { listOwnConversations } from '../../../storage/conversations/own-conversations.ts';
+import { readTranscriptPage, readTurnsOfMessages } from '../../../storage/conversations/transcripts.ts';
 import { listEndUsers } from '../../../storage/people/end-users.ts';
+import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const MESSAGES = 30;
@@ -56,10 +64,10 @@ test('STORE-18: the console’s pages of long messages say where the next begins
   assert.equal(new Set(seen).size, MESSAGES);
 });
 
-test('STORE-18: lists of people are read by an index, by id and by name, however many there are', (t) => {
-  const { db, appId } = talk(t);
+/** A connection that answers nothing to reads of many rows, and notes how SQLite would make them. */
+function planning(db: Connection): { readonly spy: Connection; readonly plans: string[] } {
   const plans: string[] = [];
-  const spy = {
+  const spy: Connection = {
     path: db.path,
     exec: () => {},
     close: () => {},
@@ -81,8 +89,26 @@ test('STORE-18: lists of people are read by an index, by id and by name, however
       };
     },
   };
+  return { spy, plans };
+}
+
+test('STORE-18: lists of people are read by an index, by id and by name, however many there are', (t) => {
+  const { db, appId } = talk(t);
+  const { spy, plans } = planning(db);
   listEndUsers(spy, { appId, externalUserId: null, after: '', limit: 10 });
   listEndUsers(spy, { appId, externalUserId: 'somebody', after: '', limit: 10 });
   assert.match(plans[0] ?? '', /end_users_by_app \(app_id=\? AND id>\?\)$/);
   assert.match(plans[1] ?? '', /\(app_id=\? AND channel=\? AND external_user_id=\?\)/);
+});
+
+test('STORE-18: what is read of messages and their blocks is found by index or place, however many there are', (t) => {
+  const { db, id } = talk(t);
+  const { spy, plans } = planning(db);
+  readMessages(spy, id, { limit: 40, wordless: false });
+  readTranscriptPage(spy, id, '', 40);
+  readTextBlocks(spy, 'msg_1', 0);
+  readTurnsOfMessages(spy, ['msg_1']);
+  listOwnConversations(spy, { appId: 'app_1', channel: 'live', deviceId: 'd', boundTo: null, people: ['usr_1'] });
+  assert.equal(plans.length, 9);
+  for (const plan of plans) assert.doesNotMatch(plan, /SCAN (?:conversations|messages|m|blocks|b|turns)\b/);
 });
