@@ -19,6 +19,7 @@ import type { Stepper } from '../step.ts';
 import type { HeldEpoch, Ownership } from './epoch.ts';
 import { stepEvents } from './events.ts';
 import { FAILED_END, GIVEN_UP, INTERRUPTED } from './failures.ts';
+import { packEntries } from './journal-entries.ts';
 import { fittedEntries } from './kept-answer.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './log.ts';
 import type { TurnCommit, TurnServices } from './scope.ts';
@@ -46,7 +47,7 @@ export function attemptStep(log: TurnLog, machine: Stepper<typeof chatTurn>, { b
     ...machineRow(machine),
     ...rest,
     nextSeq: firstSeq + events.length,
-    journal: { firstSeq: entries[0]?.seq ?? firstSeq, entries: JSON.stringify(entries) },
+    journal: { firstSeq: entries[0]?.seq ?? firstSeq, entries: packEntries(entries) },
     replacesAttempt: false,
     blocks: blocks.map(newBlock),
   };
@@ -61,7 +62,7 @@ function telling(
   return {
     ...machineRow(machine),
     nextSeq: firstSeq + events.length,
-    journal: { firstSeq, entries: JSON.stringify(events.map((event, offset) => journalEvent(firstSeq + offset, event))) },
+    journal: { firstSeq, entries: packEntries(events.map((event, offset) => journalEvent(firstSeq + offset, event))) },
     blocks: [],
     invocations: [],
     charge: null,

@@ -5,6 +5,19 @@ import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stre
 import { errorEvent } from './failures.ts';
 import type { TurnScope } from './scope.ts';
 
+/** What a turn's row has of its start. */
+export interface TurnStart {
+  readonly conversationId: string;
+  readonly messageId: string;
+  readonly model: string;
+  readonly requestId: string;
+}
+
+/** `turn.start`, as it is said and told again. */
+export function startEvent({ conversationId, messageId, model, requestId }: TurnStart): Extract<StreamEvent, { type: 'turn.start' }> {
+  return { type: 'turn.start', conversation_id: conversationId, message_id: messageId, model, request_id: requestId };
+}
+
 export type EndTurn = Extract<ChatTurnEffect, { readonly type: 'endTurn' }>;
 
 /** How one turn words these events; a missing one is not sent. */

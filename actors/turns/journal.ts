@@ -2,9 +2,11 @@
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { renderDelta, renderEvent } from '../../protocol/runtime/stream-events.ts';
 import { readBlockById } from '../../storage/conversations/conversations.ts';
-import { readJournal } from '../../storage/conversations/turns.ts';
+import { readJournal, readTurnStart } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { FrameSlice, FrameSource } from '../frame-source.ts';
+import { startEvent } from './events.ts';
+import { unpackEntries } from './journal-entries.ts';
 import type { JournalEntry } from './log.ts';
 
 /** What a placeholder may be cut to. */
@@ -43,6 +45,16 @@ function renderEntry(db: Connection, entry: JournalEntry, seq: number): string {
   return text;
 }
 
+/** The entries of the next commits from `seq` on, each commit's together. */
+function committedEntries(db: Connection, turn: number, seq: number): JournalEntry[][] {
+  const pieces = readJournal(db, turn, seq, ROWS_PER_READ);
+  const told = pieces.map(({ entries }) => unpackEntries(entries));
+  if (seq > 0 || pieces[0]?.firstSeq === 0) return told;
+  // The opening said that the turn starts, and nothing else.
+  const start = readTurnStart(db, turn);
+  return start === undefined ? told : [[{ seq: 0, event: startEvent(start) }], ...told];
+}
+
 /**
  * The committed events of a turn. With `endSeq` the source ends there; without, it serves what a running turn has
  * dropped from memory and never says that it ended. `turn` may be a function while its row is not there yet.
@@ -55,8 +67,8 @@ export function journalSource(db: Connection, turn: number | (() => number), end
       // Rows that all tell of blocks which are gone say nothing, and more may follow them.
       for (let before = -1; text === '' && next > before; ) {
         before = next;
-        for (const row of readJournal(db, typeof turn === 'number' ? turn : turn(), next, ROWS_PER_READ)) {
-          for (const entry of JSON.parse(row.entries) as JournalEntry[]) {
+        for (const entries of committedEntries(db, typeof turn === 'number' ? turn : turn(), next)) {
+          for (const entry of entries) {
             // What a later attempt says is another answer.
             if (lastSeq(entry) < next || text.length >= maxChars || (endSeq !== null && entry.seq >= endSeq)) continue;
             text += renderEntry(db, entry, next);

@@ -17,7 +17,8 @@ import { refuseCapped, senderOf } from './admission.ts';
 import { textOf } from './attachments.ts';
 import type { TurnCommand } from './command.ts';
 import type { OpeningFence } from './epoch.ts';
-import { stepEvents } from './events.ts';
+import { startEvent, stepEvents } from './events.ts';
+import { packEntries } from './journal-entries.ts';
 import { journalEvent } from './log.ts';
 import { type Continued, isContinuation, planTurn, type TurnPlan } from './plan.ts';
 import { type Attempt, type LeftWork, manifestOf, mint, type TurnPlace, type TurnServices, turnReceipt } from './scope.ts';
@@ -75,11 +76,7 @@ function firstEvents(
   });
   return stepEvents(effects, {
     start: () => ({
-      type: 'turn.start',
-      conversation_id: conversationId,
-      message_id: messageId,
-      model: services.model.name,
-      request_id: command.requestId,
+      ...startEvent({ conversationId, messageId, model: services.model.name, requestId: command.requestId }),
       ...(receipts.length === 0 ? {} : { receipts }),
     }),
     end: ({ status }) => ({
@@ -145,6 +142,13 @@ function keptRequest({ person }: TurnCommand, { question, tellsWrite }: Continue
   });
 }
 
+/** What the journal keeps of the first step; null: its start alone, which can be told from the turn's row. */
+function openingJournal(events: readonly StreamEvent[]): string | null {
+  const [start] = events;
+  if (events.length === 1 && start?.type === 'turn.start' && start.receipts === undefined) return null;
+  return packEntries(events.map((event, seq) => journalEvent(seq, event)));
+}
+
 /** What the rows of a turn that begins are made from. */
 interface Begun {
   readonly plan: TurnPlan;
@@ -179,7 +183,7 @@ function openingRows({ services, command, conversationId, redaction }: TurnPlace
     assistantMessageId: messageId,
     ...machineRow(machine),
     nextSeq: events.length,
-    journal: JSON.stringify(events.map((event, seq) => journalEvent(seq, event))),
+    journal: openingJournal(events),
     ended: effects.some((effect) => effect.type === 'endTurn'),
     admission,
     picks: plan.picks,

@@ -10,7 +10,7 @@ import { type UploadUse, useUploads } from '../uploads/uploads.ts';
 import { enterPastFence, insertBlocks, insertMessage, type NewBlock, type PickChange, setPicks } from './conversations.ts';
 import { changeInvocations, type InvocationChange } from './invocations.ts';
 import { insertPlaceholders, type PlaceholderRow } from './placeholders.ts';
-import { insertJournal, readTurn, type TurnKind } from './turns.ts';
+import { ENDING_ROOM, insertJournal, readTurn, type TurnKind } from './turns.ts';
 
 export interface OpenTurnInput {
   readonly appId: string;
@@ -41,8 +41,8 @@ export interface OpenTurnInput {
   readonly state: TurnState;
   readonly snapshot: string;
   readonly nextSeq: number;
-  /** JSON array of journal entries, written at seq 0. */
-  readonly journal: string;
+  /** What the journal keeps of what the opening says, from seq 0 on; null: that the turn starts, which its row tells. */
+  readonly journal: string | null;
   readonly ended: boolean;
   /** Null for continuations: they are exempt (LIMIT-12). */
   readonly admission: Admission | null;
@@ -115,9 +115,9 @@ function insertTurn(db: Connection, input: OpenTurnInput): number {
   const { lastInsertRowid } = db
     .statement(
       `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
-         assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms, run_by)
+         assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms, ending, run_by)
        VALUES (:appId, :turnId, :conversationId, :kind, :fingerprint, :deviceId, :request, :requestId, :userMessageId,
-         :assistantMessageId, :state, 1, :snapshot, :model, 0, :nextSeq, :nowMs, :endedAtMs, :runBy)`,
+         :assistantMessageId, :state, 1, :snapshot, :model, 0, :nextSeq, :nowMs, :endedAtMs, :ending, :runBy)`,
     )
     .run({
       appId: input.appId,
@@ -137,6 +137,7 @@ function insertTurn(db: Connection, input: OpenTurnInput): number {
       nextSeq: input.nextSeq,
       nowMs: input.nowMs,
       endedAtMs: input.ended ? input.nowMs : null,
+      ending: ENDING_ROOM,
     });
   return Number(lastInsertRowid);
 }
@@ -160,7 +161,7 @@ export const transactions = {
       if (uploads.length > 0 && !useUploads(db, { messageId, uploads })) throw stale();
     }
     insertMessage(db, { id: input.assistantMessageId, conversationId, role: 'assistant', createdAtMs: nowMs, turn });
-    insertJournal(db, turn, 0, input.journal);
+    if (input.journal !== null) insertJournal(db, turn, 0, input.journal);
     const changes = input.invocationChanges.map((change) => (change.to === 'executing' ? { ...change, executedBy: turn } : change));
     if (!setPicks(db, input.picks) || changeInvocations(db, changes, nowMs).length > 0) {
       throw stale();

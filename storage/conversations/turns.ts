@@ -23,7 +23,7 @@ const turnRow = columns({
   userMessageId: orNull(text),
   assistantMessageId: text,
   state: text.as<TurnState>(),
-  /** JSON of the machine's context. */
+  /** JSON of what the machine's context has that a turn does not begin with. */
   snapshot: text,
   model: text,
   /** First seq of the newest attempt: where a reader starts. */
@@ -106,19 +106,35 @@ export function readQuestion(db: Connection, turn: number): string | null {
   return turnQuestion.get(db, 'FROM turns WHERE id = :turn', { turn })?.question ?? null;
 }
 
+const turnStart = columns({ conversationId: text, messageId: text.from('assistant_message_id'), model: text, requestId: text });
+
+/** What the first event of a turn says; undefined when there is no such turn. */
+export function readTurnStart(db: Connection, turn: number): RowOf<typeof turnStart> | undefined {
+  return turnStart.get(db, 'FROM turns WHERE id = :turn', { turn });
+}
+
 const journalRow = columns({ firstSeq: integer, entries: text });
+const ending = columns({ firstSeq: integer.from('ending_seq'), entries: text.from('ending') });
 
 export type JournalRow = RowOf<typeof journalRow>;
 
-/** The journal rows that hold the events from `seq` on, at most `limit` rows. */
+/**
+ * With what the row of a turn is opened in the place of its ending. Most endings fit into it: rows that grow push others out of their page,
+ * which then costs two pages more in the log and leaves two that are half empty.
+ */
+export const ENDING_ROOM = ' '.repeat(128);
+
+/** The journal's pieces that hold the events from `seq` on: at most `limit`, and the ending where they are fewer. */
 export function readJournal(db: Connection, turn: number, seq: number, limit: number): JournalRow[] {
-  return journalRow.all(
+  const pieces = journalRow.all(
     db,
     `FROM turn_journal WHERE turn = :turn
        AND first_seq >= coalesce((SELECT max(first_seq) FROM turn_journal WHERE turn = :turn AND first_seq <= :seq), 0)
      ORDER BY first_seq LIMIT :limit`,
     { turn, seq, limit },
   );
+  const last = pieces.length < limit ? ending.get(db, 'FROM turns WHERE id = :turn AND ending_seq IS NOT NULL', { turn }) : undefined;
+  return last === undefined ? pieces : [...pieces, last];
 }
 
 export function insertJournal(db: Connection, turn: number, firstSeq: number, entries: string): void {
@@ -160,6 +176,11 @@ export const transactions = {
     if (!(replacesAttempt ? enterPastFence(db, conversationId, fence, nowMs) : passFence(db, conversationId, fence))) return false;
     if (replacesAttempt) {
       deleteBlocks(db, input.messageId);
+      // Readers of the failed attempt are told its end from here.
+      db.statement(
+        `INSERT INTO turn_journal (turn, first_seq, entries)
+         SELECT id, ending_seq, ending FROM turns WHERE id = :turn AND ending_seq IS NOT NULL`,
+      ).run({ turn });
       // Reads that the service ran itself are deleted with the answer that they were made for.
       db.statement(`DELETE FROM invocations WHERE turn = :turn AND (settled_at_ms IS NULL OR (risk = 'read' AND executor = 'server'))`).run(
         { turn },
@@ -167,10 +188,12 @@ export const transactions = {
     }
     insertBlocks(db, conversationId, input.messageId, input.blocks);
     insertInvocations(db, { appId: input.appId, conversationId, turn, messageId: input.messageId, nowMs }, input.invocations);
-    if (input.journal !== null) insertJournal(db, turn, input.journal.firstSeq, input.journal.entries);
+    const { journal, ended } = input;
+    if (journal !== null && !ended) insertJournal(db, turn, journal.firstSeq, journal.entries);
     db.statement(
       `UPDATE turns SET state = :state, attempt = :attempt, snapshot = :snapshot, attempt_seq = :attemptSeq, next_seq = :nextSeq,
-         run_by = :runBy, cut_off = cut_off + :cutOff, ended_at_ms = :endedAtMs WHERE id = :turn`,
+         run_by = :runBy, cut_off = cut_off + :cutOff, ended_at_ms = :endedAtMs, ending_seq = :endingSeq, ending = coalesce(:ending, ending)
+       WHERE id = :turn`,
     ).run({
       turn,
       state: input.state,
@@ -179,9 +202,11 @@ export const transactions = {
       attemptSeq: input.attemptSeq,
       nextSeq: input.nextSeq,
       // Nobody asks any more.
-      runBy: input.ended ? '' : input.runBy,
+      runBy: ended ? '' : input.runBy,
       cutOff: input.cutOff === true ? 1 : 0,
-      endedAtMs: input.ended ? nowMs : null,
+      endedAtMs: ended ? nowMs : null,
+      endingSeq: ended ? (journal?.firstSeq ?? null) : null,
+      ending: ended ? (journal?.entries ?? null) : null,
     });
     const { appId, channel, attempt, charge } = input;
     if (charge !== null) recordCharge(db, { turn, attempt, appId, channel, nowMs }, charge);

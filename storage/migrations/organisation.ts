@@ -181,7 +181,7 @@ export const organisationMigrations: readonly Migration[] = [
         assistant_message_id TEXT NOT NULL,
         state TEXT NOT NULL,
         attempt INTEGER NOT NULL,
-        -- Machine context, JSON.
+        -- JSON of what the machine's context has that a turn does not begin with.
         snapshot TEXT NOT NULL,
         model TEXT NOT NULL,
         -- First seq of the running attempt, and the seq its next event gets.
@@ -189,12 +189,16 @@ export const organisationMigrations: readonly Migration[] = [
         next_seq INTEGER NOT NULL,
         opened_at_ms INTEGER NOT NULL,
         ended_at_ms INTEGER,
+        -- What the last commit of an attempt that ended said, as in the journal, and its first seq. Until then the seq is NULL.
+        ending_seq INTEGER,
+        ending TEXT,
         UNIQUE (app_id, turn_id)
       ) STRICT;
       CREATE INDEX turns_by_conversation ON turns (conversation_id, id);
       CREATE INDEX turns_open ON turns (conversation_id) WHERE ended_at_ms IS NULL;
 
-      -- What a turn said, so that it can be said again: events, and for runs of deltas the lengths they had.
+      -- What a turn said, so that it can be said again: events, and for runs of deltas the lengths they had. The last piece, which is the
+      -- only one of most turns, is in the row of the turn.
       CREATE TABLE turn_journal (
         turn INTEGER NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
         first_seq INTEGER NOT NULL,

@@ -59,3 +59,34 @@ test('STREAM-16: a reader of an attempt whose blocks were replaced meanwhile is 
     ['error', 'turn.end'],
   );
 });
+
+test('STREAM-4, STREAM-10: a turn of one commit is told from its own row alone, start and all', (t) => {
+  const rows = rowsOfApp(t);
+  const turn = new OwnedTurn(rows);
+  turn.text('the whole answer');
+  turn.beginCommit(true);
+  turn.finishCommit();
+  assert.equal(rows.db.statement('SELECT count(*) AS n FROM turn_journal').get()?.n, 0);
+  const { text, ended } = journalSource(rows.db, turn.turn, turn.row.nextSeq).read(0, EVERYTHING);
+  assert.equal(text, [...turn.said.values()].join(''));
+  assert.ok(ended);
+});
+
+test('STREAM-3, STREAM-16: how an attempt ended is told to its readers also once the next one has ended', (t) => {
+  const rows = rowsOfApp(t);
+  const turn = new OwnedTurn(rows);
+  turn.recover();
+  const endSeq = turn.row.nextSeq;
+  turn.retry();
+  turn.recover();
+  for (const [from, to] of [
+    [0, endSeq],
+    [turn.row.attemptSeq, turn.row.nextSeq],
+  ] as const) {
+    const { frames } = readOn(journalSource(rows.db, turn.turn, to), from, EVERYTHING);
+    assert.deepEqual(
+      frames.map(({ type }) => type),
+      ['turn.start', 'error', 'turn.end'],
+    );
+  }
+});

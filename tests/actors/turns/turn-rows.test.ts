@@ -1,7 +1,7 @@
 /** What a continuation makes of the turns that waited for it, in rows. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { resumedTurns, turnMachine } from '../../../actors/turns/turn-rows.ts';
+import { machineRow, resumedTurns, turnMachine } from '../../../actors/turns/turn-rows.ts';
 import { TURN_STATES, type TurnState } from '../../../protocol/runtime/states.ts';
 import { insertInvocations } from '../../../storage/conversations/invocations.ts';
 import { type OpenTurnInput, type OpenTurnOutput, transactions } from '../../../storage/conversations/turn-openings.ts';
@@ -85,4 +85,29 @@ test('HOUSE-5: a turn that moved on since it was stepped leaves nothing of the o
   conversation.open({ kind: 'continuation', state: 'answering', resumed: moves });
   assert.deepEqual(conversation.open({ kind: 'continuation', state: 'answering', resumed: moves }), { outcome: 'stale' });
   assert.equal(conversation.stateOf(3), undefined);
+});
+
+test('HOUSE-5: a turn’s machine comes back from its row as it was, whatever happened to it', () => {
+  const failure = { code: 'internal', message: 'It failed.', retryable: true } as const;
+  const waiting = { reads: 1, confirmations: 2 };
+  const events = [
+    { type: 'turn.open', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } },
+    { type: 'round.finished', serverCalls: 1, waiting: { reads: 0, confirmations: 0 } },
+    { type: 'calls.settled' },
+    { type: 'round.failed', failure },
+    { type: 'turn.retry' },
+    { type: 'round.finished', serverCalls: 0, waiting },
+    { type: 'turn.resumed' },
+  ] as const;
+  const machine = turnMachine();
+  for (const event of events) {
+    machine.send(event);
+    const stored = turnMachine(machineRow(machine));
+    assert.deepEqual([stored.state, stored.snapshot.context], [machine.state, machine.snapshot.context]);
+  }
+  const stopped = turnMachine();
+  for (const type of ['turn.open', 'turn.stop'] as const) {
+    stopped.send(type === 'turn.open' ? events[0] : { type });
+  }
+  assert.equal(turnMachine(machineRow(stopped)).snapshot.context.stopped, true);
 });

@@ -5,8 +5,10 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { interruption, newAttempt } from '../../../../actors/turns/commits.ts';
+import { startEvent } from '../../../../actors/turns/events.ts';
 import { errorEvent, FAILED_END, INTERRUPTED } from '../../../../actors/turns/failures.ts';
 import { journalSource } from '../../../../actors/turns/journal.ts';
+import { packEntries } from '../../../../actors/turns/journal-entries.ts';
 import { type JournalEntry, journalEvent, TurnLog } from '../../../../actors/turns/log.ts';
 import { newBlock, turnMachine } from '../../../../actors/turns/turn-rows.ts';
 import type { Block } from '../../../../protocol/catalog/block.ts';
@@ -70,16 +72,17 @@ export class OwnedTurn {
     this.conversationId = `cnv_${last}`;
     const machine = turnMachine();
     machine.send({ type: 'turn.open', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
-    const start: StreamEvent = { type: 'turn.start', conversation_id: 'cnv_1', message_id: 'msg_1', model: 'm', request_id: 'r' };
+    const assistantMessageId = `msg_${last}`;
+    const start = startEvent({ conversationId: this.conversationId, messageId: assistantMessageId, model: 'm', requestId: 'r' });
     const output = this.#write(() =>
       openings.openTurn(rows.writer, {
         ...{ appId: rows.appId, channel: HOME.channel, turnId: this.turnId, kind: 'message', nowMs: NOW, nextSeq: 1, ended: false },
         ...{ fingerprint: 'f', deviceId: 'd', requestId: 'r', request: '{}', model: 'm', runBy: 'a', person: null, userMessage: null },
         conversation: { id: this.conversationId, expectedEpoch: null, epoch: 1, owner: 'a' },
-        ...{ placeholders: [], assistantMessageId: `msg_${last}`, admission: null, picks: [], invocationChanges: [], resumed: [] },
+        ...{ placeholders: [], assistantMessageId, admission: null, picks: [], invocationChanges: [], resumed: [] },
         state: 'answering',
         snapshot: JSON.stringify(machine.snapshot.context),
-        journal: JSON.stringify([journalEvent(0, start)]),
+        journal: null,
       }),
     );
     if (output.outcome !== 'opened') throw new Error(output.outcome);
@@ -139,7 +142,7 @@ export class OwnedTurn {
     const nextSeq = firstSeq + events.length;
     this.commit({
       ...{ nextSeq, ended: ends, state: ends ? 'completed' : 'answering', blocks: [newBlock(block)] },
-      journal: { firstSeq: entries[0]?.seq ?? firstSeq, entries: JSON.stringify(entries) },
+      journal: { firstSeq: entries[0]?.seq ?? firstSeq, entries: packEntries(entries) },
     });
     this.#committing = { events, nextSeq, ends };
     this.committedSeq = nextSeq;
