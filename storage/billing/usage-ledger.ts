@@ -75,13 +75,13 @@ function addressTurnsToday(db: Connection, turn: CountedAs, address: string): nu
   return turnSum.get(db, from, { day: utcDay(turn.nowMs), channel: turn.channel, address, appId: turn.appId })?.turns ?? 0;
 }
 
-/** How many turns are left today, for a turn that is not counted itself. */
+/** How many turns are left today, for a turn that is not counted itself. `ofApp`: what is left of its app's, where that is known. */
 export function turnsLeft(
   db: Connection,
   turn: CountedAs,
   { messagesPerDay, sender }: Pick<Admission, 'messagesPerDay' | 'sender'>,
+  ofApp: number = messagesPerDay - turnsToday(db, turn),
 ): number {
-  const ofApp = messagesPerDay - turnsToday(db, turn);
   const ofAddress = sender === null ? Infinity : sender.messagesPerDay - addressTurnsToday(db, turn, sender.address);
   return Math.max(0, Math.min(ofApp, ofAddress));
 }
@@ -102,8 +102,9 @@ export function organisationSpentToday(db: Connection, nowMs: number): number {
  */
 export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission): Passed {
   const day = utcDay(turn.nowMs);
-  if (turnsToday(db, turn) >= admission.messagesPerDay) return { cap: 'messages_per_day' };
-  const left = turnsLeft(db, turn, admission);
+  const ofApp = admission.messagesPerDay - turnsToday(db, turn);
+  if (ofApp <= 0) return { cap: 'messages_per_day' };
+  const left = turnsLeft(db, turn, admission, ofApp);
   if (left === 0) return { cap: 'messages_per_day_per_address' };
   if (turn.channel === 'sandbox' && turn.isNewConversation) {
     const from = `FROM usage_days WHERE channel = 'sandbox' AND day >= :from AND day <= :day`;
@@ -125,14 +126,22 @@ export function countTurn(db: Connection, turn: TurnToAdmit, { sender }: Pick<Ad
   ).run({ appId: turn.appId, channel: turn.channel, day: utcDay(turn.nowMs), started: turn.isNewConversation ? 1 : 0 });
 }
 
-/** A day has at most as many of these rows as counted turns. The first row of a day deletes those of earlier days. */
+/** A day has at most as many of these rows as counted turns. A new row of a day deletes those of earlier days. */
 function countAddress(db: Connection, turn: TurnToAdmit, address: string): void {
   const day = utcDay(turn.nowMs);
+  const { changes } = db
+    .statement(
+      'UPDATE address_days SET turns = turns + 1 WHERE day = :day AND channel = :channel AND address = :address AND app_id = :appId',
+    )
+    .run({ day, channel: turn.channel, address, appId: turn.appId });
+  if (changes === 1) return;
   db.statement('DELETE FROM address_days WHERE day < :day').run({ day });
-  db.statement(
-    `INSERT INTO address_days (day, channel, address, app_id, turns) VALUES (:day, :channel, :address, :appId, 1)
-     ON CONFLICT (day, channel, address, app_id) DO UPDATE SET turns = turns + 1`,
-  ).run({ day, channel: turn.channel, address, appId: turn.appId });
+  db.statement('INSERT INTO address_days (day, channel, address, app_id, turns) VALUES (:day, :channel, :address, :appId, 1)').run({
+    day,
+    channel: turn.channel,
+    address,
+    appId: turn.appId,
+  });
 }
 
 interface ChargedAttempt extends CountedAs {
