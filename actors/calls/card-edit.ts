@@ -12,7 +12,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { ERROR_DETAILS_MAX } from '../../protocol/limits.ts';
 import type { EditReply, EditRequest } from '../../protocol/runtime/invocations.ts';
 import { type Detail, summarise } from '../../protocol/schema/issues.ts';
-import { type PickChange, readBlockById } from '../../storage/conversations/conversations.ts';
+import { type PickChange, readBlockById } from '../../storage/conversations/blocks.ts';
 import type { InvocationChange, InvocationRow } from '../../storage/conversations/invocations.ts';
 import type { Caller } from '../caller.ts';
 import { redactionOf } from '../people/redaction.ts';

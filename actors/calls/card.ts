@@ -5,7 +5,7 @@ import type { ConfirmCardBody } from '../../protocol/catalog/confirm.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { Detail } from '../../protocol/schema/issues.ts';
 import { clip } from '../../protocol/schema/text.ts';
-import { type PickChange, readBlockById } from '../../storage/conversations/conversations.ts';
+import { type PickChange, readBlockById } from '../../storage/conversations/blocks.ts';
 import { type InvocationChange, type InvocationRow, readInvocationById } from '../../storage/conversations/invocations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { CallDefinition } from './call-definition.ts';

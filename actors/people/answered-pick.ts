@@ -1,7 +1,7 @@
 /** The change of a block's row when a person picks an answer in it. */
 import { safeFallback } from '../../assistant/privacy/safe-block.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
-import type { PickChange } from '../../storage/conversations/conversations.ts';
+import type { PickChange } from '../../storage/conversations/blocks.ts';
 
 /** The block with its Pick answered, as a compare-and-set of the block's body. */
 export function answeredPick(block: Block, selectedIds: readonly string[]): PickChange {

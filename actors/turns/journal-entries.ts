@@ -17,7 +17,8 @@ function packed(entry: JournalEntry): Packed {
 
 /** The three entries as one, if they are all that was said of one text block. */
 function wholeBlock(start: JournalEntry | undefined, run: JournalEntry | undefined, end: JournalEntry | undefined): Packed | undefined {
-  if (start === undefined || !('event' in start) || start.event.type !== 'block.start' || start.event.block_type !== 'text') return undefined;
+  if (start === undefined || !('event' in start) || start.event.type !== 'block.start' || start.event.block_type !== 'text')
+    return undefined;
   if (run === undefined || !('deltas' in run) || end === undefined || !('ready' in end)) return undefined;
   const { id, index } = start.event;
   const isOneBlock = run.deltas === id && end.ready === id && run.index === index && end.index === index;

@@ -1,7 +1,7 @@
 /** Tells a turn again from its rows: the same events with the same seqs, as text at the reader's pace. */
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { renderDelta, renderEvent } from '../../protocol/runtime/stream-events.ts';
-import { readBlockById } from '../../storage/conversations/conversations.ts';
+import { readBlockById } from '../../storage/conversations/blocks.ts';
 import { readJournal, readTurnStart } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { FrameSlice, FrameSource } from '../frame-source.ts';

@@ -9,7 +9,7 @@ import type { ChatRequest, ToolResult } from '../../protocol/runtime/chat.ts';
 import { isUnsettled } from '../../protocol/runtime/states.ts';
 import { summarise } from '../../protocol/schema/issues.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
-import { type NewBlock, type PickChange, readBlockOfConversation } from '../../storage/conversations/conversations.ts';
+import { type NewBlock, type PickChange, readBlockOfConversation } from '../../storage/conversations/blocks.ts';
 import {
   type InvocationChange,
   type InvocationRow,

@@ -3,7 +3,7 @@ import { type ChatTurnContext, chatTurn } from '../../machines/chat-turn.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import { replacedBy } from '../../protocol/catalog/selection.ts';
 import type { TurnState } from '../../protocol/runtime/states.ts';
-import type { NewBlock } from '../../storage/conversations/conversations.ts';
+import type { NewBlock } from '../../storage/conversations/blocks.ts';
 import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
 import { readWaitingTurns } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
@@ -22,7 +22,9 @@ export function turnMachine(stored?: { readonly state: TurnState; readonly snaps
 
 /** JSON of what differs from a turn that begins. */
 function keptContext(context: ChatTurnContext): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(context).filter(([name, value]) => JSON.stringify(value) !== FRESH_JSON.get(name))));
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(context).filter(([name, value]) => JSON.stringify(value) !== FRESH_JSON.get(name))),
+  );
 }
 
 /** The machine as its row holds it. */

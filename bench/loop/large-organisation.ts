@@ -25,6 +25,9 @@ export const BUSY_PERSON = 'usr_busy00000000000000000000';
 export const LONG_CONVERSATION = 'cnv_long00000000000000000000';
 export const LONG_DEVICE = 'e'.repeat(32);
 
+/** SQL for the number of the i-th message of the long conversation. */
+const LONG_NUMBER = `((SELECT id FROM turns WHERE app_id = :app AND turn_id = 'turn_long' || ((i + 1) / 2)) * 2 + (i + 1) % 2)`;
+
 /** Statements in order; `:n` rows of `n(i)` each. Times fall back over 120 days, so that some lie outside of every window. */
 const FILL: readonly (readonly [keyof LargePlan | number, string])[] = [
   [
@@ -53,29 +56,27 @@ const FILL: readonly (readonly [keyof LargePlan | number, string])[] = [
     const id = (name: string) => `printf('${name}_${prefix}', i)`;
     const rows = kind as keyof LargePlan;
     return [
+      [
+        rows,
+        `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, state, attempt, snapshot,
+           model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
+         SELECT :app, ${id('turn')}, ${id('cnv')}, 'message', '', '', '{}', '', 'done', 1, '{}', 'offline', 0, 5, :now - i, :now - i FROM n`,
+      ] as const,
       ...[1, 2].flatMap((ordinal) => {
-        const message = `printf('msg_${prefix}', i * 2 + ${ordinal})`;
+        const number = `(SELECT id * 2 + ${ordinal - 1} FROM turns WHERE app_id = :app AND turn_id = ${id('turn')})`;
         return [
           [
             rows,
-            `INSERT INTO messages (id, conversation_id, ordinal, role, created_at_ms)
-             SELECT ${message}, ${id('cnv')}, ${ordinal}, '${ordinal === 1 ? 'user' : 'assistant'}', :now - i FROM n`,
+            `INSERT INTO messages (no, id, ordinal, created_at_ms)
+             SELECT ${number}, printf('msg_${prefix}', i * 2 + ${ordinal}), ${ordinal}, :now - i FROM n`,
           ],
           [
             rows,
             `INSERT INTO blocks (place, id, block_type, revision, body)
-             SELECT (SELECT no * 1024 FROM messages WHERE id = ${message}), printf('blk_${prefix}', i * 2 + ${ordinal}), 'text', 1,
-               '{"md":"What was said here."}' FROM n`,
+             SELECT ${number} * 1024, printf('blk_${prefix}', i * 2 + ${ordinal}), 'text', 1, '{"md":"What was said here."}' FROM n`,
           ],
         ] as const;
       }),
-      [
-        rows,
-        `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
-           assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
-         SELECT :app, ${id('turn')}, ${id('cnv')}, 'message', '', '', '{}', '', printf('msg_${prefix}', i * 2 + 1),
-           printf('msg_${prefix}', i * 2 + 2), 'done', 1, '{}', 'offline', 0, 5, :now - i, :now - i FROM n`,
-      ] as const,
     ];
   }),
   [
@@ -111,17 +112,22 @@ const FILL: readonly (readonly [keyof LargePlan | number, string])[] = [
      SELECT :app, 'live', date(:now / 1000 - i * 86400, 'unixepoch'), 8000, 8000, 80000 FROM n`,
   ],
   [
+    LONG_MESSAGES / 2,
+    `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, state, attempt, snapshot,
+       model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
+     SELECT :app, 'turn_long' || i, '${LONG_CONVERSATION}', 'message', '', '', '{}', '', 'done', 1, '{}', 'offline', 0, 5, :now + i, :now + i FROM n`,
+  ],
+  [
     LONG_MESSAGES,
-    `INSERT INTO messages (id, conversation_id, ordinal, role, created_at_ms)
-     SELECT printf('msg_long%020d', i), '${LONG_CONVERSATION}', i, iif(i % 2, 'user', 'assistant'), :now + i FROM n`,
+    `INSERT INTO messages (no, id, ordinal, created_at_ms)
+     SELECT ${LONG_NUMBER}, printf('msg_long%020d', i), i, :now + i FROM n`,
   ],
   [
     LONG_MESSAGES,
     `INSERT INTO blocks (place, id, block_type, revision, body)
-     SELECT (SELECT no * 1024 FROM messages WHERE id = printf('msg_long%020d', i)), printf('blk_long%020d', i), 'text', 1,
+     SELECT ${LONG_NUMBER} * 1024, printf('blk_long%020d', i), 'text', 1,
        json_object('md', replace(hex(zeroblob(${LONG_BLOCK_CHARS / 20})), '00', 'ten chars ')) FROM n`,
   ],
-  [1, 'UPDATE messages SET turn = (SELECT id FROM turns WHERE turns.conversation_id = messages.conversation_id)'],
 ];
 
 export interface LargeIds {

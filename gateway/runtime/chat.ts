@@ -13,7 +13,7 @@ import { messagesPool, senderPools, writePools } from './pools.ts';
 
 const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Of a digest that nobody can compute without the key, so this much of it cannot be met by trying. Each turn's row has it. */
+/** Each turn's row has it. Nobody can compute the digest without the key, so this much of it cannot be met by trying. */
 const FINGERPRINT_BYTES = 16;
 
 /** What a retry must repeat: the body, the device, the channel and the person (CHAT-10). */

@@ -3,7 +3,7 @@ import type { InvocationState } from '../../protocol/runtime/states.ts';
 import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
 import { columns, flag, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { type PickChange, setPicks } from './conversations.ts';
+import { type PickChange, setPicks } from './blocks.ts';
 
 const invocation = columns({
   id: text,

@@ -3,7 +3,7 @@
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { placeIn } from './conversations.ts';
+import { placeIn } from './blocks.ts';
 
 const ownConversation = columns({
   id: text,
@@ -11,8 +11,8 @@ const ownConversation = columns({
   placeholders: integer,
   /** The person's first message in placeholder form; '' when it has no text. */
   firstWords: text.from(
-    `coalesce((SELECT b.body ->> '$.md' FROM messages m CROSS JOIN blocks b ON b.${placeIn('m.no')}
-       WHERE m.conversation_id = conversations.id AND m.role = 'user' ORDER BY m.ordinal, b.place LIMIT 1), '')`,
+    `coalesce((SELECT b.body ->> '$.md' FROM turns t CROSS JOIN blocks b ON b.${placeIn('(t.id * 2)')}
+       WHERE t.conversation_id = conversations.id ORDER BY t.id, b.place LIMIT 1), '')`,
   ),
   createdAtMs: integer,
   updatedAtMs: integer,

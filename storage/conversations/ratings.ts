@@ -4,7 +4,7 @@ import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { afterPage, type PageKey, pageStart } from '../sqlite/page-key.ts';
-import { type PickChange, setPicks } from './conversations.ts';
+import { type PickChange, setPicks } from './blocks.ts';
 
 const rating = columns({
   blockId: text,

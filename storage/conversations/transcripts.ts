@@ -3,7 +3,8 @@ import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { afterPage, type PageKey, pageStart } from '../sqlite/page-key.ts';
-import { messageHead, messagesOf, pageMessage, type StoredMessage, withinPage } from './conversations.ts';
+import { messageHead, messagesOf, numberOf, OF_TURNS, pageMessage, role, type StoredMessage, withinPage } from './conversations.ts';
+import { ANSWER_OF_TURN } from './turns.ts';
 
 /** Rows read for one page of one channel: some 20 ms. The app may have millions of rows of the other channel. */
 const SCANNED_MAX = 5_000;
@@ -18,7 +19,10 @@ const conversationHead = columns({
   /** '' when the caller had no device header. */
   deviceId: text,
   endUserId: orNull(text),
-  messages: integer.from('(SELECT coalesce(max(ordinal), 0) FROM messages WHERE conversation_id = conversations.id)'),
+  messages: integer.from(
+    `coalesce((SELECT ordinal FROM messages
+       WHERE no = 2 * (SELECT max(turns.id) FROM turns WHERE conversation_id = conversations.id) + 1), 0)`,
+  ),
   createdAtMs: integer,
 });
 
@@ -76,14 +80,12 @@ export interface TranscriptPage {
 
 /** Up to `limit` messages after the one with the id `after` ('' for the first ones; unknown: none), oldest first. */
 export function readTranscriptPage(db: Connection, conversationId: string, after: string, limit: number): TranscriptPage {
+  const before = after === '' ? '0' : numberOf(':after');
   const rows = pageMessage.all(
     db,
-    `FROM messages
-     WHERE conversation_id = :conversationId
-       AND ordinal > CASE :after WHEN '' THEN 0
-         ELSE (SELECT ordinal FROM messages WHERE id = :after AND conversation_id = :conversationId) END
-     ORDER BY ordinal LIMIT :limit`,
-    { conversationId, after, limit },
+    `FROM ${OF_TURNS} WHERE conversation_id = :conversationId AND turns.id >= ${before} / 2 AND no > ${before}
+     ORDER BY turns.id, no LIMIT :limit`,
+    { conversationId, limit, after },
   );
   const held = withinPage(rows);
   const isLast = held.length === rows.length && rows.length < limit;
@@ -96,19 +98,23 @@ const messageTurn = columns({
   state: text,
   model: text,
   endedAtMs: orNull(integer),
-  assistantMessageId: text,
+  assistantMessageId: text.from(ANSWER_OF_TURN),
 });
 
 export type MessageTurn = Omit<RowOf<typeof messageTurn>, 'assistantMessageId'>;
 
 /** The turns that these messages of the assistant answered, by message. */
 export function readTurnsOfMessages(db: Connection, messageIds: readonly string[]): ReadonlyMap<string, MessageTurn> {
-  const answered = `SELECT turn FROM messages WHERE id IN (SELECT value FROM json_each(:ids)) AND role = 'assistant'`;
+  const answered = 'SELECT no / 2 FROM messages WHERE messages.id IN (SELECT value FROM json_each(:ids)) AND no % 2 = 1';
   const from = `FROM turns WHERE id IN (${answered})`;
   return new Map(messageTurn.all(db, from, { ids: JSON.stringify(messageIds) }).map((row) => [row.assistantMessageId, row]));
 }
 
-const messagePlace = columns({ id: text, conversationId: text, role: text.as<'user' | 'assistant'>() });
+const messagePlace = columns({
+  id: text.from('messages.id'),
+  conversationId: text.from('(SELECT conversation_id FROM turns WHERE turns.id = messages.no / 2)'),
+  role,
+});
 
 export type MessagePlace = RowOf<typeof messagePlace>;
 
@@ -121,7 +127,7 @@ export function readMessagePlace(db: Connection, id: string): MessagePlace | und
 export function readOpeningWords(db: Connection, appId: string, turnId: string): StoredMessage | null {
   const opening = messageHead.get(
     db,
-    'FROM messages WHERE id = (SELECT user_message_id FROM turns WHERE app_id = :appId AND turn_id = :turnId)',
+    'FROM messages WHERE no = 2 * (SELECT turns.id FROM turns WHERE app_id = :appId AND turn_id = :turnId)',
     { appId, turnId },
   );
   return opening === undefined ? null : (messagesOf(db, [opening])[0] ?? null);

@@ -7,7 +7,8 @@ import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { Withdrawal } from '../sqlite/withdrawal.ts';
 import { type UploadUse, useUploads } from '../uploads/uploads.ts';
-import { enterPastFence, insertBlocks, insertMessage, type NewBlock, type PickChange, setPicks } from './conversations.ts';
+import { insertBlocks, type NewBlock, type PickChange, setPicks } from './blocks.ts';
+import { enterPastFence, insertMessage } from './conversations.ts';
 import { changeInvocations, type InvocationChange } from './invocations.ts';
 import { insertPlaceholders, type PlaceholderRow } from './placeholders.ts';
 import { ENDING_ROOM, insertJournal, readTurn, type TurnKind } from './turns.ts';
@@ -114,10 +115,10 @@ function enterConversation(db: Connection, input: OpenTurnInput): void {
 function insertTurn(db: Connection, input: OpenTurnInput): number {
   const { lastInsertRowid } = db
     .statement(
-      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
-         assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms, ending, run_by)
-       VALUES (:appId, :turnId, :conversationId, :kind, :fingerprint, :deviceId, :request, :requestId, :userMessageId,
-         :assistantMessageId, :state, 1, :snapshot, :model, 0, :nextSeq, :nowMs, :endedAtMs, :ending, :runBy)`,
+      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, state,
+         attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms, ending, run_by)
+       VALUES (:appId, :turnId, :conversationId, :kind, :fingerprint, :deviceId, :request, :requestId, :state,
+         1, :snapshot, :model, 0, :nextSeq, :nowMs, :endedAtMs, :ending, :runBy)`,
     )
     .run({
       appId: input.appId,
@@ -129,8 +130,6 @@ function insertTurn(db: Connection, input: OpenTurnInput): number {
       deviceId: input.deviceId,
       request: input.request,
       requestId: input.requestId,
-      userMessageId: input.userMessage?.id ?? null,
-      assistantMessageId: input.assistantMessageId,
       state: input.state,
       snapshot: input.snapshot,
       model: input.model,
@@ -155,12 +154,12 @@ export const transactions = {
     if (input.placeholders.length > 0) insertPlaceholders(db, conversationId, input.placeholders);
     const turn = insertTurn(db, input);
     if (input.userMessage !== null) {
-      insertMessage(db, { id: input.userMessage.id, conversationId, role: 'user', createdAtMs: nowMs, turn });
+      insertMessage(db, { id: input.userMessage.id, conversationId, turn, role: 'user', createdAtMs: nowMs });
       insertBlocks(db, conversationId, input.userMessage.id, input.userMessage.blocks);
       const { id: messageId, uploads } = input.userMessage;
       if (uploads.length > 0 && !useUploads(db, { messageId, uploads })) throw stale();
     }
-    insertMessage(db, { id: input.assistantMessageId, conversationId, role: 'assistant', createdAtMs: nowMs, turn });
+    insertMessage(db, { id: input.assistantMessageId, conversationId, turn, role: 'assistant', createdAtMs: nowMs });
     if (input.journal !== null) insertJournal(db, turn, 0, input.journal);
     const changes = input.invocationChanges.map((change) => (change.to === 'executing' ? { ...change, executedBy: turn } : change));
     if (!setPicks(db, input.picks) || changeInvocations(db, changes, nowMs).length > 0) {

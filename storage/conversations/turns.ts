@@ -4,10 +4,15 @@ import { type Charge, recordCharge } from '../billing/usage-ledger.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { deleteBlocks, enterPastFence, type Fence, insertBlocks, type NewBlock, passFence } from './conversations.ts';
+import { deleteBlocks, insertBlocks, type NewBlock } from './blocks.ts';
+import { enterPastFence, type Fence, passFence } from './conversations.ts';
 import { insertInvocations, type NewInvocation, type Settlement, transactions as settling } from './invocations.ts';
 
 export type TurnKind = 'message' | 'form' | 'continuation';
+
+/** SQL for the ids of a turn's messages, beside a row of `turns`: see the schema on their numbers. */
+const QUESTION_OF_TURN = '(SELECT m.id FROM messages m WHERE m.no = turns.id * 2)';
+export const ANSWER_OF_TURN = '(SELECT m.id FROM messages m WHERE m.no = turns.id * 2 + 1)';
 
 const turnRow = columns({
   turn: integer.from('id'),
@@ -19,9 +24,7 @@ const turnRow = columns({
   deviceId: text,
   /** JSON of what is asked later of the request that opened the turn. */
   request: text,
-  /** Null for continuations. */
-  userMessageId: orNull(text),
-  assistantMessageId: text,
+  assistantMessageId: text.from(ANSWER_OF_TURN),
   state: text.as<TurnState>(),
   /** JSON of what the machine's context has that a turn does not begin with. */
   snapshot: text,
@@ -64,7 +67,7 @@ export function readTurnSender(db: Connection, turn: number): TurnSender | undef
 
 /** Who sent the turn that this message of the assistant answered, and when. */
 export function readAnswerSender(db: Connection, messageId: string): TurnSender | undefined {
-  const turn = `SELECT turn FROM messages WHERE id = :messageId AND role = 'assistant'`;
+  const turn = 'SELECT no / 2 FROM messages WHERE messages.id = :messageId AND no % 2 = 1';
   return turnSender.get(db, `FROM turns WHERE id = (${turn})`, { messageId });
 }
 
@@ -99,14 +102,14 @@ export function wasSigned(db: Connection, turn: number): boolean {
   return row?.signed === 1;
 }
 
-const turnQuestion = columns({ question: orNull(text).from(`coalesce(user_message_id, request ->> '$.question')`) });
+const turnQuestion = columns({ question: orNull(text).from(`coalesce(${QUESTION_OF_TURN}, request ->> '$.question')`) });
 
 /** The person's message that a turn answers. For a continuation, the message that it continues; null when unknown. */
 export function readQuestion(db: Connection, turn: number): string | null {
   return turnQuestion.get(db, 'FROM turns WHERE id = :turn', { turn })?.question ?? null;
 }
 
-const turnStart = columns({ conversationId: text, messageId: text.from('assistant_message_id'), model: text, requestId: text });
+const turnStart = columns({ conversationId: text, messageId: text.from(ANSWER_OF_TURN), model: text, requestId: text });
 
 /** What the first event of a turn says; undefined when there is no such turn. */
 export function readTurnStart(db: Connection, turn: number): RowOf<typeof turnStart> | undefined {

@@ -135,34 +135,6 @@ export const organisationMigrations: readonly Migration[] = [
       CREATE INDEX conversations_by_app ON conversations (app_id, updated_at_ms);
       CREATE INDEX conversations_by_end_user ON conversations (end_user_id) WHERE end_user_id IS NOT NULL;
 
-      CREATE TABLE messages (
-        -- By this its blocks are found.
-        no INTEGER PRIMARY KEY,
-        id TEXT NOT NULL UNIQUE,
-        conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
-        ordinal INTEGER NOT NULL,
-        role TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
-        created_at_ms INTEGER NOT NULL,
-        -- The turn that it opened or answers.
-        turn INTEGER,
-        UNIQUE (conversation_id, ordinal)
-      ) STRICT;
-
-      CREATE TABLE blocks (
-        -- 1,024 times the number of its message, and its position there: so that the blocks of a message lie side by side, in order,
-        -- and each says in a few bytes whose it is. No message has so many: an answer has at most 256, and those of the service's own.
-        place INTEGER PRIMARY KEY,
-        id TEXT NOT NULL UNIQUE,
-        block_type TEXT NOT NULL,
-        revision INTEGER NOT NULL,
-        body TEXT NOT NULL,
-        fallback_text TEXT
-      ) STRICT;
-      -- What a foreign key would do, which would need an index.
-      CREATE TRIGGER blocks_go_with_their_message AFTER DELETE ON messages BEGIN
-        DELETE FROM blocks WHERE place BETWEEN old.no * 1024 AND old.no * 1024 + 1023;
-      END;
-
       CREATE TABLE turns (
         -- Never reused: the ledger outlives the conversation it was spent on.
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -177,9 +149,6 @@ export const organisationMigrations: readonly Migration[] = [
         -- JSON of what is asked of its request later: whether it was signed, tells of a write, and which message it answers.
         request TEXT NOT NULL,
         request_id TEXT NOT NULL,
-        -- Rows of the same conversation, which go with it: no foreign key, which would need an index each.
-        user_message_id TEXT,
-        assistant_message_id TEXT NOT NULL,
         state TEXT NOT NULL,
         attempt INTEGER NOT NULL,
         -- JSON of what the machine's context has that a turn does not begin with.
@@ -197,6 +166,35 @@ export const organisationMigrations: readonly Migration[] = [
       ) STRICT;
       CREATE INDEX turns_by_conversation ON turns (conversation_id, id);
       CREATE INDEX turns_open ON turns (conversation_id) WHERE ended_at_ms IS NULL;
+
+      CREATE TABLE messages (
+        -- Twice the number of its turn, and 1 more for the assistant's. So a conversation's messages are found by its turns, in order, and
+        -- neither needs an index for it or the other's id.
+        no INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        -- From 1 on, in its conversation.
+        ordinal INTEGER NOT NULL,
+        created_at_ms INTEGER NOT NULL
+      ) STRICT;
+
+      CREATE TABLE blocks (
+        -- 1,024 times the number of its message, and its position there, for the same reasons. No message has so many blocks: an answer has
+        -- at most 256, and a few of the service's own.
+        place INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        block_type TEXT NOT NULL,
+        revision INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        fallback_text TEXT
+      ) STRICT;
+
+      -- What foreign keys would do, if these columns could be some.
+      CREATE TRIGGER messages_go_with_their_turn AFTER DELETE ON turns BEGIN
+        DELETE FROM messages WHERE no BETWEEN old.id * 2 AND old.id * 2 + 1;
+      END;
+      CREATE TRIGGER blocks_go_with_their_message AFTER DELETE ON messages BEGIN
+        DELETE FROM blocks WHERE place BETWEEN old.no * 1024 AND old.no * 1024 + 1023;
+      END;
 
       -- What a turn said, so that it can be said again: events, and for runs of deltas the lengths they had. The last piece, which is the
       -- only one of most turns, is in the row of the turn.

@@ -3,6 +3,7 @@
  * ledger stays: it names turns and amounts, but no people.
  */
 import { Refusal } from '../../protocol/errors.ts';
+import { OF_TURNS } from '../conversations/conversations.ts';
 import { columns, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { unbindPerson } from './devices.ts';
@@ -42,9 +43,10 @@ function erasePerson(db: Connection, { appId, endUserId }: { appId: string; endU
   });
   const erased = conversations.slice(0, CONVERSATIONS_PER_ERASURE);
   const erase = db.statement('DELETE FROM conversations WHERE id = :id');
+  const used = `FROM uploads WHERE message_id IN (SELECT messages.id FROM ${OF_TURNS} WHERE conversation_id = :id)`;
   const uploadIds: string[] = [];
   for (const id of erased) {
-    uploadIds.push(...readIds(db, 'FROM uploads WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = :id)', { id }));
+    uploadIds.push(...readIds(db, used, { id }));
     erase.run({ id });
   }
   if (conversations.length > CONVERSATIONS_PER_ERASURE) return { done: false, conversations: erased.length, uploadIds };

@@ -148,9 +148,9 @@ function rowsOf({ cluster, app }: Run, conversationId: string): string {
   const queries = [
     'SELECT * FROM conversations WHERE id = @id',
     'SELECT * FROM turns WHERE conversation_id = @id ORDER BY id',
-    'SELECT * FROM messages WHERE conversation_id = @id ORDER BY ordinal',
-    `SELECT b.* FROM messages m JOIN blocks b ON b.place BETWEEN m.no * 1024 AND m.no * 1024 + 1023
-     WHERE m.conversation_id = @id ORDER BY b.place`,
+    `SELECT m.* FROM messages m WHERE m.no / 2 IN (${turns}) ORDER BY m.no`,
+    `SELECT b.* FROM turns t JOIN blocks b ON b.place BETWEEN t.id * 2048 AND t.id * 2048 + 2047
+     WHERE t.conversation_id = @id ORDER BY b.place`,
     'SELECT * FROM invocations WHERE conversation_id = @id ORDER BY id',
     `SELECT * FROM turn_journal WHERE turn IN (${turns}) ORDER BY turn, first_seq`,
     `SELECT * FROM charges WHERE turn IN (${turns}) ORDER BY turn`,

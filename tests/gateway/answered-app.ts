@@ -13,12 +13,13 @@ import { pairingClaimRoute } from '../../gateway/runtime/pairings.ts';
 import { ratingsRoute } from '../../gateway/runtime/ratings.ts';
 import type { AppSettingsPatch } from '../../protocol/console/app-settings.ts';
 import { createApp } from '../../storage/apps/app-creation.ts';
-import { insertBlocks, insertMessage } from '../../storage/conversations/conversations.ts';
+import { insertBlocks } from '../../storage/conversations/blocks.ts';
 import type { Channel } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { openWriter } from '../../storage/sqlite/database.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { storeApp } from '../actors/setup/app-in-storage.ts';
+import { storeTurn } from '../storage/conversations/stored-turns.ts';
 import { serve, type TestServer } from './test-server.ts';
 
 export const START = Date.UTC(2026, 10, 21, 10);
@@ -164,24 +165,14 @@ export function converse(
       `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
        VALUES (:conversationId, :appId, :channel, :deviceId, 1, :atMs, :atMs)`,
     ).run({ conversationId, appId, channel, deviceId, atMs });
-    insertMessage(db, { id: userMessageId, conversationId, role: 'user', createdAtMs: atMs });
+    storeTurn(db, { appId, turnId, conversationId, deviceId, model: 'offline', atMs, asked: userMessageId, answer: messageId });
     insertBlocks(db, conversationId, userMessageId, [newBlock(`blk_u${n.slice(1)}`, 0, 'text', { md: more.question ?? 'How long?' })]);
-    insertMessage(db, { id: messageId, conversationId, role: 'assistant', createdAtMs: atMs });
     insertBlocks(
       db,
       conversationId,
       messageId,
       blocks.map(([type, body], at) => newBlock(blockIds[at] as string, at, type, body)),
     );
-    const { lastInsertRowid: turn } = db
-      .statement(
-        `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
-           assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
-         VALUES (:appId, :turnId, :conversationId, 'message', '', :deviceId, '{}', 'r', :userMessageId, :messageId, 'completed', 1, '{}',
-           'offline', 0, 5, :atMs, :atMs)`,
-      )
-      .run({ appId, turnId, conversationId, deviceId, userMessageId, messageId, atMs });
-    db.statement('UPDATE messages SET turn = :turn WHERE conversation_id = :conversationId').run({ turn, conversationId });
   });
   return { conversationId, userMessageId, messageId, turnId, blockIds };
 }

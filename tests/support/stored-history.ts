@@ -68,14 +68,20 @@ type Report = (rule: Rule, of: string, detail: string) => void;
 function heldRows(cluster: Cluster, { organisationId }: TestApp): Pick<Held, 'turns' | 'messages'> & { charged: number; orphans: number } {
   const db = cluster.rows(organisationId);
   const all = <T>(sql: string) => db.prepare(sql).all() as T[];
-  const turns = all<TurnRow>('SELECT t.*, (SELECT count(*) FROM charges c WHERE c.turn = t.id) AS charges FROM turns t ORDER BY t.id');
+  const turns = all<TurnRow>(
+    `SELECT t.*, u.id AS user_message_id, a.id AS assistant_message_id, (SELECT count(*) FROM charges c WHERE c.turn = t.id) AS charges
+     FROM turns t LEFT JOIN messages u ON u.no = t.id * 2 LEFT JOIN messages a ON a.no = t.id * 2 + 1 ORDER BY t.id`,
+  );
   const blocks = new Map<string, StoredBlock[]>();
   type Row = { id: string; message_id: string; block_type: string; body: string };
   const said = 'SELECT b.*, m.id AS message_id FROM blocks b JOIN messages m ON m.no = b.place / 1024 ORDER BY b.place';
   for (const { id, message_id, block_type, body } of all<Row>(said)) {
     blocks.set(message_id, [...(blocks.get(message_id) ?? []), { id, block_type, body: JSON.parse(body) }]);
   }
-  const messages = all<{ id: string; conversation_id: string; role: string }>('SELECT * FROM messages ORDER BY conversation_id, ordinal');
+  const messages = all<{ id: string; conversation_id: string; role: string }>(
+    `SELECT m.id, t.conversation_id, iif(m.no % 2, 'assistant', 'user') AS role FROM messages m JOIN turns t ON t.id = m.no / 2
+     ORDER BY t.conversation_id, m.no`,
+  );
   const one = (sql: string) => (db.prepare(sql).get() as { n: number }).n;
   return {
     turns: turns.map((row) => ({

@@ -28,9 +28,8 @@ interface Table {
 interface Copy {
   readonly ids: readonly string[];
   readonly shiftMs: number;
-  /** What the numbers of its turns and messages are more than those of the original. */
+  /** What the numbers of its turns are more than those of the original. */
   readonly turnShift: number;
-  readonly messageShift: number;
 }
 
 /** The value of one column in a copy. */
@@ -42,9 +41,12 @@ export interface CopiedConversation {
 }
 
 const TURNS = 'SELECT id FROM turns WHERE conversation_id = :id';
-const MESSAGES = 'SELECT no FROM messages WHERE conversation_id = :id';
-/** A block lies at so many times the number of its message, and its position. */
-const PLACES_PER_MESSAGE = 1024;
+/** Rows that are numbered by their turn: so many times its number, and something less. */
+const BY_TURN: Readonly<Record<string, { readonly column: string; readonly times: number }>> = {
+  turns: { column: 'id', times: 1 },
+  messages: { column: 'no', times: 2 },
+  blocks: { column: 'place', times: 2048 },
+};
 
 /** Every table in which rows of a conversation, of its turns or of its device can be. */
 function tablesOf(db: Database.Database): Table[] {
@@ -58,8 +60,9 @@ function tablesOf(db: Database.Database): Table[] {
 
 function whereOf(table: string, columns: readonly string[]): string | undefined {
   if (table === 'conversations') return 'id = :id';
-  if (table === 'blocks') return `place / ${PLACES_PER_MESSAGE} IN (${MESSAGES})`;
   if (columns.includes('conversation_id')) return 'conversation_id = :id';
+  const byTurn = BY_TURN[table];
+  if (byTurn !== undefined) return `${byTurn.column} / ${byTurn.times} IN (${TURNS})`;
   if (columns.includes('turn')) return `turn IN (${TURNS})`;
   return columns.includes('device_id') ? 'device_id = :device' : undefined;
 }
@@ -95,12 +98,11 @@ function textCell(text: string, ids: Ids): Cell {
 
 function cellOf(table: string, column: string, value: Value, ids: Ids): Cell {
   if (typeof value === 'string') return textCell(value, ids);
-  if (typeof value === 'number' && column.endsWith('_at_ms')) return ({ shiftMs }) => value + shiftMs;
   if (typeof value !== 'number') return () => value;
-  if (column === 'turn' || (table === 'turns' && column === 'id')) return ({ turnShift }) => value + turnShift;
-  if (table === 'messages' && column === 'no') return ({ messageShift }) => value + messageShift;
-  if (table === 'blocks' && column === 'place') return ({ messageShift }) => value + messageShift * PLACES_PER_MESSAGE;
-  return () => value;
+  if (column.endsWith('_at_ms')) return ({ shiftMs }) => value + shiftMs;
+  if (column === 'turn') return ({ turnShift }) => value + turnShift;
+  const byTurn = BY_TURN[table];
+  return byTurn?.column === column ? ({ turnShift }) => value + turnShift * byTurn.times : () => value;
 }
 
 interface Original {
@@ -108,26 +110,10 @@ interface Original {
   readonly ids: Ids;
   readonly device: string;
   readonly createdAtMs: number;
-  readonly turns: Numbers;
-  readonly messages: Numbers;
-}
-
-/** Numbers of rows, which go up by one. */
-interface Numbers {
-  /** From the first one to the last. */
-  readonly count: number;
-  /** From the first one to the first that is free. */
-  readonly shift: number;
-}
-
-/** Those of the conversation in a table, to be asked before its rows are deleted; the shift is known afterwards. */
-function numbersIn(db: Database.Database, table: 'turns' | 'messages', column: string, id: string): () => Numbers {
-  const asked = db.prepare(`SELECT min(${column}) AS first, max(${column}) AS last FROM ${table} WHERE conversation_id = ?`).get(id);
-  const { first, last } = asked as { first: number; last: number };
-  return () => {
-    const highest = db.prepare(`SELECT coalesce(max(${column}), 0) FROM ${table}`).pluck().get() as number;
-    return { count: last - first + 1, shift: highest + 1 - first };
-  };
+  /** From the number of its first turn to that of its last one. */
+  readonly turns: number;
+  /** From the number of its first turn to the first that is free. */
+  readonly turnShift: number;
 }
 
 /** Takes the original out of the file: its copies end where it stood, as the newest rows of their tables. */
@@ -135,18 +121,19 @@ function takeOut(db: Database.Database, id: string): Original {
   const head = db.prepare('SELECT device_id AS device, created_at_ms AS createdAtMs FROM conversations WHERE id = ?').get(id);
   if (head === undefined) throw new Error(`there is no conversation ${id} to copy`);
   const { device, createdAtMs } = head as { device: string; createdAtMs: number };
-  const turns = numbersIn(db, 'turns', 'id', id);
-  const messages = numbersIn(db, 'messages', 'no', id);
+  const numbers = db.prepare(`SELECT min(id) AS first, max(id) AS last FROM turns WHERE conversation_id = ?`).get(id);
+  const { first, last } = numbers as { first: number; last: number };
   const ids = new Ids();
   const tables = tablesOf(db).map((table) => {
     const rows = db.prepare(`SELECT * FROM ${table.name} WHERE ${table.where}`).raw().all({ id, device }) as Value[][];
     return { table, rows: rows.map((row) => row.map((value, at) => cellOf(table.name, table.columns[at] ?? '', value, ids))) };
   });
-  // Turns and messages go last: rows of theirs are found by them.
-  const goesLast = ({ table }: { readonly table: Table }): number => Number(table.name === 'turns' || table.name === 'messages');
-  for (const { table } of tables.toSorted((a, b) => goesLast(a) - goesLast(b)))
+  // Turns go last: rows of theirs are found by them.
+  const isTurns = ({ table }: { readonly table: Table }): number => Number(table.name === 'turns');
+  for (const { table } of tables.toSorted((a, b) => isTurns(a) - isTurns(b)))
     db.prepare(`DELETE FROM ${table.name} WHERE ${table.where}`).run({ id, device });
-  return { tables, ids, device, createdAtMs, turns: turns(), messages: messages() };
+  const free = (db.prepare('SELECT coalesce(max(id), 0) FROM turns').pluck().get() as number) + 1;
+  return { tables, ids, device, createdAtMs, turns: last - first + 1, turnShift: free - first };
 }
 
 /**
@@ -161,7 +148,7 @@ export function copyConversation(file: string, id: string, count: number, told: 
     db.pragma(`cache_size = -${CACHE_KIB}`);
     // A file that is being made needs no log; the service's own is that of WAL.
     db.pragma('journal_mode = OFF');
-    const { tables, ids, device, createdAtMs, turns, messages } = takeOut(db, id);
+    const { tables, ids, device, createdAtMs, turns, turnShift } = takeOut(db, id);
     const writes = tables.map(({ table, rows }) => {
       const insert = db.prepare(`INSERT INTO ${table.name} VALUES (${table.columns.map(() => '?').join(', ')})`);
       return (copy: Copy): void => {
@@ -172,9 +159,7 @@ export function copyConversation(file: string, id: string, count: number, told: 
     for (let at = 0; at < count; at++) {
       if (at % COPIES_A_TRANSACTION === 0) db.exec(at === 0 ? 'BEGIN' : 'COMMIT; BEGIN');
       const shiftMs = (at - count) * COPY_APART_MS;
-      const turnShift = turns.shift + at * turns.count;
-      const messageShift = messages.shift + at * messages.count;
-      const copy = { ids: ids.mint(createdAtMs + shiftMs), shiftMs, turnShift, messageShift };
+      const copy = { ids: ids.mint(createdAtMs + shiftMs), shiftMs, turnShift: turnShift + at * turns };
       for (const write of writes) write(copy);
       told({ id: copy.ids[conversation] ?? '', device: copy.ids[owner] ?? '' });
     }

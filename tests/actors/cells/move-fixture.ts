@@ -24,6 +24,7 @@ import { openReader, openWriter } from '../../../storage/sqlite/database.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
 import { writeUploadFile } from '../../../storage/uploads/upload-files.ts';
 import { serve } from '../../gateway/test-server.ts';
+import { storeTurn } from '../../storage/conversations/stored-turns.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -247,14 +248,7 @@ export function leaveTurnOpen({ storage: { layout } }: TestCell, { organisationI
       `INSERT INTO conversations (id, app_id, channel, device_id, epoch, owner, created_at_ms, updated_at_ms)
        VALUES (:cnv, :appId, 'sandbox', '', 1, :owner, :nowMs, :nowMs)`,
     ).run({ cnv, appId, owner, nowMs });
-    db.statement(
-      "INSERT INTO messages (id, conversation_id, ordinal, role, created_at_ms) VALUES (:msg, :cnv, 1, 'assistant', :nowMs)",
-    ).run({ msg, cnv, nowMs });
-    db.statement(
-      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, assistant_message_id,
-         state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms)
-       VALUES (:appId, :cnv, :cnv, 'message', '', '', '{}', '', :msg, 'answering', 1, '{}', '', 0, 0, :nowMs)`,
-    ).run({ appId, cnv, msg, nowMs });
+    storeTurn(db, { appId, conversationId: cnv, turnId: cnv, state: 'answering', atMs: nowMs, endedAtMs: null, answer: msg });
   } finally {
     db.close();
   }

@@ -7,10 +7,10 @@ import { type Attachment, readAttachments, textOf } from '../../../actors/turns/
 import { createUploadReceiver } from '../../../actors/uploads/upload-receiver.ts';
 import { Refusal } from '../../../protocol/errors.ts';
 import { mintId } from '../../../protocol/ids.ts';
-import { insertMessage } from '../../../storage/conversations/conversations.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { makePdf } from '../../assistant/knowledge/documents.ts';
 import { png } from '../../assistant/logo/image-bytes.ts';
+import { storeTurn } from '../../storage/conversations/stored-turns.ts';
 import { storeApp } from '../setup/app-in-storage.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
@@ -75,7 +75,7 @@ test('UPLOAD-11: missing, foreign, used, expired and lost uploads get one and th
       `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms) VALUES ('c', :appId, 'live', '', 1, 1, 1)`,
     )
     .run({ appId });
-  insertMessage(writer, { id: 'm', conversationId: 'c', role: 'user', createdAtMs: 1 });
+  storeTurn(writer, { appId, conversationId: 'c', turnId: 't', asked: 'm' });
   writer.statement(`UPDATE uploads SET message_id = 'm', expires_at_ms = NULL WHERE id = :id`).run({ id: used });
   writer.close();
   rmSync(storage.layout.upload(organisationId, lost));

@@ -2,19 +2,23 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { readTranscript } from '../../../actors/turns/transcript.ts';
 import type { InvocationState } from '../../../protocol/runtime/states.ts';
-import { insertBlocks, insertMessage } from '../../../storage/conversations/conversations.ts';
+import { insertBlocks } from '../../../storage/conversations/blocks.ts';
+import { insertMessage } from '../../../storage/conversations/conversations.ts';
 import { insertInvocations } from '../../../storage/conversations/invocations.ts';
+import { storeTurn } from '../../storage/conversations/stored-turns.ts';
 import { addApp, openFiles } from '../../storage/migrations/migrated-files.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const CONVERSATION = 'cnv_1';
 
-/** A conversation that is written as it is told, with one turn to hang calls on. */
+/** A conversation that is written as it is told. */
 function conversation(t: TestContext) {
   const files = openFiles(t, NOW_MS);
   const { db } = files;
   const appId = addApp(files, 'Corner Shop', NOW_MS);
   let said = 0;
+  let unanswered: number | undefined;
+  const turns = new Map<string, number>();
   db.statement(
     `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
      VALUES (:id, :appId, 'live', 'device', 1, :nowMs, :nowMs)`,
@@ -22,7 +26,11 @@ function conversation(t: TestContext) {
 
   function say(role: 'user' | 'assistant', blocks: readonly { type: string; body: Record<string, unknown> }[]): string {
     const id = `msg_${said++}`;
-    insertMessage(db, { id, conversationId: CONVERSATION, role, createdAtMs: NOW_MS + said });
+    const asked = role === 'assistant' ? unanswered : undefined;
+    const turn = asked ?? storeTurn(db, { appId, conversationId: CONVERSATION, turnId: id, deviceId: 'device', atMs: NOW_MS });
+    unanswered = role === 'user' ? turn : undefined;
+    turns.set(id, turn);
+    insertMessage(db, { id, conversationId: CONVERSATION, turn, role, createdAtMs: NOW_MS + said });
     const rows = blocks.map(({ type, body }, position) => {
       return { id: `${id}_${position}`, position, blockType: type, revision: 1, body: JSON.stringify(body), fallbackText: null };
     });
@@ -31,15 +39,8 @@ function conversation(t: TestContext) {
   }
 
   function call(messageId: string, state: InvocationState, risk: 'read' | 'write' = 'read', expiresAtMs: number | null = null): void {
-    const turn = db
-      .statement(
-        `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, assistant_message_id,
-           state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms)
-         VALUES (:appId, :messageId, :conversationId, 'message', '', 'device', '{}', 'req', :messageId, 'completed', 1, '{}', 'm', 0, 0, :nowMs)
-         RETURNING id`,
-      )
-      .get({ appId, messageId, conversationId: CONVERSATION, nowMs: NOW_MS });
-    insertInvocations(db, { appId, conversationId: CONVERSATION, turn: turn?.id as number, messageId, nowMs: NOW_MS }, [
+    const turn = turns.get(messageId) ?? 0;
+    insertInvocations(db, { appId, conversationId: CONVERSATION, turn, messageId, nowMs: NOW_MS }, [
       {
         id: `inv_${messageId}`,
         callId: `call_${messageId}`,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXPORT_MESSAGES_MAX, exportPerson } from '../../../gateway/console/person-export.ts';
 import { mintId } from '../../../protocol/ids.ts';
-import { insertMessage } from '../../../storage/conversations/conversations.ts';
+import { storeTurn } from '../../storage/conversations/stored-turns.ts';
 import { addApp, openFiles } from '../../storage/migrations/migrated-files.ts';
 import { converse, identify } from '../../storage/people/people.ts';
 
@@ -19,7 +19,7 @@ test('CONSOLE-15: an export holds 1,000 devices and 10,000 messages, and says wh
   for (let at = 1; at < 1_000; at++) identify(db, { ...person, deviceId: device(at) });
   const { conversationId } = converse(db, { appId, deviceId: device(0), endUserId: id });
   for (let at = 2; at < EXPORT_MESSAGES_MAX; at++) {
-    insertMessage(db, { id: mintId('msg', NOW + at), conversationId, role: 'user', createdAtMs: NOW + at });
+    storeTurn(db, { appId, conversationId, turnId: `turn ${at}`, asked: mintId('msg', NOW + at), atMs: NOW + at });
   }
   const sizes = async () => {
     const { truncated, devices, conversations } = await exportPerson(db, id);
@@ -27,7 +27,7 @@ test('CONSOLE-15: an export holds 1,000 devices and 10,000 messages, and says wh
     return [truncated, devices.length, messages.length];
   };
   assert.deepEqual(await sizes(), [false, 1_000, EXPORT_MESSAGES_MAX]);
-  insertMessage(db, { id: mintId('msg', NOW), conversationId, role: 'user', createdAtMs: NOW });
+  storeTurn(db, { appId, conversationId, turnId: 'one more', asked: mintId('msg', NOW), atMs: NOW });
   assert.deepEqual(await sizes(), [true, 1_000, EXPORT_MESSAGES_MAX]);
   db.statement('DELETE FROM messages WHERE created_at_ms = :NOW').run({ NOW });
   identify(db, { ...person, deviceId: device(1_000) });

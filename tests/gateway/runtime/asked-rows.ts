@@ -9,9 +9,10 @@ import { mintId } from '../../../protocol/ids.ts';
 import { completeManifest, type ManifestAction } from '../../../protocol/runtime/manifest.ts';
 import type { InvocationState } from '../../../protocol/runtime/states.ts';
 import { mintIdentitySecret, sealIdentitySecret } from '../../../storage/apps/identity-secrets.ts';
-import { insertBlocks, insertMessage, readBlockById } from '../../../storage/conversations/conversations.ts';
+import { insertBlocks, readBlockById } from '../../../storage/conversations/blocks.ts';
 import { insertInvocations, readInvocationById } from '../../../storage/conversations/invocations.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
+import { storeTurn } from '../../storage/conversations/stored-turns.ts';
 import { serve } from '../test-server.ts';
 import { type RuntimeApp, serveApp } from './runtime-app.ts';
 
@@ -59,15 +60,8 @@ export async function serveAskedRows(t: TestContext, nowMs: () => number): Promi
       `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
        VALUES (:conversationId, :appId, 'sandbox', :device, 1, 0, 0)`,
     ).run({ conversationId, appId, device: OWNER });
-    insertMessage(db, { id: messageId, conversationId, role: 'assistant', createdAtMs: 0 });
-    const turn = db
-      .statement(
-        `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, assistant_message_id,
-           state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms)
-         VALUES (:appId, :id, :conversationId, 'message', '', '', '{}', 'r', :messageId, 'awaiting_confirmation', 1, '{}', 'm', 0, 0, 0)
-         RETURNING id`,
-      )
-      .get({ appId, id: ids.id, conversationId, messageId })?.id as number;
+    const of = { appId, conversationId, turnId: ids.id, answer: messageId };
+    const turn = storeTurn(db, { ...of, state: 'awaiting_confirmation', atMs: 0, endedAtMs: null });
     insertBlocks(db, conversationId, messageId, [
       {
         id: blockId,

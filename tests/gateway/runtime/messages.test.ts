@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import { openRedaction } from '../../../actors/people/redaction.ts';
 import { messagesRoute } from '../../../gateway/runtime/messages.ts';
 import type { InvocationState } from '../../../protocol/runtime/states.ts';
-import { insertBlocks, insertMessage } from '../../../storage/conversations/conversations.ts';
+import { insertBlocks } from '../../../storage/conversations/blocks.ts';
+import { insertMessage } from '../../../storage/conversations/conversations.ts';
 import { insertInvocations } from '../../../storage/conversations/invocations.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
+import { storeTurn } from '../../storage/conversations/stored-turns.ts';
 import { type RuntimeApp, serveApp } from './runtime-app.ts';
 
 const OWNER = 'a'.repeat(32);
@@ -26,8 +28,11 @@ function converse(app: RuntimeApp): void {
     `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
      VALUES ('cnv_1', :appId, 'sandbox', :device, 1, 0, 0)`,
   ).run({ appId: app.appId, device: OWNER });
+  let turn = 0;
   for (let n = 1; n <= 250; n++) {
-    insertMessage(db, { id: `m${n}`, conversationId: 'cnv_1', role: n % 2 === 1 ? 'user' : 'assistant', createdAtMs: n });
+    const asks = n % 2 === 1;
+    if (asks) turn = storeTurn(db, { appId: app.appId, conversationId: 'cnv_1', turnId: `turn of m${n}` });
+    insertMessage(db, { id: `m${n}`, conversationId: 'cnv_1', turn, role: asks ? 'user' : 'assistant', createdAtMs: n });
     insertBlocks(db, 'cnv_1', `m${n}`, [
       { id: `b${n}`, position: 0, blockType: 'text', revision: 1, body: '{"md":"x"}', fallbackText: null },
     ]);
@@ -93,13 +98,9 @@ function call(
   states: Readonly<Record<string, [InvocationState, number | null]>>,
 ): void {
   const db = openWriter(app.storage.layout.organisation(app.organisationId));
-  const { lastInsertRowid } = db
-    .statement(
-      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, assistant_message_id, state,
-         attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
-       VALUES (:appId, :turnId, 'cnv_1', 'message', '', :device, '{}', '', 'm250', 'answering', 1, '{}', 'm', 0, 1, 0, :endedAtMs)`,
-    )
-    .run({ appId: app.appId, turnId: `turn of ${device}`, device, endedAtMs });
+  const turnId = `turn of ${device}`;
+  const owner = { appId: app.appId, conversationId: 'cnv_1' };
+  const turn = storeTurn(db, { ...owner, turnId, deviceId: device, state: 'answering', endedAtMs, answer: `answer to ${device}` });
   const made = Object.entries(states).map(([id, [state, expiresAtMs]]) => ({
     id,
     callId: id,
@@ -112,8 +113,7 @@ function call(
     blockId: state === 'dispatched' ? null : 'b250',
     expiresAtMs,
   }));
-  const owner = { appId: app.appId, conversationId: 'cnv_1', turn: Number(lastInsertRowid), messageId: 'm250', nowMs: 0 };
-  insertInvocations(db, owner, made);
+  insertInvocations(db, { ...owner, turn, messageId: 'm250', nowMs: 0 }, made);
   db.close();
 }
 
@@ -124,7 +124,7 @@ test('HISTORY-4: open names the running turn to whoever is shown the conversatio
   for (const device of ['b'.repeat(32), OWNER]) {
     call(app, device, null, {});
     assert.deepEqual((await page(app, '')).open, {
-      turn: { turn_id: `turn of ${device}`, message_id: 'm250', status: 'running' },
+      turn: { turn_id: `turn of ${device}`, message_id: `answer to ${device}`, status: 'running' },
       pending: [],
     });
   }

@@ -9,10 +9,11 @@ import { type AppRecord, listApps, readApp, transactions } from '../../../storag
 import { readDraft, readPersona, readPublishedConfig } from '../../../storage/apps/drafts.ts';
 import { transactions as live } from '../../../storage/apps/going-live.ts';
 import { PREVIOUS_IDENTITY_SECRET_VALID_MS, readIdentitySecrets, sealIdentitySecret } from '../../../storage/apps/identity-secrets.ts';
-import { insertBlocks, insertMessage } from '../../../storage/conversations/conversations.ts';
+import { insertBlocks } from '../../../storage/conversations/blocks.ts';
 import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
+import { storeTurn } from '../conversations/stored-turns.ts';
 import { StoredSources } from '../knowledge/stored-sources.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
@@ -251,15 +252,10 @@ test('STORE-14: deleting an app takes everything it knew and said, and leaves th
       conversationId,
       appId,
     });
-    insertMessage(db, { id: messageId, conversationId, role: 'assistant', createdAtMs: 0 });
+    storeTurn(db, { appId, conversationId, turnId: 't', answer: messageId });
     insertBlocks(db, conversationId, messageId, [
       { id: mintId('blk', NOW), position: 0, blockType: 'text', revision: 1, body: '{}', fallbackText: null },
     ]);
-    db.statement(
-      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
-         assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms)
-       VALUES (:appId, 't', :conversationId, 'message', '', '', '{}', '', :messageId, :messageId, 'open', 1, '{}', 'm', 0, 0, 0)`,
-    ).run({ appId, conversationId, messageId });
     db.statement("INSERT INTO usage_days (app_id, channel, day, turns, cost_microusd) VALUES (:appId, 'live', '2026-11-21', 1, 7)").run({
       appId,
     });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
-import { insertBlocks, insertMessage, type PickChange, readBlockById } from '../../../storage/conversations/conversations.ts';
+import { insertBlocks, type PickChange, readBlockById } from '../../../storage/conversations/blocks.ts';
 import {
   changeInvocations,
   type InvocationChange,
@@ -16,6 +16,7 @@ import {
 } from '../../../storage/conversations/invocations.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { storeTurn } from './stored-turns.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 15);
 const CONVERSATION = 'cnv_1';
@@ -30,15 +31,8 @@ function waitingWrites(t: TestContext) {
     `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
      VALUES (:id, :appId, 'live', '', 1, :nowMs, :nowMs)`,
   ).run({ id: CONVERSATION, appId, nowMs: NOW_MS });
-  insertMessage(db, { id: 'msg_1', conversationId: CONVERSATION, role: 'assistant', createdAtMs: NOW_MS });
-  const turn = db
-    .statement(
-      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, assistant_message_id,
-         state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms)
-       VALUES (:appId, 't', :conversationId, 'message', '', '', '{}', 'r', 'msg_1', 'awaiting_confirmation', 1, '{}', 'm', 0, 0, :nowMs)
-       RETURNING id`,
-    )
-    .get({ appId, conversationId: CONVERSATION, nowMs: NOW_MS })?.id as number;
+  const of = { appId, conversationId: CONVERSATION, turnId: 't', answer: 'msg_1' };
+  const turn = storeTurn(db, { ...of, state: 'awaiting_confirmation', atMs: NOW_MS, endedAtMs: null });
   const writes = [0, 1].map((position) => ({ id: mintId('inv', NOW_MS), blockId: `blk_${position}`, position }));
   insertBlocks(
     db,

@@ -1,8 +1,9 @@
 /** People, their devices and what they said, in an organisation's file. */
 import { mintId } from '../../../protocol/ids.ts';
-import { insertBlocks, insertMessage } from '../../../storage/conversations/conversations.ts';
+import { insertBlocks } from '../../../storage/conversations/blocks.ts';
 import { type IdentifyInput, type IdentifyOutcome, readEndUser, transactions } from '../../../storage/people/end-users.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { storeTurn } from '../conversations/stored-turns.ts';
 
 export interface Said {
   readonly conversationId: string;
@@ -34,19 +35,10 @@ export function converse(
      VALUES (:conversationId, :appId, :channel, :deviceId, :endUserId, 7, :atMs, :atMs)`,
   ).run({ conversationId, appId, channel, deviceId, endUserId, atMs });
   const [asked, messageId, blockId] = [mintId('msg', atMs), mintId('msg', atMs), mintId('blk', atMs)];
-  insertMessage(db, { id: asked, conversationId, role: 'user', createdAtMs: atMs });
-  insertMessage(db, { id: messageId, conversationId, role: 'assistant', createdAtMs: atMs });
+  const turn = storeTurn(db, { appId, conversationId, turnId: conversationId, asked, answer: messageId, atMs });
   insertBlocks(db, conversationId, messageId, [
     { id: blockId, position: 0, blockType: 'text', revision: 1, body: '{}', fallbackText: null },
   ]);
-  const { lastInsertRowid: turn } = db
-    .statement(
-      `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, user_message_id,
-         assistant_message_id, state, attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
-       VALUES (:appId, :conversationId, :conversationId, 'message', '', '', '{}', '', :asked, :messageId, 'completed', 1, '{}', 'm', 0, 1, 1, 1)`,
-    )
-    .run({ appId, conversationId, asked, messageId });
-  db.statement('UPDATE messages SET turn = :turn WHERE conversation_id = :conversationId').run({ turn, conversationId });
   db.statement("INSERT INTO turn_journal (turn, first_seq, entries) VALUES (:turn, 0, '[]')").run({ turn });
   db.statement(
     `INSERT INTO invocations (id, app_id, conversation_id, turn, message_id, ordinal, call_id, name, params, risk, executor, timeout_ms,

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
 import { transactions as apps } from '../../../storage/apps/apps.ts';
-import { insertBlocks, insertMessage } from '../../../storage/conversations/conversations.ts';
+import { insertBlocks } from '../../../storage/conversations/blocks.ts';
 import { readLatestSmokeRun, SMOKE_RUNS_KEPT, type SmokeRun, smokeDevice, transactions } from '../../../storage/setup/smoke-runs.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { storeTurn } from '../conversations/stored-turns.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -22,15 +23,10 @@ function converse(db: Connection, appId: string, deviceId: string, atMs: number,
      VALUES (:id, :appId, :channel, :deviceId, 1, :atMs, :atMs)`,
   ).run({ id, appId, channel, deviceId, atMs });
   const messageId = mintId('msg', atMs);
-  insertMessage(db, { id: messageId, conversationId: id, role: 'assistant', createdAtMs: atMs });
+  storeTurn(db, { appId, conversationId: id, turnId: id, answer: messageId, atMs });
   insertBlocks(db, id, messageId, [
     { id: mintId('blk', atMs), position: 0, blockType: 'text', revision: 1, body: '{}', fallbackText: null },
   ]);
-  db.statement(
-    `INSERT INTO turns (app_id, turn_id, conversation_id, kind, fingerprint, device_id, request, request_id, assistant_message_id, state,
-       attempt, snapshot, model, attempt_seq, next_seq, opened_at_ms, ended_at_ms)
-     VALUES (:appId, :id, :id, 'message', '', '', '{}', '', :messageId, 'completed', 1, '{}', 'm', 0, 1, :atMs, :atMs)`,
-  ).run({ appId, id, messageId, atMs });
   return id;
 }
 

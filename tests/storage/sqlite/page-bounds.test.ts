@@ -2,17 +2,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
-import {
-  insertBlocks,
-  insertMessage,
-  PAGE_BYTES_MAX,
-  readMessages,
-  readTextBlocks,
-} from '../../../storage/conversations/conversations.ts';
+import { insertBlocks, readTextBlocks } from '../../../storage/conversations/blocks.ts';
+import { PAGE_BYTES_MAX, readMessages } from '../../../storage/conversations/conversations.ts';
 import { listOwnConversations } from '../../../storage/conversations/own-conversations.ts';
 import { readTranscriptPage, readTurnsOfMessages } from '../../../storage/conversations/transcripts.ts';
 import { listEndUsers } from '../../../storage/people/end-users.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { storeTurn } from '../conversations/stored-turns.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const MESSAGES = 30;
@@ -29,7 +25,7 @@ function talk(t: TestContext) {
   ).run({ id, appId });
   for (let at = 1; at <= MESSAGES; at++) {
     const messageId = mintId('msg', at);
-    insertMessage(db, { id: messageId, conversationId: id, role: 'assistant', createdAtMs: at });
+    storeTurn(db, { appId, conversationId: id, turnId: messageId, answer: messageId, atMs: at });
     insertBlocks(db, id, messageId, [
       { id: mintId('blk', at), position: 0, blockType: 'text', revision: 1, body: BODY, fallbackText: null },
     ]);
@@ -110,5 +106,7 @@ test('STORE-18: what is read of messages and their blocks is found by index or p
   readTurnsOfMessages(spy, ['msg_1']);
   listOwnConversations(spy, { appId: 'app_1', channel: 'live', deviceId: 'd', boundTo: null, people: ['usr_1'] });
   assert.equal(plans.length, 9);
-  for (const plan of plans) assert.doesNotMatch(plan, /SCAN (?:conversations|messages|m|blocks|b|turns)\b/);
+  for (const plan of plans) assert.doesNotMatch(plan, /SCAN (?:conversations|messages|m|blocks|b|turns|t)\b/);
+  const [newest, , oldest] = plans;
+  for (const plan of [newest, oldest]) assert.doesNotMatch(plan ?? '', /TEMP B-TREE/, 'a page is read in its order, not sorted');
 });

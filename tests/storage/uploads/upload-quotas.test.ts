@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
-import { insertMessage } from '../../../storage/conversations/conversations.ts';
 import { appQuotaBytes, hasRoomForUpload, UPLOAD_KEPT_MS } from '../../../storage/uploads/upload-quotas.ts';
 import { transactions, useUploads } from '../../../storage/uploads/uploads.ts';
+import { storeTurn } from '../conversations/stored-turns.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
@@ -38,7 +38,7 @@ function fixture(t: TestContext, appMaxBytes = GB) {
     db.statement(
       `INSERT OR IGNORE INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms) VALUES (:id, :appId, 'live', '', 1, :now, :now)`,
     ).run(conversation);
-    insertMessage(db, { id: `m_${id}`, conversationId: 'c', role: 'user', createdAtMs: NOW });
+    storeTurn(db, { appId, conversationId: 'c', turnId: id, asked: `m_${id}` });
     assert.ok(useUploads(db, { messageId: `m_${id}`, uploads: [{ id, position: 0, name: 'a', text: null }] }));
   };
   const kept = () => db.statement('SELECT count(*) AS n FROM uploads').get()?.n;

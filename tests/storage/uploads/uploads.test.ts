@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
-import { insertMessage } from '../../../storage/conversations/conversations.ts';
 import {
   attachmentsOfMessages,
   nextUploadDeadline,
@@ -11,6 +10,7 @@ import {
   uploadIdsOfApp,
   useUploads,
 } from '../../../storage/uploads/uploads.ts';
+import { storeTurn } from '../conversations/stored-turns.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
@@ -25,7 +25,7 @@ function fixture(t: TestContext) {
     `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
      VALUES (:id, :appId, 'live', :device, 1, :now, :now)`,
   ).run({ id: CONVERSATION, appId, device: DEVICE, now: NOW });
-  for (const id of ['msg_1', 'msg_2']) insertMessage(db, { id, conversationId: CONVERSATION, role: 'user', createdAtMs: NOW });
+  for (const id of ['msg_1', 'msg_2']) storeTurn(db, { appId, conversationId: CONVERSATION, turnId: id, asked: id });
   const save = (expiresAtMs: number, name = 'a.txt') => {
     const id = mintId('upl', NOW);
     transactions.saveUpload(db, {
