@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
 
-/** A write of a turn has some 4 pages, so the log has some 4,000 by then: 16 MB, as much as is kept of it. */
+/** A write of a turn has some 3 pages, so the log has some 3,000 by then: 12 MB, less than is kept of it. */
 const WRITES_MAX = 1_000;
 /** Files whose writes are counted, many more than are open at a time. The log of one that is forgotten is bounded by what a COMMIT does itself. */
 const FILES_MAX = 10_000;
