@@ -117,7 +117,6 @@ export function readTurnStart(db: Connection, turn: number): RowOf<typeof turnSt
 }
 
 const journalRow = columns({ firstSeq: integer, entries: text });
-const ending = columns({ firstSeq: integer.from('ending_seq'), entries: text.from('ending') });
 
 export type JournalRow = RowOf<typeof journalRow>;
 
@@ -127,17 +126,19 @@ export type JournalRow = RowOf<typeof journalRow>;
  */
 export const ENDING_ROOM = ' '.repeat(128);
 
-/** The journal's pieces that hold the events from `seq` on: at most `limit`, and the ending where they are fewer. */
+/**
+ * The journal's pieces that hold the events from `seq` on, at most `limit`. One query for rows and ending, so that no commit comes between:
+ * the ending would be told without what was said before it.
+ */
 export function readJournal(db: Connection, turn: number, seq: number, limit: number): JournalRow[] {
-  const pieces = journalRow.all(
+  return journalRow.all(
     db,
     `FROM turn_journal WHERE turn = :turn
        AND first_seq >= coalesce((SELECT max(first_seq) FROM turn_journal WHERE turn = :turn AND first_seq <= :seq), 0)
+     UNION ALL SELECT ending_seq, ending FROM turns WHERE id = :turn AND ending_seq IS NOT NULL
      ORDER BY first_seq LIMIT :limit`,
     { turn, seq, limit },
   );
-  const last = pieces.length < limit ? ending.get(db, 'FROM turns WHERE id = :turn AND ending_seq IS NOT NULL', { turn }) : undefined;
-  return last === undefined ? pieces : [...pieces, last];
 }
 
 export function insertJournal(db: Connection, turn: number, firstSeq: number, entries: string): void {

@@ -6,6 +6,7 @@ import { insertBlocks, readTextBlocks } from '../../../storage/conversations/blo
 import { PAGE_BYTES_MAX, readMessages } from '../../../storage/conversations/conversations.ts';
 import { listOwnConversations } from '../../../storage/conversations/own-conversations.ts';
 import { readTranscriptPage, readTurnsOfMessages } from '../../../storage/conversations/transcripts.ts';
+import { readJournal } from '../../../storage/conversations/turns.ts';
 import { listEndUsers } from '../../../storage/people/end-users.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { storeTurn } from '../conversations/stored-turns.ts';
@@ -104,9 +105,10 @@ test('STORE-18: what is read of messages and their blocks is found by index or p
   readTranscriptPage(spy, id, '', 40);
   readTextBlocks(spy, 'msg_1', 0);
   readTurnsOfMessages(spy, ['msg_1']);
+  readJournal(spy, 1, 0, 8);
   listOwnConversations(spy, { appId: 'app_1', channel: 'live', deviceId: 'd', boundTo: null, people: ['usr_1'] });
-  assert.equal(plans.length, 9);
-  for (const plan of plans) assert.doesNotMatch(plan, /SCAN (?:conversations|messages|m|blocks|b|turns|t)\b/);
-  const [newest, , oldest] = plans;
-  for (const plan of [newest, oldest]) assert.doesNotMatch(plan ?? '', /TEMP B-TREE/, 'a page is read in its order, not sorted');
+  assert.equal(plans.length, 10);
+  for (const plan of plans) assert.doesNotMatch(plan, /SCAN (?:conversations|messages|m|blocks|b|turns|t|turn_journal)\b/);
+  const [newest, , oldest, , , , journal] = plans;
+  for (const plan of [newest, oldest, journal]) assert.doesNotMatch(plan ?? 'TEMP B-TREE', /TEMP B-TREE/, 'read in its order, not sorted');
 });
