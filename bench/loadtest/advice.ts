@@ -10,7 +10,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'notice spend_paused': 'the app has spent its daily_model_budget_usd: raise it, or wait until midnight UTC',
   'notice daily_ceiling': 'the service has spent its PLATFORM_DAILY_BUDGET_USD: raise it, or wait until midnight UTC',
   quota_exceeded:
-    'test keys open 200 conversations a month: go on with few (--mix continue --clients 20), or use the live key of an app made for tests, with --live',
+    'the test keys of an organisation open 200 conversations a month, and these are used up until the 1st (UTC): use the live key of an app made for tests, with --live',
   invalid_key: 'list the keys that work with GET /console/api/apps/APP/keys, or make one',
   not_found: 'look at --url',
   app_not_live: 'use its test key, or make it live with POST /console/api/apps/APP/go-live',

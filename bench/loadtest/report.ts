@@ -134,7 +134,7 @@ function verdictOf({ plan, tally, stoppedBy }: RunResult): Report['verdict'] {
     words.push(`The goodput is ${formatPercent(tally.good / total)}, and ${formatPercent(plan.goodput)} are asked for.`);
   }
   if (tally.faulty > 0)
-    words.push(`${many(tally.faulty, 'stream')} of ${tally.ended} ${tally.faulty === 1 ? 'was' : 'were'} wrong; below is how.`);
+    words.push(`${many(tally.faulty, 'stream')} of ${tally.ended} ${tally.faulty === 1 ? 'was' : 'were'} wrong: see Wrong streams.`);
   const historyErrors = ['history_lost', 'not_confirmed'].filter((code) => tally.errors.has(code));
   if (historyErrors.length > 0) words.push(`Something else was wrong: ${historyErrors.join(', ')}.`);
   const failed = words.length > 0;

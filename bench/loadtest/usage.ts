@@ -7,7 +7,7 @@ export class CannotRun extends Error {
 
 export const HELP = `Load test for a deployment of the Assistant Service. docs/load-testing.md explains it.
 
-  npm run loadtest -- --url http://127.0.0.1:8787 --key rd_pk_test_… --rate 5 --duration 1m
+  npm run loadtest -- --url http://127.0.0.1:8787 --key rd_pk_test_… --rate 1 --duration 20s
 
 Whom it asks
   --url URL            the service, without /v1

@@ -15,7 +15,7 @@ import {
   newConversations,
   type SizeCost,
   type TurnCost,
-  turnCost,
+  costOfTurns,
   warningsOf,
 } from './growing-cost.ts';
 import { converse, type Place, startAt, withPlace } from './growing-place.ts';
@@ -115,7 +115,7 @@ async function measureAt(place: Place, { rounds, quick, onStep }: QuestionScene,
         if (file === undefined) throw new Error(`there is no file of ${size} conversations for round ${round + 1}`);
         if (!file.isOpen) await take(file.app, FILE_WARM_UP_TURNS);
         file.isOpen = true;
-        costs.get(size)?.push(await turnCost(server.process, () => take(file.app, TURNS_A_ROUND)));
+        costs.get(size)?.push(await costOfTurns(server.process, () => take(file.app, TURNS_A_ROUND)));
       }
     }
     return sizes.flatMap((size) => {

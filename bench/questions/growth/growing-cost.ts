@@ -38,7 +38,7 @@ export interface SizeCost {
 }
 
 /** Has `take` send turns, and says what each cost the server. @throws Error when none was answered whole. */
-export async function turnCost(server: Running, take: () => Promise<Turns>): Promise<TurnCost> {
+export async function costOfTurns(server: Running, take: () => Promise<Turns>): Promise<TurnCost> {
   const {
     result: { ok, broken, firstP50Ms, reasons },
     ns: [cpu = 0],

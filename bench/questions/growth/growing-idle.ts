@@ -7,7 +7,7 @@ import type { Finding, Point, QuestionScene } from '../../question.ts';
 import { digits, median } from '../../report/report.ts';
 import { pause } from '../../servers/processes.ts';
 import type { LiveApp, Server } from '../../servers/service.ts';
-import { COST_COLUMNS, costCells, growthsOf, newConversations, type SizeCost, turnCost, warningsOf } from './growing-cost.ts';
+import { COST_COLUMNS, costCells, growthsOf, newConversations, type SizeCost, costOfTurns, warningsOf } from './growing-cost.ts';
 import { takeTurns, type Written } from './growing-messages.ts';
 import { curveOf, type Growth, growthWarnings } from './growth.ts';
 
@@ -72,7 +72,7 @@ export async function measureMemory(server: Server, app: LiveApp, client: LoadCl
     const written = newest(server, app, TURNS_A_ROUND);
     const rounds = [];
     for (let round = 0; round < ROUNDS; round++)
-      rounds.push(await turnCost(server.process, () => takeTurns(server, app.liveKey, written, TURNS_A_ROUND)));
+      rounds.push(await costOfTurns(server.process, () => takeTurns(server, app.liveKey, written, TURNS_A_ROUND)));
     sizes.push({ size, rounds, rss });
   }
   return findingOf(sizes);

@@ -9,7 +9,7 @@ import { median } from '../../report/report.ts';
 import { createLiveApp, type LiveApp, type Server } from '../../servers/service.ts';
 import { inOrderOf, reasonOf } from '../../workloads/rounds.ts';
 import { copyConversation } from '../turns/copied-conversations.ts';
-import { COST_COLUMNS, costCells, growthsOf, type SizeCost, type TurnCost, type Turns, turnCost, warningsOf } from './growing-cost.ts';
+import { COST_COLUMNS, costCells, growthsOf, type SizeCost, type TurnCost, type Turns, costOfTurns, warningsOf } from './growing-cost.ts';
 import { converse, type Place, startAt, takeTurn, withPlace } from './growing-place.ts';
 import { curveOf, usesOf } from './growth.ts';
 
@@ -118,7 +118,7 @@ async function measureAt(place: Place, scene: QuestionScene, sizes: readonly num
     for (let round = -WARM_UP_ROUNDS; round < scene.rounds; round++) {
       scene.onStep(`G1: ${round < 0 ? 'warms up' : `round ${round + 1} of ${scene.rounds}`}`);
       for (const each of inOrderOf(written, round)) {
-        const cost = await turnCost(server.process, () => takeTurns(server, app.liveKey, each, turns.round));
+        const cost = await costOfTurns(server.process, () => takeTurns(server, app.liveKey, each, turns.round));
         if (round >= 0) rounds.get(each)?.push(cost);
       }
     }

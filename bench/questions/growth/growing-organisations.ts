@@ -16,7 +16,7 @@ import {
   newConversations,
   type SizeCost,
   type TurnCost,
-  turnCost,
+  costOfTurns,
   warningsOf,
 } from './growing-cost.ts';
 import { type Place, startAt, withPlace } from './growing-place.ts';
@@ -124,7 +124,7 @@ async function measureSize(place: Place, program: string, ids: readonly string[]
     const take = (turns: number) => newConversations({ program, outDir: place.outDir }, server, liveKey, turns);
     await take(quick ? QUICK_WARM_UP_TURNS : WARM_UP_TURNS);
     const costs: TurnCost[] = [];
-    while (costs.length < TURN_ROUNDS) costs.push(await turnCost(server.process, () => take(TURNS_A_ROUND)));
+    while (costs.length < TURN_ROUNDS) costs.push(await costOfTurns(server.process, () => take(TURNS_A_ROUND)));
     return { size: ids.length, rounds: costs, starts, disk_bytes_each };
   } finally {
     await server.stop();

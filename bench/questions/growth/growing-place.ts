@@ -6,9 +6,10 @@ import { SERVER_CORE } from '../../servers/processes.ts';
 import { modelEnv, type Server, startProgram, withDataDir } from '../../servers/service.ts';
 import { TOKEN_CHARS } from '../../workloads/workloads.ts';
 
-/** What the fake model answers: so many tokens at once. */
+/** What the fake model answers: so many tokens, at once unless told how far apart. */
 export interface Answers {
   readonly tokens: number;
+  readonly apartMs?: number;
 }
 
 export interface Place {
@@ -30,8 +31,8 @@ export function withPlace<T>(outDir: string, work: (place: Place) => Promise<T>)
 }
 
 /** Starts the service on what is stored there, without the demo's organisation. */
-export function startAt({ dataDir, outDir, upstream }: Place, { tokens }: Answers, readyTimeoutMs?: number): Promise<Server> {
-  const env = { ...modelEnv({ model: `fake-${tokens}-0`, upstream }), DEMO: 'off' };
+export function startAt({ dataDir, outDir, upstream }: Place, { tokens, apartMs = 0 }: Answers, readyTimeoutMs?: number): Promise<Server> {
+  const env = { ...modelEnv({ model: `fake-${tokens}-${apartMs}`, upstream }), DEMO: 'off' };
   return startProgram({ name: 'service-growing', core: SERVER_CORE, dataDir, outDir, env, readyTimeoutMs });
 }
 

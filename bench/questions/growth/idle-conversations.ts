@@ -8,17 +8,15 @@ import { compileLoad } from '../../load/load.ts';
 import { mintDevice, StreamClient } from '../../load/stream-client.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import { digits, median, range, sum } from '../../report/report.ts';
-import { SERVER_CORE } from '../../servers/processes.ts';
-import { createLiveApp, modelEnv, type Server, startProgram } from '../../servers/service.ts';
+import { createLiveApp, type Server } from '../../servers/service.ts';
 import { ROUNDS_TO_JUDGE } from '../../workloads/comparison.ts';
 import { inOrderOf, reasonOf } from '../../workloads/rounds.ts';
-import { type TurnCost, turnCost } from './growing-cost.ts';
+import { type TurnCost, costOfTurns } from './growing-cost.ts';
 import { measureMemory } from './growing-idle.ts';
-import { type Asked, type Place, takeTurn, withPlace } from './growing-place.ts';
+import { type Asked, startAt, takeTurn, withPlace } from './growing-place.ts';
 
 /** One token after 20 ms: long enough for the turns that are sent with the first one to wait for it. */
-const MODEL = 'fake-1-20';
-const ANSWERS = { tokens: 1 };
+const ANSWERS = { tokens: 1, apartMs: 20 };
 /** One runs, the others wait. */
 const TURNS = 1 + WAITING_TURNS_MAX;
 /** Lives that four turns have apart, and not together. */
@@ -67,7 +65,7 @@ async function begin(server: Server, liveKey: string, count: number): Promise<As
 
 /** One round of a kind: so many sets, each in the conversation that was idle for longest. */
 function takeSets(server: Server, liveKey: string, conversations: readonly Asked[], kind: Kind, sets: number): Promise<TurnCost> {
-  return turnCost(server.process, async () => {
+  return costOfTurns(server.process, async () => {
     const [times, reasons] = [[] as number[], [] as string[]];
     let next = 0;
     const work = async (): Promise<void> => {
@@ -128,15 +126,10 @@ export function livesFinding(lives: readonly [Lives, Lives]): Pick<Finding, 'tab
   return { tables: [{ title: 'A life of a conversation, CPU', columns, rows: [row] }], warnings };
 }
 
-function startAt({ dataDir, outDir, upstream }: Place): Promise<Server> {
-  const env = { ...modelEnv({ model: MODEL, upstream }), DEMO: 'off' };
-  return startProgram({ name: 'service-idle', core: SERVER_CORE, dataDir, outDir, env });
-}
-
 async function measure(scene: QuestionScene): Promise<Finding> {
   const program = compileLoad(scene.outDir);
   return withPlace(scene.outDir, async (place) => {
-    const server = await startAt(place);
+    const server = await startAt(place, ANSWERS);
     try {
       const app = await createLiveApp(server.operator);
       const lives = (await measureLives(server, app.liveKey, scene)) as [Lives, Lives];
