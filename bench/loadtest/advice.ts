@@ -3,7 +3,8 @@
 const LIMITS =
   'raise the limits of the app for the test: PATCH /console/api/apps/APP with messages_per_minute, messages_per_day, messages_per_minute_per_address 0 and messages_per_day_per_address 0 (docs/load-testing.md)';
 
-const ADVICE: Readonly<Record<string, string>> = {
+/** A map, because codes come from strangers: `constructor` is no key of it. */
+const ADVICE: ReadonlyMap<string, string> = new Map(Object.entries({
   rate_limited: LIMITS,
   'notice user_limit': LIMITS,
   'notice credit_exhausted': 'the organisation has no usage credit left: give it some, or test an app of another one',
@@ -41,14 +42,14 @@ const ADVICE: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no ports left: take fewer connections, or a second machine',
   not_http: 'what answers is no HTTP/1.1 server: look at the port',
   history_lost: 'a conversation does not have the messages that were told: look for the request id in the log of the service',
-};
+}));
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO/;
 
 /** What to do about this code, as the tally has it (`429 rate_limited`, `internal (in the stream)`, `ECONNREFUSED`); undefined when there is no advice. */
 export function adviceFor(code: string): string | undefined {
   if (CERTIFICATE.test(code)) return 'its certificate is not trusted here: name the authority’s file in NODE_EXTRA_CA_CERTS';
   const name = code.replace(/^\d{3} /, '').replace(/ \(in the stream\)$/, '');
-  const advice = ADVICE[code] ?? ADVICE[name];
+  const advice = ADVICE.get(code) ?? ADVICE.get(name);
   if (advice !== undefined) return advice;
   return /^(?:502|503|504)$/.test(name) ? 'the service is not there behind its proxy, or too slow for it' : undefined;
 }

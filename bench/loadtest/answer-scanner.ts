@@ -8,6 +8,9 @@ const HEAD_MAX_BYTES = 64 * 1024;
 /** Bounds the size line of a chunk: hexadecimal digits and extensions. */
 const SIZE_LINE_MAX_CHARS = 1_024;
 const LF = 10;
+const CR = 13;
+/** A blank line ends a head only after another line. */
+const BLANK_LINE_CHARS = 2;
 
 export interface AnswerHead {
   readonly status: number;
@@ -47,6 +50,8 @@ export class AnswerScanner {
   #place: Place = 'head';
   /** The unfinished head or line. */
   #held = '';
+  /** Bytes of the head's present line, its end not counted: joining and reading the whole head at each line would take quadratic time. */
+  #lineBytes = 0;
   /** Remaining bytes of the body or chunk. */
   #left = 0;
   #mayGoOn = true;
@@ -103,7 +108,11 @@ export class AnswerScanner {
     const max = this.#place === 'head' ? HEAD_MAX_BYTES : SIZE_LINE_MAX_CHARS;
     if (this.#held.length + end - at > max) throw new NotHttp('a header or a chunk’s size is too long');
     // Chunk sizes and heads are short, so a call for each byte is cheap.
-    for (let each = at; each < end; each++) this.#held += String.fromCharCode(bytes[each] as number);
+    for (let each = at; each < end; each++) {
+      const byte = bytes[each] as number;
+      this.#held += String.fromCharCode(byte);
+      if (byte !== LF && byte !== CR) this.#lineBytes += 1;
+    }
     if (lf >= 0) this.#lineEnded();
     return end;
   }
@@ -112,7 +121,8 @@ export class AnswerScanner {
     const line = this.#held;
     switch (this.#place) {
       case 'head':
-        if (/\r?\n\r?\n$/.test(line)) this.#headEnded(line);
+        if (this.#lineBytes === 0 && line.length > BLANK_LINE_CHARS) this.#headEnded(line);
+        this.#lineBytes = 0;
         return;
       case 'size': {
         const [, digits] = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?\r?\n$/is.exec(line) ?? [];

@@ -5,7 +5,7 @@
  */
 import { createConnection, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { type AnswerHead, AnswerScanner } from './answer-scanner.ts';
+import { type AnswerHead, AnswerScanner, NotHttp } from './answer-scanner.ts';
 import type { Failure } from './failure.ts';
 
 /** Shared by all connections: the bytes of a read are processed before the next read. */
@@ -105,7 +105,8 @@ class Connection implements Exchange {
     try {
       this.#scanner?.push(bytes);
     } catch (error) {
-      this.#fail({ code: 'not_http', message: (error as Error).message });
+      const { message } = error as Error;
+      this.#fail(error instanceof NotHttp ? { code: 'not_http', message } : { code: 'load_tester_fault', message });
     }
   }
 
@@ -160,7 +161,7 @@ export class Connections {
     free.send(text, {
       ...bound(listener),
       failed: (failure) => {
-        if (failure.code === 'cut' || failure.code === 'not_http') listener.failed(failure);
+        if (failure.code === 'cut' || failure.code === 'not_http' || failure.code === 'load_tester_fault') listener.failed(failure);
         else again = this.#sendAnew(text, listener);
       },
     });

@@ -74,9 +74,10 @@ export class LiveView {
   }
 
   #plain(point: Point): string {
-    const { ended, open } = this.#tally;
+    const { ended, open, requests } = this.#tally;
     return [
       clock(point.atS),
+      `requests ${formatNumber(requests)}`,
       `turns ${formatNumber(ended)}`,
       `open ${formatNumber(open)}`,
       `first delta p50 ${formatTime(point.firstDeltaP50Ms)} p99 ${formatTime(point.firstDeltaP99Ms)}`,

@@ -41,7 +41,7 @@ async function runOpen(plan: LoadPlan, load: OpenLoad, play: Play, tally: Tally,
     } else if (++inARow % IN_A_ROW_MAX === 0) await setImmediate();
     if (stopped.aborted) break;
     if (open.size >= maxOpen) {
-      tally.notStarted(`${maxOpen} visits were open (--max-open)`);
+      tally.notStarted(`${maxOpen} visits were open (--max-open)`, atMs < rampMs);
       continue;
     }
     const visit = play({ kind: pickKind(mix, Math.random()), fromMs, isRamp: atMs < rampMs });

@@ -8,14 +8,20 @@ import { reportText } from './report-text.ts';
 import { run, type Stopping } from './run.ts';
 import { CannotRun, HELP } from './usage.ts';
 
+/** A terminal sends Ctrl-C to npm and to this program, and npm passes its own on: signals so close to each other are one. */
+const SAME_SIGNAL_MS = 500;
+
 /** The first signal ends the run in order, the second one at once. */
 function listenForStop(): Stopping {
   const [gently, atOnce] = [new AbortController(), new AbortController()];
   let by: 'SIGINT' | 'SIGTERM' | undefined;
+  let firstMs = 0;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (by === undefined) process.stderr.write('\nEnding: open streams may finish for 10 s. Once more to end at once.\n');
-      else atOnce.abort();
+      if (by === undefined) {
+        firstMs = performance.now();
+        process.stderr.write('\nEnding: open streams may finish for 10 s. Once more to end at once.\n');
+      } else if (performance.now() - firstMs > SAME_SIGNAL_MS) atOnce.abort();
       by ??= signal;
       gently.abort();
     });

@@ -4,7 +4,7 @@
  */
 import { adviceFor } from './advice.ts';
 import type { Connections, Request } from './connections.ts';
-import type { Failure } from './failure.ts';
+import { type Failure, shown } from './failure.ts';
 import {
   type Asker,
   ask,
@@ -25,6 +25,7 @@ import type { App } from './visits.ts';
 
 const LIVE_KEY = /^[a-z]+_pk_live_/;
 const KEY_SHOWN_CHARS = 14;
+const ADDRESS_MAX_CHARS = 200;
 
 /** The actions that `read` and `confirm` visits make the model call. */
 const MANIFEST = {
@@ -86,7 +87,7 @@ async function checkKey(target: Target, asker: Asker, isLiveAllowed: boolean): P
   const { channel, available } = jsonOf(answer);
   const where = target.url.origin + target.url.pathname.replace(/\/$/, '');
   if (answer.status >= 300 && answer.status < 400) {
-    throw new CannotRun(`${where} sends its callers to ${answer.headers.get('location') ?? 'another address'}: give that one as --url.`);
+    throw new CannotRun(`${where} sends its callers to ${shown(answer.headers.get('location') ?? 'another address', ADDRESS_MAX_CHARS)}: give that one as --url.`);
   }
   const failure = failureOf(answer);
   if (/^\d{3} /.test(failure.code)) throw withAdvice(`${shownKey(asker.key)} is refused`, failure);

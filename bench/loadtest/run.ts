@@ -16,6 +16,9 @@ import { Visits } from './visits.ts';
 /** Shorter than --drain, because somebody waits at the terminal. */
 const STOPPED_DRAIN_MS = 10_000;
 
+/** For each key. A first answer may be slow, but one that drips for longer would keep a pipeline waiting for ever. */
+const PREFLIGHT_MAX_MS = 60_000;
+
 /** How a run is ended before its time. */
 export interface Stopping {
   /** Start no more visits; open ones may end. */
@@ -36,6 +39,20 @@ function aborted(signal: AbortSignal): Promise<void> {
 async function stoppedEarly(signal: AbortSignal): Promise<never> {
   await aborted(signal);
   throw new CannotRun('stopped before it started.');
+}
+
+/** @throws CannotRun when the work takes longer. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const tooLate = new CannotRun(`the first answers did not end within ${ms / 1_000} s: look at the service before you load it.`);
+    timer = setTimeout(() => reject(tooLate), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Waits until all visits have ended, the time is over, or a second signal arrives. */
@@ -68,7 +85,7 @@ export async function run(plan: Plan, out: Output, stopping: Stopping): Promise<
     const needsActions = plan.mix.has('read') || plan.mix.has('confirm');
     const target = { url: plan.url, connections, silence };
     const looked = preflight(target, plan.keys, plan.isLiveAllowed, needsActions, texts.pick('new'));
-    const { apps, model } = await Promise.race([looked, stoppedEarly(stopping.gently)]);
+    const { apps, model } = await within(Promise.race([looked, stoppedEarly(stopping.gently)]), PREFLIGHT_MAX_MS * plan.keys.length);
     const tally = new Tally(plan.slo);
     let isOver = false;
     const visits = new Visits({ connections, silence, tally, pauseMs: plan.pauseMs, isOver: () => isOver }, apps, texts);

@@ -5,7 +5,7 @@ import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../protocol/limits.ts';
 import { NOTICES_CAPABILITY } from '../../protocol/runtime/stream-events.ts';
 import type { AnswerHead } from './answer-scanner.ts';
 import type { Connections, Exchange, Request } from './connections.ts';
-import type { Failure } from './failure.ts';
+import { type Failure, shown } from './failure.ts';
 
 /** The caller of a request: an app by its key, and a device. */
 export interface Asker {
@@ -24,6 +24,7 @@ export interface WholeAnswer {
 /** Bounds the body of a response that is no stream. */
 const BODY_MAX_BYTES = 2 * 1024 * 1024;
 const MESSAGE_SHOWN_CHARS = 300;
+const PAGE_SHOWN_CHARS = 100;
 
 /** The components of a minimal client, and of one that draws all. */
 export const FEW_COMPONENTS: ReadonlySet<string> = new Set(['text', 'confirm_card']);
@@ -72,23 +73,28 @@ export function jsonOf({ text }: Pick<WholeAnswer, 'text'>): Readonly<Record<str
 export function failureOf(answer: WholeAnswer): Failure {
   const { error } = jsonOf(answer) as { error?: { code?: unknown; message?: unknown } };
   if (typeof error?.code === 'string') {
-    return { code: `${answer.status} ${error.code}`, message: String(error.message ?? '').slice(0, MESSAGE_SHOWN_CHARS) };
+    return { code: `${answer.status} ${error.code}`, message: typeof error.message === 'string' ? shown(error.message, MESSAGE_SHOWN_CHARS) : '' };
   }
   const type = answer.headers.get('content-type') ?? 'no content type';
   return {
     code: `${answer.status}`,
-    message: `not an answer of the service (${type}): ${answer.text.slice(0, 100).replaceAll(/\s+/g, ' ')}`,
+    message: `not an answer of the service (${type}): ${shown(answer.text.replaceAll(/\s+/g, ' '), PAGE_SHOWN_CHARS)}`,
   };
 }
 
 /** Collects a response body up to its bound. */
 export class Body {
   readonly #chunks: Buffer[] = [];
+  readonly #maxBytes: number;
   #bytes = 0;
+
+  constructor(maxBytes = BODY_MAX_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
 
   add(bytes: Uint8Array): void {
     this.#bytes += bytes.length;
-    if (this.#bytes <= BODY_MAX_BYTES) this.#chunks.push(Buffer.from(bytes));
+    if (this.#bytes <= this.#maxBytes) this.#chunks.push(Buffer.from(bytes));
   }
 
   text(): string {

@@ -1,7 +1,7 @@
 /** Owns the counters of a run: turns, latency histograms, errors by code, faults of streams, each with an example request id. */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { Fault, FaultKind } from '../../web/client/faults.ts';
-import type { Failure } from './failure.ts';
+import { type Failure, shown } from './failure.ts';
 import type { VisitKind } from './mix.ts';
 import { keepsSlo, MEASURES, type Measure, type Slo } from './slo.ts';
 
@@ -44,9 +44,13 @@ export interface Tick {
 const HISTOGRAM = { lowest: 1, highest: 3_600_000_000, figures: 3 } as const;
 /** Bounds the memory for codes that a proxy makes up. */
 const CODES_MAX = 200;
+/** The longest code of the service has half of this. */
+const CODE_MAX_CHARS = 80;
+const MESSAGE_MAX_CHARS = 300;
 const OTHERS = 'others';
 
-function count(into: Map<string, Counted>, name: string, example: () => Example): void {
+function count(into: Map<string, Counted>, given: string, example: () => Example): void {
+  const name = shown(given, CODE_MAX_CHARS);
   const known = into.get(name) ?? (into.size >= CODES_MAX ? into.get(OTHERS) : undefined);
   if (known !== undefined) known.count += 1;
   else into.set(into.size >= CODES_MAX ? OTHERS : name, { count: 1, example: example() });
@@ -99,9 +103,15 @@ export class Tally {
   }
 
   /** A visit was not started, because too many were open. */
-  notStarted(message: string): void {
+  notStarted(message: string, isRamp: boolean): void {
     this.failure({ code: 'not_started', message }, 'none');
-    this.notStartedCount += 1;
+    if (!isRamp) this.notStartedCount += 1;
+  }
+
+  /** A request beside the turns failed: a confirmation, a history. The goodput counts it as a turn that was not good. */
+  asideFailed(failure: Failure, requestId: string, isRamp: boolean): void {
+    this.failure(failure, requestId);
+    if (!isRamp) this.judged += 1;
   }
 
   visitEnded(kind: VisitKind): void {
@@ -147,7 +157,7 @@ export class Tally {
 
   /** Counts a failure outside of turns. */
   failure({ code, message }: Failure, requestId: string): void {
-    count(this.errors, code, () => ({ requestId, message }));
+    count(this.errors, code, () => ({ requestId, message: shown(message, MESSAGE_MAX_CHARS) }));
     this.#tick.failed += 1;
   }
 
@@ -158,7 +168,7 @@ export class Tally {
     for (const failure of turn.failures) this.failure(failure, turn.requestId);
     for (const { kind, seq, problem } of turn.faults) {
       const at = seq === undefined ? '' : `event ${seq}: `;
-      count(this.faults as Map<string, Counted>, kind, () => ({ requestId: turn.requestId, message: `${at}${problem}` }));
+      count(this.faults as Map<string, Counted>, kind, () => ({ requestId: turn.requestId, message: shown(`${at}${problem}`, MESSAGE_MAX_CHARS) }));
     }
     const isWhole = turn.failures.length === 0 && turn.faults.length === 0;
     if (turn.faults.length > 0) this.faulty += 1;

@@ -9,7 +9,7 @@ import { type NumberedEvent, readFrame } from '../../web/client/events.ts';
 import { FrameDecoder } from '../../web/client/frames.ts';
 import { TurnChecker } from '../../web/client/turn-checker.ts';
 import type { Connections, Request } from './connections.ts';
-import type { Failure } from './failure.ts';
+import { type Failure, shown } from './failure.ts';
 import type { VisitKind } from './mix.ts';
 import { type Asker, Body, failureOf, handshake, headersOf, mintRequestId } from './service-api.ts';
 import type { SilenceWatch } from './silence-watch.ts';
@@ -51,6 +51,14 @@ export interface TurnResult {
   readonly model: string | undefined;
 }
 
+/** The longest answer of the service is far shorter: whatever is longer would fill the memory that 10,000 streams share. */
+const STREAM_MAX_BYTES = 16 * 1024 * 1024;
+/** A refusal has a few hundred bytes, a proxy's page some thousand. */
+const REFUSAL_MAX_BYTES = 64 * 1024;
+/** One error ends a turn and a few may be noticed: a stream of them is hostile, and says no more. */
+const FAILURES_MAX = 20;
+const NAME_MAX_CHARS = 100;
+const MESSAGE_MAX_CHARS = 300;
 /** Pauses before re-attaching. */
 const RESUME_AFTER_MS = [0, 250, 1_000];
 
@@ -68,6 +76,7 @@ export class Turn {
   #lastDeltaMs = 0;
   #lastEventMs = 0;
   #count = 0;
+  #bytes = 0;
   #isReplay = false;
   #conversationId: string | undefined;
   #model: string | undefined;
@@ -93,6 +102,7 @@ export class Turn {
     for (let tries = 0; this.#shouldResume(ending) && tries < RESUME_AFTER_MS.length; tries++) {
       const wasPlanned = ending === 'cut-on-purpose';
       if (!wasPlanned && RESUME_AFTER_MS[tries] !== 0) await pause(RESUME_AFTER_MS[tries]);
+      if (this.#context.isOver()) break;
       ending = await this.#connect(this.#reattachRequest(this.#checker.lastEventId), this.#checker.lastEventId);
     }
     if (first === 'cut-on-purpose' && this.#checker.isOver) {
@@ -172,15 +182,19 @@ export class Turn {
       const exchange = connections.send(request, {
         head: ({ status, headers }) => {
           const isStream = status === 200 && (headers.get('content-type') ?? '').startsWith('text/event-stream');
-          if (!isStream) refusal = { status, headers, body: new Body() };
+          if (!isStream) refusal = { status, headers, body: new Body(REFUSAL_MAX_BYTES) };
         },
         body: (bytes) => {
-          if (refusal !== undefined) refusal.body.add(bytes);
-          else if (!isStopped && !decoder.push(bytes) && !isStopped) {
-            this.#checker.tooLong();
-            exchange.cut();
-            finish({ code: 'too_long', message: 'a frame of the stream is too long' });
+          if (refusal !== undefined) {
+            refusal.body.add(bytes);
+            return;
           }
+          this.#bytes += bytes.length;
+          const isTooLong = this.#bytes > STREAM_MAX_BYTES;
+          if (isStopped || (!isTooLong && decoder.push(bytes)) || isStopped) return;
+          this.#checker.tooLong();
+          exchange.cut();
+          finish({ code: 'too_long', message: `${isTooLong ? 'the stream' : 'a frame of the stream'} is too long` });
         },
         end: () => finish(refusal === undefined ? 'whole' : failureOf({ ...refusal, text: refusal.body.text() })),
         failed: finish,
@@ -203,21 +217,25 @@ export class Turn {
     switch (event.type) {
       case 'turn.start':
         this.#conversationId = event.conversation_id;
-        this.#model = event.model;
+        this.#model = shown(event.model, NAME_MAX_CHARS);
         return;
       case 'block.delta':
         this.#delta(event.text_delta.length, nowMs, fromMs, isRamp);
         return;
       case 'error':
-        this.#failures.push({ code: `${event.code} (in the stream)`, message: event.message });
+        this.#failed({ code: `${event.code} (in the stream)`, message: event.message });
         return;
       case 'notice':
-        this.#failures.push({ code: `notice ${event.reason}`, message: event.message });
+        this.#failed({ code: `notice ${event.reason}`, message: event.message });
         return;
       case 'turn.end':
         this.#taken.turn = nowMs - fromMs;
         this.#pending = event.pending ?? [];
     }
+  }
+
+  #failed({ code, message }: Failure): void {
+    if (this.#failures.length < FAILURES_MAX) this.#failures.push({ code, message: shown(message, MESSAGE_MAX_CHARS) });
   }
 
   #delta(chars: number, nowMs: number, fromMs: number, isRamp: boolean): void {

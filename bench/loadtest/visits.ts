@@ -1,5 +1,6 @@
 /** Runs visits of each kind, and keeps the conversations that later visits continue. */
 import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
+import type { Request } from './connections.ts';
 import type { VisitKind } from './mix.ts';
 import {
   ALL_COMPONENTS,
@@ -53,13 +54,19 @@ export class Visits {
     this.#random = random;
   }
 
-  /** Runs one visit. False when it failed. Never throws. */
+  /** Runs one visit. False when it failed. Never throws: the report of all others must not be lost. */
   async play(beginning: Beginning): Promise<boolean> {
     const { tally } = this.#context;
     tally.visitBegan(beginning.kind, Math.max(0, performance.now() - beginning.fromMs));
-    const went = await this.#do(beginning);
-    tally.visitEnded(beginning.kind);
-    return went;
+    try {
+      return await this.#do(beginning);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      tally.asideFailed({ code: 'load_tester_fault', message }, 'none', beginning.isRamp);
+      return false;
+    } finally {
+      tally.visitEnded(beginning.kind);
+    }
   }
 
   #do(beginning: Beginning): Promise<boolean> {
@@ -115,7 +122,7 @@ export class Visits {
     let result = await new Turn(this.#context, question).play();
     let hasAnswered = false;
     for (let round = 1; round < ROUNDS_MAX && result.isWhole && result.pending.length > 0; round++) {
-      const results = await this.#answers(beginning.kind, question.asker, result.pending);
+      const results = await this.#answers(beginning, question.asker, result.pending);
       if (results === undefined) return false;
       if (results.length === 0) break;
       hasAnswered = true;
@@ -128,14 +135,14 @@ export class Visits {
   }
 
   /** Results of the pending calls; undefined when a confirmation failed. */
-  async #answers(kind: VisitKind, asker: Asker, pending: readonly PendingInvocation[]): Promise<readonly object[] | undefined> {
+  async #answers(beginning: Beginning, asker: Asker, pending: readonly PendingInvocation[]): Promise<readonly object[] | undefined> {
     const results: object[] = [];
     for (const { invocation_id, params, risk, executor } of pending) {
       const result = { ...params, status: 'shipped', eta: 'tomorrow' };
       if (risk === 'read') {
         if (executor === 'client') results.push({ invocation_id, status: 'ok', result });
-      } else if (kind === 'confirm') {
-        if (!(await this.#confirm(asker, invocation_id))) return undefined;
+      } else if (beginning.kind === 'confirm') {
+        if (!(await this.#confirm(beginning, asker, invocation_id))) return undefined;
         results.push({ invocation_id, status: 'ok', confirmed: true, ...(executor === 'client' ? { result: { done: true } } : {}) });
       } else results.push({ invocation_id, status: 'declined' });
     }
@@ -143,12 +150,14 @@ export class Visits {
   }
 
   /** Confirms a card. */
-  async #confirm(asker: Asker, invocationId: string): Promise<boolean> {
-    const answer = await this.#ask(asker, 'POST', `/v1/invocations/${invocationId}/confirm`, { decision: 'confirm' });
+  async #confirm({ isRamp }: Beginning, asker: Asker, invocationId: string): Promise<boolean> {
+    const path = `/v1/invocations/${encodeURIComponent(invocationId)}/confirm`;
+    const answer = await this.#ask(asker, isRamp, { method: 'POST', path, body: JSON.stringify({ decision: 'confirm' }) });
     if (answer === undefined) return false;
     const { status } = answer.json;
     if (status === 'confirmed') return true;
-    this.#context.tally.failure({ code: 'not_confirmed', message: `a card that was just shown is ${String(status)}` }, answer.requestId);
+    const told = typeof status === 'string' ? status : 'of no status';
+    this.#context.tally.asideFailed({ code: 'not_confirmed', message: `a card that was just shown is ${told}` }, answer.requestId, isRamp);
     return false;
   }
 
@@ -156,36 +165,36 @@ export class Visits {
     const known = this.#take();
     // There is no conversation yet.
     if (known === undefined) return this.#message(beginning);
-    const answer = await this.#ask(known.asker, 'GET', `/v1/conversations/${known.id}/messages`);
+    const { isRamp } = beginning;
+    const answer = await this.#ask(known.asker, isRamp, { method: 'GET', path: `/v1/conversations/${encodeURIComponent(known.id)}/messages` });
     this.#keep(known.asker, { conversationId: known.id, isWhole: true });
     if (answer === undefined) return false;
-    this.#context.tally.historyRead(performance.now() - beginning.fromMs, beginning.isRamp);
+    this.#context.tally.historyRead(performance.now() - beginning.fromMs, isRamp);
     const { messages } = answer.json;
     // A whole turn was read before: a message and its answer.
     if (Array.isArray(messages) && messages.length >= 2) return true;
     const message = `a conversation in which a turn was whole has ${Array.isArray(messages) ? messages.length : 'no'} messages`;
-    this.#context.tally.failure({ code: 'history_lost', message }, answer.requestId);
+    this.#context.tally.asideFailed({ code: 'history_lost', message }, answer.requestId, isRamp);
     return false;
   }
 
   /** Sends a request that is no turn; undefined when it failed, which is counted. */
   async #ask(
     asker: Asker,
-    method: 'GET' | 'POST',
-    path: string,
-    body?: object,
+    isRamp: boolean,
+    what: Omit<Request, 'headers'>,
   ): Promise<{ json: Readonly<Record<string, unknown>>; requestId: string } | undefined> {
     const { connections, silence, tally } = this.#context;
     const requestId = mintRequestId();
     tally.requests += 1;
-    const request = { method, path, headers: headersOf(asker, requestId), ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const request = { ...what, headers: headersOf(asker, requestId) };
     try {
       const answer = await ask(connections, request, silence.watch);
       if (answer.status === 200) return { json: jsonOf(answer), requestId };
-      tally.failure(failureOf(answer), requestId);
+      tally.asideFailed(failureOf(answer), requestId, isRamp);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
-      tally.failure(error.failure, requestId);
+      tally.asideFailed(error.failure, requestId, isRamp);
     }
     return undefined;
   }

@@ -104,9 +104,10 @@ export function curvePlot({ title, x, y, logX = false, lines }: Curve, hues: Hue
     xLabel: logX ? `${x}, by powers` : x,
     mayBeLog: true,
     isMarked: true,
-    lines: lines.map((line) => {
-      const hue = hues.get(line.name);
-      return { ...line, ...(hue === undefined ? {} : { hue }) };
+    // A report that is read from a file may hold more: nothing of it but these reaches the page.
+    lines: lines.map(({ name, points }) => {
+      const hue = hues.get(name);
+      return { name, points, ...(hue === undefined ? {} : { hue }) };
     }),
   });
 }

@@ -36,7 +36,9 @@ export class Gaps {
       { ...gap, to: seq - 1 },
       { ...gap, from: seq + 1 },
     ];
-    this.#gaps = [...this.#gaps.filter((each) => each !== gap), ...parts.filter(({ from, to }) => from <= to)];
+    const left = [...this.#gaps.filter((each) => each !== gap), ...parts.filter(({ from, to }) => from <= to)];
+    // A stream that fills every other number of a gap would split it without end.
+    if (left.length <= GAPS_MAX) this.#gaps = left;
     return true;
   }
 
