@@ -87,7 +87,9 @@ async function checkKey(target: Target, asker: Asker, isLiveAllowed: boolean): P
   const { channel, available } = jsonOf(answer);
   const where = target.url.origin + target.url.pathname.replace(/\/$/, '');
   if (answer.status >= 300 && answer.status < 400) {
-    throw new CannotRun(`${where} sends its callers to ${shown(answer.headers.get('location') ?? 'another address', ADDRESS_MAX_CHARS)}: give that one as --url.`);
+    throw new CannotRun(
+      `${where} sends its callers to ${shown(answer.headers.get('location') ?? 'another address', ADDRESS_MAX_CHARS)}: give that one as --url.`,
+    );
   }
   const failure = failureOf(answer);
   if (/^\d{3} /.test(failure.code)) throw withAdvice(`${shownKey(asker.key)} is refused`, failure);

@@ -73,7 +73,10 @@ export function jsonOf({ text }: Pick<WholeAnswer, 'text'>): Readonly<Record<str
 export function failureOf(answer: WholeAnswer): Failure {
   const { error } = jsonOf(answer) as { error?: { code?: unknown; message?: unknown } };
   if (typeof error?.code === 'string') {
-    return { code: `${answer.status} ${error.code}`, message: typeof error.message === 'string' ? shown(error.message, MESSAGE_SHOWN_CHARS) : '' };
+    return {
+      code: `${answer.status} ${error.code}`,
+      message: typeof error.message === 'string' ? shown(error.message, MESSAGE_SHOWN_CHARS) : '',
+    };
   }
   const type = answer.headers.get('content-type') ?? 'no content type';
   return {

@@ -168,7 +168,10 @@ export class Tally {
     for (const failure of turn.failures) this.failure(failure, turn.requestId);
     for (const { kind, seq, problem } of turn.faults) {
       const at = seq === undefined ? '' : `event ${seq}: `;
-      count(this.faults as Map<string, Counted>, kind, () => ({ requestId: turn.requestId, message: shown(`${at}${problem}`, MESSAGE_MAX_CHARS) }));
+      count(this.faults as Map<string, Counted>, kind, () => ({
+        requestId: turn.requestId,
+        message: shown(`${at}${problem}`, MESSAGE_MAX_CHARS),
+      }));
     }
     const isWhole = turn.failures.length === 0 && turn.faults.length === 0;
     if (turn.faults.length > 0) this.faulty += 1;

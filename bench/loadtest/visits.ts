@@ -166,7 +166,10 @@ export class Visits {
     // There is no conversation yet.
     if (known === undefined) return this.#message(beginning);
     const { isRamp } = beginning;
-    const answer = await this.#ask(known.asker, isRamp, { method: 'GET', path: `/v1/conversations/${encodeURIComponent(known.id)}/messages` });
+    const answer = await this.#ask(known.asker, isRamp, {
+      method: 'GET',
+      path: `/v1/conversations/${encodeURIComponent(known.id)}/messages`,
+    });
     this.#keep(known.asker, { conversationId: known.id, isWhole: true });
     if (answer === undefined) return false;
     this.#context.tally.historyRead(performance.now() - beginning.fromMs, isRamp);

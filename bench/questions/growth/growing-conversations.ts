@@ -11,11 +11,11 @@ import { type CopiedConversation, copyConversation } from '../turns/copied-conve
 import {
   COST_COLUMNS,
   costCells,
+  costOfTurns,
   growthsOf,
   newConversations,
   type SizeCost,
   type TurnCost,
-  costOfTurns,
   warningsOf,
 } from './growing-cost.ts';
 import { converse, type Place, startAt, withPlace } from './growing-place.ts';

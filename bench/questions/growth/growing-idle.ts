@@ -7,7 +7,7 @@ import type { Finding, Point, QuestionScene } from '../../question.ts';
 import { digits, median } from '../../report/report.ts';
 import { pause } from '../../servers/processes.ts';
 import type { LiveApp, Server } from '../../servers/service.ts';
-import { COST_COLUMNS, costCells, growthsOf, newConversations, type SizeCost, costOfTurns, warningsOf } from './growing-cost.ts';
+import { COST_COLUMNS, costCells, costOfTurns, growthsOf, newConversations, type SizeCost, warningsOf } from './growing-cost.ts';
 import { takeTurns, type Written } from './growing-messages.ts';
 import { curveOf, type Growth, growthWarnings } from './growth.ts';
 

@@ -9,7 +9,7 @@ import { median } from '../../report/report.ts';
 import { createLiveApp, type LiveApp, type Server } from '../../servers/service.ts';
 import { inOrderOf, reasonOf } from '../../workloads/rounds.ts';
 import { copyConversation } from '../turns/copied-conversations.ts';
-import { COST_COLUMNS, costCells, growthsOf, type SizeCost, type TurnCost, type Turns, costOfTurns, warningsOf } from './growing-cost.ts';
+import { COST_COLUMNS, costCells, costOfTurns, growthsOf, type SizeCost, type TurnCost, type Turns, warningsOf } from './growing-cost.ts';
 import { converse, type Place, startAt, takeTurn, withPlace } from './growing-place.ts';
 import { curveOf, usesOf } from './growth.ts';
 

@@ -12,11 +12,11 @@ import { makeOrganisations } from './copied-organisations.ts';
 import {
   COST_COLUMNS,
   costCells,
+  costOfTurns,
   growthsOf,
   newConversations,
   type SizeCost,
   type TurnCost,
-  costOfTurns,
   warningsOf,
 } from './growing-cost.ts';
 import { type Place, startAt, withPlace } from './growing-place.ts';

@@ -11,7 +11,7 @@ import { digits, median, range, sum } from '../../report/report.ts';
 import { createLiveApp, type Server } from '../../servers/service.ts';
 import { ROUNDS_TO_JUDGE } from '../../workloads/comparison.ts';
 import { inOrderOf, reasonOf } from '../../workloads/rounds.ts';
-import { type TurnCost, costOfTurns } from './growing-cost.ts';
+import { costOfTurns, type TurnCost } from './growing-cost.ts';
 import { measureMemory } from './growing-idle.ts';
 import { type Asked, startAt, takeTurn, withPlace } from './growing-place.ts';
 

@@ -74,7 +74,7 @@ describe('LOAD-5: goodput', () => {
 
   test('visits that could not start are not good', () => {
     const tally = tallyOf(many(3));
-    tally.notStarted('too many');
+    tally.notStarted('too many', false);
     assert.equal(reportOf(resultWith(tally)).goodput.share, 0.75);
   });
 });
