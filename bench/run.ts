@@ -65,6 +65,19 @@ function earlierOf(dist: string | undefined): Candidate[] {
   return [earlierService(file)];
 }
 
+/** @throws UsageError where the arguments leave nothing to measure: the report of the last run must not be lost to it. */
+function refuseNothing(
+  { parts, against, servers, quick }: Arguments,
+  workloads: readonly Workload[],
+  questions: readonly Question[],
+): void {
+  if (against !== undefined && !servers.includes(service.name))
+    throw new UsageError(`--against compares with the service: name it too, as --peer ${[service.name, ...servers].join(',')}`);
+  if (workloads.length + questions.length > 0) return;
+  const why = quick ? 'a quick run asks it only with --only' : `${parts.join(', ')} asks the service: add it to --peer`;
+  throw new UsageError(`there is nothing to measure: ${why}`);
+}
+
 /** Brings the chosen peers here. One that cannot be had is left out of the run, and said so. */
 function installed(wanted: readonly Peer[], results: Pick<Results, 'leftOut'>): Peer[] {
   return wanted.filter((peer) => {
@@ -162,6 +175,7 @@ async function main(): Promise<void> {
   };
   const workloads = WORKLOADS.filter(({ name }) => args.parts.includes(name));
   const questions = questionsOf(args, candidates);
+  refuseNothing(args, workloads, questions);
   const progress = new Progress([
     ...workloads.map((workload) => expectedSeconds(workload, results)),
     ...questions.map((question) => question.expectedSeconds({ candidates, rounds, quick, seconds })),

@@ -2,7 +2,7 @@
 import { escaped, pageHtml, tableHtml } from '../page/html.ts';
 import type { Outcome } from '../workloads/rounds.ts';
 import { tableOf } from './report.ts';
-import type { Report } from './report-data.ts';
+import type { Report, Server } from './report-data.ts';
 import { behindSections, leftOutShown, machineShown, roundsShown, versionsShown } from './report-markdown.ts';
 import { curvePlot, type Hues, huesOf, workloadPlots } from './report-plots.ts';
 
@@ -15,6 +15,11 @@ function sentences(lines: readonly string[], mark = ''): string {
 
 function many(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
+}
+
+function namedWithVersions(server: Server): string {
+  const versions = versionsShown(server);
+  return versions === '' ? server.name : `${server.name} (${versions})`;
 }
 
 function head(report: Report): string {
@@ -31,7 +36,7 @@ function head(report: Report): string {
   const facts: readonly (readonly [string, string])[] = [
     ['Machine', machineShown(machine)],
     ['Figures', roundsShown(report)],
-    ['Servers', candidates.map(({ name }) => name).join(', ')],
+    ['Servers', candidates.map(namedWithVersions).join('; ')],
     ...(leftOut.length === 0 ? [] : [['Left out', leftOut.map(leftOutShown).join('; ')] as const]),
   ];
   return `<h1>Benchmark of ${escaped(began.slice(0, 10))}${quick ? ' <small>quick: not for quoting</small>' : ''}</h1>

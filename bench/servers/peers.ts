@@ -1,12 +1,12 @@
 /** The servers of others, `bench/peers/<name>/`, as candidates: installed on first use, started on the server's core, left as they are. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectDir } from '../load/load.ts';
 import { diskOfRun } from '../meters/slow-disk.ts';
 import type { Candidate, Scene, Target } from './candidate.ts';
+import { newDataDir } from './data-dir.ts';
 import { type PeerDescription, readPeers } from './peer-description.ts';
 import { freePort, SERVER_CORE, start } from './processes.ts';
 
@@ -58,8 +58,7 @@ async function startPeer(
   const port = await freePort();
   const address = `${upstream}/v1`;
   const filled = (text: string): string => text.replaceAll('%UPSTREAM%', address).replaceAll('%MODEL%', model);
-  const dataDir = mkdtempSync(join(tmpdir(), `bench-${peer.name}-`));
-  const remove = (): void => rmSync(dataDir, { recursive: true, force: true });
+  const { path: dataDir, remove } = newDataDir(`bench-${peer.name}`);
   try {
     const process = await start({
       name: peer.name,

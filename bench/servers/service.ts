@@ -2,12 +2,12 @@
  * The Assistant Service: starts it on an empty data directory and makes organizations and apps in it through the console
  * interface. As a candidate it has the fake model behind it and a live app with limits out of the way; so has an earlier build.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
 import { diskOfRun, type SlowDisk } from '../meters/slow-disk.ts';
 import { type AnswerForm, type Build, type Candidate, EARLIER, type Role, type Scene, type Target } from './candidate.ts';
+import { newDataDir } from './data-dir.ts';
 import { freePort, type Running, SERVER_CORE, start } from './processes.ts';
 
 /** The most the console accepts. The caps are per device and every connection is a device of its own: a run stays below. */
@@ -137,12 +137,11 @@ export async function startProgram(place: ServerPlace): Promise<Server> {
   return { process, port, origin, operator, dataDir, disk, stop: () => process.stop() };
 }
 
-/** A data directory for as long as `work` needs it: removed when `work` fails, or by whoever calls `remove`. */
+/** A data directory for as long as `work` needs it: removed when `work` fails, by whoever calls `remove`, or with this process. */
 export async function withDataDir<T>(work: (dataDir: string, remove: () => void) => Promise<T>): Promise<T> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'assistant-bench-'));
-  const remove = (): void => rmSync(dataDir, { recursive: true, force: true });
+  const { path, remove } = newDataDir('assistant-bench');
   try {
-    return await work(dataDir, remove);
+    return await work(path, remove);
   } catch (error) {
     remove();
     throw error;

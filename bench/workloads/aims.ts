@@ -35,6 +35,11 @@ export function missedBy(what: string, value: number, most: number, unit: string
   return value > most ? [`${what}: ${shown(value, most)} ${unit} (aim: ≤ ${most.toLocaleString('en-US')}).`] : [];
 }
 
+/** A sentence where turns or streams were not whole: their figures are not to be quoted. */
+export function brokenAmong(who: string, broken: number, what = 'streams'): string[] {
+  return broken === 0 ? [] : [`${who}: ${broken.toLocaleString('en-US')} ${what} were not whole.`];
+}
+
 /** As `missedBy`, for what should be no less. */
 export function fallsShort(what: string, value: number, least: number, unit: string): string[] {
   const count = (each: number): string => Math.round(each).toLocaleString('en-US');

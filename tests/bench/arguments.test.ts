@@ -50,6 +50,22 @@ describe('BENCH-1: what the benchmark is asked for', () => {
     }
   });
 
+  test('a run that would measure nothing is refused before it writes a report', () => {
+    const program = join(import.meta.dirname, '../../bench/run.js');
+    const refused: readonly (readonly [RegExp, ...string[]])[] = [
+      [/^bench: there is nothing to measure: K1 asks the service: add it to --peer$/, '--peer', 'relay', '--only', 'K1'],
+      [
+        /^bench: --against compares with the service: name it too, as --peer service,relay$/,
+        ...['--peer', 'relay', '--against', join(import.meta.dirname, '../..')],
+      ],
+    ];
+    for (const [words, ...argv] of refused) {
+      const { status, stderr, stdout } = spawnSync(process.execPath, [program, ...argv], { encoding: 'utf8' });
+      assert.match(stderr.trim(), words);
+      assert.deepEqual([status, stdout], [2, '']);
+    }
+  });
+
   test('--help says in short what there is, and measures nothing', () => {
     const program = join(import.meta.dirname, '../../bench/run.js');
     for (const option of ['--help', '-h']) {

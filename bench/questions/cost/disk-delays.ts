@@ -9,7 +9,7 @@ import { digits, median, range, sum } from '../../report/report.ts';
 import type { Table } from '../../report/table.ts';
 import { type Candidate, EARLIER } from '../../servers/candidate.ts';
 import { serviceWithAll } from '../../servers/service.ts';
-import { fallsShort } from '../../workloads/aims.ts';
+import { brokenAmong, fallsShort } from '../../workloads/aims.ts';
 import { expectedSeconds, type Outcome, play, type Round, type Stage } from '../../workloads/rounds.ts';
 import { type Workload, workloadNamed } from '../../workloads/workloads.ts';
 
@@ -106,6 +106,15 @@ function delaysWaited(found: Found, all: readonly Found[]): string {
   return (((later ?? Number.NaN) - (sooner ?? Number.NaN)) / (found.disk.delayUs / 1e3)).toFixed(1);
 }
 
+function brokenOf({ busy, alone }: Found): number {
+  return sum([...busy.rounds, ...alone.rounds].map(({ broken }) => broken));
+}
+
+/** A server and its disk, in words. */
+function nameOf({ server, disk }: Found): string {
+  return disk === undefined ? server : `${server} with ${disk.delayUs / 1e3} ms added to each sync`;
+}
+
 function tableOf(all: readonly Found[]): Table {
   const rows = all.map((found) => {
     const { server, disk, busy, alone } = found;
@@ -120,7 +129,7 @@ function tableOf(all: readonly Found[]): Table {
       firsts(busy),
       firsts(alone),
       delaysWaited(found, all),
-      `${sum([...busy.rounds, ...alone.rounds].map(({ broken }) => broken))}`,
+      `${brokenOf(found)}`,
     ];
   });
   return { columns: COLUMNS, rows };
@@ -143,9 +152,10 @@ function warningsOf(all: readonly Found[]): string[] {
   const relay = all.find(({ disk }) => disk === undefined);
   const least = Math.min(AIM_PER_S, relay === undefined ? AIM_PER_S : rateOf(relay));
   const slow = all.filter(({ server, disk }) => disk?.delayUs === AIM_DELAY_US && server !== EARLIER);
-  return slow.flatMap((found) =>
-    fallsShort(`${found.server} with ${AIM_DELAY_US / 1e3} ms added to each sync`, rateOf(found), least, 'turns a second'),
-  );
+  return [
+    ...slow.flatMap((found) => fallsShort(nameOf(found), rateOf(found), least, 'turns a second')),
+    ...all.flatMap((found) => brokenAmong(nameOf(found), brokenOf(found))),
+  ];
 }
 
 async function measure(scene: QuestionScene): Promise<Finding> {

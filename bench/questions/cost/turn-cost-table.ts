@@ -6,7 +6,7 @@ import type { WrittenBy } from '../../meters/written.ts';
 import { digits, median, range, sum } from '../../report/report.ts';
 import type { Table } from '../../report/table.ts';
 import { EARLIER } from '../../servers/candidate.ts';
-import { missedBy } from '../../workloads/aims.ts';
+import { brokenAmong, missedBy } from '../../workloads/aims.ts';
 
 /** One measured round: sums over its turns. */
 export interface Round {
@@ -73,6 +73,11 @@ function byTokens(what: string, of: keyof RequestTokens): Row {
   return { what, cell: ({ tokens }) => (tokens === undefined ? '' : tokens[of].toLocaleString('en-US')) };
 }
 
+function brokenOf({ rounds, counts }: Found): number {
+  const counted = counts === undefined ? [] : [counts.busy, counts.alone];
+  return sum([...rounds, ...counted].map(({ broken }) => broken));
+}
+
 const ROWS: readonly Row[] = [
   byRound('CPU µs', ({ cpu_ns }) => cpu_ns / 1e3),
   { what: 'range', cell: ({ rounds }) => range(rounds.map(({ cpu_ns, turns }) => cpu_ns / 1e3 / turns)) },
@@ -94,8 +99,7 @@ const ROWS: readonly Row[] = [
   byTokens('bytes of the request to the model, first turn', 'bytes'),
   {
     what: 'broken',
-    cell: ({ rounds, counts }) =>
-      `${sum([...rounds, ...(counts === undefined ? [] : [counts.busy, counts.alone])].map(({ broken }) => broken))}`,
+    cell: (found) => `${brokenOf(found)}`,
   },
 ];
 
@@ -125,9 +129,12 @@ const AIMS: readonly { readonly what: string; readonly most: number; readonly un
 /** What turns of the service cost more than they should. The relay has no counts. */
 export function turnCostWarnings(found: readonly Found[]): string[] {
   const ours = found.filter(({ counts, server }) => counts !== undefined && server !== EARLIER);
-  return ours.flatMap((each) =>
-    AIMS.flatMap(({ what, most, unit, of }) => missedBy(`A turn of ${each.server} ${what}`, of(each), most, unit)),
-  );
+  return [
+    ...ours.flatMap((each) =>
+      AIMS.flatMap(({ what, most, unit, of }) => missedBy(`A turn of ${each.server} ${what}`, of(each), most, unit)),
+    ),
+    ...found.flatMap((each) => brokenAmong(each.server, brokenOf(each), 'turns')),
+  ];
 }
 
 /** What a turn of each server costs. */

@@ -5,6 +5,7 @@ import { withModel } from '../../model/model.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import { digits, median, range, sum } from '../../report/report.ts';
 import { service } from '../../servers/service.ts';
+import { brokenAmong } from '../../workloads/aims.ts';
 import { curveOf, type Growth, growthWarnings, pointOf } from '../growth/growth.ts';
 import { type Step, streamsThatFit, type Watched, watchStreams } from './slow-streams.ts';
 
@@ -67,11 +68,7 @@ export function findingOf(rounds: readonly Watched[]): Finding {
     each.length === 0 ? '' : range(each),
     digits(median(rssBytes) / 1e6),
   ]);
-  const warnings = [
-    ...growthWarnings(cpu),
-    ...growthWarnings(memory),
-    ...(broken === 0 ? [] : [`${broken.toLocaleString('en-US')} streams were not whole: the costs are not those of so many.`]),
-  ];
+  const warnings = [...growthWarnings(cpu), ...growthWarnings(memory), ...brokenAmong('In all', broken)];
   return { tables: [{ columns: COLUMNS, rows }], curves: [curveOf(cpu), curveOf(memory)], warnings, data: { rounds } };
 }
 

@@ -8,7 +8,7 @@ import { withModel } from '../../model/model.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import { digits, median, range, sum } from '../../report/report.ts';
 import type { Candidate } from '../../servers/candidate.ts';
-import { missedBy } from '../../workloads/aims.ts';
+import { brokenAmong, missedBy } from '../../workloads/aims.ts';
 import { inOrderOf, type LeftOut, reasonOf } from '../../workloads/rounds.ts';
 import { type Step, streamsThatFit, type Watched, watchStreams } from './slow-streams.ts';
 
@@ -64,6 +64,10 @@ function kbAStream({ looks }: Watched): number {
   return (last.rssBytes - first.rssBytes) / 1e3 / (last.streams - first.streams);
 }
 
+function brokenOf(rounds: readonly Watched[]): number {
+  return sum(rounds.flatMap(({ results }) => results.map(({ broken }) => broken)));
+}
+
 function rowOf({ candidate, rounds }: Found): string[] {
   const kb = rounds.map(kbAStream);
   const last = rounds.flatMap(({ looks }) => looks.slice(-1));
@@ -76,7 +80,7 @@ function rowOf({ candidate, rounds }: Found): string[] {
     digits(median(last.map(({ rssBytes }) => rssBytes / 1e6))),
     digits(median(cpu)),
     range(cpu),
-    `${sum(rounds.flatMap(({ results }) => results.map(({ broken }) => broken)))}`,
+    `${brokenOf(rounds)}`,
     candidate.role === 'limit' ? 'the limit' : candidate.role === 'peer' ? '' : TARGET,
   ];
 }
@@ -99,9 +103,10 @@ async function measure({ candidates, onStep, outDir, quick, rounds }: QuestionSc
     }
   });
   const data = found.map(({ candidate, rounds: measured }) => ({ server: candidate.name, rounds: measured }));
-  const warnings = found.flatMap(({ candidate, rounds: measured }) =>
-    candidate.role === 'service' ? missedBy(`An open stream of ${candidate.name}`, median(measured.map(kbAStream)), KB_MAX, 'KB') : [],
-  );
+  const warnings = found.flatMap(({ candidate: { name, role }, rounds: measured }) => [
+    ...(role === 'service' ? missedBy(`An open stream of ${name}`, median(measured.map(kbAStream)), KB_MAX, 'KB') : []),
+    ...brokenAmong(name, brokenOf(measured)),
+  ]);
   return { tables: [{ columns: COLUMNS, rows: found.map(rowOf) }], warnings, data, leftOut };
 }
 

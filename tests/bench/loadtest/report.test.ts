@@ -75,6 +75,14 @@ describe('LOAD-5: goodput', () => {
   test('visits that could not start are not good', () => {
     const tally = tallyOf(many(3));
     tally.notStarted('too many', false);
+    tally.notStarted('too many in the ramp', true);
+    assert.equal(reportOf(resultWith(tally)).goodput.share, 0.75);
+  });
+
+  test('a request beside the turns that failed is not good, but in the ramp', () => {
+    const tally = tallyOf(many(3));
+    tally.asideFailed({ code: 'history_lost', message: 'x' }, 'loadtest-1', false);
+    tally.asideFailed({ code: 'history_lost', message: 'x' }, 'loadtest-2', true);
     assert.equal(reportOf(resultWith(tally)).goodput.share, 0.75);
   });
 });
