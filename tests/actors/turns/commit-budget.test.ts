@@ -1,7 +1,8 @@
 /** However many long answers come in at once, few characters of them are on their way into rows at a time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CommitBudget } from '../../../actors/turns/commit-budget.ts';
+import { CommitBudget, UNDER_WAY_MAX_COMMITS } from '../../../actors/turns/commit-budget.ts';
+import { WRITES_QUEUED_MAX } from '../../../storage/sqlite/writer.ts';
 
 function commits(room: CommitBudget) {
   const begun: number[] = [];
@@ -32,4 +33,23 @@ test('STREAM-19: beyond the bound long pieces wait in their order, short ones ne
   for (const end of ends) end(true);
   await Promise.all(all);
   assert.deepEqual(begun, [6_001, 6_002, 100, 6_003, 6_004]);
+});
+
+test('STREAM-19: of thousands that end at once as many are under way as the writer takes, and none is refused', async () => {
+  const { begun, ends, commit } = commits(new CommitBudget(10_000, 2));
+  const all = [1, 2, 3, 4].map((chars) => commit(chars));
+  await settled();
+  assert.deepEqual(begun, [1, 2]);
+  ends[0]?.(true);
+  await settled();
+  assert.deepEqual(begun, [1, 2, 3]);
+  for (const end of ends) end(true);
+  await settled();
+  for (const end of ends) end(true);
+  await Promise.all(all);
+  assert.deepEqual(begun, [1, 2, 3, 4]);
+});
+
+test('STREAM-19: fewer commits of answers are under way than writes may wait', () => {
+  assert.ok(UNDER_WAY_MAX_COMMITS <= WRITES_QUEUED_MAX / 2);
 });
