@@ -3,8 +3,9 @@
  * before the body is read if possible. Work that was begun continues: streams, retries of existing turns, continuations, stops and
  * answers to cards are served, and so are the console and setup.
  */
-import { Refusal } from '../protocol/errors.ts';
+import type { Refusal } from '../protocol/errors.ts';
 import { readTurn } from '../storage/conversations/turns.ts';
+import { cheapRefusal } from './cheap-refusal.ts';
 import type { Exchange } from './http/exchange.ts';
 import { RetrySchedule } from './retry-schedule.ts';
 import type { AdmittedCaller, Route } from './route.ts';
@@ -19,12 +20,7 @@ const retrySchedule = new RetrySchedule();
 function busy(starts: Services['starts']): Refusal {
   const retryAfterS = retrySchedule.next(starts?.stats().perSecond);
   const message = `The service has more to do than it can in time, and begins nothing new at this moment. Send the same request again in ${retryAfterS} s.`;
-  const { stackTraceLimit } = Error;
-  // Its stack trace is never read, and taking it is a good part of what a refusal costs.
-  Error.stackTraceLimit = 0;
-  const refusal = new Refusal('internal', message, { status: 503, retryAfterS });
-  Error.stackTraceLimit = stackTraceLimit;
-  return refusal;
+  return cheapRefusal('internal', message, { status: 503, retryAfterS });
 }
 
 /** Refuses what is new work whatever its body says. @throws Refusal 503 */

@@ -9,8 +9,9 @@
  */
 import { LRUCache } from 'lru-cache';
 import { ownCounts, type SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
-import { Refusal } from '../protocol/errors.ts';
+import type { Refusal } from '../protocol/errors.ts';
 import { SETUP_REQUESTS_PER_MINUTE } from '../protocol/limits.ts';
+import { cheapRefusal } from './cheap-refusal.ts';
 import type { RateLimit, RuntimeCaller } from './route.ts';
 
 const MINUTE_MS = 60_000;
@@ -83,11 +84,11 @@ function bucketOf(scope: Scope, { deviceId, address, person }: RuntimeCaller): s
 }
 
 function tooMany(who: string, waitS: number): Refusal {
-  return new Refusal('rate_limited', `Too many requests from ${who}. Try again in ${waitS} s.`, { retryAfterS: waitS });
+  return cheapRefusal('rate_limited', `Too many requests from ${who}. Try again in ${waitS} s.`, { retryAfterS: waitS });
 }
 
 function tooManyWrong(waitS: number): Refusal {
-  return new Refusal('rate_limited', `Too many wrong credentials from this address. Try again in ${waitS} s.`, { retryAfterS: waitS });
+  return cheapRefusal('rate_limited', `Too many wrong credentials from this address. Try again in ${waitS} s.`, { retryAfterS: waitS });
 }
 
 export class RateBuckets {

@@ -34,6 +34,12 @@ function parsed(text: string): Address | undefined {
   return isIP(text) === 0 || text.includes('%') ? undefined : ipaddr.process(text);
 }
 
+/** An address as it is written here; undefined: not an address. */
+function normalised(text: string): string | undefined {
+  // Four numbers without zeros in front have one spelling, and nearly every request has such an address.
+  return isIP(text) === 4 ? text : parsed(text)?.toString();
+}
+
 function networkOf(text: string): readonly [Address, number] | undefined {
   const [address = '', bits, ...rest] = text.split('/');
   const base = isIP(address) === 0 || rest.length > 0 ? undefined : ipaddr.parse(address);
@@ -88,7 +94,7 @@ export const proxyTrust = v.pipe(
 function addressIn(node: string): string | undefined {
   const bracketed = /^\[([0-9a-fA-F:.]{2,45})\](?::\d{1,5})?$/.exec(node)?.[1];
   const text = bracketed ?? (/^[0-9.]{7,15}:\d{1,5}$/.test(node) ? node.slice(0, node.indexOf(':')) : node);
-  return parsed(text)?.toString();
+  return normalised(text);
 }
 
 /** The `for` of one element of a Forwarded header (RFC 7239 §4), without its quotes. */
@@ -111,7 +117,7 @@ function forOf(element: string): string {
 export function clientBehind(peer: string, lines: readonly string[], trust: ProxyTrust | undefined): string {
   // At every comma, also one in quotes: a quote that the client left open must not swallow what a proxy wrote behind it.
   const said = lines.join(',').split(',');
-  let client = parsed(peer)?.toString() ?? peer;
+  let client = normalised(peer) ?? peer;
   for (let hops = 0; trust?.trusts(client, hops) === true; hops += 1) {
     const element = said.pop()?.trim();
     const before = element === undefined ? undefined : addressIn(trust.header === FORWARDED ? forOf(element) : element);
@@ -149,6 +155,7 @@ export function readClientAddress(res: HttpResponse, req: HttpRequest, trust: Pr
  * (`2001:db8:0:7::/64`), an IPv4 address in IPv6 spelling as IPv4. Anything else, such as '', is counted as it is.
  */
 export function addressKey(text: string): string {
+  if (isIP(text) === 4) return text;
   const address = parsed(text);
   if (address === undefined || address instanceof ipaddr.IPv4) return address?.toString() ?? text;
   const network = address.parts.map((part, at) => (at < CLIENT_PREFIX_BITS / PART_BITS ? part : 0));
