@@ -66,6 +66,19 @@ function actorOf(machine: AnyStateMachine): AnyActor {
   return actor;
 }
 
+/** By machine: what it starts with where it takes no input. Snapshots are never changed, and making this one costs as much as two transitions. */
+const begun = new WeakMap<AnyStateMachine, AnyMachineSnapshot>();
+
+function firstSnapshot(machine: AnyStateMachine, input: unknown, scope: AnyActorScope): AnyMachineSnapshot {
+  if (input !== undefined) return machine.getInitialSnapshot(scope, input as never);
+  let snapshot = begun.get(machine);
+  if (snapshot === undefined) {
+    snapshot = machine.getInitialSnapshot(scope, undefined as never);
+    begun.set(machine, snapshot);
+  }
+  return snapshot;
+}
+
 /**
  * Starts a machine fresh, or from where it was stored. Machines here have no invokes and no delays, so restoring one
  * runs nothing (XState would re-run invokes and forget delays). The machine's logic is called without an actor of its own, which would cost
@@ -90,7 +103,7 @@ export function stepper<Machine extends AnyStateMachine>(
   };
   let snapshot: AnyMachineSnapshot =
     from.stored === undefined
-      ? machine.getInitialSnapshot(scope, from.input as never)
+      ? firstSnapshot(machine, from.input, scope)
       : machine.resolveState({ value: restoredValue(from.stored), context: from.stored.context });
   if (snapshot.status === 'error') throw snapshot.error;
   const state = () => statePath(snapshot.value);

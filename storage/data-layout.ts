@@ -46,7 +46,8 @@ export function dataLayout(dir: string): DataLayout {
     control: join(root, 'control.sqlite'),
     organisation(id) {
       requireId('org', id);
-      return join(organisations, `${id}.sqlite`);
+      // Asked for at every read and write; its parts are normal already.
+      return `${organisations}/${id}.sqlite`;
     },
     organisations,
     operatorToken: join(root, 'operator-token'),
