@@ -1,6 +1,6 @@
 /**
- * One thread for named calls that are too long for the event loop: plain data in and out, one at a time, in order. Owns the thread (created
- * at the first call, and again when it died), the bound on waiting calls, and the promises. The thread's module implements the calls and
+ * One thread for named calls that are too long for the event loop: plain data in and out, one at a time, in order. Owns the thread (created by
+ * a call, ended when none came for a minute), the bound on waiting calls, and the promises. The thread's module implements the calls and
  * passes them to `serveCalls` (side-calls.ts).
  */
 import { Worker } from 'node:worker_threads';
@@ -8,6 +8,8 @@ import type { CallAnswer, CallRequest } from './side-calls.ts';
 
 /** Each call may take a second, so a longer queue would mean waiting for more than a minute. */
 const WAITING_MAX = 64;
+/** A thread takes some 10 MB, and starting one some 50 ms: one that is called once a minute stays. */
+export const THREAD_IDLE_MS = 60_000;
 
 /** Too much waits, the thread died, or it was closed. The same call may succeed later. */
 export class SideThreadBusy extends Error {}
@@ -30,6 +32,8 @@ export class SideThread<Served extends Calls> {
   readonly #waiting: Waiting[] = [];
   #running: Waiting | undefined;
   #closed = false;
+  /** Ends the thread when no call comes. */
+  #rest: NodeJS.Timeout | undefined;
 
   /** `module`: the compiled file that the thread runs. */
   constructor(module: URL, name: string) {
@@ -60,6 +64,7 @@ export class SideThread<Served extends Calls> {
   /** Ends the thread and refuses waiting calls. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#rest);
     const worker = this.#worker;
     this.#drop(new SideThreadBusy(`${this.#name} is closed`));
     for (const each of this.#waiting.splice(0)) each.reject(new SideThreadBusy(`${this.#name} is closed`));
@@ -68,8 +73,12 @@ export class SideThread<Served extends Calls> {
 
   #next(): void {
     if (this.#running !== undefined || this.#closed) return;
+    clearTimeout(this.#rest);
     const next = this.#waiting.shift();
-    if (next === undefined) return;
+    if (next === undefined) {
+      this.#rest = setTimeout(() => this.#end(), THREAD_IDLE_MS).unref();
+      return;
+    }
     this.#running = next;
     const request: CallRequest = { name: next.name, input: next.input };
     try {
@@ -91,6 +100,13 @@ export class SideThread<Served extends Calls> {
     worker.on('exit', () => this.#died(worker, new SideThreadBusy(`${this.#name} ended`)));
     this.#worker = worker;
     return worker;
+  }
+
+  /** Nothing is under way; the next call starts another thread. */
+  #end(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    void worker?.terminate();
   }
 
   #answered(answer: CallAnswer): void {

@@ -1,7 +1,7 @@
 /** The thread beside the event loop: calls in their order, bounded, and a death that ends one call only. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { SideThread, SideThreadBusy } from '../../watch/side-thread.ts';
+import { SideThread, SideThreadBusy, THREAD_IDLE_MS } from '../../watch/side-thread.ts';
 import type { TestCalls } from './side-program.ts';
 
 function thread(t: TestContext) {
@@ -64,4 +64,16 @@ test('RUN-18: closing refuses what waits and what comes', async (t) => {
   await side.close();
   await Promise.all(refused);
   await assert.rejects(side.call('double', 1), SideThreadBusy);
+});
+
+test('RUN-18: a thread that is not called for a minute ends, and the next call starts another', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { side } = thread(t);
+  assert.equal(await side.call('count', null), 1);
+  t.mock.timers.tick(THREAD_IDLE_MS - 1);
+  assert.equal(await side.call('count', null), 2, 'the same thread counts on');
+  t.mock.timers.tick(THREAD_IDLE_MS - 1);
+  assert.equal(await side.call('count', null), 3, 'each call begins the minute anew');
+  t.mock.timers.tick(THREAD_IDLE_MS);
+  assert.equal(await side.call('count', null), 1, 'another thread has counted nothing');
 });
