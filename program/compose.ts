@@ -40,8 +40,8 @@ import { openStorage, type Storage } from '../storage/storage.ts';
 import type { ComposedNode } from './composed-node.ts';
 import type { Config } from './config.ts';
 import { demoManifests, prepareDemo } from './demo.ts';
-import { openCell } from './join-cells.ts';
-import { joinCell } from './join-cluster.ts';
+import type { openCell } from './join-cells.ts';
+import type { joinCell } from './join-cluster.ts';
 import { createCheckedModel } from './model-check.ts';
 import { standAlone } from './stand-alone.ts';
 
@@ -95,6 +95,10 @@ function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Set
   };
 }
 
+/** What only a node among others needs is loaded by such a node alone. */
+const join: typeof joinCell = async (options) => (await import('./join-cluster.ts')).joinCell(options);
+const openCells: typeof openCell = async (options) => (await import('./join-cells.ts')).openCell(options);
+
 export type Composed = Awaited<ReturnType<typeof composeAlone>>;
 
 /** `drain`: does what SIGTERM does. @throws Error with one sentence when the person who starts the service can mend it. */
@@ -113,7 +117,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const { lock, storage } = openData(config, log);
   const nowMs = Date.now;
   const startedAtMs = nowMs();
-  const cluster = config.cluster && (await joinCell({ config: config.cluster, dataDir: config.dataDir, storage, log, nowMs }));
+  const cluster = config.cluster && (await join({ config: config.cluster, dataDir: config.dataDir, storage, log, nowMs }));
   const composed = cluster ?? standAlone(createNode({ id: 'node~alone', name: 'node', cell: null, startedAtMs }));
   const { node, others, leases } = composed;
   const deadlines = createDeadlines({ storage, log, nowMs, others });
@@ -140,7 +144,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const open =
     cluster === undefined || cell === undefined
       ? undefined
-      : await openCell({ config: cell, node: cluster, storage, log, nowMs, takeUp: (organisationId) => chores.take(organisationId) });
+      : await openCells({ config: cell, node: cluster, storage, log, nowMs, takeUp: (organisationId) => chores.take(organisationId) });
   const { id } = node.get().context;
   const census = { actors: () => [...actors.actors(id), ...setup.sessions.actors(id)], drain, node };
   return {

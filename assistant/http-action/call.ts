@@ -5,9 +5,9 @@
  * Invariant: a call opens one connection and writes one request on it, whatever the endpoint does; nothing is sent again.
  * A request that may have arrived is never reported as failed: it is unknown unless the endpoint gave a definite answer.
  */
-import { type buildConnector, Client } from 'undici';
 import type { AddressGuard } from '../http/address-guard.ts';
 import { failureSentence, readAnswer } from '../http/http-answer.ts';
+import { Client, type Connector } from '../http/undici.ts';
 import type { ActionRequest } from './request.ts';
 
 /** `reason` is a sentence for the model; it holds no address, no credential and nothing of the request. */
@@ -54,7 +54,7 @@ function sentenceOf(error: unknown): string {
 }
 
 /** Opens one connection only: undici would open another for a request that it thinks was not written yet. */
-function connectOnce(guard: AddressGuard, progress: Progress): buildConnector.connector {
+function connectOnce(guard: AddressGuard, progress: Progress): Connector {
   let asked = false;
   return (options, callback) => {
     if (asked) {

@@ -9,7 +9,7 @@
 import { lookup as resolveName } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { buildConnector } from 'undici';
+import { buildConnector, type Connector } from './undici.ts';
 
 /** One address of a name. */
 export interface ResolvedAddress {
@@ -43,7 +43,7 @@ export interface AddressGuard {
    */
   isLocal(hostname: string): boolean;
   /** For undici's `connect` option. Fails with AddressRefused before a socket opens. */
-  readonly connect: buildConnector.connector;
+  readonly connect: Connector;
 }
 
 /** A name server that is slow, a host that drops packets: nobody who is there takes longer. */

@@ -2,10 +2,10 @@
  * Fetches the document behind a link (LINK-8 to LINK-11). Owns the bounds on what comes in: redirects, size, time
  * and type. Every hop goes through the address guard; nothing is sent that tells who asked: no cookies, no credentials.
  */
-import { Client } from 'undici';
 import { LINK_MAX_BYTES, LINK_REDIRECTS_MAX, LINK_TIMEOUT_MS } from '../../protocol/limits.ts';
 import type { AddressGuard } from '../http/address-guard.ts';
 import { failureSentence, headerOf, readAnswer } from '../http/http-answer.ts';
+import { Client } from '../http/undici.ts';
 import { linkAddress } from './link-address.ts';
 import { LinkError } from './link-error.ts';
 

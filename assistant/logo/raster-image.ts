@@ -5,7 +5,6 @@
  */
 
 import { crc32 } from 'node:zlib';
-import { fileTypeFromBuffer } from 'file-type';
 import { imageSize } from 'image-size';
 import { Refusal } from '../../protocol/errors.ts';
 
@@ -185,6 +184,8 @@ const SIGNATURE_BYTES = 32;
 
 /** What the bytes are by their signature: a raster type that is taken, another type's name, or undefined for an unknown one. */
 export async function sniff(bytes: Uint8Array): Promise<{ raster: RasterType | undefined; name: string } | undefined> {
+  // Only now: most processes are shown no image for a long time, and it brings the readers of archives along.
+  const { fileTypeFromBuffer } = await import('file-type');
   const found = await fileTypeFromBuffer(bytes.subarray(0, SIGNATURE_BYTES)).catch(() => undefined);
   return found === undefined ? undefined : { raster: RASTER_TYPES[found.mime], name: found.ext };
 }

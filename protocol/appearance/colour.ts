@@ -2,25 +2,8 @@
  * Colour arithmetic of the appearance (APPEARANCE-8): contrast by WCAG 2.2, steps in OKLCH, and the search for the
  * nearest colour of a hue that reads well. Colours are opaque and written `#rrggbb`. Owns no token and no rule.
  */
-import {
-  clampChroma,
-  formatHex,
-  modeLrgb,
-  modeOklab,
-  modeOklch,
-  modeRgb,
-  type Oklab,
-  type Oklch,
-  type Rgb,
-  useMode,
-  wcagContrast,
-  wcagLuminance,
-} from 'culori/fn';
-
-const toRgb = useMode(modeRgb);
-useMode(modeLrgb);
-const toOklab = useMode(modeOklab);
-const toOklch = useMode(modeOklch);
+import type { Oklab, Oklch, Rgb } from 'culori/fn';
+import { culori } from './culori.ts';
 
 /** Lightness steps of a search: finer than 8 bits can tell apart anywhere but in the darkest greys. */
 const LIGHTNESS_STEPS = 256;
@@ -45,7 +28,7 @@ export interface Demand {
 
 /** WCAG 2.2 contrast ratio of two colours, 1 to 21, not rounded. */
 export function contrastRatio(one: string, other: string): number {
-  return wcagContrast(one, other);
+  return culori().wcagContrast(one, other);
 }
 
 /** Whether `colour` keeps every demanded ratio. */
@@ -60,17 +43,19 @@ function defined<Value>(value: Value | undefined, colour: string): Value {
 
 /** OKLCH coordinates: `l` 0 to 1, `c` 0 to about 0.32, `h` in degrees. @throws TypeError when it is no colour. */
 export function oklch(colour: string): { readonly l: number; readonly c: number; readonly h: number } {
-  const { l, c, h = 0 } = defined<Oklch>(toOklch(colour), colour);
+  const { l, c, h = 0 } = defined<Oklch>(culori().toOklch(colour), colour);
   return c < ACHROMATIC ? { l, c: 0, h: 0 } : { l, c, h };
 }
 
 /** The colour of these coordinates; chroma yields where sRGB has no such colour. */
 export function fromOklch(at: { readonly l: number; readonly c: number; readonly h: number }): string {
+  const { clampChroma, formatHex } = culori();
   return formatHex(clampChroma({ mode: 'oklch', l: Math.min(1, Math.max(0, at.l)), c: at.c, h: at.h }, 'oklch'));
 }
 
 /** Distance of two colours in OKLab; 1 from black to white. */
 export function distance(one: string, other: string): number {
+  const { toOklab } = culori();
   const a = defined<Oklab>(toOklab(one), one);
   const b = defined<Oklab>(toOklab(other), other);
   return Math.hypot(a.l - b.l, a.a - b.a, a.b - b.b);
@@ -78,6 +63,7 @@ export function distance(one: string, other: string): number {
 
 /** The 8-bit colours around a point of the hue's line: rounding alone turns the hue of dark colours visibly. */
 function roundings(l: number, c: number, h: number): Rgb[] {
+  const { clampChroma, toRgb } = culori();
   const { r, g, b } = toRgb(clampChroma<Oklch>({ mode: 'oklch', l, c, h }, 'oklch'));
   const channels = [r, g, b].map((value) => Math.min(255, Math.max(0, value * 255)));
   // Greys stay grey.
@@ -100,7 +86,7 @@ interface Candidate {
 }
 
 function candidate(colour: Rgb, wanted: Oklab): Candidate {
-  const { l, a, b } = toOklab(colour);
+  const { l, a, b } = culori().toOklab(colour);
   const chromaLost = Math.abs(Math.hypot(a, b) - Math.hypot(wanted.a, wanted.b));
   const apart = Math.hypot(a - wanted.a, b - wanted.b);
   const hueTurned = Math.sqrt(Math.max(0, apart ** 2 - chromaLost ** 2));
@@ -113,6 +99,7 @@ function ratioOf(one: number, other: number): number {
 }
 
 function search(ideal: string, demands: readonly Demand[]): string | undefined {
+  const { formatHex, toOklab, wcagLuminance } = culori();
   const { c, h } = oklch(ideal);
   const wanted = defined<Oklab>(toOklab(ideal), ideal);
   const bounds = demands.map(({ against, minimum }) => ({ luminance: wcagLuminance(against), minimum }));

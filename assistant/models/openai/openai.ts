@@ -3,9 +3,9 @@
  * Ollama, llama.cpp). Requests go through undici's dispatch, which costs a fraction of fetch and of an SDK's stream loop.
  */
 import { Readable } from 'node:stream';
-import { Pool } from 'undici';
 import { MODEL_SILENCE_MS } from '../../../protocol/limits.ts';
 import { withoutEnd } from '../../../protocol/schema/text.ts';
+import { Pool } from '../../http/undici.ts';
 import type { Model, ModelFailure, ModelRequest, ModelRun, ModelSink } from '../model.ts';
 import { completionBody } from './chat-messages.ts';
 import { CompletionRun, type ModelLog } from './completion-run.ts';
