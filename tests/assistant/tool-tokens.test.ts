@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { completionBody } from '../../assistant/models/openai/chat-messages.ts';
+import { PassingBody } from '../../assistant/models/openai/passing-body.ts';
 import { createToolsets } from '../../assistant/toolset.ts';
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
 import { completeManifest } from '../../protocol/runtime/manifest.ts';
@@ -23,8 +24,8 @@ const everything = () => ({
 
 function sent(tools: ReturnType<ReturnType<typeof createToolsets>>['definitions'], text: string): string {
   const body = completionBody('m', request({ tools, messages: [{ role: 'user', content: text }] }));
-  assert.ok(Buffer.isBuffer(body));
-  return body.toString();
+  assert.ok(body instanceof PassingBody);
+  return Buffer.concat([...body]).toString();
 }
 
 describe('MODEL-29: the definitions of the components', () => {

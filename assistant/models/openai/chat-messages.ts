@@ -8,6 +8,7 @@ import type {
 } from 'openai/resources/chat/completions';
 import { passageWords } from '../../passage-words.ts';
 import type { ChatMessage, ImagePart, ModelRequest, Passage, ToolDefinition } from '../model.ts';
+import { PassingBody } from './passing-body.ts';
 import { type StreamedBody, streamedBody } from './request-body.ts';
 
 /** What stands in a picture's URL where its base64 goes. */
@@ -77,6 +78,9 @@ export function chatMessages(request: ModelRequest, base64: Base64Of): ChatCompl
   return rendered;
 }
 
+/** Less is copied behind what is said and written with it; more is written as it is, in a piece of its own. */
+const COPIED_MAX_BYTES = 4 * 1024;
+
 /** By the list that a toolset holds, and for as long as it does: most of a request is its tools, and to write them takes most of the time. */
 const toolsWritten = new WeakMap<readonly ToolDefinition[], Buffer>();
 
@@ -94,7 +98,7 @@ function endOffering(tools: readonly ToolDefinition[]): Buffer {
  * The JSON body of a streamed round; with pictures, one that they are written into while it is sent.
  * Throws when a tool's parameters cannot be written as JSON.
  */
-export function completionBody(model: string, request: ModelRequest): Buffer | StreamedBody {
+export function completionBody(model: string, request: ModelRequest): PassingBody | StreamedBody {
   const pictures: ImagePart[] = [];
   // Nobody who writes a message knows it: it stands where pictures go, and nowhere else.
   const gap = randomUUID();
@@ -109,5 +113,7 @@ export function completionBody(model: string, request: ModelRequest): Buffer | S
   };
   const said = JSON.stringify(body).slice(0, -1);
   const end = endOffering(request.tools);
-  return pictures.length === 0 ? Buffer.concat([Buffer.from(said), end]) : streamedBody(`${said}${end}`.split(gap), pictures);
+  if (pictures.length > 0) return streamedBody(`${said}${end}`.split(gap), pictures);
+  const pieces = [Buffer.from(said), end];
+  return new PassingBody(end.byteLength <= COPIED_MAX_BYTES ? [Buffer.concat(pieces)] : pieces);
 }

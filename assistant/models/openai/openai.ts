@@ -9,6 +9,7 @@ import { Pool } from '../../http/undici.ts';
 import type { Model, ModelFailure, ModelRequest, ModelRun, ModelSink } from '../model.ts';
 import { completionBody } from './chat-messages.ts';
 import { CompletionRun, type ModelLog } from './completion-run.ts';
+import { PassingBody } from './passing-body.ts';
 import type { StreamedBody } from './request-body.ts';
 import { SendingBudget } from './sending-budget.ts';
 import { SilenceWatch } from './silence-watch.ts';
@@ -79,7 +80,7 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
 
   function dispatch(request: ModelRequest, run: CompletionRun): void {
     if (run.isOver()) return;
-    let body: Buffer | StreamedBody;
+    let body: PassingBody | StreamedBody;
     try {
       body = completionBody(model, request);
     } catch {
@@ -87,8 +88,14 @@ export function createOpenAiModel(options: OpenAiModelOptions): Model {
       return;
     }
     const headers = REQUEST_ID.test(request.requestId) ? { ...fixedHeaders, 'x-request-id': request.requestId } : fixedHeaders;
-    if (Buffer.isBuffer(body)) pool.dispatch({ path, method: 'POST', headers, body }, run);
+    if (body instanceof PassingBody) dispatchText(headers, body, run);
     else dispatchPictures(request, headers, body, run);
+  }
+
+  function dispatchText(headers: Record<string, string>, body: PassingBody, run: CompletionRun): void {
+    // undici takes any iterable, which its types do not say.
+    const iterable = body as unknown as Readable;
+    pool.dispatch({ path, method: 'POST', headers: { ...headers, 'content-length': String(body.bytes) }, body: iterable }, run);
   }
 
   function dispatchPictures({ sender }: ModelRequest, headers: Record<string, string>, body: StreamedBody, run: CompletionRun): void {

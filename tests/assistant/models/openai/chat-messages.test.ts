@@ -2,14 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelRequest, Passage } from '../../../../assistant/models/model.ts';
 import { chatMessages, completionBody } from '../../../../assistant/models/openai/chat-messages.ts';
+import { PassingBody } from '../../../../assistant/models/openai/passing-body.ts';
 import { picture, request } from './recorded-sink.ts';
 
 const messagesOf = (asked: ModelRequest) => chatMessages(asked, ({ bytes }) => `${bytes} bytes`);
 
 function textBody(model: string, asked: ModelRequest): string {
   const body = completionBody(model, asked);
-  assert.ok(Buffer.isBuffer(body));
-  return body.toString();
+  assert.ok(body instanceof PassingBody);
+  const sent = Buffer.concat([...body]);
+  assert.equal(sent.byteLength, body.bytes, 'the length that is told beforehand');
+  assert.deepEqual([...body], [], 'what was sent is held no longer');
+  return sent.toString();
 }
 
 const PASSAGE: Passage = {
