@@ -9,6 +9,7 @@ import { fallbackText, modelBody, validateBody } from '../protocol/catalog/catal
 import type { Routes } from '../protocol/catalog/component.ts';
 import { clipWhole } from '../protocol/placeholder.ts';
 import type { Detail } from '../protocol/schema/issues.ts';
+import { appended } from './growing-text.ts';
 import type { ToolCall } from './models/model.ts';
 
 /** A text block holds at most 8,000 characters (MODEL-10). UTF-16 units are never fewer than characters. */
@@ -129,7 +130,7 @@ export class BlockAssembler {
   text(delta: string): void {
     const current = this.#text;
     if (current !== null && this.#held === '' && current.content.length + delta.length < TEXT_BLOCK_SOFT_CHARS && !endsInHalfPair(delta)) {
-      current.content += delta;
+      current.content = appended(current.content, delta);
       this.#output.delta(current.index, current.id, delta);
       return;
     }
@@ -177,7 +178,7 @@ export class BlockAssembler {
 
   #append(current: OpenText, part: string): void {
     if (part === '') return;
-    current.content += part;
+    current.content = appended(current.content, part);
     this.#output.delta(current.index, current.id, part);
   }
 

@@ -5,6 +5,7 @@
  * Invariants: seq only rises. A reader is a number, so a slow one costs nothing. Committed events may leave memory; readers that come
  * back to them are served from the journal.
  */
+import { appended } from '../../assistant/growing-text.ts';
 import { renderDelta, renderEvent, type StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { FrameSlice, FrameSource } from '../frame-source.ts';
 import { Readers } from '../readers.ts';
@@ -127,7 +128,7 @@ export class TurnLog implements FrameSource {
     this.#pending = '';
     const last = this.#entries.at(-1);
     if (last !== undefined && isDeltaRun(last) && last.blockId === this.#pendingBlockId && seq === last.seq + last.ends.length) {
-      last.text += text;
+      last.text = appended(last.text, text);
       last.ends.push(last.text.length);
     } else {
       this.#entries.push({

@@ -4,6 +4,7 @@
  *
  * What is said is only kept until somebody asks, or until enough of it has come: a delta costs the joining of two strings.
  */
+import { appended } from '../growing-text.ts';
 import { type Construct, Declaration, Destination, Tag, Until } from './markdown-constructs.ts';
 
 /** Kept unread at most: a hundred deltas. */
@@ -59,7 +60,7 @@ export class AddressScan {
 
   said(text: string): void {
     if (this.#isEndless) return;
-    this.#unread += text;
+    this.#unread = appended(this.#unread, text);
     if (this.#unread.length > UNREAD_MAX_CHARS) this.#read();
   }
 
