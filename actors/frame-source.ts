@@ -26,18 +26,37 @@ export interface Position {
   readonly fromSeq: number;
 }
 
+class ChangedSource implements FrameSource {
+  readonly #source: FrameSource;
+  readonly #change: (text: string) => string;
+
+  constructor(source: FrameSource, change: (text: string) => string) {
+    this.#source = source;
+    this.#change = change;
+  }
+
+  read(seq: number, maxChars: number): FrameSlice {
+    const slice = this.#source.read(seq, maxChars);
+    const text = this.#change(slice.text);
+    return text === slice.text ? slice : { ...slice, text };
+  }
+
+  subscribe(wake: () => void): () => void {
+    return this.#source.subscribe(wake);
+  }
+
+  slow(reader: object, isSlow: boolean): void {
+    this.#source.slow?.(reader, isSlow);
+  }
+
+  lateMs(): number {
+    return this.#source.lateMs?.() ?? 0;
+  }
+}
+
 /** The same frames with `change` made to their text, for one kind of reader. */
 export function changedSource(source: FrameSource, change: (text: string) => string): FrameSource {
-  return {
-    read(seq, maxChars) {
-      const slice = source.read(seq, maxChars);
-      const text = change(slice.text);
-      return text === slice.text ? slice : { ...slice, text };
-    },
-    subscribe: (wake) => source.subscribe(wake),
-    slow: (reader, isSlow) => source.slow?.(reader, isSlow),
-    lateMs: () => source.lateMs?.() ?? 0,
-  };
+  return new ChangedSource(source, change);
 }
 
 /** One server-sent frame of the console's and the setup interface's streams; `data` is JSON in one line. */

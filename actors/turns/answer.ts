@@ -18,6 +18,9 @@ import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { TurnLog } from './log.ts';
 import { mint, type TurnScope } from './scope.ts';
 
+/** Most clients run actions of every kind, and name none. */
+const ALL_KINDS: ReadonlySet<string> = new Set();
+
 /** What the model says is words: only a card, which the service draws, holds numbers that come back as such. */
 function asSaid(block: Block): Block {
   return block.block_type === 'confirm_card' ? block : { ...block, body: rewriteStrings(block.body, withoutMarks) };
@@ -67,8 +70,7 @@ export class TurnAnswer {
       {
         components: toolset.components,
         routes: toolset.routes,
-        // None means all.
-        actionKinds: new Set(command.body.client.action_kinds),
+        actionKinds: command.body.client.action_kinds.length === 0 ? ALL_KINDS : new Set(command.body.client.action_kinds),
         mintBlockId: () => mint(services, 'blk'),
       },
       {

@@ -17,6 +17,7 @@ import { newAttempt, TurnCommits } from './commits.ts';
 import { type Beginning, HeldEpoch } from './epoch.ts';
 import { journalSource } from './journal.ts';
 import { TurnLog } from './log.ts';
+import { OpenedRow } from './opened-row.ts';
 import { type FirstStep, type Opening, prepareOpening, prepareRetry } from './opening.ts';
 import { TurnQueue } from './queue.ts';
 import { RunningTurn } from './running-turn.ts';
@@ -208,11 +209,7 @@ export class Conversation {
     { first, input, attempt, mayAskEarly }: Opening,
     asksEarly: boolean,
   ): Promise<{ readonly output: OpenTurnOutput; readonly asked: RunningTurn | null }> {
-    let opened: Extract<OpenTurnOutput, { outcome: 'opened' }> | null = null;
-    const rowOf = () => {
-      if (opened === null) throw new Error('a turn was used before its opening was committed');
-      return opened;
-    };
+    const row = new OpenedRow();
     const { appId, organisationId } = this.home;
     const { turnId } = place.command;
     const asking = await this.#services.earlyCalls.during({
@@ -222,11 +219,11 @@ export class Conversation {
       mayAsk: asksEarly && mayAskEarly && this.#epoch.isUncontested && readTurn(this.#db, appId, turnId) === undefined,
       commit: () => this.#commits.open(input),
       ask: () => {
-        const begun = attempt(() => rowOf().dayLeft, false);
-        return this.#attempt(place, () => rowOf().turn, begun, first, 0).beforeOpening();
+        const begun = attempt(row.dayLeft, false);
+        return this.#attempt(place, row.turn, begun, first, 0).beforeOpening();
       },
     });
-    if (asking.output.outcome === 'opened') opened = asking.output;
+    if (asking.output.outcome === 'opened') row.is(asking.output);
     return asking;
   }
 

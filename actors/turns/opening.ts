@@ -94,6 +94,11 @@ function usageOf({ minuteLeft }: TurnCommand, dayLeft: number | undefined): Turn
   return minuteLeft === null || dayLeft === undefined ? undefined : { minute_left: minuteLeft(), day_left: dayLeft };
 }
 
+/** Made here, because it lives as long as the attempt: within `prepareOpening` it would hold all that was prepared, too. */
+function usageTeller(command: TurnCommand, leftNow: number | undefined, dayLeft: () => number | null): Attempt['usage'] {
+  return () => usageOf(command, leftNow ?? dayLeft() ?? undefined);
+}
+
 function dayLeftOf({ storage, nowMs }: TurnServices, command: TurnCommand): number {
   const { app, channel, organisationId } = command;
   const limits = { ...app.settings, sender: senderOf(command, storage) };
@@ -233,7 +238,7 @@ export async function prepareOpening(place: TurnPlace, fence: OpeningFence): Pro
       messageId,
       words: withQuestion(words, storage, command.organisationId, question),
       work: { question, executions, lost, left: left.map(pendingInvocation), tellsWrite },
-      usage: () => usageOf(command, leftNow ?? dayLeft() ?? undefined),
+      usage: usageTeller(command, leftNow, dayLeft),
     }),
   };
 }

@@ -24,6 +24,7 @@ import { requireRevision, settledCard } from '../calls/card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
 import { answeredPick } from '../people/answered-pick.ts';
 import { resumedTurns } from './turn-rows.ts';
+import type { SaidRequest } from './words.ts';
 
 /** What a command does to the rows beside opening its turn. */
 export type TurnPlan = SayingPlan | ContinuationPlan;
@@ -78,7 +79,7 @@ function answeredBlock(db: Connection, conversationId: string, id: string, field
 /** The request of a turn, as it was sent, which the rules check, and in placeholder form, which is stored. */
 export interface Asked {
   readonly sent: ChatRequest;
-  readonly kept: ChatRequest;
+  readonly kept: SaidRequest;
   /** Placeholders back into what they stand for. */
   restore<T>(value: T): T;
 }

@@ -2,8 +2,10 @@
  * What the model is asked, round after round of one turn. Owns the words of the turn that are not rows yet: what the model said in
  * earlier rounds, and what its calls were answered.
  */
+import { appended } from '../../assistant/growing-text.ts';
 import type { ChatMessage, ModelRequest, Passage, ToolCall } from '../../assistant/models/model.ts';
 import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
+import type { Persona } from '../../protocol/setup/persona.ts';
 import { readPersona } from '../../storage/apps/drafts.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
 import type { TurnScope } from './scope.ts';
@@ -17,8 +19,8 @@ const HELD_CHARS = 2_000;
 export class TurnRequests {
   readonly #scope: TurnScope;
   readonly #spending: TurnSpending;
-  /** Trusted instructions. */
-  readonly #system: string;
+  /** What the trusted instructions are made of; the turn keeps it. */
+  readonly #persona: Persona;
   /** Earlier rounds of this turn, behind the transcript. */
   readonly #said: ChatMessage[] = [];
   /** Read for the first round: writes that a person confirmed come before it. */
@@ -32,10 +34,10 @@ export class TurnRequests {
   #tellsOnly = false;
 
   constructor(scope: TurnScope, spending: TurnSpending) {
-    const { app, body, channel } = scope.command;
+    const { app, channel } = scope.command;
     this.#scope = scope;
     this.#spending = spending;
-    this.#system = systemPrompt(app.name, readPersona(scope.db, app, channel), body.client.locale ?? null);
+    this.#persona = readPersona(scope.db, app, channel);
   }
 
   /** The day's budget is spent, and this round only tells how a write ended: it is offered nothing that leads to another one. */
@@ -45,7 +47,7 @@ export class TurnRequests {
 
   /** Text of the model's answer to the last request. */
   heard(delta: string): void {
-    this.#words = this.#words === null || this.#words.length + delta.length > HELD_CHARS ? null : this.#words + delta;
+    this.#words = this.#words === null || this.#words.length + delta.length > HELD_CHARS ? null : appended(this.#words, delta);
     this.#spending.heard(delta.length);
   }
 
@@ -66,14 +68,14 @@ export class TurnRequests {
     const attached = attachedMessage(words.attachments);
     const { message } = words.body;
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
-    if (isNew && message !== undefined) return [...attached, { role: 'user', content: message.text }];
+    if (isNew && message !== undefined) return attached.concat({ role: 'user', content: message.text });
     return readTranscript(db, conversationId, services.nowMs(), { attached, question: work.question, unstored });
   }
 
   /** The next round's request. `firstBlock`: the block of the answer that the round begins with. */
   next(firstBlock: number): ModelRequest {
     const { command, toolset, words, work } = this.#scope;
-    const { app, deviceId, requestId } = command;
+    const { app, body, deviceId, requestId } = command;
     if (this.#passages === null) {
       const question = this.#question();
       this.#passages = question === undefined ? [] : searchPassages(this.#scope, question);
@@ -81,7 +83,8 @@ export class TurnRequests {
     this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && this.#spending.overBudget() !== null;
     const { definitions } = toolset;
     const request = modelRequest({
-      system: this.#system,
+      // Written for each round: for as long as the answer comes it would be 2 KB that say nothing new.
+      system: systemPrompt(app.name, this.#persona, body.client.locale ?? null),
       messages: [...(this.#transcript ?? []), ...this.#said],
       passages: this.#passages,
       context: words.body.context,

@@ -67,7 +67,12 @@ export class RunningTurn {
     this.#spending = spending;
     for (const event of events) log.say(event);
     log.journalledUpTo(log.nextSeq);
-    mailbox.do(() => {
+    this.#begin(effects);
+  }
+
+  /** Apart, because functions that are made in one place hold each other's variables, and those of the constructor live as long as the turn. */
+  #begin(effects: readonly ChatTurnEffect[]): void {
+    this.#mailbox.do(() => {
       this.#rounds.warn();
       this.#perform(effects);
     });

@@ -128,28 +128,61 @@ export function manifestOf(
   throw new Refusal('manifest_unknown', 'client.manifest_hash is not known here. Register the manifest again with POST /v1/apps/manifest.');
 }
 
-/** @throws Refusal `manifest_unknown`. */
-export function turnScope(place: TurnPlace, attempt: Attempt, commit: TurnScope['commit']): TurnScope {
-  const { services, command, conversationId } = place;
-  const { app, body, requestId, organisationId } = command;
-  const db = services.storage.organisation(organisationId);
-  const hasKnowledge = hasIndexedKnowledge(db, app.id);
-  return {
-    ...place,
-    ...attempt,
-    commit,
-    db,
-    log: services.log.child({ request_id: requestId, conversation_id: conversationId }),
-    toolset: services.toolset({
+/** An object put together of others has a shape of its own, which takes a kilobyte for as long as the answer comes. */
+class AttemptScope implements TurnScope {
+  readonly services: TurnServices;
+  readonly command: TurnCommand;
+  readonly conversationId: string;
+  readonly redaction: Redaction;
+  readonly isNew: boolean;
+  readonly messageId: string;
+  readonly words: TurnWords;
+  readonly work: LeftWork;
+  readonly unstored: StoredMessage | null;
+  readonly usage: Attempt['usage'];
+  readonly commit: TurnScope['commit'];
+  readonly db: Connection;
+  readonly toolset: Toolset;
+  readonly hasKnowledge: boolean;
+  readonly share: AnswerShare;
+  #log: Logger | null = null;
+
+  constructor({ services, command, conversationId, redaction }: TurnPlace, attempt: Attempt, commit: TurnScope['commit']) {
+    const { app, body, organisationId } = command;
+    this.services = services;
+    this.command = command;
+    this.conversationId = conversationId;
+    this.redaction = redaction;
+    this.isNew = attempt.isNew;
+    this.messageId = attempt.messageId;
+    this.words = attempt.words;
+    this.work = attempt.work;
+    this.unstored = attempt.unstored;
+    this.usage = attempt.usage;
+    this.commit = commit;
+    this.db = services.storage.organisation(organisationId);
+    this.hasKnowledge = hasIndexedKnowledge(this.db, app.id);
+    this.toolset = services.toolset({
       components: body.client.components,
       actionKinds: body.client.action_kinds,
       manifest: manifestOf(services, command),
-      http: enabledActions(db, app),
-      hasKnowledge,
-    }),
-    hasKnowledge,
-    share: services.longAnswers.join(app.id),
-  };
+      http: enabledActions(this.db, app),
+      hasKnowledge: this.hasKnowledge,
+    });
+    this.share = services.longAnswers.join(app.id);
+  }
+
+  /** Most turns log nothing, and a logger of one's own is a kilobyte, too. */
+  get log(): Logger {
+    const { command, conversationId, services } = this;
+    this.#log ??= services.log.child({ request_id: command.requestId, conversation_id: conversationId });
+    return this.#log;
+  }
+}
+
+/** @throws Refusal `manifest_unknown`. */
+export function turnScope(place: TurnPlace, attempt: Attempt, commit: TurnScope['commit']): TurnScope {
+  return new AttemptScope(place, attempt, commit);
 }
 
 export function mint({ nowMs }: Pick<TurnServices, 'nowMs'>, prefix: IdPrefix): string {

@@ -11,16 +11,19 @@ import type { Redaction } from '../people/redaction.ts';
 import { type Attachment, readAttachments, storedAttachments, textOf } from './attachments.ts';
 import type { TurnCommand } from './command.ts';
 
+/** What a request says and shows. */
+export type SaidRequest = Pick<ChatRequest, 'message' | 'form_submission' | 'tool_results' | 'selection' | 'context'>;
+
 export interface TurnWords {
   /** The request in placeholder form. */
-  readonly body: ChatRequest;
+  readonly body: SaidRequest;
   /** With their names and text in placeholder form. */
   readonly attachments: readonly Attachment[];
   /** JSON of what is known of the person, in placeholder form; null when nothing is. */
   readonly traits: string | null;
 }
 
-function traits(storage: Storage, { app, channel, deviceId, organisationId, person }: TurnCommand): object | null {
+function knownOf(storage: Storage, { app, channel, deviceId, organisationId, person }: TurnCommand): object | null {
   if (person === null) return null;
   const { externalUserId } = person;
   return traitsOf(storage.organisation(organisationId), storage.vault, { appId: app.id, channel, externalUserId, deviceId });
@@ -35,10 +38,11 @@ function attachments(storage: Storage, command: TurnCommand, nowMs: number): Pro
 /** What a turn that begins is asked with. @throws Refusal `invalid_request` naming the attachment that is not this device's to use. */
 export async function turnWords(storage: Storage, command: TurnCommand, redaction: Redaction, nowMs: number): Promise<TurnWords> {
   const attached = await attachments(storage, command, nowMs);
-  const said = await redacted(storage, command, redaction);
+  const { body, traits } = await redacted(storage, command, redaction);
   const words = await redaction.redact(attached.map((attachment) => [attachment.name, textOf(attachment)] as const));
   return {
-    ...said,
+    body,
+    traits,
     attachments: attached.map((attachment, at): Attachment => {
       const [name, text] = words[at] ?? ['', null];
       return attachment.kind === 'image' ? { ...attachment, name } : { ...attachment, name, text: text ?? '' };
@@ -66,9 +70,19 @@ export async function retriedWords(
 async function redacted(storage: Storage, command: TurnCommand, redaction: Redaction): Promise<Omit<TurnWords, 'attachments'>> {
   const { body } = command;
   const { message, form_submission, tool_results, selection, context } = body;
-  const told = { request: { tool_results, context }, traits: traits(storage, command) };
+  const told = { request: { tool_results, context }, traits: knownOf(storage, command) };
   const [said, kept] = await redaction.redactTurn({ message, form_submission, selection }, told);
-  return { body: { ...body, ...said, ...kept.request }, traits: kept.traits === null ? null : JSON.stringify(kept.traits) };
+  // Held while the answer comes, so written field by field: an object put together of others takes as much again for a shape of its own.
+  return {
+    body: {
+      message: said.message,
+      form_submission: said.form_submission,
+      tool_results: kept.request.tool_results,
+      selection: said.selection,
+      context: kept.request.context,
+    },
+    traits: kept.traits === null ? null : JSON.stringify(kept.traits),
+  };
 }
 
 /** What is attached, as the model is shown it: a message of its own before the person's words. */

@@ -23,40 +23,50 @@ function asItIs(value: string): string {
   return value;
 }
 
+/** The values in memory, both ways. */
+class Tables {
+  readonly values = new Map<string, string>();
+  readonly placeholders = new Map<string, string>();
+  readonly highest = new Map<PlaceholderKind, number>();
+}
+
 export class PlaceholderTable {
-  readonly #values = new Map<string, string>();
-  readonly #placeholders = new Map<string, string>();
-  readonly #highest = new Map<PlaceholderKind, number>();
+  /** Made for the first value: most conversations have none. */
+  #tables: Tables | null = null;
 
   /** Values in memory. */
   get size(): number {
-    return this.#values.size;
+    return this.#tables?.values.size ?? 0;
   }
 
   add(kind: PlaceholderKind, number: number, value: string): void {
+    this.#tables ??= new Tables();
+    const { values, placeholders, highest } = this.#tables;
     const placeholder = placeholderOf(kind, number);
-    this.#values.set(placeholder, value);
-    this.#placeholders.set(`${kind} ${value}`, placeholder);
-    this.#highest.set(kind, Math.max(number, this.#highest.get(kind) ?? 0));
+    values.set(placeholder, value);
+    placeholders.set(`${kind} ${value}`, placeholder);
+    highest.set(kind, Math.max(number, highest.get(kind) ?? 0));
   }
 
   /** The number that the next value of this kind gets. */
   nextNumber(kind: PlaceholderKind): number {
-    return (this.#highest.get(kind) ?? 0) + 1;
+    return (this.#tables?.highest.get(kind) ?? 0) + 1;
   }
 
   placeholderFor(kind: PlaceholderKind, value: string): string | undefined {
-    return this.#placeholders.get(`${kind} ${value}`);
+    return this.#tables?.placeholders.get(`${kind} ${value}`);
   }
 
   /** Forgets what was added first, down to `max` values. For values that lie in rows only: numbers are given on from the highest. */
   trim(max: number): void {
-    let over = this.#values.size - max;
+    if (this.#tables === null) return;
+    const { values, placeholders } = this.#tables;
+    let over = values.size - max;
     if (over <= 0) return;
-    for (const [placeholder, value] of this.#values) {
+    for (const [placeholder, value] of values) {
       if (over-- <= 0) return;
-      this.#values.delete(placeholder);
-      this.#placeholders.delete(`${partsOf(placeholder)?.kind} ${value}`);
+      values.delete(placeholder);
+      placeholders.delete(`${partsOf(placeholder)?.kind} ${value}`);
     }
   }
 
@@ -73,7 +83,7 @@ export class PlaceholderTable {
   #restore(text: string, write: (value: string) => string, find: FindValue | undefined): string {
     if (!text.includes(PLACEHOLDER_OPENS)) return text;
     return text.replace(RESTORABLE, (placeholder) => {
-      const value = this.#values.get(placeholder) ?? find?.(placeholder);
+      const value = this.#tables?.values.get(placeholder) ?? find?.(placeholder);
       return value === undefined ? placeholder : write(value);
     });
   }

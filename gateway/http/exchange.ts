@@ -31,6 +31,9 @@ export type Headers = Readonly<Record<string, string>>;
 /** As they are written, a name perhaps more than once. */
 export type HeaderLines = readonly (readonly [name: string, value: string])[];
 
+/** Stands for the listener of a body that has come whole. */
+const NO_LISTENER = (): void => {};
+
 /** nginx's status for "client closed request": seen in metrics only. */
 const CLIENT_LEFT = 499;
 
@@ -151,8 +154,11 @@ export class Exchange {
   }
 
   #take(chunk: ArrayBuffer, isLast: boolean): void {
+    const onChunk = this.#onChunk;
+    // Whoever took the body holds the request, and a stream would hold both for as long as it is open.
+    if (isLast) this.#onChunk = NO_LISTENER;
     // What arrives after a refusal is dropped unread.
-    if (this.#answer === 'due') this.#onChunk?.(chunk, isLast);
+    if (this.#answer === 'due') onChunk?.(chunk, isLast);
   }
 
   /** Makes the client wait with the rest of its body. What has been received already, half a megabyte at most, still comes. */
@@ -211,6 +217,8 @@ export class Exchange {
       this.#writeHead(200, headers);
       this.#res.write(first);
     });
+    // A stream may be open for minutes, and nobody asks for the request's headers any more.
+    this.#head = NO_HEAD;
     this.#plan.finished(200);
   }
 

@@ -50,6 +50,9 @@ function turnCaller(input: RouteInput<null, RuntimeCaller>, services: Services) 
   return { turnId: turnId.toLowerCase(), caller: actingCaller(input, services, WHY) };
 }
 
+/** Made once: a caller keeps its limits for as long as its turn is answered. */
+const SENDERS = senderPools('chat');
+
 export const chatRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
@@ -60,7 +63,7 @@ export const chatRoutes: readonly Route[] = [
     newWork: beginsSomething,
     async handle({ caller, body, requestId, header }, services) {
       const person = turnPerson(body.user, caller, services);
-      caller.pass(senderPools('chat'), person?.verified === true ? person.externalUserId : null);
+      caller.pass(SENDERS, person?.verified === true ? person.externalUserId : null);
       const command = {
         app: caller.app,
         appId: caller.appId,
