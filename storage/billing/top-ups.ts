@@ -37,7 +37,7 @@ const nextAttempt = columns({ atMs: orNull(integer).from('min(next_attempt_at_ms
 
 /** When the pending top-up is to be tried (again); null when there is none. */
 export function nextTopUpAtMs(db: Connection): number | null {
-  return nextAttempt.get(db, 'FROM top_ups WHERE next_attempt_at_ms IS NOT NULL')?.atMs ?? null;
+  return nextAttempt.get(db, "FROM top_ups WHERE state = 'pending'")?.atMs ?? null;
 }
 
 /** How many were begun since `sinceMs`. */

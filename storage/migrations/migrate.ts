@@ -65,6 +65,14 @@ function understoodVersion(connection: Connection, kind: DatabaseKind, knownVers
   return version;
 }
 
+/**
+ * SQLite keeps the text of each table in the file and parses it for each connection, so it goes there without comments and indentation.
+ * No literal of a schema holds two hyphens or spaces.
+ */
+function withoutComments(sql: string): string {
+  return sql.replace(/--.*$/gm, '').replace(/\s+/g, ' ');
+}
+
 /** Applies one migration unless another process was first; returns the file's version afterwards. */
 function advance(connection: Connection, migration: Migration, kind: DatabaseKind, knownVersion: number): number {
   retryWhileBusy(OTHER_MIGRATION_MAX_MS, () => connection.exec('BEGIN IMMEDIATE'));
@@ -75,7 +83,7 @@ function advance(connection: Connection, migration: Migration, kind: DatabaseKin
       connection.exec('ROLLBACK');
       return version;
     }
-    connection.exec(migration.sql);
+    connection.exec(withoutComments(migration.sql));
     connection.exec(`PRAGMA application_id = ${APPLICATION_IDS[kind]}; PRAGMA user_version = ${migration.version}`);
     connection.exec('COMMIT');
     return migration.version;

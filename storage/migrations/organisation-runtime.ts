@@ -85,7 +85,7 @@ export const runtimeMigration: Migration = {
       position INTEGER,
       -- The words in it as the model was given them, in placeholder form; NULL for images.
       text TEXT
-    ) STRICT;
+    ) STRICT, WITHOUT ROWID;
     CREATE INDEX uploads_by_message ON uploads (message_id, position) WHERE message_id IS NOT NULL;
     CREATE INDEX uploads_by_app ON uploads (app_id, id);
     CREATE INDEX uploads_unused ON uploads (app_id, channel, created_at_ms, device_id, address, size) WHERE expires_at_ms IS NOT NULL;
@@ -132,7 +132,7 @@ export const runtimeMigration: Migration = {
       watched_until_ms INTEGER,
       -- When it was replaced, or somebody was told that its code is too old: it stays so, whatever the clock says later.
       ended_at_ms INTEGER
-    ) STRICT;
+    ) STRICT, WITHOUT ROWID;
     CREATE INDEX pairings_by_app ON pairings (app_id, created_at_ms);
 
     -- One row per mail that a member gets in a month.
@@ -161,10 +161,9 @@ export const runtimeMigration: Migration = {
       next_attempt_at_ms INTEGER,
       created_at_ms INTEGER NOT NULL,
       settled_at_ms INTEGER
-    ) STRICT;
+    ) STRICT, WITHOUT ROWID;
     -- One at a time: credit falls below the line once, however many turns see it.
     CREATE UNIQUE INDEX top_ups_pending ON top_ups (state) WHERE state = 'pending';
-    CREATE INDEX top_ups_due ON top_ups (next_attempt_at_ms) WHERE next_attempt_at_ms IS NOT NULL;
     ALTER TABLE credit_purchases ADD COLUMN top_up_id TEXT;
     CREATE UNIQUE INDEX credit_purchases_by_top_up ON credit_purchases (top_up_id) WHERE top_up_id IS NOT NULL;
   `,

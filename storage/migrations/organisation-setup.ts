@@ -29,7 +29,7 @@ export const setupMigration: Migration = {
       opened_at_ms INTEGER NOT NULL,
       expires_at_ms INTEGER NOT NULL,
       closed_at_ms INTEGER
-    ) STRICT;
+    ) STRICT, WITHOUT ROWID;
     CREATE UNIQUE INDEX setup_sessions_open ON setup_sessions (app_id) WHERE closed_at_ms IS NULL;
     CREATE INDEX setup_sessions_by_app ON setup_sessions (app_id, opened_at_ms);
     CREATE INDEX setup_sessions_due ON setup_sessions (expires_at_ms) WHERE closed_at_ms IS NULL;
@@ -65,10 +65,8 @@ export const setupMigration: Migration = {
       created_at_ms INTEGER NOT NULL,
       updated_at_ms INTEGER NOT NULL,
       UNIQUE (app_id, external_key)
-    ) STRICT;
+    ) STRICT, WITHOUT ROWID;
     CREATE UNIQUE INDEX http_actions_by_name ON http_actions (app_id, name) WHERE archived_at_ms IS NULL;
-    CREATE INDEX http_actions_needing_key ON http_actions (app_id, host)
-      WHERE archived_at_ms IS NULL AND json_extract(definition, '$.needs_key') IS NOT NULL;
 
     -- Keys that a person entered, one per host, sealed with the master key.
     CREATE TABLE shared_keys (
@@ -127,7 +125,7 @@ export const setupMigration: Migration = {
       payload_bytes INTEGER NOT NULL,
       -- The accepted body: JSON. Last, so that the other columns are read without it.
       payload TEXT NOT NULL
-    ) STRICT;
+    ) STRICT, WITHOUT ROWID;
     CREATE INDEX proposals_by_app ON proposals (app_id, id);
     CREATE INDEX proposals_undecided ON proposals (app_id) WHERE decided_at_ms IS NULL;
 
@@ -139,7 +137,7 @@ export const setupMigration: Migration = {
       height INTEGER NOT NULL,
       content BLOB NOT NULL,
       created_at_ms INTEGER NOT NULL
-    ) STRICT;
+    ) STRICT, WITHOUT ROWID;
     CREATE INDEX assets_by_app ON assets (app_id, created_at_ms);
   `,
 };

@@ -38,7 +38,7 @@ export const organisationMigrations: readonly Migration[] = [
         handshake_at_ms INTEGER,
         created_at_ms INTEGER NOT NULL,
         updated_at_ms INTEGER NOT NULL
-      ) STRICT;
+      ) STRICT, WITHOUT ROWID;
 
       CREATE TABLE publications (
         app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
@@ -117,7 +117,7 @@ export const organisationMigrations: readonly Migration[] = [
         created_at_ms INTEGER NOT NULL,
         updated_at_ms INTEGER NOT NULL,
         UNIQUE (app_id, channel, external_user_id)
-      ) STRICT;
+      ) STRICT, WITHOUT ROWID;
 
       CREATE TABLE conversations (
         id TEXT PRIMARY KEY,
