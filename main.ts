@@ -120,6 +120,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
   });
   services.node.send({ type: 'serve', url: publicUrlOf({ ...config, publicUrl: undefined }, server.port) });
   services.log.info({ port: server.port, model: composed.model.name }, 'listening');
+  composed.begin();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => drain(signal));
   // Before the banner, which may wait for the model: the other workers need not.
   if (config.supervised !== undefined) reportToSupervisor({ port: server.port, publicUrl: publicUrlOf(config, server.port) });

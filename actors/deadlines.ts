@@ -2,12 +2,13 @@
  * Ends what has expired: one timer for the whole process, set to the nearest deadline that it knows. Rows hold the deadlines, and every read
  * evaluates them; this ends rows that are not read.
  *
- * With several nodes each knows the deadlines that it noted itself, and finds those of others by checking the organisations in rotation. Ending a
- * row is a compare-and-set, so two nodes may try; the one that noted the deadline has half a second's lead.
+ * It knows the deadlines of organisations that are in use; what is due in the others stands in the control file (organisation-upkeep.ts).
+ * With several nodes each knows the deadlines that it noted itself, and finds those of others by checking the organisations in use in rotation.
+ * Ending a row is a compare-and-set, so two nodes may try; the one that noted the deadline has half a second's lead.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { listOrganisations, organisationIds } from '../storage/organisations/organisations.ts';
+import { usedOrganisations, usedOrganisationsAfter } from '../storage/organisations/organisation-uses.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 import type { Storage } from '../storage/storage.ts';
 import { section } from '../watch/sections.ts';
@@ -25,11 +26,22 @@ export interface DeadlineKind {
 export interface Deadlines {
   /** A row of this organisation expires at `atMs`. */
   note(organisationId: string, atMs: number): void;
-  /** Starts to watch rows of these kinds, including those from before a restart. */
+  /** Starts to watch rows of these kinds, in organisations that were looked at or of which a deadline was noted. */
   watch(kinds: readonly DeadlineKind[]): void;
-  /** Checks all organisations again, a few at a time: after the loss of a node that alone may have known a deadline. */
+  /** Looks at the organisation's rows for their nearest deadline. @throws what reading its file throws. */
+  look(organisationId: string): void;
+  /** When the next row of the organisation expires; null when none does. @throws as `look`. */
+  next(organisationId: string): number | null;
+  /** The organisation is not in use any more. */
+  forget(organisationId: string): void;
+  /** Checks all organisations in use again, a few at a time: after the loss of a node that alone may have known a deadline. */
   lookAgain(): Promise<void>;
   close(): void;
+}
+
+/** The earlier of two deadlines; null: there is none. */
+export function nearerOf(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 export interface DeadlineServices {
@@ -46,7 +58,7 @@ export interface DeadlineServices {
 const SLEEP_MAX_MS = 3_600_000;
 /** After a failed write: making room on a full disk takes longer, and readers see the rows as expired meanwhile. */
 const RETRY_MS = 5_000;
-/** With several nodes: organisations checked in a second, at most some 2 ms of work; 1,200 in a minute. */
+/** With several nodes: organisations in use that are checked in a second, at most some 2 ms of work; 1,200 in a minute. */
 const LOOKED_AT_PER_S = 20;
 const LOOK_EVERY_MS = 1_000;
 /** With several nodes: the lead of the node that noted a deadline. */
@@ -70,13 +82,13 @@ function watchClock(log: Logger, nowMs: () => number, monotonicMs: () => number,
   return () => clearInterval(looks);
 }
 
-/** Returns a function that calls `lookAt` with the next few organisations, starting over after the last one. */
+/** Returns a function that calls `lookAt` with the next few organisations in use, starting over after the last one. */
 function someAfterSome(storage: Storage, lookAt: (ids: readonly string[]) => void): () => void {
   let lookedAt = '';
   return () => {
-    const some = listOrganisations(storage.control, lookedAt, LOOKED_AT_PER_S);
-    lookAt(some.map(({ id }) => id));
-    lookedAt = some.length < LOOKED_AT_PER_S ? '' : (some.at(-1)?.id ?? '');
+    const some = usedOrganisationsAfter(storage.control, lookedAt, LOOKED_AT_PER_S);
+    lookAt(some);
+    lookedAt = some.length < LOOKED_AT_PER_S ? '' : (some.at(-1) ?? '');
   };
 }
 
@@ -162,11 +174,16 @@ export function createDeadlines({ storage, log, nowMs, monotonicMs = () => perfo
     note: nearest.note,
     watch(more) {
       kinds = [...kinds, ...more];
-      lookAt(organisationIds(storage.control));
     },
+    look: lookNamed,
+    next(organisationId) {
+      const db = storage.organisation(organisationId);
+      return kinds.map((kind) => kind.next(db)).reduce(nearerOf, null);
+    },
+    forget: nearest.forget,
     async lookAgain() {
       let looked = 0;
-      for (const id of organisationIds(storage.control)) {
+      for (const id of usedOrganisations(storage.control)) {
         if (closed) return;
         lookAt([id]);
         looked += 1;

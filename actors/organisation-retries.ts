@@ -1,6 +1,6 @@
 /**
- * Retries work that failed for single organisations until it succeeds. A start may meet a damaged file or a full disk: the unfinished work
- * of those organisations resumes as soon as their files can be read and written, without another start.
+ * Retries looking through single organisations until it succeeds. It may meet a damaged file or a full disk: the unfinished work of those
+ * organisations resumes as soon as their files can be read and written, without another start.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { type EachServices, forEachOrganisation } from './for-each-organisation.ts';
@@ -14,14 +14,16 @@ const TRIED_AT_ONCE = 50;
 export interface OrganisationRetries {
   /** Retries the work of these. */
   add(organisationIds: readonly string[]): void;
+  has(organisationId: string): boolean;
+  /** How many wait to be tried again. */
+  readonly size: number;
   close(): Promise<void>;
 }
 
-/** `work` resumes one organisation; `after` is called after each round in which any succeeded. */
+/** `work` resumes one organisation. */
 export function createOrganisationRetries(
   services: EachServices,
   work: (organisationId: string) => Promise<void>,
-  after: () => Promise<void>,
   retryMs = RETRY_MS,
 ): OrganisationRetries {
   const waiting = new Set<string>();
@@ -50,7 +52,6 @@ export function createOrganisationRetries(
       if (failed.has(id)) waiting.add(id);
       else told.delete(id);
     }
-    if (failed.size < ids.length && !closed) await after();
   };
 
   const timer = setInterval(() => {
@@ -62,6 +63,10 @@ export function createOrganisationRetries(
   return {
     add(organisationIds) {
       for (const id of organisationIds) waiting.add(id);
+    },
+    has: (organisationId) => waiting.has(organisationId),
+    get size() {
+      return waiting.size;
     },
     async close() {
       closed = true;

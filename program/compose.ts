@@ -7,14 +7,14 @@ import { createPayments } from '../actors/billing/payments.ts';
 import { createActionRunner } from '../actors/calls/action-runner.ts';
 import { Confirmations, EDIT_ABANDONED_MS } from '../actors/calls/confirmation.ts';
 import { invocationDeadlines } from '../actors/calls/invocation-deadlines.ts';
-import { createDeadlines } from '../actors/deadlines.ts';
-import { forEachOrganisation } from '../actors/for-each-organisation.ts';
+import { mintNodeId } from '../actors/cluster/nodes/node-id.ts';
+import { createDeadlines, nearerOf } from '../actors/deadlines.ts';
 import { createKnowledgeEmbedding } from '../actors/knowledge/embedding.ts';
 import { KnowledgeIndexer } from '../actors/knowledge/indexer.ts';
 import { createQueryEmbeddings } from '../actors/knowledge/query-embeddings.ts';
 import type { Leases } from '../actors/leases.ts';
 import { createNode } from '../actors/node.ts';
-import { createOrganisationRetries } from '../actors/organisation-retries.ts';
+import { OrganisationUpkeep } from '../actors/organisation-upkeep.ts';
 import { Pairings } from '../actors/pairing/pairings.ts';
 import { createSetup, type Setup } from '../actors/setup/setup.ts';
 import { SmokeRuns } from '../actors/smoke/run.ts';
@@ -33,7 +33,7 @@ import type { Surroundings } from '../protocol/setup/actions.ts';
 import { refuseCutOffRestore } from '../storage/backup/restore.ts';
 import { prepareDataDir } from '../storage/data-layout.ts';
 import { createConditions } from '../storage/health/conditions.ts';
-import { organisationIds } from '../storage/organisations/organisations.ts';
+import { readEmbeddingModel } from '../storage/knowledge/embedding-model.ts';
 import { lockDataDir, withStartLock } from '../storage/sqlite/lock.ts';
 import { isRefusedByDisk, isUnavailable } from '../storage/sqlite/storage-error.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
@@ -57,7 +57,9 @@ function openData({ cluster, dataDir, embeddings, masterKey }: Config, log: Logg
   const shared = cluster !== undefined;
   const conditions = createConditions(log, Date.now);
   const lock = lockDataDir(dataDir, shared ? 'shared' : 'alone');
-  return { lock, storage: openStorage({ dataDir, masterKey, shared, vectors: embeddings !== undefined, conditions, onFatal: fatal }) };
+  const options = { dataDir, masterKey, shared, vectors: embeddings !== undefined, conditions, onFatal: fatal };
+  // One of several nodes uses files under the name by which the others know whether it lives.
+  return { lock, storage: openStorage(cluster === undefined ? options : { ...options, process: mintNodeId(cluster.nodeId) }) };
 }
 
 async function openBilling(config: Config, storage: Storage, log: Logger, others: Announcer): Promise<Billing> {
@@ -87,6 +89,11 @@ function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Set
     guard,
     indexer,
     meanings,
+    /** Another model than at the last start makes all vectors anew. */
+    async noteModel(): Promise<void> {
+      const model = embedder?.name ?? '';
+      if (readEmbeddingModel(storage.control) !== model) await storage.writeControl('noteEmbeddingModel', { model });
+    },
     async close() {
       await indexer.close();
       await embedding?.close();
@@ -131,20 +138,20 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const demo = config.demo ? await tryDemo(writes, log) : undefined;
   const confirmations = new Confirmations({ storage, nowMs });
   const billing = await openBilling(config, storage, log, others);
-  const chores = await takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, composed });
+  const upkeep = openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlines, log, nowMs, composed });
   const { complaint, asked, ...answering } = openAnswering(config, storage, log, knowledge);
   const turnServices = { storage, ...asked, billing, log, node, nowMs, noteDeadline, turnLossesMax: config.turnLossesMax };
   const actors = createActorSystem({ host: composed.host(turnServices), others });
   const smoke = new SmokeRuns({ storage, actors, leases, log, nowMs });
   const uploads = createUploadReceiver({ storage, log, nowMs, noteDeadline });
   const largeBodies = createLargeBodies();
-  const sweep = startUploadSweep({ storage, log, others }, startedAtMs);
+  let sweep: ReturnType<typeof startUploadSweep> | undefined;
   const pairings = new Pairings({ storage, actors, others, log, nowMs });
   const cell = config.cluster?.cell;
   const open =
     cluster === undefined || cell === undefined
       ? undefined
-      : await openCells({ config: cell, node: cluster, storage, log, nowMs, takeUp: (organisationId) => chores.take(organisationId) });
+      : await openCells({ config: cell, node: cluster, storage, log, nowMs, takeUp: upkeep.lookThrough });
   const { id } = node.get().context;
   const census = { actors: () => [...actors.actors(id), ...setup.sessions.actors(id)], drain, node };
   return {
@@ -160,15 +167,20 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       cells: open?.cells ?? null,
       moves: open?.moves ?? null,
     },
+    /** Called once the process listens: begins the work in the background, which no request waits for. */
+    begin(): void {
+      upkeep.begin();
+      sweep = startUploadSweep({ storage, log, others }, startedAtMs);
+    },
     /** Called after the last turn. Background work is resumed at the next start, or by another node. */
     async close(): Promise<void> {
       await open?.close();
-      await chores.close();
+      await upkeep.close();
       pairings.close();
       actors.close();
       setup.close();
       deadlines.close();
-      await sweep.close();
+      await sweep?.close();
       await billing.close();
       await answering.close();
       await knowledge.close();
@@ -212,49 +224,58 @@ async function tryDemo(writes: Parameters<typeof prepareDemo>[0], log: Logger): 
 interface UnderWay {
   readonly storage: Storage;
   readonly confirmations: Confirmations;
-  readonly indexer: KnowledgeIndexer;
+  readonly knowledge: ReturnType<typeof openKnowledge>;
   readonly setup: Setup;
   readonly billing: Billing;
   readonly deadlines: ReturnType<typeof createDeadlines>;
   readonly log: Logger;
+  nowMs(): number;
   readonly composed: ComposedNode;
 }
 
-/**
- * Resumes work that was under way when a process ended: all of it when this process is alone, or what a lost node left.
- */
-async function takeUp({ storage, confirmations, indexer, setup, billing, deadlines, log, composed }: UnderWay) {
-  const take = async (organisationId: string) => {
-    await confirmations.resume(organisationId, EDIT_ABANDONED_MS);
-    await indexer.resume(organisationId);
-    await setup.resume(organisationId);
-    await billing.evaluate(organisationId);
+/** What is done for organisations in the background, each kind of it by whom it belongs to. */
+function openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlines, log, nowMs, composed }: UnderWay) {
+  const { indexer } = knowledge;
+  const learn = (id: string) => {
+    deadlines.look(id);
+    billing.learn(id);
   };
+  const upkeep = new OrganisationUpkeep({
+    ...{ storage, log, nowMs, learn },
+    liveness: composed.liveness,
+    async resume(id) {
+      learn(id);
+      await indexer.resume(id);
+      await setup.resume(id);
+      await billing.evaluate(id);
+      // Last, because it may have to see whether a change goes on.
+      await confirmations.resume(id, EDIT_ABANDONED_MS);
+    },
+    forget(id) {
+      deadlines.forget(id);
+      billing.forget(id);
+    },
+    isUnfinished: (id) => indexer.isUnfinished(id) || confirmations.isUnfinished(id) || billing.isUnfinished(id),
+    next: (id) => nearerOf(deadlines.next(id), billing.next(id)),
+  });
+  const lookThrough = (id: string) => upkeep.lookThrough(id);
   const lookAgain = async () => {
     await deadlines.lookAgain();
     await billing.lookAgain();
   };
-  const ids = () => organisationIds(storage.control);
-  const chores = composed.chores({ storage, organisationIds: ids, resume: take, lookAgain, log });
-  const organisationRetries = createOrganisationRetries({ storage, log }, take, lookAgain);
-  if (chores.alone()) {
-    const resume = async (id: string) => {
-      await confirmations.resume(id);
-      await indexer.resume(id);
-      await setup.resume(id);
-    };
-    organisationRetries.add(await forEachOrganisation({ storage, log }, 'resuming unfinished work', resume));
-    organisationRetries.add(await billing.resume());
-  } else billing.watch();
+  const chores = composed.chores({ storage, organisationIds: () => upkeep.left(), resume: lookThrough, lookAgain, log });
   return {
-    /** All that is due in one organisation. */
-    async take(organisationId: string): Promise<void> {
-      await take(organisationId);
-      await lookAgain();
+    /** Resumes all that is unfinished in one organisation. */
+    lookThrough,
+    begin(): void {
+      upkeep.begin(chores.alone());
+      knowledge.noteModel().catch((error: unknown) => {
+        log.error({ err: error }, 'noting the embedding model failed: passages get its vectors after the next start');
+      });
     },
     async close(): Promise<void> {
       await chores.close();
-      await organisationRetries.close();
+      await upkeep.close();
     },
   };
 }

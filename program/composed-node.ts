@@ -3,6 +3,7 @@ import type { Announcer } from '../actors/announcements.ts';
 import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
 import type { CensusServices } from '../actors/cluster/nodes/census.ts';
 import type { ChoreServices, Chores } from '../actors/cluster/nodes/chores.ts';
+import type { Liveness } from '../actors/cluster/nodes/heartbeat.ts';
 import type { ClusterView } from '../actors/cluster/nodes/view.ts';
 import type { Leases } from '../actors/leases.ts';
 import type { NodeStore } from '../actors/node.ts';
@@ -14,6 +15,8 @@ export interface ComposedNode {
   readonly others: Announcer;
   readonly leases: Leases;
   readonly counts: SharedCounts;
+  /** Whether a process of this data directory still is, by the name under which it uses organisations' files. */
+  liveness(process: string): Promise<Liveness>;
   /** Where its turns run. */
   host(services: Omit<TurnOptions, 'ownership'>): TurnHost;
   chores(services: Omit<ChoreServices, 'members'>): Chores;

@@ -5,7 +5,7 @@ import { openRedis, type RedisConnection } from '../actors/cluster/bus/redis-con
 import { createSharedCounts } from '../actors/cluster/bus/shared-counts.ts';
 import { cellView } from '../actors/cluster/nodes/census.ts';
 import { createChores } from '../actors/cluster/nodes/chores.ts';
-import { createMembers, type Members, mintNodeId } from '../actors/cluster/nodes/members.ts';
+import { createMembers, type Members } from '../actors/cluster/nodes/members.ts';
 import { nameOf } from '../actors/cluster/nodes/node-id.ts';
 import { watchStoppedWriters } from '../actors/cluster/nodes/stopped-writer.ts';
 import { NodeLeases } from '../actors/cluster/nodes/write-lease.ts';
@@ -28,6 +28,7 @@ export interface ClusterNode extends ComposedNode {
 export interface JoinOptions {
   readonly config: ClusterConfig;
   readonly dataDir: string;
+  /** Its storage uses organisations' files under this node's id. */
   readonly storage: Storage;
   readonly log: Logger;
   nowMs(): number;
@@ -59,7 +60,7 @@ function watchRedis(node: NodeStore, { conditions }: Storage): () => void {
 export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOptions): Promise<ClusterNode> {
   const { redisUrl, nodeId } = config;
   const cell = config.cell?.id ?? null;
-  const self = mintNodeId(nodeId);
+  const self = storage.process;
   const node = createNode({ id: self, name: nodeId ?? nameOf(self), cell, startedAtMs: nowMs() }, 'away');
   const onConnection = (isConnected: boolean) => node.send({ type: 'redisChanged', isConnected });
   const redis = openRedis({ redisUrl, log });
@@ -90,6 +91,7 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
     redis,
     leases: new NodeLeases({ storage, members, log, nowMs }),
     counts: createSharedCounts(bus),
+    liveness: (process) => members.probe(process),
     host: (services) => new PlacedTurns({ ...services, members, questions, local: new LocalTurns({ ...services, ownership }) }),
     chores: (services) => createChores({ ...services, members }),
     view: (census) => cellView({ members, questions }, census),

@@ -15,6 +15,8 @@ export function standAlone(node: NodeStore): ComposedNode {
     others: silentAnnouncer,
     leases: grantedLeases,
     counts: ownCounts,
+    // Any other was here before this one.
+    liveness: async () => 'gone',
     host: (services) => new LocalTurns({ ...services, ownership: soleOwner() }),
     chores: () => noChores,
     view: soleView,

@@ -1,14 +1,17 @@
 /** The door to storage: read-only connections, named write transactions in the writer thread, and the vault. */
+import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { refuseLostData } from './backup/lost-data.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from './data-layout.ts';
 import { type Conditions, createConditions } from './health/conditions.ts';
 import { createDiskWatch, type DiskWatch } from './health/disk-watch.ts';
-import { createLongReader, type LongRead, type LongReadName, type LongReads } from './long-reads.ts';
+import { createLongReader, type LongRead, type LongReadName, type LongReads, longReads } from './long-reads.ts';
 import { openControl } from './organisations/control-file.ts';
 import { OrganisationFiles } from './organisations/organisation-files.ts';
 import { CurrentReader, OrganisationReaders } from './organisations/organisation-readers.ts';
-import { type Key, readKey } from './organisations/organisations.ts';
+import { type LookedThrough, NOBODY, readUseCount } from './organisations/organisation-uses.ts';
+import { isHere, type Key, readKey } from './organisations/organisations.ts';
+import { UsesHere } from './organisations/uses-here.ts';
 import { openVault, type Vault } from './secrets/vault.ts';
 import type { Connection } from './sqlite/connection.ts';
 import { requireVectors } from './sqlite/database.ts';
@@ -44,6 +47,8 @@ export interface Storage {
    * @throws StorageError unavailable when its file is missing or was replaced; the disk's error.
    */
   organisation(organisationId: string): Connection;
+  /** Closes the file for reading: for who read many files that others may not need. The next read opens it again. */
+  closeReader(organisationId: string): void;
   /**
    * A named read that is too long for the event loop, made in its own thread. Waiting reads of the same file and `key` are made once.
    * @throws StorageError `overloaded`.
@@ -56,6 +61,17 @@ export interface Storage {
   ): Promise<ReturnType<LongReads[N]>>;
   writeControl<N extends TransactionName>(name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
   write<N extends TransactionName>(organisationId: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
+  /** This process, as the control file names who uses an organisation's file; never used again. */
+  readonly process: string;
+  /** Notes that this process uses the organisation's file, as the first write to it does. */
+  use(organisationId: string): Promise<void>;
+  /** Organisations that this process uses and nobody here has written to for `quietMs`, at most `limit`. */
+  quiet(quietMs: number, limit: number): string[];
+  /**
+   * Ends the use of an organisation's file and closes it. `lookThrough` reads what the control file says of it from then on; null: there is
+   * work under way. False when it stays in use: because of that, or because somebody wrote to it meanwhile.
+   */
+  endUse(organisationId: string, lookThrough: (db: Connection) => LookedThrough | null): Promise<boolean>;
   stats(): ReturnType<Writer<Registry>['stats']>;
   close(): Promise<void>;
 }
@@ -70,6 +86,8 @@ export interface StorageOptions {
   readonly shared?: boolean;
   /** Read connections kept open; default 512. */
   readonly openOrganisationsMax?: number;
+  /** Names this process for other processes of the directory; absent: it is minted. */
+  readonly process?: string;
   /** Absent: conditions are not recorded. */
   readonly conditions?: Conditions;
   /** The writer thread died: nothing can be acknowledged any more. */
@@ -108,11 +126,23 @@ interface Writes {
   readonly writer: Writer<Registry>;
   readonly disk: DiskWatch;
   readonly files: OrganisationFiles;
+  readonly uses: UsesHere;
   readonly keys: ReturnType<typeof keysOf>;
 }
 
 /** What a failed write tells of the disk and of the file is noted. */
-function writesOf({ layout, writer, disk, files, keys }: Writes): Pick<Storage, 'writeControl' | 'write'> {
+function writesOf({ layout, writer, disk, files, uses, keys }: Writes): Pick<Storage, 'writeControl' | 'write' | 'use'> {
+  const toFile = async <Value>(organisationId: string, write: () => Promise<Value>): Promise<Value> => {
+    try {
+      files.prepare(organisationId);
+      return await uses.during(organisationId, write);
+    } catch (error) {
+      disk.note(error, organisationId);
+      // The file may be gone or replaced.
+      if (isRefusedByDisk(error) || storageErrorCodeOf(error) === 'corrupt') files.doubt(organisationId);
+      throw files.refuse(organisationId, error);
+    }
+  };
   return {
     async writeControl(name, input) {
       try {
@@ -124,17 +154,49 @@ function writesOf({ layout, writer, disk, files, keys }: Writes): Pick<Storage, 
         keys.forget();
       }
     },
-    async write(organisationId, name, input) {
+    write: (organisationId, name, input) => toFile(organisationId, () => writer.write(layout.organisation(organisationId), name, input)),
+    use: (organisationId) => toFile(organisationId, async () => {}),
+  };
+}
+
+interface Uses {
+  readonly layout: DataLayout;
+  readonly control: Connection;
+  readonly writer: Writer<Registry>;
+  readonly readers: OrganisationReaders;
+  readonly uses: UsesHere;
+  readonly process: string;
+}
+
+function endingsOf({ layout, control, writer, readers, uses, process }: Uses): Pick<Storage, 'process' | 'quiet' | 'endUse'> {
+  const end = async (organisationId: string, lookThrough: (db: Connection) => LookedThrough | null): Promise<boolean> => {
+    if (!isHere(control, organisationId)) {
+      // It moved to another cell, and what is due in it is that cell's.
+      await writer.write(layout.control, 'forgetUses', { organisationId, processes: [process] });
+      return true;
+    }
+    // Before the file is read: see organisation-uses.ts.
+    const before = readUseCount(control, organisationId);
+    const found = lookThrough(readers.get(organisationId));
+    if (before === undefined || found === null) return false;
+    return writer.write(layout.control, 'endUse', { organisationId, usedBy: process, uses: before, ...found });
+  };
+  return {
+    process,
+    quiet: (quietMs, limit) => uses.quiet(quietMs, limit),
+    async endUse(organisationId, lookThrough) {
+      if (!uses.leave(organisationId)) return false;
+      let hasEnded = false;
       try {
-        files.prepare(organisationId);
-        if (!files.isNoted(organisationId)) await files.note(organisationId);
-        return await writer.write(layout.organisation(organisationId), name, input);
-      } catch (error) {
-        disk.note(error, organisationId);
-        // The file may be gone or replaced.
-        if (isRefusedByDisk(error) || storageErrorCodeOf(error) === 'corrupt') files.doubt(organisationId);
-        throw files.refuse(organisationId, error);
+        hasEnded = await end(organisationId, lookThrough);
+      } finally {
+        if (!hasEnded) uses.stay(organisationId);
       }
+      if (!hasEnded) return false;
+      // The reader first: the last connection to close removes the log, and only one that writes can.
+      readers.forget(organisationId);
+      writer.forget(layout.organisation(organisationId));
+      return true;
     },
   };
 }
@@ -145,7 +207,7 @@ function writesOf({ layout, writer, disk, files, keys }: Writes): Pick<Storage, 
  * cannot be compared.
  */
 export function openStorage(options: StorageOptions): Storage {
-  const { vectors = false, shared = false, conditions = createConditions(SILENT, Date.now) } = options;
+  const { vectors = false, shared = false, process = randomUUID(), conditions = createConditions(SILENT, Date.now) } = options;
   if (vectors) requireVectors();
   prepareDataDir(options.dataDir);
   const layout = dataLayout(options.dataDir);
@@ -157,13 +219,19 @@ export function openStorage(options: StorageOptions): Storage {
     registryUrl: new URL('./transactions.js', import.meta.url),
     onFatal: options.onFatal,
   });
+  const noteUse = (organisationId: string, usedBy: string) => writer.write(layout.control, 'beginUse', { organisationId, usedBy });
   const files = new OrganisationFiles({
     ...{ layout, control, conditions },
     note: (organisationId) => writer.write(layout.control, 'noteOrganisationFile', { organisationId, nowMs: Date.now() }),
+    noteReturn: (organisationId) => noteUse(organisationId, NOBODY),
     forget(organisationId) {
       readers.forget(organisationId);
       writer.forget(layout.organisation(organisationId));
     },
+  });
+  const uses = new UsesHere(async (organisationId) => {
+    if (!files.isNoted(organisationId)) await files.note(organisationId);
+    await noteUse(organisationId, process);
   });
   const readers = new OrganisationReaders({
     ...{ files, vectors, pathOf: layout.organisation, note: disk.note },
@@ -183,17 +251,21 @@ export function openStorage(options: StorageOptions): Storage {
       readers.get(organisationId);
       return new CurrentReader(layout.organisation(organisationId), () => readers.get(organisationId));
     },
+    closeReader: (organisationId) => readers.forget(organisationId),
     key: (token) => keys.read(token),
     async longRead(organisationId, name, input, key) {
       // Fails as every other read does, also on a disk that takes no writes.
-      readers.get(organisationId);
+      const db = readers.get(organisationId);
+      // The name of the read determines the type of the answer.
+      if (files.isUnmade(organisationId)) return longReads[name](db, input) as ReturnType<LongReads[typeof name]>;
       try {
         return await longReader.read({ path: layout.organisation(organisationId), read: name, input }, key);
       } catch (error) {
         throw files.refuse(organisationId, error);
       }
     },
-    ...writesOf({ layout, writer, disk, files, keys }),
+    ...writesOf({ layout, writer, disk, files, uses, keys }),
+    ...endingsOf({ layout, control, writer, readers, uses, process }),
     stats: () => writer.stats(),
     async close() {
       clearInterval(looks);

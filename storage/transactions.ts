@@ -14,6 +14,7 @@ import * as placeholders from './conversations/placeholders.ts';
 import * as ratings from './conversations/ratings.ts';
 import * as turnOpenings from './conversations/turn-openings.ts';
 import * as turns from './conversations/turns.ts';
+import * as embeddingModel from './knowledge/embedding-model.ts';
 import * as knowledge from './knowledge/knowledge.ts';
 import * as knowledgeVectors from './knowledge/knowledge-vectors.ts';
 import * as arrivals from './moving/arrivals.ts';
@@ -24,6 +25,7 @@ import * as placements from './moving/placements.ts';
 import * as seal from './moving/seal.ts';
 import * as installation from './organisations/installation.ts';
 import * as leases from './organisations/leases.ts';
+import * as organisationUses from './organisations/organisation-uses.ts';
 import * as organisations from './organisations/organisations.ts';
 import * as devices from './people/devices.ts';
 import * as endUsers from './people/end-users.ts';
@@ -53,6 +55,7 @@ export function open(path: string): Connection {
 export const transactions = {
   ...installation.transactions,
   ...organisations.transactions,
+  ...organisationUses.transactions,
   ...cells.transactions,
   ...placements.transactions,
   ...moves.transactions,
@@ -62,6 +65,7 @@ export const transactions = {
   ...assets.transactions,
   ...leases.transactions,
   ...manifests.transactions,
+  ...embeddingModel.transactions,
   ...knowledge.transactions,
   ...knowledgeVectors.transactions,
   ...httpActions.transactions,

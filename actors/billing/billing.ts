@@ -1,8 +1,8 @@
 /**
  * What follows from usage, off the path of every turn: the platform's ceiling, mails, top-ups, and who counts as a user. A
  * committed charge is noted here; at most once a second an organisation's credit is then looked at, and what that asks for
- * is written down as rows, which have deadlines of their own. So a crash loses nothing but the second's look, and the next
- * start takes that too; in a cell, a node that is still there.
+ * is written down as rows, which have deadlines of their own. So a crash loses nothing but the second's look, which is taken when the
+ * organisation's file is looked through: at the next start; in a cell, by a node that is still there.
  *
  * Nodes of a cell tell each other what was charged and bought: caps that go by sums then count for all of them. What is lost on
  * the way is found in rows, credit within a second and the ceiling's sum within a minute.
@@ -13,8 +13,7 @@ import { type Channel, readOrganisation } from '../../storage/organisations/orga
 import type { Storage } from '../../storage/storage.ts';
 import type { Announcer } from '../announcements.ts';
 import type { DeviceRef } from '../caller.ts';
-import { createDeadlines, type DeadlineKind } from '../deadlines.ts';
-import { forEachOrganisation } from '../for-each-organisation.ts';
+import { createDeadlines, type DeadlineKind, nearerOf } from '../deadlines.ts';
 import { DeviceSightings } from './device-sightings.ts';
 import type { Mailer } from './mail.ts';
 import type { Payments } from './payments.ts';
@@ -52,17 +51,18 @@ export interface Billing {
   bought(organisationId: string): void;
   /** A request of a device was admitted. */
   seen(device: DeviceRef): void;
-  /**
-   * Looks at every organisation once, and takes up what was pending. Settles when what is owed is written down, with the ids of those
-   * that could not be looked at.
-   */
-  resume(): Promise<string[]>;
-  /** For the start of a node that is not alone, instead of `resume`: resumes only what is due. */
-  watch(): void;
   /** A node was lost: finds what only that node knew to be due. */
   lookAgain(): Promise<void>;
-  /** Looks at one organisation now. */
+  /** Learns from rows which mails and top-ups of the organisation are pending, and when each is due. */
+  learn(organisationId: string): void;
+  /** Looks at the organisation's usage now. Settles when what is owed is written down. */
   evaluate(organisationId: string): Promise<void>;
+  /** Charges of the organisation have not been looked at. */
+  isUnfinished(organisationId: string): boolean;
+  /** When a mail or a top-up of the organisation is due next; null when none is. */
+  next(organisationId: string): number | null;
+  /** The organisation is not in use any more. */
+  forget(organisationId: string): void;
   /** Writes what waits; what is under way resumes at the next start. */
   close(): Promise<void>;
 }
@@ -83,6 +83,8 @@ class OpenBilling implements Billing {
   readonly #topUpDeadlines: ReturnType<typeof createDeadlines>;
   /** Organisations that wait for their look: each once, however many charges it had. */
   readonly #looks = new Map<string, NodeJS.Timeout>();
+  /** Those whose look failed: until the next one succeeds they count as in use. */
+  readonly #failed = new Set<string>();
   readonly #stopRecounts: () => void;
   #closed = false;
 
@@ -95,6 +97,8 @@ class OpenBilling implements Billing {
     this.platform = new PlatformSpend({ storage, log }, platformBudgetMicroUsd, nowMs());
     this.#mailDeadlines = createDeadlines({ storage, log, nowMs, others });
     this.#topUpDeadlines = createDeadlines({ storage, log, nowMs, others });
+    this.#mailDeadlines.watch([this.#alerts.deadlines()]);
+    this.#topUpDeadlines.watch([this.#toldTopUps()]);
     others.listen('charged', ({ organisationId, ...charge }) => this.#heard(organisationId, charge));
     this.#stopRecounts = others.lookEvery(RECOUNT_MS, () => void this.#recount());
   }
@@ -142,7 +146,8 @@ class OpenBilling implements Billing {
   #look(organisationId: string): void {
     this.#looks.delete(organisationId);
     this.evaluate(organisationId).catch((error: unknown) => {
-      // The next charge checks again, and so does the next start.
+      this.#failed.add(organisationId);
+      // The next charge checks again, and so does whoever looks the organisation's file through.
       if (!this.#closed)
         this.#services.log.error(
           { err: error, organisation_id: organisationId },
@@ -160,21 +165,29 @@ class OpenBilling implements Billing {
     const credit = creditState(storage.control, storage.organisation(organisationId), organisationId, nowMs());
     if (await this.#topUps.plan(organisation, credit, newest)) this.#topUpDeadlines.note(organisationId, nowMs());
     if (await this.#alerts.plan(organisation, credit)) this.#mailDeadlines.note(organisationId, nowMs());
+    this.#failed.delete(organisationId);
   }
 
   seen(device: DeviceRef): void {
     this.#sightings.seen(device);
   }
 
-  async resume(): Promise<string[]> {
-    const failed = await forEachOrganisation(this.#services, 'checking usage', (id) => this.evaluate(id));
-    this.watch();
-    return failed;
+  learn(organisationId: string): void {
+    this.#mailDeadlines.look(organisationId);
+    this.#topUpDeadlines.look(organisationId);
   }
 
-  watch(): void {
-    this.#mailDeadlines.watch([this.#alerts.deadlines()]);
-    this.#topUpDeadlines.watch([this.#toldTopUps()]);
+  isUnfinished(organisationId: string): boolean {
+    return this.#looks.has(organisationId) || this.#failed.has(organisationId);
+  }
+
+  next(organisationId: string): number | null {
+    return nearerOf(this.#mailDeadlines.next(organisationId), this.#topUpDeadlines.next(organisationId));
+  }
+
+  forget(organisationId: string): void {
+    this.#mailDeadlines.forget(organisationId);
+    this.#topUpDeadlines.forget(organisationId);
   }
 
   /** Top-ups add credit, which is announced to the other nodes. */

@@ -4,10 +4,13 @@
  * one process. Nodes of a cell announce their charges to each other, and add the rows up again every minute in case an announcement was
  * lost. Turns under way may exceed the ceiling by what they cost.
  *
+ * Only the files of organisations in use are read. What the others had spent when they were looked through stands in the control file.
+ *
  * Not a store: each turn asks once, nothing waits for a change, and a recount runs beside the charges that it has to include.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { organisationSpentToday, utcDay } from '../../storage/billing/usage-ledger.ts';
+import { spentByUnused, usedOrganisations } from '../../storage/organisations/organisation-uses.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type EachServices, forEachOrganisation, forEachOrganisationSync } from '../for-each-organisation.ts';
 
@@ -21,10 +24,11 @@ interface SpendServices {
   readonly log: EachServices['log'];
 }
 
-/** A recount under way: it holds the organisations with ids up to `upTo`. */
+/** A recount under way. */
 interface Recount {
   readonly day: string;
-  upTo: string;
+  /** Organisations whose rows are not added yet. */
+  readonly unread: Set<string>;
   spentMicroUsd: number;
 }
 
@@ -42,9 +46,14 @@ export class PlatformSpend {
     this.#day = utcDay(nowMs);
     this.#spentMicroUsd = 0;
     if (budgetMicroUsd === null) return;
-    forEachOrganisationSync(services, ADDING_UP, (id) => {
+    const { control } = services.storage;
+    // In this order: an organisation that comes out of use in between counts twice until the next recount, and not never.
+    const ids = [...usedOrganisations(control)];
+    this.#spentMicroUsd = spentByUnused(control, this.#day);
+    const addUp = (id: string) => {
       this.#spentMicroUsd += organisationSpentToday(services.storage.organisation(id), nowMs);
-    });
+    };
+    forEachOrganisationSync(services, ADDING_UP, addUp, ids);
   }
 
   /** Whether the ceiling of the day of `nowMs` is reached. */
@@ -59,8 +68,7 @@ export class PlatformSpend {
     this.#advanceTo(atMs);
     if (utcDay(atMs) !== this.#day) return;
     this.#spentMicroUsd += costMicroUsd;
-    // The recount has yet to read the rows of later organisations.
-    if (this.#recount !== null && organisationId <= this.#recount.upTo) this.#recount.spentMicroUsd += costMicroUsd;
+    if (this.#recount !== null && !this.#recount.unread.has(organisationId)) this.#recount.spentMicroUsd += costMicroUsd;
   }
 
   /**
@@ -70,19 +78,21 @@ export class PlatformSpend {
   async recount(nowMs: number, isClosed: () => boolean = () => false): Promise<void> {
     if (this.#budgetMicroUsd === null || this.#recount !== null) return;
     this.#advanceTo(nowMs);
-    const recount: Recount = { day: this.#day, upTo: '', spentMicroUsd: 0 };
+    const { control } = this.#services.storage;
+    const ids = [...usedOrganisations(control)];
+    const recount: Recount = { day: this.#day, unread: new Set(ids), spentMicroUsd: spentByUnused(control, this.#day) };
     this.#recount = recount;
     try {
       let summed = 0;
       const addUp = async (id: string) => {
-        recount.upTo = id;
+        recount.unread.delete(id);
         recount.spentMicroUsd += organisationSpentToday(this.#services.storage.organisation(id), nowMs);
       };
       const breathe = () => {
         summed += 1;
         return summed % SUMMED_AT_ONCE === 0 ? nextTick() : undefined;
       };
-      await forEachOrganisation(this.#services, ADDING_UP, addUp, { isClosed, breathe });
+      await forEachOrganisation(this.#services, ADDING_UP, addUp, { ids, isClosed, breathe });
       if (isClosed()) return;
       // After midnight it is yesterday's sum.
       if (recount.day === this.#day) this.#spentMicroUsd = recount.spentMicroUsd;

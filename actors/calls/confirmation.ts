@@ -112,6 +112,11 @@ export class Confirmations {
     return editCard(this.#services, caller, id, request);
   }
 
+  /** Whether a change of a card is under way, or its process ended meanwhile. */
+  isUnfinished(organisationId: string): boolean {
+    return readEditing(this.#services.storage.organisation(organisationId), 1).length > 0;
+  }
+
   /**
    * Cards whose change was under way when its process ended can be answered again. With `patienceMs` 0 for a start before
    * requests come; where others may be changing cards right now, only those are meant that are found in the same change after

@@ -15,7 +15,7 @@ import type { CellClient } from './cell-client.ts';
 import { MoveSender } from './move-sender.ts';
 
 export interface MoveStepServices {
-  readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation' | 'vault' | 'write' | 'writeControl'>;
+  readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation' | 'use' | 'vault' | 'write' | 'writeControl'>;
   readonly client: Pick<CellClient, 'call'>;
   readonly files: MoveFiles;
   /** This cell. */
@@ -84,6 +84,8 @@ export class MoveSteps {
     const { organisationId, moveId } = move;
     // Refusals and uploads come first, while the organisation still takes writes here.
     await this.#sender.offer(move);
+    // One that has nothing has no file yet.
+    await storage.use(organisationId);
     const uploads = await files.listUploads(move);
     await this.#sender.send(
       move,

@@ -26,6 +26,8 @@ export interface EmbeddingServices {
 export interface KnowledgeEmbedding {
   /** The organisation has chunks without vectors: those of this source, or any. */
   wake(organisationId: string, sourceId?: string): void;
+  /** Whether chunks of the organisation may still lack their vectors. */
+  isAwake(organisationId: string): boolean;
   /** Aborts what is under way and waits for its end. Idempotent. */
   close(): Promise<void>;
 }
@@ -66,6 +68,10 @@ class Embedding implements KnowledgeEmbedding {
     this.#progress.set(organisationId, progress);
     this.#awake.add(organisationId);
     this.#pump();
+  }
+
+  isAwake(organisationId: string): boolean {
+    return this.#awake.has(organisationId);
   }
 
   #pump(): void {

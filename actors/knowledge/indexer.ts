@@ -38,7 +38,7 @@ export interface IndexerServices {
   readonly storage: Storage;
   readonly links: LinkReader;
   /** Woken by every indexed source; present where search also uses embeddings. */
-  readonly embedding?: Pick<KnowledgeEmbedding, 'wake'> | undefined;
+  readonly embedding?: Pick<KnowledgeEmbedding, 'wake' | 'isAwake'> | undefined;
   readonly log: { error(fields: object, message: string): void; info(fields: object, message: string): void };
   nowMs(): number;
   readonly leases: Pick<Leases, 'take'>;
@@ -129,6 +129,12 @@ export class KnowledgeIndexer {
     this.#queue.wake(organisationId);
     this.#services.embedding?.wake(organisationId);
     return seen.size;
+  }
+
+  /** Whether texts or links of the organisation wait, or their vectors. */
+  isUnfinished(organisationId: string): boolean {
+    const { embedding, storage } = this.#services;
+    return embedding?.isAwake(organisationId) === true || sourcesToIndex(storage.organisation(organisationId), 1).length > 0;
   }
 
   /** Ends what runs; it is taken up at the next start. Idempotent. */

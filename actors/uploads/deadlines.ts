@@ -1,6 +1,9 @@
 /** Uploads that no message used in time, and files that a crash left without a row (UPLOAD-9). */
+import { readdir } from 'node:fs/promises';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { mintId } from '../../protocol/ids.ts';
+import { isId, mintId } from '../../protocol/ids.ts';
+import { isHere } from '../../storage/organisations/organisations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { deleteUploadFiles, sweepUploadFiles } from '../../storage/uploads/upload-files.ts';
 import { knownUploads, nextUploadDeadline } from '../../storage/uploads/uploads.ts';
@@ -26,14 +29,20 @@ export function uploadDeadlines(storage: Storage, nowMs: () => number): Deadline
   };
 }
 
-/** Only for organisations whose rows can be read: without them no file can be known to be unused. */
+/** Only for organisations whose rows can be read: without them no file can be known to be unused. One without files is not looked at. */
 async function sweep(storage: Storage, log: Logger, before: string, signal: AbortSignal): Promise<void> {
   const sweepOne = async (organisationId: string) => {
     const known = (ids: readonly string[]) => knownUploads(storage.organisation(organisationId), ids);
     const swept = await sweepUploadFiles(storage.layout, organisationId, before, known);
     if (swept > 0) log.info({ organisation_id: organisationId, files: swept }, 'deleted upload files that no row names');
   };
-  await forEachOrganisation({ storage, log }, 'deleting upload files that no row names', sweepOne, { isClosed: () => signal.aborted });
+  const folders = await readdir(storage.layout.uploads).catch((error: unknown) => {
+    log.error({ err: error }, 'listing the folders of uploads failed: files that no row names stay until the next start');
+    return [];
+  });
+  const ids = folders.filter((name) => isId('org', name) && isHere(storage.control, name));
+  const options = { ids, isClosed: () => signal.aborted, breathe: nextTick };
+  await forEachOrganisation({ storage, log }, 'deleting upload files that no row names', sweepOne, options);
 }
 
 /** With several nodes: a row is written right after its file, and no node is stuck for an hour in between. */

@@ -6,6 +6,10 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { type DataLayout, dataLayout, prepareDataDir } from '../data-layout.ts';
+import { controlMigrations } from '../migrations/control.ts';
+import { migrate } from '../migrations/migrate.ts';
+import { lookThroughAll } from '../organisations/organisation-uses.ts';
+import { openWriter } from '../sqlite/database.ts';
 import { copyFileWhole, DamagedDatabase, sha256OfFile, syncFolders, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { type DataDirLock, lockDataDir } from '../sqlite/lock.ts';
 import type { ProgressLog } from './backup.ts';
@@ -177,6 +181,17 @@ function install({ dir, control }: DataLayout, staging: string): void {
   syncPath(dir);
 }
 
+/** The control file was copied after the others, so it need not know what is due in them: the next start looks through each. */
+function haveAllLookedThrough(control: string): void {
+  const db = openWriter(control, { mustExist: true });
+  try {
+    migrate(db, controlMigrations, 'control');
+    lookThroughAll(db);
+  } finally {
+    db.close();
+  }
+}
+
 /** Stages all files and moves them into place. Only a failure after the first move leaves something (see `isRestoreCutOff`). */
 function putBack(source: string, files: readonly BackupFile[], layout: DataLayout, log: ProgressLog): void {
   const staging = join(layout.dir, STAGING);
@@ -184,6 +199,7 @@ function putBack(source: string, files: readonly BackupFile[], layout: DataLayou
     // Includes the empty folders that the service expects.
     prepareDataDir(staging);
     stage(source, files, staging);
+    haveAllLookedThrough(dataLayout(staging).control);
     syncFolders(staging);
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });

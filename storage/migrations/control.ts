@@ -19,8 +19,24 @@ export const controlMigrations: readonly Migration[] = [
       -- Whose file was made or has arrived: one that is not there, although it is noted here, was lost and is never made anew.
       CREATE TABLE organisation_files (
         organisation_id TEXT PRIMARY KEY,
-        noted_at_ms INTEGER NOT NULL
+        noted_at_ms INTEGER NOT NULL,
+        -- Rises when a process begins or ends to use the file: who looks it through names the number that stood here before.
+        uses INTEGER NOT NULL DEFAULT 0,
+        -- What was found when it was looked through last. When something in it is due; NULL: nothing is, or it is in use.
+        due_at_ms INTEGER,
+        -- What its apps had spent on that day (UTC).
+        spent_day TEXT NOT NULL DEFAULT '',
+        spent_microusd INTEGER NOT NULL DEFAULT 0
       ) STRICT, WITHOUT ROWID;
+      CREATE INDEX organisation_files_due ON organisation_files (due_at_ms) WHERE due_at_ms IS NOT NULL;
+
+      -- Which process writes to which file, or did when it ended; '': none has looked through it since it was put in its place.
+      CREATE TABLE organisation_uses (
+        used_by TEXT NOT NULL,
+        organisation_id TEXT NOT NULL,
+        PRIMARY KEY (used_by, organisation_id)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX organisation_uses_by_organisation ON organisation_uses (organisation_id);
 
       -- Ids of apps are unique across organisations; the app itself lives in its organisation's file.
       CREATE TABLE app_directory (

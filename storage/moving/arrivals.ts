@@ -5,6 +5,7 @@
  * Invariants: anything of an earlier move than the known one is refused; nothing here removes a seal by itself.
  */
 import { Refusal } from '../../protocol/errors.ts';
+import { beginUse, NOBODY } from '../organisations/organisation-uses.ts';
 import { noteOrganisationFile } from '../organisations/organisations.ts';
 import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -95,6 +96,8 @@ function adoptArrival(db: Connection, input: ArrivalRef & { rows: ControlRows })
   replaceControlRows(db, organisationId, rows);
   // The file is in place, under its seal.
   noteOrganisationFile(db, { organisationId, nowMs });
+  // What is due in it, this control file does not know.
+  beginUse(db, { organisationId, usedBy: NOBODY });
   // Without a placement, the rows would mean that the organisation lives here.
   placing.placeOrganisation(db, { organisationId, cell: arrival.sourceCell, version: placementVersionOf(moveId), nowMs });
   return setStep(db, input, ['receiving'], 'adopted');

@@ -7,7 +7,7 @@ import { APPLICATION_IDS, migrate, SchemaError } from '../migrations/migrate.ts'
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { openReader, openWriter } from '../sqlite/database.ts';
+import { openMade, openReader, openWriter } from '../sqlite/database.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 
 /** Why a file is not the one that was created. */
@@ -65,7 +65,7 @@ export function requireReadable(path: string): void {
 }
 
 /** @throws FileProblemError unless there is a file that is not empty. Checked before SQLite opens it, because SQLite deletes the log of an empty file. */
-function requireFile(path: string): void {
+export function requireFile(path: string): void {
   const found = stateOf(path);
   if (found === undefined) throw new FileProblemError('missing', path, 'is missing.');
   if (!found.isFile()) throw new FileProblemError('foreign', path, 'is not a file.');
@@ -135,6 +135,11 @@ function upgrade(path: string, organisationId: string, isNoted: boolean): void {
   } finally {
     db.close();
   }
+}
+
+/** What is read of an organisation whose file was never created: the schema without rows. */
+export function openUnmade(options: { readonly vectors: boolean }): Connection {
+  return openMade((db) => migrate(db, organisationMigrations, 'organisation'), options);
 }
 
 /**

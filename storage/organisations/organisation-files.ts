@@ -9,14 +9,16 @@
 import { dirname } from 'node:path';
 import type { DataLayout } from '../data-layout.ts';
 import type { Conditions } from '../health/conditions.ts';
+import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { syncPath } from '../sqlite/database-copy.ts';
 import { isRefusedByDisk, StorageError, storageErrorCodeOf } from '../sqlite/storage-error.ts';
-import { FileProblemError, markOfFile, openOrganisationFile } from './organisation-file.ts';
+import { FileProblemError, markOfFile, openOrganisationFile, requireFile } from './organisation-file.ts';
+import { livesHere } from './organisations.ts';
 
 /** An unusable file is checked again by the first request after this long, so that requests for it stay cheap. */
 const LOOK_AGAIN_MS = 1_000;
-/** Files checked per call; each check takes 2 µs. */
+/** Files checked per call, of those in use and of those that nobody used yet; each check takes 2 µs. */
 const LOOKED_AT_ONCE = 500;
 /** Files opened per call; each takes a millisecond. The next request for a file that is back finds it, too. */
 const OPENED_AT_ONCE = 10;
@@ -32,11 +34,22 @@ export interface OrganisationFilesOptions {
   note(organisationId: string): Promise<unknown>;
   /** The file at this path was replaced: connections to it must be closed. */
   forget(organisationId: string): void;
+  /** Writes the note that another file, or one that was away, is in its place: what is in it has to be looked through. */
+  noteReturn(organisationId: string): Promise<unknown>;
 }
 
 interface Refused {
   readonly error: StorageError;
   readonly atMs: number;
+}
+
+const noted = columns({ organisationId: text });
+
+/** Up to `limit` organisations that live here and whose files were noted, after the id `after`. */
+function notedAfter(control: Connection, after: string, limit: number): string[] {
+  const from = `FROM organisation_files AS f WHERE organisation_id > :after AND ${livesHere('f.organisation_id')}
+    ORDER BY organisation_id LIMIT :limit`;
+  return noted.all(control, from, { after, limit }).map(({ organisationId }) => organisationId);
 }
 
 export function isFileNoted(control: Connection, organisationId: string): boolean {
@@ -54,6 +67,10 @@ export class OrganisationFiles {
   /** Files found to be damaged after they were prepared: the identity of each, by organisation. */
   readonly #damaged = new Map<string, string | undefined>();
   readonly #turns = new Map<string, number>();
+  /** Files that are back in their places, which is not noted yet. */
+  readonly #returned = new Set<string>();
+  /** Whether files are there was looked up to this organisation; null: of all. */
+  #soughtUpTo: string | null = '';
 
   constructor(options: OrganisationFilesOptions) {
     this.#options = options;
@@ -74,7 +91,18 @@ export class OrganisationFiles {
       throw this.refuse(organisationId, error);
     }
     this.#prepared.set(organisationId, markOfFile(path) ?? '');
+    if (refused !== undefined) this.#noteReturn(organisationId);
     this.admit(organisationId);
+  }
+
+  /** What the control file knows of an organisation need not be true of the file that was put in its place. */
+  #noteReturn(organisationId: string): void {
+    this.#returned.add(organisationId);
+    this.#options.noteReturn(organisationId).then(
+      () => this.#returned.delete(organisationId),
+      // Tried again when it is looked around.
+      () => {},
+    );
   }
 
   /** Marks the file as checked, if only for reading. A damaged file stays marked as such until it is replaced. */
@@ -94,6 +122,12 @@ export class OrganisationFiles {
     if (!isFileNoted(this.#options.control, organisationId)) return false;
     this.#noted.add(organisationId);
     return true;
+  }
+
+  /** Whether the file was never created. One without a note may be there: an arriving organisation's, or what a crash left. */
+  isUnmade(organisationId: string): boolean {
+    if (this.#prepared.has(organisationId) || this.isNoted(organisationId)) return false;
+    return markOfFile(this.#options.layout.organisation(organisationId)) === undefined;
   }
 
   /** Notes that the file was created, before its first row is written. Concurrent callers wait for one note. */
@@ -138,14 +172,38 @@ export class OrganisationFiles {
 
   /**
    * Checks some files at each call: whether those in use were replaced, and whether unusable ones are usable again. Writes to an open file
-   * that was replaced would be lost. Never throws: a timer calls it.
+   * that was replaced would be lost. Those that nobody used are not opened: whether they are there is looked up once. Never throws: a timer calls it.
    */
   lookAround(): void {
     const { layout } = this.#options;
+    this.#seek();
+    for (const organisationId of this.#returned) this.#noteReturn(organisationId);
     for (const organisationId of this.#some('prepared', this.#prepared.keys(), LOOKED_AT_ONCE)) {
       if (markOfFile(layout.organisation(organisationId)) !== this.#prepared.get(organisationId)) this.#look(organisationId);
     }
     for (const organisationId of this.#some('refused', this.#refused.keys(), OPENED_AT_ONCE)) this.#look(organisationId);
+  }
+
+  /** Operators learn soon after a start which files are away, also of organisations that nobody uses. */
+  #seek(): void {
+    if (this.#soughtUpTo === null) return;
+    const { control, layout } = this.#options;
+    let ids: string[];
+    try {
+      ids = notedAfter(control, this.#soughtUpTo, LOOKED_AT_ONCE);
+    } catch {
+      // The disk refuses; the next call reads again.
+      return;
+    }
+    for (const organisationId of ids) {
+      if (this.#prepared.has(organisationId) || this.#refused.has(organisationId)) continue;
+      try {
+        requireFile(layout.organisation(organisationId));
+      } catch (error) {
+        this.refuse(organisationId, error);
+      }
+    }
+    this.#soughtUpTo = ids.at(-1) ?? null;
   }
 
   /** The next `max` ids in rotation; the position is kept under `name`. */
@@ -160,8 +218,10 @@ export class OrganisationFiles {
   /** Checks one file; a failure must not keep the others from being checked. */
   #look(organisationId: string): void {
     try {
+      const isAway = this.#refused.has(organisationId);
       this.doubt(organisationId);
       this.prepare(organisationId);
+      if (!isAway) this.#noteReturn(organisationId);
     } catch (error) {
       const code = storageErrorCodeOf(error);
       // A disk that refuses has its own condition, and the next request checks the file again.

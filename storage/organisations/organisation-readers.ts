@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Connection, SqlValue, Statement } from '../sqlite/connection.ts';
 import { openReader, openSnapshot, type ReaderOptions } from '../sqlite/database.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
-import { requireOrganisationFile, requireReadable } from './organisation-file.ts';
+import { openUnmade, requireOrganisationFile, requireReadable } from './organisation-file.ts';
 import type { OrganisationFiles } from './organisation-files.ts';
 
 /** Copies in memory take no more than this together. */
@@ -92,6 +92,8 @@ export interface ReadersOptions {
 export class OrganisationReaders {
   readonly #options: ReadersOptions;
   readonly #open: LRUCache<string, OpenFile>;
+  /** What is read of every organisation that has no file yet. */
+  #unmade: Connection | undefined;
 
   constructor(options: ReadersOptions) {
     this.#options = options;
@@ -122,6 +124,11 @@ export class OrganisationReaders {
     const note = (error: unknown) => this.#options.note(error, organisationId);
     const path = pathOf(organisationId);
     const options = { vectors, onError: (error: unknown) => files.refuse(organisationId, error) };
+    // The first write makes the file: an organisation that has nothing takes nothing.
+    if (files.isUnmade(organisationId)) {
+      const connection = new CurrentReader(path, () => this.#openUnmade());
+      return { connection, bytes: 0, isStale: () => !files.isUnmade(organisationId) };
+    }
     try {
       files.prepare(organisationId);
       return openReadable(path, options, note);
@@ -130,6 +137,11 @@ export class OrganisationReaders {
       note(error);
     }
     return this.#openUnprepared(organisationId, path, options);
+  }
+
+  #openUnmade(): Connection {
+    this.#unmade ??= openUnmade(this.#options);
+    return this.#unmade;
   }
 
   /** Opens a file that cannot be migrated because the disk refuses writes; it must have this program's schema already. */
@@ -155,5 +167,7 @@ export class OrganisationReaders {
   /** Closes all; the next read of each opens it again. Also needed when the disk takes writes again: what was open is a copy, or cannot lock. */
   close(): void {
     this.#open.clear();
+    this.#unmade?.close();
+    this.#unmade = undefined;
   }
 }

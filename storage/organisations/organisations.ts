@@ -10,7 +10,7 @@ import type { AutoTopUp, Member } from '../../protocol/console/organisations.ts'
 import { Refusal } from '../../protocol/errors.ts';
 import { isPlanName, type PlanName } from '../../protocol/plans.ts';
 import { transactions as purchaseTransactions } from '../billing/credit-purchases.ts';
-import { columns, countRows, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, countRows, integer, json, orNull, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** What a key opens: live traffic, or sandbox conversations that are never billed. */
@@ -80,9 +80,18 @@ export function readOrganisation(control: Connection, id: string): OrganisationR
   return row === undefined ? undefined : organisationOf(row);
 }
 
-/** Excludes organisations that moved away or have not arrived yet: their files take no writes (CELL-15). */
-const LIVES_HERE = `NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = organisations.id AND step IN ('switched', 'unsealed', 'done'))
-  AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = organisations.id AND step <> 'unsealed')`;
+/** SQL that excludes organisations that moved away or have not arrived yet, whose files take no writes (CELL-15); `id`: the column of theirs. */
+export function livesHere(id: string): string {
+  return `NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = ${id} AND step IN ('switched', 'unsealed', 'done'))
+  AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = ${id} AND step <> 'unsealed')`;
+}
+
+const LIVES_HERE = livesHere('organisations.id');
+
+/** Whether the organisation lives here. */
+export function isHere(control: Connection, organisationId: string): boolean {
+  return control.statement(`SELECT 1 AS found WHERE ${livesHere(':organisationId')}`).get({ organisationId }) !== undefined;
+}
 
 /** Up to `limit` organisations that live here, after the id `after` ('' for the first ones), oldest first. */
 export function listOrganisations(control: Connection, after: string, limit: number): OrganisationRecord[] {
@@ -95,9 +104,10 @@ const ORGANISATIONS_PER_PAGE = 100;
 
 /** Ids of all organisations, oldest first. */
 export function* organisationIds(control: Connection): Generator<string> {
-  for (let page = listOrganisations(control, '', ORGANISATIONS_PER_PAGE); page.length > 0; ) {
-    for (const { id } of page) yield id;
-    page = listOrganisations(control, page.at(-1)?.id ?? '', ORGANISATIONS_PER_PAGE);
+  const from = `FROM organisations WHERE id > :after AND ${LIVES_HERE} ORDER BY id LIMIT ${ORGANISATIONS_PER_PAGE}`;
+  for (let page = readIds(control, from, { after: '' }); page.length > 0; ) {
+    yield* page;
+    page = readIds(control, from, { after: page.at(-1) ?? '' });
   }
 }
 

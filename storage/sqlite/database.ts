@@ -198,6 +198,19 @@ export function openReader(path: string, { vectors = false, onError }: ReaderOpt
   return readerOf(path, database, { vectors, onError });
 }
 
+/** A connection to a database in memory, which `make` fills and nobody changes afterwards. Errors of statements are thrown as they are. */
+export function openMade(make: (db: Connection) => void, { vectors = false }: Pick<ReaderOptions, 'vectors'> = {}): Connection {
+  const connection = readerOf(':memory:', new Database(':memory:'), { vectors, onError: undefined });
+  try {
+    make(connection);
+    connection.exec('PRAGMA query_only = ON');
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return connection;
+}
+
 /** @throws Error with one sentence when sqlite-vec, which is built for some systems only, does not load on this machine. */
 export function requireVectors(): void {
   const database = new Database(':memory:');

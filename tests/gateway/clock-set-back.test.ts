@@ -178,7 +178,7 @@ for (const [name, make] of Object.entries(KINDS)) {
 }
 
 test('STORE-7: deadlines are looked at within a second when the clock is set forward, though their timer has hours to go', async (t) => {
-  const { storage } = await storeApp(t, START_MS);
+  const { storage, organisationId } = await storeApp(t, START_MS);
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const clock = { wallMs: START_MS, passedMs: 0 };
   let dueAtMs: number | null = START_MS + DAY_MS;
@@ -204,6 +204,7 @@ test('STORE-7: deadlines are looked at within a second when the clock is set for
       },
     },
   ]);
+  deadlines.look(organisationId);
   await pass(10_000);
   assert.notEqual(dueAtMs, null);
   clock.wallMs += DAY_MS;

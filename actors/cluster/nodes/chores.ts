@@ -2,8 +2,9 @@
  * Recovers the unfinished work of a lost node (CLUSTER-19): texts and links that wait to be indexed, cards whose change was under way,
  * observations and usage that were not acted on, deadlines that no other node knows.
  *
- * Rows do not name the node that worked on them, so each chore checks all organisations. It leaves the work of live nodes alone and does no harm
- * when two nodes do it. As a rule the oldest live node does it, because a younger one may not have known the lost node.
+ * The control file names the nodes that use an organisation's file, so only the organisations of lost nodes are checked. Rows in the file do not
+ * name the node that worked on them: a chore leaves the work of live nodes alone and does no harm when two nodes do it. As a rule the oldest live
+ * node does it, because a younger one may not have known the lost node.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -15,10 +16,11 @@ import type { Members, NodeRecord } from './members.ts';
 export interface ChoreServices {
   readonly storage: Pick<Storage, 'control' | 'layout'>;
   readonly members: Pick<Members, 'self' | 'list' | 'onLost'>;
-  organisationIds(): Iterable<string>;
+  /** The organisations that lost nodes used. */
+  organisationIds(): Promise<Iterable<string>>;
   /** Resumes the unfinished work of a lost node in the organisation. */
   resume(organisationId: string): Promise<void>;
-  /** Checks the deadlines of all organisations. Every node does: only the lost one may have known a deadline. */
+  /** Checks the deadlines of the organisations in use. Every node does: only the lost one may have known a deadline. */
   lookAgain(): Promise<void>;
   readonly log: Logger;
   /** Lets tests shorten what takes seconds. */
@@ -28,7 +30,7 @@ export interface ChoreServices {
 export interface Chores {
   /** Whether no other node is alive: then all work that rows show as under way was abandoned. */
   alone(): boolean;
-  /** Does the chores of all organisations, after those under way. Failures are logged and retried. */
+  /** Does the chores of these organisations, after those under way. Failures are logged and retried. */
   run(): Promise<void>;
   /** Stops after the current organisation. */
   close(): Promise<void>;
@@ -75,16 +77,14 @@ class Rounds implements Chores {
     const { log, lookAgain } = this.#services;
     const mine = this.#isOldest();
     log.info({ other: node, liveness, takes_up: mine }, 'a node was lost: checking the work that it left unfinished');
-    lookAgain().catch((error: unknown) =>
-      log.error({ err: error }, 'checking the deadlines of all organisations after a node was lost failed'),
-    );
+    lookAgain().catch((error: unknown) => log.error({ err: error }, 'checking deadlines after a node was lost failed'));
     if (mine) void this.run();
   }
 
   run(): Promise<void> {
-    this.#waiting ??= this.#rounds.do(() => {
+    this.#waiting ??= this.#rounds.do(async () => {
       this.#waiting = undefined;
-      return this.#round(this.#services.organisationIds());
+      await this.#round(await this.#services.organisationIds());
     });
     return this.#waiting;
   }

@@ -47,6 +47,8 @@ export async function openFixture(t: TestContext): Promise<BillingFixture> {
     autoTopUp,
     nowMs: atMs,
   });
+  // As the first turn does; what is spent is written past the storage.
+  await storage.use(organisationId);
   const db = storage.organisation(organisationId);
   return {
     storage,

@@ -67,7 +67,7 @@ test('CLUSTER-24: charges that were not heard of are found by adding up the rows
   const ids = [1, 2, 3, 4, 5, 6, 7].map((n) => `org_00000000000000000000000${n}`);
   for (const id of ids.slice(1)) {
     await cell.a.storage.writeControl('createOrganisation', { id, name: 'More', plan: 'free', members: [], autoTopUp, nowMs: nowMs() });
-    cell.a.storage.organisation(id);
+    await cell.a.storage.use(id);
   }
   const [first = '', last = ''] = [ids[0], ids.at(-1)];
   const spend = new PlatformSpend({ storage: cell.b.storage, log: pino({ level: 'silent' }) }, 10 * USD, nowMs());

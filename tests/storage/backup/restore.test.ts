@@ -20,6 +20,8 @@ import fc from 'fast-check';
 import { backUp } from '../../../storage/backup/backup.ts';
 import { filesBelow, MANIFEST, type Manifest, manifestText, readManifest } from '../../../storage/backup/backup-manifest.ts';
 import { refuseCutOffRestore, restore } from '../../../storage/backup/restore.ts';
+import { CONTROL_TABLES } from '../../../storage/moving/control-rows.ts';
+import { NOBODY, organisationsUsedBy } from '../../../storage/organisations/organisation-uses.ts';
 import { lockDataDir } from '../../../storage/sqlite/lock.ts';
 import { openStorage } from '../../../storage/storage.ts';
 import { readUploadFile } from '../../../storage/uploads/upload-files.ts';
@@ -54,8 +56,11 @@ test('BACKUP-5: a restore brings back every row and file, for their owner only, 
   assert.deepEqual([report.backupBeganAt, report.files], [manifest.began_at, manifest.files.length]);
   for (const { path, size } of filesBelow(backup)) {
     if (path === MANIFEST) continue;
+    assert.equal(statSync(join(dataDir, path)).mode & 0o777, 0o600);
+    // To its rows the restore adds that every organisation has to be looked through.
+    if (path === 'control.sqlite') continue;
     assert.deepEqual(readFileSync(join(dataDir, path)), readFileSync(join(backup, path)), path);
-    assert.deepEqual([statSync(join(dataDir, path)).mode & 0o777, statSync(join(dataDir, path)).size], [0o600, size]);
+    assert.equal(statSync(join(dataDir, path)).size, size);
   }
   assert.deepEqual(readdirSync(dataDir).sort(), [
     'control.sqlite',
@@ -73,6 +78,17 @@ test('BACKUP-5: a restore brings back every row and file, for their owner only, 
   assert.equal(words?.toString(), 'words');
   const rows = (from: typeof storage) => from.organisation(places[1].organisationId).statement('SELECT * FROM apps').all();
   assert.deepEqual(rows(restored), rows(storage));
+  const tables = CONTROL_TABLES.map(({ table }) => `SELECT * FROM ${table}`);
+  for (const sql of tables) assert.deepEqual(restored.control.statement(sql).all(), storage.control.statement(sql).all(), sql);
+});
+
+test('STORE-20: after a restore every organisation is looked through: the control file was copied after the others', async (t) => {
+  const { backup, fresh, places } = await makeBackup(t);
+  const dataDir = fresh();
+  await restore({ source: backup, dataDir, log: testLog() });
+  const restored = openStorage({ dataDir, masterKey: undefined, onFatal: assert.fail });
+  t.after(() => restored.close());
+  assert.deepEqual(organisationsUsedBy(restored.control, NOBODY), places.map(({ organisationId }) => organisationId).sort());
 });
 
 test('BACKUP-5: one flipped bit in any file is found, the file named, and nothing restored', async (t) => {

@@ -78,7 +78,7 @@ test('CELL-10: a seal belongs to one move, which alone can put it on or take it 
 });
 
 /** Tables of the control file that say something of an organisation and stay where they are. */
-const OF_THIS_CELL = ['organisation_files', 'arrivals', 'foreign_names', 'moves', 'placements'];
+const OF_THIS_CELL = ['organisation_files', 'organisation_uses', 'arrivals', 'foreign_names', 'moves', 'placements'];
 
 test('CELL-8: every table of the control file that names an organisation travels, or is known to stay', (t) => {
   const { control } = openFiles(t, NOW);

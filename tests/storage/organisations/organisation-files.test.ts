@@ -9,6 +9,7 @@ import { startUploadSweep } from '../../../actors/uploads/deadlines.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { backUp } from '../../../storage/backup/backup.ts';
 import { createConditions } from '../../../storage/health/conditions.ts';
+import { openOrganisationFile } from '../../../storage/organisations/organisation-file.ts';
 import { OrganisationFiles } from '../../../storage/organisations/organisation-files.ts';
 import { isUnavailable } from '../../../storage/sqlite/storage-error.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
@@ -112,9 +113,9 @@ test('STORE-9: a crash between the making of a file and its note leaves a file t
   const storage = openStorage({ dataDir, masterKey: undefined, onFatal: assert.fail });
   const id = mintId('org', 1);
   await storage.writeControl('createOrganisation', { id, name: 'Acme', plan: 'free', members: [], autoTopUp: AUTO_TOP_UP, nowMs: 1 });
-  // A read makes the file and notes nothing.
-  storage.organisation(id);
   const path = storage.layout.organisation(id);
+  openOrganisationFile(path, id, false);
+  storage.organisation(id);
   await storage.close();
   const { ino } = statSync(path);
 
@@ -157,6 +158,7 @@ test('STORE-9: looking around never throws: what one file meets keeps no other f
   const files = new OrganisationFiles({
     ...{ layout, control, conditions },
     note: async () => {},
+    noteReturn: async () => {},
     forget(organisationId) {
       if (organisationId === first) throw new Error('nobody thought of this');
     },

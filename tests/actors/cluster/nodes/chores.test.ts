@@ -26,7 +26,7 @@ function choresOf(t: TestContext, self: string, nodes: string[], times: { afterS
         lost = listener;
       },
     },
-    organisationIds: () => ['org_1', 'org_2', 'org_3'],
+    organisationIds: async () => ['org_1', 'org_2', 'org_3'],
     async resume(id) {
       resumed.push(id);
       if (trouble.with === id) throw new Error('the disk is full');

@@ -1,0 +1,179 @@
+/**
+ * Work on organisations in the background that opens no file of an organisation in which there is nothing to do (STORE-19, STORE-20). The
+ * control file says which files are in use, and when something is due in the others (storage/organisations/organisation-uses.ts).
+ *
+ * A file is looked through when something in it is due, and when the process that used it is gone: unfinished work is resumed, and deadlines
+ * are learnt. From then on it is in use here, and who resumed something minds it. When nobody has written to a file for a minute, nothing is under
+ * way in it and nothing due, the control file is told what is due next, and the file is closed.
+ */
+import { setImmediate as nextTick } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { organisationSpentToday, utcDay } from '../storage/billing/usage-ledger.ts';
+import { dueOrganisations, NOBODY, organisationsUsedBy, usersOf, usingProcesses } from '../storage/organisations/organisation-uses.ts';
+import type { Connection } from '../storage/sqlite/connection.ts';
+import type { Storage } from '../storage/storage.ts';
+import { attempt, forEachOrganisation } from './for-each-organisation.ts';
+import { createOrganisationRetries, type OrganisationRetries } from './organisation-retries.ts';
+import { Serial } from './serial.ts';
+
+export interface UpkeepServices {
+  readonly storage: Storage;
+  readonly log: Pick<Logger, 'error'>;
+  nowMs(): number;
+  /** Whether a process still is, by the name under which it used files. Gone is for good. */
+  liveness(process: string): Promise<'alive' | 'silent' | 'gone'>;
+  /** Resumes what is unfinished in the organisation, after `learn`. It may be under way elsewhere, too. */
+  resume(organisationId: string): Promise<void>;
+  /** Learns from rows when something is due, and minds it. */
+  learn(organisationId: string): void;
+  /** Undoes `learn`: the organisation is not in use here any more. */
+  forget(organisationId: string): void;
+  /** Whether work is under way in the organisation, or waits, that has no deadline. */
+  isUnfinished(organisationId: string): boolean;
+  /** When something is due in the organisation next; null when nothing is. */
+  next(organisationId: string): number | null;
+  /** Lets tests shorten what takes seconds. */
+  readonly times?: { readonly roundMs?: number; readonly quietMs?: number };
+}
+
+/** How late something that is due may be noticed; a round that finds nothing takes some 10 µs. */
+const ROUND_MS = 1_000;
+/**
+ * A file counts as in use for so long after a write: for a busy one nothing is noted, and after a crash as many files are looked through as
+ * were written to in this time.
+ */
+const QUIET_MS = 60_000;
+/** Files of one round, each some milliseconds. */
+const AT_ONCE = 50;
+
+export class OrganisationUpkeep {
+  readonly #services: UpkeepServices;
+  readonly #retries: OrganisationRetries;
+  readonly #rounds = new Serial();
+  readonly #quietMs: number;
+  readonly #isClosed = () => this.#closed;
+  #timer: NodeJS.Timeout | undefined;
+  /** Takes up what ended processes left. */
+  #takingUp: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(services: UpkeepServices) {
+    this.#services = services;
+    this.#quietMs = services.times?.quietMs ?? QUIET_MS;
+    this.#retries = createOrganisationRetries(services, (id) => this.lookThrough(id));
+  }
+
+  /** To be called once the process listens. `isAlone`: whatever others had in use was left by them. */
+  begin(isAlone: boolean): void {
+    if (isAlone) this.#takingUp = this.#logged(async () => this.#lookThroughEach(await this.left()));
+    this.#timer = setInterval(() => {
+      if (this.#rounds.waiting === 0) void this.#logged(() => this.#rounds.do(() => this.round()));
+    }, this.#services.times?.roundMs ?? ROUND_MS).unref();
+  }
+
+  async #logged(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!this.#closed) this.#services.log.error({ err: error }, 'looking for organisations with something to do failed: trying again');
+    }
+  }
+
+  /** Organisations that processes used which are gone, or silent. */
+  async left(): Promise<string[]> {
+    const { liveness, storage } = this.#services;
+    const ids = new Set<string>();
+    for (const process of usingProcesses(storage.control)) {
+      if (process === storage.process || process === NOBODY || (await liveness(process)) === 'alive') continue;
+      for (const id of organisationsUsedBy(storage.control, process)) ids.add(id);
+    }
+    return [...ids];
+  }
+
+  /** Resumes what is unfinished in the organisation, whoever left it. @throws what reading or writing its file throws. */
+  async lookThrough(organisationId: string): Promise<void> {
+    const { liveness, resume, storage } = this.#services;
+    // Before others are forgotten: at any moment somebody is noted until it was looked through.
+    await storage.use(organisationId);
+    const gone: string[] = [];
+    for (const process of usersOf(storage.control, organisationId)) {
+      if (process === storage.process) continue;
+      // One that is silent may go on, and does not note again what it notes once.
+      if (process === NOBODY || (await liveness(process)) === 'gone') gone.push(process);
+    }
+    await resume(organisationId);
+    if (gone.length > 0) await storage.writeControl('forgetUses', { organisationId, processes: gone });
+  }
+
+  /** Those that cannot be looked through are tried again. Returns how many could. */
+  async #lookThroughEach(ids: readonly string[]): Promise<number> {
+    const { storage } = this.#services;
+    const options = { ids, isClosed: this.#isClosed, breathe: nextTick };
+    const lookThrough = async (id: string) => {
+      await this.lookThrough(id);
+      // After a crash there may be many, of which few have requests.
+      storage.closeReader(id);
+    };
+    const failed = await forEachOrganisation(this.#services, 'resuming unfinished work', lookThrough, options);
+    this.#retries.add(failed);
+    return ids.length - failed.length;
+  }
+
+  /** Looks through what is due, and closes what is in use no longer. */
+  async round(): Promise<void> {
+    for (let lookedThrough = 1; lookedThrough > 0 && !this.#closed; ) lookedThrough = await this.#lookThroughEach(this.#due());
+    for (const id of this.#services.storage.quiet(this.#quietMs, AT_ONCE)) {
+      if (this.#closed) return;
+      const outcome = await attempt(this.#services, id, 'closing the file', () => this.#endUse(id));
+      if (outcome === 'failed') this.#retries.add([id]);
+      await nextTick();
+    }
+  }
+
+  #due(): string[] {
+    const { nowMs, storage } = this.#services;
+    // Those that are tried again must not keep the others from their turn.
+    const limit = AT_ONCE + this.#retries.size;
+    const ids = [...organisationsUsedBy(storage.control, NOBODY, limit), ...dueOrganisations(storage.control, nowMs(), limit)];
+    return ids.filter((id) => !this.#retries.has(id)).slice(0, AT_ONCE);
+  }
+
+  async #endUse(organisationId: string): Promise<void> {
+    const { forget, learn, storage } = this.#services;
+    let isForgotten = false;
+    let hasEnded = false;
+    const lookThrough = (db: Connection) => {
+      const found = this.#find(organisationId, db);
+      if (found === null) return null;
+      // At this moment: whoever writes from now on notes its deadlines itself.
+      forget(organisationId);
+      isForgotten = true;
+      return found;
+    };
+    try {
+      hasEnded = await storage.endUse(organisationId, lookThrough);
+    } finally {
+      if (isForgotten && !hasEnded) learn(organisationId);
+    }
+    // One that has moved to another cell was not looked through.
+    if (hasEnded && !isForgotten) forget(organisationId);
+  }
+
+  /** Null while something is under way: what is due has not been done by whoever minds it. */
+  #find(organisationId: string, db: Connection) {
+    const { isUnfinished, next, nowMs } = this.#services;
+    const atMs = nowMs();
+    const dueAtMs = next(organisationId);
+    if (isUnfinished(organisationId) || (dueAtMs !== null && dueAtMs <= atMs)) return null;
+    return { dueAtMs, spentDay: utcDay(atMs), spentMicroUsd: organisationSpentToday(db, atMs) };
+  }
+
+  /** Ends after the organisation that is being looked through. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await this.#takingUp;
+    await this.#rounds.done();
+    await this.#retries.close();
+  }
+}

@@ -1,0 +1,72 @@
+/** Which organisations' files this process uses: each from before its first write until it was looked through (organisation-uses.ts). */
+
+interface Use {
+  /** Writes that were called and have not ended. */
+  writes: number;
+  /** When the last one ended, on the monotonic clock. */
+  endedAtMs: number;
+  /** The control file says that this process uses it. */
+  isNoted: boolean;
+  noting: Promise<unknown> | undefined;
+}
+
+export class UsesHere {
+  readonly #note: (organisationId: string) => Promise<unknown>;
+  readonly #uses = new Map<string, Use>();
+
+  /** `note` writes into the control file that this process uses the organisation's file. */
+  constructor(note: (organisationId: string) => Promise<unknown>) {
+    this.#note = note;
+  }
+
+  /** Does `write`, which writes to the file, once it is noted that this process uses it. Concurrent callers wait for one note, and keep their order. */
+  async during<Value>(organisationId: string, write: () => Promise<Value>): Promise<Value> {
+    const use = this.#uses.get(organisationId) ?? { writes: 0, endedAtMs: 0, isNoted: false, noting: undefined };
+    this.#uses.set(organisationId, use);
+    use.writes += 1;
+    try {
+      if (!use.isNoted) await this.#noted(organisationId, use);
+      return await write();
+    } finally {
+      use.writes -= 1;
+      use.endedAtMs = performance.now();
+      if (!use.isNoted && use.writes === 0) this.#uses.delete(organisationId);
+    }
+  }
+
+  async #noted(organisationId: string, use: Use): Promise<void> {
+    use.noting ??= this.#note(organisationId);
+    try {
+      await use.noting;
+      // Set by those who waited, so that a later caller does not overtake them.
+      use.isNoted = true;
+    } catch (error) {
+      use.noting = undefined;
+      throw error;
+    }
+  }
+
+  /** Organisations to which nobody here has written for `quietMs`, at most `limit`. */
+  quiet(quietMs: number, limit: number): string[] {
+    const before = performance.now() - quietMs;
+    const ids: string[] = [];
+    for (const [id, { writes, endedAtMs, isNoted }] of this.#uses) {
+      if (ids.length >= limit) break;
+      if (isNoted && writes === 0 && endedAtMs <= before) ids.push(id);
+    }
+    return ids;
+  }
+
+  /** From now on a write has to be noted anew. False while one is under way, and when the file is not in use here. */
+  leave(organisationId: string): boolean {
+    const use = this.#uses.get(organisationId);
+    if (use?.isNoted !== true || use.writes > 0) return false;
+    return this.#uses.delete(organisationId);
+  }
+
+  /** After `leave`: the control file still says that this process uses it. */
+  stay(organisationId: string): void {
+    if (this.#uses.has(organisationId)) return;
+    this.#uses.set(organisationId, { writes: 0, endedAtMs: performance.now(), isNoted: true, noting: undefined });
+  }
+}
