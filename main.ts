@@ -13,7 +13,7 @@ import { setupRoutes } from './gateway/setup/routes.ts';
 import { banner } from './program/banner.ts';
 import { type Composed, compose } from './program/compose.ts';
 import { type Config, ConfigError, readConfig } from './program/config.ts';
-import { keepOptimisedCode } from './program/engine.ts';
+import { tuneEngine } from './program/engine.ts';
 import { LogLines } from './program/log-lines.ts';
 import { supervise } from './program/workers/supervisor.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './program/workers/worker.ts';
@@ -164,7 +164,7 @@ function start(config: Config): Promise<unknown> {
 }
 
 try {
-  keepOptimisedCode();
+  tuneEngine();
   await start(readConfig(process.env));
 } catch (error) {
   // What a person can mend is one line; anything else is a bug and keeps its stack.
