@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { Refusal } from '../../../protocol/errors.ts';
+import { mintId } from '../../../protocol/ids.ts';
 import { readPlacement } from '../../../storage/moving/placements.ts';
 import { readSeal } from '../../../storage/moving/seal.ts';
+import { NOBODY, usersOf } from '../../../storage/organisations/organisation-uses.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
 import { readUploadFile } from '../../../storage/uploads/upload-files.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -60,6 +62,21 @@ test('CELL-8: an organisation arrives with its file, its uploads and its keys, a
   await upload(b, fixture, Buffer.from('goes on'));
   await assert.rejects(note(a, fixture), SEALED);
   await assert.rejects(issueCode(a, fixture, 'too late'), SEALED);
+});
+
+test('CELL-8, STORE-20, STORE-21: an organisation to which nothing was written moves too, and is looked through where it arrives', async (t) => {
+  const { a, b } = await openFixture(t);
+  const nowMs = Date.now();
+  const id = mintId('org', nowMs);
+  const autoTopUp = { enabled: false, amount_usd: 10 };
+  await a.storage.writeControl('createOrganisation', { id, name: 'Nothing', plan: 'free', members: [], autoTopUp, nowMs });
+  assert.equal(existsSync(a.storage.layout.organisation(id)), false);
+  const moves = a.node();
+  await moves.begin(id, 'b');
+  await arriveAt(moves, id, 'done');
+  assert.deepEqual([takesWrites(a, id), takesWrites(b, id), b.arrived], [false, true, [id]]);
+  // Until a process of the cell looks it through: what is due in it the control file there does not know.
+  assert.ok(usersOf(b.storage.control, id).includes(NOBODY));
 });
 
 test('CELL-8: an organisation that comes back is seen by connections from before it left', async (t) => {
