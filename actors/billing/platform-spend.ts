@@ -20,7 +20,7 @@ const SUMMED_AT_ONCE = 5;
 const ADDING_UP = 'adding up what was spent today';
 
 interface SpendServices {
-  readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation'>;
+  readonly storage: Pick<Storage, 'closeReader' | 'control' | 'layout' | 'organisation'>;
   readonly log: EachServices['log'];
 }
 
@@ -52,6 +52,8 @@ export class PlatformSpend {
     this.#spentMicroUsd = spentByUnused(control, this.#day);
     const addUp = (id: string) => {
       this.#spentMicroUsd += organisationSpentToday(services.storage.organisation(id), nowMs);
+      // There may be thousands, which nobody may ask for soon.
+      services.storage.closeReader(id);
     };
     forEachOrganisationSync(services, ADDING_UP, addUp, ids);
   }

@@ -35,6 +35,17 @@ test('STORE-19: a start opens no file of organisations that nobody uses, and one
   assert.equal(await service.stop(), 0);
 });
 
+test('STORE-19: a start after a crash holds no file open for having read what was spent in those that were in use', async (t) => {
+  const dataDir = temporaryDir(t);
+  const ids = await makeOrganisations(dataDir, OWN_DESCRIPTORS_MAX);
+  const storage = open(dataDir);
+  await Promise.all(ids.map((organisationId) => storage.writeControl('beginUse', { organisationId, usedBy: 'gone' })));
+  await storage.close();
+  const service = await startService(t, { dataDir, env: { DEMO: 'off', PLATFORM_DAILY_BUDGET_USD: '10' } });
+  assert.ok(openDescriptors(service.pid) <= OWN_DESCRIPTORS_MAX, `${openDescriptors(service.pid)} descriptors`);
+  assert.equal(await service.stop(), 0);
+});
+
 test('STORE-21: an organisation that has nothing has no file, and reads as one that has nothing', async (t) => {
   const service = await startService(t, { env: { DEMO: 'off', PLATFORM_DAILY_BUDGET_USD: '10' } });
   const operator = createOperator(service.baseUrl, service.operatorToken);
