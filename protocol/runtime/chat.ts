@@ -25,7 +25,7 @@ import {
 import { boundedList, boundedMap } from '../schema/bounded.ts';
 import { flag } from '../schema/scalars.ts';
 import { stated, when } from '../schema/stated.ts';
-import { text } from '../schema/text.ts';
+import { fitsBytes, text } from '../schema/text.ts';
 import { knowing } from '../schema/unknown-fields.ts';
 import { rule } from '../setup/shapes.ts';
 import { openObject, present, revision } from './shapes.ts';
@@ -33,16 +33,12 @@ import { signedUser } from './signed-user.ts';
 
 const id = text(ID_MAX_CHARS, 1);
 
-function jsonBytes(value: unknown): number {
-  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
-}
-
 /** Any JSON of at most `maxBytes`. */
 function jsonOf(maxBytes: number) {
   return v.pipe(
     v.unknown(),
     stated(
-      v.check((value: unknown) => jsonBytes(value) <= maxBytes, `must serialize to at most ${maxBytes} bytes`),
+      v.check((value: unknown) => value === undefined || fitsBytes(JSON.stringify(value), maxBytes), `must serialize to at most ${maxBytes} bytes`),
       { description: `Any JSON that serializes to at most ${maxBytes} bytes.` },
     ),
   );
@@ -185,3 +181,5 @@ export const chatRequest = v.pipe(
   withMessage('attachments'),
 );
 export type ChatRequest = v.InferOutput<typeof chatRequest>;
+/** As a client writes it: defaults may be left out. */
+export type ChatBody = v.InferInput<typeof chatRequest>;

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { EXTERNAL_USER_ID_MAX_CHARS, TRAITS_MAX_BYTES, USER_HMAC_MAX_CHARS } from '../limits.ts';
 import { stated } from '../schema/stated.ts';
-import { text } from '../schema/text.ts';
+import { fitsBytes, text } from '../schema/text.ts';
 import { openObject } from './shapes.ts';
 
 type Traits = Record<string, unknown>;
@@ -11,7 +11,7 @@ const traits = v.pipe(
   v.custom<Traits>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'must be an object'),
   stated(
     v.check(
-      (value: Traits) => Buffer.byteLength(JSON.stringify(value)) <= TRAITS_MAX_BYTES,
+      (value: Traits) => fitsBytes(JSON.stringify(value), TRAITS_MAX_BYTES),
       `must serialize to at most ${TRAITS_MAX_BYTES} bytes`,
     ),
     {},

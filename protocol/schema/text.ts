@@ -14,6 +14,19 @@ export function fits(text: string, max: number): boolean {
   return text.length <= max || (text.length <= max * 2 && codePoints(text) <= max);
 }
 
+/** True when `text` takes at most `max` bytes as UTF-8. Counted by hand, because the types that clients share must do without `Buffer`. */
+export function fitsBytes(text: string, max: number): boolean {
+  // A UTF-16 unit takes three bytes at most.
+  if (text.length * 3 <= max) return true;
+  let bytes = 0;
+  for (let at = 0; at < text.length && bytes <= max; at++) {
+    const unit = text.charCodeAt(at);
+    // Half of a pair takes two of its four bytes.
+    bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3;
+  }
+  return bytes <= max;
+}
+
 /** `text` cut to `max` code points, ending in an ellipsis when cut. */
 export function clip(text: string, max: number): string {
   if (fits(text, max)) return text;

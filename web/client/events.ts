@@ -3,7 +3,7 @@
  * (STREAM-6).
  */
 import * as v from 'valibot';
-import { eventSchemas } from '../../protocol/runtime/event-schemas.ts';
+import { eventShapes, wireCount, wireId } from '../../protocol/runtime/event-shapes.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import { renderPath } from '../../protocol/schema/issues.ts';
 import type { Frame } from './frames.ts';
@@ -26,8 +26,21 @@ export type Reading =
 
 type Broken = Extract<Reading, { kind: 'broken' }>;
 
-/** Made on first use, because they describe every component of the catalog. */
-let schemas: Readonly<Record<string, v.GenericSchema>> | undefined;
+/**
+ * A block of any component, also of one that comes later: whether its body fits the catalog is looked at by `block-fit.ts`, where anybody
+ * wants to know.
+ */
+const block = v.object({
+  index: wireCount,
+  id: wireId,
+  block_type: wireId,
+  revision: wireCount,
+  body: v.record(v.string(), v.unknown()),
+  fallback_text: v.optional(v.string()),
+  a11y_label: v.optional(v.string()),
+});
+
+const shapes: Readonly<Record<string, v.GenericSchema>> = eventShapes({ block, componentName: wireId, noticeReason: v.string() });
 
 function parsed(data: string): Readonly<Record<string, unknown>> | undefined {
   try {
@@ -60,13 +73,13 @@ export function readFrame(frame: Frame): Reading {
   if (frame.event !== type) return broken('unlike', `the frame is "${frame.event ?? ''}", its data says "${type}"`, number);
   const isWaiting = type === 'ping' && frame.id === undefined;
   if (!isWaiting && id !== number) return broken('unlike', `the frame's id is "${frame.id ?? ''}", its data says seq ${number}`, number);
-  schemas ??= eventSchemas();
-  if (!Object.hasOwn(schemas, type)) return { kind: 'unknown', type, seq: number, id, data: frame.data };
-  const result = v.safeParse(schemas[type] as v.GenericSchema, said);
+  const shape = Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+  if (shape === undefined) return { kind: 'unknown', type, seq: number, id, data: frame.data };
+  const result = v.safeParse(shape, said);
   if (!result.success) {
     const [issue] = result.issues;
     return broken('malformed', `${type}: ${renderPath((issue.path ?? []).map((step) => step.key))} ${issue.message}`, number);
   }
-  // The compiler checks that the schemas name every field of the types.
+  // The compiler checks that the shapes name every field of the types.
   return { kind: 'event', event: said as unknown as NumberedEvent, id, data: frame.data };
 }
