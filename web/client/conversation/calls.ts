@@ -1,0 +1,210 @@
+/**
+ * Calls of the app's actions in one conversation (CLIENT-10 to CLIENT-12): which are run, which a person answers, and which results are
+ * still to be sent. Pure. Every call is run once, however often the service names it.
+ *
+ * | phase     | means | next |
+ * |-----------|-------|------|
+ * | running   | its handler runs | answered |
+ * | asking    | a person has to answer its card | deciding, editing |
+ * | deciding  | the person's answer is on its way | running, answered, settled, asking |
+ * | editing   | a changed value is on its way | asking |
+ * | answered  | its result is known and not sent | sending |
+ * | sending   | a continuation carries its result | settled; answered again when that was refused |
+ * | settled   | nothing is left to do | |
+ */
+import type { Block } from '../../../protocol/catalog/block.ts';
+import type { ToolResult } from '../../../protocol/runtime/chat.ts';
+import type { ConfirmReply } from '../../../protocol/runtime/invocations.ts';
+import type { OpenReply } from '../../../protocol/runtime/messages.ts';
+import type { PendingInvocation } from '../../../protocol/runtime/stream-events.ts';
+import type { Failure } from '../transport/failure.ts';
+
+export type CallPhase = 'running' | 'asking' | 'deciding' | 'editing' | 'answered' | 'sending' | 'settled';
+export type Decision = 'confirm' | 'decline';
+
+/** Calls of an answer, and of some before it: a conversation has few that are open. */
+const CALLS_MAX = 200;
+
+export interface Call extends PendingInvocation {
+  readonly phase: CallPhase;
+  /** Revision of its card as it is now; undefined without a card. */
+  readonly revision?: number;
+  readonly decision?: Decision;
+  /** The card's status after the person's answer. */
+  readonly outcome?: ConfirmReply['status'];
+  /** For the app's backend (CONFIRM-19). */
+  readonly receipt?: string;
+  /** Why the last answer or change was not taken. */
+  readonly failure?: Failure;
+  readonly result?: ToolResult;
+  /** The turn that sends its result. */
+  readonly sentBy?: string;
+}
+
+export type Calls = readonly Call[];
+
+function changed(calls: Calls, id: string, change: (call: Call) => Call): Calls {
+  const at = calls.findIndex(({ invocation_id: each }) => each === id);
+  const call = calls[at];
+  return call === undefined ? calls : calls.with(at, change(call));
+}
+
+export function findCall(calls: Calls, id: string): Call | undefined {
+  return calls.find(({ invocation_id: each }) => each === id);
+}
+
+/** The newest are kept, and all that are open. */
+function bounded(calls: Calls): Calls {
+  return calls.length <= CALLS_MAX ? calls : calls.filter(({ phase }, at) => phase !== 'settled' || at >= calls.length - CALLS_MAX);
+}
+
+function added(calls: Calls, call: Call): Calls {
+  return findCall(calls, call.invocation_id) === undefined ? bounded([...calls, call]) : calls;
+}
+
+/** Reads begin with `action.execute`, before the turn ends; `pending` repeats them, and names those whose event was lost. */
+export function execute(calls: Calls, call: Pick<Call, 'invocation_id' | 'name' | 'params' | 'timeout_ms'>): Calls {
+  const { invocation_id, name, params, timeout_ms } = call;
+  return added(calls, { invocation_id, name, params, timeout_ms, risk: 'read', executor: 'client', phase: 'running' });
+}
+
+/** Calls that a turn left open. A read of the client's runs, whatever changes something is asked for. */
+export function left(calls: Calls, pending: readonly PendingInvocation[]): Calls {
+  return pending.reduce((known, call) => {
+    if (call.risk === 'read' && call.executor === 'server') return known;
+    return added(known, { ...call, phase: call.risk === 'read' ? 'running' : 'asking' });
+  }, calls);
+}
+
+type OpenCall = OpenReply['pending'][number];
+
+/** What a confirmed call of the client's is answered with when nobody can say whether its handler ran. */
+function lostOutcome({ invocation_id }: OpenCall): ToolResult {
+  const error = 'The app was closed while this ran. Whether it was done is not known: do not call it again without asking.';
+  return { invocation_id, status: 'error', confirmed: true, error };
+}
+
+/** What is open by the service's word, after a reload. Calls that are known here go on as they are. */
+export function restore(calls: Calls, open: readonly OpenCall[]): Calls {
+  return open.reduce((known, call) => {
+    const { status, ...invocation } = call;
+    const before = findCall(known, call.invocation_id);
+    if (before !== undefined && before.phase !== 'settled') return known;
+    if (status === 'dispatched') return call.executor === 'server' ? known : added(known, { ...invocation, phase: 'running' });
+    if (status === 'pending') return added(known, { ...invocation, phase: 'asking' });
+    const result: ToolResult =
+      call.executor === 'server' ? { invocation_id: call.invocation_id, status: 'ok', confirmed: true } : lostOutcome(call);
+    return added(known, { ...invocation, phase: 'answered', outcome: 'confirmed', result });
+  }, calls);
+}
+
+/** Calls whose handlers ran when the app was closed: a read runs again, of a write nobody knows. */
+export function afterReload(calls: Calls): Calls {
+  return calls.map((call): Call => {
+    if (call.phase === 'running' && call.risk !== 'read') return { ...call, phase: 'answered', result: lostOutcome({ ...call, status: 'confirmed' }) };
+    if (call.phase === 'deciding' || call.phase === 'editing') return { ...call, phase: 'asking' };
+    return call;
+  });
+}
+
+/** The person answered: the decision goes out. */
+export function decide(calls: Calls, id: string, decision: Decision): Calls {
+  return changed(calls, id, ({ failure: _, ...call }) => (call.phase === 'asking' ? { ...call, phase: 'deciding', decision } : call));
+}
+
+/** The service recorded an answer, this one or an earlier one. A call of the client's runs now; one of the service's runs there. */
+export function decided(calls: Calls, id: string, { status, receipt }: ConfirmReply): Calls {
+  return changed(calls, id, (call) => {
+    if (call.phase !== 'deciding') return call;
+    const known: Call = { ...call, outcome: status, ...(receipt === undefined ? {} : { receipt }) };
+    const revision = call.revision === undefined ? {} : { revision: call.revision };
+    if (status === 'expired') return { ...known, phase: 'settled' };
+    if (status === 'declined') return { ...known, phase: 'answered', result: { invocation_id: id, status: 'declined' } };
+    if (call.executor === 'client') return { ...known, phase: 'running' };
+    return { ...known, phase: 'answered', result: { invocation_id: id, status: 'ok', confirmed: true, ...revision } };
+  });
+}
+
+/** The answer or the change was not taken: the card waits again. */
+export function refused(calls: Calls, id: string, failure: Failure): Calls {
+  return changed(calls, id, (call) => (call.phase === 'deciding' || call.phase === 'editing' ? { ...call, phase: 'asking', failure } : call));
+}
+
+/** A changed value goes out. */
+export function edit(calls: Calls, id: string): Calls {
+  return changed(calls, id, ({ failure: _, ...call }) => (call.phase === 'asking' ? { ...call, phase: 'editing' } : call));
+}
+
+/** Values by name; null takes one away. */
+function withValues(params: Call['params'], values: Call['params']): Call['params'] {
+  return Object.fromEntries(Object.entries({ ...params, ...values }).filter(([, value]) => value !== null));
+}
+
+/** The change was taken. */
+export function edited(calls: Calls, id: string, values: Call['params'], revision: number): Calls {
+  return changed(calls, id, (call) =>
+    call.phase === 'editing' ? { ...call, phase: 'asking', revision, params: withValues(call.params, values) } : call,
+  );
+}
+
+interface CardField {
+  readonly param: string;
+  readonly value?: unknown;
+}
+
+/** A card as it is shown decides with which values its action runs. */
+export function shown(calls: Calls, { block_type: type, body, revision }: Block): Calls {
+  if (type !== 'confirm_card' || typeof body.invocation_id !== 'string' || !Array.isArray(body.fields)) return calls;
+  const fields = body.fields as readonly CardField[];
+  const params = Object.fromEntries(fields.filter(({ value }) => value !== undefined).map(({ param, value }) => [param, value]));
+  return changed(calls, body.invocation_id, (call) => {
+    if (call.phase !== 'asking' && call.phase !== 'editing') return call;
+    const isOver = body.status === 'expired' || body.status === 'declined';
+    return { ...call, revision, params, ...(isOver ? { phase: 'settled' } : {}) };
+  });
+}
+
+/** The handler ended. What a person agreed to says so. */
+export function ran(calls: Calls, id: string, outcome: Pick<ToolResult, 'status' | 'result' | 'error'>): Calls {
+  return changed(calls, id, (call) => {
+    if (call.phase !== 'running') return call;
+    const agreed = call.risk === 'read' ? {} : { confirmed: true, ...(call.revision === undefined ? {} : { revision: call.revision }) };
+    return { ...call, phase: 'answered', result: { invocation_id: id, ...outcome, ...agreed } };
+  });
+}
+
+/** Results go out with this turn. */
+export function send(calls: Calls, ids: readonly string[], turnId: string): Calls {
+  return calls.map((call) => (ids.includes(call.invocation_id) ? { ...call, phase: 'sending', sentBy: turnId } : call));
+}
+
+/** The turn that carries results has begun: they are the service's. */
+export function delivered(calls: Calls, turnId: string): Calls {
+  return calls.some(({ sentBy, phase }) => sentBy === turnId && phase === 'sending')
+    ? calls.map((call) => (call.sentBy === turnId && call.phase === 'sending' ? { ...call, phase: 'settled' } : call))
+    : calls;
+}
+
+/**
+ * The continuation was refused for good. A card that has another revision by now is asked about again; other results are dropped, because
+ * the service takes none of them a second time.
+ */
+export function undelivered(calls: Calls, turnId: string, card: Block | undefined): Calls {
+  return calls.map((call): Call => {
+    if (call.sentBy !== turnId || call.phase !== 'sending') return call;
+    const isConflict = card !== undefined && card.body.invocation_id === call.invocation_id;
+    const { result: _, sentBy: _sentBy, ...rest } = call;
+    return isConflict ? { ...rest, phase: 'asking' } : { ...rest, phase: 'settled' };
+  });
+}
+
+/** Whether a read is about to be answered, so that a message should wait for it. */
+export function isWorking(calls: Calls): boolean {
+  return calls.some(({ phase }) => phase === 'running' || phase === 'answered' || phase === 'sending');
+}
+
+/** Results to be sent now: all that are known, once no handler runs. */
+export function dueResults(calls: Calls, max: number): readonly ToolResult[] {
+  if (calls.some(({ phase }) => phase === 'running')) return [];
+  return calls.flatMap(({ phase, result }) => (phase === 'answered' && result !== undefined ? [result] : [])).slice(0, max);
+}

@@ -1,0 +1,65 @@
+/** What the client says to whoever builds with it: records with codes that stay as they are. It never writes to a console by itself. */
+
+/** Every code with its meaning. Codes are added; none is renamed. */
+export const LOG_CODES = {
+  action_error: 'a handler of an action threw; the assistant is told that the action failed',
+  action_timeout: 'a handler of an action took longer than the action may; the assistant is told so',
+  action_unregistered: 'the assistant called an action that has no handler here',
+  action_result_invalid: 'what a handler returned is no JSON, or more than 16 KB of it',
+  action_outcome_unknown: 'the app was closed while a confirmed action ran, so that nobody knows whether it was done',
+  app_not_live: 'the key is a live one and the app is not live: the launcher stays hidden',
+  app_refused: 'the service refuses this app, key or page: the launcher stays hidden',
+  availability_changed: 'the assistant became available, or stopped being so',
+  component_unknown: 'the answer has a block that this build does not draw: its fallback text is shown',
+  config_failed: 'the configuration could not be had; it is asked for again',
+  context_error: 'the provider of the context threw: the message went without it',
+  context_timeout: 'the provider of the context took too long: the message went without it',
+  decision_failed: 'the answer to a confirmation card could not be recorded',
+  deprecated: 'something is used that will go with a later version',
+  event_skipped: 'a frame of the stream is no event that this build knows',
+  events_dropped: 'telemetry was thrown away',
+  feedback_failed: 'a thumb or a rating could not be noted',
+  history_failed: 'the conversation could not be read',
+  identify_failed: 'the person could not be bound to the device',
+  key_invalid: 'the key is no publishable key: the assistant is off',
+  manifest_failed: 'the manifest could not be sent; turns go without actions until it is',
+  manifest_rejected: 'the service does not take the manifest: turns go without actions',
+  storage_error: 'a value could not be kept or read: a reload will not remember it',
+  stop_failed: 'a turn could not be stopped',
+  stream_broken: 'the stream of a turn broke off; it is taken up again',
+  stream_idle: 'the stream of a turn fell silent and was given up; it is taken up again',
+  stream_lost: 'the stream of a turn could not be taken up again',
+  turn_failed: 'a turn ended with an error',
+  upload_failed: 'a file could not be uploaded',
+  warning: 'the service says that something of a request was not understood',
+} as const;
+
+export type LogCode = keyof typeof LOG_CODES;
+
+export interface LogRecord {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly code: LogCode;
+  /** A sentence for the developer. It holds no words of the person and no key. */
+  readonly message: string;
+  /** What finds it again: `turn_id`, `request_id`, `name` of an action, `status`, and the error where there is one. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export type LogSink = (record: LogRecord) => void;
+
+/** Says it, and never fails: a sink that throws is the app's own trouble. */
+export class Log {
+  readonly #sink: LogSink;
+
+  constructor(sink: LogSink) {
+    this.#sink = sink;
+  }
+
+  say(level: LogRecord['level'], code: LogCode, details?: Readonly<Record<string, unknown>>, message: string = LOG_CODES[code]): void {
+    try {
+      this.#sink({ level, code, message, ...(details === undefined ? {} : { details }) });
+    } catch {
+      // Nothing to tell it to.
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/** Why something could not be done, in one shape for the whole client: refusals of the service, and what never reached it. */
+import type { Block } from '../../../protocol/catalog/block.ts';
+import type { Detail } from '../../../protocol/schema/issues.ts';
+import type { FetchAnswer } from '../surroundings.ts';
+
+/** Codes of this side. All others are the service's own (`protocol/errors.ts`), and more of them may come. */
+export type ClientCode =
+  /** No answer: no network, or the service is not there. */
+  | 'unreachable'
+  /** No answer in time. */
+  | 'timeout'
+  /** What came is nothing that the service says: a proxy's page, or half of an answer. */
+  | 'unreadable'
+  /** A turn that completed without a word. */
+  | 'no_answer'
+  /** The client is off, or what was asked for cannot be done now. */
+  | 'unusable';
+
+export interface Failure {
+  readonly code: string;
+  /** A sentence for people where the service wrote it. */
+  readonly message: string;
+  /** Whether the same request may be sent again. */
+  readonly retryable: boolean;
+  /** From when on, counted from now. */
+  readonly retryAfterMs?: number;
+  /** HTTP status; absent in a stream and where there was no answer. */
+  readonly status?: number;
+  readonly details?: readonly Detail[];
+  /** The card as it is, where another revision of it was answered. */
+  readonly block?: Block;
+}
+
+const RETRYABLE_STATUS: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+const SECONDS = /^\d{1,9}$/;
+/** Whatever a header asks for. */
+const RETRY_AFTER_MAX_MS = 24 * 60 * 60_000;
+
+/** A failure of this side. `message` is for people: it is shown as it is. */
+export function ownFailure(code: ClientCode, message: string, retryable: boolean): Failure {
+  return { code, message, retryable };
+}
+
+/** `Retry-After` in milliseconds from now, as seconds or as a date; undefined when there is none. */
+export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
+  if (header === null || header.trim() === '') return undefined;
+  const text = header.trim();
+  const ms = SECONDS.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) : undefined;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** JSON of a body; undefined when it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isDetail(value: unknown): value is Detail {
+  return isRecord(value) && typeof value.path === 'string' && typeof value.message === 'string';
+}
+
+function isBlock(value: unknown): value is Block {
+  return isRecord(value) && typeof value.id === 'string' && typeof value.block_type === 'string' && isRecord(value.body);
+}
+
+/** What a refusal says, whoever wrote it. `answer` is its head, `text` its body. */
+export function refusalFrom(answer: Pick<FetchAnswer, 'status' | 'headers'>, text: string, nowMs: number): Failure {
+  const body = parsedJson(text);
+  const said = isRecord(body) && isRecord(body.error) ? body.error : {};
+  const after = retryAfterMs(answer.headers.get('Retry-After'), nowMs);
+  const retryable = RETRYABLE_STATUS.has(answer.status);
+  return {
+    status: answer.status,
+    retryable,
+    code: typeof said.code === 'string' ? said.code : 'unreadable',
+    message: typeof said.message === 'string' ? said.message : `The service answered ${answer.status}.`,
+    ...(after === undefined ? {} : { retryAfterMs: after }),
+    ...(Array.isArray(said.details) ? { details: said.details.filter(isDetail) } : {}),
+    ...(isBlock(said.block) ? { block: said.block } : {}),
+  };
+}
+
+/** A failure as an error, for promises that reject. */
+export class ClientError extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.name = 'ClientError';
+    this.failure = failure;
+  }
+}
+
+/** The failure that was thrown; anything else was no answer. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ClientError) return error.failure;
+  return ownFailure('unreachable', 'The assistant cannot be reached. Check the connection.', true);
+}

@@ -1,0 +1,44 @@
+/** Pauses between tries: each twice as long as the one before, never at the same moment as everybody else's, and ended early by `skip`. */
+import type { Clock } from '../surroundings.ts';
+
+const FIRST_MS = 500;
+const LONGEST_MS = 15_000;
+const DOUBLINGS_MAX = 8;
+
+/** Between half and all of the pause after so many failed tries (from 0). `chance` is at least 0 and below 1. */
+export function backoffMs(tries: number, chance: number): number {
+  const wholeMs = Math.min(FIRST_MS * 2 ** Math.min(tries, DOUBLINGS_MAX), LONGEST_MS);
+  return wholeMs * (0.5 + chance / 2);
+}
+
+/** A number of at least 0 and below 1, of a random UUID. */
+export function chanceOf(uuid: string): number {
+  return Number.parseInt(uuid.slice(0, 8), 16) / 2 ** 32;
+}
+
+export class Pause {
+  readonly #clock: Clock;
+  #end: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves after so many milliseconds, or at `skip`. One at a time. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(ms, () => this.skip());
+      this.#end = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** Ends the pause, if there is one. */
+  skip(): void {
+    const end = this.#end;
+    this.#end = undefined;
+    end?.();
+  }
+}

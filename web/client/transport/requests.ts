@@ -1,0 +1,154 @@
+/** Owns requests to the service that are answered with JSON: headers, the time-out, and what a refusal says. Streams are in `streams.ts`. */
+import { EARLIER_KEY_PREFIX, KEY_PREFIX, USER_TOKEN_HEADER, WARNING_HEADER } from '../../../protocol/headers.ts';
+import type { Log } from '../log.ts';
+import type { Fetch, FetchAnswer, FileAnswer, FileContent, SendFile, Surroundings } from '../surroundings.ts';
+import { ClientError, ownFailure, parsedJson, refusalFrom } from './failure.ts';
+
+/** Who sends, as it is at the moment of a request. */
+export interface Sender {
+  readonly device: string;
+  /** `X-Service-User`, where a person signed; undefined otherwise. */
+  readonly user: string | undefined;
+  /** The person's own token, for actions that the service runs. */
+  readonly userToken: string | undefined;
+}
+
+export interface RequestsOptions {
+  /** Address of the service without a path, such as `https://assistant.example`. */
+  readonly address: string;
+  readonly key: string;
+  /** `web/1.2.3`. */
+  readonly sdk: string;
+  readonly platform: string;
+  readonly requestTimeoutMs: number;
+  readonly sender: () => Sender;
+}
+
+export interface JsonRequest {
+  readonly method: 'GET' | 'POST';
+  /** From `/v1` on. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface JsonAnswer {
+  readonly status: number;
+  readonly headers: FetchAnswer['headers'];
+  /** Undefined when there is no body. */
+  readonly json: unknown;
+}
+
+/** Whether a key may be sent at all (KEY-1). */
+export function isPublishableKey(key: string): boolean {
+  return key.startsWith(KEY_PREFIX) || key.startsWith(EARLIER_KEY_PREFIX);
+}
+
+export class Requests {
+  readonly #options: RequestsOptions;
+  readonly #surroundings: Surroundings;
+  readonly #log: Log;
+
+  constructor(options: RequestsOptions, surroundings: Surroundings, log: Log) {
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.#log = log;
+  }
+
+  get fetch(): Fetch {
+    return this.#surroundings.fetch;
+  }
+
+  /** The whole address of a path from `/v1` on. */
+  address(path: string): string {
+    return `${this.#options.address}${path}`;
+  }
+
+  /**
+   * Headers of every request. `hasBody`: it carries JSON. A turn names its person in its body, where alone it counts, and may bring the
+   * person's own token for the actions that the service runs.
+   */
+  headers({ hasBody, isTurn }: { readonly hasBody: boolean; readonly isTurn: boolean }): Record<string, string> {
+    const { key, sdk, platform, sender } = this.#options;
+    const { device, user, userToken } = sender();
+    return {
+      'X-Service-Key': key,
+      'X-Service-Device': device,
+      'X-Service-SDK': sdk,
+      'X-Service-Platform': platform,
+      ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
+      ...(user === undefined || (isTurn && hasBody) ? {} : { 'X-Service-User': user }),
+      ...(userToken === undefined || !isTurn ? {} : { [USER_TOKEN_HEADER]: userToken }),
+    };
+  }
+
+  /**
+   * Sends one request and reads its answer.
+   * @throws ClientError a refusal of the service, `timeout` after `requestTimeoutMs`, `unreachable` when there was no answer
+   */
+  async json(request: JsonRequest): Promise<JsonAnswer> {
+    const hasBody = request.body !== undefined;
+    const cancel = new AbortController();
+    const { answer, text } = await this.#inTime(cancel, async () => {
+      const answer = await this.#surroundings.fetch(this.address(request.path), {
+        method: request.method,
+        headers: { ...this.headers({ hasBody, isTurn: false }), ...request.headers },
+        signal: cancel.signal,
+        ...(hasBody ? { body: JSON.stringify(request.body) } : {}),
+      });
+      return { answer, text: await answer.text() };
+    });
+    this.#passWarning(answer, request.path);
+    if (answer.status >= 400) throw new ClientError(refusalFrom(answer, text, this.#surroundings.clock.nowMs()));
+    return { status: answer.status, headers: answer.headers, json: text === '' ? undefined : parsedJson(text) };
+  }
+
+  /** As `json`, for an answer that must be an object. @throws ClientError also `unreadable` when it is none */
+  async object<Reply extends object>(request: JsonRequest): Promise<Reply> {
+    const { json } = await this.json(request);
+    if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+      throw new ClientError(ownFailure('unreadable', 'The service answered something that is no answer.', true));
+    }
+    // The service's answers have the shapes of protocol/; what is in them is checked where it is drawn.
+    return json as Reply;
+  }
+
+  /** Uploads a file; its time is the platform's own. @throws ClientError */
+  async file(
+    file: { readonly content: FileContent; readonly name: string },
+    signal: AbortSignal,
+    onProgress: (share: number) => void,
+  ): Promise<unknown> {
+    const send: SendFile = this.#surroundings.sendFile;
+    let answer: FileAnswer;
+    try {
+      answer = await send({ address: this.address('/v1/uploads'), headers: this.headers({ hasBody: false, isTurn: false }), file, signal, onProgress });
+    } catch {
+      throw new ClientError(ownFailure('unreachable', 'The file could not be sent. Check the connection.', true));
+    }
+    if (answer.status >= 400) throw new ClientError(refusalFrom(answer, answer.text, this.#surroundings.clock.nowMs()));
+    return parsedJson(answer.text);
+  }
+
+  /** Developers are told what the service did not understand; it says so to test keys only. */
+  #passWarning({ headers }: FetchAnswer, path: string): void {
+    const warning = headers.get(WARNING_HEADER);
+    if (warning !== null && warning !== '') this.#log.say('warn', 'warning', { path }, warning);
+  }
+
+  async #inTime<Value>(cancel: AbortController, work: () => Promise<Value>): Promise<Value> {
+    let isLate = false;
+    const stopTimer = this.#surroundings.clock.after(this.#options.requestTimeoutMs, () => {
+      isLate = true;
+      cancel.abort();
+    });
+    try {
+      return await work();
+    } catch {
+      if (isLate) throw new ClientError(ownFailure('timeout', 'The assistant took too long to answer.', true));
+      throw new ClientError(ownFailure('unreachable', 'The assistant cannot be reached. Check the connection.', true));
+    } finally {
+      stopTimer();
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/** Owns one connection over which a turn is told: sends the request, decodes what comes, and notices silence. */
+import { type Reading, readFrame } from '../events.ts';
+import { FrameDecoder } from '../frames.ts';
+import type { ByteReader, Clock, Fetch, FetchRequest } from '../surroundings.ts';
+import { type Failure, ownFailure, refusalFrom } from './failure.ts';
+
+export type StreamEnding =
+  /** The response is complete. Whether the turn is, its events say. */
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'broken'; readonly reason: 'unreachable' | 'cut' | 'silent' | 'too_long' | 'no_stream' }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+  /** By `close`. */
+  | { readonly kind: 'closed' };
+
+export interface ConnectionParts {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  /** A stream that says nothing for so long is given up. */
+  readonly idleMs: number;
+}
+
+export class StreamConnection {
+  readonly #parts: ConnectionParts;
+  readonly #cancel = new AbortController();
+  #closedFor: 'closed' | 'silent' | undefined;
+  #stopTimer: () => void = () => {};
+  #heardAtMs: number;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    this.#heardAtMs = parts.clock.nowMs();
+  }
+
+  /** When bytes came last, or the connection was begun. */
+  get heardAtMs(): number {
+    return this.#heardAtMs;
+  }
+
+  /** Sends the request and tells of every frame until the connection ends. Never rejects. */
+  async run(address: string, request: Omit<FetchRequest, 'signal'>, onReading: (reading: Reading) => void): Promise<StreamEnding> {
+    this.#heard();
+    let isOpen = false;
+    try {
+      const answer = await this.#parts.fetch(address, { ...request, signal: this.#cancel.signal });
+      this.#heard();
+      if (answer.status !== 200) {
+        return { kind: 'refused', failure: refusalFrom(answer, await answer.text(), this.#parts.clock.nowMs()) };
+      }
+      // The page of somebody between, such as a hotel that wants to be paid first.
+      if (!(answer.headers.get('Content-Type') ?? '').startsWith('text/event-stream')) return this.#ended('no_stream');
+      if (answer.body === null || answer.body === undefined) {
+        const failure = ownFailure('unusable', 'This platform’s fetch does not stream: hand in one that does.', false);
+        return { kind: 'refused', failure };
+      }
+      isOpen = true;
+      return await this.#read(answer.body.getReader(), onReading);
+    } catch {
+      return this.#ended(isOpen ? 'cut' : 'unreachable');
+    } finally {
+      this.#stopTimer();
+      // Whoever stops reading lets go of the connection, too.
+      this.#cancel.abort();
+    }
+  }
+
+  /** Ends the connection. */
+  close(): void {
+    this.#end('closed');
+  }
+
+  async #read(reader: ByteReader, onReading: (reading: Reading) => void): Promise<StreamEnding> {
+    const decoder = new FrameDecoder((frame) => {
+      if (this.#closedFor === undefined) onReading(readFrame(frame));
+    });
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (this.#closedFor !== undefined) return this.#ended('cut');
+      if (done) return { kind: 'whole' };
+      this.#heard();
+      if (value !== undefined && !decoder.push(value)) return this.#ended('too_long');
+    }
+  }
+
+  #heard(): void {
+    const { clock, idleMs } = this.#parts;
+    this.#heardAtMs = clock.nowMs();
+    this.#stopTimer();
+    this.#stopTimer = clock.after(idleMs, () => this.#end('silent'));
+  }
+
+  #end(why: 'closed' | 'silent'): void {
+    if (this.#closedFor !== undefined) return;
+    this.#closedFor = why;
+    this.#stopTimer();
+    this.#cancel.abort();
+  }
+
+  #ended(reason: Extract<StreamEnding, { kind: 'broken' }>['reason']): StreamEnding {
+    if (this.#closedFor === 'closed') return { kind: 'closed' };
+    return { kind: 'broken', reason: this.#closedFor === 'silent' ? 'silent' : reason };
+  }
+}
