@@ -27,6 +27,8 @@ const CALLS_MAX = 200;
 
 export interface Call extends PendingInvocation {
   readonly phase: CallPhase;
+  /** The turn that made it; undefined of one that was open before this page. */
+  readonly askedBy?: string;
   /** Revision of its card as it is now; undefined without a card. */
   readonly revision?: number;
   readonly decision?: Decision;
@@ -45,8 +47,15 @@ export type Calls = readonly Call[];
 
 function changed(calls: Calls, id: string, change: (call: Call) => Call): Calls {
   const at = calls.findIndex(({ invocation_id: each }) => each === id);
-  const call = calls[at];
-  return call === undefined ? calls : calls.with(at, change(call));
+  const before = calls[at];
+  if (before === undefined) return calls;
+  const after = change(before);
+  return after === before ? calls : calls.with(at, after);
+}
+
+/** On its way: what was wrong before is over. */
+function withoutFailure({ failure: _, ...call }: Call): Call {
+  return call;
 }
 
 export function findCall(calls: Calls, id: string): Call | undefined {
@@ -63,16 +72,16 @@ function added(calls: Calls, call: Call): Calls {
 }
 
 /** Reads begin with `action.execute`, before the turn ends; `pending` repeats them, and names those whose event was lost. */
-export function execute(calls: Calls, call: Pick<Call, 'invocation_id' | 'name' | 'params' | 'timeout_ms'>): Calls {
+export function execute(calls: Calls, call: Pick<Call, 'invocation_id' | 'name' | 'params' | 'timeout_ms'>, askedBy: string): Calls {
   const { invocation_id, name, params, timeout_ms } = call;
-  return added(calls, { invocation_id, name, params, timeout_ms, risk: 'read', executor: 'client', phase: 'running' });
+  return added(calls, { invocation_id, name, params, timeout_ms, risk: 'read', executor: 'client', phase: 'running', askedBy });
 }
 
 /** Calls that a turn left open. A read of the client's runs, whatever changes something is asked for. */
-export function left(calls: Calls, pending: readonly PendingInvocation[]): Calls {
+export function left(calls: Calls, pending: readonly PendingInvocation[], askedBy: string): Calls {
   return pending.reduce((known, call) => {
     if (call.risk === 'read' && call.executor === 'server') return known;
-    return added(known, { ...call, phase: call.risk === 'read' ? 'running' : 'asking' });
+    return added(known, { ...call, phase: call.risk === 'read' ? 'running' : 'asking', askedBy });
   }, calls);
 }
 
@@ -84,18 +93,27 @@ function lostOutcome({ invocation_id }: OpenCall): ToolResult {
   return { invocation_id, status: 'error', confirmed: true, error };
 }
 
-/** What is open by the service's word, after a reload. Calls that are known here go on as they are. */
-export function restore(calls: Calls, open: readonly OpenCall[]): Calls {
-  return open.reduce((known, call) => {
+/**
+ * What is open by the service's word, after a reload. Calls that are known here go on as they are, and those that the service does not
+ * wait for are over; `isSending` says of a turn whether it still brings results.
+ */
+export function restore(calls: Calls, open: readonly OpenCall[], isSending: (turnId: string) => boolean): Calls {
+  const awaited = new Set(open.map(({ invocation_id: id }) => id));
+  const settled = calls.map((call): Call => {
+    if (call.phase === 'sending' && isSending(call.sentBy ?? '')) return call;
+    if (!awaited.has(call.invocation_id)) return { ...call, phase: 'settled' };
+    return call.phase === 'sending' ? { ...call, phase: 'answered' } : call;
+  });
+  return open.reduce((known, call): Calls => {
     const { status, ...invocation } = call;
     const before = findCall(known, call.invocation_id);
-    if (before !== undefined && before.phase !== 'settled') return known;
+    if (before !== undefined) return known;
     if (status === 'dispatched') return call.executor === 'server' ? known : added(known, { ...invocation, phase: 'running' });
     if (status === 'pending') return added(known, { ...invocation, phase: 'asking' });
     const result: ToolResult =
       call.executor === 'server' ? { invocation_id: call.invocation_id, status: 'ok', confirmed: true } : lostOutcome(call);
     return added(known, { ...invocation, phase: 'answered', outcome: 'confirmed', result });
-  }, calls);
+  }, settled);
 }
 
 /** Calls whose handlers ran when the app was closed: a read runs again, of a write nobody knows. */
@@ -109,7 +127,7 @@ export function afterReload(calls: Calls): Calls {
 
 /** The person answered: the decision goes out. */
 export function decide(calls: Calls, id: string, decision: Decision): Calls {
-  return changed(calls, id, ({ failure: _, ...call }) => (call.phase === 'asking' ? { ...call, phase: 'deciding', decision } : call));
+  return changed(calls, id, (call) => (call.phase === 'asking' ? { ...withoutFailure(call), phase: 'deciding', decision } : call));
 }
 
 /** The service recorded an answer, this one or an earlier one. A call of the client's runs now; one of the service's runs there. */
@@ -132,7 +150,7 @@ export function refused(calls: Calls, id: string, failure: Failure): Calls {
 
 /** A changed value goes out. */
 export function edit(calls: Calls, id: string): Calls {
-  return changed(calls, id, ({ failure: _, ...call }) => (call.phase === 'asking' ? { ...call, phase: 'editing' } : call));
+  return changed(calls, id, (call) => (call.phase === 'asking' ? { ...withoutFailure(call), phase: 'editing' } : call));
 }
 
 /** Values by name; null takes one away. */
@@ -159,7 +177,7 @@ export function shown(calls: Calls, { block_type: type, body, revision }: Block)
   const params = Object.fromEntries(fields.filter(({ value }) => value !== undefined).map(({ param, value }) => [param, value]));
   return changed(calls, body.invocation_id, (call) => {
     if (call.phase !== 'asking' && call.phase !== 'editing') return call;
-    const isOver = body.status === 'expired' || body.status === 'declined';
+    const isOver = body.status !== 'pending';
     return { ...call, revision, params, ...(isOver ? { phase: 'settled' } : {}) };
   });
 }
@@ -198,13 +216,24 @@ export function undelivered(calls: Calls, turnId: string, card: Block | undefine
   });
 }
 
-/** Whether a read is about to be answered, so that a message should wait for it. */
-export function isWorking(calls: Calls): boolean {
-  return calls.some(({ phase }) => phase === 'running' || phase === 'answered' || phase === 'sending');
+/** The attempt that made these calls failed: nobody waits for their results. */
+export function abandoned(calls: Calls, turnId: string): Calls {
+  return calls.map((call) => (call.askedBy === turnId && call.phase !== 'settled' ? { ...call, phase: 'settled' } : call));
 }
 
-/** Results to be sent now: all that are known, once no handler runs. */
-export function dueResults(calls: Calls, max: number): readonly ToolResult[] {
+/** Receipts of what the service took (CONFIRM-19). */
+export function receipted(calls: Calls, receipts: readonly { readonly invocation_id: string; readonly receipt: string }[]): Calls {
+  return receipts.reduce((known, { invocation_id: id, receipt }) => changed(known, id, (call) => ({ ...call, receipt })), calls);
+}
+
+/** Whether a result is about to be there, so that a message should wait for it. */
+export function isWorking(calls: Calls): boolean {
+  return calls.some(({ phase }) => phase === 'running' || phase === 'answered');
+}
+
+/** Results to be sent now: all that are known, once no handler runs. `isAwaited` says of a turn whether it waits for its calls. */
+export function dueResults(calls: Calls, max: number, isAwaited: (turnId: string) => boolean): readonly ToolResult[] {
   if (calls.some(({ phase }) => phase === 'running')) return [];
-  return calls.flatMap(({ phase, result }) => (phase === 'answered' && result !== undefined ? [result] : [])).slice(0, max);
+  const due = calls.filter(({ phase, askedBy }) => phase === 'answered' && (askedBy === undefined || isAwaited(askedBy)));
+  return due.flatMap(({ result }) => (result === undefined ? [] : [result])).slice(0, max);
 }

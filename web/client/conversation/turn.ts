@@ -4,7 +4,7 @@
  *
  * | phase \ event         | turn.start | block.*   | turn.end                             | refusal ¹ | connection failed | retried |
  * |-----------------------|------------|-----------|--------------------------------------|-----------|-------------------|---------|
- * | waiting               | ignored    | ignored   | ignored                              | ignored   | ignored           | ignored |
+ * | waiting, preparing    | ignored    | ignored   | ignored                              | ignored   | ignored           | ignored |
  * | opening               | answering  | answering | completed / awaiting_… / failed ²    | failed ²  | failed            | ignored |
  * | answering             | answering  | stays     | completed / awaiting_… / failed ²    | failed ²  | failed            | ignored |
  * | awaiting_tool_results | answering  | stays     | stays                                | ignored   | ignored           | ignored |
@@ -20,8 +20,7 @@
 import type { ChatBody } from '../../../protocol/runtime/chat.ts';
 import type { PendingInvocation, TurnEndStatus, TurnUsage } from '../../../protocol/runtime/stream-events.ts';
 import type { NumberedEvent } from '../events.ts';
-import type { Failure } from '../transport/failure.ts';
-import { ownFailure } from '../transport/failure.ts';
+import { type Failure, ownFailure } from '../transport/failure.ts';
 import type { StreamMode } from '../transport/turn-stream.ts';
 import { type AnswerBlock, announce, grow, ready, settle } from './answer-blocks.ts';
 
@@ -31,6 +30,8 @@ export type Payload = Pick<ChatBody, 'message' | 'form_submission' | 'tool_resul
 export type TurnPhase =
   /** Behind another one of this client: not sent yet. */
   | 'waiting'
+  /** Its request is being made. */
+  | 'preparing'
   /** Sent; nothing was told. */
   | 'opening'
   | 'answering'
@@ -110,6 +111,11 @@ export function isLive({ phase }: TurnState): boolean {
   return phase === 'opening' || phase === 'answering';
 }
 
+/** Whether it keeps others of this client waiting. */
+export function isBusy(turn: TurnState): boolean {
+  return isLive(turn) || turn.phase === 'preparing';
+}
+
 /** Whether it waits for something that a later turn brings. */
 export function isAwaiting({ phase }: TurnState): boolean {
   return phase === 'awaiting_tool_results' || phase === 'awaiting_confirmation';
@@ -124,6 +130,12 @@ export function earlyRetryMs(turn: TurnState, failure: Failure): number | undefi
   if (failure.code !== 'model_busy' || !failure.retryable || turn.hasEarlyRetried || turn.blocks.length > 0) return undefined;
   const afterMs = Math.max(EARLY_RETRY_MS, failure.retryAfterMs ?? 0);
   return afterMs <= EARLY_RETRY_MAX_MS ? afterMs : undefined;
+}
+
+/** Its request is made now, or was made. */
+export function prepared(turn: TurnState, request: ChatBody | null): TurnState {
+  if (request === null) return turn.phase === 'waiting' ? { ...turn, phase: 'preparing' } : turn;
+  return turn.phase === 'preparing' ? { ...turn, phase: 'opening', request } : turn;
 }
 
 /** A connection begins. One that sends the request may be refused. */
@@ -271,7 +283,7 @@ function retold(turn: TurnState, event: NumberedEvent): TurnState {
 export function told(turn: TurnState, event: NumberedEvent, isNumbered: boolean): TurnState {
   // Somebody is there: that is all that a stream which waits says.
   const heard = turn.isReconnecting ? { ...turn, isReconnecting: false } : turn;
-  if (turn.phase === 'waiting' || !isNumbered) return heard;
+  if (turn.phase === 'waiting' || turn.phase === 'preparing' || !isNumbered) return heard;
   if (turn.connection === 'refusal' || refuses(turn, event)) return refused(heard, event);
   const known: TurnState = heard.connection === 'new' && event.type !== 'ping' ? { ...heard, connection: 'told' } : heard;
   if (event.seq <= turn.lastSeq) return retold(known, event);

@@ -1,0 +1,313 @@
+/**
+ * One conversation: its store, what a person does in it, and the performing of what the store asks for. It decides nothing about turns:
+ * `logic.ts` does. Whoever draws it reads `store`, or `thread.ts` of its state.
+ */
+import type { ChatBody, ToolResult } from '../../../protocol/runtime/chat.ts';
+import type { ConfirmReply, EditReply } from '../../../protocol/runtime/invocations.ts';
+import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
+import type { Log } from '../log.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
+import { backoffMs, chanceOf, Pause } from '../transport/pause.ts';
+import type { Requests } from '../transport/requests.ts';
+import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
+import type { ActionHandlers } from './action-handlers.ts';
+import type { Call, Decision } from './calls.ts';
+import { findBlock, findTurn } from './changes.ts';
+import { FollowedTurns } from './followed-turns.ts';
+import type { Keeping } from './keeping.ts';
+import { type ConversationStore, conversationLogic, NEW_CONVERSATION } from './logic.ts';
+import { patiently } from './patience.ts';
+import type { KeptConversation } from './state.ts';
+import { isLive, type Payload, type TurnState } from './turn.ts';
+
+export interface ConversationParts {
+  readonly requests: Requests;
+  readonly surroundings: Surroundings;
+  readonly log: Log;
+  readonly handlers: ActionHandlers;
+  readonly keeping: Keeping;
+  /** Whose it is: null for nobody. */
+  readonly person: string | null;
+  /** A stream that says nothing for so long is given up. */
+  readonly idleMs: number;
+  /** The body of a request: handshake, context and person as they are now. */
+  readonly compose: (turnId: string, payload: Payload, conversationId: string | undefined) => Promise<ChatBody>;
+  /** The service does not know the manifest. */
+  readonly registerAgain: () => void;
+}
+
+/** Beside the text of a message. */
+export interface MessageOptions {
+  /** What the person chose in a block. */
+  readonly selection?: NonNullable<Payload['selection']>;
+  /** Ids of uploads, four at most. */
+  readonly uploadIds?: readonly string[];
+}
+
+/** Messages of a page. */
+const PAGE = 50;
+/** After so many failed tries the history is read when somebody asks for it, or the network is back. */
+const HISTORY_TRIES_MAX = 8;
+
+export class Conversation {
+  readonly store: ConversationStore;
+  readonly #parts: ConversationParts;
+  readonly #followed: FollowedTurns;
+  readonly #historyPause: Pause;
+  #isReading = false;
+  #isClosed = false;
+
+  constructor(parts: ConversationParts, conversationId?: string) {
+    this.#parts = parts;
+    this.store = conversationLogic.createStore({ ...NEW_CONVERSATION, conversationId });
+    const { requests, log, idleMs, surroundings } = parts;
+    const { clock, mintUuid } = surroundings;
+    this.#followed = new FollowedTurns({ requests, clock, mintUuid, idleMs, log }, this.store);
+    this.#historyPause = new Pause(clock);
+    this.#performTurns();
+    this.#performCalls();
+  }
+
+  /** Says something. Returns the turn's id. @throws ClientError `unusable` when too many messages wait already */
+  say(text: string, { selection, uploadIds = [] }: MessageOptions = {}): string {
+    const attachments = uploadIds.map((upload_id) => ({ upload_id }));
+    return this.#send({
+      message: { text },
+      ...(selection === undefined ? {} : { selection }),
+      ...(attachments.length === 0 ? {} : { attachments }),
+    });
+  }
+
+  /** Submits a form. Returns the turn's id. @throws ClientError as `say` */
+  submit(formId: string, values: NonNullable<Payload['form_submission']>['values']): string {
+    return this.#send({ form_submission: { form_id: formId, values } });
+  }
+
+  /** Asks for a failed turn again. */
+  retry(turnId: string): void {
+    this.store.send({ type: 'retry', turnId });
+  }
+
+  /** Ends the turn that runs, or takes back one that waits. */
+  stop(turnId: string): void {
+    this.store.send({ type: 'stop', turnId });
+  }
+
+  /** Takes a failed or waiting turn away. */
+  discard(turnId: string): void {
+    this.store.send({ type: 'discard', turnId });
+  }
+
+  /** The person agrees to a card. `typed`: what they typed, where the card asks for words. */
+  confirm(invocationId: string, typed?: string): void {
+    this.store.send({ type: 'decide', invocationId, decision: 'confirm', typed });
+  }
+
+  decline(invocationId: string): void {
+    this.store.send({ type: 'decide', invocationId, decision: 'decline' });
+  }
+
+  /** The person changes values of a card; null takes an optional one away. */
+  edit(invocationId: string, values: Readonly<Record<string, unknown>>): void {
+    this.store.send({ type: 'edit', invocationId, values });
+  }
+
+  /** A thumb under an answer. @throws ClientError when it could not be noted; the store shows the one before again */
+  async thumb(messageId: string, rating: 1 | -1, reason?: string): Promise<void> {
+    const before = this.store.get().context.feedback[messageId];
+    this.store.send({ type: 'rated', messageId, rating });
+    const body = { message_id: messageId, rating, ...(reason === undefined ? {} : { reason }) };
+    try {
+      await this.#patiently('/v1/feedback', body);
+    } catch (error) {
+      this.store.send({ type: 'rated', messageId, rating: before });
+      this.#say('feedback_failed', error);
+      throw error;
+    }
+  }
+
+  /** Answers a rating block without a turn. @throws ClientError when it could not be noted */
+  async rate(messageId: string, blockId: string, value: number, comment?: string): Promise<void> {
+    const body = { message_id: messageId, block_id: blockId, value, ...(comment === undefined ? {} : { comment }) };
+    try {
+      await this.#patiently('/v1/ratings', body);
+    } catch (error) {
+      this.#say('feedback_failed', error);
+      throw error;
+    }
+    const block = findBlock(this.store.get().context, blockId);
+    if (block === undefined) return;
+    const answered = { ...block, body: { ...block.body, status: 'answered', selected_ids: [String(value)] } };
+    this.store.send({ type: 'blockChanged', block: answered });
+  }
+
+  /** Goes on with what an earlier page left, and reads what the service knows. */
+  async resume(kept: KeptConversation | undefined): Promise<void> {
+    if (kept !== undefined) this.store.send({ type: 'restored', kept });
+    await this.readNewest();
+  }
+
+  /** Reads the newest page and what is open. Tries again by itself for a while. Never rejects. */
+  async readNewest(): Promise<void> {
+    const { conversationId } = this.store.get().context;
+    if (conversationId === undefined || this.#isReading) return;
+    this.#isReading = true;
+    this.store.send({ type: 'historyAsked' });
+    const { mintUuid } = this.#parts.surroundings;
+    for (let tries = 0; !this.#isClosed; tries++) {
+      try {
+        const page = await this.#page(conversationId);
+        this.#isReading = false;
+        this.store.send({ type: 'newestRead', page });
+        return;
+      } catch (error) {
+        const failure = failureOf(error);
+        if (tries === 0) this.#say('history_failed', error);
+        if (!failure.retryable || tries + 1 >= HISTORY_TRIES_MAX) break;
+        await this.#historyPause.wait(failure.retryAfterMs ?? backoffMs(tries, chanceOf(mintUuid())));
+      }
+    }
+    this.#isReading = false;
+    this.store.send({ type: 'historyFailed' });
+  }
+
+  /** Reads the page before what is there. @throws ClientError */
+  async readEarlier(): Promise<void> {
+    const { conversationId, history } = this.store.get().context;
+    const [oldest] = history.messages;
+    if (conversationId === undefined || oldest === undefined || !history.hasMore) return;
+    this.store.send({ type: 'earlierRead', page: await this.#page(conversationId, oldest.id) });
+  }
+
+  /** The network is back, or somebody looks again: takes up what broke, at once. */
+  wake(): void {
+    this.#followed.wake();
+    this.#historyPause.skip();
+    this.store.send({ type: 'wake' });
+    if (this.store.get().context.history.phase === 'failed') void this.readNewest();
+  }
+
+  /** Stops reading. Turns go on at the service, and are kept for the next page. */
+  close(): void {
+    this.#isClosed = true;
+    this.#followed.close();
+    this.#historyPause.skip();
+  }
+
+  #send(payload: Payload): string {
+    const { turns } = this.store.get().context;
+    if (turns.filter(({ phase }) => phase === 'waiting').length >= WAITING_TURNS_MAX) {
+      throw new ClientError(ownFailure('unusable', 'Wait for the answer before you send more.', true));
+    }
+    return this.#sendTurn(payload);
+  }
+
+  #sendTurn(payload: Payload): string {
+    const { mintUuid, clock } = this.#parts.surroundings;
+    const turnId = mintUuid();
+    this.store.send({ type: 'send', turnId, payload, nowMs: clock.nowMs() });
+    return turnId;
+  }
+
+  #performTurns(): void {
+    const { keeping, person, log, registerAgain } = this.#parts;
+    this.store.on('prepare', ({ turnId }) => void this.#prepare(turnId));
+    this.store.on('follow', ({ turnId, mode, afterMs }) => {
+      if (!this.#isClosed) this.#followed.follow(turnId, mode, afterMs);
+    });
+    this.store.on('sendStop', ({ turnId }) => void this.#stop(turnId));
+    this.store.on('readHistory', () => void this.readNewest());
+    this.store.on('registerAgain', () => registerAgain());
+    this.store.on('keep', () => {
+      if (!this.#isClosed) keeping.keep(() => this.store.get().context, person);
+    });
+    this.store.on('turnFailed', ({ turnId, failure }) => {
+      const requestId = findTurn(this.store.get().context, turnId)?.requestId;
+      log.say('warn', 'turn_failed', { turn_id: turnId, request_id: requestId, code: failure.code, status: failure.status });
+    });
+  }
+
+  #performCalls(): void {
+    this.store.on('runAction', ({ call }) => void this.#run(call));
+    // Results are copied, because the request's own list is written by nobody else.
+    this.store.on('continueTurn', ({ results }: { readonly results: readonly ToolResult[] }) => {
+      this.#sendTurn({ tool_results: [...results] });
+    });
+    this.store.on('sendDecision', ({ call, decision, typed }) => void this.#decide(call, decision, typed));
+    this.store.on('sendEdit', ({ call, values }) => void this.#edit(call, values));
+  }
+
+  async #prepare(turnId: string): Promise<void> {
+    const state = this.store.get().context;
+    const turn = findTurn(state, turnId);
+    if (turn === undefined) return;
+    const request = await this.#parts.compose(turnId, turn.payload, state.conversationId);
+    if (!this.#isClosed) this.store.send({ type: 'prepared', turnId, request });
+  }
+
+  async #run(call: Call): Promise<void> {
+    const outcome = await this.#parts.handlers.run(call);
+    this.store.send({ type: 'actionEnded', invocationId: call.invocation_id, outcome });
+  }
+
+  async #decide({ invocation_id: invocationId, revision }: Call, decision: Decision, typed: string | undefined): Promise<void> {
+    const body = { decision, ...(typed === undefined ? {} : { typed }), ...(revision === undefined ? {} : { revision }) };
+    try {
+      const reply = await this.#patiently<ConfirmReply>(`/v1/invocations/${encodeURIComponent(invocationId)}/confirm`, body);
+      this.store.send({ type: 'decided', invocationId, reply });
+    } catch (error) {
+      this.#say('decision_failed', error);
+      this.store.send({ type: 'cardRefused', invocationId, failure: failureOf(error) });
+    }
+  }
+
+  async #edit({ invocation_id: invocationId, revision }: Call, values: Readonly<Record<string, unknown>>): Promise<void> {
+    try {
+      const path = `/v1/invocations/${encodeURIComponent(invocationId)}/edit`;
+      // Sent once: a change that was taken and not answered has made another revision.
+      const body = { revision: revision ?? 1, params: values };
+      const reply = await this.#parts.requests.object<EditReply>({ method: 'POST', path, body });
+      this.store.send({ type: 'edited', invocationId, values, revision: reply.revision, block: reply.block });
+    } catch (error) {
+      this.#say('decision_failed', error);
+      this.store.send({ type: 'cardRefused', invocationId, failure: failureOf(error) });
+    }
+  }
+
+  /** Until the turn is open there is nothing to stop: 404 is asked again while it opens. */
+  async #stop(turnId: string): Promise<void> {
+    const turn = (): TurnState | undefined => findTurn(this.store.get().context, turnId);
+    const isThere = (): boolean => {
+      const now = turn();
+      return now !== undefined && isLive(now);
+    };
+    try {
+      const path = `/v1/chat/${turnId}/stop`;
+      await patiently(
+        this.#parts.surroundings,
+        () => this.#parts.requests.json({ method: 'POST', path }),
+        ({ retryable, status }) => isThere() && (retryable || status === 404),
+      );
+    } catch (error) {
+      if (!isThere()) return;
+      this.#say('stop_failed', error);
+      this.store.send({ type: 'stopFailed', turnId });
+    }
+  }
+
+  #page(conversationId: string, before?: string): Promise<MessagesReply> {
+    const query = before === undefined ? `limit=${PAGE}` : `limit=${PAGE}&before=${encodeURIComponent(before)}`;
+    const path = `/v1/conversations/${encodeURIComponent(conversationId)}/messages?${query}`;
+    return this.#parts.requests.object<MessagesReply>({ method: 'GET', path });
+  }
+
+  #patiently<Reply extends object>(path: string, body: object): Promise<Reply> {
+    return patiently(this.#parts.surroundings, () => this.#parts.requests.object<Reply>({ method: 'POST', path, body }));
+  }
+
+  #say(code: 'decision_failed' | 'feedback_failed' | 'history_failed' | 'stop_failed', error: unknown): void {
+    const { code: reason, status } = failureOf(error);
+    this.#parts.log.say('warn', code, { code: reason, status });
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * What was said before, as the service tells it, and how it is put together with turns that this client holds (CLIENT-13). Pure. Nothing
+ * is shown twice: what the service stored of a turn is the service's, and what is still live is the turn's.
+ */
+import type { Block } from '../../../protocol/catalog/block.ts';
+import type { MessageReply, MessagesReply } from '../../../protocol/runtime/messages.ts';
+import { isBusy, type TurnState } from './turn.ts';
+
+export interface History {
+  /** Oldest first. */
+  readonly messages: readonly MessageReply[];
+  /** Whether there are earlier ones. */
+  readonly hasMore: boolean;
+  readonly phase: 'unread' | 'reading' | 'read' | 'failed';
+}
+
+export const NO_HISTORY: History = { messages: [], hasMore: false, phase: 'unread' };
+
+/** An earlier page before what is there. */
+export function withEarlier(history: History, { messages, has_more: hasMore }: MessagesReply): History {
+  const known = new Set(history.messages.map(({ id }) => id));
+  return { phase: 'read', hasMore, messages: [...messages.filter(({ id }) => !known.has(id)), ...history.messages] };
+}
+
+/** The newest page in the place of what it covers. Without an overlap all that was read before is let go: something lies between. */
+export function withNewest(history: History, { messages, has_more: hasMore }: MessagesReply): History {
+  const [first] = messages;
+  const at = first === undefined ? -1 : history.messages.findIndex(({ id }) => id === first.id);
+  if (at < 0) return { phase: 'read', messages, hasMore };
+  return { phase: 'read', hasMore: history.hasMore, messages: [...history.messages.slice(0, at), ...messages] };
+}
+
+/**
+ * Without the messages of a turn that is shown by itself: its answer, and what the person said for it. `isLast`: the turn is the newest
+ * that the history tells, so that its question stands at the end while it has said nothing.
+ */
+export function withoutTurn(history: History, turn: TurnState, isLast: boolean): History {
+  const { messages } = history;
+  const answer = messages.findIndex(({ id }) => id === turn.messageId);
+  if (answer < 0 && !isLast) return history;
+  const end = answer < 0 ? messages.length : answer;
+  const { message, form_submission: form } = turn.payload;
+  // What somebody else's turn was asked stays: nothing else shows it.
+  const isAsked = (message !== undefined || form !== undefined) && messages[end - 1]?.role === 'user';
+  const start = isAsked ? end - 1 : end;
+  const count = end - start + (answer < 0 ? 0 : 1);
+  return count === 0 ? history : { ...history, messages: messages.toSpliced(start, count) };
+}
+
+/** Replaces the block of this id wherever it stands, unless it is newer there. */
+export function withBlock(history: History, block: Block): History {
+  const at = history.messages.findIndex(({ blocks }) => blocks.some(({ id }) => id === block.id));
+  const message = history.messages[at];
+  if (message === undefined) return history;
+  const blocks = message.blocks.map((each) => (each.id === block.id && each.revision <= block.revision ? { ...block, index: each.index } : each));
+  return { ...history, messages: history.messages.with(at, { ...message, blocks }) };
+}
+
+/** Turns that the newest page of the history does not tell already: those that are not over. */
+export function notTold(turns: readonly TurnState[]): readonly TurnState[] {
+  return turns.filter((turn) => isBusy(turn) || turn.phase === 'waiting' || turn.phase === 'failed');
+}

@@ -1,0 +1,102 @@
+/** Keeps what of a conversation must outlive a reload: its id, turns that are not over, calls that are open. Bounded, and never in the way. */
+import type { Log } from '../log.ts';
+import type { KeptValues } from '../surroundings.ts';
+import { parsedJson } from '../transport/failure.ts';
+import type { ConversationState, KeptConversation } from './state.ts';
+import { isBusy, type TurnState } from './turn.ts';
+
+/** What is said of whom: the conversation of a person is not shown to the next one. */
+interface KeptRecord {
+  readonly v: 1;
+  /** The id of the person, null for nobody. */
+  readonly person: string | null;
+  readonly conversation: KeptConversation;
+}
+
+/** In UTF-16 units. Browsers keep some megabytes for a whole site. A longer answer is told again from its start. */
+const KEPT_MAX_CHARS = 256 * 1024;
+
+function isRecord(value: unknown): value is KeptRecord {
+  const record = value as KeptRecord | null | undefined;
+  const conversation = record?.conversation;
+  return record?.v === 1 && Array.isArray(conversation?.turns) && Array.isArray(conversation.calls);
+}
+
+/** Turns that the service may not know yet, or that somebody may still ask for again. */
+function unfinished({ turns }: ConversationState): readonly TurnState[] {
+  return turns.filter((turn, at) => isBusy(turn) || turn.phase === 'waiting' || (turn.phase === 'failed' && at === turns.length - 1));
+}
+
+/** The text that is kept for this state. Without blocks where it would be too long; undefined where even that is. */
+function written(state: ConversationState, person: string | null): string | undefined {
+  const turns = unfinished(state);
+  const calls = state.calls.filter(({ phase }) => phase !== 'settled');
+  const textOf = (kept: readonly TurnState[]): string => {
+    const record: KeptRecord = { v: 1, person, conversation: { conversationId: state.conversationId, turns: kept, calls } };
+    return JSON.stringify(record);
+  };
+  const whole = textOf(turns);
+  if (whole.length <= KEPT_MAX_CHARS) return whole;
+  const short = textOf(turns.map((turn) => ({ ...turn, blocks: [], lastSeq: -1 })));
+  return short.length <= KEPT_MAX_CHARS ? short : undefined;
+}
+
+export class Keeping {
+  readonly #kept: KeptValues;
+  readonly #name: string;
+  readonly #log: Log;
+  #writing: Promise<void> = Promise.resolve();
+  #next: (() => string | undefined) | undefined;
+
+  /** `name` is one app's, by its key. */
+  constructor(kept: KeptValues, name: string, log: Log) {
+    this.#kept = kept;
+    this.#name = name;
+    this.#log = log;
+  }
+
+  /** What is kept of this person's conversation; undefined when there is none, or another person's. */
+  async read(person: string | null): Promise<KeptConversation | undefined> {
+    try {
+      const text = await this.#kept.read(this.#name);
+      const record = text === null ? undefined : parsedJson(text);
+      return isRecord(record) && record.person === person ? record.conversation : undefined;
+    } catch (error) {
+      this.#log.say('warn', 'storage_error', { error });
+      return undefined;
+    }
+  }
+
+  /** Writes the state as it is when all that happens now has happened. States in between are passed over. */
+  keep(state: () => ConversationState, person: string | null): void {
+    const isPlanned = this.#next !== undefined;
+    this.#next = () => written(state(), person);
+    if (!isPlanned) this.#writing = this.#writing.then(() => this.#write());
+  }
+
+  /** Nothing is kept from now on, until `keep`. */
+  async forget(): Promise<void> {
+    this.#next = undefined;
+    await this.#writing;
+    await this.#safely(() => this.#kept.remove(this.#name));
+  }
+
+  /** Resolves when all that was asked for is written. */
+  async settled(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const text = this.#next?.();
+    this.#next = undefined;
+    if (text !== undefined) await this.#safely(() => this.#kept.write(this.#name, text));
+  }
+
+  async #safely(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#log.say('warn', 'storage_error', { error });
+    }
+  }
+}

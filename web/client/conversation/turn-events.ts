@@ -1,0 +1,163 @@
+/** What turns do to their conversation: which one comes next, what their events bring, how they fail and are asked again. Pure. */
+import { TOOL_RESULTS_MAX } from '../../../protocol/limits.ts';
+import type { NumberedEvent } from '../events.ts';
+import type { Failure } from '../transport/failure.ts';
+import * as calls from './calls.ts';
+import { changeBlock, changeTurn, type Enqueue, type EventNamed, findBlock, findTurn, type State, withCalls } from './changes.ts';
+import { withoutTurn } from './history.ts';
+import * as turns from './turn.ts';
+
+type TurnState = turns.TurnState;
+
+/** Whether a turn has ended in a way that waits for results. One that is not here was told by the history. */
+function isAwaited(state: State): (turnId: string) => boolean {
+  return (turnId) => {
+    const turn = findTurn(state, turnId);
+    return turn === undefined || turns.isAwaiting(turn) || turn.phase === 'continued';
+  };
+}
+
+/** What comes next, once nothing is under way: results before messages, one turn at a time. */
+export function advance(state: State, enq: Enqueue): State {
+  if (state.turns.some(turns.isBusy)) return state;
+  const results = state.conversationId === undefined ? [] : calls.dueResults(state.calls, TOOL_RESULTS_MAX, isAwaited(state));
+  if (results.length > 0) {
+    enq.emit.continueTurn({ results });
+    const ids = results.map(({ invocation_id: id }) => id);
+    return { ...state, calls: calls.send(state.calls, ids, '') };
+  }
+  const next = state.turns.find(({ phase }) => phase === 'waiting');
+  if (next === undefined || (next.payload.tool_results === undefined && calls.isWorking(state.calls))) return state;
+  enq.emit.prepare({ turnId: next.turnId });
+  return changeTurn(state, next.turnId, (turn) => turns.prepared(turn, null));
+}
+
+/** A turn is to be sent: behind others, but results go before messages. */
+export function send(state: State, { turnId, payload, nowMs }: EventNamed<'send'>, enq: Enqueue): State {
+  if (findTurn(state, turnId) !== undefined) return state;
+  const turn = turns.newTurn(turnId, payload, nowMs);
+  const ids = (payload.tool_results ?? []).map(({ invocation_id: id }) => id);
+  const at = ids.length === 0 ? -1 : state.turns.findIndex(({ phase }) => phase === 'waiting');
+  const placed = at < 0 ? [...state.turns, turn] : state.turns.toSpliced(at, 0, turn);
+  enq.emit.keep();
+  return advance({ ...state, turns: placed, calls: calls.send(state.calls, ids, turnId) }, enq);
+}
+
+/** The blocks that a turn answered are answered, once the service took the turn. */
+function answerBlocks(state: State, { payload }: TurnState): State {
+  const { selection, form_submission: form } = payload;
+  const block = findBlock(state, selection?.block_id ?? form?.form_id ?? '');
+  if (block === undefined) return state;
+  const chosen = selection === undefined ? {} : { selected_ids: selection.ids };
+  return changeBlock(state, { ...block, body: { ...block.body, status: 'answered', ...chosen } });
+}
+
+/** An attempt began: the service has what the turn carries. */
+function begun(state: State, turn: TurnState, event: Extract<NumberedEvent, { type: 'turn.start' }>, enq: Enqueue): State {
+  const ids = new Set((turn.payload.tool_results ?? []).map(({ invocation_id: id }) => id));
+  const asked = new Set(state.calls.flatMap(({ invocation_id: id, askedBy }) => (ids.has(id) && askedBy !== undefined ? [askedBy] : [])));
+  const delivered = calls.receipted(calls.delivered(state.calls, turn.turnId), event.receipts ?? []);
+  enq.emit.keep();
+  return answerBlocks(
+    {
+      ...state,
+      conversationId: event.conversation_id,
+      calls: delivered,
+      history: withoutTurn(state.history, turn, false),
+      turns: state.turns.map((each) => (asked.has(each.turnId) ? turns.continued(each) : each)),
+    },
+    turn,
+  );
+}
+
+/** A turn failed, by the service's word or for want of a connection. */
+function failed(state: State, turn: TurnState, failure: Failure, isTold: boolean, enq: Enqueue): State {
+  enq.emit.turnFailed({ turnId: turn.turnId, failure });
+  enq.emit.keep();
+  if (failure.code === 'manifest_unknown') enq.emit.registerAgain();
+  const shown = failure.block === undefined ? state : changeBlock(state, failure.block);
+  const known = isTold ? calls.abandoned(shown.calls, turn.turnId) : shown.calls;
+  const left = failure.retryable ? known : calls.undelivered(known, turn.turnId, failure.block);
+  if (turn.request !== null) return { ...shown, calls: left };
+  enq.emit.readHistory();
+  return { ...shown, calls: left, turns: shown.turns.filter(({ turnId }) => turnId !== turn.turnId) };
+}
+
+/** The stream said that the turn is over. `againMs`: it is opened once more by itself after so long. */
+function over(state: State, turn: TurnState, againMs: number | undefined, enq: Enqueue): State {
+  if (againMs !== undefined) {
+    enq.emit.follow({ turnId: turn.turnId, mode: 'send', afterMs: againMs });
+    return state;
+  }
+  if (turn.failure !== undefined) return advance(failed(state, turn, turn.failure, true, enq), enq);
+  enq.emit.keep();
+  const asked = withCalls(state, calls.left(state.calls, turn.pending, turn.turnId), enq);
+  // A card is shown before its call is known.
+  const blocks = turn.blocks.flatMap((each) => (each.phase === 'ready' ? [each.block] : []));
+  const known = { ...asked, calls: blocks.reduce(calls.shown, asked.calls) };
+  return advance(known, enq);
+}
+
+/** An event of a turn's stream. */
+export function eventTold(state: State, { turnId, event, isNumbered }: EventNamed<'eventTold'>, enq: Enqueue): State {
+  const before = findTurn(state, turnId);
+  if (before === undefined) return state;
+  const after = turns.told(before, event, isNumbered);
+  const next = after === before ? state : changeTurn(state, turnId, () => after);
+  const isNew = after.lastSeq === event.seq && before.lastSeq !== event.seq;
+  if (event.type === 'turn.start') return isNew ? begun(next, after, event, enq) : next;
+  if (event.type === 'action.execute' && isNumbered) return withCalls(next, calls.execute(next.calls, event, turnId), enq);
+  if (event.type === 'block.ready') {
+    if (isNew) enq.emit.keep();
+    return { ...next, calls: calls.shown(next.calls, event.block) };
+  }
+  const isOver = turns.isLive(before) && after.connection === 'none';
+  if (event.type !== 'turn.end' || !isOver) return next;
+  const againMs = event.status === 'error' && before.told !== undefined ? turns.earlyRetryMs(before, before.told) : undefined;
+  return over(next, after, againMs, enq);
+}
+
+export function streamFailed(state: State, { turnId, failure }: EventNamed<'streamFailed'>, enq: Enqueue): State {
+  const next = changeTurn(state, turnId, (turn) => turns.failed(turn, failure));
+  const turn = findTurn(next, turnId);
+  return turn === undefined || next === state ? state : advance(failed(next, turn, failure, false, enq), enq);
+}
+
+/** The person asks again. One turn runs at a time. */
+export function retry(state: State, turnId: string, enq: Enqueue): State {
+  if (state.turns.some(turns.isBusy)) return state;
+  const next = changeTurn(state, turnId, turns.retried);
+  if (next === state) return state;
+  enq.emit.follow({ turnId, mode: 'send', afterMs: 0 });
+  enq.emit.keep();
+  return next;
+}
+
+/** Failures that the network explains. */
+const OF_THE_NETWORK: ReadonlySet<string> = new Set(['unreachable', 'timeout']);
+
+/** The network is back: what failed last for want of it is sent again. */
+export function wake(state: State, enq: Enqueue): State {
+  const last = state.turns.at(-1);
+  return last?.failure !== undefined && OF_THE_NETWORK.has(last.failure.code) ? retry(state, last.turnId, enq) : state;
+}
+
+/** Ends a turn that was not sent, takes back one that failed, and asks the service to end one that runs. */
+export function stop(state: State, turnId: string, enq: Enqueue): State {
+  const turn = findTurn(state, turnId);
+  if (turn === undefined) return state;
+  if (turns.isLive(turn)) {
+    enq.emit.sendStop({ turnId });
+    return changeTurn(state, turnId, (each) => ({ ...each, isStopping: true }));
+  }
+  return discard(state, turnId, enq);
+}
+
+/** Takes back a turn that runs no more, or not yet. */
+export function discard(state: State, turnId: string, enq: Enqueue): State {
+  const turn = findTurn(state, turnId);
+  if (turn === undefined || !(turn.phase === 'waiting' || turn.phase === 'preparing' || turn.phase === 'failed')) return state;
+  enq.emit.keep();
+  const left = calls.undelivered(state.calls, turnId, undefined);
+  return advance({ ...state, calls: left, turns: state.turns.filter((each) => each !== turn) }, enq);
+}
