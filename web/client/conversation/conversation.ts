@@ -2,23 +2,25 @@
  * One conversation: its store, what a person does in it, and the performing of what the store asks for. It decides nothing about turns:
  * `logic.ts` does. Whoever draws it reads `store`, or `thread.ts` of its state.
  */
+import type { ExtractEvents } from '@xstate/store';
+import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import type { ChatBody, ToolResult } from '../../../protocol/runtime/chat.ts';
-import type { ConfirmReply, EditReply } from '../../../protocol/runtime/invocations.ts';
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
 import type { Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
 import { backoffMs, chanceOf, Pause } from '../transport/pause.ts';
 import type { Requests } from '../transport/requests.ts';
-import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import type { ActionHandlers } from './action-handlers.ts';
-import type { Call, Decision } from './calls.ts';
-import { findBlock, findTurn } from './changes.ts';
+import type { Call } from './calls.ts';
+import { CardRequests } from './card-requests.ts';
+import { findTurn } from './changes.ts';
 import { FollowedTurns } from './followed-turns.ts';
 import type { Keeping } from './keeping.ts';
 import { type ConversationStore, conversationLogic, NEW_CONVERSATION } from './logic.ts';
-import { patiently } from './patience.ts';
-import type { KeptConversation } from './state.ts';
+import { Opinions } from './opinions.ts';
+import { patiently } from '../transport/patience.ts';
+import type { ConversationEvents, KeptConversation } from './state.ts';
 import { isLive, type Payload, type TurnState } from './turn.ts';
 
 export interface ConversationParts {
@@ -28,13 +30,22 @@ export interface ConversationParts {
   readonly handlers: ActionHandlers;
   readonly keeping: Keeping;
   /** Whose it is: null for nobody. */
-  readonly person: string | null;
+  readonly person: () => string | null;
   /** A stream that says nothing for so long is given up. */
   readonly idleMs: number;
   /** The body of a request: handshake, context and person as they are now. */
   readonly compose: (turnId: string, payload: Payload, conversationId: string | undefined) => Promise<ChatBody>;
   /** The service does not know the manifest. */
   readonly registerAgain: () => void;
+  /** Absent: this is the only one. */
+  readonly tabs: ConversationTabs | undefined;
+}
+
+/** Where several tabs show one conversation, one of them speaks with the service. */
+export interface ConversationTabs {
+  isLeading(): boolean;
+  /** Has the leading tab do it. */
+  forward(event: ExtractEvents<ConversationEvents>): void;
 }
 
 /** Beside the text of a message. */
@@ -52,6 +63,8 @@ const HISTORY_TRIES_MAX = 8;
 
 export class Conversation {
   readonly store: ConversationStore;
+  /** What the person thinks of answers. */
+  readonly opinions: Opinions;
   readonly #parts: ConversationParts;
   readonly #followed: FollowedTurns;
   readonly #historyPause: Pause;
@@ -65,6 +78,7 @@ export class Conversation {
     const { clock, mintUuid } = surroundings;
     this.#followed = new FollowedTurns({ requests, clock, mintUuid, idleMs, log }, this.store);
     this.#historyPause = new Pause(clock);
+    this.opinions = new Opinions(requests, surroundings, log, this.store, (event) => this.#wish(event));
     this.#performTurns();
     this.#performCalls();
   }
@@ -86,60 +100,31 @@ export class Conversation {
 
   /** Asks for a failed turn again. */
   retry(turnId: string): void {
-    this.store.send({ type: 'retry', turnId });
+    this.#wish({ type: 'retry', turnId });
   }
 
   /** Ends the turn that runs, or takes back one that waits. */
   stop(turnId: string): void {
-    this.store.send({ type: 'stop', turnId });
+    this.#wish({ type: 'stop', turnId });
   }
 
   /** Takes a failed or waiting turn away. */
   discard(turnId: string): void {
-    this.store.send({ type: 'discard', turnId });
+    this.#wish({ type: 'discard', turnId });
   }
 
   /** The person agrees to a card. `typed`: what they typed, where the card asks for words. */
   confirm(invocationId: string, typed?: string): void {
-    this.store.send({ type: 'decide', invocationId, decision: 'confirm', typed });
+    this.#wish({ type: 'decide', invocationId, decision: 'confirm', typed });
   }
 
   decline(invocationId: string): void {
-    this.store.send({ type: 'decide', invocationId, decision: 'decline' });
+    this.#wish({ type: 'decide', invocationId, decision: 'decline' });
   }
 
   /** The person changes values of a card; null takes an optional one away. */
   edit(invocationId: string, values: Readonly<Record<string, unknown>>): void {
-    this.store.send({ type: 'edit', invocationId, values });
-  }
-
-  /** A thumb under an answer. @throws ClientError when it could not be noted; the store shows the one before again */
-  async thumb(messageId: string, rating: 1 | -1, reason?: string): Promise<void> {
-    const before = this.store.get().context.feedback[messageId];
-    this.store.send({ type: 'rated', messageId, rating });
-    const body = { message_id: messageId, rating, ...(reason === undefined ? {} : { reason }) };
-    try {
-      await this.#patiently('/v1/feedback', body);
-    } catch (error) {
-      this.store.send({ type: 'rated', messageId, rating: before });
-      this.#say('feedback_failed', error);
-      throw error;
-    }
-  }
-
-  /** Answers a rating block without a turn. @throws ClientError when it could not be noted */
-  async rate(messageId: string, blockId: string, value: number, comment?: string): Promise<void> {
-    const body = { message_id: messageId, block_id: blockId, value, ...(comment === undefined ? {} : { comment }) };
-    try {
-      await this.#patiently('/v1/ratings', body);
-    } catch (error) {
-      this.#say('feedback_failed', error);
-      throw error;
-    }
-    const block = findBlock(this.store.get().context, blockId);
-    if (block === undefined) return;
-    const answered = { ...block, body: { ...block.body, status: 'answered', selected_ids: [String(value)] } };
-    this.store.send({ type: 'blockChanged', block: answered });
+    this.#wish({ type: 'edit', invocationId, values });
   }
 
   /** Goes on with what an earlier page left, and reads what the service knows. */
@@ -195,6 +180,13 @@ export class Conversation {
     this.#historyPause.skip();
   }
 
+  /** What a person wants done: here, or in the tab that leads. */
+  #wish(event: ExtractEvents<ConversationEvents>): void {
+    const { tabs } = this.#parts;
+    if (tabs === undefined || tabs.isLeading()) this.store.send(event);
+    else tabs.forward(event);
+  }
+
   #send(payload: Payload): string {
     const { turns } = this.store.get().context;
     if (turns.filter(({ phase }) => phase === 'waiting').length >= WAITING_TURNS_MAX) {
@@ -206,7 +198,7 @@ export class Conversation {
   #sendTurn(payload: Payload): string {
     const { mintUuid, clock } = this.#parts.surroundings;
     const turnId = mintUuid();
-    this.store.send({ type: 'send', turnId, payload, nowMs: clock.nowMs() });
+    this.#wish({ type: 'send', turnId, payload, nowMs: clock.nowMs() });
     return turnId;
   }
 
@@ -220,7 +212,7 @@ export class Conversation {
     this.store.on('readHistory', () => void this.readNewest());
     this.store.on('registerAgain', () => registerAgain());
     this.store.on('keep', () => {
-      if (!this.#isClosed) keeping.keep(() => this.store.get().context, person);
+      if (!this.#isClosed) keeping.keep(() => this.store.get().context, person());
     });
     this.store.on('turnFailed', ({ turnId, failure }) => {
       const requestId = findTurn(this.store.get().context, turnId)?.requestId;
@@ -229,13 +221,15 @@ export class Conversation {
   }
 
   #performCalls(): void {
+    const { requests, surroundings, log } = this.#parts;
+    const cards = new CardRequests(requests, surroundings, log, this.store);
     this.store.on('runAction', ({ call }) => void this.#run(call));
     // Results are copied, because the request's own list is written by nobody else.
     this.store.on('continueTurn', ({ results }: { readonly results: readonly ToolResult[] }) => {
       this.#sendTurn({ tool_results: [...results] });
     });
-    this.store.on('sendDecision', ({ call, decision, typed }) => void this.#decide(call, decision, typed));
-    this.store.on('sendEdit', ({ call, values }) => void this.#edit(call, values));
+    this.store.on('sendDecision', ({ call, decision, typed }) => void cards.decide(call, decision, typed));
+    this.store.on('sendEdit', ({ call, values }) => void cards.edit(call, values));
   }
 
   async #prepare(turnId: string): Promise<void> {
@@ -249,30 +243,6 @@ export class Conversation {
   async #run(call: Call): Promise<void> {
     const outcome = await this.#parts.handlers.run(call);
     this.store.send({ type: 'actionEnded', invocationId: call.invocation_id, outcome });
-  }
-
-  async #decide({ invocation_id: invocationId, revision }: Call, decision: Decision, typed: string | undefined): Promise<void> {
-    const body = { decision, ...(typed === undefined ? {} : { typed }), ...(revision === undefined ? {} : { revision }) };
-    try {
-      const reply = await this.#patiently<ConfirmReply>(`/v1/invocations/${encodeURIComponent(invocationId)}/confirm`, body);
-      this.store.send({ type: 'decided', invocationId, reply });
-    } catch (error) {
-      this.#say('decision_failed', error);
-      this.store.send({ type: 'cardRefused', invocationId, failure: failureOf(error) });
-    }
-  }
-
-  async #edit({ invocation_id: invocationId, revision }: Call, values: Readonly<Record<string, unknown>>): Promise<void> {
-    try {
-      const path = `/v1/invocations/${encodeURIComponent(invocationId)}/edit`;
-      // Sent once: a change that was taken and not answered has made another revision.
-      const body = { revision: revision ?? 1, params: values };
-      const reply = await this.#parts.requests.object<EditReply>({ method: 'POST', path, body });
-      this.store.send({ type: 'edited', invocationId, values, revision: reply.revision, block: reply.block });
-    } catch (error) {
-      this.#say('decision_failed', error);
-      this.store.send({ type: 'cardRefused', invocationId, failure: failureOf(error) });
-    }
   }
 
   /** Until the turn is open there is nothing to stop: 404 is asked again while it opens. */
@@ -302,11 +272,7 @@ export class Conversation {
     return this.#parts.requests.object<MessagesReply>({ method: 'GET', path });
   }
 
-  #patiently<Reply extends object>(path: string, body: object): Promise<Reply> {
-    return patiently(this.#parts.surroundings, () => this.#parts.requests.object<Reply>({ method: 'POST', path, body }));
-  }
-
-  #say(code: 'decision_failed' | 'feedback_failed' | 'history_failed' | 'stop_failed', error: unknown): void {
+  #say(code: 'history_failed' | 'stop_failed', error: unknown): void {
     const { code: reason, status } = failureOf(error);
     this.#parts.log.say('warn', code, { code: reason, status });
   }

@@ -1,7 +1,7 @@
 /** Sends a request again that may be repeated without harm (docs/runtime.md, "Retry and re-attach"), a few times and for a short while. */
 import type { Clock } from '../surroundings.ts';
-import { type Failure, failureOf } from '../transport/failure.ts';
-import { backoffMs, chanceOf, Pause } from '../transport/pause.ts';
+import { type Failure, failureOf } from './failure.ts';
+import { backoffMs, chanceOf, Pause } from './pause.ts';
 
 const TRIES_MAX = 5;
 /** A person waits for the answer: what asks for more patience is told to them. */

@@ -1,0 +1,165 @@
+/**
+ * Whether the assistant can be offered now, and how it looks (CLIENT-14): the app's configuration, asked for at the start, and once a
+ * minute while the assistant is away. Hides nothing itself: whoever draws a launcher reads `store`.
+ */
+import { createStore } from '@xstate/store';
+import type { AppConfigReply } from '../../../protocol/runtime/config.ts';
+import type { Log } from '../log.ts';
+import type { Clock, KeptValues } from '../surroundings.ts';
+import { ClientError, type Failure, failureOf, ownFailure, parsedJson } from '../transport/failure.ts';
+import type { Requests } from '../transport/requests.ts';
+
+/** While it is away it is asked so often; the service takes twelve a minute of a device. */
+const CHECK_EVERY_MS = 60_000;
+
+export interface AppState {
+  /** `off`: for good, as long as this page lives: the service refuses the key, the app or the page. */
+  readonly availability: 'checking' | 'available' | 'unavailable' | 'off';
+  /** Why it is not available. */
+  readonly failure: Failure | undefined;
+  /** The last that the service told, also of an earlier visit; undefined before the first. */
+  readonly configuration: AppConfigReply | undefined;
+}
+
+interface KeptConfiguration {
+  readonly etag: string;
+  readonly reply: AppConfigReply;
+}
+
+function createAppStore() {
+  const context: AppState = { availability: 'checking', failure: undefined, configuration: undefined };
+  return createStore({
+    context,
+    on: {
+      /** A configuration of an earlier visit: how it looks, and nothing about now. */
+      remembered: (now, { configuration }: { configuration: AppConfigReply }): AppState =>
+        now.configuration === undefined ? { ...now, configuration } : now,
+      answered: (_now, { configuration }: { configuration: AppConfigReply }): AppState => ({
+        availability: configuration.available ? 'available' : 'unavailable',
+        failure: undefined,
+        configuration,
+      }),
+      away: (now, { failure }: { failure: Failure }): AppState => ({ ...now, availability: 'unavailable', failure }),
+      refused: (now, { failure }: { failure: Failure }): AppState => ({ ...now, availability: 'off', failure }),
+    },
+  });
+}
+
+export type AppStore = ReturnType<typeof createAppStore>;
+
+/** What the service says for good. Anything else passes. */
+function isFinal({ status }: Failure): boolean {
+  return status === 401 || status === 403;
+}
+
+export class Availability {
+  readonly store: AppStore = createAppStore();
+  readonly #requests: Requests;
+  readonly #clock: Clock;
+  readonly #kept: KeptValues;
+  readonly #name: string;
+  readonly #log: Log;
+  #etag: string | undefined;
+  #stopTimer: () => void = () => {};
+  #isChecking = false;
+  #isClosed = false;
+
+  constructor(requests: Requests, clock: Clock, kept: KeptValues, name: string, log: Log) {
+    this.#requests = requests;
+    this.#clock = clock;
+    this.#kept = kept;
+    this.#name = name;
+    this.#log = log;
+  }
+
+  /** Switches the assistant off before anything is asked: the key cannot be one. */
+  refuse(message: string): void {
+    this.#log.say('error', 'key_invalid', undefined, message);
+    this.store.send({ type: 'refused', failure: ownFailure('unusable', message, false) });
+  }
+
+  /** Asks for the configuration; resolves when it is known whether the assistant is there. Never rejects. */
+  async check(): Promise<void> {
+    if (this.#isChecking || this.#isClosed || this.store.get().context.availability === 'off') return;
+    this.#isChecking = true;
+    this.#stopTimer();
+    await this.#remember();
+    try {
+      this.#answered(await this.#ask());
+    } catch (error) {
+      this.#failed(failureOf(error));
+    } finally {
+      this.#isChecking = false;
+    }
+    const { availability, failure } = this.store.get().context;
+    if (availability !== 'unavailable' || this.#isClosed) return;
+    this.#stopTimer = this.#clock.after(Math.max(CHECK_EVERY_MS, failure?.retryAfterMs ?? 0), () => void this.check());
+  }
+
+  /** The network is back: asks at once where the assistant is away. */
+  wake(): void {
+    if (this.store.get().context.availability === 'unavailable') void this.check();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stopTimer();
+  }
+
+  async #ask(): Promise<AppConfigReply> {
+    const headers = this.#etag === undefined ? {} : { 'If-None-Match': this.#etag };
+    const { status, headers: told, json } = await this.#requests.json({ method: 'GET', path: '/v1/apps/config', headers });
+    const before = this.store.get().context.configuration;
+    // Whoever is told that nothing changed had asked with what was kept.
+    if (status === 304 && before !== undefined) return before;
+    const reply = json as AppConfigReply | undefined;
+    if (typeof reply !== 'object' || reply === null || typeof reply.available !== 'boolean') {
+      throw new ClientError(ownFailure('unreadable', 'The service answered something that is no configuration.', true));
+    }
+    const etag = told.get('ETag');
+    this.#etag = etag ?? undefined;
+    if (etag !== null) await this.#keep({ etag, reply });
+    return reply;
+  }
+
+  #answered(configuration: AppConfigReply): void {
+    const before = this.store.get().context.availability;
+    this.store.send({ type: 'answered', configuration });
+    const { availability } = this.store.get().context;
+    if (availability !== before) this.#log.say('info', 'availability_changed', { availability });
+  }
+
+  #failed(failure: Failure): void {
+    const details = { code: failure.code, status: failure.status };
+    if (isFinal(failure)) {
+      this.#log.say('warn', failure.code === 'app_not_live' ? 'app_not_live' : 'app_refused', details);
+      this.store.send({ type: 'refused', failure });
+      return;
+    }
+    // Once for each time that it goes away, not once a minute.
+    if (this.store.get().context.availability !== 'unavailable') this.#log.say('warn', 'config_failed', details);
+    this.store.send({ type: 'away', failure });
+  }
+
+  /** The configuration of an earlier visit, so that what is drawn first looks as it will. */
+  async #remember(): Promise<void> {
+    if (this.store.get().context.configuration !== undefined) return;
+    try {
+      const text = await this.#kept.read(this.#name);
+      const kept = (text === null ? undefined : parsedJson(text)) as KeptConfiguration | undefined;
+      if (typeof kept?.etag !== 'string' || typeof kept.reply?.available !== 'boolean') return;
+      this.#etag = kept.etag;
+      this.store.send({ type: 'remembered', configuration: kept.reply });
+    } catch (error) {
+      this.#log.say('warn', 'storage_error', { error });
+    }
+  }
+
+  async #keep(kept: KeptConfiguration): Promise<void> {
+    try {
+      await this.#kept.write(this.#name, JSON.stringify(kept));
+    } catch (error) {
+      this.#log.say('warn', 'storage_error', { error });
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/** Makes the bodies of turns: the handshake, the person, and what surrounds the question (CHAT-3, CHAT-4). */
+import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../../protocol/limits.ts';
+import type { ChatBody } from '../../../protocol/runtime/chat.ts';
+import { NOTICES_CAPABILITY } from '../../../protocol/runtime/stream-events.ts';
+import type { Payload } from '../conversation/turn.ts';
+import type { Log } from '../log.ts';
+import type { Clock } from '../surroundings.ts';
+import type { Manifest } from './manifest.ts';
+import type { Person } from './person.ts';
+
+export type TurnContext = NonNullable<ChatBody['context']>;
+
+/** What this build can draw and do. */
+export interface Abilities {
+  /** Components that it draws, each `name` or `name@n`; `text` is meant with them. */
+  readonly components: readonly string[];
+  /** Kinds of buttons that it runs; none means all. */
+  readonly actionKinds?: readonly string[];
+  /** Beside `notices`, which the client itself has. */
+  readonly capabilities?: readonly string[];
+  readonly locale?: string;
+}
+
+/** A provider that takes longer keeps the person waiting for nothing. */
+const CONTEXT_TIMEOUT_MS = 1_000;
+
+const LATE = Symbol('late');
+
+export interface ComposerParts {
+  readonly sdk: string;
+  readonly abilities: Abilities;
+  readonly context: (() => TurnContext | undefined | Promise<TurnContext | undefined>) | undefined;
+  readonly manifest: Manifest;
+  readonly person: Person;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class Composer {
+  readonly #parts: ComposerParts;
+
+  constructor(parts: ComposerParts) {
+    this.#parts = parts;
+  }
+
+  /** The body of a turn as it is now. It is sent unchanged however often the turn is tried. Never rejects. */
+  async compose(turnId: string, payload: Payload, conversationId: string | undefined): Promise<ChatBody> {
+    const [hash, context] = await Promise.all([this.#parts.manifest.hash(), this.#context()]);
+    const { user } = this.#parts.person;
+    return {
+      turn_id: turnId,
+      ...(conversationId === undefined ? {} : { conversation_id: conversationId }),
+      ...payload,
+      ...(user === undefined ? {} : { user }),
+      client: this.#handshake(hash),
+      ...(context === undefined ? {} : { context }),
+    };
+  }
+
+  #handshake(hash: string | undefined): ChatBody['client'] {
+    const { sdk, abilities } = this.#parts;
+    const { components, actionKinds, capabilities = [], locale } = abilities;
+    return {
+      protocol: PROTOCOL_VERSION,
+      sdk,
+      catalog_version: CATALOG_VERSION,
+      components: [...components],
+      capabilities: [NOTICES_CAPABILITY, ...capabilities],
+      ...(actionKinds === undefined ? {} : { action_kinds: [...actionKinds] }),
+      ...(locale === undefined ? {} : { locale }),
+      ...(hash === undefined ? {} : { manifest_hash: hash }),
+    };
+  }
+
+  async #context(): Promise<TurnContext | undefined> {
+    const { context, clock, log } = this.#parts;
+    if (context === undefined) return undefined;
+    try {
+      const told = await new Promise<TurnContext | undefined | typeof LATE>((resolve, reject) => {
+        const stopTimer = clock.after(CONTEXT_TIMEOUT_MS, () => resolve(LATE));
+        Promise.resolve().then(context).then(resolve, reject).finally(stopTimer);
+      });
+      if (told !== LATE) return told;
+      log.say('warn', 'context_timeout');
+    } catch (error) {
+      log.say('error', 'context_error', { error });
+    }
+    return undefined;
+  }
+}

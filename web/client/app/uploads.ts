@@ -1,0 +1,42 @@
+/** Sends files that messages attach (UPLOAD-1), tells how far they are, and sends again what a busy service refused (CLIENT-17). */
+import type { UploadReply } from '../../../protocol/runtime/uploads.ts';
+import type { Log } from '../log.ts';
+import type { FileContent } from '../surroundings.ts';
+import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
+import { type Patience, patiently } from '../transport/patience.ts';
+import type { Requests } from '../transport/requests.ts';
+
+export interface UploadOptions {
+  /** Share of the file that is sent, from 0 to 1. It begins anew when the file is sent again. */
+  readonly onProgress?: (share: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+function isReply(value: unknown): value is UploadReply {
+  return typeof (value as UploadReply | null | undefined)?.upload_id === 'string';
+}
+
+/** @throws ClientError what the service says of the file, or `unreachable` */
+export async function upload(
+  requests: Requests,
+  patience: Patience,
+  log: Log,
+  file: { readonly content: FileContent; readonly name: string },
+  { onProgress = () => {}, signal = new AbortController().signal }: UploadOptions = {},
+): Promise<UploadReply> {
+  try {
+    return await patiently(
+      patience,
+      async () => {
+        const reply = await requests.file(file, signal, onProgress);
+        if (isReply(reply)) return reply;
+        throw new ClientError(ownFailure('unreadable', 'The service answered something that is no upload.', true));
+      },
+      ({ retryable }) => retryable && !signal.aborted,
+    );
+  } catch (error) {
+    const { code, status } = failureOf(error);
+    if (!signal.aborted) log.say('warn', 'upload_failed', { code, status });
+    throw error;
+  }
+}

@@ -1,0 +1,302 @@
+/**
+ * The headless client of the Assistant Service: everything that an SDK does but drawing.
+ *
+ * ```ts
+ * import { createAssistant } from '@assistant-service/client';
+ * import { everywhere } from '@assistant-service/client/everywhere';
+ *
+ * const assistant = createAssistant(
+ *   { address: 'https://assistant.example', key: 'rd_pk_live_…', sdk: 'web/1.0.0', abilities: { components: ['text', 'choice'] } },
+ *   everywhere({ log: (record) => console.debug(record.code, record.message) }),
+ * );
+ * assistant.registerAction(
+ *   { name: 'get_order_status', description: 'Looks up where an order is.', params: { order_id: { type: 'string', required: true } } },
+ *   ({ order_id }) => orders.status(order_id),
+ * );
+ * await assistant.ready;
+ * assistant.conversation.store.subscribe(({ context }) => draw(threadOf(context)));
+ * assistant.conversation.say('Where is my order?');
+ * ```
+ *
+ * - **State.** `app` says whether the assistant is there and how it looks. `conversation` is the one that is open, a store each; it is
+ *   another one after `startNew`, `open`, `signOut` and `identify` of another person, and `onConversation` tells of it. A state is plain
+ *   data and never changed: draw it, compare it, post it to another thread. `threadOf` puts it in the order in which it is drawn.
+ * - **A turn.** `say` and `submit` return at once; the turn appears as `waiting`, `preparing`, `opening`, `answering` and at its end
+ *   `completed`, `awaiting_…` or `failed`. While `isReconnecting` it is taken up again by itself. A failed one has a `failure` whose
+ *   `message` is for people; `retry` sends the same request again where `failure.retryable`, not before `failure.retryAfterMs`.
+ *   A `notice` is shown calmly and without Retry.
+ * - **Blocks.** Draw `ready` ones by `block_type`; of a component that you do not draw, and of an `unfinished` block, `fallbackOf` has
+ *   the words. Whatever is in a block may have been written by a stranger: text is text, and only http(s), mailto and tel are followed.
+ * - **Actions.** Reads run by themselves in the handlers of `registerAction`. Writes wait in `calls` as `asking`: draw the card (or ask in
+ *   your own way) and call `confirm`, `decline` or `edit`; the handler runs once the service recorded the agreement.
+ * - **Reloads.** What is under way is kept in `surroundings.kept` and goes on when the next page begins. Call `wake` when the network
+ *   is back or the page is looked at again.
+ * - **Files.** `upload` sends one and tells how far it is; name its `upload_id` in `say`.
+ * - **Trouble.** Nothing is written to a console. Every record of the log has a `code` of `LOG_CODES`, which stays as it is.
+ */
+import { LOG_CODES, Log, type LogRecord } from './log.ts';
+import type { ChatBody } from '../../protocol/runtime/chat.ts';
+import type { ConversationsReply } from '../../protocol/runtime/conversations.ts';
+import type { IdentifyReply } from '../../protocol/runtime/identify.ts';
+import type { PostedManifest } from '../../protocol/runtime/manifest.ts';
+import type { PairingClaimReply } from '../../protocol/runtime/pairings.ts';
+import type { UploadReply } from '../../protocol/runtime/uploads.ts';
+import { type AppStore, Availability } from './app/availability.ts';
+import { type Abilities, Composer, type TurnContext } from './app/composer.ts';
+import { deviceId } from './app/device.ts';
+import { Manifest } from './app/manifest.ts';
+import { identify, Person, type SignedPerson, type TurnUser } from './app/person.ts';
+import { Telemetry, type TelemetryEvent } from './app/telemetry.ts';
+import { type UploadOptions, upload } from './app/uploads.ts';
+import { type ActionHandler, ActionHandlers } from './conversation/action-handlers.ts';
+import { Conversation } from './conversation/conversation.ts';
+import { Keeping } from './conversation/keeping.ts';
+import type { FileContent, Surroundings } from './surroundings.ts';
+import { patiently } from './transport/patience.ts';
+import { isPublishableKey, Requests } from './transport/requests.ts';
+
+export { LOG_CODES, type LogRecord };
+
+type ActionDefinition = PostedManifest['actions'][number];
+type RouteDefinition = NonNullable<PostedManifest['routes']>[number];
+
+export interface AssistantOptions {
+  /** Address of the service, without a path. */
+  readonly address: string;
+  /** A publishable key. */
+  readonly key: string;
+  /** `<platform>/<semver>` of whatever is built on this. */
+  readonly sdk: string;
+  readonly platform?: string;
+  readonly abilities: Abilities;
+  /** Of the manifest; the app's own. */
+  readonly manifestVersion?: string;
+  readonly routes?: readonly RouteDefinition[];
+  /** What surrounds each question, asked for when it is sent; one second at most. */
+  readonly context?: () => TurnContext | undefined | Promise<TurnContext | undefined>;
+  /** Who is signed in; null: nobody; left out: as the device is bound. */
+  readonly user?: { readonly id: string; readonly hmac?: string } | null;
+  /** Whether the conversation of an earlier page is gone on with. True unless said otherwise. */
+  readonly resumes?: boolean;
+  /** Of requests that are answered at once. 8,000 unless said otherwise. */
+  readonly requestTimeoutMs?: number;
+  /** Of streams that fall silent. 45,000 unless said otherwise. */
+  readonly idleTimeoutMs?: number;
+}
+
+const REQUEST_TIMEOUT_MS = 8_000;
+const IDLE_TIMEOUT_MS = 45_000;
+
+export class Assistant {
+  readonly app: AppStore;
+  /** Resolves when the device is known and an earlier conversation, if any, is there again. Never rejects. */
+  readonly ready: Promise<void>;
+  readonly #options: AssistantOptions;
+  readonly #surroundings: Surroundings;
+  readonly #log: Log;
+  readonly #requests: Requests;
+  readonly #availability: Availability;
+  readonly #manifest: Manifest;
+  readonly #composer: Composer;
+  readonly #person: Person;
+  readonly #handlers: ActionHandlers;
+  readonly #keeping: Keeping;
+  readonly #telemetry: Telemetry;
+  readonly #listeners = new Set<(conversation: Conversation) => void>();
+  #conversation: Conversation;
+  #device = '';
+  #userToken: string | undefined;
+  #isClosed = false;
+
+  constructor(options: AssistantOptions, surroundings: Surroundings) {
+    const { address, key, sdk, platform = sdk.split('/')[0] ?? '', abilities, context, user } = options;
+    const { requestTimeoutMs = REQUEST_TIMEOUT_MS, routes = [], manifestVersion = '1' } = options;
+    const { clock, kept } = surroundings;
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.#log = new Log(surroundings.log);
+    this.#person = new Person(user === undefined ? undefined : user === null ? null : { ...user });
+    const sender = () => ({ device: this.#device, user: this.#person.header, userToken: this.#userToken });
+    const trimmed = address.endsWith('/') ? address.slice(0, -1) : address;
+    this.#requests = new Requests({ address: trimmed, key, sdk, platform, requestTimeoutMs, sender }, surroundings, this.#log);
+    this.#availability = new Availability(this.#requests, clock, kept, this.#nameOf('config'), this.#log);
+    this.app = this.#availability.store;
+    const document = { version: manifestVersion, actions: [], routes: [...routes] };
+    this.#manifest = new Manifest(document, sdk, requestTimeoutMs, this.#requests, surroundings, this.#log);
+    const parts = { sdk, abilities, context, manifest: this.#manifest, person: this.#person, clock, log: this.#log };
+    this.#composer = new Composer(parts);
+    this.#handlers = new ActionHandlers(clock, this.#log);
+    this.#keeping = new Keeping(kept, this.#nameOf('conversation'), this.#log);
+    this.#telemetry = new Telemetry(this.#requests, clock, this.#log);
+    this.#conversation = this.#makeConversation();
+    this.ready = this.#start();
+  }
+
+  /** The one that is open. */
+  get conversation(): Conversation {
+    return this.#conversation;
+  }
+
+  /** Tells of every other conversation that is opened. Returns what ends it. */
+  onConversation(listener: (conversation: Conversation) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Declares an action and who runs it. Returns what takes both away. */
+  registerAction(definition: ActionDefinition, handler: ActionHandler): () => void {
+    const { document } = this.#manifest;
+    const takeAway = this.#handlers.register(definition.name, handler);
+    this.#manifest.change({ ...document, actions: [...document.actions.filter(({ name }) => name !== definition.name), definition] });
+    return () => {
+      takeAway();
+      const now = this.#manifest.document;
+      this.#manifest.change({ ...now, actions: now.actions.filter((each) => each !== definition) });
+    };
+  }
+
+  /**
+   * The app signs a person in: binds the device to them. Another person's conversation is closed; what nobody in particular said here
+   * becomes this person's. @throws ClientError when it was refused: then nothing changed
+   */
+  async identify(person: SignedPerson): Promise<IdentifyReply> {
+    await this.ready;
+    const reply = await identify(this.#requests, this.#surroundings, this.#log, person);
+    const { id, hmac } = person;
+    const before = this.#person.id;
+    await this.#become({ id, ...(hmac === undefined ? {} : { hmac }) }, before !== null && before !== id);
+    return reply;
+  }
+
+  /** Nobody is signed in from now on. */
+  async signOut(): Promise<void> {
+    await this.ready;
+    this.#userToken = undefined;
+    await this.#become(null, this.#person.id !== null);
+  }
+
+  /** The person's own token, for actions that the service runs; undefined takes it away. It is sent with turns and kept nowhere. */
+  setUserToken(token: string | undefined): void {
+    this.#userToken = token;
+  }
+
+  /** Opens a conversation of before. */
+  open(conversationId: string): Conversation {
+    const conversation = this.#replace(conversationId);
+    void conversation.readNewest();
+    return conversation;
+  }
+
+  /** Opens a new conversation. */
+  startNew(): Conversation {
+    void this.#keeping.forget();
+    return this.#replace(undefined);
+  }
+
+  /** Conversations of before, newest first; `before` is the id of the last that is known. @throws ClientError */
+  async list(before?: string): Promise<ConversationsReply> {
+    await this.ready;
+    const path = `/v1/conversations?limit=50${before === undefined ? '' : `&before=${encodeURIComponent(before)}`}`;
+    return this.#requests.object<ConversationsReply>({ method: 'GET', path });
+  }
+
+  /** Sends a file that a message may attach. @throws ClientError */
+  async upload(content: FileContent, name: string, options?: UploadOptions): Promise<UploadReply> {
+    await this.ready;
+    return upload(this.#requests, this.#surroundings, this.#log, { content, name }, options);
+  }
+
+  /** Lets the console's Test page watch this build, by the code that it shows. @throws ClientError */
+  async pair(code: string): Promise<PairingClaimReply> {
+    await this.ready;
+    const request = { method: 'POST', path: '/v1/pairings/claim', body: { code } } as const;
+    return this.#requests.object<PairingClaimReply>(request);
+  }
+
+  /** Counts something, without a promise. */
+  track(event: TelemetryEvent): void {
+    this.#telemetry.track(event);
+  }
+
+  /** The network is back, or the page is looked at again: takes up everything that waits, at once. */
+  wake(): void {
+    this.#availability.wake();
+    this.#conversation.wake();
+  }
+
+  /** Ends all of it. Turns go on at the service, and the next page takes them up. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#conversation.close();
+    this.#availability.close();
+    this.#telemetry.close();
+    await this.#keeping.settled();
+  }
+
+  async #start(): Promise<void> {
+    const { key, resumes = true } = this.#options;
+    const { kept, mintUuid } = this.#surroundings;
+    this.#device = await deviceId(kept, this.#nameOf('device'), mintUuid, this.#log);
+    if (!isPublishableKey(key)) {
+      this.#availability.refuse('The key does not begin with rd_pk_: use a publishable key of the app.');
+      return;
+    }
+    // Nothing waits for these but turns, for the manifest.
+    this.#manifest.start();
+    void this.#availability.check();
+    const before = this.#conversation;
+    const left = resumes ? await this.#keeping.read(this.#person.id) : undefined;
+    // Whoever has said something already goes on with that.
+    const isUntouched = this.#conversation === before && before.store.get().context.turns.length === 0;
+    if (left !== undefined && isUntouched && !this.#isClosed) void before.resume(left);
+  }
+
+  async #become(user: TurnUser, isAnother: boolean): Promise<void> {
+    this.#person.is(user);
+    if (isAnother) {
+      await this.#keeping.forget();
+      this.#replace(undefined);
+    }
+  }
+
+  #replace(conversationId: string | undefined): Conversation {
+    this.#conversation.close();
+    this.#conversation = this.#makeConversation(conversationId);
+    for (const listener of this.#listeners) listener(this.#conversation);
+    return this.#conversation;
+  }
+
+  #makeConversation(conversationId?: string): Conversation {
+    return new Conversation(
+      {
+        requests: this.#requests,
+        surroundings: this.#surroundings,
+        log: this.#log,
+        handlers: this.#handlers,
+        keeping: this.#keeping,
+        person: () => this.#person.id,
+        idleMs: this.#options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+        compose: (turnId, payload, conversation) => this.#compose(turnId, payload, conversation),
+        registerAgain: () => this.#manifest.register(),
+        tabs: undefined,
+      },
+      conversationId,
+    );
+  }
+
+  /** Nothing is sent before the device is known. */
+  async #compose(...args: Parameters<Composer['compose']>): Promise<ChatBody> {
+    await this.ready;
+    return this.#composer.compose(...args);
+  }
+
+  /** Values are kept for each app by itself. */
+  #nameOf(what: string): string {
+    return `assistant:${this.#options.key}:${what}`;
+  }
+}
+
+/** Begins at once: registers the manifest, asks for the configuration, takes up what an earlier page left. */
+export function createAssistant(options: AssistantOptions, surroundings: Surroundings): Assistant {
+  return new Assistant(options, surroundings);
+}
