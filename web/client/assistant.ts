@@ -34,7 +34,6 @@
  * - **Files.** `upload` sends one and tells how far it is; name its `upload_id` in `say`.
  * - **Trouble.** Nothing is written to a console. Every record of the log has a `code` of `LOG_CODES`, which stays as it is.
  */
-import { LOG_CODES, Log, type LogRecord } from './log.ts';
 import type { ChatBody } from '../../protocol/runtime/chat.ts';
 import type { ConversationsReply } from '../../protocol/runtime/conversations.ts';
 import type { IdentifyReply } from '../../protocol/runtime/identify.ts';
@@ -51,11 +50,10 @@ import { type UploadOptions, upload } from './app/uploads.ts';
 import { type ActionHandler, ActionHandlers } from './conversation/action-handlers.ts';
 import { Conversation } from './conversation/conversation.ts';
 import { Keeping } from './conversation/keeping.ts';
+import { Log } from './log.ts';
 import type { FileContent, Surroundings } from './surroundings.ts';
 import { patiently } from './transport/patience.ts';
 import { isPublishableKey, Requests } from './transport/requests.ts';
-
-export { LOG_CODES, type LogRecord };
 
 type ActionDefinition = PostedManifest['actions'][number];
 type RouteDefinition = NonNullable<PostedManifest['routes']>[number];
@@ -209,8 +207,7 @@ export class Assistant {
   /** Lets the console's Test page watch this build, by the code that it shows. @throws ClientError */
   async pair(code: string): Promise<PairingClaimReply> {
     await this.ready;
-    const request = { method: 'POST', path: '/v1/pairings/claim', body: { code } } as const;
-    return this.#requests.object<PairingClaimReply>(request);
+    return this.#requests.object<PairingClaimReply>({ method: 'POST', path: '/v1/pairings/claim', body: { code } });
   }
 
   /** Counts something, without a promise. */

@@ -2,13 +2,12 @@
 import type { LogSink } from '../log.ts';
 import type { Clock, FileContent, FileRequest, KeptValues, SendFile, Surroundings } from '../surroundings.ts';
 
-/** The system's clock. A timer keeps no program running. */
+/** The system's clock. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   after(ms, run) {
-    const timer: unknown = setTimeout(run, ms);
-    if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function') timer.unref();
-    return () => clearTimeout(timer as number);
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
   },
 };
 
