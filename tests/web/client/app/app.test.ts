@@ -1,0 +1,233 @@
+/** What stands around conversations: the configuration, the manifest, the person, files and telemetry, against a scripted service. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ClientError } from '../../../../web/client/transport/failure.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { ANSWER, startScriptedAssistant, USUAL } from '../scripted-assistant.ts';
+import { type Answer, sendJson, tell } from '../scripted-service.ts';
+
+const answered: Answer = (response) => {
+  tell(response, ANSWER);
+  response.end();
+};
+const refusal = (code: string, message = 'No.') => ({ error: { code, message } });
+
+describe('CLIENT-14: whether the assistant is there', () => {
+  test('it is asked for every minute while it cannot be reached, and is back when it answers', async (t) => {
+    let isThere = false;
+    const usual = USUAL['GET /v1/apps/config'] as Answer;
+    const { assistant, clock, service, log } = await startScriptedAssistant(t, {
+      'GET /v1/apps/config': (response, asked, n) => (isThere ? usual(response, asked, n) : void response.destroy()),
+    });
+    const availability = () => assistant.app.get().context.availability;
+    await eventually(() => availability() === 'unavailable');
+    await eventually(() => clock.waitingMs.includes(60_000));
+    isThere = true;
+    clock.pass(59_999);
+    assert.equal(service.of('GET', '/v1/apps/config').length, 1);
+    clock.pass(1);
+    await eventually(() => availability() === 'available');
+    assert.deepEqual(log.map(({ code }) => code).filter((code) => code.startsWith('config')), ['config_failed']);
+  });
+
+  test('an answer takes eight seconds at most', async (t) => {
+    const { assistant, clock } = await startScriptedAssistant(t, { 'GET /v1/apps/config': () => {} });
+    await eventually(() => clock.waitingMs.includes(8_000));
+    clock.pass(8_000);
+    await eventually(() => assistant.app.get().context.failure?.code === 'timeout');
+    assert.equal(assistant.app.get().context.availability, 'unavailable');
+  });
+
+  test('what the service refuses is off, and said once', async (t) => {
+    const { assistant, log, clock } = await startScriptedAssistant(t, {
+      'GET /v1/apps/config': (response) => sendJson(response, 403, refusal('app_not_live')),
+    });
+    await eventually(() => assistant.app.get().context.availability === 'off');
+    clock.pass(300_000);
+    assert.equal(log.filter(({ code }) => code === 'app_not_live').length, 1);
+  });
+
+  test('a key that cannot be one switches it off before anything is sent', async (t) => {
+    const { assistant, service, log } = await startScriptedAssistant(t, {}, { key: 'sk_secret' });
+    await assistant.ready;
+    assert.equal(assistant.app.get().context.availability, 'off');
+    assert.deepEqual(service.asked, []);
+    assert.deepEqual(log.map(({ code }) => code), ['key_invalid']);
+  });
+
+  test('the next visit asks with the ETag, and looks as the last did until then', async (t) => {
+    const reply = { channel: 'draft', version: 7, updated_at: null, available: true, config: { theme: {} } };
+    const config: Answer = (response, { headers }) => {
+      if (headers['if-none-match'] === '"seven"') response.writeHead(304).end();
+      else sendJson(response, 200, reply, { ETag: '"seven"' });
+    };
+    const first = await startScriptedAssistant(t, { 'GET /v1/apps/config': config });
+    await eventually(() => first.assistant.app.get().context.availability === 'available');
+    const second = await startScriptedAssistant(t, { 'GET /v1/apps/config': config }, {}, first.kept);
+    await eventually(() => second.assistant.app.get().context.availability === 'available');
+    assert.deepEqual(second.assistant.app.get().context.configuration, reply);
+    assert.equal(second.service.of('GET', '/v1/apps/config')[0]?.headers['if-none-match'], '"seven"');
+  });
+});
+
+describe('CLIENT-9: the manifest', () => {
+  const manifests = (asked: readonly { readonly body: string }[]) =>
+    asked.map(({ body }) => (JSON.parse(body) as { manifest: { actions: { name: string }[] } }).manifest.actions.map(({ name }) => name));
+
+  test('it is registered without actions, too, and after every change', async (t) => {
+    const { assistant, service } = await startScriptedAssistant(t, {});
+    await eventually(() => service.of('POST', '/v1/apps/manifest').length === 1);
+    const takeAway = assistant.registerAction({ name: 'look', description: 'Looks.' }, () => 1);
+    assistant.registerAction({ name: 'find', description: 'Finds.' }, () => 1);
+    await eventually(() => service.of('POST', '/v1/apps/manifest').length === 2);
+    takeAway();
+    await eventually(() => service.of('POST', '/v1/apps/manifest').length === 3);
+    assert.deepEqual(manifests(service.of('POST', '/v1/apps/manifest')), [[], ['look', 'find'], ['find']]);
+  });
+
+  test('a turn names it, waits for it as long as for a request, and goes without then', async (t) => {
+    const quick = await startScriptedAssistant(t, { 'POST /v1/chat': answered });
+    quick.assistant.conversation.say('Is it so?');
+    await quick.until(() => quick.turn().phase === 'completed');
+    assert.equal(quick.turn().request?.client.manifest_hash, 'a'.repeat(64));
+    const slow = await startScriptedAssistant(t, { 'POST /v1/chat': answered, 'POST /v1/apps/manifest': () => {} });
+    slow.assistant.conversation.say('Is it so?');
+    await slow.until(() => slow.turn().phase === 'completed');
+    assert.equal(slow.turn().request?.client.manifest_hash, undefined);
+  });
+
+  test('it is registered again when the service does not know it', async (t) => {
+    const { assistant, service, turn, until } = await startScriptedAssistant(t, {
+      'POST /v1/chat': (response) => {
+        tell(response, [
+          { type: 'error', code: 'manifest_unknown', message: 'Which?', retryable: false },
+          { type: 'turn.end', status: 'error' },
+        ]);
+        response.end();
+      },
+    });
+    await until(() => service.of('POST', '/v1/apps/manifest').length === 1);
+    assistant.conversation.say('Is it so?');
+    await until(() => turn().phase === 'failed');
+    await until(() => service.of('POST', '/v1/apps/manifest').length === 2);
+  });
+
+  test('one that is rejected is told, and turns go without it', async (t) => {
+    const { assistant, log, turn, until } = await startScriptedAssistant(t, {
+      'POST /v1/chat': answered,
+      'POST /v1/apps/manifest': (response) => sendJson(response, 400, refusal('invalid_request')),
+    });
+    assistant.conversation.say('Is it so?');
+    await until(() => turn().phase === 'completed');
+    assert.equal(log.filter(({ code }) => code === 'manifest_rejected').length, 1);
+  });
+});
+
+describe('CLIENT-16: who is signed in', () => {
+  const identified: Answer = (response) => sendJson(response, 200, { end_user_id: 'usr_1', verified: true });
+  const ADA = { id: 'u_1', hmac: 'b'.repeat(64) };
+
+  test('a person keeps what nobody said before, and names themselves from then on', async (t) => {
+    const { assistant, turn, until } = await startScriptedAssistant(t, { 'POST /v1/chat': answered, 'POST /v1/identify': identified });
+    assistant.conversation.say('Is it so?');
+    await until(() => turn().phase === 'completed');
+    const before = assistant.conversation;
+    assert.deepEqual(await assistant.identify(ADA), { end_user_id: 'usr_1', verified: true });
+    assert.equal(assistant.conversation, before);
+    assistant.conversation.say('And now?');
+    await until(() => turn().phase === 'completed');
+    assert.deepEqual(turn().request?.user, ADA);
+  });
+
+  test('another person begins anew, and so does nobody', async (t) => {
+    const { assistant, service } = await startScriptedAssistant(t, { 'POST /v1/identify': identified }, { user: ADA });
+    const opened: unknown[] = [];
+    assistant.onConversation((conversation) => opened.push(conversation));
+    const first = assistant.conversation;
+    await assistant.identify(ADA);
+    assert.equal(assistant.conversation, first);
+    await assistant.identify({ id: 'u_2' });
+    assert.notEqual(assistant.conversation, first);
+    await assistant.signOut();
+    assert.equal(opened.length, 2);
+    assert.equal(service.of('POST', '/v1/identify')[0]?.headers['x-service-user'], `u_1:${ADA.hmac}`);
+  });
+
+  test('a refused sign-in changes nothing', async (t) => {
+    const { assistant, log } = await startScriptedAssistant(t, {
+      'POST /v1/identify': (response) => sendJson(response, 403, refusal('invalid_request', 'The signature is wrong.')),
+    });
+    const before = assistant.conversation;
+    await assert.rejects(assistant.identify(ADA), ({ failure }: ClientError) => failure.status === 403);
+    assert.equal(assistant.conversation, before);
+    assert.ok(log.some(({ code }) => code === 'identify_failed'));
+  });
+});
+
+test('CLIENT-17: a file is sent, tells how far it is, and is sent again where the service says when', async (t) => {
+  const { assistant, service, until } = await startScriptedAssistant(t, {
+    'POST /v1/uploads': (response, _asked, n) => {
+      if (n === 0) sendJson(response, 503, refusal('uploads_unavailable'), { 'Retry-After': '5' });
+      else sendJson(response, 200, { upload_id: 'upl_1', name: 'a.txt', media_type: 'text/plain', size: 5, expires_at: '2026-11-22T00:00:00.000Z' });
+    },
+  });
+  const shares: number[] = [];
+  const sent = assistant.upload(new Blob(['Hello']), 'a.txt', { onProgress: (share) => shares.push(share) });
+  await until(() => service.of('POST', '/v1/uploads').length === 2);
+  assert.equal((await sent).upload_id, 'upl_1');
+  assert.deepEqual(shares, [0, 1, 0, 1]);
+  assert.match(String(service.of('POST', '/v1/uploads')[1]?.body), /name="file"; filename="a\.txt"[\s\S]*Hello/);
+});
+
+test('CLIENT-15: telemetry goes in batches, and what cannot be sent is thrown away', async (t) => {
+  const { assistant, service, clock, log } = await startScriptedAssistant(t, {
+    'POST /v1/events': (response, _asked, n) => (n === 0 ? sendJson(response, 503, refusal('internal')) : response.writeHead(204).end()),
+  });
+  await assistant.ready;
+  for (let n = 0; n < 210; n++) assistant.track({ name: 'opened' });
+  assert.equal(log.filter(({ code }) => code === 'events_dropped').length, 10);
+  for (const batches of [1, 2, 3, 4]) {
+    await eventually(() => clock.waitingMs.includes(10_000));
+    clock.pass(10_000);
+    await eventually(() => service.of('POST', '/v1/events').length === batches);
+  }
+  const sizes = service.of('POST', '/v1/events').map(({ body }) => (JSON.parse(body) as { events: unknown[] }).events.length);
+  assert.deepEqual(sizes, [50, 50, 50, 50]);
+});
+
+test('CLIENT-10, CLIENT-19: handlers answer in their time, and four messages are one too many', async (t) => {
+  const pending = ['look', 'break', 'sleep', 'nowhere'].map((name) => ({
+    invocation_id: `inv_${name}`,
+    name,
+    params: {},
+    risk: 'read' as const,
+    timeout_ms: 1_000,
+    executor: 'client' as const,
+  }));
+  const { assistant, service, turn, until } = await startScriptedAssistant(t, {
+    'POST /v1/chat': (response, asked, n) => {
+      if (n > 0) answered(response, asked, n);
+      else {
+        tell(response, [...ANSWER.slice(0, -1), { type: 'turn.end', status: 'awaiting_tool_results', pending }]);
+        response.end();
+      }
+    },
+  });
+  assistant.registerAction({ name: 'look', description: 'Looks.' }, () => ({ found: true }));
+  assistant.registerAction({ name: 'break', description: 'Breaks.' }, () => {
+    throw new Error('The shelf is gone.');
+  });
+  assistant.registerAction({ name: 'sleep', description: 'Sleeps.' }, () => new Promise(() => {}));
+  const { conversation } = assistant;
+  conversation.say('Look, please.');
+  await until(() => turn().phase === 'completed');
+  const { tool_results: results } = JSON.parse(service.of('POST', '/v1/chat')[1]?.body ?? '') as { tool_results: object[] };
+  assert.deepEqual(results, [
+    { invocation_id: 'inv_look', status: 'ok', result: { found: true } },
+    { invocation_id: 'inv_break', status: 'error', error: 'The shelf is gone.' },
+    { invocation_id: 'inv_sleep', status: 'timeout' },
+    { invocation_id: 'inv_nowhere', status: 'unavailable' },
+  ]);
+  for (let n = 0; n < 4; n++) conversation.say('More.');
+  assert.throws(() => conversation.say('One too many.'), { name: 'ClientError' });
+});
