@@ -84,7 +84,7 @@ export class TurnStream {
         continue;
       }
       if (!(await this.#waitAfter(ending))) return;
-      mode = this.#turn.request === null ? 'attach' : 'send';
+      mode = this.#modeOfNext();
     }
   }
 
@@ -102,6 +102,15 @@ export class TurnStream {
     this.#isClosed = true;
     this.#connection?.close();
     this.#pause.skip();
+  }
+
+  /**
+   * The request itself finds the turn whatever became of it, but is told it from its start: over a line that cuts every stream after so
+   * many bytes it would never come further. So where that brought nothing new, every other try goes on after the last event.
+   */
+  #modeOfNext(): StreamMode {
+    if (this.#turn.request === null) return 'attach';
+    return this.#tries > 1 && this.#tries % 2 === 0 && this.#listener.lastEventId() !== undefined ? 'attach' : 'send';
   }
 
   #recovered(): void {
