@@ -19,7 +19,7 @@
  * ```
  *
  * - **State.** `app` says whether the assistant is there and how it looks. `conversation` is the one that is open, a store each; it is
- *   another one after `startNew`, `open`, `signOut` and `identify` of another person, and `onConversation` tells of it. A state is plain
+ *   another one after `open`, `signOut` and `identify` of another person, and `onConversation` tells of it. A state is plain
  *   data and never changed: draw it, compare it, post it to another thread. `threadOf` puts it in the order in which it is drawn.
  * - **A turn.** `say` and `submit` return at once; the turn appears as `waiting`, `preparing`, `opening`, `answering` and at its end
  *   `completed`, `awaiting_…` or `failed`. While `isReconnecting` it is taken up again by itself. A failed one has a `failure` whose
@@ -44,15 +44,15 @@ import { type AppStore, Availability } from './app/availability.ts';
 import { type Abilities, Composer, type TurnContext } from './app/composer.ts';
 import { deviceId } from './app/device.ts';
 import { Manifest } from './app/manifest.ts';
-import { identify, Person, type SignedPerson, type TurnUser } from './app/person.ts';
+import { OpenConversation } from './app/open-conversation.ts';
+import { identify, Person, type SignedPerson } from './app/person.ts';
 import { Telemetry, type TelemetryEvent } from './app/telemetry.ts';
 import { type UploadOptions, upload } from './app/uploads.ts';
 import { type ActionHandler, ActionHandlers } from './conversation/action-handlers.ts';
-import { Conversation } from './conversation/conversation.ts';
+import { Conversation, type ConversationTabs } from './conversation/conversation.ts';
 import { Keeping } from './conversation/keeping.ts';
 import { Log } from './log.ts';
 import type { FileContent, Surroundings } from './surroundings.ts';
-import { patiently } from './transport/patience.ts';
 import { isPublishableKey, Requests } from './transport/requests.ts';
 
 type ActionDefinition = PostedManifest['actions'][number];
@@ -100,11 +100,9 @@ export class Assistant {
   readonly #handlers: ActionHandlers;
   readonly #keeping: Keeping;
   readonly #telemetry: Telemetry;
-  readonly #listeners = new Set<(conversation: Conversation) => void>();
-  #conversation: Conversation;
+  readonly #opened: OpenConversation;
   #device = '';
   #userToken: string | undefined;
-  #isClosed = false;
 
   constructor(options: AssistantOptions, surroundings: Surroundings) {
     const { address, key, sdk, platform = sdk.split('/')[0] ?? '', abilities, context, user } = options;
@@ -126,19 +124,21 @@ export class Assistant {
     this.#handlers = new ActionHandlers(clock, this.#log);
     this.#keeping = new Keeping(kept, this.#nameOf('conversation'), this.#log);
     this.#telemetry = new Telemetry(this.#requests, clock, this.#log);
-    this.#conversation = this.#makeConversation();
+    const make = (tabs: ConversationTabs | undefined, id?: string) => this.#makeConversation(tabs, id);
+    const place = { surroundings, name: this.#nameOf('tabs'), person: this.#person, keeping: this.#keeping, make, ready: () => this.ready };
+    this.#opened = new OpenConversation(place);
     this.ready = this.#start();
+    this.#opened.joinTabs();
   }
 
   /** The one that is open. */
   get conversation(): Conversation {
-    return this.#conversation;
+    return this.#opened.current;
   }
 
   /** Tells of every other conversation that is opened. Returns what ends it. */
   onConversation(listener: (conversation: Conversation) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#opened.onChange(listener);
   }
 
   /** Declares an action and who runs it. Returns what takes both away. */
@@ -162,7 +162,8 @@ export class Assistant {
     const reply = await identify(this.#requests, this.#surroundings, this.#log, person);
     const { id, hmac } = person;
     const before = this.#person.id;
-    await this.#become({ id, ...(hmac === undefined ? {} : { hmac }) }, before !== null && before !== id);
+    this.#person.is({ id, ...(hmac === undefined ? {} : { hmac }) });
+    await this.#opened.personChanged(before);
     return reply;
   }
 
@@ -170,7 +171,9 @@ export class Assistant {
   async signOut(): Promise<void> {
     await this.ready;
     this.#userToken = undefined;
-    await this.#become(null, this.#person.id !== null);
+    const before = this.#person.id;
+    this.#person.is(null);
+    await this.#opened.personChanged(before);
   }
 
   /** The person's own token, for actions that the service runs; undefined takes it away. It is sent with turns and kept nowhere. */
@@ -178,17 +181,9 @@ export class Assistant {
     this.#userToken = token;
   }
 
-  /** Opens a conversation of before. */
-  open(conversationId: string): Conversation {
-    const conversation = this.#replace(conversationId);
-    void conversation.readNewest();
-    return conversation;
-  }
-
-  /** Opens a new conversation. */
-  startNew(): Conversation {
-    void this.#keeping.forget();
-    return this.#replace(undefined);
+  /** Opens a conversation of before; without an id a new one. In all tabs, where there are several. */
+  open(conversationId?: string): void {
+    this.#opened.open(conversationId);
   }
 
   /** Conversations of before, newest first; `before` is the id of the last that is known. @throws ClientError */
@@ -218,13 +213,12 @@ export class Assistant {
   /** The network is back, or the page is looked at again: takes up everything that waits, at once. */
   wake(): void {
     this.#availability.wake();
-    this.#conversation.wake();
+    this.#opened.current.wake();
   }
 
   /** Ends all of it. Turns go on at the service, and the next page takes them up. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#conversation.close();
+    this.#opened.close();
     this.#availability.close();
     this.#telemetry.close();
     await this.#keeping.settled();
@@ -241,29 +235,10 @@ export class Assistant {
     // Nothing waits for these but turns, for the manifest.
     this.#manifest.start();
     void this.#availability.check();
-    const before = this.#conversation;
-    const left = resumes ? await this.#keeping.read(this.#person.id) : undefined;
-    // Whoever has said something already goes on with that.
-    const isUntouched = this.#conversation === before && before.store.get().context.turns.length === 0;
-    if (left !== undefined && isUntouched && !this.#isClosed) void before.resume(left);
+    if (resumes && this.#surroundings.tabs === undefined) await this.#opened.resume();
   }
 
-  async #become(user: TurnUser, isAnother: boolean): Promise<void> {
-    this.#person.is(user);
-    if (isAnother) {
-      await this.#keeping.forget();
-      this.#replace(undefined);
-    }
-  }
-
-  #replace(conversationId: string | undefined): Conversation {
-    this.#conversation.close();
-    this.#conversation = this.#makeConversation(conversationId);
-    for (const listener of this.#listeners) listener(this.#conversation);
-    return this.#conversation;
-  }
-
-  #makeConversation(conversationId?: string): Conversation {
+  #makeConversation(tabs: ConversationTabs | undefined, conversationId: string | undefined): Conversation {
     return new Conversation(
       {
         requests: this.#requests,
@@ -275,7 +250,7 @@ export class Assistant {
         idleMs: this.#options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
         compose: (turnId, payload, conversation) => this.#compose(turnId, payload, conversation),
         registerAgain: () => this.#manifest.register(),
-        tabs: undefined,
+        tabs,
       },
       conversationId,
     );

@@ -65,6 +65,14 @@ export interface KeptValues {
   remove(name: string): Promise<void>;
 }
 
+/** What tabs of one installation say to each other. A message is plain data. */
+export interface Tabs {
+  /** Calls `onLead` once this tab is the only one of this name that leads. It leads until the result is called, or the tab is gone. */
+  elect(name: string, onLead: () => void): () => void;
+  /** Hears what other tabs of this name post. */
+  join(name: string, onMessage: (message: unknown) => void): { post(message: unknown): void; close(): void };
+}
+
 export interface Surroundings {
   readonly fetch: Fetch;
   readonly sendFile: SendFile;
@@ -73,4 +81,6 @@ export interface Surroundings {
   readonly mintUuid: () => string;
   readonly kept: KeptValues;
   readonly log: LogSink;
+  /** Absent where there are no tabs: then this client speaks with the service itself. */
+  readonly tabs?: Tabs;
 }

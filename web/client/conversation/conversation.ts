@@ -162,11 +162,12 @@ export class Conversation {
     const { conversationId, history } = this.store.get().context;
     const [oldest] = history.messages;
     if (conversationId === undefined || oldest === undefined || !history.hasMore) return;
-    this.store.send({ type: 'earlierRead', page: await this.#page(conversationId, oldest.id) });
+    this.#wish({ type: 'earlierRead', page: await this.#page(conversationId, oldest.id) });
   }
 
   /** The network is back, or somebody looks again: takes up what broke, at once. */
   wake(): void {
+    if (this.#parts.tabs?.isLeading() === false) return;
     this.#followed.wake();
     this.#historyPause.skip();
     this.store.send({ type: 'wake' });

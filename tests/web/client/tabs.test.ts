@@ -1,0 +1,131 @@
+/** Several tabs of one app: one leads, the others mirror it, and whoever is left goes on. */
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { type Assistant, createAssistant } from '../../../web/client/assistant.ts';
+import { threadOf } from '../../../web/client/conversation/thread.ts';
+import { type Page, browser, onWake } from '../../../web/client/platform/browser.ts';
+import { everywhere, keptInMemory } from '../../../web/client/platform/everywhere.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ANSWER, KEY, USUAL } from './scripted-assistant.ts';
+import { type Answer, type ScriptedService, sendJson, startScriptedService, tell } from './scripted-service.ts';
+import { TabsInProcess } from './tabs-in-process.ts';
+
+const history: Answer = (response) =>
+  sendJson(response, 200, { conversation_id: 'cnv_1', messages: [], has_more: false, open: { pending: [] } });
+
+interface Tabbed {
+  readonly service: ScriptedService;
+  open(): Assistant;
+}
+
+async function startTabs(t: TestContext, chat: Answer): Promise<Tabbed> {
+  const answers = { ...USUAL, 'POST /v1/chat': chat, 'GET /v1/conversations/cnv_1/messages': history };
+  const service = await startScriptedService(t, answers);
+  const [tabs, kept] = [new TabsInProcess(), keptInMemory()];
+  const open = (): Assistant => {
+    const abilities = { components: ['text'] };
+    const assistant = createAssistant({ address: service.url, key: KEY, sdk: 'web/1.0.0', abilities }, everywhere({ tabs, kept }));
+    t.after(() => assistant.close());
+    return assistant;
+  };
+  return { service, open };
+}
+
+const stateOf = ({ conversation }: Assistant) => conversation.store.get().context;
+const phasesOf = (assistant: Assistant): string[] => stateOf(assistant).turns.map(({ phase }) => phase);
+const whole: Answer = (response) => {
+  tell(response, ANSWER);
+  response.end();
+};
+
+describe('CLIENT-21: several tabs', () => {
+  test('what is said in any of them is sent once, and shown in all', async (t) => {
+    const { service, open } = await startTabs(t, whole);
+    const [first, second] = [open(), open()];
+    await Promise.all([first.ready, second.ready]);
+    second.conversation.say('From the second.');
+    await eventually(() => phasesOf(first)[0] === 'completed' && phasesOf(second)[0] === 'completed');
+    first.conversation.say('From the first.');
+    await eventually(() => phasesOf(second)[1] === 'completed');
+    assert.equal(service.of('POST', '/v1/chat').length, 2);
+    assert.deepEqual(stateOf(second), stateOf(first));
+  });
+
+  test('a tab that is opened later shows what the others do', async (t) => {
+    const { open } = await startTabs(t, whole);
+    const first = open();
+    first.conversation.say('Hello.');
+    await eventually(() => phasesOf(first)[0] === 'completed');
+    const second = open();
+    await eventually(() => phasesOf(second)[0] === 'completed');
+  });
+
+  test('when the one that leads is closed in mid-answer another one goes on, with the same request', async (t) => {
+    const { service, open } = await startTabs(t, (response, asked, n) => {
+      if (n === 0) tell(response, ANSWER.slice(0, 3));
+      else whole(response, asked, n);
+    });
+    const first = open();
+    await first.ready;
+    const second = open();
+    await second.ready;
+    second.conversation.say('Is it so?');
+    await eventually(() => (stateOf(second).turns[0]?.blocks.length ?? 0) > 0);
+    await first.close();
+    await eventually(() => phasesOf(second)[0] === 'completed');
+    const [one, two] = service.of('POST', '/v1/chat');
+    assert.equal(one?.body, two?.body);
+    assert.equal(threadOf(stateOf(second)).length, 1);
+  });
+});
+
+test('CLIENT-4, CLIENT-6: a page that lacks everything is a place to run in, and one that is looked at again wakes the client', () => {
+  const page = new EventTarget() as unknown as Page;
+  const surroundings = browser({}, page);
+  assert.equal(surroundings.tabs, undefined);
+  const document = Object.assign(new EventTarget(), { visibilityState: 'hidden' });
+  const seen = Object.assign(new EventTarget(), { document });
+  let woken = 0;
+  const end = onWake(() => {
+    woken += 1;
+  }, seen as unknown as Page);
+  seen.dispatchEvent(new Event('online'));
+  document.dispatchEvent(new Event('visibilitychange'));
+  document.visibilityState = 'visible';
+  document.dispatchEvent(new Event('visibilitychange'));
+  seen.dispatchEvent(new Event('pageshow'));
+  assert.equal(woken, 3);
+  end();
+  seen.dispatchEvent(new Event('online'));
+  assert.equal(woken, 3);
+});
+
+test('CLIENT-4: a page keeps values where it may, and tabs of it elect one that leads', async () => {
+  const values = new Map<string, string>();
+  const localStorage = {
+    getItem: (name: string) => values.get(name) ?? null,
+    setItem: (name: string, value: string) => void values.set(name, value),
+    removeItem: (name: string) => void values.delete(name),
+  };
+  const held: Promise<void>[] = [];
+  const locks = {
+    request: async (_name: string, work: () => Promise<void>) => {
+      const lock = work();
+      held.push(lock);
+      await lock;
+    },
+  };
+  const page = Object.assign(new EventTarget(), { localStorage, navigator: { locks }, BroadcastChannel }) as unknown as Page;
+  const { kept, tabs } = browser({}, page);
+  await kept.write('name', 'value');
+  assert.deepEqual([await kept.read('name'), values.get('name')], ['value', 'value']);
+  await kept.remove('name');
+  assert.equal(await kept.read('name'), null);
+  let isLeading = false;
+  const resign = tabs?.elect('tabs', () => {
+    isLeading = true;
+  });
+  assert.ok(isLeading);
+  resign?.();
+  await Promise.all(held);
+});
