@@ -1,0 +1,67 @@
+/** The client as a package: it packs, and in an empty project it installs, type-checks and runs. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { projectRoot } from '../../support/project-root.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+
+const root = projectRoot();
+
+function run(cwd: string, command: string, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  assert.equal(status, 0, `${command} ${args.join(' ')}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+const SOURCE = `
+import { createAssistant } from '@assistant-service/client';
+import { everywhere } from '@assistant-service/client/everywhere';
+import { fallbackOf } from '@assistant-service/client/blocks';
+import { threadOf, type ThreadItem } from '@assistant-service/client/thread';
+import type { LogCode } from '@assistant-service/client/log';
+
+const codes: LogCode[] = [];
+const surroundings = everywhere({ log: ({ code }) => codes.push(code), fetch: () => Promise.reject(new TypeError('no network')) });
+const assistant = createAssistant(
+  { address: 'https://assistant.example', key: 'rd_pk_test_1', sdk: 'web/1.0.0', abilities: { components: ['text'] } },
+  surroundings,
+);
+assistant.registerAction({ name: 'look', description: 'Looks.', params: { order: { type: 'string' } } }, ({ order }) => ({ order }));
+assistant.conversation.say('Hello');
+const items: readonly ThreadItem[] = threadOf(assistant.conversation.store.get().context);
+const [item] = items;
+if (item?.kind !== 'turn') throw new Error('the turn is not shown');
+item.turn.blocks.map(fallbackOf);
+await assistant.ready;
+await assistant.close();
+console.log(item.turn.phase);
+process.exit(0);
+`;
+
+test('CLIENT-22: the client is a package that installs, type-checks and runs in an empty project', (t) => {
+  const dir = temporaryDir(t);
+  const made = join(dir, 'package');
+  run(root, process.execPath, 'web/client/pack.mjs', made);
+  const [{ filename }] = JSON.parse(run(made, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', dir)) as [{ filename: string }];
+  const project = join(dir, 'project');
+  const home = join(project, 'node_modules/@assistant-service/client');
+  mkdirSync(home, { recursive: true });
+  run(dir, 'tar', '-xzf', join(dir, filename), '-C', home, '--strip-components=1');
+  const { dependencies } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+  const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+  for (const [name, version] of Object.entries(dependencies)) {
+    assert.equal(own.dependencies[name], version, `${name} is of the version that the service has`);
+    // As an installation would put them there, without asking a registry.
+    const link = join(project, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), link);
+  }
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(project, 'index.ts'), `declare const process: { exit(code: number): never };\n${SOURCE}`);
+  const compilerOptions = { strict: true, exactOptionalPropertyTypes: true, module: 'nodenext', target: 'es2023', types: [], outDir: 'out' };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
+  assert.equal(run(project, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'), '');
+  assert.equal(run(project, process.execPath, 'out/index.js').trim(), 'preparing');
+});
