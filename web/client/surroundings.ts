@@ -77,7 +77,7 @@ export interface Surroundings {
   readonly fetch: Fetch;
   readonly sendFile: SendFile;
   readonly clock: Clock;
-  /** A random UUID (version 4) in lower case: `crypto.randomUUID` fits. */
+  /** A random UUID (version 4) in lower case: `() => crypto.randomUUID()`. */
   readonly mintUuid: () => string;
   readonly kept: KeptValues;
   readonly log: LogSink;

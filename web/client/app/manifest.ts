@@ -54,7 +54,7 @@ export class Manifest {
   register(): void {
     this.#hash = undefined;
     const document = this.#document;
-    const sending = this.#post(document).finally(() => {
+    const sending: Promise<void> = this.#post(document).finally(() => {
       if (this.#sending === sending) this.#sending = undefined;
     });
     this.#sending = sending;

@@ -47,7 +47,7 @@ export function ready(blocks: readonly AnswerBlock[], index: number, block: Bloc
 /** The end of the turn: what did not become ready never will. */
 export function settle(blocks: readonly AnswerBlock[]): readonly AnswerBlock[] {
   return blocks.some(({ phase }) => phase === 'announced')
-    ? blocks.map((block) => (block.phase === 'announced' ? { ...block, phase: 'unfinished' } : block))
+    ? blocks.map((block): AnswerBlock => (block.phase === 'announced' ? { ...block, phase: 'unfinished' } : block))
     : blocks;
 }
 

@@ -99,7 +99,7 @@ function lostOutcome({ invocation_id }: OpenCall): ToolResult {
  */
 export function restore(calls: Calls, open: readonly OpenCall[], isSending: (turnId: string) => boolean): Calls {
   const awaited = new Set(open.map(({ invocation_id: id }) => id));
-  const settled = calls.map((call): Call => {
+  const settled: Calls = calls.map((call): Call => {
     if (call.phase === 'sending' && isSending(call.sentBy ?? '')) return call;
     if (!awaited.has(call.invocation_id)) return { ...call, phase: 'settled' };
     return call.phase === 'sending' ? { ...call, phase: 'answered' } : call;
@@ -193,13 +193,13 @@ export function ran(calls: Calls, id: string, outcome: Pick<ToolResult, 'status'
 
 /** Results go out with this turn. */
 export function send(calls: Calls, ids: readonly string[], turnId: string): Calls {
-  return calls.map((call) => (ids.includes(call.invocation_id) ? { ...call, phase: 'sending', sentBy: turnId } : call));
+  return calls.map((call): Call => (ids.includes(call.invocation_id) ? { ...call, phase: 'sending', sentBy: turnId } : call));
 }
 
 /** The turn that carries results has begun: they are the service's. */
 export function delivered(calls: Calls, turnId: string): Calls {
   return calls.some(({ sentBy, phase }) => sentBy === turnId && phase === 'sending')
-    ? calls.map((call) => (call.sentBy === turnId && call.phase === 'sending' ? { ...call, phase: 'settled' } : call))
+    ? calls.map((call): Call => (call.sentBy === turnId && call.phase === 'sending' ? { ...call, phase: 'settled' } : call))
     : calls;
 }
 
@@ -218,7 +218,7 @@ export function undelivered(calls: Calls, turnId: string, card: Block | undefine
 
 /** The attempt that made these calls failed: nobody waits for their results. */
 export function abandoned(calls: Calls, turnId: string): Calls {
-  return calls.map((call) => (call.askedBy === turnId && call.phase !== 'settled' ? { ...call, phase: 'settled' } : call));
+  return calls.map((call): Call => (call.askedBy === turnId && call.phase !== 'settled' ? { ...call, phase: 'settled' } : call));
 }
 
 /** Receipts of what the service took (CONFIRM-19). */

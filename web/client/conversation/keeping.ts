@@ -19,7 +19,7 @@ const KEPT_MAX_CHARS = 256 * 1024;
 function isRecord(value: unknown): value is KeptRecord {
   const record = value as KeptRecord | null | undefined;
   const conversation = record?.conversation;
-  return record?.v === 1 && Array.isArray(conversation?.turns) && Array.isArray(conversation.calls);
+  return record?.v === 1 && Array.isArray(conversation?.turns) && Array.isArray(conversation?.calls);
 }
 
 /** Turns that the service may not know yet, or that somebody may still ask for again. */

@@ -1,5 +1,4 @@
 /** Surroundings of what browsers, Node and workers have in common. Values are kept in memory unless something better is handed in. */
-import type { LogSink } from '../log.ts';
 import type { Clock, FileContent, FileRequest, KeptValues, SendFile, Surroundings } from '../surroundings.ts';
 
 /** The system's clock. */
@@ -44,7 +43,7 @@ export const sendByFetch: SendFile = async ({ address, headers, file, signal, on
 };
 
 /** What `given` says, and the platform's own for the rest. */
-export function everywhere(given: Partial<Surroundings> & { readonly log?: LogSink } = {}): Surroundings {
+export function everywhere(given: Partial<Surroundings> = {}): Surroundings {
   return {
     fetch: (address, request) => fetch(address, request),
     sendFile: sendByFetch,

@@ -90,7 +90,8 @@ export class Requests {
     const hasBody = request.body !== undefined;
     const cancel = new AbortController();
     const { answer, text } = await this.#inTime(cancel, async () => {
-      const answer = await this.#surroundings.fetch(this.address(request.path), {
+      const { fetch } = this.#surroundings;
+      const answer = await fetch(this.address(request.path), {
         method: request.method,
         headers: { ...this.headers({ hasBody, isTurn: false }), ...request.headers },
         signal: cancel.signal,

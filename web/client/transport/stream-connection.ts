@@ -41,7 +41,9 @@ export class StreamConnection {
     this.#heard();
     let isOpen = false;
     try {
-      const answer = await this.#parts.fetch(address, { ...request, signal: this.#cancel.signal });
+      // Not as a method: a browser's fetch refuses to be one of anything else.
+      const { fetch } = this.#parts;
+      const answer = await fetch(address, { ...request, signal: this.#cancel.signal });
       this.#heard();
       if (answer.status !== 200) {
         return { kind: 'refused', failure: refusalFrom(answer, await answer.text(), this.#parts.clock.nowMs()) };

@@ -57,6 +57,10 @@ export class TurnStream {
   /** Since when nothing new has come; undefined while something does. */
   #troubleSinceMs: number | undefined;
   #tries = 0;
+  /** Connections in a row that told events and none that was new. */
+  #fruitless = 0;
+  /** The present connection told something. */
+  #hasHeard = false;
 
   constructor(parts: TurnStreamParts, turn: FollowedTurn, listener: TurnListener) {
     this.#parts = parts;
@@ -73,7 +77,7 @@ export class TurnStream {
       const before = this.#listener.lastEventId();
       const ending = await this.#connect(mode);
       if (this.#isClosed || this.#listener.isOver()) return;
-      if (this.#listener.lastEventId() !== before) this.#recovered();
+      this.#noteProgress(before);
       if (ending.kind === 'refused' && !this.#isWorthWaiting(ending.failure, isAgain)) {
         if (mode !== 'attach' || ending.failure.status !== 404 || this.#turn.request === null) {
           this.#listener.failed(ending.failure);
@@ -110,12 +114,18 @@ export class TurnStream {
    */
   #modeOfNext(): StreamMode {
     if (this.#turn.request === null) return 'attach';
-    return this.#tries > 1 && this.#tries % 2 === 0 && this.#listener.lastEventId() !== undefined ? 'attach' : 'send';
+    return this.#fruitless % 2 === 1 ? 'attach' : 'send';
   }
 
-  #recovered(): void {
+  /** A connection ended that was told of events up to now, and before it up to `before`. */
+  #noteProgress(before: number | undefined): void {
+    if (this.#listener.lastEventId() === before) {
+      if (before !== undefined && this.#hasHeard) this.#fruitless += 1;
+      return;
+    }
     this.#troubleSinceMs = undefined;
     this.#tries = 0;
+    this.#fruitless = 0;
   }
 
   /** A turn that was sent before is waited for; the refusal of a new one is told at once. */
@@ -127,9 +137,11 @@ export class TurnStream {
     const { requests, clock, idleMs } = this.#parts;
     const connection = new StreamConnection({ fetch: requests.fetch, clock, idleMs });
     this.#connection = connection;
+    this.#hasHeard = false;
     this.#listener.opened(mode);
     const { address, request } = mode === 'send' ? this.#sending() : this.#attaching();
     return connection.run(requests.address(address), request, (reading) => {
+      this.#hasHeard = true;
       this.#listener.told(reading);
       if (this.#listener.isOver()) connection.close();
     });
