@@ -67,7 +67,7 @@ export interface AssistantOptions {
   readonly sdk: string;
   readonly platform?: string;
   readonly abilities: Abilities;
-  /** Of the manifest; the app's own. */
+  /** The app's own version of its manifest. */
   readonly manifestVersion?: string;
   readonly routes?: readonly RouteDefinition[];
   /** What surrounds each question, asked for when it is sent; one second at most. */
@@ -76,9 +76,9 @@ export interface AssistantOptions {
   readonly user?: { readonly id: string; readonly hmac?: string } | null;
   /** Whether the conversation of an earlier page is gone on with. True unless said otherwise. */
   readonly resumes?: boolean;
-  /** Of requests that are answered at once. 8,000 unless said otherwise. */
+  /** Requests that are answered at once take so long at most. 8,000 unless said otherwise. */
   readonly requestTimeoutMs?: number;
-  /** Of streams that fall silent. 45,000 unless said otherwise. */
+  /** A stream that is silent for so long is given up. 45,000 unless said otherwise. */
   readonly idleTimeoutMs?: number;
 }
 

@@ -23,7 +23,7 @@ export function restored(state: State, { kept }: EventNamed<'restored'>, enq: En
 /** The newest page of the history, with what is open by the service's word. */
 export function newestRead(state: State, { page }: EventNamed<'newestRead'>, enq: Enqueue): State {
   const { turn: open, pending } = page.open;
-  const known = notTold(state.turns).map((turn) =>
+  const known = notTold(state.turns, state.history, page).map((turn) =>
     turn.turnId === open?.turn_id ? { ...turn, messageId: open.message_id } : turn,
   );
   const others: readonly TurnState[] =

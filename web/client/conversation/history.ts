@@ -12,22 +12,24 @@ export interface History {
   /** Whether there are earlier ones. */
   readonly hasMore: boolean;
   readonly phase: 'unread' | 'reading' | 'read' | 'failed';
+  /** Turns that were over when it was asked for, so that its newest page tells them. */
+  readonly covers: readonly string[];
 }
 
-export const NO_HISTORY: History = { messages: [], hasMore: false, phase: 'unread' };
+export const NO_HISTORY: History = { messages: [], hasMore: false, phase: 'unread', covers: [] };
 
 /** An earlier page before what is there. */
 export function withEarlier(history: History, { messages, has_more: hasMore }: MessagesReply): History {
   const known = new Set(history.messages.map(({ id }) => id));
-  return { phase: 'read', hasMore, messages: [...messages.filter(({ id }) => !known.has(id)), ...history.messages] };
+  return { ...history, phase: 'read', hasMore, messages: [...messages.filter(({ id }) => !known.has(id)), ...history.messages] };
 }
 
 /** The newest page in the place of what it covers. Without an overlap all that was read before is let go: something lies between. */
 export function withNewest(history: History, { messages, has_more: hasMore }: MessagesReply): History {
   const [first] = messages;
   const at = first === undefined ? -1 : history.messages.findIndex(({ id }) => id === first.id);
-  if (at < 0) return { phase: 'read', messages, hasMore };
-  return { phase: 'read', hasMore: history.hasMore, messages: [...history.messages.slice(0, at), ...messages] };
+  if (at < 0) return { phase: 'read', messages, hasMore, covers: [] };
+  return { phase: 'read', covers: [], hasMore: history.hasMore, messages: [...history.messages.slice(0, at), ...messages] };
 }
 
 /**
@@ -56,7 +58,13 @@ export function withBlock(history: History, block: Block): History {
   return { ...history, messages: history.messages.with(at, { ...message, blocks }) };
 }
 
-/** Turns that the newest page of the history does not tell already: those that are not over. */
-export function notTold(turns: readonly TurnState[]): readonly TurnState[] {
-  return turns.filter((turn) => isBusy(turn) || turn.phase === 'waiting' || turn.phase === 'failed');
+/** Whether a turn has said all that it will. One that failed may be asked for again. */
+export function isDone(turn: TurnState): boolean {
+  return !(isBusy(turn) || turn.phase === 'waiting' || turn.phase === 'failed');
+}
+
+/** Turns that the newest page does not tell: all but those that were over when it was asked for, or that it shows. */
+export function notTold(turns: readonly TurnState[], { covers }: History, { messages }: MessagesReply): readonly TurnState[] {
+  const told = new Set(messages.map(({ id }) => id));
+  return turns.filter((turn) => !isDone(turn) || !(covers.includes(turn.turnId) || told.has(turn.messageId ?? '')));
 }

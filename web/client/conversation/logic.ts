@@ -6,7 +6,7 @@ import { createStoreLogic } from '@xstate/store';
 import * as calls from './calls.ts';
 import * as cardEvents from './card-events.ts';
 import { changeBlock, changeTurn, type EventNamed, type State } from './changes.ts';
-import { NO_HISTORY, withEarlier } from './history.ts';
+import { isDone, NO_HISTORY, withEarlier } from './history.ts';
 import * as historyEvents from './history-events.ts';
 import type { ConversationEffects, ConversationEvents } from './state.ts';
 import * as turns from './turn.ts';
@@ -25,8 +25,9 @@ function skipped(turn: turns.TurnState, seq: number): turns.TurnState {
   return turns.isLive(turn) && turn.connection !== 'refusal' && seq > turn.lastSeq ? { ...turn, lastSeq: seq } : turn;
 }
 
-function reading(state: State, phase: 'reading' | 'failed'): State {
-  return { ...state, history: { ...state.history, phase } };
+function asked(state: State): State {
+  const covers = state.turns.filter(isDone).map(({ turnId }) => turnId);
+  return { ...state, history: { ...state.history, phase: 'reading', covers } };
 }
 
 /** One store a conversation. Its input is the state to begin with. */
@@ -61,10 +62,10 @@ export const conversationLogic = createStoreLogic<State, ConversationEvents, Con
       return turnEvents.advance({ ...state, calls: calls.ran(state.calls, invocationId, outcome) }, enq);
     },
     restored: historyEvents.restored,
-    historyAsked: (state) => reading(state, 'reading'),
+    historyAsked: asked,
     newestRead: historyEvents.newestRead,
     earlierRead: (state, { page }) => ({ ...state, history: withEarlier(state.history, page) }),
-    historyFailed: (state) => reading(state, 'failed'),
+    historyFailed: (state) => ({ ...state, history: { ...state.history, phase: 'failed' } }),
     blockChanged: (state, { block }) => changeBlock(state, block),
     rated,
     mirrored: (_state, { state }) => state,

@@ -71,7 +71,7 @@ export class TurnStream {
 
   /** Follows the turn to its end, beginning with this mode. Never rejects. */
   async follow(first: StreamMode): Promise<void> {
-    // A turn that is attached to has been opened: its first connection is a second try.
+    // A turn that is attached to has been opened: its first connection tries again.
     let isAgain = first === 'attach';
     for (let mode = first; ; isAgain = true) {
       const before = this.#listener.lastEventId();

@@ -1,4 +1,4 @@
-/** The client and the server's statechart agree: whatever happens to a turn at the service, the client that hears of it is in the same state. */
+/** The client and the server's statechart agree: whatever happens to a turn at the service, the client that is told of it is in the same state. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -233,6 +233,19 @@ describe('CLIENT-13: what the service tells of a conversation', () => {
     assert.deepEqual(shown(steps), ['q1', 'msg_1']);
   });
 
+  test('a turn that ended while the page was on its way stays, and its question is shown once', () => {
+    const steps = new ConversationSteps().begin();
+    [start(), opened, delta].forEach((event, seq) => void steps.tell(seq, event));
+    steps.send({ type: 'historyAsked' });
+    steps.tell(3, ended);
+    steps.send({ type: 'newestRead', page: page(['q1', 'a1', 'q2'], { open: running }) });
+    assert.deepEqual(shown(steps), ['q1', 'a1', TURN_ID]);
+    assert.equal(steps.turn().phase, 'completed');
+    steps.send({ type: 'historyAsked' });
+    steps.send({ type: 'newestRead', page: page(['q1', 'a1', 'q2', 'other']) });
+    assert.deepEqual(shown(steps), ['q1', 'a1', 'q2', 'other']);
+  });
+
   test('pages overlap and are put together, each message once', () => {
     const steps = new ConversationSteps();
     steps.send({ type: 'newestRead', page: page(['q3', 'a3', 'q4'], { has_more: true }) });
