@@ -1,12 +1,11 @@
 /** What the client says to whoever builds with it: records with codes that stay as they are. It never writes to a console by itself. */
 
-/** Every code with its meaning. Codes are added; none is renamed. */
+/** Every code with its meaning. Codes are added; none is renamed. `component_unknown` and `deprecated` are for SDKs that draw. */
 export const LOG_CODES = {
   action_error: 'a handler of an action threw; the assistant is told that the action failed',
   action_timeout: 'a handler of an action took longer than the action may; the assistant is told so',
   action_unregistered: 'the assistant called an action that has no handler here',
   action_result_invalid: 'what a handler returned is no JSON, or more than 16 KB of it',
-  action_outcome_unknown: 'the app was closed while a confirmed action ran, so that nobody knows whether it was done',
   app_not_live: 'the key is a live one and the app is not live: the launcher stays hidden',
   app_refused: 'the service refuses this app, key or page: the launcher stays hidden',
   availability_changed: 'the assistant became available, or stopped being so',

@@ -46,7 +46,7 @@ export class Keeping {
   readonly #name: string;
   readonly #log: Log;
   #writing: Promise<void> = Promise.resolve();
-  #next: (() => string | undefined) | undefined;
+  #next: (() => Promise<void>) | undefined;
 
   /** `name` is one app's, by its key. */
   constructor(kept: KeptValues, name: string, log: Log) {
@@ -69,16 +69,16 @@ export class Keeping {
 
   /** Writes the state as it is when all that happens now has happened. States in between are passed over. */
   keep(state: () => ConversationState, person: string | null): void {
-    const isPlanned = this.#next !== undefined;
-    this.#next = () => written(state(), person);
-    if (!isPlanned) this.#writing = this.#writing.then(() => this.#write());
+    this.#plan(async () => {
+      const text = written(state(), person);
+      if (text !== undefined) await this.#kept.write(this.#name, text);
+    });
   }
 
   /** Nothing is kept from now on, until `keep`. */
   async forget(): Promise<void> {
-    this.#next = undefined;
+    this.#plan(() => this.#kept.remove(this.#name));
     await this.#writing;
-    await this.#safely(() => this.#kept.remove(this.#name));
   }
 
   /** Resolves when all that was asked for is written. */
@@ -86,10 +86,16 @@ export class Keeping {
     await this.#writing;
   }
 
-  async #write(): Promise<void> {
-    const text = this.#next?.();
-    this.#next = undefined;
-    if (text !== undefined) await this.#safely(() => this.#kept.write(this.#name, text));
+  /** The last of several pieces of work that wait is done: it makes the others needless. */
+  #plan(work: () => Promise<void>): void {
+    const isPlanned = this.#next !== undefined;
+    this.#next = work;
+    if (isPlanned) return;
+    this.#writing = this.#writing.then(() => {
+      const next = this.#next;
+      this.#next = undefined;
+      return next === undefined ? undefined : this.#safely(next);
+    });
   }
 
   async #safely(work: () => Promise<void>): Promise<void> {

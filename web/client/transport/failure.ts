@@ -73,7 +73,7 @@ function isBlock(value: unknown): value is Block {
 /** What a refusal says, whoever wrote it. `answer` is its head, `text` its body. */
 export function refusalFrom(answer: Pick<FetchAnswer, 'status' | 'headers'>, text: string, nowMs: number): Failure {
   const body = parsedJson(text);
-  const said = isRecord(body) && isRecord(body.error) ? body.error : {};
+  const said: Readonly<Record<string, unknown>> = isRecord(body) && isRecord(body.error) ? body.error : {};
   const after = retryAfterMs(answer.headers.get('Retry-After'), nowMs);
   const retryable = RETRYABLE_STATUS.has(answer.status);
   return {
