@@ -106,7 +106,7 @@ export class Assistant {
 
   constructor(options: AssistantOptions, surroundings: Surroundings) {
     const { address, key, sdk, platform = sdk.split('/')[0] ?? '', abilities, context, user } = options;
-    const { requestTimeoutMs = REQUEST_TIMEOUT_MS, routes = [], manifestVersion = '1' } = options;
+    const { requestTimeoutMs = REQUEST_TIMEOUT_MS, routes = [], manifestVersion = '1', resumes = true } = options;
     const { clock, kept } = surroundings;
     this.#options = options;
     this.#surroundings = surroundings;
@@ -125,8 +125,15 @@ export class Assistant {
     this.#keeping = new Keeping(kept, this.#nameOf('conversation'), this.#log);
     this.#telemetry = new Telemetry(this.#requests, clock, this.#log);
     const make = (tabs: ConversationTabs | undefined, id?: string) => this.#makeConversation(tabs, id);
-    const place = { surroundings, name: this.#nameOf('tabs'), person: this.#person, keeping: this.#keeping, make, ready: () => this.ready };
-    this.#opened = new OpenConversation(place);
+    this.#opened = new OpenConversation({
+      surroundings,
+      name: this.#nameOf('tabs'),
+      person: this.#person,
+      keeping: this.#keeping,
+      resumes,
+      make,
+      ready: () => this.ready,
+    });
     this.ready = this.#start();
     this.#opened.joinTabs();
   }
@@ -225,7 +232,7 @@ export class Assistant {
   }
 
   async #start(): Promise<void> {
-    const { key, resumes = true } = this.#options;
+    const { key } = this.#options;
     const { kept, mintUuid } = this.#surroundings;
     this.#device = await deviceId(kept, this.#nameOf('device'), mintUuid, this.#log);
     if (!isPublishableKey(key)) {
@@ -235,7 +242,7 @@ export class Assistant {
     // Nothing waits for these but turns, for the manifest.
     this.#manifest.start();
     void this.#availability.check();
-    if (resumes && this.#surroundings.tabs === undefined) await this.#opened.resume();
+    if (this.#surroundings.tabs === undefined) await this.#opened.resume();
   }
 
   #makeConversation(tabs: ConversationTabs | undefined, conversationId: string | undefined): Conversation {

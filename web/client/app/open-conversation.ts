@@ -12,6 +12,8 @@ export interface ConversationPlace {
   readonly name: string;
   readonly person: Person;
   readonly keeping: Keeping;
+  /** Whether the conversation of an earlier page is gone on with. */
+  readonly resumes: boolean;
   readonly make: (tabs: ConversationTabs | undefined, conversationId?: string) => Conversation;
   /** Resolves when requests can be sent. */
   readonly ready: () => Promise<void>;
@@ -47,12 +49,12 @@ export class OpenConversation {
 
   /** Somebody else is signed in, or nobody. What nobody in particular said before stays open. */
   async personChanged(before: string | null): Promise<void> {
-    const { person, keeping } = this.#place;
+    const { person, keeping, surroundings } = this.#place;
     if (person.id === before) return;
     if (before !== null) {
       await keeping.forget();
       this.#replace(undefined);
-    }
+    } else if (surroundings.tabs === undefined) await this.resume();
     this.joinTabs();
   }
 
@@ -76,14 +78,14 @@ export class OpenConversation {
    * on with that.
    */
   async resume(): Promise<void> {
-    const { keeping, person, surroundings } = this.#place;
+    const { keeping, person, surroundings, resumes } = this.#place;
     const conversation = this.#current;
     const own = (): KeptConversation | undefined => {
       const { conversationId, turns, calls } = conversation.store.get().context;
       return conversationId === undefined && turns.length === 0 ? undefined : { conversationId, turns, calls };
     };
     const mirrored = own();
-    const left = mirrored ?? (await keeping.read(person.id));
+    const left = mirrored ?? (resumes ? await keeping.read(person.id) : undefined);
     if (left === undefined || this.#current !== conversation || this.#isClosed) return;
     if (surroundings.tabs !== undefined || own() === undefined) void conversation.resume(left);
   }
