@@ -16,6 +16,7 @@ import type { Call } from './calls.ts';
 import { CardRequests } from './card-requests.ts';
 import { findTurn } from './changes.ts';
 import { FollowedTurns } from './followed-turns.ts';
+import { oldestMessageId } from './history.ts';
 import type { Keeping } from './keeping.ts';
 import { type ConversationStore, conversationLogic, NEW_CONVERSATION } from './logic.ts';
 import { Opinions } from './opinions.ts';
@@ -159,10 +160,10 @@ export class Conversation {
 
   /** Reads the page before what is there. @throws ClientError */
   async readEarlier(): Promise<void> {
-    const { conversationId, history } = this.store.get().context;
-    const [oldest] = history.messages;
+    const { conversationId, history, turns } = this.store.get().context;
+    const oldest = oldestMessageId(history, turns);
     if (conversationId === undefined || oldest === undefined || !history.hasMore) return;
-    this.#wish({ type: 'earlierRead', page: await this.#page(conversationId, oldest.id) });
+    this.#wish({ type: 'earlierRead', page: await this.#page(conversationId, oldest) });
   }
 
   /** The network is back, or somebody looks again: takes up what broke, at once. */

@@ -18,8 +18,21 @@ export interface History {
 
 export const NO_HISTORY: History = { messages: [], hasMore: false, phase: 'unread', covers: [] };
 
-/** An earlier page before what is there. */
-export function withEarlier(history: History, { messages, has_more: hasMore }: MessagesReply): History {
+/** The oldest message that is known, of the history or of a turn: earlier pages end before it. */
+export function oldestMessageId({ messages }: History, turns: readonly TurnState[]): string | undefined {
+  return messages[0]?.id ?? turns.find(({ messageId }) => messageId !== undefined)?.messageId;
+}
+
+/** Whether the person said something with this turn, so that their message is shown with it. */
+function hasWords({ payload: { message, form_submission: form } }: TurnState): boolean {
+  return message !== undefined || form !== undefined;
+}
+
+/** An earlier page before what is there. Where it ends with what the oldest turn was asked, that is the turn's. */
+export function withEarlier(history: History, page: MessagesReply, [oldest]: readonly TurnState[]): History {
+  const { has_more: hasMore } = page;
+  const isAsked = history.messages.length === 0 && oldest !== undefined && hasWords(oldest) && page.messages.at(-1)?.role === 'user';
+  const messages = isAsked ? page.messages.slice(0, -1) : page.messages;
   const known = new Set(history.messages.map(({ id }) => id));
   return { ...history, phase: 'read', hasMore, messages: [...messages.filter(({ id }) => !known.has(id)), ...history.messages] };
 }
@@ -41,9 +54,8 @@ export function withoutTurn(history: History, turn: TurnState, isLast: boolean):
   const answer = messages.findIndex(({ id }) => id === turn.messageId);
   if (answer < 0 && !isLast) return history;
   const end = answer < 0 ? messages.length : answer;
-  const { message, form_submission: form } = turn.payload;
   // What somebody else's turn was asked stays: nothing else shows it.
-  const isAsked = (message !== undefined || form !== undefined) && messages[end - 1]?.role === 'user';
+  const isAsked = hasWords(turn) && messages[end - 1]?.role === 'user';
   const start = isAsked ? end - 1 : end;
   const count = end - start + (answer < 0 ? 0 : 1);
   return count === 0 ? history : { ...history, messages: messages.toSpliced(start, count) };
@@ -61,6 +73,17 @@ export function withBlock(history: History, block: Block): History {
 /** Whether a turn has said all that it will. One that failed may be asked for again. */
 export function isDone(turn: TurnState): boolean {
   return !(isBusy(turn) || turn.phase === 'waiting' || turn.phase === 'failed');
+}
+
+/** Turns that are over and held. A conversation goes on for years in a tab that is never closed. */
+const DONE_MAX = 200;
+/** Let go at once, so that it does not happen with every turn. */
+const LET_GO = 50;
+
+/** Lets the oldest turns go, and with them what lies before: all of it is read again as earlier pages. */
+export function bounded(history: History, turns: readonly TurnState[]): { readonly history: History; readonly turns: readonly TurnState[] } {
+  if (turns.length <= DONE_MAX || !turns.slice(0, LET_GO).every(isDone)) return { history, turns };
+  return { turns: turns.slice(LET_GO), history: { ...NO_HISTORY, phase: 'read', hasMore: true } };
 }
 
 /** Turns that the newest page does not tell: all but those that were over when it was asked for, or that it shows. */

@@ -64,7 +64,7 @@ export const conversationLogic = createStoreLogic<State, ConversationEvents, Con
     restored: historyEvents.restored,
     historyAsked: asked,
     newestRead: historyEvents.newestRead,
-    earlierRead: (state, { page }) => ({ ...state, history: withEarlier(state.history, page) }),
+    earlierRead: (state, { page }) => ({ ...state, history: withEarlier(state.history, page, state.turns) }),
     historyFailed: (state) => ({ ...state, history: { ...state.history, phase: 'failed' } }),
     blockChanged: (state, { block }) => changeBlock(state, block),
     rated,

@@ -4,7 +4,7 @@ import type { NumberedEvent } from '../events.ts';
 import type { Failure } from '../transport/failure.ts';
 import * as calls from './calls.ts';
 import { changeBlock, changeTurn, type Enqueue, type EventNamed, findBlock, findTurn, type State, withCalls } from './changes.ts';
-import { withoutTurn } from './history.ts';
+import { bounded, withoutTurn } from './history.ts';
 import * as turns from './turn.ts';
 
 type TurnState = turns.TurnState;
@@ -94,7 +94,7 @@ function over(state: State, turn: TurnState, againMs: number | undefined, enq: E
   const asked = withCalls(state, calls.left(state.calls, turn.pending, turn.turnId), enq);
   // A card is shown before its call is known.
   const blocks = turn.blocks.flatMap((each) => (each.phase === 'ready' ? [each.block] : []));
-  const known = { ...asked, calls: blocks.reduce(calls.shown, asked.calls) };
+  const known = { ...asked, calls: blocks.reduce(calls.shown, asked.calls), ...bounded(asked.history, asked.turns) };
   return advance(known, enq);
 }
 

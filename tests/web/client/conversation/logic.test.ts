@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { MessageReply, MessagesReply } from '../../../../protocol/runtime/messages.ts';
 import type { StreamEvent } from '../../../../protocol/runtime/stream-events.ts';
 import { fallbackOf } from '../../../../web/client/conversation/answer-blocks.ts';
+import { oldestMessageId } from '../../../../web/client/conversation/history.ts';
 import { threadOf } from '../../../../web/client/conversation/thread.ts';
 import { ConversationSteps, TURN_ID } from './conversation-steps.ts';
 
@@ -244,6 +245,21 @@ describe('CLIENT-13: what the service tells of a conversation', () => {
     steps.send({ type: 'historyAsked' });
     steps.send({ type: 'newestRead', page: page(['q1', 'a1', 'q2', 'other']) });
     assert.deepEqual(shown(steps), ['q1', 'a1', 'q2', 'other']);
+  });
+
+  test('CLIENT-23: a conversation that goes on and on holds so much, and what was let go is an earlier page', () => {
+    const steps = new ConversationSteps();
+    const SAID = 240;
+    for (let n = 1; n <= SAID; n++) {
+      steps.begin(`turn_${n}`);
+      [start(`a${n}`), opened, delta, ended].forEach((event, seq) => void steps.tell(seq, event, `turn_${n}`));
+    }
+    const held = steps.state.turns.length;
+    assert.ok(held <= 200 && steps.state.history.hasMore);
+    const first = SAID - held + 1;
+    assert.equal(oldestMessageId(steps.state.history, steps.state.turns), `a${first}`);
+    steps.send({ type: 'earlierRead', page: page([`q${first - 1}`, `a${first - 1}`, `q${first}`]) });
+    assert.deepEqual(shown(steps).slice(0, 3), [`q${first - 1}`, `a${first - 1}`, `turn_${first}`]);
   });
 
   test('pages overlap and are put together, each message once', () => {
