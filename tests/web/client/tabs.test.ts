@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { type Assistant, createAssistant } from '../../../web/client/assistant.ts';
 import { threadOf } from '../../../web/client/conversation/thread.ts';
-import { type Page, browser, onWake } from '../../../web/client/platform/browser.ts';
+import { browser, onWake, type Page } from '../../../web/client/platform/browser.ts';
 import { everywhere, keptInMemory } from '../../../web/client/platform/everywhere.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ANSWER, KEY, USUAL } from './scripted-assistant.ts';
@@ -86,9 +86,12 @@ test('CLIENT-4, CLIENT-6: a page that lacks everything is a place to run in, and
   const document = Object.assign(new EventTarget(), { visibilityState: 'hidden' });
   const seen = Object.assign(new EventTarget(), { document });
   let woken = 0;
-  const end = onWake(() => {
-    woken += 1;
-  }, seen as unknown as Page);
+  const end = onWake(
+    () => {
+      woken += 1;
+    },
+    seen as unknown as Page,
+  );
   seen.dispatchEvent(new Event('online'));
   document.dispatchEvent(new Event('visibilitychange'));
   document.visibilityState = 'visible';

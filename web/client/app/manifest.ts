@@ -1,9 +1,9 @@
 /** Owns the manifest of this build: registers it at the start, after every change, and when the service has forgotten it (CLIENT-9). */
 import type { PostedManifest } from '../../../protocol/runtime/manifest.ts';
-import { patiently } from '../transport/patience.ts';
 import type { Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
+import { patiently } from '../transport/patience.ts';
 import type { Requests } from '../transport/requests.ts';
 
 export class Manifest {

@@ -1,8 +1,8 @@
 /** Who is signed in on this installation, as the app says it, and the binding of the device to them (CLIENT-16). */
 import type { IdentifyReply } from '../../../protocol/runtime/identify.ts';
-import { type Patience, patiently } from '../transport/patience.ts';
 import type { Log } from '../log.ts';
 import { failureOf } from '../transport/failure.ts';
+import { type Patience, patiently } from '../transport/patience.ts';
 import type { Requests } from '../transport/requests.ts';
 
 export interface SignedPerson {

@@ -1,6 +1,7 @@
 /** Owns the app's functions that the assistant may call, and runs them within their time (CLIENT-10). */
-import type { ToolResult } from '../../../protocol/runtime/chat.ts';
+
 import { ACTION_RESULT_MAX_BYTES, TOOL_ERROR_MAX_CHARS } from '../../../protocol/limits.ts';
+import type { ToolResult } from '../../../protocol/runtime/chat.ts';
 import { clip, fitsBytes } from '../../../protocol/schema/text.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';

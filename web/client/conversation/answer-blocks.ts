@@ -63,6 +63,7 @@ const NOTHING_CAME = 'This part of the answer did not arrive.';
 
 /** The words for a block that is not drawn: of an unknown component, or one that never became ready. */
 export function fallbackOf(block: AnswerBlock): string {
-  if (block.phase === 'ready') return block.block.fallback_text ?? (typeof block.block.body.md === 'string' ? block.block.body.md : NOTHING_CAME);
+  if (block.phase === 'ready')
+    return block.block.fallback_text ?? (typeof block.block.body.md === 'string' ? block.block.body.md : NOTHING_CAME);
   return block.text === '' && block.phase === 'unfinished' ? NOTHING_CAME : block.text;
 }

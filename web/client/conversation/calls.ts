@@ -119,7 +119,8 @@ export function restore(calls: Calls, open: readonly OpenCall[], isSending: (tur
 /** Calls whose handlers ran when the app was closed: a read runs again, of a write nobody knows. */
 export function afterReload(calls: Calls): Calls {
   return calls.map((call): Call => {
-    if (call.phase === 'running' && call.risk !== 'read') return { ...call, phase: 'answered', result: lostOutcome({ ...call, status: 'confirmed' }) };
+    if (call.phase === 'running' && call.risk !== 'read')
+      return { ...call, phase: 'answered', result: lostOutcome({ ...call, status: 'confirmed' }) };
     if (call.phase === 'deciding' || call.phase === 'editing') return { ...call, phase: 'asking' };
     return call;
   });
@@ -145,7 +146,9 @@ export function decided(calls: Calls, id: string, { status, receipt }: ConfirmRe
 
 /** The answer or the change was not taken: the card waits again. */
 export function refused(calls: Calls, id: string, failure: Failure): Calls {
-  return changed(calls, id, (call) => (call.phase === 'deciding' || call.phase === 'editing' ? { ...call, phase: 'asking', failure } : call));
+  return changed(calls, id, (call) =>
+    call.phase === 'deciding' || call.phase === 'editing' ? { ...call, phase: 'asking', failure } : call,
+  );
 }
 
 /** A changed value goes out. */

@@ -2,10 +2,10 @@
 import type { ConfirmReply, EditReply } from '../../../protocol/runtime/invocations.ts';
 import type { Log } from '../log.ts';
 import { failureOf } from '../transport/failure.ts';
+import { type Patience, patiently } from '../transport/patience.ts';
 import type { Requests } from '../transport/requests.ts';
 import type { Call, Decision } from './calls.ts';
 import type { ConversationStore } from './logic.ts';
-import { type Patience, patiently } from '../transport/patience.ts';
 
 export class CardRequests {
   readonly #requests: Requests;

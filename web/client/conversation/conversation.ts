@@ -9,6 +9,7 @@ import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
 import type { Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
+import { patiently } from '../transport/patience.ts';
 import { backoffMs, chanceOf, Pause } from '../transport/pause.ts';
 import type { Requests } from '../transport/requests.ts';
 import type { ActionHandlers } from './action-handlers.ts';
@@ -20,7 +21,6 @@ import { oldestMessageId } from './history.ts';
 import type { Keeping } from './keeping.ts';
 import { type ConversationStore, conversationLogic, NEW_CONVERSATION } from './logic.ts';
 import { Opinions } from './opinions.ts';
-import { patiently } from '../transport/patience.ts';
 import type { ConversationEvents, KeptConversation } from './state.ts';
 import { isLive, type Payload, type TurnState } from './turn.ts';
 

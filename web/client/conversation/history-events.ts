@@ -32,10 +32,7 @@ export function newestRead(state: State, { page }: EventNamed<'newestRead'>, enq
       : [{ ...turns.newTurn(open.turn_id, {}, 0), phase: 'answering', messageId: open.message_id }];
   const all = [...others, ...known];
   const shown = all.filter(({ messageId }) => messageId !== undefined);
-  const history = shown.reduce(
-    (before, turn, at) => withoutTurn(before, turn, at === shown.length - 1),
-    withNewest(state.history, page),
-  );
+  const history = shown.reduce((before, turn, at) => withoutTurn(before, turn, at === shown.length - 1), withNewest(state.history, page));
   const isSending = (turnId: string): boolean => all.some((turn) => turn.turnId === turnId);
   const asked = withCalls({ ...state, turns: all, history }, calls.restore(state.calls, pending, isSending), enq);
   const cards = history.messages.flatMap(({ blocks }) => blocks).reduce(calls.shown, asked.calls);

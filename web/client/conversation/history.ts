@@ -66,7 +66,9 @@ export function withBlock(history: History, block: Block): History {
   const at = history.messages.findIndex(({ blocks }) => blocks.some(({ id }) => id === block.id));
   const message = history.messages[at];
   if (message === undefined) return history;
-  const blocks = message.blocks.map((each) => (each.id === block.id && each.revision <= block.revision ? { ...block, index: each.index } : each));
+  const blocks = message.blocks.map((each) =>
+    each.id === block.id && each.revision <= block.revision ? { ...block, index: each.index } : each,
+  );
   return { ...history, messages: history.messages.with(at, { ...message, blocks }) };
 }
 
@@ -81,7 +83,10 @@ const DONE_MAX = 200;
 const LET_GO = 50;
 
 /** Lets the oldest turns go, and with them what lies before: all of it is read again as earlier pages. */
-export function bounded(history: History, turns: readonly TurnState[]): { readonly history: History; readonly turns: readonly TurnState[] } {
+export function bounded(
+  history: History,
+  turns: readonly TurnState[],
+): { readonly history: History; readonly turns: readonly TurnState[] } {
   if (turns.length <= DONE_MAX || !turns.slice(0, LET_GO).every(isDone)) return { history, turns };
   return { turns: turns.slice(LET_GO), history: { ...NO_HISTORY, phase: 'read', hasMore: true } };
 }

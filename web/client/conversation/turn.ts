@@ -161,7 +161,7 @@ export function continued(turn: TurnState): TurnState {
 
 /**
  * The person asks again, or the network is back: the same request once more. What is on the screen stays until the answer begins anew.
- * Of a turn that brought no block the numbers are forgotten, so that a replay may bring what was lost on its way.
+ * The numbers of a turn that brought no block are forgotten, so that a replay may bring what was lost on its way.
  */
 export function retried(turn: TurnState): TurnState {
   if (turn.phase !== 'failed' || turn.request === null) return turn;

@@ -123,7 +123,13 @@ export class Requests {
     const send: SendFile = this.#surroundings.sendFile;
     let answer: FileAnswer;
     try {
-      answer = await send({ address: this.address('/v1/uploads'), headers: this.headers({ hasBody: false, isTurn: false }), file, signal, onProgress });
+      answer = await send({
+        address: this.address('/v1/uploads'),
+        headers: this.headers({ hasBody: false, isTurn: false }),
+        file,
+        signal,
+        onProgress,
+      });
     } catch {
       throw new ClientError(ownFailure('unreachable', 'The file could not be sent. Check the connection.', true));
     }

@@ -27,7 +27,10 @@ describe('CLIENT-14: whether the assistant is there', () => {
     assert.equal(service.of('GET', '/v1/apps/config').length, 1);
     clock.pass(1);
     await eventually(() => availability() === 'available');
-    assert.deepEqual(log.map(({ code }) => code).filter((code) => code.startsWith('config')), ['config_failed']);
+    assert.deepEqual(
+      log.map(({ code }) => code).filter((code) => code.startsWith('config')),
+      ['config_failed'],
+    );
   });
 
   test('an answer takes eight seconds at most', async (t) => {
@@ -52,7 +55,10 @@ describe('CLIENT-14: whether the assistant is there', () => {
     await assistant.ready;
     assert.equal(assistant.app.get().context.availability, 'off');
     assert.deepEqual(service.asked, []);
-    assert.deepEqual(log.map(({ code }) => code), ['key_invalid']);
+    assert.deepEqual(
+      log.map(({ code }) => code),
+      ['key_invalid'],
+    );
   });
 
   test('the next visit asks with the ETag, and looks as the last did until then', async (t) => {
@@ -168,7 +174,14 @@ test('CLIENT-17: a file is sent, tells how far it is, and is sent again where th
   const { assistant, service, until } = await startScriptedAssistant(t, {
     'POST /v1/uploads': (response, _asked, n) => {
       if (n === 0) sendJson(response, 503, refusal('uploads_unavailable'), { 'Retry-After': '5' });
-      else sendJson(response, 200, { upload_id: 'upl_1', name: 'a.txt', media_type: 'text/plain', size: 5, expires_at: '2026-11-22T00:00:00.000Z' });
+      else
+        sendJson(response, 200, {
+          upload_id: 'upl_1',
+          name: 'a.txt',
+          media_type: 'text/plain',
+          size: 5,
+          expires_at: '2026-11-22T00:00:00.000Z',
+        });
     },
   });
   const shares: number[] = [];

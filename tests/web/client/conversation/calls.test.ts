@@ -125,7 +125,10 @@ describe('CLIENT-11: writes', () => {
   });
 
   test('it goes by what the service recorded, not by the button', () => {
-    for (const [status, sent] of [['declined', [{ invocation_id: 'inv_2', status: 'declined' }]], ['expired', []]] as const) {
+    for (const [status, sent] of [
+      ['declined', [{ invocation_id: 'inv_2', status: 'declined' }]],
+      ['expired', []],
+    ] as const) {
       const steps = asking();
       steps.send({ type: 'decide', invocationId: 'inv_2', decision: 'confirm' });
       steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status, already_answered: true } });
@@ -154,7 +157,10 @@ describe('CLIENT-11: writes', () => {
     const failure = { code: 'conflict', message: 'x', retryable: false, status: 409, block: cardOf(3, 'pending', 'tuesday') };
     steps.send({ type: 'cardRefused', invocationId: 'inv_2', failure });
     const [call] = steps.state.calls;
-    assert.deepEqual([call?.phase, call?.revision, call?.params, call?.failure?.code], ['asking', 3, { order: 'A-1', day: 'tuesday' }, 'conflict']);
+    assert.deepEqual(
+      [call?.phase, call?.revision, call?.params, call?.failure?.code],
+      ['asking', 3, { order: 'A-1', day: 'tuesday' }, 'conflict'],
+    );
     const [block] = steps.turn().blocks;
     assert.equal(block?.phase === 'ready' && block.block.revision, 3);
   });

@@ -97,7 +97,11 @@ describe('CLIENT-8: the early retry', () => {
   };
 
   test('a busy model is asked once more after three seconds, or the time that the service names', () => {
-    for (const [more, afterMs] of [[{}, 3_000], [{ retry_after_s: 6 }, 6_000], [{ retry_after_s: 1 }, 3_000]] as const) {
+    for (const [more, afterMs] of [
+      [{}, 3_000],
+      [{ retry_after_s: 6 }, 6_000],
+      [{ retry_after_s: 1 }, 3_000],
+    ] as const) {
       const steps = busy(more);
       assert.deepEqual(steps.of('follow').at(-1), { type: 'follow', turnId: TURN_ID, mode: 'send', afterMs });
       assert.equal(steps.turn().phase, 'opening');
@@ -180,7 +184,12 @@ test('CLIENT-20: a turn that runs is stopped by the service, and one that waits 
 });
 
 describe('CLIENT-13: what the service tells of a conversation', () => {
-  const message = (id: string, role: 'user' | 'assistant'): MessageReply => ({ id, role, blocks: [], created_at: '2026-11-21T12:00:00.000Z' });
+  const message = (id: string, role: 'user' | 'assistant'): MessageReply => ({
+    id,
+    role,
+    blocks: [],
+    created_at: '2026-11-21T12:00:00.000Z',
+  });
   const page = (ids: readonly string[], more: Partial<MessagesReply> = {}): MessagesReply => ({
     conversation_id: 'cnv_1',
     messages: ids.map((id) => message(id, id.startsWith('q') ? 'user' : 'assistant')),
@@ -200,7 +209,10 @@ describe('CLIENT-13: what the service tells of a conversation', () => {
   const running = { turn: { turn_id: TURN_ID, message_id: 'msg_1', status: 'running' }, pending: [] } as const;
 
   test('a turn that runs is followed from its last event, and its question is shown once', () => {
-    for (const ids of [['q1', 'a1', 'q2'], ['q1', 'a1', 'q2', 'msg_1']]) {
+    for (const ids of [
+      ['q1', 'a1', 'q2'],
+      ['q1', 'a1', 'q2', 'msg_1'],
+    ]) {
       const steps = reloaded(start(), opened, delta);
       steps.send({ type: 'newestRead', page: page(ids, { open: running }) });
       assert.deepEqual(shown(steps), ['q1', 'a1', TURN_ID]);
@@ -222,7 +234,11 @@ describe('CLIENT-13: what the service tells of a conversation', () => {
     steps.send({ type: 'newestRead', page: page(['q1', 'a1', 'q2'], { open: running }) });
     assert.deepEqual(shown(steps), ['q1', 'a1', 'q2', TURN_ID]);
     assert.deepEqual(steps.of('follow'), [{ type: 'follow', turnId: TURN_ID, mode: 'attach', afterMs: 0 }]);
-    steps.send({ type: 'streamFailed', turnId: TURN_ID, failure: { code: 'invalid_request', message: 'x', retryable: false, status: 404 } });
+    steps.send({
+      type: 'streamFailed',
+      turnId: TURN_ID,
+      failure: { code: 'invalid_request', message: 'x', retryable: false, status: 404 },
+    });
     assert.deepEqual(shown(steps), ['q1', 'a1', 'q2']);
     assert.equal(steps.of('readHistory').length, 1);
   });
@@ -279,9 +295,15 @@ describe('CLIENT-13: what the service tells of a conversation', () => {
     before.send({ type: 'send', turnId: TURN_ID, payload: { message: { text: 'x' } }, nowMs: 1 });
     const steps = new ConversationSteps();
     steps.send({ type: 'restored', kept: { turns: before.state.turns, calls: [] } });
-    assert.deepEqual(steps.of('prepare').map(({ turnId }) => turnId), [TURN_ID]);
+    assert.deepEqual(
+      steps.of('prepare').map(({ turnId }) => turnId),
+      [TURN_ID],
+    );
     const sent = new ConversationSteps();
     sent.send({ type: 'restored', kept: { turns: new ConversationSteps().begin().state.turns, calls: [] } });
-    assert.deepEqual(sent.of('follow').map(({ mode }) => mode), ['send']);
+    assert.deepEqual(
+      sent.of('follow').map(({ mode }) => mode),
+      ['send'],
+    );
   });
 });
