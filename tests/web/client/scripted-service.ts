@@ -30,7 +30,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 export function tell(response: ServerResponse, events: readonly StreamEvent[], from = 0): void {
   if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
   response.write(': open\n\n');
-  events.forEach((event, at) => response.write(renderEvent(from + at, event)));
+  for (const [at, event] of events.entries()) response.write(renderEvent(from + at, event));
 }
 
 /** `answers`: by method and path, such as `GET /v1/apps/config`. A path below `/v1/chat/` counts as that of its turn. */
