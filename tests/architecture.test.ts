@@ -63,13 +63,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   assistant: ['protocol', 'watch'],
   storage: ['protocol', 'watch'],
   actors: ['machines', 'assistant', 'storage', 'protocol', 'watch'],
-  gateway: ['actors', 'storage', 'protocol', 'watch'],
+  gateway: ['actors', 'machines', 'storage', 'protocol', 'watch'],
   web: ['protocol'],
 };
 
 /** Folders of the composition root that are programs of their own, and what they may import beside themselves. */
 const PROGRAM_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'program/cli/': ['storage/', 'protocol/'],
+  'program/cli/': ['machines/', 'storage/', 'protocol/'],
   'program/workers/': [],
 };
 

@@ -12,6 +12,7 @@ import { listFeedbackRoute } from './feedback.ts';
 import { readIdentitySecretRoute, rotateIdentitySecretRoute } from './identity-secret.ts';
 import { createKeyRoute, deleteKeyRoute, listKeysRoute } from './keys.ts';
 import { listKnowledgeRoute } from './knowledge.ts';
+import { machineRoutes } from './machines.ts';
 import { moveRoutes } from './moves.ts';
 import { nodeRoutes } from './nodes.ts';
 import { loginRoute, logoutRoute, sessionRoute } from './operator-session.ts';
@@ -99,6 +100,7 @@ const interfaceRoutes: readonly Route[] = [
   ...moveRoutes,
   ...nodeRoutes,
   ...actorRoutes,
+  ...machineRoutes,
 ];
 
 /** Everything below /console: the interface, the page and its documentation. */

@@ -1,6 +1,7 @@
 /** The table of all commands, and the help that is made of it. */
 import { backupCommand, restoreCommand } from './backups.ts';
 import type { Command, CommandOption } from './command.ts';
+import { diagramCommand } from './diagram.ts';
 import { moveCommand } from './move.ts';
 import { actorsCommand, drainCommand, nodesCommand } from './nodes.ts';
 import { WrongUsage } from './surroundings.ts';
@@ -30,6 +31,7 @@ export const COMMANDS: readonly Command[] = [
   backupCommand,
   restoreCommand,
   tokenCommand,
+  diagramCommand,
   helpCommand,
 ];
 

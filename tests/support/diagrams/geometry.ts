@@ -2,6 +2,7 @@
 import { LINE_PX } from '../../../machines/diagrams/text.ts';
 import type { MachinePicture, PictureEdge, PictureLabel } from '../../../machines/picture.ts';
 import type { Box, Point } from './elk.ts';
+import { labelLines } from './room.ts';
 
 type Piece = readonly [Point, Point];
 
@@ -10,8 +11,9 @@ export function piecesOf({ points }: Pick<PictureEdge, 'points'>): Piece[] {
 }
 
 /** Room of a label: one line, or two with a guard. */
-export function labelBox({ guard, x, y, width }: PictureLabel): Box {
-  return { x, y, width, height: labelLines({ event, ...(guard === undefined ? {} : { guard }) }) * LINE_PX };
+export function labelBox(label: PictureLabel): Box {
+  const { x, y, width } = label;
+  return { x, y, width, height: labelLines(label) * LINE_PX };
 }
 
 /** Whether two boxes have more in common than an edge. Coordinates are rounded to tenths: less than a pixel is none. */
