@@ -2,8 +2,8 @@
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** What XML 1.0 has no way to write, halves of surrogate pairs included. */
-const NO_XML = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+/** What XML 1.0 has no way to write, or reads as something else: control characters, halves of surrogate pairs. */
+const NO_XML = /[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
 /** Markup, to be told from text that still has to be escaped. */
 export interface Markup {

@@ -34,7 +34,7 @@ function cross(one: Piece, other: Piece): boolean {
 }
 
 /** Whether a level or upright piece goes through a box. */
-function covers([from, to]: Piece, box: Box): boolean {
+export function covers([from, to]: Piece, box: Box): boolean {
   const line = { x: Math.min(from.x, to.x), y: Math.min(from.y, to.y), width: Math.abs(to.x - from.x), height: Math.abs(to.y - from.y) };
   return line.x < box.x + box.width && line.x + line.width > box.x && line.y < box.y + box.height && line.y + line.height > box.y;
 }
