@@ -10,7 +10,7 @@ export type CellKind = 'moves' | 'stays' | 'refused' | 'ignored';
 export interface TableCell {
   readonly event: string;
   readonly kind: CellKind;
-  /** Where it `moves`: the states that it may lead to, its own where it may stay, in the order in which guards are tried. */
+  /** Where it `moves`: the states that it may lead to, its own where it may count and stay, in the order in which guards are tried. */
   readonly to?: readonly string[];
   /** Codes of the refusals that may come of it, in the same order; absent where none may. */
   readonly refusals?: readonly string[];
@@ -51,9 +51,10 @@ function cellOf(graph: MachineGraph, { id, refused }: GraphNode, event: string):
   }
   const refusals = unique(edges.flatMap(({ refusal }) => refusal ?? []));
   const said = refusals.length === 0 ? {} : { refusals };
-  const to = unique(edges.map((edge) => (edge.from === edge.to ? id : entered(graph, edge.to))));
+  const done = edges.filter(({ refusal }) => refusal === undefined);
+  const to = unique(done.map((edge) => (edge.from === edge.to ? id : entered(graph, edge.to))));
   if (to.some((state) => state !== id)) return { event, kind: 'moves', to, ...said };
-  return { event, kind: edges.every(({ refusal }) => refusal !== undefined) ? 'refused' : 'stays', ...said };
+  return { event, kind: done.length === 0 ? 'refused' : 'stays', ...said };
 }
 
 /** Transitions of a state and, where none of them applies without asking a guard, of the state or the machine around it. */
