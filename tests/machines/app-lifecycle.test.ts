@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import { type AppLifecycleEffect, type AppLifecycleEvent, type AppLifecycleState, appLifecycle } from '../../machines/app-lifecycle.ts';
+import { stepper } from '../../machines/step.ts';
 import { APP_EVENTS } from './setup-paths.ts';
 
 type EventType = AppLifecycleEvent['type'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import { type ChatTurnContext, type ChatTurnEffect, type ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
+import { stepper } from '../../machines/step.ts';
 import { TURN_STATES, type TurnState } from '../../protocol/runtime/states.ts';
 import { BROKEN, BUSY, CHAT_TURN_EVENTS, chatTurnContext } from './paths.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import { type InvocationEvent, invocation } from '../../machines/invocation.ts';
+import { stepper } from '../../machines/step.ts';
 import { INVOCATION_STATES, type InvocationState, isUnsettled } from '../../protocol/runtime/states.ts';
 import { CALLERS, INVOCATION_EVENTS, invocationPaths, invocationSimplePaths, PROFILES, type Profile, WRITES } from './paths.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Stepper, stepper } from '../../actors/step.ts';
 import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../machines/invocation.ts';
+import { type Stepper, stepper } from '../../machines/step.ts';
 import { INVOCATION_STATES, type InvocationState } from '../../protocol/runtime/states.ts';
 import {
   CALLERS,

@@ -4,9 +4,9 @@
  */
 import type { AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { getShortestPaths, getSimplePaths, type TraversalOptions } from 'xstate/graph';
-import { stepper } from '../../actors/step.ts';
 import { type ChatTurnContext, type ChatTurnEvent, chatTurn, type TurnFailure } from '../../machines/chat-turn.ts';
 import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../machines/invocation.ts';
+import { stepper } from '../../machines/step.ts';
 import type { InvocationState } from '../../protocol/runtime/states.ts';
 import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
 

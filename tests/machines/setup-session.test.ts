@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import {
   type AgentIdentity,
   type SetupSessionContext,
@@ -10,6 +9,7 @@ import {
   type SetupSessionState,
   setupSession,
 } from '../../machines/setup-session.ts';
+import { stepper } from '../../machines/step.ts';
 import type { SessionKind } from '../../protocol/console/sessions.ts';
 import {
   AGENTS,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { placeOf } from '../../../actors/knowledge/sources.ts';
-import { stepper } from '../../../actors/step.ts';
 import { type KnowledgeSourceEvent, knowledgeSource } from '../../../machines/knowledge-source.ts';
+import { stepper } from '../../../machines/step.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { readSource } from '../../../storage/knowledge/knowledge.ts';
 import { sourcesToIndex } from '../../../storage/knowledge/knowledge-overview.ts';

@@ -13,6 +13,7 @@ import {
   type SnapshotFrom,
   type StateValue,
 } from 'xstate';
+import type { MadeStep } from './trace.ts';
 
 export interface Step<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
@@ -41,6 +42,14 @@ export interface Stepper<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
   readonly state: string;
   send(event: EventFromLogic<Machine>): Step<Machine>;
+  /** The steps since they were last taken: whoever commits the state keeps them with it. */
+  takeSteps(): TakenSteps;
+}
+
+export interface TakenSteps {
+  /** What the machine was started with; only the first time, and not of one that was stored. */
+  readonly input?: unknown;
+  readonly made: readonly MadeStep[];
 }
 
 /** Where a machine was when it was stored. */
@@ -64,6 +73,11 @@ function actorOf(machine: AnyStateMachine): AnyActor {
     actors.set(machine, actor);
   }
   return actor;
+}
+
+/** XState's types of a machine that is not known say nothing of its events but that they have a type. */
+function madeStep(event: unknown, from: string, to: string, effects: unknown): MadeStep {
+  return { atMs: Date.now(), event: event as MadeStep['event'], from, to, effects: effects as MadeStep['effects'] };
 }
 
 /**
@@ -93,19 +107,32 @@ export function stepper<Machine extends AnyStateMachine>(
       ? machine.getInitialSnapshot(scope, from.input as never)
       : machine.resolveState({ value: restoredValue(from.stored), context: from.stored.context });
   if (snapshot.status === 'error') throw snapshot.error;
-  const state = () => statePath(snapshot.value);
+  let path = statePath(snapshot.value);
+  let made: MadeStep[] = [];
+  let begun: { readonly input?: unknown } = from.input === undefined ? {} : { input: from.input };
   return {
     get snapshot() {
       return snapshot as SnapshotFrom<Machine>;
     },
     get state() {
-      return state();
+      return path;
     },
     send(event) {
       effects = [];
       // A machine that is done hears nothing.
-      if (snapshot.status === 'active') snapshot = machine.transition(snapshot, event, scope);
-      return { snapshot: snapshot as SnapshotFrom<Machine>, state: state(), effects };
+      if (snapshot.status === 'active') {
+        const before = path;
+        snapshot = machine.transition(snapshot, event, scope);
+        path = statePath(snapshot.value);
+        made.push(madeStep(event, before, path, effects));
+      }
+      return { snapshot: snapshot as SnapshotFrom<Machine>, state: path, effects };
+    },
+    takeSteps() {
+      const taken = { ...begun, made };
+      made = [];
+      begun = {};
+      return taken;
     },
   };
 }

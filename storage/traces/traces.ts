@@ -1,0 +1,116 @@
+/** The steps that machines made, in the pieces in which their commits kept them: written inside those commits, read by instance. */
+import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+/** What one commit keeps of one machine's steps. */
+export interface NewTrace {
+  /** Of the machine's definition. */
+  readonly version: string;
+  /** As `packSteps` of the machines makes it. */
+  readonly steps: string;
+}
+
+/** Whose steps they are: a turn's own, or those of one of its action calls. */
+export interface TurnTracePlace {
+  readonly turn: number;
+  /** '' for the turn itself. */
+  readonly invocation: string;
+  /** The process that writes them; '' when unknown. */
+  readonly node: string;
+  readonly nowMs: number;
+}
+
+export function insertTurnTrace(db: Connection, { turn, invocation, node, nowMs }: TurnTracePlace, { version, steps }: NewTrace): void {
+  db.statement(
+    `INSERT INTO turn_traces (turn, piece, invocation, version, node, at_ms, steps)
+     VALUES (:turn, (SELECT coalesce(max(piece), -1) + 1 FROM turn_traces WHERE turn = :turn), :invocation, :version, :node, :nowMs, :steps)`,
+  ).run({ turn, invocation, node, nowMs, version, steps });
+}
+
+/** The machines whose traces are an app's. */
+export type AppMachine = 'setup-session' | 'step-panel' | 'knowledge-source';
+
+export interface TracePlace {
+  readonly appId: string;
+  readonly machine: AppMachine;
+  readonly instance: string;
+  readonly nowMs: number;
+}
+
+export function insertTrace(db: Connection, { appId, machine, instance, nowMs }: TracePlace, { version, steps }: NewTrace): void {
+  db.statement(
+    `INSERT INTO traces (app_id, machine, instance, version, at_ms, steps) VALUES (:appId, :machine, :instance, :version, :nowMs, :steps)`,
+  ).run({ appId, machine, instance, nowMs, version, steps });
+}
+
+const turnPiece = columns({ invocation: text, version: text, node: text, atMs: integer, steps: text });
+
+/** A piece of a turn's trace; `steps` is packed. */
+export type TurnTraceRow = RowOf<typeof turnPiece>;
+
+/** The oldest `limit` pieces of a turn and its calls, in the order in which they were committed. */
+export function readTurnTrace(db: Connection, turn: number, limit: number): TurnTraceRow[] {
+  return turnPiece.all(db, 'FROM turn_traces WHERE turn = :turn ORDER BY piece LIMIT :limit', { turn, limit });
+}
+
+const piece = columns({ version: text, atMs: integer, steps: text });
+
+export type TraceRow = RowOf<typeof piece>;
+
+/** The oldest `limit` pieces of an instance's trace. */
+export function readTrace(db: Connection, machine: AppMachine, instance: string, limit: number): TraceRow[] {
+  return piece.all(db, 'FROM traces WHERE instance = :instance AND machine = :machine ORDER BY id LIMIT :limit', {
+    instance,
+    machine,
+    limit,
+  });
+}
+
+const tracedTurn = columns({ turn: integer.from('id'), state: text, requestId: text, openedAtMs: integer });
+
+export type TracedTurn = RowOf<typeof tracedTurn>;
+
+/** The turn that answered a request, of the newest `within` turns of the organisation: a request id has no index of its own. */
+export function readTurnOfRequest(db: Connection, requestId: string, within: number): TracedTurn | undefined {
+  return tracedTurn.get(
+    db,
+    `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND request_id = :requestId ORDER BY id DESC LIMIT 1`,
+    { requestId, within },
+  );
+}
+
+/** The turn of this number. */
+export function readTracedTurn(db: Connection, turn: number): TracedTurn | undefined {
+  return tracedTurn.get(db, 'FROM turns WHERE id = :turn', { turn });
+}
+
+const definition = columns({ definition: text });
+
+/** JSON of the definition that has this version; undefined when it was never kept here. */
+export function readMachineDefinition(db: Connection, version: string): string | undefined {
+  return definition.get(db, 'FROM machine_definitions WHERE version = :version', { version })?.definition;
+}
+
+export interface MachineDefinition {
+  readonly version: string;
+  readonly machine: string;
+  /** JSON. */
+  readonly definition: string;
+}
+
+const keptVersion = columns({ version: text });
+
+/** Those of `definitions` that are not kept yet. */
+export function missingDefinitions(db: Connection, definitions: readonly MachineDefinition[]): MachineDefinition[] {
+  const kept = new Set(keptVersion.all(db, 'FROM machine_definitions', {}).map(({ version }) => version));
+  return definitions.filter(({ version }) => !kept.has(version));
+}
+
+export const transactions = {
+  keepMachineDefinitions(db: Connection, input: { readonly definitions: readonly MachineDefinition[] }): void {
+    const insert = db.statement(
+      `INSERT INTO machine_definitions (version, machine, definition) VALUES (:version, :machine, :definition) ON CONFLICT DO NOTHING`,
+    );
+    for (const { version, machine, definition: json } of input.definitions) insert.run({ version, machine, definition: json });
+  },
+};
