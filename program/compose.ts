@@ -18,6 +18,7 @@ import { createOrganisationRetries } from '../actors/organisation-retries.ts';
 import { Pairings } from '../actors/pairing/pairings.ts';
 import { createSetup, type Setup } from '../actors/setup/setup.ts';
 import { SmokeRuns } from '../actors/smoke/run.ts';
+import { startTraceUpkeep } from '../actors/traces/upkeep.ts';
 import { createActorSystem } from '../actors/turns/turns.ts';
 import { startUploadSweep, uploadDeadlines } from '../actors/uploads/deadlines.ts';
 import { createUploadReceiver } from '../actors/uploads/upload-receiver.ts';
@@ -135,6 +136,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const uploads = createUploadReceiver({ storage, log, nowMs, noteDeadline });
   const largeBodies = createLargeBodies();
   const sweep = startUploadSweep({ storage, log, others }, startedAtMs);
+  const upkeep = startTraceUpkeep({ storage, log, nowMs }, config.traces);
   const pairings = new Pairings({ storage, actors, others, log, nowMs });
   const cell = config.cluster?.cell;
   const open =
@@ -165,6 +167,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       setup.close();
       deadlines.close();
       await sweep.close();
+      await upkeep.close();
       await billing.close();
       await answering.close();
       await knowledge.close();

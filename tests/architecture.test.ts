@@ -78,7 +78,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['people', 'billing', 'knowledge'],
   ['calls', 'uploads', 'configuration'],
   ['turns'],
-  ['smoke', 'pairing', 'cluster'],
+  ['smoke', 'pairing', 'cluster', 'traces'],
   ['setup', 'cells'],
 ];
 

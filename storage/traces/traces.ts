@@ -71,11 +71,12 @@ const tracedTurn = columns({ turn: integer.from('id'), state: text, requestId: t
 export type TracedTurn = RowOf<typeof tracedTurn>;
 
 /** The turn that answered a request, of the newest `within` turns of the organisation: a request id has no index of its own. */
-export function readTurnOfRequest(db: Connection, requestId: string, within: number): TracedTurn | undefined {
+export function readTurnOfRequest(db: Connection, appId: string, requestId: string, within: number): TracedTurn | undefined {
   return tracedTurn.get(
     db,
-    `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND request_id = :requestId ORDER BY id DESC LIMIT 1`,
-    { requestId, within },
+    `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND request_id = :requestId
+       AND app_id = :appId ORDER BY id DESC LIMIT 1`,
+    { appId, requestId, within },
   );
 }
 

@@ -38,6 +38,7 @@ const TABLES = [
   'blocks',
   'turns',
   'turn_journal',
+  'turn_traces',
   'invocations',
   'feedback',
   'ratings',

@@ -1,0 +1,70 @@
+/** Reads the trace of one instance from its rows: the steps of all commits, in their order, as one list. */
+import { type Kept, type TraceStep, unpackSteps } from '../../machines/trace.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { type AppMachine, readTrace, readTracedTurn, readTurnTrace } from '../../storage/traces/traces.ts';
+import { openingStep } from '../turns/turn-rows.ts';
+
+/** Commits of one instance that are read: an answer has a few, a setup session as many as an agent makes requests in a day. */
+const PIECES_MAX = 5_000;
+
+/** What is kept of one instance of a machine. */
+export interface InstanceTrace {
+  readonly machine: string;
+  readonly instance: string;
+  /** Of the definition that made the first of these steps; `isMixed`: a later release made others. */
+  readonly version: string;
+  readonly isMixed: boolean;
+  readonly input?: Kept;
+  /** The request that opened it; null for what is not a turn. */
+  readonly requestId: string | null;
+  readonly steps: readonly (TraceStep & { readonly node: string })[];
+}
+
+interface Piece {
+  readonly version: string;
+  readonly node: string;
+  readonly steps: string;
+}
+
+function joined(machine: string, instance: string, requestId: string | null, pieces: readonly Piece[]): InstanceTrace | undefined {
+  const [first] = pieces;
+  if (first === undefined) return undefined;
+  const unpacked = pieces.map(({ node, steps }) => ({ node, ...unpackSteps(steps) }));
+  const input = unpacked[0]?.input;
+  return {
+    machine,
+    instance,
+    version: first.version,
+    isMixed: pieces.some(({ version }) => version !== first.version),
+    ...(input === undefined ? {} : { input }),
+    requestId,
+    steps: unpacked.flatMap(({ node, steps }) => steps.map((step) => ({ ...step, node }))),
+  };
+}
+
+/**
+ * The traces of a turn and of its action calls, the turn's first; empty when there is no such turn or nothing of it is kept. A turn whose opening
+ * was plain wrote its first step with the second commit; where a crash prevented that, the step is told from the turn's row.
+ */
+export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
+  const row = readTracedTurn(db, turn);
+  if (row === undefined) return [];
+  const pieces = readTurnTrace(db, turn, PIECES_MAX);
+  const instances = ['', ...new Set(pieces.map(({ invocation }) => invocation).filter((id) => id !== ''))];
+  return instances.flatMap((id) => {
+    const machine = id === '' ? 'chat-turn' : 'invocation';
+    const own = pieces.filter(({ invocation }) => invocation === id);
+    const trace = joined(machine, id === '' ? String(turn) : id, row.requestId, own);
+    if (trace === undefined) return [];
+    const opening = openingStep(row.openedAtMs);
+    const [first] = trace.steps;
+    const lacksOpening = id === '' && first !== undefined && first.from === opening.to;
+    return [lacksOpening ? { ...trace, steps: [{ ...opening, node: first.node }, ...trace.steps] } : trace];
+  });
+}
+
+/** The trace of a setup session, its panel or a knowledge source; undefined when nothing of it is kept. */
+export function readInstanceTrace(db: Connection, machine: AppMachine, instance: string): InstanceTrace | undefined {
+  const pieces = readTrace(db, machine, instance, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
+  return joined(machine, instance, null, pieces);
+}
