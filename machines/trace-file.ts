@@ -124,10 +124,19 @@ export function readTraceFile(text: string): TraceFile {
   return { machine, version, instance, ...(definition === undefined ? {} : { definition }), ...(input === undefined ? {} : { input }), steps };
 }
 
+/** The JSON of a file, for whoever sends it in something larger. */
+export function traceFileJson({ steps, machine, version, instance, definition, input }: TraceFile) {
+  return {
+    ...{ format: FORMAT, format_version: FORMAT_VERSION, machine, version, instance },
+    ...(definition === undefined ? {} : { definition }),
+    ...(input === undefined ? {} : { input }),
+    steps: steps.map(({ atMs, event: sent, from, to, effects }) => ({ at_ms: atMs, event: sent, from, to, effects })),
+  };
+}
+
 /** The text of a file. A step a line, so that two traces can be compared by any tool. */
-export function writeTraceFile({ steps, definition, input, ...about }: TraceFile): string {
-  const head = { format: FORMAT, format_version: FORMAT_VERSION, ...about, ...(input === undefined ? {} : { input }) };
-  const lines = steps.map(({ atMs, event: sent, from, to, effects }) => JSON.stringify({ at_ms: atMs, event: sent, from, to, effects }));
-  const drawn = definition === undefined ? '' : `,\n"definition":${JSON.stringify(definition)}`;
-  return `${JSON.stringify(head).slice(0, -1)}${drawn},\n"steps":[\n${lines.join(',\n')}\n]}\n`;
+export function writeTraceFile(trace: TraceFile): string {
+  const { steps, ...head } = traceFileJson(trace);
+  const lines = steps.map((each) => JSON.stringify(each));
+  return `${JSON.stringify(head).slice(0, -1)},\n"steps":[\n${lines.join(',\n')}\n]}\n`;
 }

@@ -1,8 +1,11 @@
 /** Reads the trace of one instance from its rows: the steps of all commits, in their order, as one list. */
+import type { MachineGraph } from '../../machines/graph.ts';
 import { type Kept, type TraceStep, unpackSteps } from '../../machines/trace.ts';
+import { traceFileJson } from '../../machines/trace-file.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { type AppMachine, readTrace, readTracedTurn, readTurnTrace } from '../../storage/traces/traces.ts';
+import { type AppMachine, readMachineDefinition, readTrace, readTracedTurn, readTurnTrace } from '../../storage/traces/traces.ts';
 import { openingStep } from '../turns/turn-rows.ts';
+import { currentDefinitions } from './definitions.ts';
 
 /** Commits of one instance that are read: an answer has a few, a setup session as many as an agent makes requests in a day. */
 const PIECES_MAX = 5_000;
@@ -64,7 +67,24 @@ export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
 }
 
 /** The trace of a setup session, its panel or a knowledge source; undefined when nothing of it is kept. */
-export function readInstanceTrace(db: Connection, machine: AppMachine, instance: string): InstanceTrace | undefined {
-  const pieces = readTrace(db, machine, instance, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
+export function readInstanceTrace(db: Connection, appId: string, machine: AppMachine, instance: string): InstanceTrace | undefined {
+  const pieces = readTrace(db, { appId, machine, instance }, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
   return joined(machine, instance, null, pieces);
+}
+
+/** The definition that made a trace: of this release, or as an earlier one kept it; undefined when neither has it. */
+function definitionOf(db: Connection, version: string): MachineGraph | undefined {
+  const current = currentDefinitions().find((each) => each.version === version)?.definition;
+  const json = current ?? readMachineDefinition(db, version);
+  return json === undefined ? undefined : (JSON.parse(json) as MachineGraph);
+}
+
+/** The trace as a file has it, in JSON. */
+export function traceJsonOf(db: Connection, { machine, version, instance, input, steps }: InstanceTrace) {
+  const definition = definitionOf(db, version);
+  return traceFileJson({
+    ...{ machine, version, instance, steps },
+    ...(definition === undefined ? {} : { definition }),
+    ...(input === undefined ? {} : { input }),
+  });
 }

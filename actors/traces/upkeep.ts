@@ -3,14 +3,12 @@
  * TRACE-5. Runs at the start and once an hour, beside everything else. Several nodes may do it at the same time: each deletes what it finds.
  */
 import type { Logger } from 'pino';
-import { machineGraph } from '../../machines/graph.ts';
-import { MACHINES } from '../../machines/index.ts';
-import { machineVersion } from '../../machines/version.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { readTraceSizes, type TraceTable } from '../../storage/traces/trace-bounds.ts';
-import { type MachineDefinition, missingDefinitions } from '../../storage/traces/traces.ts';
+import { missingDefinitions } from '../../storage/traces/traces.ts';
 import { forEachOrganisation } from '../for-each-organisation.ts';
+import { currentDefinitions } from './definitions.ts';
 
 /** Bounds of one organisation's traces. */
 export interface TraceBounds {
@@ -59,15 +57,6 @@ async function newestOver(
     await breathe();
   }
   return null;
-}
-
-/** What the program that runs now makes traces with. */
-export function currentDefinitions(): MachineDefinition[] {
-  return MACHINES.map(({ name, machine }) => ({
-    version: machineVersion(machine),
-    machine: name,
-    definition: JSON.stringify(machineGraph(machine)),
-  }));
 }
 
 /** Does it for one organisation. @throws StorageError */

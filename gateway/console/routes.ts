@@ -31,6 +31,7 @@ import { listScreensRoute } from './screens.ts';
 import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './setup-sessions.ts';
 import { consolePageRoutes } from './start-page.ts';
 import { appStatusRoute, postSmokeRoute } from './status.ts';
+import { readCoverageRoute, readTracesRoute } from './traces.ts';
 import { consoleWrites } from './writes.ts';
 
 const interfaceRoutes: readonly Route[] = [
@@ -92,6 +93,8 @@ const interfaceRoutes: readonly Route[] = [
   listConversationsRoute,
   readConversationRoute,
   listFeedbackRoute,
+  readTracesRoute,
+  readCoverageRoute,
 
   appStatusRoute,
   postSmokeRoute,

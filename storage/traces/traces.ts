@@ -58,12 +58,31 @@ const piece = columns({ version: text, atMs: integer, steps: text });
 export type TraceRow = RowOf<typeof piece>;
 
 /** The oldest `limit` pieces of an instance's trace. */
-export function readTrace(db: Connection, machine: AppMachine, instance: string, limit: number): TraceRow[] {
-  return piece.all(db, 'FROM traces WHERE instance = :instance AND machine = :machine ORDER BY id LIMIT :limit', {
-    instance,
-    machine,
-    limit,
-  });
+export function readTrace(db: Connection, of: Omit<TracePlace, 'nowMs'>, limit: number): TraceRow[] {
+  const { appId, machine, instance } = of;
+  const from = 'FROM traces WHERE instance = :instance AND machine = :machine AND app_id = :appId ORDER BY id LIMIT :limit';
+  return piece.all(db, from, { appId, machine, instance, limit });
+}
+
+const newestPiece = columns({ machine: text, steps: text, at: integer });
+
+/**
+ * The newest `limit` pieces of an app since a time, of all machines. As many turns are looked at, of whichever app: an organisation whose other
+ * apps are busier shows fewer of this one.
+ */
+export function readNewestPieces(db: Connection, appId: string, sinceMs: number, limit: number): RowOf<typeof newestPiece>[] {
+  return newestPiece.all(
+    db,
+    `FROM (
+       SELECT CASE turn_traces.invocation WHEN '' THEN 'chat-turn' ELSE 'invocation' END AS machine, steps, at_ms AS at
+         FROM turn_traces JOIN turns ON turns.id = turn_traces.turn
+         WHERE turn > (SELECT coalesce(max(id), 0) FROM turns) - :limit AND app_id = :appId AND at_ms >= :sinceMs
+       UNION ALL
+       SELECT machine, steps, at_ms AS at FROM
+         (SELECT machine, steps, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :limit) WHERE at_ms >= :sinceMs
+     ) ORDER BY at DESC LIMIT :limit`,
+    { appId, sinceMs, limit },
+  );
 }
 
 const tracedTurn = columns({ turn: integer.from('id'), state: text, requestId: text, openedAtMs: integer });

@@ -1,0 +1,68 @@
+/** Console: the kept steps of machines, by instance, and how often each of their cells was hit (TRACE-9, TRACE-10). */
+import { coverageOf } from '../../actors/traces/coverage.ts';
+import { type InstanceTrace, readInstanceTrace, readTurnTraces, traceJsonOf } from '../../actors/traces/instances.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { readTurn } from '../../storage/conversations/turns.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { type AppMachine, readTurnOfRequest } from '../../storage/traces/traces.ts';
+import { appRead } from './app-read.ts';
+
+/** A request id is looked for in the newest turns of the organisation: it comes from a log line, and logs are read while they are new. */
+const REQUESTS_SEARCHED = 20_000;
+const HOUR_MS = 3_600_000;
+const HOURS_DEFAULT = 24;
+/** Longer than any trace is kept. */
+const HOURS_MAX = 24 * 999;
+const MACHINES: ReadonlySet<string> = new Set<AppMachine>(['setup-session', 'step-panel', 'knowledge-source']);
+
+const WHICH = 'Say which trace: turn_id, request_id, or machine and instance.';
+
+/** Number of the turn that the query names; undefined when it names none, null when there is no such turn. */
+function turnOf(db: Connection, appId: string, query: URLSearchParams): number | null | undefined {
+  const [turnId, requestId] = [query.get('turn_id'), query.get('request_id')];
+  if (turnId !== null) return readTurn(db, appId, turnId)?.turn ?? null;
+  return requestId === null ? undefined : (readTurnOfRequest(db, appId, requestId, REQUESTS_SEARCHED)?.turn ?? null);
+}
+
+/** @throws Refusal 400 invalid_request when the query names no trace, 404 not_found when nothing of it is kept. */
+function requireTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
+  const missing = new Refusal('not_found', 'Nothing is kept of this. Traces are deleted when they are old: see TRACE_DAYS.');
+  const turn = turnOf(db, appId, query);
+  if (turn === null) throw missing;
+  if (turn !== undefined) {
+    const traces = readTurnTraces(db, turn);
+    if (traces.length === 0) throw missing;
+    return traces;
+  }
+  const [machine, instance] = [query.get('machine') ?? '', query.get('instance') ?? ''];
+  if (!MACHINES.has(machine) || instance === '') throw new Refusal('invalid_request', WHICH);
+  const trace = readInstanceTrace(db, appId, machine as AppMachine, instance);
+  if (trace === undefined) throw missing;
+  return [trace];
+}
+
+function traceToWire(db: Connection, trace: InstanceTrace) {
+  return {
+    request_id: trace.requestId,
+    mixed_versions: trace.isMixed,
+    /** One for each step; '' where it is not known. */
+    nodes: trace.steps.map(({ node }) => node),
+    trace: traceJsonOf(db, trace),
+  };
+}
+
+export const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
+  traces: requireTraces(db, app.id, query).map((trace) => traceToWire(db, trace)),
+}));
+
+/** @throws Refusal 400 invalid_request */
+function hoursOf(query: URLSearchParams): number {
+  const given = query.get('hours') ?? String(HOURS_DEFAULT);
+  const hours = /^\d{1,5}$/.test(given) ? Number(given) : 0;
+  if (hours < 1 || hours > HOURS_MAX) throw new Refusal('invalid_request', `hours must be a whole number from 1 to ${HOURS_MAX}.`);
+  return hours;
+}
+
+export const readCoverageRoute = appRead('/traces/coverage', ({ app, db }, query, { nowMs }) =>
+  coverageOf(db, app.id, nowMs() - hoursOf(query) * HOUR_MS),
+);
