@@ -4,6 +4,7 @@ import type { Command, CommandOption } from './command.ts';
 import { diagramCommand } from './diagram.ts';
 import { moveCommand } from './move.ts';
 import { actorsCommand, drainCommand, nodesCommand } from './nodes.ts';
+import { replayCommand } from './replay.ts';
 import { WrongUsage } from './surroundings.ts';
 import { tokenCommand } from './token.ts';
 
@@ -32,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   restoreCommand,
   tokenCommand,
   diagramCommand,
+  replayCommand,
   helpCommand,
 ];
 
