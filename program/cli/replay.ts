@@ -31,9 +31,9 @@ function traceOf(path: string): TraceFile {
   }
 }
 
-/** A file may hold anything: what a terminal would obey is left out. */
+/** A file may hold anything: what a terminal would obey, or would turn around, is left out. */
 function shown(text: string): string {
-  return text.replaceAll(/[^\x20-\x7e\u00a0-\u{10ffff}]/gu, '?');
+  return text.replaceAll(/\p{C}/gu, '?');
 }
 
 function rowsOf({ steps }: TraceFile, { same, difference }: Replay): string[][] {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { currentDefinitions } from '../../../actors/traces/definitions.ts';
 import { keepTraces } from '../../../actors/traces/upkeep.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { insertTurnTrace, missingDefinitions, readMachineDefinition } from '../../../storage/traces/traces.ts';
 import { openFixture } from '../billing/fixture.ts';
-import { openWriter } from '../../../storage/sqlite/database.ts';
 
 const DAY_MS = 86_400_000;
 const TRACE = { version: 'v', steps: 'x'.repeat(904) };
