@@ -1,9 +1,11 @@
 /** Reads the trace of one instance from its rows: the steps of all commits, in their order, as one list. */
+import { chatTurn } from '../../machines/chat-turn.ts';
 import type { MachineGraph } from '../../machines/graph.ts';
 import { type Kept, type TraceStep, unpackSteps } from '../../machines/trace.ts';
 import { traceFileJson } from '../../machines/trace-file.ts';
+import { machineVersion } from '../../machines/version.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { type AppMachine, readMachineDefinition, readTrace, readTracedTurn, readTurnTrace } from '../../storage/traces/traces.ts';
+import { type AppMachine, readMachineDefinition, readTrace, readTracedTurn, readTurnTrace, type TracedTurn } from '../../storage/traces/traces.ts';
 import { openingStep } from '../turns/turn-rows.ts';
 import { currentDefinitions } from './definitions.ts';
 
@@ -45,6 +47,12 @@ function joined(machine: string, instance: string, requestId: string | null, pie
   };
 }
 
+/** A turn of which only its opening is committed. */
+function openedTrace({ turn, requestId, runBy }: TracedTurn, opening: TraceStep): InstanceTrace {
+  const version = machineVersion(chatTurn);
+  return { machine: 'chat-turn', instance: String(turn), version, isMixed: false, requestId, steps: [{ ...opening, node: runBy }] };
+}
+
 /**
  * The traces of a turn and of its action calls, the turn's first; empty when there is no such turn or nothing of it is kept. A turn whose opening
  * was plain wrote its first step with the second commit; where a crash prevented that, the step is told from the turn's row.
@@ -57,9 +65,10 @@ export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
   return instances.flatMap((id) => {
     const machine = id === '' ? 'chat-turn' : 'invocation';
     const own = pieces.filter(({ invocation }) => invocation === id);
-    const trace = joined(machine, id === '' ? String(turn) : id, row.requestId, own);
-    if (trace === undefined) return [];
     const opening = openingStep(row.openedAtMs);
+    const trace = joined(machine, id === '' ? String(turn) : id, row.requestId, own);
+    // Nothing is committed yet but the opening, or nothing is kept any more.
+    if (trace === undefined) return row.state === opening.to ? [openedTrace(row, opening)] : [];
     const [first] = trace.steps;
     const lacksOpening = id === '' && first !== undefined && first.from === opening.to;
     return [lacksOpening ? { ...trace, steps: [{ ...opening, node: first.node }, ...trace.steps] } : trace];

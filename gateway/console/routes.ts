@@ -31,7 +31,7 @@ import { listScreensRoute } from './screens.ts';
 import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './setup-sessions.ts';
 import { consolePageRoutes } from './start-page.ts';
 import { appStatusRoute, postSmokeRoute } from './status.ts';
-import { readCoverageRoute, readTracesRoute } from './traces.ts';
+import { readCoverageRoute, readTracesRoute, traceStreamRoute } from './traces.ts';
 import { consoleWrites } from './writes.ts';
 
 const interfaceRoutes: readonly Route[] = [
@@ -94,6 +94,7 @@ const interfaceRoutes: readonly Route[] = [
   readConversationRoute,
   listFeedbackRoute,
   readTracesRoute,
+  traceStreamRoute,
   readCoverageRoute,
 
   appStatusRoute,

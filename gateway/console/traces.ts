@@ -1,11 +1,14 @@
 /** Console: the kept steps of machines, by instance, and how often each of their cells was hit (TRACE-9, TRACE-10). */
 import { coverageOf } from '../../actors/traces/coverage.ts';
 import { type InstanceTrace, readInstanceTrace, readTurnTraces, traceJsonOf } from '../../actors/traces/instances.ts';
+import { liveSource } from '../../actors/traces/live.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { readTurn } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { type AppMachine, readTurnOfRequest } from '../../storage/traces/traces.ts';
+import { defineRoute } from '../route.ts';
 import { appRead } from './app-read.ts';
+import { requireApp } from './lookup.ts';
 
 /** A request id is looked for in the newest turns of the organisation: it comes from a log line, and logs are read while they are new. */
 const REQUESTS_SEARCHED = 20_000;
@@ -54,6 +57,19 @@ function traceToWire(db: Connection, trace: InstanceTrace) {
 export const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
   traces: requireTraces(db, app.id, query).map((trace) => traceToWire(db, trace)),
 }));
+
+/** Whatever is kept of an instance, then each step as it is committed, on whichever node. */
+export const traceStreamRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/traces/stream',
+  caller: 'operator',
+  handle({ params, query }, services) {
+    const { app, db } = requireApp(services, params.app);
+    requireTraces(db, app.id, query);
+    const source = liveSource(() => requireTraces(db, app.id, query));
+    return { kind: 'stream', source: Promise.resolve({ source, fromSeq: 1 }) };
+  },
+});
 
 /** @throws Refusal 400 invalid_request */
 function hoursOf(query: URLSearchParams): number {

@@ -7,6 +7,7 @@ import { actorsCommand, drainCommand, nodesCommand } from './nodes.ts';
 import { replayCommand } from './replay.ts';
 import { WrongUsage } from './surroundings.ts';
 import { tokenCommand } from './token.ts';
+import { watchCommand } from './watch.ts';
 
 /** What every command takes. */
 export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
@@ -34,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   tokenCommand,
   diagramCommand,
   replayCommand,
+  watchCommand,
   helpCommand,
 ];
 

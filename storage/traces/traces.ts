@@ -85,7 +85,7 @@ export function readNewestPieces(db: Connection, appId: string, sinceMs: number,
   );
 }
 
-const tracedTurn = columns({ turn: integer.from('id'), state: text, requestId: text, openedAtMs: integer });
+const tracedTurn = columns({ turn: integer.from('id'), state: text, requestId: text, openedAtMs: integer, runBy: text });
 
 export type TracedTurn = RowOf<typeof tracedTurn>;
 
