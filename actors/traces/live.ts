@@ -41,7 +41,7 @@ function framesOf(traces: readonly InstanceTrace[], told: Map<string, number>, m
   return texts;
 }
 
-/** A stream of the steps that `read` gives, from the first on. It does not end by itself: a turn may be tried again, or answered for. */
+/** A stream of the steps that `read` gives, from the first on. It ends when nothing is kept any more, and not with a turn, which may be tried again. */
 export function liveSource(read: () => readonly InstanceTrace[]): FrameSource {
   const told = new Map<string, number>();
   let looks = 0;
@@ -49,7 +49,10 @@ export function liveSource(read: () => readonly InstanceTrace[]): FrameSource {
     read(seq, maxChars): FrameSlice {
       let nextSeq = seq;
       let text = '';
-      for (const data of framesOf(read(), told, maxChars)) {
+      const traces = read();
+      // Erased, or deleted because of its age.
+      if (traces.length === 0) return { text, nextSeq, ended: true };
+      for (const data of framesOf(traces, told, maxChars)) {
         text += frame('step', data, nextSeq);
         nextSeq += 1;
       }

@@ -27,21 +27,21 @@ function turnOf(db: Connection, appId: string, query: URLSearchParams): number |
   return requestId === null ? undefined : (readTurnOfRequest(db, appId, requestId, REQUESTS_SEARCHED)?.turn ?? null);
 }
 
-/** @throws Refusal 400 invalid_request when the query names no trace, 404 not_found when nothing of it is kept. */
-function requireTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
-  const missing = new Refusal('not_found', 'Nothing is kept of this. Traces are deleted when they are old: see TRACE_DAYS.');
+/** Empty when nothing is kept. @throws Refusal 400 invalid_request when the query names no trace. */
+function findTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
   const turn = turnOf(db, appId, query);
-  if (turn === null) throw missing;
-  if (turn !== undefined) {
-    const traces = readTurnTraces(db, turn);
-    if (traces.length === 0) throw missing;
-    return traces;
-  }
+  if (turn !== undefined) return turn === null ? [] : readTurnTraces(db, turn);
   const [machine, instance] = [query.get('machine') ?? '', query.get('instance') ?? ''];
   if (!MACHINES.has(machine) || instance === '') throw new Refusal('invalid_request', WHICH);
   const trace = readInstanceTrace(db, appId, machine as AppMachine, instance);
-  if (trace === undefined) throw missing;
-  return [trace];
+  return trace === undefined ? [] : [trace];
+}
+
+/** @throws Refusal 400 invalid_request when the query names no trace, 404 not_found when nothing of it is kept. */
+function requireTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
+  const traces = findTraces(db, appId, query);
+  if (traces.length > 0) return traces;
+  throw new Refusal('not_found', 'Nothing is kept of this. Traces are deleted when they are old: see TRACE_DAYS.');
 }
 
 function traceToWire(db: Connection, trace: InstanceTrace) {
@@ -66,7 +66,7 @@ export const traceStreamRoute = defineRoute({
   handle({ params, query }, services) {
     const { app, db } = requireApp(services, params.app);
     requireTraces(db, app.id, query);
-    const source = liveSource(() => requireTraces(db, app.id, query));
+    const source = liveSource(() => findTraces(db, app.id, query));
     return { kind: 'stream', source: Promise.resolve({ source, fromSeq: 1 }) };
   },
 });

@@ -55,6 +55,26 @@ test('TRACE-1, TRACE-2, TRACE-9: a turn is read by its id and by the request id 
   assert.deepEqual(await traces(`request_id=${turn.request_id}`), [turn]);
 });
 
+test('TRACE-12: a stream tells each step once, from the first on', async () => {
+  const turnId = randomUUID();
+  await client.say('Hello', { turn_id: turnId });
+  const [turn] = await traces(`turn_id=${turnId}`);
+  const stop = new AbortController();
+  const headers = { Authorization: `Bearer ${it.service.operatorToken}` };
+  const path = `${it.service.baseUrl}/console/api/apps/${it.app.appId}/traces/stream?turn_id=${turnId}`;
+  const { body, status } = await fetch(path, { headers, signal: stop.signal });
+  assert.equal(status, 200);
+  const told: string[] = [];
+  let text = '';
+  for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(piece).toString('utf8');
+    told.splice(0, told.length, ...[...text.matchAll(/"event":\{"type":"([^"]+)"/g)].map(([, type]) => type ?? ''));
+    if (told.length >= (turn?.trace.steps.length ?? 0)) break;
+  }
+  stop.abort();
+  assert.deepEqual(told, turn?.trace.steps.map(({ event }) => event.type));
+});
+
 test('TRACE-3: what a person wrote is in no trace', async () => {
   const turnId = randomUUID();
   await client.say(`My address is ${CANARY}`, { turn_id: turnId });
