@@ -29,7 +29,7 @@ import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProp
 import { publishRoute } from './publish.ts';
 import { listScreensRoute } from './screens.ts';
 import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './setup-sessions.ts';
-import { consolePageRoutes } from './start-page.ts';
+import { shellRoutes } from './shell.ts';
 import { appStatusRoute, postSmokeRoute } from './status.ts';
 import { readCoverageRoute, readTracesRoute, traceStreamRoute } from './traces.ts';
 import { consoleWrites } from './writes.ts';
@@ -107,5 +107,5 @@ const interfaceRoutes: readonly Route[] = [
   ...machineRoutes,
 ];
 
-/** Everything below /console: the interface, the page and its documentation. */
-export const consoleRoutes: readonly Route[] = [...interfaceRoutes, ...consolePageRoutes(interfaceRoutes)];
+/** Everything below /console: the interface, and the app that speaks to it. */
+export const consoleRoutes: readonly Route[] = [...interfaceRoutes, ...shellRoutes];
