@@ -1,0 +1,91 @@
+/** The navigation: beside the page where there is room, else behind a button. */
+import { useLocation } from 'preact-iso';
+import { useEffect } from 'preact/hooks';
+import { signOut } from '../api/session.ts';
+import { GROUPS, PAGES } from '../pages.ts';
+import { shortcutHelp } from './shortcuts.ts';
+import { toast } from './toasts.tsx';
+
+const ID = 'navigation';
+
+/** A popover where it is not always shown, see shell.css. */
+function panel(): HTMLElement | null {
+  return document.getElementById(ID);
+}
+
+/** Whether the line stands for the page at `path`, or for one above it. */
+export function isAbove(line: string, path: string): boolean {
+  return path === line || (line !== '/console' && path.startsWith(`${line}/`));
+}
+
+async function leave(): Promise<void> {
+  try {
+    await signOut();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'Signing out failed.');
+  }
+}
+
+export function Navigation() {
+  const { path } = useLocation();
+  useEffect(() => {
+    const open = panel();
+    if (open?.matches(':popover-open')) open.hidePopover();
+  }, [path]);
+  return (
+    <div class="side" id={ID} popover="auto">
+      <div class="brand">
+        <span class="brand-mark" aria-hidden="true">
+          A
+        </span>
+        <span>
+          <b>Assistant Service</b>
+          <small>{location.host}</small>
+        </span>
+      </div>
+      <nav aria-label="Pages">
+        {GROUPS.map((group) => (
+          <NavigationGroup key={group} group={group} path={path} />
+        ))}
+      </nav>
+      <div class="side-foot">
+        <a href="/docs/console.md" target="_blank" rel="noreferrer">
+          Interface
+        </a>
+        <button type="button" class="link" onClick={() => shortcutHelp.send({ type: 'opened' })}>
+          Keys <kbd>?</kbd>
+        </button>
+        <button type="button" class="link" onClick={() => void leave()}>
+          Sign out
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function NavigationGroup({ group, path }: { readonly group: string; readonly path: string }) {
+  const entries = PAGES.filter((page) => page.group === group);
+  if (entries.length === 0) return null;
+  return (
+    <section class="side-group" aria-label={group === '' ? 'Start' : group}>
+      {group !== '' && <h2>{group}</h2>}
+      {entries.map((page) => (
+        <a key={page.path} class="side-line" href={page.path} aria-current={isAbove(page.path, path) ? 'page' : undefined}>
+          {page.label}
+        </a>
+      ))}
+    </section>
+  );
+}
+
+/** Opens the navigation where it is not shown. */
+export function NavigationButton() {
+  return (
+    <button type="button" class="button bare side-button" aria-controls={ID} onClick={() => panel()?.togglePopover()}>
+      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+        <path d="M2 4h12M2 8h12M2 12h12" class="icon-line" />
+      </svg>
+      Menu
+    </button>
+  );
+}
