@@ -19,7 +19,7 @@ export class ErrorBoundary extends Component<Props, State> {
     this.setState({ failed: { path: this.props.path, message: error instanceof Error ? error.message : String(error) } });
   }
 
-  render() {
+  override render() {
     const { failed } = this.state;
     if (failed === undefined || failed.path !== this.props.path) return this.props.children;
     return (

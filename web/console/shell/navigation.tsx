@@ -3,15 +3,9 @@ import { useLocation } from 'preact-iso';
 import { useEffect } from 'preact/hooks';
 import { signOut } from '../api/session.ts';
 import { GROUPS, PAGES } from '../pages.ts';
+import { NAVIGATION_ID, navigationPanel } from './navigation-button.tsx';
 import { shortcutHelp } from './shortcuts.ts';
 import { toast } from './toasts.tsx';
-
-const ID = 'navigation';
-
-/** A popover where it is not always shown, see shell.css. */
-function panel(): HTMLElement | null {
-  return document.getElementById(ID);
-}
 
 /** Whether the line stands for the page at `path`, or for one above it. */
 export function isAbove(line: string, path: string): boolean {
@@ -29,11 +23,11 @@ async function leave(): Promise<void> {
 export function Navigation() {
   const { path } = useLocation();
   useEffect(() => {
-    const open = panel();
+    const open = navigationPanel();
     if (open?.matches(':popover-open')) open.hidePopover();
   }, [path]);
   return (
-    <div class="side" id={ID} popover="auto">
+    <div class="side" id={NAVIGATION_ID} popover="auto">
       <div class="brand">
         <span class="brand-mark" aria-hidden="true">
           A
@@ -75,17 +69,5 @@ function NavigationGroup({ group, path }: { readonly group: string; readonly pat
         </a>
       ))}
     </section>
-  );
-}
-
-/** Opens the navigation where it is not shown. */
-export function NavigationButton() {
-  return (
-    <button type="button" class="button bare side-button" aria-controls={ID} onClick={() => panel()?.togglePopover()}>
-      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
-        <path d="M2 4h12M2 8h12M2 12h12" class="icon-line" />
-      </svg>
-      Menu
-    </button>
   );
 }

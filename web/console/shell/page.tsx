@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
-import { NavigationButton } from './navigation.tsx';
+import { NavigationButton } from './navigation-button.tsx';
 
 export interface Crumb {
   readonly label: string;

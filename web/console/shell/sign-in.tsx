@@ -48,6 +48,8 @@ function SignInForm({ first }: { readonly first: string }) {
   const [fault, setFault] = useState(first);
   const [isSending, setSending] = useState(false);
   const field = useId();
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
   const message = useId();
   const submit = async () => {
     setSending(true);
@@ -66,14 +68,14 @@ function SignInForm({ first }: { readonly first: string }) {
         void submit();
       }}
     >
-      <label for={field}>Operator token, or a one-time link</label>
+      <label htmlFor={field}>Operator token, or a one-time link</label>
       <input
+        ref={input}
         id={field}
         class="input mono"
         type="password"
         autoComplete="current-password"
         spellcheck={false}
-        autoFocus
         required
         value={secret}
         aria-invalid={fault !== ''}

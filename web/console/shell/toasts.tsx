@@ -39,11 +39,11 @@ export function toast(text: string): void {
 export function Toasts() {
   const shown = useStore(toasts, (context) => context.toasts);
   return (
-    <div class="toasts" role="status">
+    <output class="toasts">
       {shown.map((one) => (
         <ToastLine key={one.id} {...one} />
       ))}
-    </div>
+    </output>
   );
 }
 
@@ -52,5 +52,5 @@ function ToastLine({ id, text }: Toast) {
     const timer = setTimeout(() => toasts.send({ type: 'over', id }), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [id]);
-  return <p class="toast">{text}</p>;
+  return <span class="toast">{text}</span>;
 }

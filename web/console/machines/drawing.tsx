@@ -1,0 +1,187 @@
+/** A machine's picture: its coordinates were made when building, here it is only painted, lit and moved. */
+import type { MachinePicture, PictureEdge, PictureState } from '../../../machines/picture.ts';
+import { edgePath } from './edge-path.ts';
+import type { Highlights, Move } from './highlights.ts';
+import { useViewport } from './viewport-hook.ts';
+
+/** Of labels and rows, from the top of one line to the next and from the top to the letters' foot. */
+const LINE_PX = 14;
+const FOOT_PX = 11;
+const TITLE_FOOT_PX = 18;
+const INSET_PX = 10;
+
+export interface DrawingProps {
+  readonly picture: MachinePicture;
+  readonly highlights: Highlights;
+  /** What a click on a state does, for its name to say. Absent: states are not for clicking. */
+  readonly onState?: (state: string) => void;
+}
+
+export function Drawing({ picture, highlights, onState }: DrawingProps) {
+  const { frame, viewBox, zoom, fit, ...handlers } = useViewport(picture);
+  const around = new Set(picture.states.flatMap(({ parent }) => parent ?? []));
+  const outer = picture.states.filter(({ id }) => around.has(id));
+  const inner = picture.states.filter(({ id }) => !around.has(id));
+  return (
+    <div class="drawing">
+      <svg
+        ref={frame}
+        class="drawing-frame"
+        {...(viewBox === undefined ? {} : { viewBox })}
+        {...handlers}
+        onPointerCancel={handlers.onPointerUp}
+        tabIndex={0}
+        role="group"
+        aria-label={`Picture of ${picture.machine}. Arrow keys move it, plus and minus zoom, 0 shows all of it.`}
+      >
+        <Arrows />
+        {outer.map((state) => (
+          <StateBox key={state.id} state={state} isOuter highlights={highlights} onState={undefined} />
+        ))}
+        {picture.edges.map((edge) => (
+          <Edge key={`${edge.from} ${edge.to}`} edge={edge} highlights={highlights} />
+        ))}
+        {picture.start.map(({ x, y, to, points }) => (
+          <g key={to} class="start">
+            <path d={edgePath(points)} class="edge-line" marker-end="url(#arrow)" />
+            <circle cx={x} cy={y} r={5} class="start-dot" />
+          </g>
+        ))}
+        {inner.map((state) => (
+          <StateBox key={state.id} state={state} isOuter={false} highlights={highlights} onState={onState} />
+        ))}
+      </svg>
+      <div class="drawing-tools">
+        <button type="button" class="button bare" aria-label="Closer" onClick={() => zoom(1.25)}>
+          +
+        </button>
+        <button type="button" class="button bare" aria-label="Farther" onClick={() => zoom(0.8)}>
+          −
+        </button>
+        <button type="button" class="button bare" onClick={fit}>
+          Fit
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Heads of arrows, by what a line is; a marker does not take the colour of its line everywhere. */
+function Arrows() {
+  return (
+    <defs>
+      {['arrow', 'arrow-lit', 'arrow-trail'].map((id) => (
+        <marker key={id} id={id} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+          <path d="M0 0 8 4 0 8z" class={id} />
+        </marker>
+      ))}
+    </defs>
+  );
+}
+
+function isOnEdge(move: Move, edge: PictureEdge): boolean {
+  return move.from === edge.from && move.to === edge.to;
+}
+
+function Edge({ edge, highlights }: { readonly edge: PictureEdge; readonly highlights: Highlights }) {
+  const age = highlights.trail.findIndex((move) => isOnEdge(move, edge));
+  const look = age < 0 ? '' : age === 0 ? ' is-lit' : ` is-trail is-trail-${age}`;
+  const arrow = age < 0 ? 'arrow' : age === 0 ? 'arrow-lit' : 'arrow-trail';
+  return (
+    <g class={`edge${look}`}>
+      <path d={edgePath(edge.points)} class="edge-line" marker-end={`url(#${arrow})`} />
+      {edge.labels.map(({ event, guard, x, y, width }) => (
+        <g key={`${event} ${guard ?? ''}`} class={age === 0 && highlights.trail[0]?.event === event ? 'label is-lit' : 'label'}>
+          <rect x={x} y={y} width={width} height={guard === undefined ? LINE_PX : 2 * LINE_PX} class="label-ground" />
+          <text x={x + width / 2} y={y + FOOT_PX} class="label-event">
+            {event}
+          </text>
+          {guard !== undefined && (
+            <text x={x + width / 2} y={y + LINE_PX + FOOT_PX} class="label-guard">
+              [{guard}]
+            </text>
+          )}
+        </g>
+      ))}
+    </g>
+  );
+}
+
+interface StateBoxProps {
+  readonly state: PictureState;
+  /** Others lie inside it. */
+  readonly isOuter: boolean;
+  readonly highlights: Highlights;
+  readonly onState: ((state: string) => void) | undefined;
+}
+
+function classOf({ state, isOuter, highlights }: StateBoxProps): string {
+  const isIn = isOuter ? [...highlights.active].some((id) => id.startsWith(`${state.id}.`)) : highlights.active.has(state.id);
+  return ['state', isOuter && 'is-outer', state.final && 'is-final', isIn && 'is-active'].filter((name) => name !== false).join(' ');
+}
+
+function StateBox(props: StateBoxProps) {
+  const { state, isOuter, highlights, onState } = props;
+  const { id, label, x, y, width, height, final, rows } = state;
+  const hasTitleOnTop = isOuter || rows.length > 0;
+  const body = (
+    <>
+      {final && <rect x={x - 3} y={y - 3} width={width + 6} height={height + 6} rx={10} class="state-rim" />}
+      <rect x={x} y={y} width={width} height={height} rx={isOuter ? 10 : 7} class="state-box" />
+      {hasTitleOnTop ? (
+        <text x={x + INSET_PX} y={y + TITLE_FOOT_PX} class="state-name">
+          {label}
+        </text>
+      ) : (
+        <text x={x + width / 2} y={y + height / 2 + 4} class="state-name is-centred">
+          {label}
+        </text>
+      )}
+      <StateRows state={state} highlights={highlights} />
+    </>
+  );
+  if (onState === undefined) return <g class={classOf(props)}>{body}</g>;
+  const isHere = highlights.active.has(id);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a drawing has no buttons.
+    <g
+      class={`${classOf(props)} is-goal`}
+      role="button"
+      tabIndex={0}
+      aria-label={isHere ? `${id}, where the machine is` : `Take the shortest way to ${id}`}
+      onClick={() => onState(id)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        onState(id);
+      }}
+    >
+      {body}
+    </g>
+  );
+}
+
+/** Transitions that lead nowhere else are written inside their state, refusals with their code. */
+function StateRows({ state: { id, rows, x, width }, highlights }: { readonly state: PictureState; readonly highlights: Highlights }) {
+  const last = highlights.trail[0];
+  return (
+    <>
+      {rows.map(({ event, guard, refusal, y }) => {
+        const isLit = last !== undefined && last.to === undefined && last.from === id && last.event === event;
+        return (
+          <g key={`${event} ${guard ?? ''}`} class={`row${refusal === undefined ? '' : ' is-refusal'}${isLit ? ' is-lit' : ''}`}>
+            <text x={x + INSET_PX} y={y + FOOT_PX} class="row-event">
+              {event}
+              {guard !== undefined && <tspan class="row-guard"> [{guard}]</tspan>}
+            </text>
+            {refusal !== undefined && (
+              <text x={x + width - INSET_PX} y={y + FOOT_PX} class="row-refusal">
+                {refusal}
+              </text>
+            )}
+          </g>
+        );
+      })}
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+/** What the interface answers about machines, see docs/console.md. */
+import type { MachineGraph } from '../../../machines/graph.ts';
+import type { MachinePicture } from '../../../machines/picture.ts';
+
+export interface MachineLine {
+  readonly name: string;
+  readonly title: string;
+  /** Where its rules are written. */
+  readonly source: string;
+  readonly version: string;
+  /** How many there are. */
+  readonly states: number;
+  readonly events: number;
+}
+
+export interface MachinesAnswer {
+  readonly machines: readonly MachineLine[];
+}
+
+export type CellKind = 'moves' | 'stays' | 'refused' | 'ignored';
+
+export interface TableCell {
+  readonly event: string;
+  /** States that the event may lead to. */
+  readonly to?: readonly string[];
+  readonly kind: CellKind;
+}
+
+export interface TableRow {
+  readonly state: string;
+  readonly cells: readonly TableCell[];
+}
+
+export interface MachineAnswer {
+  readonly name: string;
+  readonly title: string;
+  readonly source: string;
+  readonly version: string;
+  readonly definition: MachineGraph;
+  readonly table: { readonly events: readonly string[]; readonly rows: readonly TableRow[] };
+  readonly picture: MachinePicture;
+}

@@ -1,0 +1,31 @@
+/** What the simulator says of an event, in few words. */
+import type { Verdict } from '../../../machines/simulator/verdict.ts';
+
+/** The event can be sent, and something comes of it. */
+export function isEnabled({ outcome }: Verdict): boolean {
+  return outcome === 'moves' || outcome === 'stays';
+}
+
+function destinationOf({ asked, after }: Verdict): string {
+  const moves = asked.flatMap(({ region, taken }) => (region !== '' && taken?.to !== undefined ? [taken.to.replace('.', ': ')] : []));
+  if (moves.length === 0) return after.state;
+  return moves.length > 2 ? `${moves.length} regions` : moves.join(', ');
+}
+
+/** `→ working`, `refuses app_live`, `no guard agrees`. */
+export function outcomeWords(verdict: Verdict): string {
+  switch (verdict.outcome) {
+    case 'moves':
+      return `→ ${destinationOf(verdict)}`;
+    case 'stays':
+      return 'stays';
+    case 'refused':
+      return `refuses ${verdict.refusal ?? ''}`;
+    case 'guarded':
+      return 'its guards say no';
+    case 'ignored':
+      return 'ignored here';
+    case 'broken':
+      return 'not a payload of it';
+  }
+}
