@@ -13,8 +13,18 @@ import { NotFoundPage } from './not-found-page.tsx';
 import { SignInDialog, SignInPage } from './sign-in.tsx';
 import { Toasts } from './toasts.tsx';
 
+/** A page that was out of sight for hours says at once that its session is over, and not at the next click. */
+function lookAtSession(): void {
+  const isUsed = session.get().context.phase === 'in';
+  if (isUsed && document.visibilityState === 'visible') resumeSession().catch(() => undefined);
+}
+
 export function Shell() {
   const phase = useStore(session, (context) => context.phase);
+  useEffect(() => {
+    document.addEventListener('visibilitychange', lookAtSession);
+    return () => document.removeEventListener('visibilitychange', lookAtSession);
+  }, []);
   if (phase === 'asking') return <LoadingBar />;
   if (phase === 'away') return <Away />;
   if (phase === 'out') return <SignInPage />;

@@ -32,8 +32,13 @@ interface EventItemProps extends EventListProps {
 /** A sample by its place, or a payload of the person's own. */
 type Choice = number | 'own';
 
-/** The event that a person wrote, or what is wrong with it. */
-function readOwn(text: string, type: string, samples: readonly SampleEvent[]): { readonly event?: SampleEvent; readonly fault?: string } {
+/** What a person wrote: the event, or what is wrong with it. */
+interface OwnPayload {
+  readonly event?: SampleEvent;
+  readonly fault?: string;
+}
+
+function readOwn(text: string, type: string, samples: readonly SampleEvent[]): OwnPayload {
   let payload: unknown;
   try {
     payload = JSON.parse(text);
@@ -57,7 +62,7 @@ function EventItem({ type, samples, simulated, now, onSend }: EventItemProps) {
   const [text, write] = useState('');
   const firstEnabled = Math.max(verdicts.findIndex(isEnabled), 0);
   const choice = chosen ?? firstEnabled;
-  const own = choice === 'own' ? readOwn(text, type, samples) : {};
+  const own: OwnPayload = choice === 'own' ? readOwn(text, type, samples) : {};
   const event = choice === 'own' ? own.event : samples[choice];
   const verdict = choice === 'own' ? event && judge(simulated.machine, now, event) : verdicts[choice];
   const hasPayload = samples.some((sample) => payloadWords(sample) !== '');

@@ -1,0 +1,63 @@
+/** A browser, and the program in front of it: pages that are signed in, and what a page said to its console. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import packed from '@sparticuz/chromium';
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type RunningService, startService } from '../support/service.ts';
+import { lendMachines } from './machine-answers.ts';
+
+/** In one process, as the package asks for, a page that stops stops all others. */
+const NOT_FOR_TESTS = new Set(['--single-process', '--no-zygote']);
+
+export interface BrowserWorld {
+  readonly service: RunningService;
+  /** A window of its own, with its own cookies. What breaks the rules of the page's security policy, or throws, fails the test. */
+  open(options?: BrowserContextOptions): Promise<{ readonly context: BrowserContext; readonly page: Page }>;
+  /** The same, signed in, at a path below /console. */
+  signedIn(path: string, options?: BrowserContextOptions): Promise<{ readonly context: BrowserContext; readonly page: Page }>;
+}
+
+/** Starts the program and a browser; both end with the test. */
+export async function openWorld(t: TestContext): Promise<BrowserWorld> {
+  const service = await startService(t);
+  const args = packed.args.filter((argument) => !NOT_FOR_TESTS.has(argument));
+  const browser = await chromium.launch({ executablePath: await packed.executablePath(), args, headless: true });
+  t.after(() => browser.close());
+  const faults: string[] = [];
+  t.after(() => assert.deepEqual(faults, []));
+
+  const open = async (options: BrowserContextOptions = {}) => {
+    const context = await browser.newContext({ viewport: { width: 1_360, height: 860 }, ...options });
+    const page = await context.newPage();
+    page.on('pageerror', (error) => faults.push(String(error)));
+    page.on('console', (message) => {
+      if (/Content Security Policy|Trusted/i.test(message.text())) faults.push(message.text());
+    });
+    await lendMachines(page, service);
+    return { context, page };
+  };
+
+  return {
+    service,
+    open,
+    async signedIn(path, options) {
+      const opened = await open(options);
+      await opened.page.goto(`${service.baseUrl}/console`);
+      await signIn(opened.page, service.operatorToken);
+      await opened.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      if (path !== '/console') await opened.page.goto(service.baseUrl + path);
+      return opened;
+    },
+  };
+}
+
+/** Types the token or the link into the form that is shown. */
+export async function signIn(page: Page, secret: string): Promise<void> {
+  await page.getByLabel('Operator token, or a one-time link').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** The title of the page that is shown, once it is this one. */
+export async function waitForPage(page: Page, title: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+}
