@@ -14,8 +14,9 @@ async function send(page: Page, type: string): Promise<void> {
     .click();
 }
 
-function step(page: Page) {
-  return page.getByRole('region', { name: 'The step' });
+/** Waits until the step that is looked at says so. */
+async function says(page: Page, words: string): Promise<void> {
+  await page.getByRole('region', { name: 'The step' }).getByText(words).first().waitFor();
 }
 
 /** The line of the step that is looked at. */
@@ -35,18 +36,18 @@ test('WALK-1, WALK-3: a whole setup session is stepped, event by event, and asks
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   await send(page, 'session.call');
-  await step(page).getByText('refuses not_started').waitFor();
+  await says(page, 'refuses not_started');
   await send(page, 'session.claim');
   await stateBox(page, 'running').waitFor();
-  await step(page).getByText('admit').waitFor();
-  await step(page).getByText('agent.tool').waitFor();
+  await says(page, 'admit');
+  await says(page, 'agent.tool');
   await send(page, 'session.call');
-  await step(page).getByText('stays').waitFor();
+  await says(page, 'stays');
   await send(page, 'session.complete');
   await stateBox(page, 'completed').waitFor();
-  await step(page).getByText('closePanel').waitFor();
+  await says(page, 'closePanel');
   await send(page, 'session.call');
-  await step(page).getByText('refuses session_closed').waitFor();
+  await says(page, 'refuses session_closed');
   assert.ok(await events(page).getByRole('button', { name: /^session\.stop/ }).isDisabled());
   assert.deepEqual(asked, []);
 });
@@ -71,7 +72,7 @@ test('WALK-2: a payload of one’s own is sent when it fits, and told what is wr
   await payload.fill('{ "nowMs": 7, "watchedUntilMs": 4711 }');
   await send(page, 'pairing.claim');
   await stateBox(page, 'claimed').waitFor();
-  await step(page).getByText('4711').first().waitFor();
+  await says(page, '4711');
 });
 
 test('WALK-3: going back and forward changes no step; an event from an earlier one takes the place of those after it', async (t) => {

@@ -52,7 +52,7 @@ function OrganisationCard({ id, name, plan }: Organisation) {
       </h2>
       {error !== undefined && <Problem error={error} retry={reload} />}
       {answer?.apps.length === 0 && <p class="card-empty">No apps yet.</p>}
-      {answer !== undefined && answer.apps.length > 0 && <AppTable apps={answer.apps} />}
+      {answer !== undefined && answer.apps.length > 0 && <AppTable organisation={name} apps={answer.apps} />}
     </section>
   );
 }
@@ -62,9 +62,10 @@ function stateOf({ live, suspended }: App): { readonly word: string; readonly si
   return live ? { word: 'live', signal: 'ok' } : { word: 'not live yet', signal: 'wait' };
 }
 
-function AppTable({ apps }: { readonly apps: readonly App[] }) {
+function AppTable({ organisation, apps }: { readonly organisation: string; readonly apps: readonly App[] }) {
   return (
-    <div class="scroll-x">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
+    <section class="scroll-x" aria-label={`Apps of ${organisation}`} tabIndex={0}>
       <table class="list">
         <thead>
           <tr>
@@ -92,6 +93,6 @@ function AppTable({ apps }: { readonly apps: readonly App[] }) {
           })}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }

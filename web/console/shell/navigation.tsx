@@ -27,7 +27,7 @@ export function Navigation() {
     if (open?.matches(':popover-open')) open.hidePopover();
   }, [path]);
   return (
-    <div class="side" id={NAVIGATION_ID} popover="auto">
+    <aside class="side" aria-label="Console" id={NAVIGATION_ID} popover="auto">
       <div class="brand">
         <span class="brand-mark" aria-hidden="true">
           A
@@ -53,7 +53,7 @@ export function Navigation() {
           Sign out
         </button>
       </div>
-    </div>
+    </aside>
   );
 }
 

@@ -34,8 +34,14 @@ export function SignInDialog() {
   const title = useId();
   useEffect(() => dialog.current?.showModal(), []);
   return (
-    // Requests wait for it, so it cannot be closed without signing in; what is below it stays as it is.
-    <dialog ref={dialog} class="dialog" aria-labelledby={title} onCancel={(event) => event.preventDefault()}>
+    // Requests wait for it, so it stays until somebody has signed in: a browser may close it all the same, so it is opened again.
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby={title}
+      onCancel={(event) => event.preventDefault()}
+      onClose={() => dialog.current?.showModal()}
+    >
       <h2 id={title}>Your session is over</h2>
       <p>Sign in again. What you typed is still there, and what was being sent is sent then.</p>
       <SignInForm first="" />

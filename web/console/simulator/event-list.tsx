@@ -6,7 +6,7 @@ import { judge, type Moment, type Verdict } from '../../../machines/simulator/ve
 import type { SimulatedMachine } from '../../../machines/simulator/walk.ts';
 import { payloadWords } from './leaves.ts';
 import { Questions } from './questions.tsx';
-import { isEnabled, outcomeWords } from './words.ts';
+import { canSend, isEnabled, outcomeWords } from './words.ts';
 
 export interface EventListProps {
   readonly simulated: SimulatedMachine;
@@ -57,11 +57,10 @@ function payloadText({ type: _, ...payload }: SampleEvent): string {
 
 function EventItem({ type, samples, simulated, now, onSend }: EventItemProps) {
   const verdicts = useMemo(() => samples.map((sample) => judge(simulated.machine, now, sample)), [simulated, now, samples]);
-  // Until somebody chooses, the first sample of which something comes.
+  // Until somebody chooses: the samples begin with the ordinary one.
   const [chosen, choose] = useState<Choice>();
   const [text, write] = useState('');
-  const firstEnabled = Math.max(verdicts.findIndex(isEnabled), 0);
-  const choice = chosen ?? firstEnabled;
+  const choice = chosen ?? Math.max(verdicts.findIndex(canSend), 0);
   const own: OwnPayload = choice === 'own' ? readOwn(text, type, samples) : {};
   const event = choice === 'own' ? own.event : samples[choice];
   const verdict = choice === 'own' ? event && judge(simulated.machine, now, event) : verdicts[choice];
@@ -93,11 +92,9 @@ interface SendButtonProps {
   readonly onSend: () => void;
 }
 
-/** Refused events can be sent as well: a refusal is a step, with its effects. Of the others nothing would come. */
 function SendButton({ type, verdict, onSend }: SendButtonProps) {
-  const canSend = verdict !== undefined && (isEnabled(verdict) || verdict.outcome === 'refused');
   return (
-    <button type="button" class="event-send" disabled={!canSend} onClick={onSend}>
+    <button type="button" class="event-send" disabled={verdict === undefined || !canSend(verdict)} onClick={onSend}>
       <span class="event-name">{type}</span>
       <span class="event-outcome">{verdict === undefined ? 'see its payload' : outcomeWords(verdict)}</span>
     </button>

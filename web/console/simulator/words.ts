@@ -1,9 +1,14 @@
 /** What the simulator says of an event, in few words. */
 import type { Verdict } from '../../../machines/simulator/verdict.ts';
 
-/** The event can be sent, and something comes of it. */
+/** It does what it is for. */
 export function isEnabled({ outcome }: Verdict): boolean {
   return outcome === 'moves' || outcome === 'stays';
+}
+
+/** It can be sent: a refusal is a step as well, with its effects. Of the others nothing would come. */
+export function canSend(verdict: Verdict): boolean {
+  return isEnabled(verdict) || verdict.outcome === 'refused';
 }
 
 function destinationOf({ asked, after }: Verdict): string {
