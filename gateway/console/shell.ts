@@ -132,7 +132,7 @@ const unknownCallRoute = defineRoute({
   method: 'GET',
   path: '/console/api/*',
   caller: 'anyone',
-  handle() {
+  handle: () => {
     throw new Refusal('not_found', 'There is nothing at this path.');
   },
 });

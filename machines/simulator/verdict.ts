@@ -75,9 +75,10 @@ export function judge(machine: AnyStateMachine, at: Moment, event: SampleEvent):
     const asked = askAll(candidates, running.snapshot, event);
     const effects = running.send(event as never).effects as readonly SampleEvent[];
     const after = momentOf(running);
-    const refusal = effects.find((effect) => effect.type === 'refuse') as { readonly code?: string } | undefined;
+    const refusal = effects.find((effect) => effect.type === 'refuse');
     const outcome = outcomeOf(candidates.length, asked, refusal !== undefined);
-    return { outcome, asked, effects, after, ...(outcome === 'refused' ? { refusal: refusal?.code ?? 'refused' } : {}) };
+    if (outcome !== 'refused' || refusal === undefined) return { outcome, asked, effects, after };
+    return { outcome, asked, effects, after, refusal: 'code' in refusal ? String(refusal.code) : refusal.type };
   } catch {
     // A payload of another shape than the samples': the form allows whatever fits them, and a guard may still stumble.
     return { outcome: 'broken', asked: [], effects: [], after: at };
