@@ -1,7 +1,7 @@
 /** A machine's picture: its coordinates were made when building, here it is only painted, lit and moved. */
 import type { MachinePicture, PictureEdge, PictureState } from '../../../machines/picture.ts';
 import { edgePath } from './edge-path.ts';
-import type { Highlights, Move } from './highlights.ts';
+import { type Highlights, isLabelOf, type Move } from './highlights.ts';
 import { useViewport } from './viewport-hook.ts';
 
 /** Of labels and rows, from the top of one line to the next and from the top to the letters' foot. */
@@ -90,15 +90,15 @@ function Edge({ edge, highlights }: { readonly edge: PictureEdge; readonly highl
   return (
     <g class={`edge${look}`}>
       <path d={edgePath(edge.points)} class="edge-line" marker-end={`url(#${arrow})`} />
-      {edge.labels.map(({ event, guard, x, y, width }) => (
-        <g key={`${event} ${guard ?? ''}`} class={age === 0 && highlights.trail[0]?.event === event ? 'label is-lit' : 'label'}>
-          <rect x={x} y={y} width={width} height={guard === undefined ? LINE_PX : 2 * LINE_PX} class="label-ground" />
+      {edge.labels.map(({ x, y, width, ...label }) => (
+        <g key={`${label.event} ${label.guard ?? ''}`} class={age === 0 && isLabelOf(label, highlights.trail[0]) ? 'label is-lit' : 'label'}>
+          <rect x={x} y={y} width={width} height={label.guard === undefined ? LINE_PX : 2 * LINE_PX} class="label-ground" />
           <text x={x + width / 2} y={y + FOOT_PX} class="label-event">
-            {event}
+            {label.event}
           </text>
-          {guard !== undefined && (
+          {label.guard !== undefined && (
             <text x={x + width / 2} y={y + LINE_PX + FOOT_PX} class="label-guard">
-              [{guard}]
+              [{label.guard}]
             </text>
           )}
         </g>
@@ -166,8 +166,9 @@ function StateRows({ state: { id, rows, x, width }, highlights }: { readonly sta
   const last = highlights.trail[0];
   return (
     <>
-      {rows.map(({ event, guard, refusal, y }) => {
-        const isLit = last !== undefined && last.to === undefined && last.from === id && last.event === event;
+      {rows.map(({ refusal, y, ...row }) => {
+        const { event, guard } = row;
+        const isLit = last?.from === id && last.to === undefined && isLabelOf(row, last);
         return (
           <g key={`${event} ${guard ?? ''}`} class={`row${refusal === undefined ? '' : ' is-refusal'}${isLit ? ' is-lit' : ''}`}>
             <text x={x + INSET_PX} y={y + FOOT_PX} class="row-event">

@@ -8,6 +8,8 @@ export interface Move {
   readonly from: string;
   readonly to?: string;
   readonly event: string;
+  /** The guard that agreed; absent: none was asked, or all others said no. */
+  readonly guard?: string;
 }
 
 export interface Highlights {
@@ -15,6 +17,12 @@ export interface Highlights {
   readonly active: ReadonlySet<string>;
   /** The last transitions, the latest first: it is lit, those before it fade. */
   readonly trail: readonly Move[];
+}
+
+/** Whether a label or a row of the picture stands for the transition. */
+export function isLabelOf({ event, guard }: { readonly event: string; readonly guard?: string }, move: Move | undefined): boolean {
+  if (move === undefined || move.event !== event) return false;
+  return guard === move.guard || (guard === 'otherwise' && move.guard === undefined);
 }
 
 /** How many transitions are told apart at one glance. */

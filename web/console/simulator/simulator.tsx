@@ -99,9 +99,11 @@ function highlightsOf(way: WalkedWay, at: number, active: ReadonlySet<string>, r
   const trail = way.steps
     .slice(0, at)
     .flatMap(({ event, verdict }): Move[] => {
-      const taken = verdict.asked.find((asked) => asked.region === region)?.taken;
+      const { taken, questions = [] } = verdict.asked.find((asked) => asked.region === region) ?? {};
       if (taken === undefined) return [];
-      return [{ event: event.type, from: own(taken.from), ...(taken.to === undefined ? {} : { to: own(taken.to) }) }];
+      const last = questions.at(-1);
+      const to = taken.to === undefined ? {} : { to: own(taken.to) };
+      return [{ event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}) }];
     })
     .slice(-TRAIL_MAX)
     .reverse();
