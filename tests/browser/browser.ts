@@ -1,13 +1,12 @@
 /** A browser, and the program in front of it: pages that are signed in, and what a page said to its console. */
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import packed from '@sparticuz/chromium';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { type RunningService, startService } from '../support/service.ts';
 import { lendMachines } from './machine-answers.ts';
-
-/** In one process, as the package asks for, a page that stops stops all others. */
-const NOT_FOR_TESTS = new Set(['--single-process', '--no-zygote']);
 
 export interface BrowserWorld {
   readonly service: RunningService;
@@ -20,8 +19,10 @@ export interface BrowserWorld {
 /** Starts the program and a browser; both end with the test. */
 export async function openWorld(t: TestContext): Promise<BrowserWorld> {
   const service = await startService(t);
-  const args = packed.args.filter((argument) => !NOT_FOR_TESTS.has(argument));
-  const browser = await chromium.launch({ executablePath: await packed.executablePath(), args, headless: true });
+  // Without the package's own arguments: they are for machines where it may not start processes, and take browsers' defences away.
+  const executablePath = await packed.executablePath();
+  const env = { ...process.env, FONTCONFIG_PATH: join(tmpdir(), 'fonts') } as Record<string, string>;
+  const browser = await chromium.launch({ executablePath, headless: true, env });
   t.after(() => browser.close());
   const faults: string[] = [];
   t.after(() => assert.deepEqual(faults, []));

@@ -37,7 +37,9 @@ interface ErrorBody {
 }
 
 function errorOf(status: number, body: ErrorBody | undefined, requestId: string | null): ApiError {
-  const { code, message, details } = body?.error ?? {};
+  const code = body?.error?.code;
+  const message = body?.error?.message;
+  const details = body?.error?.details;
   if (typeof code !== 'string' || typeof message !== 'string') {
     return new ApiError('unknown', `The service answered ${status}, and not in a form that this page knows. Load the page again.`, status, { requestId });
   }

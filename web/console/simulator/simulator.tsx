@@ -99,9 +99,10 @@ function highlightsOf(way: WalkedWay, at: number, active: ReadonlySet<string>, r
   const trail = way.steps
     .slice(0, at)
     .flatMap(({ event, verdict }): Move[] => {
-      const { taken, questions = [] } = verdict.asked.find((asked) => asked.region === region) ?? {};
-      if (taken === undefined) return [];
-      const last = questions.at(-1);
+      const asked = verdict.asked.find((one) => one.region === region);
+      const taken = asked?.taken;
+      if (asked === undefined || taken === undefined) return [];
+      const last = asked.questions.at(-1);
       const to = taken.to === undefined ? {} : { to: own(taken.to) };
       return [{ event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}) }];
     })
