@@ -36,8 +36,8 @@ export interface Asked {
 }
 
 /**
- * It moves to another state; it stays, doing something; it refuses by name; every guard said no; nothing listens for the event in this state;
- * its payload is none that the machine can take.
+ * It moves to another state; it stays, doing something; it is refused by name, by the machine or by whoever steps it; every guard said no;
+ * nothing listens for the event in this state; its payload is none that the machine can take.
  */
 export type Outcome = 'moves' | 'stays' | 'refused' | 'guarded' | 'ignored' | 'broken';
 
@@ -73,12 +73,12 @@ export function judge(machine: AnyStateMachine, at: Moment, event: SampleEvent):
   try {
     const candidates = getNextTransitions(running.snapshot).filter((transition) => transition.eventType === event.type);
     const asked = askAll(candidates, running.snapshot, event);
+    const refused = refusedBySteppers(running.snapshot, event);
     const effects = running.send(event as never).effects as readonly SampleEvent[];
     const after = momentOf(running);
-    const refusal = effects.find((effect) => effect.type === 'refuse');
+    const refusal = effects.flatMap((effect) => (effect.type === 'refuse' && 'code' in effect ? String(effect.code) : []))[0] ?? refused;
     const outcome = outcomeOf(candidates.length, asked, refusal !== undefined);
-    if (outcome !== 'refused' || refusal === undefined) return { outcome, asked, effects, after };
-    return { outcome, asked, effects, after, refusal: 'code' in refusal ? String(refusal.code) : refusal.type };
+    return { outcome, asked, effects, after, ...(outcome === 'refused' && refusal !== undefined ? { refusal } : {}) };
   } catch {
     // A payload of another shape than the samples': the form allows whatever fits them, and a guard may still stumble.
     return { outcome: 'broken', asked: [], effects: [], after: at };
@@ -86,11 +86,20 @@ export function judge(machine: AnyStateMachine, at: Moment, event: SampleEvent):
 }
 
 function outcomeOf(candidates: number, asked: readonly Asked[], refuses: boolean): Outcome {
-  if (candidates === 0) return 'ignored';
+  if (candidates === 0) return refuses ? 'refused' : 'ignored';
   const taken = asked.flatMap((region) => region.taken ?? []);
   if (taken.length === 0) return 'guarded';
   if (taken.some(({ to }) => to !== undefined)) return 'moves';
   return refuses ? 'refused' : 'stays';
+}
+
+/** The code with which whoever steps the machine refuses an event that it ignores: what states say in `meta.refused`. */
+function refusedBySteppers(snapshot: AnyMachineSnapshot, { type }: SampleEvent): string | undefined {
+  for (const meta of Object.values(snapshot.getMeta() as Readonly<Record<string, { readonly refused?: Readonly<Record<string, string>> } | undefined>>)) {
+    const code = meta?.refused?.[type];
+    if (code !== undefined) return code;
+  }
+  return undefined;
 }
 
 /** The regions in order; within each, transitions are asked until one may be taken, the inner state's first. */

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { edgePath } from '../../../web/console/machines/edge-path.ts';
 import { differencesOf, leavesOf, payloadWords } from '../../../web/console/simulator/leaves.ts';
 
 /** As fields are named: a dot separates them. */
@@ -38,10 +37,4 @@ test('WALK-3: a payload is told on one line, without its type', () => {
   assert.equal(payloadWords({ type: 'turn.stop' }), '');
   const open = { type: 'turn.open', serverCalls: 1, waiting: { reads: 0, confirmations: 0 } };
   assert.equal(payloadWords(open), 'serverCalls 1, waiting.reads 0, waiting.confirmations 0');
-});
-
-test('WALK-6: an edge is a line with rounded corners through its points', () => {
-  assert.equal(edgePath([]), '');
-  assert.equal(edgePath([{ x: 0, y: 0 }, { x: 10, y: 0 }]), 'M0 0L10 0');
-  assert.equal(edgePath([{ x: 0, y: 0 }, { x: 20, y: 0 }, { x: 20, y: 40 }]), 'M0 0L14 0Q20 0 20 6L20 40');
 });

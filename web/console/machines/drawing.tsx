@@ -1,14 +1,9 @@
 /** A machine's picture: its coordinates were made when building, here it is only painted, lit and moved. */
+import { edgePath } from '../../../machines/diagrams/edge-path.ts';
+import { FOOT_PX, INSET_PX, inBrackets, LINE_PX, NAME_BOTTOM_PX, NAME_FOOT_PX, RIM_PX } from '../../../machines/diagrams/text.ts';
 import type { MachinePicture, PictureEdge, PictureState } from '../../../machines/picture.ts';
-import { edgePath } from './edge-path.ts';
-import { type Highlights, isLabelOf, type Move } from './highlights.ts';
+import { type Highlights, isLabelOf } from './highlights.ts';
 import { useViewport } from './viewport-hook.ts';
-
-/** Of labels and rows, from the top of one line to the next and from the top to the letters' foot. */
-const LINE_PX = 14;
-const FOOT_PX = 11;
-const TITLE_FOOT_PX = 18;
-const INSET_PX = 10;
 
 export interface DrawingProps {
   readonly picture: MachinePicture;
@@ -39,13 +34,16 @@ export function Drawing({ picture, highlights, onState }: DrawingProps) {
           <StateBox key={state.id} state={state} isOuter highlights={highlights} onState={undefined} />
         ))}
         {picture.edges.map((edge) => (
-          <Edge key={`${edge.from} ${edge.to}`} edge={edge} highlights={highlights} />
+          <EdgeLine key={`${edge.from} ${edge.to}`} edge={edge} highlights={highlights} />
         ))}
         {picture.start.map(({ x, y, to, points }) => (
-          <g key={to} class="start">
-            <path d={edgePath(points)} class="edge-line" marker-end="url(#arrow)" />
+          <g key={to}>
+            <path d={edgePath(points)} class="edge" marker-end="url(#arrow)" />
             <circle cx={x} cy={y} r={5} class="start-dot" />
           </g>
+        ))}
+        {picture.edges.map((edge) => (
+          <EdgeLabels key={`${edge.from} ${edge.to}`} edge={edge} highlights={highlights} />
         ))}
         {inner.map((state) => (
           <StateBox key={state.id} state={state} isOuter={false} highlights={highlights} onState={onState} />
@@ -79,31 +77,42 @@ function Arrows() {
   );
 }
 
-function isOnEdge(move: Move, edge: PictureEdge): boolean {
-  return move.from === edge.from && move.to === edge.to;
+interface EdgeProps {
+  readonly edge: PictureEdge;
+  readonly highlights: Highlights;
 }
 
-function Edge({ edge, highlights }: { readonly edge: PictureEdge; readonly highlights: Highlights }) {
-  const age = highlights.trail.findIndex((move) => isOnEdge(move, edge));
+/** How many transitions ago the edge was taken, 0 for the last one; below 0: it was not, or long ago. */
+function ageOf({ edge, highlights }: EdgeProps): number {
+  return highlights.trail.findIndex(({ from, to }) => from === edge.from && to === edge.to);
+}
+
+function EdgeLine(props: EdgeProps) {
+  const age = ageOf(props);
   const look = age < 0 ? '' : age === 0 ? ' is-lit' : ` is-trail is-trail-${age}`;
   const arrow = age < 0 ? 'arrow' : age === 0 ? 'arrow-lit' : 'arrow-trail';
+  return <path d={edgePath(props.edge.points)} class={`edge${look}`} marker-end={`url(#${arrow})`} />;
+}
+
+/** Above every line, so that none runs through a word. */
+function EdgeLabels(props: EdgeProps) {
+  const last = ageOf(props) === 0 ? props.highlights.trail[0] : undefined;
   return (
-    <g class={`edge${look}`}>
-      <path d={edgePath(edge.points)} class="edge-line" marker-end={`url(#${arrow})`} />
-      {edge.labels.map(({ x, y, width, ...label }) => (
-        <g key={`${label.event} ${label.guard ?? ''}`} class={age === 0 && isLabelOf(label, highlights.trail[0]) ? 'label is-lit' : 'label'}>
+    <>
+      {props.edge.labels.map(({ x, y, width, ...label }) => (
+        <g key={`${label.event} ${label.guard ?? ''}`} class={isLabelOf(label, last) ? 'label is-lit' : 'label'}>
           <rect x={x} y={y} width={width} height={label.guard === undefined ? LINE_PX : 2 * LINE_PX} class="label-ground" />
           <text x={x + width / 2} y={y + FOOT_PX} class="label-event">
             {label.event}
           </text>
           {label.guard !== undefined && (
             <text x={x + width / 2} y={y + LINE_PX + FOOT_PX} class="label-guard">
-              [{label.guard}]
+              {inBrackets(label.guard)}
             </text>
           )}
         </g>
       ))}
-    </g>
+    </>
   );
 }
 
@@ -126,10 +135,10 @@ function StateBox(props: StateBoxProps) {
   const hasTitleOnTop = isOuter || rows.length > 0;
   const body = (
     <>
-      {final && <rect x={x - 3} y={y - 3} width={width + 6} height={height + 6} rx={10} class="state-rim" />}
-      <rect x={x} y={y} width={width} height={height} rx={isOuter ? 10 : 7} class="state-box" />
+      {final && <rect x={x - RIM_PX} y={y - RIM_PX} width={width + 2 * RIM_PX} height={height + 2 * RIM_PX} rx={10} class="state-rim" />}
+      <rect x={x} y={y} width={width} height={height} rx={7} class="state-box" />
       {hasTitleOnTop ? (
-        <text x={x + INSET_PX} y={y + TITLE_FOOT_PX} class="state-name">
+        <text x={x + INSET_PX} y={y + NAME_FOOT_PX} class="state-name">
           {label}
         </text>
       ) : (
@@ -137,6 +146,7 @@ function StateBox(props: StateBoxProps) {
           {label}
         </text>
       )}
+      {rows.length > 0 && <path d={`M${x} ${y + NAME_BOTTOM_PX}h${width}`} class="state-rule" />}
       <StateRows state={state} highlights={highlights} />
     </>
   );
@@ -173,7 +183,7 @@ function StateRows({ state: { id, rows, x, width }, highlights }: { readonly sta
           <g key={`${event} ${guard ?? ''}`} class={`row${refusal === undefined ? '' : ' is-refusal'}${isLit ? ' is-lit' : ''}`}>
             <text x={x + INSET_PX} y={y + FOOT_PX} class="row-event">
               {event}
-              {guard !== undefined && <tspan class="row-guard"> [{guard}]</tspan>}
+              {guard !== undefined && <tspan class="row-guard"> {inBrackets(guard)}</tspan>}
             </text>
             {refusal !== undefined && (
               <text x={x + width - INSET_PX} y={y + FOOT_PX} class="row-refusal">

@@ -21,9 +21,11 @@ export type CellKind = 'moves' | 'stays' | 'refused' | 'ignored';
 
 export interface TableCell {
   readonly event: string;
-  /** States that the event may lead to. */
-  readonly to?: readonly string[];
   readonly kind: CellKind;
+  /** Where it `moves`: the states that it may lead to, its own where it may stay. */
+  readonly to?: readonly string[];
+  /** Codes of the refusals that may come of it. */
+  readonly refusals?: readonly string[];
 }
 
 export interface TableRow {

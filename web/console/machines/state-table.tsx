@@ -1,10 +1,12 @@
 /** A machine as a table, states down and events across: the same as its picture, for who reads better so, and for screen readers. */
 import type { MachineAnswer, TableCell } from './machine-answers.ts';
 
-const MARKS = { stays: 'stays', refused: 'refused', ignored: '·' } as const;
-
-function wordsOf({ kind, to = [] }: TableCell): string {
-  return kind === 'moves' ? to.join(' / ') : MARKS[kind];
+/** A dot for what is ignored, so that the rest stands out. */
+function wordsOf(state: string, { kind, to = [], refusals = [] }: TableCell): string {
+  const refused = refusals.map((code) => `refuses ${code}`);
+  if (kind === 'moves') return [...to.map((one) => (one === state ? 'stays' : one)), ...refused].join(' / ');
+  if (kind === 'stays') return ['stays', ...refused].join(' / ');
+  return kind === 'ignored' ? '·' : refused.join(' / ') || 'refused';
 }
 
 export interface StateTableProps {
@@ -45,7 +47,7 @@ export function StateTable({ table, active, onState }: StateTableProps) {
               </th>
               {cells.map((cell) => (
                 <td key={cell.event} class={`cell is-${cell.kind}`}>
-                  {wordsOf(cell)}
+                  {wordsOf(state, cell)}
                 </td>
               ))}
             </tr>

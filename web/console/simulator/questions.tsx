@@ -11,6 +11,7 @@ export function Questions({ verdict }: { readonly verdict: Verdict }) {
   const shown = taken.length > 0 ? taken : asked.slice(0, REGIONS_SHOWN);
   const left = taken.length > 0 ? 0 : asked.length - shown.length;
   if (outcome === 'ignored') return <p class="reason">Nothing listens for it in this state.</p>;
+  if (outcome === 'refused' && asked.length === 0) return <p class="reason">The machine ignores it here, and who sent it is refused.</p>;
   if (outcome === 'broken') return <p class="reason">A guard cannot make anything of this payload.</p>;
   if (asked.every(({ questions }) => questions.length === 0)) return <p class="reason">No guard is asked.</p>;
   return (
