@@ -11,7 +11,7 @@ export interface Way {
 
 /**
  * The shortest way to `state`, a dotted path: from this moment; where none leads there, from the start, with the present input before others.
- * Of a machine with regions, the state is named with its region. Undefined: no samples lead there.
+ * In a machine with regions the state is named with its region. Undefined: no samples lead there.
  */
 export function wayTo(simulated: SimulatedMachine, now: Moment, input: number, state: string): Way | undefined {
   const onward = search(simulated, now, state);

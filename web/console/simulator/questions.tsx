@@ -2,7 +2,7 @@
 import type { Asked, Question, Verdict } from '../../../machines/simulator/verdict.ts';
 import { valueWords } from './leaves.ts';
 
-/** Of a machine with many regions that all say no, these show why. */
+/** Where many regions all say no, these show why. */
 const REGIONS_SHOWN = 2;
 
 export function Questions({ verdict }: { readonly verdict: Verdict }) {

@@ -92,7 +92,7 @@ function wayWords(state: string, events: number, isAnew: boolean): string {
   return isAnew ? `${count} from a new start: ${state} cannot be reached from where it was.` : `${count} to ${state}.`;
 }
 
-/** Of a machine with regions, the picture draws the one that is shown. */
+/** The picture of a machine with regions draws the one that is shown. */
 function highlightsOf(way: WalkedWay, at: number, active: ReadonlySet<string>, region: string): Highlights {
   const prefix = region === '' ? '' : `${region}.`;
   const own = (state: string) => (region === '' ? state : withoutRegion(state));
