@@ -52,7 +52,8 @@ function shelfRoute({ path, ending, what, headers }: Shelf) {
     path: `${path}/:name`,
     caller: 'anyone',
     handle({ params: { name = '' } }) {
-      if (!names.includes(name)) throw new Refusal('not_found', `There is no ${what} of this name in ${path}. There are: ${names.join(', ')}.`);
+      if (!names.includes(name))
+        throw new Refusal('not_found', `There is no ${what} of this name in ${path}. There are: ${names.join(', ')}.`);
       return { kind: 'text', status: 200, body: readFileSync(new URL(name, folder), 'utf8'), headers };
     },
   });

@@ -34,7 +34,11 @@ export interface Replayable {
 function inOrder(value: Kept): Kept {
   if (Array.isArray(value)) return (value as readonly Kept[]).map(inOrder);
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, field]) => [name, inOrder(field)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, field]) => [name, inOrder(field)]),
+  );
 }
 
 function textOf(effects: readonly KeptEvent[]): string {
@@ -91,6 +95,7 @@ function differenceOf(step: number, kept: TraceStep, state: string, effects: rea
 
 /** Steps a fresh `machine` through the trace, up to the first step that differs. Payloads are compared as traces keep them. */
 export function replay(machine: AnyStateMachine, { input, steps }: Replayable): Replay {
+  if (steps.length === 0) return { same: 0, difference: null };
   const fresh = started(machine, input);
   if (fresh === undefined) return { same: 0, difference: needsInput(steps[0]?.from ?? '') };
   const begins = fresh.state;

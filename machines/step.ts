@@ -15,6 +15,9 @@ import {
 } from 'xstate';
 import type { MadeStep } from './trace.ts';
 
+/** A machine of which only that it is one is known. */
+export type AnyMachine = AnyStateMachine;
+
 export interface Step<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
   /** Dotted path of the state, e.g. `pending.clean`; for a parallel machine, JSON of its regions' states. */
@@ -76,8 +79,8 @@ function actorOf(machine: AnyStateMachine): AnyActor {
 }
 
 /** XState's types of a machine that is not known say nothing of its events but that they have a type. */
-function madeStep(event: unknown, from: string, to: string, effects: unknown): MadeStep {
-  return { atMs: Date.now(), event: event as MadeStep['event'], from, to, effects: effects as MadeStep['effects'] };
+function madeStep(event: unknown, context: unknown, from: string, to: string, effects: unknown): MadeStep {
+  return { atMs: Date.now(), event: event as MadeStep['event'], context, from, to, effects: effects as MadeStep['effects'] };
 }
 
 /**
@@ -122,9 +125,10 @@ export function stepper<Machine extends AnyStateMachine>(
       // A machine that is done hears nothing.
       if (snapshot.status === 'active') {
         const before = path;
+        const { context } = snapshot;
         snapshot = machine.transition(snapshot, event, scope);
         path = statePath(snapshot.value);
-        made.push(madeStep(event, before, path, effects));
+        made.push(madeStep(event, context, before, path, effects));
       }
       return { snapshot: snapshot as SnapshotFrom<Machine>, state: path, effects };
     },

@@ -31,10 +31,7 @@ export interface MachineTable {
 
 /** The table of a graph. A guard counts as one that may pass: what it asks is the machine's business. */
 export function machineTable(graph: MachineGraph): MachineTable {
-  const events = unique([
-    ...graph.edges.map(({ event }) => event),
-    ...graph.nodes.flatMap(({ refused }) => Object.keys(refused ?? {})),
-  ]);
+  const events = unique([...graph.edges.map(({ event }) => event), ...graph.nodes.flatMap(({ refused }) => Object.keys(refused ?? {}))]);
   const innermost = graph.nodes.filter(({ id }) => !graph.nodes.some(({ parent }) => parent === id));
   return { events, rows: innermost.map((node) => ({ state: node.id, cells: events.map((event) => cellOf(graph, node, event)) })) };
 }

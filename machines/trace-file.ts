@@ -20,7 +20,7 @@ const DEPTH_MAX = 8;
 /** A trace and the machine that made it. */
 export interface TraceFile {
   readonly machine: string;
-  /** Of the definition: 16 hex digits. */
+  /** 16 hex digits of its definition. */
   readonly version: string;
   readonly instance: string;
   /** The machine as it was. A file that was made by hand may lack it. */
@@ -39,7 +39,8 @@ function isKept(value: unknown, depth = 0): value is Kept {
 }
 
 const name = (what: string) => v.pipe(v.string(`${what} is missing`), v.maxLength(NAME_MAX, `${what} is too long`));
-const state = (what: string) => v.pipe(v.string(`${what} is missing`), v.minLength(1, `${what} is empty`), v.maxLength(STATE_MAX, `${what} is too long`));
+const state = (what: string) =>
+  v.pipe(v.string(`${what} is missing`), v.minLength(1, `${what} is empty`), v.maxLength(STATE_MAX, `${what} is too long`));
 
 const event = v.custom<KeptEvent>(
   (value) => typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string' && isKept(value),
@@ -59,7 +60,10 @@ const step = v.strictObject(
 
 const graph = v.custom<MachineGraph>(
   (value) =>
-    typeof value === 'object' && value !== null && Array.isArray((value as MachineGraph).nodes) && Array.isArray((value as MachineGraph).edges),
+    typeof value === 'object' &&
+    value !== null &&
+    Array.isArray((value as MachineGraph).nodes) &&
+    Array.isArray((value as MachineGraph).edges),
   'the definition is no machine',
 );
 
@@ -106,7 +110,8 @@ function parsed(text: string): unknown {
 
 /** The trace in the text of a file. @throws TraceFileError with one sentence about the first thing that is wrong. */
 export function readTraceFile(text: string): TraceFile {
-  if (text.length > TRACE_FILE_MAX_BYTES) throw new TraceFileError(`The file is no trace: it has more than ${TRACE_FILE_MAX_BYTES / 1_000_000} MB.`);
+  if (text.length > TRACE_FILE_MAX_BYTES)
+    throw new TraceFileError(`The file is no trace: it has more than ${TRACE_FILE_MAX_BYTES / 1_000_000} MB.`);
   const json = parsed(text);
   const given = (json ?? {}) as { readonly format?: unknown; readonly format_version?: unknown };
   if (given.format !== FORMAT) throw new TraceFileError(`The file is no trace: its format is not "${FORMAT}".`);
@@ -121,7 +126,14 @@ export function readTraceFile(text: string): TraceFile {
   const { machine, version, instance, definition, input } = read.output;
   const steps = read.output.steps.map(({ at_ms: atMs, ...rest }): TraceStep => ({ atMs, ...rest }));
   requireChain(steps);
-  return { machine, version, instance, ...(definition === undefined ? {} : { definition }), ...(input === undefined ? {} : { input }), steps };
+  return {
+    machine,
+    version,
+    instance,
+    ...(definition === undefined ? {} : { definition }),
+    ...(input === undefined ? {} : { input }),
+    steps,
+  };
 }
 
 /** The JSON of a file, for whoever sends it in something larger. */

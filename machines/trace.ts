@@ -17,6 +17,8 @@ export interface MadeStep {
   /** Unix time. */
   readonly atMs: number;
   readonly event: { readonly type: string };
+  /** The machine's context before. */
+  readonly context: unknown;
   /** As in `Step`. */
   readonly from: string;
   readonly to: string;
@@ -40,6 +42,8 @@ export interface TracePiece {
 
 /** Stands for a text that is not kept. Reduced once more it stays what it is, so that a replay of what was kept reduces to the same. */
 export const WRITTEN = '[text]';
+/** The same where the machine's context has another text at the same place: guards compare the two, as those of an agent's names do. */
+const OTHER_WRITTEN = '[other text]';
 
 /** Fields whose texts are words of the service itself or ids that it minted. All other texts may be a person's, an agent's or a backend's. */
 const OWN_WORDS: ReadonlySet<string> = new Set(['type', 'code', 'status', 'outcome', 'step', 'blockId', 'kind', 'risk', 'executor']);
@@ -55,28 +59,34 @@ const EFFECTS_MAX = 16;
 /** A commit has at most the 256 blocks of an answer and some rounds; of more steps the first are kept, and the piece shows that it was cut. */
 const STEPS_MAX = 320;
 
-function keptValue(value: unknown, name: string, depth: number): Kept {
+/** `known`: what the machine's context has at the same place. */
+function keptValue(value: unknown, name: string, depth: number, known?: unknown): Kept {
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (typeof value === 'string') return OWN_WORDS.has(name) && WORD.test(value) ? value : WRITTEN;
+  if (typeof value === 'string') return OWN_WORDS.has(name) && WORD.test(value) ? value : standIn(value, known);
   if (typeof value !== 'object' || depth >= DEPTH_MAX) return null;
   if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => keptValue(item, name, depth + 1));
-  return keptFields(value, depth);
+  return keptFields(value, depth, known);
 }
 
-function keptFields(value: object, depth: number): { readonly [name: string]: Kept } {
+function standIn(text: string, known: unknown): string {
+  return typeof known === 'string' && known !== text ? OTHER_WRITTEN : WRITTEN;
+}
+
+function keptFields(value: object, depth: number, known?: unknown): { readonly [name: string]: Kept } {
+  const around = typeof known === 'object' && known !== null ? (known as Readonly<Record<string, unknown>>) : undefined;
   const fields: [string, Kept][] = [];
   for (const [name, field] of Object.entries(value)) {
     if (fields.length >= FIELDS_MAX) break;
     // Names come from the machines' own types, but values of `unknown` payloads may bring any.
-    if (field !== undefined && WORD.test(name)) fields.push([name, keptValue(field, name, depth + 1)]);
+    if (field !== undefined && WORD.test(name)) fields.push([name, keptValue(field, name, depth + 1, around?.[name])]);
   }
   return Object.fromEntries(fields);
 }
 
-/** An event or effect as a trace keeps it. */
-export function keptEvent(event: { readonly type: string }): KeptEvent {
-  return { ...keptFields(event, 0), type: WORD.test(event.type) ? event.type : WRITTEN };
+/** An event or effect as a trace keeps it; of an event with the machine's context before it. */
+export function keptEvent(event: { readonly type: string }, context?: unknown): KeptEvent {
+  return { ...keptFields(event, 0, context), type: WORD.test(event.type) ? event.type : WRITTEN };
 }
 
 /** Input of a machine as a trace keeps it. */
@@ -85,7 +95,7 @@ export function keptInput(input: unknown): Kept {
 }
 
 export function keptEffects(effects: readonly { readonly type: string }[]): KeptEvent[] {
-  return effects.slice(0, EFFECTS_MAX).map(keptEvent);
+  return effects.slice(0, EFFECTS_MAX).map((effect) => keptEvent(effect));
 }
 
 /** An event without a payload is its type alone. */
@@ -100,8 +110,8 @@ interface PackedPiece {
   readonly steps: readonly PackedStep[];
 }
 
-function packedEvent(event: { readonly type: string }): PackedEvent {
-  const kept = keptEvent(event);
+function packedEvent(event: { readonly type: string }, context?: unknown): PackedEvent {
+  const kept = keptEvent(event, context);
   return Object.keys(kept).length === 1 ? kept.type : kept;
 }
 
@@ -114,8 +124,8 @@ export function packSteps(made: readonly MadeStep[], input?: unknown): string | 
   const [first] = made;
   if (first === undefined) return null;
   const steps = made.slice(0, STEPS_MAX).map((step): PackedStep => {
-    const effects = step.effects.slice(0, EFFECTS_MAX).map(packedEvent);
-    return [step.atMs - first.atMs, packedEvent(step.event), step.to === step.from ? 0 : step.to, ...effects];
+    const effects = step.effects.slice(0, EFFECTS_MAX).map((effect) => packedEvent(effect));
+    return [step.atMs - first.atMs, packedEvent(step.event, step.context), step.to === step.from ? 0 : step.to, ...effects];
   });
   const begun = input === undefined ? {} : { input: keptInput(input) };
   const piece: PackedPiece = { at: first.atMs, from: first.from, ...begun, steps };

@@ -181,7 +181,8 @@ describe('HOUSE-1, HOUSE-2: imports run one way', () => {
     const wrong = imports.filter(({ path, target }) => {
       if (target === undefined) return false;
       const room = roomOf(path);
-      const [program, allowed] = Object.entries({ ...PROGRAM_MAY_IMPORT, ...WEB_MAY_IMPORT }).find(([folder]) => path.startsWith(folder)) ?? [];
+      const [program, allowed] =
+        Object.entries({ ...PROGRAM_MAY_IMPORT, ...WEB_MAY_IMPORT }).find(([folder]) => path.startsWith(folder)) ?? [];
       if (program !== undefined) return ![program, ...(allowed ?? [])].some((folder) => target.startsWith(folder));
       return ![room, ...(MAY_IMPORT[room] ?? [])].includes(roomOf(target));
     });

@@ -5,7 +5,14 @@ import { type Kept, type TraceStep, unpackSteps } from '../../machines/trace.ts'
 import { traceFileJson } from '../../machines/trace-file.ts';
 import { machineVersion } from '../../machines/version.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { type AppMachine, readMachineDefinition, readTrace, readTracedTurn, readTurnTrace, type TracedTurn } from '../../storage/traces/traces.ts';
+import {
+  type AppMachine,
+  readMachineDefinition,
+  readTrace,
+  readTracedTurn,
+  readTurnTrace,
+  type TracedTurn,
+} from '../../storage/traces/traces.ts';
 import { openingStep } from '../turns/turn-rows.ts';
 import { currentDefinitions } from './definitions.ts';
 
@@ -16,7 +23,7 @@ const PIECES_MAX = 5_000;
 export interface InstanceTrace {
   readonly machine: string;
   readonly instance: string;
-  /** Of the definition that made the first of these steps; `isMixed`: a later release made others. */
+  /** The definition that made the first of these steps; `isMixed`: a later release made others. */
   readonly version: string;
   readonly isMixed: boolean;
   readonly input?: Kept;

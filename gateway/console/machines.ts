@@ -23,7 +23,8 @@ const readMachineRoute = defineRoute({
   caller: 'operator',
   handle({ params: { machine = '' } }) {
     const listed = findMachine(machine);
-    if (listed === undefined) throw new Refusal('not_found', `There is no machine ${machine}. GET /console/api/machines lists them by their name.`);
+    if (listed === undefined)
+      throw new Refusal('not_found', `There is no machine ${machine}. GET /console/api/machines lists them by their name.`);
     return json(describeMachine(listed));
   },
 });

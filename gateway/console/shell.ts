@@ -61,7 +61,11 @@ class StaticFile {
 
   constructor(path: string, headers: Readonly<Record<string, string>>) {
     const read = (ending: string) => readFileSync(new URL(path + ending, FOLDER));
-    this.#variants = new Map<Variant, Uint8Array>([['identity', read('')], ['br', read('.br')], ['gzip', read('.gz')]]);
+    this.#variants = new Map<Variant, Uint8Array>([
+      ['identity', read('')],
+      ['br', read('.br')],
+      ['gzip', read('.gz')],
+    ]);
     this.#tag = etagOf(read('').toString('utf8')).slice(1, -1);
     this.#headers = { ...headers, Vary: 'Accept-Encoding' };
   }
@@ -97,7 +101,10 @@ function openApp(): App {
     app = { page: new StaticFile('index.html', PAGE_HEADERS), assets: new Map(assets) };
     return app;
   } catch {
-    throw new Refusal('not_found', 'This installation has no console app. Run npm run build; the interface below /console/api is there without it.');
+    throw new Refusal(
+      'not_found',
+      'This installation has no console app. Run npm run build; the interface below /console/api is there without it.',
+    );
   }
 }
 

@@ -15,7 +15,7 @@ export interface MachineDescription {
   /** Hash of the definition, 16 hex digits. */
   readonly version: string;
   readonly definition: MachineGraph;
-  /** Of a machine of equal regions one region, as in the picture. */
+  /** One region of a machine of equal ones, as in the picture. */
   readonly table: MachineTable;
   readonly picture: MachinePicture;
 }

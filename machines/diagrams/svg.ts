@@ -51,10 +51,10 @@ function startMarkup({ x, y, points }: PictureStart): Markup[] {
 /** A name in the middle; on top, where there are rows below it or states inside. */
 function stateMarkup({ label, final, x, y, width, height, rows }: PictureState, isOuter: boolean): Markup[] {
   const isTitle = isOuter || rows.length > 0;
-  const rim = { x: x - RIM_PX, y: y - RIM_PX, width: width + 2 * RIM_PX, height: height + 2 * RIM_PX };
+  const rim = { x: x + RIM_PX, y: y + RIM_PX, width: width - 2 * RIM_PX, height: height - 2 * RIM_PX };
   return [
-    ...(final ? [element('rect', { ...rim, rx: CORNER_PX + RIM_PX, class: 'rim' })] : []),
     element('rect', { x, y, width, height, rx: CORNER_PX, class: isOuter ? 'outer' : 'box' }),
+    ...(final ? [element('rect', { ...rim, rx: CORNER_PX - RIM_PX, class: 'rim' })] : []),
     isTitle
       ? element('text', { x: x + INSET_PX, y: y + NAME_FOOT_PX, class: 'name' }, [label])
       : element('text', { x: x + width / 2, y: y + height / 2 + 4, class: 'name middle' }, [label]),

@@ -95,7 +95,9 @@ function outcomeOf(candidates: number, asked: readonly Asked[], refuses: boolean
 
 /** The code with which whoever steps the machine refuses an event that it ignores: what states say in `meta.refused`. */
 function refusedBySteppers(snapshot: AnyMachineSnapshot, { type }: SampleEvent): string | undefined {
-  for (const meta of Object.values(snapshot.getMeta() as Readonly<Record<string, { readonly refused?: Readonly<Record<string, string>> } | undefined>>)) {
+  for (const meta of Object.values(
+    snapshot.getMeta() as Readonly<Record<string, { readonly refused?: Readonly<Record<string, string>> } | undefined>>,
+  )) {
     const code = meta?.refused?.[type];
     if (code !== undefined) return code;
   }

@@ -39,7 +39,10 @@ function withTypeFirst({ type, ...payload }: SampleEvent): SampleEvent {
 
 function toBase64Url(text: string): string {
   const bytes = new TextEncoder().encode(text);
-  return btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
 }
 
 /** @throws DOMException or TypeError when it is none. */
@@ -102,6 +105,8 @@ export function walkFromText(simulated: SimulatedMachine, text: string): LinkedW
   try {
     return read(simulated, text);
   } catch {
-    throw new DamagedLink('The steps in this link cannot be read: it was cut, or made by another version, so the machine stands at its start.');
+    throw new DamagedLink(
+      'The steps in this link cannot be read: it was cut, or made by another version, so the machine stands at its start.',
+    );
   }
 }

@@ -27,14 +27,17 @@ function writePicture(file: string, svg: string): void {
   try {
     writeFileSync(file, svg);
   } catch (error) {
-    throw new CommandFailed(`${file} cannot be written (${(error as NodeJS.ErrnoException).code}). Give --svg the path of a file in a folder that is there.`);
+    throw new CommandFailed(
+      `${file} cannot be written (${(error as NodeJS.ErrnoException).code}). Give --svg the path of a file in a folder that is there.`,
+    );
   }
 }
 
 function run(call: Call): void {
   const [name = ''] = call.args;
   const listed = findMachine(name);
-  if (listed === undefined) throw new WrongUsage(`There is no machine ${name}. There are: ${MACHINES.map((each) => each.name).join(', ')}.`);
+  if (listed === undefined)
+    throw new WrongUsage(`There is no machine ${name}. There are: ${MACHINES.map((each) => each.name).join(', ')}.`);
   const description = describeMachine(listed);
   const { title, source, version, picture } = description;
   const file = call.option('svg');

@@ -41,7 +41,9 @@ function rowsOf({ steps }: TraceFile, { same, difference }: Replay): string[][] 
   return steps.map(({ atMs, event, from, to, effects }, index) => {
     const mark = index < same ? 'same' : index + 1 === difference?.step ? 'DIFFERS' : '';
     const names = effects.map(({ type }) => type).join(' ');
-    return [String(index + 1), `+${atMs - (first?.atMs ?? 0)} ms`, event.type, from === to ? from : `${from} → ${to}`, names, mark].map(shown);
+    return [String(index + 1), `+${atMs - (first?.atMs ?? 0)} ms`, event.type, from === to ? from : `${from} → ${to}`, names, mark].map(
+      shown,
+    );
   });
 }
 
@@ -54,7 +56,9 @@ function run(call: Call): void {
   const replayed = replay(found.machine, input === undefined ? { steps } : { input, steps });
   const { same, difference } = replayed;
   const verdict = difference === null ? `All ${same} steps are the same.` : shown(difference.sentence);
-  const version = isSameVersion ? '' : `\nThe trace was made by version ${trace.version} of the machine, and this release has ${machineVersion(found.machine)}.`;
+  const version = isSameVersion
+    ? ''
+    : `\nThe trace was made by version ${trace.version} of the machine, and this release has ${machineVersion(found.machine)}.`;
   const columns = ['STEP', 'AT', 'EVENT', 'STATE', 'EFFECTS', 'REPLAY'];
   call.answer({ same, difference, same_version: isSameVersion }, `${table(columns, rowsOf(trace, replayed))}\n\n${verdict}${version}`);
   if (difference !== null) throw new CommandFailed('The replay differs from the trace.');

@@ -5,7 +5,11 @@ import type { Connection } from '../sqlite/connection.ts';
 /** What a piece takes in the file beside its steps: ids, version, times and the row itself. */
 const PIECE_BYTES = 96;
 
-const turnSize = columns({ key: integer.from('turn'), bytes: integer.from(`sum(octet_length(steps) + ${PIECE_BYTES})`), atMs: integer.from('max(at_ms)') });
+const turnSize = columns({
+  key: integer.from('turn'),
+  bytes: integer.from(`sum(octet_length(steps) + ${PIECE_BYTES})`),
+  atMs: integer.from('max(at_ms)'),
+});
 const pieceSize = columns({ key: integer.from('id'), bytes: integer.from(`octet_length(steps) + ${PIECE_BYTES}`), atMs: integer });
 
 /** A turn, or a piece of another trace: its number, its bytes, and when it was written last. */

@@ -4,7 +4,7 @@ import type { Connection } from '../sqlite/connection.ts';
 
 /** What one commit keeps of one machine's steps. */
 export interface NewTrace {
-  /** Of the machine's definition. */
+  /** The machine's definition, as a hash. */
   readonly version: string;
   /** As `packSteps` of the machines makes it. */
   readonly steps: string;

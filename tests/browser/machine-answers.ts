@@ -47,7 +47,13 @@ function edgesOf(graph: MachineGraph, states: readonly PictureState[]): PictureE
     const key = `${from.id} ${to.id}`;
     const before = merged.get(key);
     const [x, y] = [(from.x + to.x + WIDTH) / 2 - 60, (from.y + to.y + HEIGHT) / 2 + (before?.labels.length ?? 0) * 28];
-    const label = { event: edgeLabel(graph, edge).split(' ')[0] ?? '', ...(edge.guard === undefined ? {} : { guard: edge.guard }), x, y, width: 120 };
+    const label = {
+      event: edgeLabel(graph, edge).split(' ')[0] ?? '',
+      ...(edge.guard === undefined ? {} : { guard: edge.guard }),
+      x,
+      y,
+      width: 120,
+    };
     const points = [
       { x: from.x + WIDTH / 2, y: from.y + HEIGHT },
       { x: to.x + WIDTH / 2, y: to.y },
@@ -61,7 +67,8 @@ function pictureOf(name: string, full: MachineGraph): MachinePicture {
   const graph = drawn(full);
   const states = innermost(graph).map((id, index) => stateAt(graph, id, index));
   const [first] = states;
-  const regions = full.parallel === undefined ? {} : { regions: full.nodes.filter(({ parent }) => parent === undefined).map(({ id }) => id) };
+  const regions =
+    full.parallel === undefined ? {} : { regions: full.nodes.filter(({ parent }) => parent === undefined).map(({ id }) => id) };
   return {
     machine: name,
     version: VERSION,
@@ -69,7 +76,20 @@ function pictureOf(name: string, full: MachineGraph): MachinePicture {
     height: 40 + Math.ceil(states.length / COLUMNS) * (HEIGHT + GAP),
     states,
     edges: edgesOf(graph, states),
-    start: first === undefined ? [] : [{ x: 30, y: 60, to: first.id, points: [{ x: 35, y: 60 }, { x: first.x, y: 60 }] }],
+    start:
+      first === undefined
+        ? []
+        : [
+            {
+              x: 30,
+              y: 60,
+              to: first.id,
+              points: [
+                { x: 35, y: 60 },
+                { x: first.x, y: 60 },
+              ],
+            },
+          ],
     ...regions,
   };
 }
@@ -92,7 +112,14 @@ function answerOf({ name, title, source, machine }: ListedMachine): object {
 function listAnswer(): object {
   const machines = MACHINES.map(({ name, title, source, machine }) => {
     const graph = drawn(machineGraph(machine));
-    return { name, title, source, version: VERSION, states: innermost(graph).length, events: new Set(graph.edges.map(({ event }) => event)).size };
+    return {
+      name,
+      title,
+      source,
+      version: VERSION,
+      states: innermost(graph).length,
+      events: new Set(graph.edges.map(({ event }) => event)).size,
+    };
   });
   return { machines };
 }

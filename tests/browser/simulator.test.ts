@@ -48,7 +48,11 @@ test('WALK-1, WALK-3: a whole setup session is stepped, event by event, and asks
   await says(page, 'closePanel');
   await send(page, 'session.call');
   await says(page, 'refuses session_closed');
-  assert.ok(await events(page).getByRole('button', { name: /^session\.stop/ }).isDisabled());
+  assert.ok(
+    await events(page)
+      .getByRole('button', { name: /^session\.stop/ })
+      .isDisabled(),
+  );
   assert.deepEqual(asked, []);
 });
 
@@ -58,7 +62,8 @@ test('WALK-1: an event that its guards refuse says which, and on what', async (t
   await waitForPage(page, 'Setup session');
   await events(page).getByLabel('Payload of session.expire').selectOption('0');
   const item = events(page).getByRole('listitem').filter({ hasText: 'session.expire' }).first();
-  for (const words of ['its guards say no', 'isDue', 'event.nowMs 999', 'context.expiresAtMs 1000']) await item.getByText(words).first().waitFor();
+  for (const words of ['its guards say no', 'isDue', 'event.nowMs 999', 'context.expiresAtMs 1000'])
+    await item.getByText(words).first().waitFor();
 });
 
 test('WALK-2: a payload of one’s own is sent when it fits, and told what is wrong when it does not', async (t) => {

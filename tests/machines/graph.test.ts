@@ -122,14 +122,20 @@ for (const { name, machine } of MACHINES) {
         const words = (told.get(state)?.get(event) ?? 'ignored').split('/').map((word) => word.trim());
         const codes = words.filter((word) => word.startsWith('refuses ')).map((word) => word.slice('refuses '.length));
         const refused = codes.length > 0 || words.includes('refused');
-        const targets = words.filter((word) => !/^(?:ignored|refused|refuses .*)$/.test(word)).map((word) => (word === 'stays' ? state : word));
+        const targets = words
+          .filter((word) => !/^(?:ignored|refused|refuses .*)$/.test(word))
+          .map((word) => (word === 'stays' ? state : word));
         const moves = targets.some((target) => target !== state);
         const place = `${name}: ${state} × ${event}`;
         assert.equal(kind, moves ? 'moves' : targets.length > 0 ? 'stays' : refused ? 'refused' : 'ignored', place);
         assert.deepEqual(new Set(to), new Set(moves ? targets : []), place);
         // Beside a move, a page names some refusals in its notes.
         if (kind === 'refused') assert.equal(refusals.length > 0, true, place);
-        assert.deepEqual(refusals.filter((code) => codes.includes(code)), codes, place);
+        assert.deepEqual(
+          refusals.filter((code) => codes.includes(code)),
+          codes,
+          place,
+        );
       }
     }
   });
@@ -195,7 +201,17 @@ function proveTable(graph: MachineGraph, table: Table): void {
 }
 
 test('HOUSE-5: the list names every machine of the folder, each by its own id', () => {
-  const others = new Set(['graph.ts', 'index.ts', 'picture.ts', 'replay.ts', 'step.ts', 'table.ts', 'trace-file.ts', 'trace.ts', 'version.ts']);
+  const others = new Set([
+    'graph.ts',
+    'index.ts',
+    'picture.ts',
+    'replay.ts',
+    'step.ts',
+    'table.ts',
+    'trace-file.ts',
+    'trace.ts',
+    'version.ts',
+  ]);
   const files = readdirSync(new URL('machines/', ROOT)).filter((file) => file.endsWith('.ts') && !others.has(file));
   assert.deepEqual(MACHINES.map((machine) => `${machine.name}.ts`).sort(), files.sort());
   for (const { name, machine } of MACHINES) assert.equal(machine.id, name);

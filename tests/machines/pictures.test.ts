@@ -13,7 +13,7 @@ import { machineVersion } from '../../machines/version.ts';
 import { STEP_IDS, STEP_STATES } from '../../protocol/setup/steps.ts';
 import { countCrossings } from '../support/diagrams/geometry.ts';
 import { layoutMachine } from '../support/diagrams/layout.ts';
-import { faultsOf } from './picture-faults.ts';
+import { faultsOf } from '../support/diagrams/picture-faults.ts';
 
 /** The repository, seen from the compiled test. */
 const ROOT = new URL('../../../', import.meta.url);
@@ -21,7 +21,7 @@ const ROOT = new URL('../../../', import.meta.url);
 const HINT = 'run npm run diagrams';
 
 /** Crossings that were reached; a change that brings more reads worse. Machines that are not named have none. */
-const CROSSINGS_MAX: Readonly<Record<string, number>> = { 'chat-turn': 4, invocation: 10, 'step-panel': 10 };
+const CROSSINGS_MAX: Readonly<Record<string, number>> = { 'chat-turn': 4, invocation: 12, 'step-panel': 2 };
 
 /** Each transition and refusal that a picture shows, as a line. */
 function shown({ edges, states }: MachinePicture): string[] {
@@ -46,7 +46,9 @@ for (const listed of MACHINES) {
       const asked = `${edge.event} ${shownGuard(graph, edge) ?? ''}`;
       return edge.from === edge.to ? `${edge.from}: ${asked} ${edge.refusal ?? ''}` : `${edge.from} > ${edge.to}: ${asked}`;
     });
-    const refused = graph.nodes.flatMap(({ id, refused }) => Object.entries(refused ?? {}).map(([event, code]) => `${id}: ${event}  ${code}`));
+    const refused = graph.nodes.flatMap(({ id, refused }) =>
+      Object.entries(refused ?? {}).map(([event, code]) => `${id}: ${event}  ${code}`),
+    );
     assert.deepEqual(shown(picture), [...edges, ...refused].sort());
     const ways = picture.edges.map(({ from, to }) => `${from} > ${to}`);
     assert.equal(new Set(ways).size, ways.length);
@@ -75,7 +77,11 @@ test('DIAGRAM-1: there are pictures of listed machines only', () => {
     ['machines/pictures/', '.json'],
     ['docs/images/machines/', '.svg'],
   ] as const) {
-    assert.deepEqual(readdirSync(new URL(folder, ROOT)).sort(), names.map((name) => name + ending), HINT);
+    assert.deepEqual(
+      readdirSync(new URL(folder, ROOT)).sort(),
+      names.map((name) => name + ending),
+      HINT,
+    );
   }
 });
 
@@ -83,7 +89,9 @@ test('DIAGRAM-2: what a machine only refuses, and what is refused for it, stands
   const rowsOf = (name: string, state: string) => {
     const listed = MACHINES.find((each) => each.name === name);
     assert.ok(listed);
-    return readPicture(listed).states.find(({ id }) => id === state)?.rows.map(({ event, guard, refusal }) => [event, guard, refusal]);
+    return readPicture(listed)
+      .states.find(({ id }) => id === state)
+      ?.rows.map(({ event, guard, refusal }) => [event, guard, refusal]);
   };
   assert.deepEqual(rowsOf('setup-session', 'completed'), [
     ['session.claim', undefined, 'session_closed'],
@@ -113,7 +121,11 @@ test('DIAGRAM-3, DIAGRAM-4: states inside states, and regions that differ, are d
       outer: {
         initial: 'first',
         on: { leave: 'both', stay: { actions: 'note' } },
-        states: { first: { on: { next: { guard: 'isReady', target: 'second' } } }, second: { on: { back: 'first', leave: 'last' } }, last: {} },
+        states: {
+          first: { on: { next: { guard: 'isReady', target: 'second' } } },
+          second: { on: { back: 'first', leave: 'last' } },
+          last: {},
+        },
       },
       both: {
         type: 'parallel',
@@ -144,7 +156,21 @@ test('DIAGRAM-4: a picture that cannot be read is detected', () => {
   const spoilt: readonly [MachinePicture, RegExp][] = [
     [{ ...picture, edges: [...picture.edges, edge] }, /lie over each other/],
     [{ ...picture, width: 10 }, /leaves the picture/],
-    [{ ...picture, edges: [{ ...edge, points: [{ x: 0, y: 0 }, { x: picture.width, y: picture.height }] }] }, /runs through/],
+    [
+      {
+        ...picture,
+        edges: [
+          {
+            ...edge,
+            points: [
+              { x: 0, y: 0 },
+              { x: picture.width, y: picture.height },
+            ],
+          },
+        ],
+      },
+      /runs through/,
+    ],
     [{ ...picture, edges: [{ ...edge, points: edge.points.slice(0, -1) }] }, /hangs in the air/],
     [{ ...picture, edges: [{ ...edge, labels: edge.labels.map((label) => ({ ...label, width: 3 })) }] }, /too little room/],
   ];

@@ -9,12 +9,20 @@ import { invocation } from '../../machines/invocation.ts';
 import { knowledgeSource } from '../../machines/knowledge-source.ts';
 import { type Replayable, replay } from '../../machines/replay.ts';
 import { setupSession } from '../../machines/setup-session.ts';
+import {
+  APP_EVENTS,
+  CHAT_TURN_EVENTS,
+  DUE_AT_MS,
+  INVOCATION_EVENTS,
+  PROFILES,
+  SESSION_EVENTS,
+  SOURCE_EVENTS,
+} from '../../machines/simulator/samples.ts';
 import { stepper } from '../../machines/step.ts';
 import { stepPanel } from '../../machines/step-panel.ts';
 import { packSteps, unpackSteps, WRITTEN } from '../../machines/trace.ts';
 import { AGENT_STEPS, STEP_IDS } from '../../protocol/setup/steps.ts';
-import { CHAT_TURN_EVENTS, INVOCATION_EVENTS, PROFILES } from './paths.ts';
-import { APP_EVENTS, EXPIRES_AT_MS, SESSION_EVENTS, SESSION_KINDS, SOURCE_EVENTS } from './setup-paths.ts';
+import { SESSION_KINDS } from './setup-paths.ts';
 
 interface Sent {
   readonly type: string;
@@ -37,7 +45,11 @@ const failures = fc.record({ code: fc.constantFrom('model_busy', 'internal'), me
 const panelEvents: fc.Arbitrary<Sent> = fc.oneof(
   fc.constantFrom<Sent>({ type: 'session.claimed' }, { type: 'session.completed' }),
   fc.record({ type: fc.constant('session.failed'), step: fc.constantFrom(null, ...AGENT_STEPS) }),
-  fc.record({ type: fc.constant('step.reported'), step: fc.constantFrom(...AGENT_STEPS), status: fc.constantFrom('progress', 'done', 'failed', 'skipped') }),
+  fc.record({
+    type: fc.constant('step.reported'),
+    step: fc.constantFrom(...AGENT_STEPS),
+    status: fc.constantFrom('progress', 'done', 'failed', 'skipped'),
+  }),
   fc.record({ type: fc.constant('step.written'), step: fc.constantFrom(...AGENT_STEPS) }),
   fc.record({ type: fc.constant('step.observed'), step: fc.constantFrom(...STEP_IDS) }),
 );
@@ -53,7 +65,7 @@ const SUBJECTS: readonly Subject[] = [
     ),
   },
   { machine: invocation, inputs: PROFILES, events: oneOf(INVOCATION_EVENTS) },
-  { machine: setupSession, inputs: SESSION_KINDS.map((kind) => ({ kind, expiresAtMs: EXPIRES_AT_MS })), events: oneOf(SESSION_EVENTS) },
+  { machine: setupSession, inputs: SESSION_KINDS.map((kind) => ({ kind, expiresAtMs: DUE_AT_MS })), events: oneOf(SESSION_EVENTS) },
   { machine: stepPanel, inputs: [undefined], events: panelEvents },
   { machine: knowledgeSource, inputs: [undefined], events: oneOf(SOURCE_EVENTS) },
   { machine: appLifecycle, inputs: [undefined], events: oneOf(APP_EVENTS) },
@@ -78,16 +90,14 @@ function traceOf(machine: AnyStateMachine, input: unknown, events: readonly Sent
   return { ...(begun === undefined ? {} : { input: begun }), steps: pieces.flatMap(({ steps }) => steps) };
 }
 
-const histories = fc
-  .constantFrom(...SUBJECTS)
-  .chain(({ machine, inputs, events }) =>
-    fc.record({
-      machine: fc.constant(machine),
-      input: fc.constantFrom(...inputs),
-      events: fc.array(events, { maxLength: 25 }),
-      perCommit: fc.integer({ min: 1, max: 5 }),
-    }),
-  );
+const histories = fc.constantFrom(...SUBJECTS).chain(({ machine, inputs, events }) =>
+  fc.record({
+    machine: fc.constant(machine),
+    input: fc.constantFrom(...inputs),
+    events: fc.array(events, { maxLength: 25 }),
+    perCommit: fc.integer({ min: 1, max: 5 }),
+  }),
+);
 
 const OPEN: Sent = { type: 'turn.open', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } } as Sent;
 
@@ -122,14 +132,16 @@ describe('TRACE-3: what is kept is bounded', () => {
     const wide = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`f${n}`, n]));
     const deep = { a: { b: { c: { d: { e: { f: 1 } } } } } };
     const event = { type: 'x', wide, deep, long: Array.from({ length: 100 }, () => 1), word: 'y'.repeat(10_000) };
-    const made = Array.from({ length: 1_000 }, (_, n) => ({ atMs: n, event, from: 's', to: 's', effects: [] }));
+    const made = Array.from({ length: 1_000 }, (_, n) => ({ atMs: n, event, context: {}, from: 's', to: 's', effects: [] }));
     const { steps } = unpackSteps(packSteps(made) as string);
     assert.ok(steps.length < 400);
     assert.ok(JSON.stringify(steps[0]).length < 2_000);
   });
 
   test('a field of trusted words holds nothing else', () => {
-    const made = [{ atMs: 1, event: { type: 'x', status: 'Ann Example said so', code: 'internal' }, from: 's', to: 's', effects: [] }];
+    const made = [
+      { atMs: 1, event: { type: 'x', status: 'Ann Example said so', code: 'internal' }, context: {}, from: 's', to: 's', effects: [] },
+    ];
     const { steps } = unpackSteps(packSteps(made) as string);
     assert.deepEqual(steps[0]?.event, { type: 'x', status: WRITTEN, code: 'internal' });
   });
@@ -143,7 +155,10 @@ describe('TRACE-7: a trace that differs', () => {
 
   test('in a state: the step is named', () => {
     const { same, difference } = replay(chatTurn, changed(1, { to: 'failed' }));
-    assert.deepEqual([same, difference?.step, difference?.of, difference?.kept, difference?.replayed], [1, 2, 'state', 'failed', 'completed']);
+    assert.deepEqual(
+      [same, difference?.step, difference?.of, difference?.kept, difference?.replayed],
+      [1, 2, 'state', 'failed', 'completed'],
+    );
     assert.match(difference?.sentence ?? '', /^Step 2, turn\.stop: [^.]+failed[^.]+completed\.$/);
   });
 

@@ -18,6 +18,11 @@ function simulatedNamed(name: string): SimulatedMachine {
   return found;
 }
 
+/** What no agent may report: the service alone closes the first two steps. */
+const UNREACHABLE = new Set(
+  ['waiting.active', 'waiting.failed', 'waiting.skipped', 'connected.active', 'connected.skipped'].map((state) => `step-panel ${state}`),
+);
+
 const ALL = MACHINES.map(({ name }) => simulatedNamed(name));
 
 function eventsOf({ samples }: SimulatedMachine): readonly SampleEvent[] {
@@ -59,7 +64,8 @@ for (const simulated of ALL) {
           const isTaken = verdict.asked.some(({ taken }) => taken !== undefined);
           if (state !== before) assert.equal(verdict.outcome, 'moves');
           if (effects.length > 0) assert.ok(isTaken, JSON.stringify(event));
-          if (!isTaken) assert.ok(verdict.outcome === 'guarded' || verdict.outcome === 'ignored');
+          // Refused without a transition: by whoever steps it.
+          if (!isTaken) assert.ok(['guarded', 'ignored', 'refused'].includes(verdict.outcome), verdict.outcome);
           now = verdict.after;
         }
       }),
@@ -79,9 +85,11 @@ for (const simulated of ALL) {
     }
   });
 
-  test(`WALK-4: ${name}: the shortest way leads to each of its states`, () => {
+  test(`WALK-4: ${name}: the shortest way leads to each state that its events lead to`, () => {
     for (const state of statesOf(simulated)) {
       const way = wayTo(simulated, beginning(machine, samples.inputs[0]), 0, state);
+      if (UNREACHABLE.has(`${name} ${state}`)) assert.equal(way, undefined, state);
+      if (UNREACHABLE.has(`${name} ${state}`)) continue;
       assert.ok(way, state);
       const walk = walked(simulated, { input: way.input ?? 0, events: way.events });
       const { state: reached, value } = momentAfter(walk, way.events.length);
@@ -195,11 +203,7 @@ describe('WALK-5: links', () => {
   const invocation = simulatedNamed('invocation');
   const walk: LinkedWalk = {
     input: 2,
-    events: [
-      { type: 'dispatch', expiresAtMs: 77 } as SampleEvent,
-      { type: 'edit.begin' },
-      { type: 'expire', nowMs: 78 } as SampleEvent,
-    ],
+    events: [{ type: 'dispatch', expiresAtMs: 77 } as SampleEvent, { type: 'edit.begin' }, { type: 'expire', nowMs: 78 } as SampleEvent],
     at: 2,
   };
 
@@ -231,7 +235,11 @@ describe('WALK-5: links', () => {
   });
 
   test(`a walk of more than ${WALK_EVENTS_MAX} steps, or one that is too long for an address, has no link`, () => {
-    const many = (count: number): LinkedWalk => ({ input: 0, events: Array.from({ length: count }, () => ({ type: 'edit.begin' })), at: 0 });
+    const many = (count: number): LinkedWalk => ({
+      input: 0,
+      events: Array.from({ length: count }, () => ({ type: 'edit.begin' })),
+      at: 0,
+    });
     assert.ok(walkToText(invocation, many(WALK_EVENTS_MAX)) !== undefined);
     assert.equal(walkToText(invocation, many(WALK_EVENTS_MAX + 1)), undefined);
     const wide = { type: 'dispatch', expiresAtMs: 1.234567890123456e300 } as SampleEvent;

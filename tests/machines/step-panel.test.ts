@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type StepPanelContext, type StepPanelEvent, stepPanel } from '../../machines/step-panel.ts';
 import { type Stepper, stepper } from '../../machines/step.ts';
+import { type StepPanelContext, type StepPanelEvent, stepPanel } from '../../machines/step-panel.ts';
 import {
   AGENT_STEPS,
   type AgentStepId,

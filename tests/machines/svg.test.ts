@@ -49,7 +49,16 @@ function named(name: string): MachinePicture {
   };
 }
 
-const HOSTILE = fc.constantFrom('</text><script>alert(1)</script>', '"><a href="x">', "' onload='x()", '&lt;&#0;&amp;', ']]>', '<!--', '<![CDATA[', '%s$1$&');
+const HOSTILE = fc.constantFrom(
+  '</text><script>alert(1)</script>',
+  '"><a href="x">',
+  "' onload='x()",
+  '&lt;&#0;&amp;',
+  ']]>',
+  '<!--',
+  '<![CDATA[',
+  '%s$1$&',
+);
 
 test('DIAGRAM-6: names stand in the SVG as text, whatever they hold', () => {
   fc.assert(

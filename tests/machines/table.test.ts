@@ -8,7 +8,10 @@ import { machineTable } from '../../machines/table.ts';
 
 test('DIAGRAM-10: a cell moves, stays, is refused or is ignored; inner states have what the state around them has', () => {
   const machine = setup({
-    types: { events: {} as { type: 'go' } | { type: 'note' } | { type: 'ask' } | { type: 'reset' } | { type: 'pull' }, emitted: {} as { type: 'refuse'; code: string } },
+    types: {
+      events: {} as { type: 'go' } | { type: 'note' } | { type: 'ask' } | { type: 'reset' } | { type: 'pull' },
+      emitted: {} as { type: 'refuse'; code: string },
+    },
     guards: { isReady: () => true },
     actions: { refuseBusy: emit({ type: 'refuse', code: 'busy' }), refuseLate: emit({ type: 'refuse', code: 'late' }), count: () => {} },
   }).createMachine({

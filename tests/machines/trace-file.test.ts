@@ -14,10 +14,18 @@ const payloads: fc.Arbitrary<KeptEvent> = fc
 
 /** Steps that follow each other. */
 const chains: fc.Arbitrary<readonly TraceStep[]> = fc
-  .array(fc.record({ atMs: fc.nat(), event: payloads, to: fc.string({ minLength: 1, maxLength: 20 }), effects: fc.array(payloads, { maxLength: 3 }) }), {
-    minLength: 1,
-    maxLength: 8,
-  })
+  .array(
+    fc.record({
+      atMs: fc.nat(),
+      event: payloads,
+      to: fc.string({ minLength: 1, maxLength: 20 }),
+      effects: fc.array(payloads, { maxLength: 3 }),
+    }),
+    {
+      minLength: 1,
+      maxLength: 8,
+    },
+  )
   .map((steps) => steps.map((step, index) => ({ ...step, from: steps[index - 1]?.to ?? 'new' })));
 
 const EXAMPLE: TraceFile = {

@@ -15,7 +15,15 @@ interface Variant {
   readonly final?: boolean;
 }
 
-function door({ guard = 'isAllowed', target = 'open', actions = 'ring', exit = 'lock', refused = 'shut', event = 'push', final = false }: Variant = {}) {
+function door({
+  guard = 'isAllowed',
+  target = 'open',
+  actions = 'ring',
+  exit = 'lock',
+  refused = 'shut',
+  event = 'push',
+  final = false,
+}: Variant = {}) {
   return createMachine({
     id: 'door',
     initial: 'closed',

@@ -18,7 +18,12 @@ export interface PageEntry {
 }
 
 export const PAGES: readonly PageEntry[] = [
-  { path: '/console', label: 'Overview', group: '', component: lazy(async () => (await import('./overview/overview-page.tsx')).OverviewPage) },
+  {
+    path: '/console',
+    label: 'Overview',
+    group: '',
+    component: lazy(async () => (await import('./overview/overview-page.tsx')).OverviewPage),
+  },
   {
     path: '/console/machines',
     label: 'Machines',

@@ -98,7 +98,7 @@ test('DIAGRAM-7: GET /machines lists every machine with its version and the size
   );
   const sizeOf = (name: string) => machines.filter((each) => each.name === name).map(({ states, events }) => [states, events]);
   assert.deepEqual(sizeOf('pairing'), [[4, 3]]);
-  // Of its thirteen regions, which are alike, one.
+  // One of its thirteen regions, which are alike.
   assert.deepEqual(sizeOf('step-panel'), [[5, 6]]);
 });
 

@@ -63,7 +63,8 @@ test('PAGE-2: the page allows its own origin alone, and holds nothing inline', a
   assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
   const page = await answer.text();
   assert.doesNotMatch(page, /<style| style=| on[a-z]+=|<script(?![^>]* src=)/);
-  for (const [, address = ''] of page.matchAll(/(?:src|href)="([^"]+)"/g)) assert.match(address, /^(?:\/console\/assets\/|data:image\/svg)/);
+  for (const [, address = ''] of page.matchAll(/(?:src|href)="([^"]+)"/g))
+    assert.match(address, /^(?:\/console\/assets\/|data:image\/svg)/);
 });
 
 test('PAGE-3: scripts and styles may be kept by their name, the page is asked for each time and is 304 while it is the same', async (t) => {

@@ -13,7 +13,11 @@ import { type ConsoleApp, startConsoleApp } from './console-app.ts';
 interface ReadTrace {
   readonly request_id: string | null;
   readonly nodes: readonly string[];
-  readonly trace: { readonly machine: string; readonly instance: string; readonly steps: readonly { readonly event: { readonly type: string } }[] };
+  readonly trace: {
+    readonly machine: string;
+    readonly instance: string;
+    readonly steps: readonly { readonly event: { readonly type: string } }[];
+  };
 }
 
 const CANARY = 'ann.canary@example.com';
@@ -72,7 +76,10 @@ test('TRACE-12: a stream tells each step once, from the first on', async () => {
     if (told.length >= (turn?.trace.steps.length ?? 0)) break;
   }
   stop.abort();
-  assert.deepEqual(told, turn?.trace.steps.map(({ event }) => event.type));
+  assert.deepEqual(
+    told,
+    turn?.trace.steps.map(({ event }) => event.type),
+  );
 });
 
 test('TRACE-3: what a person wrote is in no trace', async () => {
@@ -104,9 +111,14 @@ test('TRACE-10: coverage counts each event in the state that it came in', async 
   await client.say('Hello');
   const { status, json } = await it.console('GET', '/traces/coverage?hours=1');
   assert.equal(status, 200);
-  const { cells, complete } = json as unknown as { cells: readonly { machine: string; state: string; event: string; count: number }[]; complete: boolean };
+  const { cells, complete } = json as unknown as {
+    cells: readonly { machine: string; state: string; event: string; count: number }[];
+    complete: boolean;
+  };
   assert.equal(complete, true);
-  const finished = cells.find(({ machine, state, event }) => machine === 'chat-turn' && state === 'answering' && event === 'round.finished');
+  const finished = cells.find(
+    ({ machine, state, event }) => machine === 'chat-turn' && state === 'answering' && event === 'round.finished',
+  );
   assert.ok((finished?.count ?? 0) > 0);
   assert.equal((await it.console('GET', '/traces/coverage?hours=0')).status, 400);
 });

@@ -40,7 +40,10 @@ test('DIAGRAM-8: diagram prints every machine, and of equal regions one with the
   }
   const { stdout } = await cliFixture().run('diagram', 'step-panel');
   assert.match(stdout, /^13 regions beside each other, all as the table says: waiting, /m);
-  assert.match((await cliFixture().run('diagram', 'setup-session')).stdout, /^ +session\.call +expired \/ refused: app_live \/ refused: not_started$/m);
+  assert.match(
+    (await cliFixture().run('diagram', 'setup-session')).stdout,
+    /^ +session\.call +expired \/ refused: app_live \/ refused: not_started$/m,
+  );
   assert.match((await cliFixture().run('diagram', 'chat-turn')).stdout, /^completed +- +-$/m);
 });
 

@@ -45,9 +45,6 @@ export function countCrossings({ edges }: MachinePicture): number {
     const pieces = piecesOf(edge);
     const later = edges.slice(index + 1).flatMap(piecesOf);
     const foreign = edges.filter((other) => other !== edge).flatMap(({ labels }) => labels.map(labelBox));
-    return pieces.flatMap((piece) => [
-      ...later.filter((other) => cross(piece, other)),
-      ...foreign.filter((label) => covers(piece, label)),
-    ]);
+    return pieces.flatMap((piece) => [...later.filter((other) => cross(piece, other)), ...foreign.filter((label) => covers(piece, label))]);
   }).length;
 }

@@ -6,6 +6,7 @@ import { machineVersion } from '../../../machines/version.ts';
 import { type ElkEdge, type ElkNode, type ElkOptions, lay } from './elk.ts';
 import { countCrossings } from './geometry.ts';
 import { dotId, edgeId, pictureOf, startId, stateId } from './laid-picture.ts';
+import { faultsOf } from './picture-faults.ts';
 import { labelsSize, stateSize } from './room.ts';
 import { type Sketch, type SketchEdge, type SketchState, sketchOf } from './sketch.ts';
 
@@ -43,11 +44,19 @@ const WAYS: readonly ElkOptions[] = [
   { 'elk.direction': 'DOWN' },
   { 'elk.direction': 'RIGHT' },
   { 'elk.direction': 'RIGHT', 'elk.layered.wrapping.strategy': 'MULTI_EDGE' },
+  // The order of the definition kept inside of states as well.
+  {
+    'elk.direction': 'DOWN',
+    'elk.layered.layering.strategy': 'LONGEST_PATH_SOURCE',
+    'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
+  },
+  // The order of the definition left aside, so that edges back to a state that is named late go up.
+  { 'elk.direction': 'DOWN', 'elk.layered.considerModelOrder.strategy': 'NONE', 'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST' },
 ];
 
-/** Fewest crossings first; of those, the one that fits the room best. */
+/** Without faults first, since wrapping may lose the end of a line; then fewest crossings; of those, the one that fits the room best. */
 function byReading(one: MachinePicture, other: MachinePicture): number {
-  return countCrossings(one) - countCrossings(other) || stretch(one) - stretch(other);
+  return faultsOf(one).length - faultsOf(other).length || countCrossings(one) - countCrossings(other) || stretch(one) - stretch(other);
 }
 
 function stretch({ width, height }: MachinePicture): number {
@@ -58,10 +67,12 @@ function stretch({ width, height }: MachinePicture): number {
 export async function layoutMachine({ name, machine }: Pick<ListedMachine, 'name' | 'machine'>): Promise<MachinePicture> {
   const sketch = sketchOf(machineGraph(machine));
   const about = { machine: name, version: machineVersion(machine) };
-  const tried: MachinePicture[] = [];
-  for (const way of WAYS) tried.push({ ...about, ...pictureOf(sketch, await lay(elkGraph(sketch, way))) });
+  const tried = (await Promise.allSettled(WAYS.map(async (way) => pictureOf(sketch, await lay(elkGraph(sketch, way)))))).flatMap((one) =>
+    // The library stumbles over some combinations of options and nested states: the other ways are left.
+    one.status === 'fulfilled' ? [{ ...about, ...one.value }] : [],
+  );
   const [best] = tried.sort(byReading);
-  if (best === undefined) throw new Error('There is no way to lay a machine out.');
+  if (best === undefined) throw new Error(`There is no way to lay ${name} out.`);
   return best;
 }
 

@@ -36,10 +36,16 @@ test('WALK-6: what is under the pointer stays there when the picture gets closer
 
 test('WALK-6: some of the drawing stays in sight, however far it is moved', () => {
   fc.assert(
-    fc.property(sizes, sizes, fc.double({ min: -50, max: 50, noNaN: true }), fc.double({ min: -50, max: 50, noNaN: true }), (drawing, frame, right, down) => {
-      const { x, y, width, height } = panned(fitted(drawing, frame), drawing, right, down);
-      assert.ok(x < drawing.width && x + width > 0 && y < drawing.height && y + height > 0);
-    }),
+    fc.property(
+      sizes,
+      sizes,
+      fc.double({ min: -50, max: 50, noNaN: true }),
+      fc.double({ min: -50, max: 50, noNaN: true }),
+      (drawing, frame, right, down) => {
+        const { x, y, width, height } = panned(fitted(drawing, frame), drawing, right, down);
+        assert.ok(x < drawing.width && x + width > 0 && y < drawing.height && y + height > 0);
+      },
+    ),
   );
 });
 

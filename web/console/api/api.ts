@@ -16,7 +16,11 @@ export async function ask<Answer>(method: Method, path: string, body?: unknown, 
   // Each further round needs a person, or happens once.
   for (;;) {
     try {
-      const options = { csrfToken: session.get().context.csrfToken, ...(body === undefined ? {} : { body }), ...(signal === undefined ? {} : { signal }) };
+      const options = {
+        csrfToken: session.get().context.csrfToken,
+        ...(body === undefined ? {} : { body }),
+        ...(signal === undefined ? {} : { signal }),
+      };
       return (await request(method, path, options)) as Answer;
     } catch (error) {
       if (isSignedOut(error)) session.send({ type: 'ended' });

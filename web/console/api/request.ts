@@ -41,7 +41,9 @@ function errorOf(status: number, body: ErrorBody | undefined, requestId: string 
   const message = body?.error?.message;
   const details = body?.error?.details;
   if (typeof code !== 'string' || typeof message !== 'string') {
-    return new ApiError('unknown', `The service answered ${status}, and not in a form that this page knows. Load the page again.`, status, { requestId });
+    return new ApiError('unknown', `The service answered ${status}, and not in a form that this page knows. Load the page again.`, status, {
+      requestId,
+    });
   }
   return new ApiError(code, message, status, { requestId, ...(Array.isArray(details) ? { details: details as ErrorDetail[] } : {}) });
 }

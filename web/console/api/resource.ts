@@ -18,7 +18,9 @@ interface Held<Answer> {
 }
 
 function asApiError(error: unknown): ApiError {
-  return error instanceof ApiError ? error : new ApiError('unknown', error instanceof Error ? error.message : 'Something went wrong here.', 0);
+  return error instanceof ApiError
+    ? error
+    : new ApiError('unknown', error instanceof Error ? error.message : 'Something went wrong here.', 0);
 }
 
 /** Reads `path` of the interface now and whenever it changes. */

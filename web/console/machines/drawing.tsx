@@ -19,12 +19,14 @@ export function Drawing({ picture, highlights, onState }: DrawingProps) {
   const inner = picture.states.filter(({ id }) => !around.has(id));
   return (
     <div class="drawing">
+      {/* biome-ignore lint/a11y/useSemanticElements: a drawing has no elements of a form. */}
       <svg
         ref={frame}
         class="drawing-frame"
         {...(viewBox === undefined ? {} : { viewBox })}
         {...handlers}
         onPointerCancel={handlers.onPointerUp}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move and zoom it.
         tabIndex={0}
         role="group"
         aria-label={`Picture of ${picture.machine}. Arrow keys move it, plus and minus zoom, 0 shows all of it.`}
@@ -135,8 +137,8 @@ function StateBox(props: StateBoxProps) {
   const hasTitleOnTop = isOuter || rows.length > 0;
   const body = (
     <>
-      {final && <rect x={x - RIM_PX} y={y - RIM_PX} width={width + 2 * RIM_PX} height={height + 2 * RIM_PX} rx={10} class="state-rim" />}
       <rect x={x} y={y} width={width} height={height} rx={7} class="state-box" />
+      {final && <rect x={x + RIM_PX} y={y + RIM_PX} width={width - 2 * RIM_PX} height={height - 2 * RIM_PX} rx={4} class="state-rim" />}
       {hasTitleOnTop ? (
         <text x={x + INSET_PX} y={y + NAME_FOOT_PX} class="state-name">
           {label}

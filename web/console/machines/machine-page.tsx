@@ -1,6 +1,7 @@
 /** One machine: its picture or its table, to step through. What is watched live and replayed will be other ways to feed the same picture. */
-import { useRoute } from 'preact-iso';
+
 import { useMemo } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
 import { simulatedMachine } from '../../../machines/simulator/walk.ts';
 import { Problem } from '../api/problem.tsx';
 import { useResource } from '../api/resource.ts';
@@ -18,7 +19,9 @@ export function MachinePage() {
   return (
     <Page fills title={answer?.title ?? 'Machine'} crumbs={CRUMBS} facts={answer === undefined ? undefined : <Facts {...answer} />}>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {answer !== undefined && simulated !== undefined && <Simulator key={`${name} ${query.steps ?? ''}`} machine={answer} simulated={simulated} />}
+      {answer !== undefined && simulated !== undefined && (
+        <Simulator key={`${name} ${query.steps ?? ''}`} machine={answer} simulated={simulated} />
+      )}
     </Page>
   );
 }

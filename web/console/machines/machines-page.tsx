@@ -7,7 +7,10 @@ import type { MachineLine, MachinesAnswer } from './machine-answers.ts';
 export function MachinesPage() {
   const { answer, error, reload } = useResource<MachinesAnswer>('/machines');
   return (
-    <Page title="Machines" facts="What decides in this service: each is a statechart that you can step through here, with nothing at stake.">
+    <Page
+      title="Machines"
+      facts="What decides in this service: each is a statechart that you can step through here, with nothing at stake."
+    >
       {error !== undefined && <Problem error={error} retry={reload} />}
       {answer !== undefined && (
         <section class="card" aria-label="Machines">

@@ -1,6 +1,7 @@
 /** The navigation: beside the page where there is room, else behind a button. */
-import { useLocation } from 'preact-iso';
+
 import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { signOut } from '../api/session.ts';
 import { GROUPS, PAGES } from '../pages.ts';
 import { NAVIGATION_ID, navigationPanel } from './navigation-button.tsx';

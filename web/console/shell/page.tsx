@@ -1,7 +1,7 @@
 /** The frame of a page: the bar with the way to it, its title, its facts. Says the title to the window, and takes the focus after a navigation. */
 import type { ComponentChildren } from 'preact';
-import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { NavigationButton } from './navigation-button.tsx';
 
 export interface Crumb {

@@ -1,6 +1,7 @@
 /** What is around every page: sign-in, navigation, the router, and what is said in passing. */
-import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
+
 import { useEffect } from 'preact/hooks';
+import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { progress } from '../api/progress.ts';
 import { resumeSession, session } from '../api/session.ts';
 import { PAGES } from '../pages.ts';

@@ -72,7 +72,11 @@ export function Simulator({ machine, simulated }: SimulatorProps) {
           />
         )}
         {view === 'picture' ? (
-          <Drawing picture={machine.picture} highlights={highlights} onState={(state) => goTo(region === '' ? state : `${region}.${state}`)} />
+          <Drawing
+            picture={machine.picture}
+            highlights={highlights}
+            onState={(state) => goTo(region === '' ? state : `${region}.${state}`)}
+          />
         ) : (
           <StateTable table={machine.table} active={shownActive} onState={(state) => goTo(region === '' ? state : `${region}.${state}`)} />
         )}

@@ -65,7 +65,6 @@ function Effects({ effects }: { readonly effects: readonly SampleEvent[] }) {
   return (
     <ul class="effects">
       {effects.map((effect, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: an effect has no name of its own, and the list is drawn as a whole.
         <li key={index} class="effect">
           <b>{effect.type}</b> {payloadWords(effect)}
         </li>

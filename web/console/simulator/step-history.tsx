@@ -49,17 +49,15 @@ export function StepHistory({ store, way, at, input }: StepHistoryProps) {
         </div>
       </div>
       <ol class="steps">
-        <StepLine at={0} isShown={at === 0} event="start" outcome={way.start.state.startsWith('{') ? 'regions' : way.start.state} onGo={go} />
+        <StepLine
+          at={0}
+          isShown={at === 0}
+          event="start"
+          outcome={way.start.state.startsWith('{') ? 'regions' : way.start.state}
+          onGo={go}
+        />
         {way.steps.map(({ event, verdict }, index) => (
-          <StepLine
-            // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place.
-            key={index}
-            at={index + 1}
-            isShown={at === index + 1}
-            event={event.type}
-            outcome={outcomeWords(verdict)}
-            onGo={go}
-          />
+          <StepLine key={index} at={index + 1} isShown={at === index + 1} event={event.type} outcome={outcomeWords(verdict)} onGo={go} />
         ))}
       </ol>
     </>

@@ -18,7 +18,8 @@ export function createWalk(context: LinkedWalk) {
     context,
     on: {
       sent: (now, { event }: { event: SampleEvent }): LinkedWalk => continued(now, [event]),
-      took: (now, { way }: { way: Way }): LinkedWalk => continued(way.input === undefined ? now : { ...START, input: way.input }, way.events),
+      took: (now, { way }: { way: Way }): LinkedWalk =>
+        continued(way.input === undefined ? now : { ...START, input: way.input }, way.events),
       /** To a step, 0 for the start; one that there is not is the nearest that there is. */
       went: (now, { at }: { at: number }): LinkedWalk => ({ ...now, at: Math.min(Math.max(at, 0), now.events.length) }),
       began: (_, { input }: { input: number }): LinkedWalk => ({ ...START, input }),

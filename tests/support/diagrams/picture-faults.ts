@@ -1,7 +1,7 @@
 /** What makes a picture hard to read, as sentences: words over words, lines through words, what hangs in the air. */
-import { INSET_PX, inBrackets, REFUSAL_GAP_PX, TEXT_PX, textWidth } from '../../machines/diagrams/text.ts';
-import type { MachinePicture, PictureLabel, PicturePoint, PictureState } from '../../machines/picture.ts';
-import { covers, labelBox, overlap, piecesOf } from '../support/diagrams/geometry.ts';
+import { INSET_PX, inBrackets, REFUSAL_GAP_PX, TEXT_PX, textWidth } from '../../../machines/diagrams/text.ts';
+import type { MachinePicture, PictureLabel, PicturePoint, PictureState } from '../../../machines/picture.ts';
+import { covers, labelBox, overlap, piecesOf } from './geometry.ts';
 
 /** Coordinates are rounded to tenths. */
 const NEARLY_PX = 0.5;
@@ -41,7 +41,9 @@ function innermost({ states }: MachinePicture): PictureState[] {
 
 /** Labels and states over each other, and what leaves the picture. */
 function overlaps(picture: MachinePicture): string[] {
-  const labels = picture.edges.flatMap((edge) => edge.labels.map((label) => ({ name: `${nameOf(label)} of ${edge.from}`, ...labelBox(label) })));
+  const labels = picture.edges.flatMap((edge) =>
+    edge.labels.map((label) => ({ name: `${nameOf(label)} of ${edge.from}`, ...labelBox(label) })),
+  );
   const boxes: Placed[] = [...labels, ...innermost(picture).map((state) => ({ name: state.id, ...inset(state, 0) }))];
   const all = { x: 0, y: 0, width: picture.width, height: picture.height };
   return boxes.flatMap((one, index) => [
@@ -65,7 +67,9 @@ function looseEnds({ states, edges, start }: MachinePicture): string[] {
     return state !== undefined && point !== undefined && isOnBorder(state, point);
   };
   return [
-    ...edges.flatMap(({ from, to, points }) => (meets(from, points[0]) && meets(to, points.at(-1)) ? [] : [`${from} to ${to} hangs in the air`])),
+    ...edges.flatMap(({ from, to, points }) =>
+      meets(from, points[0]) && meets(to, points.at(-1)) ? [] : [`${from} to ${to} hangs in the air`],
+    ),
     ...start.flatMap(({ to, points }) => (meets(to, points.at(-1)) ? [] : [`the dot of ${to} leads nowhere`])),
     ...states.flatMap((state) => {
       const around = states.find(({ id }) => id === state.parent);
@@ -77,7 +81,9 @@ function looseEnds({ states, edges, start }: MachinePicture): string[] {
 function narrowText({ states, edges }: MachinePicture): string[] {
   const labels = edges.flatMap((edge) => edge.labels);
   return [
-    ...labels.filter(({ event, guard = '', width }) => width < Math.max(textWidth(event, TEXT_PX), textWidth(inBrackets(guard), TEXT_PX))).map(nameOf),
+    ...labels
+      .filter(({ event, guard = '', width }) => width < Math.max(textWidth(event, TEXT_PX), textWidth(inBrackets(guard), TEXT_PX)))
+      .map(nameOf),
     ...states.flatMap(({ width, rows }) =>
       rows
         .filter((row) => {
