@@ -31,7 +31,7 @@ import { listScreensRoute } from './screens.ts';
 import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './setup-sessions.ts';
 import { shellRoutes } from './shell.ts';
 import { appStatusRoute, postSmokeRoute } from './status.ts';
-import { readCoverageRoute, readTracesRoute, traceStreamRoute } from './traces.ts';
+import { readCoverageRoute, readNewestTracesRoute, readTracesRoute, traceStreamRoute } from './traces.ts';
 import { consoleWrites } from './writes.ts';
 
 const interfaceRoutes: readonly Route[] = [
@@ -96,6 +96,7 @@ const interfaceRoutes: readonly Route[] = [
   readTracesRoute,
   traceStreamRoute,
   readCoverageRoute,
+  readNewestTracesRoute,
 
   appStatusRoute,
   postSmokeRoute,

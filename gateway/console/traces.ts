@@ -5,7 +5,7 @@ import { liveSource } from '../../actors/traces/live.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { readTurn } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { type AppMachine, readTurnOfRequest } from '../../storage/traces/traces.ts';
+import { type AppMachine, readNewestTraces, readTurnOfRequest } from '../../storage/traces/traces.ts';
 import { defineRoute } from '../route.ts';
 import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
@@ -56,6 +56,19 @@ function traceToWire(db: Connection, trace: InstanceTrace) {
 
 export const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
   traces: requireTraces(db, app.id, query).map((trace) => traceToWire(db, trace)),
+}));
+
+/** What the newest instances are looked for in: some milliseconds. */
+const NEWEST_SEARCHED = 2_000;
+const NEWEST_MAX = 50;
+
+export const readNewestTracesRoute = appRead('/traces/newest', ({ app, db }) => ({
+  newest: readNewestTraces(db, app.id, NEWEST_SEARCHED, NEWEST_MAX).map(({ machine, instance, state, atMs }) => ({
+    machine,
+    instance,
+    state,
+    at_ms: atMs,
+  })),
 }));
 
 /** Whatever is kept of an instance, then each step as it is committed, on whichever node. */

@@ -1,5 +1,5 @@
 /** The steps that machines made, in the pieces in which their commits kept them: written inside those commits, read by instance. */
-import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** What one commit keeps of one machine's steps. */
@@ -82,6 +82,29 @@ export function readNewestPieces(db: Connection, appId: string, sinceMs: number,
          (SELECT machine, steps, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :limit) WHERE at_ms >= :sinceMs
      ) ORDER BY at DESC LIMIT :limit`,
     { appId, sinceMs, limit },
+  );
+}
+
+const newestTrace = columns({ machine: text, instance: text, state: orNull(text), atMs: integer.from('at') });
+
+/** An instance of an app, by the id that people know it by; `state` of turns only. */
+export type NewestTrace = RowOf<typeof newestTrace>;
+
+/**
+ * The newest instances of an app: the turns among the newest `within` of the organisation, and what the newest `within` pieces are of.
+ * At most `limit`, the newest first. A turn counts from its opening, everything else from its last step.
+ */
+export function readNewestTraces(db: Connection, appId: string, within: number, limit: number): NewestTrace[] {
+  return newestTrace.all(
+    db,
+    `FROM (
+       SELECT * FROM (SELECT 'chat-turn' AS machine, turn_id AS instance, state, opened_at_ms AS at FROM turns
+         WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND app_id = :appId ORDER BY id DESC LIMIT :limit)
+       UNION ALL
+       SELECT machine, instance, NULL AS state, max(at_ms) AS at FROM
+         (SELECT machine, instance, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :within) GROUP BY machine, instance
+     ) ORDER BY at DESC LIMIT :limit`,
+    { appId, within, limit },
   );
 }
 

@@ -6,7 +6,6 @@ import type { TestContext } from 'node:test';
 import packed from '@sparticuz/chromium';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { type RunningService, startService } from '../support/service.ts';
-import { lendMachines } from './machine-answers.ts';
 
 export interface BrowserWorld {
   readonly service: RunningService;
@@ -34,7 +33,6 @@ export async function openWorld(t: TestContext): Promise<BrowserWorld> {
     page.on('console', (message) => {
       if (/Content Security Policy|Trusted/i.test(message.text())) faults.push(message.text());
     });
-    await lendMachines(page, service);
     return { context, page };
   };
 

@@ -30,5 +30,13 @@ export const PAGES: readonly PageEntry[] = [
     group: 'How it thinks',
     component: lazy(async () => (await import('./machines/machines-page.tsx')).MachinesPage),
   },
+  {
+    path: '/console/traces',
+    label: 'Traces',
+    group: 'How it thinks',
+    component: lazy(async () => (await import('./traces/traces-page.tsx')).TracesPage),
+  },
+  { path: '/console/traces/file', component: lazy(async () => (await import('./traces/trace-file-page.tsx')).TraceFilePage) },
+  { path: '/console/traces/:app', component: lazy(async () => (await import('./traces/trace-page.tsx')).TracePage) },
   { path: '/console/machines/:name', component: lazy(async () => (await import('./machines/machine-page.tsx')).MachinePage) },
 ];

@@ -152,12 +152,28 @@ function StateBox(props: StateBoxProps) {
       <StateRows state={state} highlights={highlights} />
     </>
   );
-  if (onState === undefined) return <g class={classOf(props)}>{body}</g>;
-  const isHere = highlights.active.has(id);
+  return (
+    <g class={classOf(props)}>
+      {body}
+      {onState !== undefined && <StateGoal state={state} isHere={highlights.active.has(id)} onState={onState} />}
+    </g>
+  );
+}
+
+interface StateGoalProps {
+  readonly state: PictureState;
+  readonly isHere: boolean;
+  readonly onState: (state: string) => void;
+}
+
+/** Lies over the state and has no text inside: what it says is its name alone. */
+function StateGoal({ state: { id, x, y, width, height }, isHere, onState }: StateGoalProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing has no buttons.
-    <g
-      class={`${classOf(props)} is-goal`}
+    <rect
+      {...{ x, y, width, height }}
+      rx={7}
+      class="state-goal"
       role="button"
       tabIndex={0}
       aria-label={isHere ? `${id}, where the machine is` : `Take the shortest way to ${id}`}
@@ -167,9 +183,7 @@ function StateBox(props: StateBoxProps) {
         event.preventDefault();
         onState(id);
       }}
-    >
-      {body}
-    </g>
+    />
   );
 }
 

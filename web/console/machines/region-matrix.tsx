@@ -9,7 +9,8 @@ export interface RegionMatrixProps {
   /** The region that the picture shows. */
   readonly shown: string;
   readonly onRegion: (region: string) => void;
-  readonly onState: (state: string) => void;
+  /** Undefined: states are not for clicking. */
+  readonly onState: ((state: string) => void) | undefined;
 }
 
 export function RegionMatrix({ picture, regions, active, shown, onRegion, onState }: RegionMatrixProps) {
@@ -37,12 +38,20 @@ export function RegionMatrix({ picture, regions, active, shown, onRegion, onStat
               </th>
               {states.map((state) => (
                 <td key={state} class="region-cell">
-                  <button
-                    type="button"
-                    class={active.has(`${region}.${state}`) ? 'dot is-on' : 'dot'}
-                    aria-label={active.has(`${region}.${state}`) ? `${region} is ${state}` : `Take the shortest way to ${region}: ${state}`}
-                    onClick={() => onState(`${region}.${state}`)}
-                  />
+                  {onState === undefined ? (
+                    <span class={active.has(`${region}.${state}`) ? 'dot is-on' : 'dot'}>
+                      {active.has(`${region}.${state}`) && <span class="unseen">here</span>}
+                    </span>
+                  ) : (
+                    <button
+                      type="button"
+                      class={active.has(`${region}.${state}`) ? 'dot is-on' : 'dot'}
+                      aria-label={
+                        active.has(`${region}.${state}`) ? `${region} is ${state}` : `Take the shortest way to ${region}: ${state}`
+                      }
+                      onClick={() => onState(`${region}.${state}`)}
+                    />
+                  )}
                 </td>
               ))}
             </tr>

@@ -1,5 +1,6 @@
 /** A machine as a table, states down and events across: the same as its picture, for who reads better so, and for screen readers. */
-import type { MachineAnswer, TableCell } from './machine-answers.ts';
+import type { TableCell } from '../../../machines/table.ts';
+import type { MachineAnswer } from './machine-answers.ts';
 
 /** A dot for what is ignored, so that the rest stands out. */
 function wordsOf(state: string, { kind, to = [], refusals = [] }: TableCell): string {
@@ -14,9 +15,36 @@ export interface StateTableProps {
   /** Innermost states where the machine is. */
   readonly active: ReadonlySet<string>;
   readonly onState?: (state: string) => void;
+  /** How often each cell was hit, by `state event`; absent: nobody counted. */
+  readonly counts?: ReadonlyMap<string, number>;
 }
 
-export function StateTable({ table, active, onState }: StateTableProps) {
+/** Steps of the tint, from pale to accent, each for ten times as many. */
+const TINTS_MAX = 4;
+
+function lookOf({ kind }: TableCell, count: number | undefined): string {
+  if (count === undefined) return `cell is-${kind}`;
+  if (count > 0) return `cell is-${kind} is-hit-${Math.min(1 + Math.floor(Math.log10(count)), TINTS_MAX)}`;
+  return kind === 'ignored' ? `cell is-${kind}` : `cell is-${kind} is-never`;
+}
+
+interface StateCellProps {
+  readonly state: string;
+  readonly cell: TableCell;
+  readonly count: number | undefined;
+}
+
+function StateCell({ state, cell, count }: StateCellProps) {
+  const isCounted = count !== undefined && (count > 0 || cell.kind !== 'ignored');
+  return (
+    <td class={lookOf(cell, count)}>
+      {wordsOf(state, cell)}
+      {isCounted && <span class="cell-count">{count === 0 ? 'never' : `${count}×`}</span>}
+    </td>
+  );
+}
+
+export function StateTable({ table, active, onState, counts }: StateTableProps) {
   return (
     // The table is wider than the page: it can be moved by keys as well.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
@@ -46,9 +74,12 @@ export function StateTable({ table, active, onState }: StateTableProps) {
                 {active.has(state) && <span class="chip is-accent">here</span>}
               </th>
               {cells.map((cell) => (
-                <td key={cell.event} class={`cell is-${cell.kind}`}>
-                  {wordsOf(state, cell)}
-                </td>
+                <StateCell
+                  key={cell.event}
+                  state={state}
+                  cell={cell}
+                  count={counts === undefined ? undefined : (counts.get(`${state} ${cell.event}`) ?? 0)}
+                />
               ))}
             </tr>
           ))}

@@ -1,12 +1,14 @@
 /** The simulator: events on the left, the picture in the middle, the step on the right, the steps below. It runs in this page alone. */
 import { useMemo, useState } from 'preact/hooks';
-import { momentAfter, type SimulatedMachine, WALK_EVENTS_MAX, type WalkedWay, walked } from '../../../machines/simulator/walk.ts';
+import { momentAfter, type SimulatedMachine, WALK_EVENTS_MAX, walked } from '../../../machines/simulator/walk.ts';
 import { wayTo } from '../../../machines/simulator/way.ts';
+import { CoverageTable } from '../machines/coverage-table.tsx';
 import { Drawing } from '../machines/drawing.tsx';
-import { activeStates, type Highlights, type Move, TRAIL_MAX, withoutRegion } from '../machines/highlights.ts';
+import { activeStates } from '../machines/highlights.ts';
 import type { MachineAnswer } from '../machines/machine-answers.ts';
 import { RegionMatrix } from '../machines/region-matrix.tsx';
 import { StateTable } from '../machines/state-table.tsx';
+import { highlightsOf } from '../machines/walk-highlights.ts';
 import { toast } from '../shell/toasts.tsx';
 import { EventList } from './event-list.tsx';
 import { payloadWords } from './leaves.ts';
@@ -20,7 +22,8 @@ export interface SimulatorProps {
   readonly simulated: SimulatedMachine;
 }
 
-type View = 'picture' | 'table';
+const VIEWS = { picture: 'Picture', table: 'Table', coverage: 'Coverage' } as const;
+type View = keyof typeof VIEWS;
 
 export function Simulator({ machine, simulated }: SimulatorProps) {
   const { store, walk, fault } = useWalk(simulated);
@@ -71,15 +74,17 @@ export function Simulator({ machine, simulated }: SimulatorProps) {
             }}
           />
         )}
-        {view === 'picture' ? (
+        {view === 'picture' && (
           <Drawing
             picture={machine.picture}
             highlights={highlights}
             onState={(state) => goTo(region === '' ? state : `${region}.${state}`)}
           />
-        ) : (
+        )}
+        {view === 'table' && (
           <StateTable table={machine.table} active={shownActive} onState={(state) => goTo(region === '' ? state : `${region}.${state}`)} />
         )}
+        {view === 'coverage' && <CoverageTable machine={machine} active={shownActive} />}
       </section>
       <section class="panel sim-step" aria-label="The step">
         <StepCard step={way.steps[at - 1]} now={now} />
@@ -94,26 +99,6 @@ export function Simulator({ machine, simulated }: SimulatorProps) {
 function wayWords(state: string, events: number, isAnew: boolean): string {
   const count = events === 1 ? 'One event' : `${events} events`;
   return isAnew ? `${count} from a new start: ${state} cannot be reached from where it was.` : `${count} to ${state}.`;
-}
-
-/** The picture of a machine with regions draws the one that is shown. */
-function highlightsOf(way: WalkedWay, at: number, active: ReadonlySet<string>, region: string): Highlights {
-  const prefix = region === '' ? '' : `${region}.`;
-  const own = (state: string) => (region === '' ? state : withoutRegion(state));
-  const trail = way.steps
-    .slice(0, at)
-    .flatMap(({ event, verdict }): Move[] => {
-      const asked = verdict.asked.find((one) => one.region === region);
-      const taken = asked?.taken;
-      if (asked === undefined || taken === undefined) return [];
-      const last = asked.questions.at(-1);
-      const to = taken.to === undefined ? {} : { to: own(taken.to) };
-      return [{ event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}) }];
-    })
-    .slice(-TRAIL_MAX)
-    .reverse();
-  const inside = [...active].filter((state) => state.startsWith(prefix)).map(own);
-  return { active: new Set(inside), trail };
 }
 
 interface BeginningProps {
@@ -148,10 +133,10 @@ function ViewChoice({ view, onView }: { readonly view: View; readonly onView: (v
   return (
     <fieldset class="choice">
       <legend class="unseen">Show the machine as</legend>
-      {(['picture', 'table'] as const).map((one) => (
+      {(Object.keys(VIEWS) as View[]).map((one) => (
         <label key={one} class="choice-part">
           <input type="radio" name="view" value={one} checked={view === one} onChange={() => onView(one)} />
-          {one === 'picture' ? 'Picture' : 'Table'}
+          {VIEWS[one]}
         </label>
       ))}
     </fieldset>

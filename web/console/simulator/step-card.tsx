@@ -34,7 +34,8 @@ function Invitation() {
   );
 }
 
-function Step({ step: { event, before, verdict } }: { readonly step: WalkStep }) {
+/** What the event did, and why. */
+export function Step({ step: { event, before, verdict } }: { readonly step: WalkStep }) {
   const words = payloadWords(event);
   return (
     <>
@@ -60,7 +61,7 @@ function shortState({ state }: Moment): string {
   return state.startsWith('{') ? 'regions' : state;
 }
 
-function Effects({ effects }: { readonly effects: readonly SampleEvent[] }) {
+export function Effects({ effects }: { readonly effects: readonly SampleEvent[] }) {
   if (effects.length === 0) return <p class="reason">None.</p>;
   return (
     <ul class="effects">
@@ -92,7 +93,7 @@ function Changes({ before, after }: { readonly before: object; readonly after: o
   );
 }
 
-function ContextNow({ context }: { readonly context: object }) {
+export function ContextNow({ context }: { readonly context: object }) {
   const text = JSON.stringify(context, null, 2);
   return text === '{}' ? <p class="reason">This machine keeps none.</p> : <pre class="context">{text}</pre>;
 }
