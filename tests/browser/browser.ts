@@ -1,11 +1,13 @@
 /** A browser, and the program in front of it: pages that are signed in, and what a page said to its console. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import packed from '@sparticuz/chromium';
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { type RunningService, startService } from '../support/service.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 
 export interface BrowserWorld {
   readonly service: RunningService;
@@ -15,12 +17,23 @@ export interface BrowserWorld {
   signedIn(path: string, options?: BrowserContextOptions): Promise<{ readonly context: BrowserContext; readonly page: Page }>;
 }
 
-/** Starts the program and a browser; both end with the test. */
-export async function openWorld(t: TestContext): Promise<BrowserWorld> {
-  const service = await startService(t);
+/** The package's face, and for arrows and code those of the system, if it has any. */
+function fontsFile(t: TestContext): string {
+  const folder = temporaryDir(t);
+  const prefer = (family: string, face: string) => `<alias><family>${family}</family><prefer><family>${face}</family></prefer></alias>`;
+  const folders = [join(tmpdir(), 'fonts'), '/usr/share/fonts'].map((dir) => `<dir>${dir}</dir>`).join('');
+  const faces = prefer('sans-serif', 'Open Sans') + prefer('system-ui', 'Open Sans') + prefer('monospace', 'DejaVu Sans Mono');
+  const file = join(folder, 'fonts.conf');
+  writeFileSync(file, `<?xml version="1.0"?><fontconfig>${folders}<cachedir>${folder}</cachedir>${faces}</fontconfig>`);
+  return file;
+}
+
+/** Starts a browser, and the program unless one runs; both end with the test. */
+export async function openWorld(t: TestContext, running?: RunningService): Promise<BrowserWorld> {
+  const service = running ?? (await startService(t));
   // Without the package's own arguments: they are for machines where it may not start processes, and take browsers' defences away.
   const executablePath = await packed.executablePath();
-  const env = { ...process.env, FONTCONFIG_PATH: join(tmpdir(), 'fonts') } as Record<string, string>;
+  const env = { ...process.env, FONTCONFIG_FILE: fontsFile(t) } as Record<string, string>;
   const browser = await chromium.launch({ executablePath, headless: true, env });
   t.after(() => browser.close());
   const faults: string[] = [];

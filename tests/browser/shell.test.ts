@@ -1,9 +1,7 @@
 /** The console in a browser: signing in, navigating, errors in their place, and what people need who do not see or do not point. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import { axeFaults } from './axe.ts';
 import { openWorld, signIn, waitForPage } from './browser.ts';
 
 /** Each page by its address and its title, for what holds on all of them. */
@@ -12,22 +10,10 @@ const PAGES = [
   ['/console/machines', 'Machines'],
   ['/console/machines/chat-turn', 'Chat turn'],
   ['/console/machines/step-panel', 'Step panel'],
+  ['/console/traces', 'Traces'],
+  ['/console/traces/file', 'A trace from a file'],
   ['/console/nothing', 'There is no such page'],
 ] as const;
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** What axe-core finds, one line a fault. */
-async function axeFaults(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const { violations } = (await page.evaluate('axe.run()')) as {
-    readonly violations: readonly {
-      readonly id: string;
-      readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-    }[];
-  };
-  return violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
-}
 
 test('PAGE-5: a person signs in with the operator token, and is told when it is not right', async (t) => {
   const { service, open } = await openWorld(t);

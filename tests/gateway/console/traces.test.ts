@@ -59,6 +59,19 @@ test('TRACE-1, TRACE-2, TRACE-9: a turn is read by its id and by the request id 
   assert.deepEqual(await traces(`request_id=${turn.request_id}`), [turn]);
 });
 
+test('TRACE-14: the newest instances are listed, the newest first, each by the id that finds its trace', async () => {
+  const ids = [randomUUID(), randomUUID()];
+  for (const turnId of ids) await client.say('Hello', { turn_id: turnId });
+  const { status, json } = await it.console('GET', '/traces/newest');
+  assert.equal(status, 200);
+  const { newest } = json as { newest: readonly { machine: string; instance: string; state: string | null }[] };
+  assert.deepEqual(
+    newest.slice(0, 2).map(({ machine, instance, state }) => [machine, instance, state]),
+    [...ids].reverse().map((id) => ['chat-turn', id, 'completed']),
+  );
+  for (const { instance } of newest.slice(0, 2)) assert.equal((await traces(`turn_id=${instance}`)).length, 1);
+});
+
 test('TRACE-12: a stream tells each step once, from the first on', async () => {
   const turnId = randomUUID();
   await client.say('Hello', { turn_id: turnId });

@@ -13,7 +13,7 @@ export interface DrawingProps {
 }
 
 export function Drawing({ picture, highlights, onState }: DrawingProps) {
-  const { frame, viewBox, zoom, fit, ...handlers } = useViewport(picture);
+  const { frame, viewBox, zoom, fit, ...handlers } = useViewport(picture, middleOf(picture, highlights));
   const around = new Set(picture.states.flatMap(({ parent }) => parent ?? []));
   const outer = picture.states.filter(({ id }) => around.has(id));
   const inner = picture.states.filter(({ id }) => !around.has(id));
@@ -26,8 +26,7 @@ export function Drawing({ picture, highlights, onState }: DrawingProps) {
         {...(viewBox === undefined ? {} : { viewBox })}
         {...handlers}
         onPointerCancel={handlers.onPointerUp}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move and zoom it.
-        tabIndex={0}
+        tabindex={0}
         role="group"
         aria-label={`Picture of ${picture.machine}. Arrow keys move it, plus and minus zoom, 0 shows all of it.`}
       >
@@ -64,6 +63,12 @@ export function Drawing({ picture, highlights, onState }: DrawingProps) {
       </div>
     </div>
   );
+}
+
+/** The middle of the first state where the machine is. */
+function middleOf({ states }: MachinePicture, { active }: Highlights): { readonly x: number; readonly y: number } | undefined {
+  const state = states.find(({ id }) => active.has(id));
+  return state === undefined ? undefined : { x: state.x + state.width / 2, y: state.y + state.height / 2 };
 }
 
 /** Heads of arrows, by what a line is; a marker does not take the colour of its line everywhere. */
@@ -175,7 +180,7 @@ function StateGoal({ state: { id, x, y, width, height }, isHere, onState }: Stat
       rx={7}
       class="state-goal"
       role="button"
-      tabIndex={0}
+      tabindex={0}
       aria-label={isHere ? `${id}, where the machine is` : `Take the shortest way to ${id}`}
       onClick={() => onState(id)}
       onKeyDown={(event) => {

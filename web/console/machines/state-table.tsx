@@ -37,9 +37,8 @@ interface StateCellProps {
 function StateCell({ state, cell, count }: StateCellProps) {
   const isCounted = count !== undefined && (count > 0 || cell.kind !== 'ignored');
   return (
-    <td class={lookOf(cell, count)}>
-      {wordsOf(state, cell)}
-      {isCounted && <span class="cell-count">{count === 0 ? 'never' : `${count}×`}</span>}
+    <td class={lookOf(cell, count)} title={count === undefined ? undefined : wordsOf(state, cell)}>
+      {isCounted ? <span class="cell-count">{count === 0 ? 'never' : `${count}×`}</span> : wordsOf(state, cell)}
     </td>
   );
 }
@@ -49,7 +48,7 @@ export function StateTable({ table, active, onState, counts }: StateTableProps) 
     // The table is wider than the page: it can be moved by keys as well.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
     <section class="state-table scroll-both" aria-label="States and events" tabIndex={0}>
-      <table class="matrix">
+      <table class={counts === undefined ? 'matrix' : 'matrix is-counted'}>
         <thead>
           <tr>
             <th scope="col">State</th>

@@ -16,11 +16,12 @@ export function StepCard({ step, now }: StepCardProps) {
   return (
     <>
       <h2 class="panel-head">{step === undefined ? 'At the start' : 'This step'}</h2>
-      <div class="panel-body">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys. */}
+      <section class="panel-body" aria-label="The step, in detail" tabIndex={0}>
         {step === undefined ? <Invitation /> : <Step step={step} />}
         <h3>Context</h3>
         <ContextNow context={now.context} />
-      </div>
+      </section>
     </>
   );
 }

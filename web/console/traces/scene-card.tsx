@@ -19,7 +19,8 @@ export function SceneCard({ scene: { trace, step }, before, walked, difference }
   return (
     <>
       <h2 class="panel-head">What happened here</h2>
-      <div class="panel-body">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys. */}
+      <section class="panel-body" aria-label="What happened, in detail" tabIndex={0}>
         <dl class="scene-facts">
           <dt>Committed</dt>
           <dd>
@@ -51,7 +52,7 @@ export function SceneCard({ scene: { trace, step }, before, walked, difference }
             ? 'Guards and context come from a replay in this page. It performs no effect.'
             : `The machine of this release does otherwise from step ${difference.step} on: ${difference.sentence}`}
         </p>
-      </div>
+      </section>
     </>
   );
 }
