@@ -37,8 +37,12 @@ const sources = include.flatMap((name) =>
     ? readdirSync(root)
         .filter((file) => file.endsWith('.ts'))
         .map((file) => join(root, file))
-    : filesIn(join(root, name), /\.(?:ts|json)$/),
+    : filesIn(join(root, name), /\.(?:tsx?|json|css|html|mjs)$/),
 );
+
+/** The console app: types are checked with those of a browser, and scripts are made by its own bundle.mjs. */
+const app = join('web', 'console');
+const bundled = join(dist, app, 'assets');
 
 /** Contents, not times: a checkout or a copy sets those anew. Dependencies count by what the lock file names. */
 function fingerprint() {
@@ -49,20 +53,24 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-const made = new Set(filesIn(dist, /\.js(?:\.map)?$/));
+const made = new Set(filesIn(dist, /\.js(?:\.map)?$/).filter((path) => !path.startsWith(bundled)));
 for (const path of made) {
   if (!existsSync(join(root, relative(dist, path).replace(/\.js(?:\.map)?$/, '.ts')))) rmSync(path);
 }
-const isWhole = sources
-  .filter((path) => /(?<!\.d)\.ts$/.test(path))
-  .every((path) => made.has(join(dist, relative(root, path)).replace(/\.ts$/, '.js')));
+const isWhole =
+  existsSync(join(dist, app, 'index.html')) &&
+  sources
+    .filter((path) => /(?<!\.d)\.ts$/.test(path) && !path.startsWith(join(root, app)))
+    .every((path) => made.has(join(dist, relative(root, path)).replace(/\.ts$/, '.js')));
 const now = fingerprint();
 if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === now) process.exit(0);
 
 process.stderr.write('Compiling what changed: this takes some seconds, the first time up to a minute …\n');
 rmSync(stamp, { force: true });
-const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.json')], { stdio: 'inherit' });
+const steps = [[compiler, '-p', join(root, 'tsconfig.json')], [compiler, '-p', join(root, app)], [join(root, app, 'bundle.mjs')]];
+let status = 0;
+for (const step of steps) if (status === 0) status = spawnSync(process.execPath, step, { stdio: 'inherit' }).status ?? 1;
 if (status === 0) writeFileSync(stamp, now);
 else
   process.stderr.write('The build failed. Where a package or its types are missing above, the installed packages are old: run npm ci.\n');
-process.exit(status ?? 1);
+process.exit(status);

@@ -10,6 +10,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { organisationSpentToday, utcDay } from '../storage/billing/usage-ledger.ts';
 import { dueOrganisations, NOBODY, organisationsUsedBy, usersOf, usingProcesses } from '../storage/organisations/organisation-uses.ts';
+import { isHere } from '../storage/organisations/organisations.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 import type { Storage } from '../storage/storage.ts';
 import { attempt, forEachOrganisation } from './for-each-organisation.ts';
@@ -30,6 +31,8 @@ export interface UpkeepServices {
   forget(organisationId: string): void;
   /** Whether work is under way in the organisation, or waits, that has no deadline. */
   isUnfinished(organisationId: string): boolean;
+  /** Brings a file in order that is about to be closed: what is left to do is done now, because the file may stay closed for long. */
+  tidy(organisationId: string): Promise<void>;
   /** When something is due in the organisation next; null when nothing is. */
   next(organisationId: string): number | null;
   /** Lets tests shorten what takes seconds. */
@@ -124,7 +127,7 @@ export class OrganisationUpkeep {
     for (let lookedThrough = 1; lookedThrough > 0 && !this.#closed; ) lookedThrough = await this.#lookThroughEach(this.#due());
     for (const id of this.#services.storage.quiet(this.#quietMs, AT_ONCE)) {
       if (this.#closed) return;
-      const outcome = await attempt(this.#services, id, 'closing the file', () => this.#endUse(id));
+      const outcome = await attempt(this.#services, id, 'closing the file', () => this.#leave(id));
       if (outcome === 'failed') this.#retries.add([id]);
       await nextTick();
     }
@@ -136,6 +139,13 @@ export class OrganisationUpkeep {
     const limit = AT_ONCE + this.#retries.size;
     const ids = [...organisationsUsedBy(storage.control, NOBODY, limit), ...dueOrganisations(storage.control, nowMs(), limit)];
     return ids.filter((id) => !this.#retries.has(id)).slice(0, AT_ONCE);
+  }
+
+  async #leave(organisationId: string): Promise<void> {
+    const { storage, tidy } = this.#services;
+    // One that has moved to another cell is brought in order there.
+    if (isHere(storage.control, organisationId)) await tidy(organisationId);
+    await this.#endUse(organisationId);
   }
 
   async #endUse(organisationId: string): Promise<void> {

@@ -1,40 +1,66 @@
-/** GET /docs/:name and /docs/specification/:name: the documentation that is installed with the program, for developers. */
+/** GET /docs/:name and its neighbours: the documentation that is installed with the program, for developers, and the pictures in it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
 import { defineRoute } from './route.ts';
 
+/** A folder of files that are served as they are. */
+interface Shelf {
+  readonly path: string;
+  /** What its files end with; others are not served. */
+  readonly ending: string;
+  /** What a file is called when there is none of the name. */
+  readonly what: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 const HEADERS = {
-  'Content-Type': 'text/markdown; charset=utf-8',
   'Cache-Control': 'public, max-age=300',
   'X-Content-Type-Options': 'nosniff',
+};
+
+const markdown = { ending: '.md', what: 'document', headers: { ...HEADERS, 'Content-Type': 'text/markdown; charset=utf-8' } };
+
+/** A picture has its style in it, and neither scripts nor anything from elsewhere. */
+const picture = {
+  ending: '.svg',
+  what: 'picture',
+  headers: {
+    ...HEADERS,
+    'Content-Type': 'image/svg+xml',
+    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  },
 };
 
 /** Where the document that SDK authors start with is served. */
 export const RUNTIME_DOCS_PATH = '/docs/runtime.md';
 
-/** Names of the documents in a folder; none when the installation has no such folder. */
-function documentsIn(folder: URL): string[] {
+/** Names of the files on a shelf; none when the installation has no such folder. */
+function namesIn(folder: URL, ending: string): string[] {
   try {
-    return readdirSync(folder).filter((name) => name.endsWith('.md'));
+    return readdirSync(folder).filter((name) => name.endsWith(ending));
   } catch {
     return [];
   }
 }
 
-/** Serves the documents of one folder (RUN-31). Names are looked up among those found at the start, so that none from outside becomes a path. */
-function documentRoute(path: string) {
+/** Serves the files of one folder (RUN-31). Names are looked up among those found at the start, so that none from outside becomes a path. */
+function shelfRoute({ path, ending, what, headers }: Shelf) {
   const folder = new URL(`../..${path}/`, import.meta.url);
-  const names = documentsIn(folder);
+  const names = namesIn(folder, ending);
   return defineRoute({
     method: 'GET',
     path: `${path}/:name`,
     caller: 'anyone',
     handle({ params: { name = '' } }) {
       if (!names.includes(name))
-        throw new Refusal('not_found', `There is no document of this name in ${path}. There are: ${names.join(', ')}.`);
-      return { kind: 'text', status: 200, body: readFileSync(new URL(name, folder), 'utf8'), headers: HEADERS };
+        throw new Refusal('not_found', `There is no ${what} of this name in ${path}. There are: ${names.join(', ')}.`);
+      return { kind: 'text', status: 200, body: readFileSync(new URL(name, folder), 'utf8'), headers };
     },
   });
 }
 
-export const documentRoutes = [documentRoute('/docs'), documentRoute('/docs/specification')];
+export const documentRoutes = [
+  shelfRoute({ path: '/docs', ...markdown }),
+  shelfRoute({ path: '/docs/specification', ...markdown }),
+  shelfRoute({ path: '/docs/images/machines', ...picture }),
+];

@@ -115,7 +115,7 @@ export interface RateLimit {
 /** Every route: where it lies, who may call it, what it reads and what it answers. */
 interface RouteOf<Schema extends v.GenericSchema | undefined, Kind extends CallerKind, Upload extends UploadRule | undefined> {
   readonly method: Method;
-  /** uWebSockets pattern, e.g. `/v1/chat/:turn_id`. */
+  /** uWebSockets pattern, e.g. `/v1/chat/:turn_id`. One that ends with `/*` gets what no other route of any method takes. */
   readonly path: string;
   readonly caller: Kind;
   /** Absent: no JSON body is read. */

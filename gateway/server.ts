@@ -82,11 +82,14 @@ class Gateway {
     this.#looksForProxy = services.config.trustProxy === undefined;
     this.#gate = { services, buckets: new RateBuckets(services.nowMs, services.counts), streams: this.streams };
     const table = [...routes, ...healthRoutes(this.#metrics, this.#gate.buckets)];
-    for (const route of table) this.#registerRoute(route);
+    const named = table.filter(({ path }) => !path.endsWith('/*'));
+    for (const route of named) this.#registerRoute(route);
     const methods = new Map<string, Method[]>();
-    for (const { path, method } of table) methods.set(path, [...(methods.get(path) ?? []), method].sort());
+    for (const { path, method } of named) methods.set(path, [...(methods.get(path) ?? []), method].sort());
     for (const [path, known] of methods) this.#registerRest(path, known);
-    this.#registerUnknown();
+    const unknown = this.#unknownHandler();
+    for (const route of table) if (!named.includes(route)) this.#registerLeft(route, unknown);
+    this.app.any('/*', unknown);
   }
 
   /** Resolves when no request waits for its answer and no stream is open, after `timeoutMs` at the latest. */
@@ -190,7 +193,21 @@ class Gateway {
     this.app.options(path, allowed);
   }
 
-  #registerUnknown(): void {
+  /**
+   * For a route that gets what no other takes. Registered for all methods, because uWebSockets looks through the paths of one method first:
+   * a wildcard for GET alone would win over the 405 of a path that is known for others.
+   */
+  #registerLeft(route: Route, unknown: Handler): void {
+    const plan = this.#plan(routeName(route), interfaceOf(route.path), []);
+    const handler = this.#accept(
+      () => plan,
+      (exchange) => dispatch(route, exchange, this.#gate),
+    );
+    this.app.any(route.path, (res, req) => (req.getCaseSensitiveMethod() === route.method ? handler : unknown)(res, req));
+  }
+
+  /** Answers what is at no path. */
+  #unknownHandler(): Handler {
     const plans: Readonly<Record<Interface, ExchangePlan>> = {
       runtime: this.#plan('unknown /v1', 'runtime', []),
       console: this.#plan('unknown /console', 'console', []),
@@ -198,12 +215,11 @@ class Gateway {
       service: this.#plan('unknown', 'service', []),
     };
     const planOf = (req: HttpRequest) => plans[interfaceOf(req.getUrl())];
-    const answer = this.#accept(planOf, (exchange, { interface: face }) => {
+    return this.#accept(planOf, (exchange, { interface: face }) => {
       const message = 'There is nothing at this path.';
       const refusal = face === 'runtime' ? new Refusal('invalid_request', message, { status: 404 }) : new Refusal('not_found', message);
       sendRefusal(exchange, refusal);
     });
-    this.app.any('/*', answer);
   }
 }
 

@@ -15,6 +15,12 @@ export interface GraphNode {
   readonly parent?: string;
   /** The states inside are all entered at once and run beside each other. */
   readonly parallel?: true;
+  /** Names of what is done whenever it is entered; absent where nothing is. */
+  readonly entry?: readonly string[];
+  /** The same for whenever it is left. */
+  readonly exit?: readonly string[];
+  /** Events that the machine ignores here and whoever steps it refuses: the event, and the code that the person gets who asked. */
+  readonly refused?: Readonly<Record<string, string>>;
 }
 
 export interface GraphEdge {
@@ -25,6 +31,8 @@ export interface GraphEdge {
   /** Name of the guard. Edges of one state and event are in the order in which they are tried. */
   readonly guard?: string;
   readonly actions: readonly string[];
+  /** The code of a refusal, where emitting it is all that the transition does. */
+  readonly refusal?: string;
 }
 
 export interface MachineGraph {
@@ -54,11 +62,12 @@ const MERMAID_WORDS = new Set([
 
 /**
  * The states and transitions of a machine's definition, states in document order, each before those inside it.
- * Guards and actions are given by name; one written in place is called `inline`.
+ * Guards and actions are given by name; one written in place is called `inline`. What callers refuse stands in a state's
+ * `meta.refused`.
  */
 export function machineGraph(machine: AnyStateMachine): MachineGraph {
   const nodes: GraphNode[] = [];
-  const edges: GraphEdge[] = transitionsOf(machine.root).map((transition) => edgeOf(transition, machine.id));
+  const edges: GraphEdge[] = transitionsOf(machine.root).map((transition) => edgeOf(transition, machine));
   const visit = (node: AnyStateNode, parent: AnyStateNode) => {
     nodes.push({
       id: idOf(node, machine.id),
@@ -66,8 +75,11 @@ export function machineGraph(machine: AnyStateMachine): MachineGraph {
       initial: parent.type === 'parallel' || parent.initial.target.includes(node),
       ...(parent === machine.root ? {} : { parent: idOf(parent, machine.id) }),
       ...parallelOf(node),
+      ...(node.entry.length === 0 ? {} : { entry: node.entry.map(nameOf) }),
+      ...(node.exit.length === 0 ? {} : { exit: node.exit.map(nameOf) }),
+      ...refusedIn(node),
     });
-    edges.push(...transitionsOf(node).map((transition) => edgeOf(transition, machine.id)));
+    edges.push(...transitionsOf(node).map((transition) => edgeOf(transition, machine)));
     for (const child of childrenOf(node)) visit(child, node);
   };
   for (const node of childrenOf(machine.root)) visit(node, machine.root);
@@ -76,6 +88,11 @@ export function machineGraph(machine: AnyStateMachine): MachineGraph {
 
 function parallelOf(node: AnyStateNode): { parallel?: true } {
   return node.type === 'parallel' ? { parallel: true } : {};
+}
+
+function refusedIn(node: AnyStateNode): { refused?: Readonly<Record<string, string>> } {
+  const meta = node.meta as { readonly refused?: Readonly<Record<string, string>> } | undefined;
+  return meta?.refused === undefined ? {} : { refused: meta.refused };
 }
 
 function childrenOf(node: AnyStateNode): AnyStateNode[] {
@@ -91,16 +108,29 @@ function idOf(node: AnyStateNode, machineId: string): string {
   return node.path.length === 0 ? machineId : node.path.join('.');
 }
 
-function edgeOf(transition: AnyTransitionDefinition, machineId: string): GraphEdge {
-  const from = idOf(transition.source, machineId);
+function edgeOf(transition: AnyTransitionDefinition, machine: AnyStateMachine): GraphEdge {
+  const from = idOf(transition.source, machine.id);
   const target = transition.target?.[0];
+  const actions = transition.actions.map(nameOf);
+  const refusal = target === undefined ? refusalOf(actions, machine) : undefined;
   return {
     from,
-    to: target === undefined ? from : idOf(target, machineId),
+    to: target === undefined ? from : idOf(target, machine.id),
     event: transition.eventType,
     ...(transition.guard === undefined ? {} : { guard: nameOf(transition.guard) }),
-    actions: transition.actions.map(nameOf),
+    actions,
+    ...(refusal === undefined ? {} : { refusal }),
   };
+}
+
+/** The code, where the one action emits `{ type: 'refuse', code }`. `emit` keeps what it emits at its function. */
+function refusalOf([only, ...others]: readonly string[], machine: AnyStateMachine): string | undefined {
+  if (only === undefined || others.length > 0) return undefined;
+  const action: unknown = (machine.implementations.actions as Readonly<Record<string, unknown>>)[only];
+  const { event } = (typeof action === 'function' ? action : {}) as { readonly event?: unknown };
+  if (typeof event !== 'object' || event === null) return undefined;
+  const { type, code } = event as { readonly type?: unknown; readonly code?: unknown };
+  return type === 'refuse' && typeof code === 'string' ? code : undefined;
 }
 
 function nameOf(part: unknown): string {
@@ -109,11 +139,17 @@ function nameOf(part: unknown): string {
   return typeof type === 'string' ? type : 'inline';
 }
 
+/** The guard that a reader is shown: its name, `otherwise` for the last resort of a guarded event, undefined where nothing is asked. */
+export function shownGuard(graph: MachineGraph, { from, event, guard }: GraphEdge): string | undefined {
+  if (guard !== undefined) return guard;
+  const isLastResort = graph.edges.some((other) => other.from === from && other.event === event && other.guard !== undefined);
+  return isLastResort ? 'otherwise' : undefined;
+}
+
 /** The label of an edge: `event [guard]`, and `[otherwise]` for the last resort of a guarded event. */
 export function edgeLabel(graph: MachineGraph, edge: GraphEdge): string {
-  if (edge.guard !== undefined) return `${edge.event} [${edge.guard}]`;
-  const isLastResort = graph.edges.some((other) => other.from === edge.from && other.event === edge.event && other.guard !== undefined);
-  return isLastResort ? `${edge.event} [otherwise]` : edge.event;
+  const guard = shownGuard(graph, edge);
+  return guard === undefined ? edge.event : `${edge.event} [${guard}]`;
 }
 
 /** The graph as a Mermaid `stateDiagram-v2`, one line per edge, ending in a line break. */

@@ -100,6 +100,9 @@ const definition = setup({
   },
 });
 
+/** By `actors/calls/confirmation.ts` (CONFIRM-14). */
+const confirmRefused = { refused: { confirm: 'invalid_request' } };
+
 export const invocation = definition.createMachine({
   id: 'invocation',
   context: ({ input }) => ({ risk: input.risk, executor: input.executor, revision: 1, expiresAtMs: null }),
@@ -147,9 +150,10 @@ export const invocation = definition.createMachine({
           },
         },
         editing: {
+          meta: confirmRefused,
           on: { 'edit.accept': { target: 'clean', actions: 'raiseRevision' }, 'edit.reject': 'rejected', 'process.lost': 'clean' },
         },
-        rejected: { on: { 'edit.begin': 'editing' } },
+        rejected: { meta: confirmRefused, on: { 'edit.begin': 'editing' } },
       },
     },
     confirmed: {

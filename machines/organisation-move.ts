@@ -53,6 +53,9 @@ const definition = setup({
   },
 });
 
+/** By `actors/cells/move.ts`. */
+const abortRefused = { refused: { 'move.aborted': 'conflict' } };
+
 export const organisationMove = definition.createMachine({
   id: 'organisation-move',
   initial: 'begun',
@@ -87,10 +90,11 @@ export const organisationMove = definition.createMachine({
       },
     },
     switched: {
+      meta: abortRefused,
       on: { 'move.resumed': { actions: 'unsealTarget' }, 'target.unsealed': { target: 'unsealed', actions: 'emptySource' } },
     },
-    unsealed: { on: { 'move.resumed': { actions: 'emptySource' }, 'source.emptied': 'done' } },
-    done: { type: 'final' },
+    unsealed: { meta: abortRefused, on: { 'move.resumed': { actions: 'emptySource' }, 'source.emptied': 'done' } },
+    done: { type: 'final', meta: abortRefused },
     aborted: { on: { 'move.resumed': { actions: 'undo' } } },
   },
 });

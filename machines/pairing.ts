@@ -42,6 +42,9 @@ const definition = setup({
   },
 });
 
+/** By `actors/pairing/pairings.ts`. */
+const claimRefused = { refused: { 'pairing.claim': 'pairing_not_found' } };
+
 export const pairing = definition.createMachine({
   id: 'pairing',
   context: ({ input }) => ({ dueAtMs: input.dueAtMs }),
@@ -57,8 +60,8 @@ export const pairing = definition.createMachine({
         'pairing.expire': { guard: 'isDue', target: 'expired' },
       },
     },
-    claimed: { on: { 'pairing.expire': { guard: 'isDue', target: 'over' } } },
-    expired: { type: 'final' },
-    over: { type: 'final' },
+    claimed: { meta: claimRefused, on: { 'pairing.expire': { guard: 'isDue', target: 'over' } } },
+    expired: { type: 'final', meta: claimRefused },
+    over: { type: 'final', meta: claimRefused },
   },
 });

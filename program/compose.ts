@@ -18,6 +18,7 @@ import { OrganisationUpkeep } from '../actors/organisation-upkeep.ts';
 import { Pairings } from '../actors/pairing/pairings.ts';
 import { createSetup, type Setup } from '../actors/setup/setup.ts';
 import { SmokeRuns } from '../actors/smoke/run.ts';
+import { TraceUpkeep } from '../actors/traces/upkeep.ts';
 import { createActorSystem } from '../actors/turns/turns.ts';
 import { startUploadSweep, uploadDeadlines } from '../actors/uploads/deadlines.ts';
 import { createUploadReceiver } from '../actors/uploads/upload-receiver.ts';
@@ -138,7 +139,8 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const demo = config.demo ? await tryDemo(writes, log) : undefined;
   const confirmations = new Confirmations({ storage, nowMs });
   const billing = await openBilling(config, storage, log, others);
-  const upkeep = openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlines, log, nowMs, composed });
+  const traces = new TraceUpkeep({ storage, log, nowMs }, config.traces);
+  const upkeep = openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlines, traces, log, nowMs, composed });
   const { complaint, asked, ...answering } = openAnswering(config, storage, log, knowledge);
   const turnServices = { storage, ...asked, billing, log, node, nowMs, noteDeadline, turnLossesMax: config.turnLossesMax };
   const actors = createActorSystem({ host: composed.host(turnServices), others });
@@ -170,12 +172,14 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     /** Called once the process listens: begins the work in the background, which no request waits for. */
     begin(): void {
       upkeep.begin();
+      traces.begin();
       sweep = startUploadSweep({ storage, log, others }, startedAtMs);
     },
     /** Called after the last turn. Background work is resumed at the next start, or by another node. */
     async close(): Promise<void> {
       await open?.close();
       await upkeep.close();
+      await traces.close();
       pairings.close();
       actors.close();
       setup.close();
@@ -228,13 +232,14 @@ interface UnderWay {
   readonly setup: Setup;
   readonly billing: Billing;
   readonly deadlines: ReturnType<typeof createDeadlines>;
+  readonly traces: TraceUpkeep;
   readonly log: Logger;
   nowMs(): number;
   readonly composed: ComposedNode;
 }
 
 /** What is done for organisations in the background, each kind of it by whom it belongs to. */
-function openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlines, log, nowMs, composed }: UnderWay) {
+function openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlines, traces, log, nowMs, composed }: UnderWay) {
   const { indexer } = knowledge;
   const learn = (id: string) => {
     deadlines.look(id);
@@ -248,6 +253,7 @@ function openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlin
       await indexer.resume(id);
       await setup.resume(id);
       await billing.evaluate(id);
+      await traces.tidy(id);
       // Last, because it may have to see whether a change goes on.
       await confirmations.resume(id, EDIT_ABANDONED_MS);
     },
@@ -256,7 +262,8 @@ function openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlin
       billing.forget(id);
     },
     isUnfinished: (id) => indexer.isUnfinished(id) || confirmations.isUnfinished(id) || billing.isUnfinished(id),
-    next: (id) => nearerOf(deadlines.next(id), billing.next(id)),
+    tidy: (id) => traces.tidy(id),
+    next: (id) => nearerOf(nearerOf(deadlines.next(id), billing.next(id)), traces.next(id)),
   });
   const lookThrough = (id: string) => upkeep.lookThrough(id);
   const lookAgain = async () => {

@@ -32,6 +32,8 @@ export interface Config {
   readonly stallMs: number;
   /** Processes that may be lost while they answer one turn; then it is not tried again. */
   readonly turnLossesMax: number;
+  /** How long the steps of machines are kept, and how many bytes of them, of each organisation. */
+  readonly traces: { readonly days: number; readonly bytes: number };
   /** `url` undefined: mails are written to the outbox folder. */
   readonly mail: { readonly url: string | undefined; readonly from: string };
   /** Undefined: top-ups are recorded and no card is charged. */
@@ -88,6 +90,8 @@ const HOLDS_PASSWORD = /:\/\/[^/]*@/;
 /** The watch has a resolution of 10 ms. */
 const STALL_MS = /^[1-9]\d{1,4}$/;
 const LOSSES = /^[1-9]\d{0,2}$/;
+const TRACE_DAYS = /^[1-9]\d{0,2}$/;
+const TRACE_MB = /^[1-9]\d{0,4}$/;
 /** A cold model on a small machine takes minutes to load; after half an hour there is no answer to expect. */
 const MODEL_SILENCE_S = /^(?:[5-9]|[1-9]\d{1,2}|1[0-7]\d{2}|1800)$/;
 const MAIL_FROM = 'Assistant Service <assistant@localhost>';
@@ -164,6 +168,8 @@ export const environment = v.object({
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
   STALL_MS: v.optional(numberAs(STALL_MS, 'a number of milliseconds from 10 to 99999'), '200'),
   TURN_LOSSES_MAX: v.optional(numberAs(LOSSES, 'a number from 1 to 999'), '2'),
+  TRACE_DAYS: v.optional(numberAs(TRACE_DAYS, 'a number of days from 1 to 999'), '30'),
+  TRACE_MB: v.optional(numberAs(TRACE_MB, 'a number of megabytes from 1 to 99999'), '64'),
   ...clusterVariables,
   ...billing,
 });
@@ -220,6 +226,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: read.LOG_LEVEL,
     stallMs: read.STALL_MS,
     turnLossesMax: read.TURN_LOSSES_MAX,
+    traces: { days: read.TRACE_DAYS, bytes: read.TRACE_MB * 1_000_000 },
     mail: { url: read.SMTP_URL, from: read.MAIL_FROM },
     stripe: read.STRIPE_SECRET_KEY === undefined ? undefined : { secretKey: read.STRIPE_SECRET_KEY, baseUrl: read.STRIPE_BASE_URL },
     platformDailyBudgetUsd: read.PLATFORM_DAILY_BUDGET_USD ?? null,

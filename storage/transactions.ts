@@ -38,6 +38,8 @@ import * as setupSessions from './setup/setup-sessions.ts';
 import * as smokeRuns from './setup/smoke-runs.ts';
 import type { Connection } from './sqlite/connection.ts';
 import { openWriter } from './sqlite/database.ts';
+import * as traceBounds from './traces/trace-bounds.ts';
+import * as traces from './traces/traces.ts';
 import * as uploads from './uploads/uploads.ts';
 
 export { sealing } from './moving/seal.ts';
@@ -90,4 +92,6 @@ export const transactions = {
   ...pairings.transactions,
   ...endUsers.transactions,
   ...personErasure.transactions,
+  ...traces.transactions,
+  ...traceBounds.transactions,
 };

@@ -1,11 +1,13 @@
 /** Moves stored action calls through the invocation machine: rows in, compare-and-set changes out. */
 import { type InvocationEvent, invocation } from '../../machines/invocation.ts';
+import { stepper } from '../../machines/step.ts';
 import { CONFIRMATION_TTL_DEFAULT_S, CONFIRMED_VALID_HOURS } from '../../protocol/limits.ts';
 import type { ToolResult } from '../../protocol/runtime/chat.ts';
 import { type InvocationState, isUnsettled } from '../../protocol/runtime/states.ts';
 import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
 import type { InvocationChange, InvocationEdit, InvocationRow } from '../../storage/conversations/invocations.ts';
-import { stepper } from '../step.ts';
+import type { NewTrace } from '../../storage/traces/traces.ts';
+import { takenTrace } from '../taken-trace.ts';
 import type { ActionOutcome } from './action-runner.ts';
 
 /**
@@ -18,6 +20,7 @@ const HOUR_MS = 3_600_000;
 export interface Dispatched {
   readonly state: InvocationState;
   readonly expiresAtMs: number;
+  readonly trace: NewTrace | null;
 }
 
 /** A new call's first step: a read goes to the client, anything else waits for a person. */
@@ -30,17 +33,24 @@ export function dispatch(
 ): Dispatched {
   const waitMs = risk === 'read' ? timeoutMs + RESULT_GRACE_MS : (confirmationTtlS ?? CONFIRMATION_TTL_DEFAULT_S) * 1_000;
   const expiresAtMs = nowMs + waitMs;
-  const { state } = stepper(invocation, { input: { risk, executor } }).send({ type: 'dispatch', expiresAtMs });
-  return { state: state as InvocationState, expiresAtMs };
+  const machine = stepper(invocation, { input: { risk, executor } });
+  const { state } = machine.send({ type: 'dispatch', expiresAtMs });
+  return { state: state as InvocationState, expiresAtMs, trace: takenTrace(invocation, machine) };
 }
 
-/** The row's state after these events; `expiresAtMs` and `revision` as the machine left them. */
+/** The row's state after these events; `expiresAtMs` and `revision` as the machine left them, and its steps. */
 function after(row: InvocationRow, events: readonly InvocationEvent[]) {
   const { risk, executor, revision, expiresAtMs } = row;
   const machine = stepper(invocation, { stored: { state: row.state, context: { risk, executor, revision, expiresAtMs } } });
   for (const event of events) machine.send(event);
-  const { context } = machine.snapshot;
-  return { state: machine.state as InvocationState, expiresAtMs: context.expiresAtMs, revision: context.revision };
+  const { expiresAtMs: dueAtMs, revision: left } = machine.snapshot.context;
+  return {
+    state: machine.state as InvocationState,
+    expiresAtMs: dueAtMs,
+    revision: left,
+    /** Packed where a change is made of it: most changes are asked for and not made. */
+    trace: () => takenTrace(invocation, machine),
+  };
 }
 
 const NOTHING_SAID = { result: null, error: null };
@@ -51,7 +61,8 @@ type Said = Pick<InvocationChange, 'result' | 'error'>;
 function changeBy(row: InvocationRow, events: readonly InvocationEvent[], said: Said): InvocationChange | null {
   const next = after(row, events);
   if (next.state === row.state) return null;
-  return { id: row.id, from: row.state, to: next.state, revision: row.revision, expiresAtMs: next.expiresAtMs, ...said };
+  const { state: to, expiresAtMs } = next;
+  return { id: row.id, from: row.state, to, revision: row.revision, expiresAtMs, ...said, trace: next.trace() };
 }
 
 function change(row: InvocationRow, event: InvocationEvent, said: Said): InvocationChange | null {
@@ -112,7 +123,7 @@ export function beginEdit(row: InvocationRow): InvocationChange | null {
 
 /** A change of values that is good: the card is the next revision. `row` as it was when the change began. */
 export function acceptEdit(row: InvocationRow, edit: Omit<InvocationEdit, 'revision'>): InvocationChange {
-  const begun = after(row, [{ type: 'edit.begin' }]);
+  const { trace: _, ...begun } = after(row, [{ type: 'edit.begin' }]);
   const next = after({ ...row, ...begun }, [{ type: 'edit.accept' }]);
   const { id, revision } = row;
   return {
@@ -123,13 +134,15 @@ export function acceptEdit(row: InvocationRow, edit: Omit<InvocationEdit, 'revis
     expiresAtMs: next.expiresAtMs,
     edit: { ...edit, revision: next.revision },
     ...NOTHING_SAID,
+    trace: next.trace(),
   };
 }
 
 /** A change of values that is not: the card waits for a better one, or a decline. A card that waits like this already stays so. */
 export function rejectEdit(row: InvocationRow): InvocationChange {
   const next = after(row, [{ type: 'edit.begin' }, { type: 'edit.reject' }]);
-  return { id: row.id, from: row.state, to: next.state, revision: row.revision, expiresAtMs: next.expiresAtMs, ...NOTHING_SAID };
+  const { state: to, expiresAtMs } = next;
+  return { id: row.id, from: row.state, to, revision: row.revision, expiresAtMs, ...NOTHING_SAID, trace: next.trace() };
 }
 
 /** The change of a call whose process ended while it ran or was being edited: it becomes `unknown`, or its card can be answered again. Null for others. */

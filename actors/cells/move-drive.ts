@@ -6,9 +6,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type OrganisationMoveEffect, organisationMove } from '../../machines/organisation-move.ts';
+import { type Stepper, stepper } from '../../machines/step.ts';
 import { type MoveRow, type MoveStep, readMove } from '../../storage/moving/moves.ts';
 import { readSeal } from '../../storage/moving/seal.ts';
-import { type Stepper, stepper } from '../step.ts';
 import { MoveRefused } from './move-sender.ts';
 import type { Done, MoveStepServices, MoveSteps } from './move-steps.ts';
 

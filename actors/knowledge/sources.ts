@@ -3,6 +3,7 @@
  * and writes what it decided only if the row is still as it was read; else all of that is done again. Owns no rows.
  */
 import { type KnowledgeSourceEvent, knowledgeSource } from '../../machines/knowledge-source.ts';
+import { stepper } from '../../machines/step.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import {
   contentHashOf,
@@ -17,7 +18,7 @@ import {
 } from '../../storage/knowledge/knowledge.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
-import { stepper } from '../step.ts';
+import { takenTrace } from '../taken-trace.ts';
 
 /** What moves sources needs of the storage. */
 export type SourceStorage = Pick<Storage, 'organisation' | 'write'>;
@@ -41,7 +42,7 @@ function moveOf(source: KnowledgeSource, event: KnowledgeSourceEvent, nowMs: num
   if (!machine.snapshot.can(event)) return null;
   const { state, snapshot } = machine.send(event);
   const to = { state: state as SourcePlace['state'], attempts: snapshot.context.attempts };
-  return { sourceId: source.id, contentHash: source.contentHash, from, to, nowMs };
+  return { sourceId: source.id, contentHash: source.contentHash, from, to, nowMs, trace: takenTrace(knowledgeSource, machine) };
 }
 
 /** The page of a link may have changed: a link that is sent again counts as changed content. */

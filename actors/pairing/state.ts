@@ -1,7 +1,7 @@
 /** What state a pairing's row is in at a time: the machine decides, and deadlines are evaluated whenever a row is read. */
 import { type PairingState, pairing } from '../../machines/pairing.ts';
+import { type Stepper, stepper } from '../../machines/step.ts';
 import { OPEN_PAIRINGS_MAX, type PairingRow } from '../../storage/setup/pairings.ts';
-import { type Stepper, stepper } from '../step.ts';
 
 export type { PairingState } from '../../machines/pairing.ts';
 

@@ -3,11 +3,11 @@
  * `app-lifecycle` machine fed with the app's rows, and its effects performed.
  */
 import { type AppLifecycleEffect, appLifecycle } from '../../machines/app-lifecycle.ts';
+import { stepper } from '../../machines/step.ts';
 import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
 import { readOpenSession } from '../../storage/setup/setup-sessions.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { stepper } from '../step.ts';
 import { readAppStatus } from './app-status.ts';
 import type { SetupSessions } from './sessions.ts';
 

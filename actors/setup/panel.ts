@@ -2,10 +2,12 @@
  * The panel of a setup session as its row keeps it, and what the server ticks on it: it tells the `step-panel` machine of an
  * observation once, so that a `failed` or `skipped` of the agent stands until something newer is seen.
  */
+import { type Stepper, stepper } from '../../machines/step.ts';
 import { type StepPanelContext, stepPanel } from '../../machines/step-panel.ts';
 import type { StepId, StepState } from '../../protocol/setup/steps.ts';
 import type { NewSetupEvent, SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
-import { type Stepper, stepper } from '../step.ts';
+import type { NewTrace } from '../../storage/traces/traces.ts';
+import { takenTrace } from '../taken-trace.ts';
 import type { Observations } from './app-status.ts';
 
 type States = Readonly<Record<StepId, StepState>>;
@@ -75,6 +77,11 @@ export class SessionPanel {
       lines.push({ step, status: 'done', title: OBSERVED_TITLES[step] ?? null, detail: null, data: null, origin: 'server' });
     }
     return lines;
+  }
+
+  /** The steps of this piece of work, null when there were none. */
+  takeTrace(): NewTrace | null {
+    return this.#awake === undefined ? null : takenTrace(stepPanel, this.#awake);
   }
 
   /** JSON for the row: the same text when nothing has changed. */

@@ -6,6 +6,7 @@
  */
 import type { Logger } from 'pino';
 import { type AgentIdentity, type SetupSessionContext, type SetupSessionEffect, setupSession } from '../../machines/setup-session.ts';
+import { type Stepper, stepper } from '../../machines/step.ts';
 import type { stepPanel } from '../../machines/step-panel.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { AgentStepId } from '../../protocol/setup/steps.ts';
@@ -19,7 +20,7 @@ import type { NodeStore } from '../node.ts';
 import { Readers } from '../readers.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { Serial } from '../serial.ts';
-import { type Stepper, stepper } from '../step.ts';
+import { takenTrace } from '../taken-trace.ts';
 import { readObservations } from './app-status.ts';
 import { SessionPanel } from './panel.ts';
 
@@ -98,6 +99,11 @@ export function sessionMachine(row: SetupSessionRow): Stepper<typeof setupSessio
   return stepper(setupSession, { stored: { state: row.state, context: JSON.parse(row.snapshot) } });
 }
 
+/** What the machine of a session began with, for commits of its first steps; later ones need not tell it again. */
+function inputOf({ kind, expiresAtMs, state }: SetupSessionRow): unknown {
+  return state === 'open' ? { kind, expiresAtMs } : undefined;
+}
+
 /** Who claimed the session; null before the claim. */
 export function agentOf(row: SetupSessionRow): AgentIdentity | null {
   return (JSON.parse(row.snapshot) as SetupSessionContext).agent;
@@ -124,6 +130,7 @@ function noting(machine: Stepper<typeof setupSession>, effects: SetupSessionEffe
       effects.push(...step.effects);
       return step;
     },
+    takeSteps: () => machine.takeSteps(),
   };
 }
 
@@ -231,6 +238,8 @@ export class SetupSession {
       closed: isClosed(state),
       events,
       detected: change.detected ?? null,
+      trace: takenTrace(setupSession, session.session, inputOf(row)),
+      panelTrace: panel.takeTrace(),
       nowMs: session.nowMs,
     };
     const eventIds = await this.#commit(input, change.goesLive ?? false);

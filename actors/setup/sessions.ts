@@ -3,6 +3,7 @@
  * It owns which sessions have an actor in this process. A session without work and watchers has none.
  */
 import { type SetupSessionEvent, setupSession } from '../../machines/setup-session.ts';
+import { stepper } from '../../machines/step.ts';
 import { stepPanel } from '../../machines/step-panel.ts';
 import type { SessionKind } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -22,7 +23,6 @@ import type { ActorRecord } from '../actor-record.ts';
 import type { DeadlineKind } from '../deadlines.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
 import { SerialByKey } from '../serial.ts';
-import { stepper } from '../step.ts';
 import { refuseLiveApp } from './admission.ts';
 import { type IssuedCode, issueFileCode } from './files.ts';
 import { panelJson } from './panel.ts';

@@ -7,6 +7,7 @@
  */
 import type { Logger } from 'pino';
 import type { chatTurn } from '../../machines/chat-turn.ts';
+import type { Stepper } from '../../machines/step.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import { readExecuting } from '../../storage/conversations/invocations.ts';
@@ -15,7 +16,6 @@ import { readOpenTurns, type TurnRow } from '../../storage/conversations/turns.t
 import type { ChannelRef } from '../caller.ts';
 import { settledCard } from '../calls/card.ts';
 import { lostChange } from '../calls/invocation-step.ts';
-import type { Stepper } from '../step.ts';
 import type { HeldEpoch, Ownership } from './epoch.ts';
 import { stepEvents } from './events.ts';
 import { FAILED_END, GIVEN_UP, INTERRUPTED } from './failures.ts';

@@ -3,6 +3,7 @@
  * retry the events that it begins with. Writes nothing but placeholders that the conversation did not have yet.
  */
 import type { ChatTurnEffect, chatTurn } from '../../machines/chat-turn.ts';
+import type { Stepper } from '../../machines/step.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
 import type { StreamEvent, TurnUsage } from '../../protocol/runtime/stream-events.ts';
@@ -12,7 +13,6 @@ import { type InvocationRow, readExecutedBy, readUntold } from '../../storage/co
 import type { OpenTurnInput } from '../../storage/conversations/turn-openings.ts';
 import { readQuestion, type TurnRow } from '../../storage/conversations/turns.ts';
 import { pendingInvocation } from '../calls/pending-invocation.ts';
-import type { Stepper } from '../step.ts';
 import { refuseCapped, senderOf } from './admission.ts';
 import { textOf } from './attachments.ts';
 import type { TurnCommand } from './command.ts';
@@ -23,7 +23,7 @@ import { journalEvent } from './log.ts';
 import { type Continued, isContinuation, planTurn, type TurnPlan } from './plan.ts';
 import { type Attempt, type LeftWork, manifestOf, mint, type TurnPlace, type TurnServices, turnReceipt } from './scope.ts';
 import { requireBudget } from './spending.ts';
-import { machineRow, turnMachine } from './turn-rows.ts';
+import { openedMachineRow, turnMachine } from './turn-rows.ts';
 import { retriedWords, type TurnWords, turnWords, withQuestion } from './words.ts';
 
 /** The machine of an attempt in its first state, and what is done and said once that is committed. */
@@ -138,6 +138,11 @@ function asStored(message: OpenTurnInput['userMessage'], createdAtMs: number): S
   return { id: message.id, role: 'user', createdAtMs, blocks };
 }
 
+/** Whether the turn neither runs calls of an earlier one nor leaves some open. */
+function isPlain({ executions, waiting }: Continued): boolean {
+  return executions.length === 0 && waiting.reads === 0 && waiting.confirmations === 0;
+}
+
 /** What the row of a turn keeps of the request, as JSON: what is asked of it later. */
 function keptRequest({ person }: TurnCommand, { question, tellsWrite }: Continued): string {
   return JSON.stringify({
@@ -186,7 +191,7 @@ function openingRows({ services, command, conversationId, redaction }: TurnPlace
     userMessage: userMessage(services, plan, words),
     placeholders: fence.expectedEpoch === null ? redaction.newRows() : [],
     assistantMessageId: messageId,
-    ...machineRow(machine),
+    ...openedMachineRow(machine, isPlain(continued)),
     nextSeq: events.length,
     journal: openingJournal(events),
     ended: effects.some((effect) => effect.type === 'endTurn'),

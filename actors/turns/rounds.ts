@@ -4,8 +4,8 @@
  */
 import type { ModelFailure, ModelRun, RoundResult, ToolCall } from '../../assistant/models/model.ts';
 import { asksAgain, type ChatTurnEvent, type chatTurn } from '../../machines/chat-turn.ts';
+import type { Stepper } from '../../machines/step.ts';
 import { section } from '../../watch/sections.ts';
-import type { Stepper } from '../step.ts';
 import type { TurnAnswer } from './answer.ts';
 import { failureOf, nothingSaid } from './failures.ts';
 import type { TurnMailbox } from './mailbox.ts';

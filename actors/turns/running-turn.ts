@@ -7,10 +7,10 @@
  * Invariant: `block.ready`, `action.execute` and `turn.end` reach the log only after their rows are committed.
  */
 import type { ChatTurnEffect, ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
+import type { Stepper } from '../../machines/step.ts';
 import type { TurnState } from '../../protocol/runtime/states.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { Position } from '../frame-source.ts';
-import type { Stepper } from '../step.ts';
 import { blockEvents, blocksOf, charsOf, type Outgoing, speak, TurnAnswer } from './answer.ts';
 import { attemptStep } from './commits.ts';
 import { endEvent, stepEvents } from './events.ts';

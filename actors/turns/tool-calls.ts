@@ -126,7 +126,7 @@ export class ToolCalls {
     const locale = command.body.client.locale ?? null;
     const id = mint(services, 'inv');
     const executor = http === null ? 'client' : 'server';
-    const { state, expiresAtMs } = dispatch(risk, executor, timeoutMs, command.app.settings.confirmationTtlS, services.nowMs());
+    const { state, expiresAtMs, trace } = dispatch(risk, executor, timeoutMs, command.app.settings.confirmationTtlS, services.nowMs());
     const drawsCard = risk !== 'read' && toolset.components.has('confirm_card');
     const blockId = drawsCard
       ? this.#answer.place('confirm_card', confirmCardBody(action, { invocationId: id, params, expiresAtMs }, locale))
@@ -153,6 +153,7 @@ export class ToolCalls {
       blockId,
       expiresAtMs,
       definition: risk === 'read' ? null : JSON.stringify(definition),
+      trace,
     });
   }
 

@@ -1,5 +1,7 @@
 /** How a turn lies in rows: its `chat-turn` machine, there and back, and its blocks. */
 import { type ChatTurnContext, chatTurn } from '../../machines/chat-turn.ts';
+import { type Stepper, stepper } from '../../machines/step.ts';
+import { keptEffects, keptEvent, type TraceStep } from '../../machines/trace.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import { replacedBy } from '../../protocol/catalog/selection.ts';
 import type { TurnState } from '../../protocol/runtime/states.ts';
@@ -7,7 +9,8 @@ import type { NewBlock } from '../../storage/conversations/blocks.ts';
 import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
 import { readWaitingTurns } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { type Stepper, stepper } from '../step.ts';
+import type { NewTrace } from '../../storage/traces/traces.ts';
+import { takenTrace } from '../taken-trace.ts';
 
 /** What a turn begins with; most turns end with most of it, which their rows leave out. */
 const FRESH: ChatTurnContext = stepper(chatTurn).snapshot.context;
@@ -27,16 +30,47 @@ function keptContext(context: ChatTurnContext): string {
   );
 }
 
-/** The machine as its row holds it. */
-export function machineRow({ snapshot, state }: Stepper<typeof chatTurn>): { state: TurnState; attempt: number; snapshot: string } {
-  return { state: state as TurnState, attempt: snapshot.context.attempt, snapshot: keptContext(snapshot.context) };
+/** A turn's machine as rows hold it. */
+export interface MachineRow {
+  readonly state: TurnState;
+  readonly attempt: number;
+  readonly snapshot: string;
+  /** The steps since the last commit. */
+  readonly trace: NewTrace | null;
+}
+
+function rowOf({ snapshot, state }: Stepper<typeof chatTurn>, trace: NewTrace | null): MachineRow {
+  return { state: state as TurnState, attempt: snapshot.context.attempt, snapshot: keptContext(snapshot.context), trace };
+}
+
+/** The machine as a commit writes it; its steps are taken. */
+export function machineRow(machine: Stepper<typeof chatTurn>): MachineRow {
+  return rowOf(machine, takenTrace(chatTurn, machine));
+}
+
+/**
+ * The machine as the opening of its turn writes it. `isPlain`: the turn takes over no calls and leaves none, as most. Then its first step waits
+ * for the next commit, so that most turns write their steps once; after a crash before that commit it is told from the row (`openingStep`).
+ */
+export function openedMachineRow(machine: Stepper<typeof chatTurn>, isPlain: boolean): MachineRow {
+  return isPlain ? rowOf(machine, null) : machineRow(machine);
+}
+
+/** The first step of a turn whose opening was plain. */
+export function openingStep(openedAtMs: number): TraceStep {
+  const machine = stepper(chatTurn);
+  const from = machine.state;
+  const event = { type: 'turn.open', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } } as const;
+  const { effects, state } = machine.send(event);
+  return { atMs: openedAtMs, event: keptEvent(event), from, to: state, effects: keptEffects(effects) };
 }
 
 /** What a continuation that leaves no call of `turns` open makes of them, and of those that wait for the same. */
 export function resumedTurns(db: Connection, conversationId: string, turns: readonly number[]): TurnMove[] {
   return readWaitingTurns(db, conversationId, turns).map((row) => {
-    const { state } = turnMachine(row).send({ type: 'turn.resumed' });
-    return { turn: row.turn, from: row.state, to: state as TurnState };
+    const machine = turnMachine(row);
+    const { state } = machine.send({ type: 'turn.resumed' });
+    return { turn: row.turn, from: row.state, to: state as TurnState, trace: takenTrace(chatTurn, machine) };
   });
 }
 

@@ -12,6 +12,7 @@ import { listFeedbackRoute } from './feedback.ts';
 import { readIdentitySecretRoute, rotateIdentitySecretRoute } from './identity-secret.ts';
 import { createKeyRoute, deleteKeyRoute, listKeysRoute } from './keys.ts';
 import { listKnowledgeRoute } from './knowledge.ts';
+import { machineRoutes } from './machines.ts';
 import { moveRoutes } from './moves.ts';
 import { nodeRoutes } from './nodes.ts';
 import { loginRoute, logoutRoute, sessionRoute } from './operator-session.ts';
@@ -28,8 +29,9 @@ import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProp
 import { publishRoute } from './publish.ts';
 import { listScreensRoute } from './screens.ts';
 import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './setup-sessions.ts';
-import { consolePageRoutes } from './start-page.ts';
+import { shellRoutes } from './shell.ts';
 import { appStatusRoute, postSmokeRoute } from './status.ts';
+import { readCoverageRoute, readNewestTracesRoute, readTracesRoute, traceStreamRoute } from './traces.ts';
 import { consoleWrites } from './writes.ts';
 
 const interfaceRoutes: readonly Route[] = [
@@ -91,6 +93,10 @@ const interfaceRoutes: readonly Route[] = [
   listConversationsRoute,
   readConversationRoute,
   listFeedbackRoute,
+  readTracesRoute,
+  traceStreamRoute,
+  readCoverageRoute,
+  readNewestTracesRoute,
 
   appStatusRoute,
   postSmokeRoute,
@@ -99,7 +105,8 @@ const interfaceRoutes: readonly Route[] = [
   ...moveRoutes,
   ...nodeRoutes,
   ...actorRoutes,
+  ...machineRoutes,
 ];
 
-/** Everything below /console: the interface, the page and its documentation. */
-export const consoleRoutes: readonly Route[] = [...interfaceRoutes, ...consolePageRoutes(interfaceRoutes)];
+/** Everything below /console: the interface, and the app that speaks to it. */
+export const consoleRoutes: readonly Route[] = [...interfaceRoutes, ...shellRoutes];

@@ -1,10 +1,13 @@
 /** The table of all commands, and the help that is made of it. */
 import { backupCommand, restoreCommand } from './backups.ts';
 import type { Command, CommandOption } from './command.ts';
+import { diagramCommand } from './diagram.ts';
 import { moveCommand } from './move.ts';
 import { actorsCommand, drainCommand, nodesCommand } from './nodes.ts';
+import { replayCommand } from './replay.ts';
 import { WrongUsage } from './surroundings.ts';
 import { tokenCommand } from './token.ts';
+import { watchCommand } from './watch.ts';
 
 /** What every command takes. */
 export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
@@ -30,6 +33,9 @@ export const COMMANDS: readonly Command[] = [
   backupCommand,
   restoreCommand,
   tokenCommand,
+  diagramCommand,
+  replayCommand,
+  watchCommand,
   helpCommand,
 ];
 

@@ -3,6 +3,7 @@ import type { InvocationState } from '../../protocol/runtime/states.ts';
 import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
 import { columns, flag, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { insertTurnTrace, type NewTrace } from '../traces/traces.ts';
 import { type PickChange, setPicks } from './blocks.ts';
 
 const invocation = columns({
@@ -130,6 +131,8 @@ export interface NewInvocation {
   readonly error?: string | null;
   readonly settledAtMs?: number | null;
   readonly executedBy?: number | null;
+  /** The machine's steps; null or absent: none. */
+  readonly trace?: NewTrace | null;
 }
 
 export function insertInvocations(
@@ -144,8 +147,9 @@ export function insertInvocations(
        :timeoutMs, :state, :blockId, :nowMs, :expiresAtMs, :definition, :result, :error, :settledAtMs, :executedBy)`,
   );
   const unsettled = { definition: null, result: null, error: null, settledAtMs: null, executedBy: null };
-  invocations.forEach((invocation, ordinal) => {
+  invocations.forEach(({ trace, ...invocation }, ordinal) => {
     insert.run({ ...owner, ...unsettled, ...invocation, ordinal });
+    if (trace != null) insertTurnTrace(db, { turn: owner.turn, invocation: invocation.id, node: '', nowMs: owner.nowMs }, trace);
   });
 }
 
@@ -173,6 +177,8 @@ export interface InvocationChange {
   /** The turn that runs the call from now on; absent: as it is. */
   readonly executedBy?: number | null;
   readonly edit?: InvocationEdit;
+  /** The machine's steps that make the change; null or absent: none. */
+  readonly trace?: NewTrace | null;
 }
 
 /** Moves each call from the state (and revision) in which it was read. Returns the ids that had changed meanwhile. */
@@ -206,7 +212,16 @@ function changeInvocation(db: Connection, change: InvocationChange, nowMs: numbe
     });
   if (changes === 0) return false;
   if (edit !== undefined) keepEdit(db, id, edit);
+  if (change.trace != null) keepTrace(db, id, change.trace, nowMs);
   return true;
+}
+
+const ofTurn = columns({ turn: integer });
+
+/** Keeps the steps of a call with those of its turn. */
+function keepTrace(db: Connection, id: string, trace: NewTrace, nowMs: number): void {
+  const turn = ofTurn.get(db, 'FROM invocations WHERE id = :id', { id })?.turn;
+  if (turn !== undefined) insertTurnTrace(db, { turn, invocation: id, node: '', nowMs }, trace);
 }
 
 /** Stores the edit. A block has the revision of the call that it shows. */

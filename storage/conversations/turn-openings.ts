@@ -6,6 +6,7 @@ import type { Channel } from '../organisations/organisations.ts';
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { Withdrawal } from '../sqlite/withdrawal.ts';
+import { insertTurnTrace, type NewTrace } from '../traces/traces.ts';
 import { type UploadUse, useUploads } from '../uploads/uploads.ts';
 import { insertBlocks, type NewBlock, type PickChange, setPicks } from './blocks.ts';
 import { enterPastFence, insertMessage } from './conversations.ts';
@@ -51,6 +52,8 @@ export interface OpenTurnInput {
   readonly invocationChanges: readonly InvocationChange[];
   /** Turns whose wait this continuation ends. */
   readonly resumed: readonly TurnMove[];
+  /** The first step; null or absent: it is kept by the next commit, or can be told from the turn's row. */
+  readonly trace?: NewTrace | null;
 }
 
 /** A step of a turn's machine, made only while the row is still in the state `from`. */
@@ -58,6 +61,7 @@ export interface TurnMove {
   readonly turn: number;
   readonly from: TurnState;
   readonly to: TurnState;
+  readonly trace: NewTrace | null;
 }
 
 export type OpenTurnOutput =
@@ -141,6 +145,17 @@ function insertTurn(db: Connection, input: OpenTurnInput): number {
   return Number(lastInsertRowid);
 }
 
+/** Moves earlier turns whose wait is over. Their steps are kept, and the first one of this turn. */
+function makeMoves(db: Connection, turn: number, { resumed, trace, runBy: node, nowMs }: OpenTurnInput): void {
+  const of = { invocation: '', node, nowMs };
+  const resume = db.statement('UPDATE turns SET state = :to WHERE id = :turn AND state = :from');
+  for (const { turn: earlier, from, to, trace: step } of resumed) {
+    if (resume.run({ turn: earlier, from, to }).changes === 0) throw stale();
+    if (step !== null) insertTurnTrace(db, { ...of, turn: earlier }, step);
+  }
+  if (trace != null) insertTurnTrace(db, { ...of, turn }, trace);
+}
+
 export const transactions = {
   /** Stores the message, opens the turn and counts it, all or nothing; once per (app, turn_id). */
   openTurn(db: Connection, input: OpenTurnInput): OpenTurnOutput {
@@ -165,8 +180,7 @@ export const transactions = {
     if (!setPicks(db, input.picks) || changeInvocations(db, changes, nowMs).length > 0) {
       throw stale();
     }
-    const resume = db.statement('UPDATE turns SET state = :to WHERE id = :turn AND state = :from');
-    if (input.resumed.some((move) => resume.run({ ...move }).changes === 0)) throw stale();
+    makeMoves(db, turn, input);
     if (input.manifestHash != null) noteManifestUse(db, appId, input.manifestHash, nowMs, input.person?.verified === true);
     if (input.admission !== null) countTurn(db, { appId, channel, isNewConversation, nowMs }, input.admission);
     return { outcome: 'opened', turn, dayLeft: passed?.dayLeft ?? null };

@@ -4,6 +4,7 @@ import { type Charge, recordCharge } from '../billing/usage-ledger.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { insertTurnTrace, type NewTrace } from '../traces/traces.ts';
 import { deleteBlocks, insertBlocks, type NewBlock } from './blocks.ts';
 import { enterPastFence, type Fence, passFence } from './conversations.ts';
 import { insertInvocations, type NewInvocation, type Settlement, transactions as settling } from './invocations.ts';
@@ -170,6 +171,8 @@ export interface CommitTurnInput {
   readonly invocations: readonly NewInvocation[];
   readonly ended: boolean;
   readonly charge: Charge | null;
+  /** The steps of the machine since the last commit; null or absent: there are none. */
+  readonly trace?: NewTrace | null;
 }
 
 export const transactions = {
@@ -212,7 +215,8 @@ export const transactions = {
       endingSeq: ended ? (journal?.firstSeq ?? null) : null,
       ending: ended ? (journal?.entries ?? null) : null,
     });
-    const { appId, channel, attempt, charge } = input;
+    const { appId, channel, attempt, charge, trace } = input;
+    if (trace != null) insertTurnTrace(db, { turn, invocation: '', node: input.runBy, nowMs }, trace);
     if (charge !== null) recordCharge(db, { turn, attempt, appId, channel, nowMs }, charge);
     return true;
   },

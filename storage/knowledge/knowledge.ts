@@ -12,6 +12,7 @@ import { clip } from '../../protocol/schema/text.ts';
 import type { Origin } from '../../protocol/setup/writes.ts';
 import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { insertTrace, type NewTrace } from '../traces/traces.ts';
 import { appToken } from './knowledge-query.ts';
 
 export type SourceState = 'pending' | 'indexing' | 'indexed' | 'failed';
@@ -125,6 +126,8 @@ export interface SourceMove {
   readonly from: SourcePlace;
   readonly to: SourcePlace;
   readonly nowMs: number;
+  /** The machine's step; null or absent: it is not kept. */
+  readonly trace?: NewTrace | null;
 }
 
 /** The columns of a state. An archived source is `pending`, because it must be indexed again when it is restored. */
@@ -147,8 +150,17 @@ function moveSource(db: Connection, move: SourceMove & { readonly error?: string
       ...{ sourceId, contentHash, nowMs, error, ...columnsOf(move.to) },
       ...{ fromState: from.state, fromAttempts: from.attempts, fromArchived: from.archived },
     });
-  if (changes === 1 && move.from.state === 'indexed') dropChunks(db, sourceId);
-  return changes === 1;
+  if (changes === 0) return false;
+  if (move.from.state === 'indexed') dropChunks(db, sourceId);
+  if (move.trace != null) keepStep(db, sourceId, move.trace, nowMs);
+  return true;
+}
+
+const ofApp = columns({ appId: text });
+
+function keepStep(db: Connection, instance: string, trace: NewTrace, nowMs: number): void {
+  const appId = ofApp.get(db, 'FROM knowledge_sources WHERE id = :instance', { instance })?.appId;
+  if (appId !== undefined) insertTrace(db, { appId, machine: 'knowledge-source', instance, nowMs }, trace);
 }
 
 /** Archived sources count, too. */

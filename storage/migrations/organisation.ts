@@ -4,6 +4,7 @@ import { clusterMigration } from './organisation-cluster.ts';
 import { retrievalMigration } from './organisation-retrieval.ts';
 import { runtimeMigration } from './organisation-runtime.ts';
 import { setupMigration } from './organisation-setup.ts';
+import { tracesMigration } from './organisation-traces.ts';
 
 export const organisationMigrations: readonly Migration[] = [
   {
@@ -295,4 +296,5 @@ export const organisationMigrations: readonly Migration[] = [
   retrievalMigration,
   runtimeMigration,
   clusterMigration,
+  tracesMigration,
 ];

@@ -9,6 +9,7 @@ import type { Detected } from '../../protocol/setup/detected.ts';
 import type { EventStatus, StepId } from '../../protocol/setup/steps.ts';
 import { columns, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { insertTrace, type NewTrace } from '../traces/traces.ts';
 
 const session = columns({
   id: text,
@@ -119,6 +120,9 @@ export interface CommitSessionInput {
   readonly events: readonly NewSetupEvent[];
   /** JSON of the merged discovery report; null: nothing new. */
   readonly detected: string | null;
+  /** The steps of the session's machine, and of its panel's; null or absent: there are none. */
+  readonly trace?: NewTrace | null;
+  readonly panelTrace?: NewTrace | null;
   readonly nowMs: number;
 }
 
@@ -141,6 +145,11 @@ function fitting(count: number, events: readonly NewSetupEvent[]): readonly NewS
 }
 
 const eventCount = columns({ appId: text, nextEvent: integer });
+
+function keepTraces(db: Connection, appId: string, { sessionId: instance, nowMs, trace, panelTrace }: CommitSessionInput): void {
+  if (trace != null) insertTrace(db, { appId, machine: 'setup-session', instance, nowMs }, trace);
+  if (panelTrace != null) insertTrace(db, { appId, machine: 'step-panel', instance, nowMs }, panelTrace);
+}
 
 /**
  * Commits a step and its events. Returns the ids of the events; null when the session changed since it was read: read it and step again.
@@ -170,6 +179,7 @@ export function commitSetupSession(db: Connection, input: CommitSessionInput): n
     },
   );
   if (row === undefined) return null;
+  keepTraces(db, row.appId, input);
   const firstId = row.nextEvent - events.length;
   insertEvents(db, sessionId, firstId, events, nowMs);
   if (input.detected !== null) {

@@ -18,13 +18,14 @@ interface Node {
   readonly resumed: string[];
   readonly forgotten: string[];
   readonly learnt: string[];
+  readonly tidied: string[];
   /** In the test's hand. */
   readonly state: { nowMs: number; next: number | null; isUnfinished: boolean; fails: string };
 }
 
 function node(t: TestContext, dataDir: string, process: string, liveness: UpkeepServices['liveness'] = async () => 'gone'): Node {
   const storage = openStorage({ dataDir, masterKey: undefined, shared: true, process, onFatal: assert.fail });
-  const [resumed, forgotten, learnt]: string[][] = [[], [], []];
+  const [resumed, forgotten, learnt, tidied]: string[][] = [[], [], [], []];
   const state = { nowMs: NOW, next: null as number | null, isUnfinished: false, fails: '' };
   const upkeep = new OrganisationUpkeep({
     ...{ storage, liveness, log: pino({ level: 'silent' }), nowMs: () => state.nowMs },
@@ -35,6 +36,7 @@ function node(t: TestContext, dataDir: string, process: string, liveness: Upkeep
     learn: (id) => void learnt?.push(id),
     forget: (id) => void forgotten?.push(id),
     isUnfinished: () => state.isUnfinished,
+    tidy: async (id) => void tidied?.push(id),
     next: () => state.next,
     times: { roundMs: 10, quietMs: 0 },
   });
@@ -42,7 +44,7 @@ function node(t: TestContext, dataDir: string, process: string, liveness: Upkeep
     await upkeep.close();
     await storage.close();
   });
-  return { storage, upkeep, resumed: resumed ?? [], forgotten: forgotten ?? [], learnt: learnt ?? [], state };
+  return { storage, upkeep, resumed: resumed ?? [], forgotten: forgotten ?? [], learnt: learnt ?? [], tidied: tidied ?? [], state };
 }
 
 const write = ({ storage }: Node, id: string) => storage.write(id, 'addCredit', { amountMicroUsd: 1, nowMs: NOW });
@@ -60,6 +62,7 @@ test('STORE-20: exactly the files that a process used when it ended are looked t
   // Nothing is under way in them: they come out of use.
   await eventually(() => organisationsUsedBy(after.storage.control, 'after').length === 0);
   assert.deepEqual(after.forgotten.sort(), [FIRST, THIRD]);
+  assert.deepEqual(after.tidied.sort(), [FIRST, THIRD], 'they are brought in order before they are closed');
 });
 
 test('STORE-20: a file that nobody uses is looked through when something in it is due, and not before', async (t) => {

@@ -90,6 +90,7 @@ const CONSOLE_READS = [
   '/orgs/:q/usage?from=:q&to=:q',
   '/conversations/:conversation_id',
   '/sessions/:q',
+  '/machines/:q',
   '/:q',
 ];
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'X'];

@@ -7,7 +7,6 @@ import { createDeadlines } from '../../actors/deadlines.ts';
 import { readAttachments } from '../../actors/turns/attachments.ts';
 import { createUploadReceiver } from '../../actors/uploads/upload-receiver.ts';
 import { loginRoute, sessionRoute } from '../../gateway/console/operator-session.ts';
-import { consolePageRoutes } from '../../gateway/console/start-page.ts';
 import type { Refusal } from '../../protocol/errors.ts';
 import { hashSecret } from '../../storage/setup/setup-access.ts';
 import { storeApp } from '../actors/setup/app-in-storage.ts';
@@ -88,10 +87,6 @@ const KINDS: Readonly<Record<string, (t: TestContext) => Promise<Subject>>> = {
     const { ask, clock } = await signedIn(t);
     return { clock, ask: () => ask('/console/api/session') };
   },
-  async 'the cookie of the console, on its page'(t) {
-    const { ask, clock } = await signedIn(t);
-    return { clock, ask: () => ask('/console') };
-  },
   async 'an upload that no message used'(t) {
     const { storage, organisationId, appId } = await storeApp(t, START_MS);
     const clock = { nowMs: START_MS };
@@ -142,7 +137,7 @@ async function signedIn(t: TestContext) {
   const { storage } = await storeApp(t, START_MS);
   const clock = { nowMs: START_MS };
   const config = { publicUrl: undefined, operatorToken: OPERATOR_TOKEN, allowPrivateAddresses: false };
-  const routes = [loginRoute, sessionRoute, ...consolePageRoutes([])];
+  const routes = [loginRoute, sessionRoute];
   const { base } = await serve(t, routes, { config, storage, nowMs: () => clock.nowMs });
   const headers = { 'Content-Type': 'application/json' };
   const login = await fetch(`${base}/console/api/login`, { method: 'POST', headers, body: JSON.stringify({ token: OPERATOR_TOKEN }) });

@@ -71,3 +71,18 @@ test('RUN-31: any other name is 404 and lists the names that there are', async (
     assert.match(error.message, /There are: .*\.md/);
   }
 });
+
+test('RUN-31: pictures of documents are served as images that may load and run nothing', async (t) => {
+  const { base } = await serve(t, documentRoutes);
+  const names = readdirSync(join(folder, 'images', 'machines'));
+  assert.ok(names.includes('chat-turn.svg'));
+  for (const name of names) {
+    const answer = await fetch(`${base}/docs/images/machines/${name}`);
+    assert.deepEqual([answer.status, answer.headers.get('Content-Type')], [200, 'image/svg+xml'], name);
+    assert.equal(answer.headers.get('Content-Security-Policy'), "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+    assert.equal(await answer.text(), readFileSync(join(folder, 'images', 'machines', name), 'utf8'), name);
+  }
+  for (const name of ['other.svg', '..%2fmachines.md', '..%2f..%2fchat.md']) {
+    assert.equal((await fetch(`${base}/docs/images/machines/${name}`)).status, 404, name);
+  }
+});

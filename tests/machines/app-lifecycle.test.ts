@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import { type AppLifecycleEffect, type AppLifecycleEvent, type AppLifecycleState, appLifecycle } from '../../machines/app-lifecycle.ts';
-import { APP_EVENTS } from './setup-paths.ts';
+import { APP_EVENTS } from '../../machines/simulator/samples.ts';
+import { stepper } from '../../machines/step.ts';
 
 type EventType = AppLifecycleEvent['type'];
 

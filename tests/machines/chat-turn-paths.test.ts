@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import { type ChatTurnEffect, type ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
 import { machineGraph } from '../../machines/graph.ts';
+import { stepper } from '../../machines/step.ts';
 import { chatTurnPaths, chatTurnSimplePaths } from './paths.ts';
 
 interface Replay {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import { type ChatTurnContext, type ChatTurnEffect, type ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
+import { BROKEN, BUSY, CHAT_TURN_EVENTS } from '../../machines/simulator/samples.ts';
+import { stepper } from '../../machines/step.ts';
 import { TURN_STATES, type TurnState } from '../../protocol/runtime/states.ts';
-import { BROKEN, BUSY, CHAT_TURN_EVENTS, chatTurnContext } from './paths.ts';
+import { chatTurnContext } from './paths.ts';
 
 type EventType = ChatTurnEvent['type'];
 

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import type { AnyStateMachine } from 'xstate';
+import { drawnGraph } from '../../machines/diagrams/region.ts';
 import { edgeLabel, type GraphEdge, type MachineGraph, machineGraph, mermaid } from '../../machines/graph.ts';
 import { MACHINES } from '../../machines/index.ts';
+import { machineTable } from '../../machines/table.ts';
 import { INVOCATION_STATES, TURN_STATES } from '../../protocol/runtime/states.ts';
 import { STEP_IDS, STEP_STATES } from '../../protocol/setup/steps.ts';
 
@@ -57,23 +59,10 @@ function writtenIn(states: Readonly<Record<string, WrittenState>>, prefix: strin
 }
 
 /** What is read and documented of a machine: all of it, or one of its regions, which are alike but for the step they are about. */
-function documented(graph: MachineGraph): MachineGraph {
-  if (graph.parallel === undefined) return graph;
-  const [first, ...others] = graph.nodes.filter((node) => node.parent === undefined).map((node) => regionOf(graph, node.id));
-  assert.ok(first);
-  for (const other of others) assert.deepEqual(other, first, 'regions that differ need a section each');
-  return first;
-}
-
-/** One region as if it were a machine of its own. */
-function regionOf(graph: MachineGraph, region: string): MachineGraph {
-  const prefix = `${region}.`;
-  const own = (id: string) => id.slice(prefix.length);
-  return {
-    id: graph.id,
-    nodes: graph.nodes.filter((node) => node.parent === region).map(({ id, final, initial }) => ({ id: own(id), final, initial })),
-    edges: graph.edges.filter((edge) => edge.from.startsWith(prefix)).map((edge) => ({ ...edge, from: own(edge.from), to: own(edge.to) })),
-  };
+function documented(whole: MachineGraph): MachineGraph {
+  const { graph } = drawnGraph(whole);
+  assert.equal(graph.parallel, undefined, 'regions that differ need a section each');
+  return graph;
 }
 
 for (const { name, machine } of MACHINES) {
@@ -121,6 +110,34 @@ for (const { name, machine } of MACHINES) {
     const section = docs.split(/^## /m).find((candidate) => candidate.includes(`\`${name}\``));
     assert.ok(section, `docs/machines.md has no section on ${name}`);
     proveTable(documented(machineGraph(machine)), readTable(section));
+  });
+
+  test(`DIAGRAM-10: the table that is made of ${name} says what docs/machines.md says`, () => {
+    const docs = readFileSync(new URL('docs/machines.md', ROOT), 'utf8');
+    const section = docs.split(/^## /m).find((candidate) => candidate.includes(`\`${name}\``));
+    const told = readTable(section ?? '');
+    for (const { state, cells } of machineTable(documented(machineGraph(machine))).rows) {
+      for (const { event, kind, to, refusals = [] } of cells) {
+        // A state in which nothing counts may have no row.
+        const words = (told.get(state)?.get(event) ?? 'ignored').split('/').map((word) => word.trim());
+        const codes = words.filter((word) => word.startsWith('refuses ')).map((word) => word.slice('refuses '.length));
+        const refused = codes.length > 0 || words.includes('refused');
+        const targets = words
+          .filter((word) => !/^(?:ignored|refused|refuses .*)$/.test(word))
+          .map((word) => (word === 'stays' ? state : word));
+        const moves = targets.some((target) => target !== state);
+        const place = `${name}: ${state} × ${event}`;
+        assert.equal(kind, moves ? 'moves' : targets.length > 0 ? 'stays' : refused ? 'refused' : 'ignored', place);
+        assert.deepEqual(new Set(to), new Set(moves ? targets : []), place);
+        // Beside a move, a page names some refusals in its notes.
+        if (kind === 'refused') assert.equal(refusals.length > 0, true, place);
+        assert.deepEqual(
+          refusals.filter((code) => codes.includes(code)),
+          codes,
+          place,
+        );
+      }
+    }
   });
 }
 
@@ -184,7 +201,17 @@ function proveTable(graph: MachineGraph, table: Table): void {
 }
 
 test('HOUSE-5: the list names every machine of the folder, each by its own id', () => {
-  const others = new Set(['graph.ts', 'index.ts']);
+  const others = new Set([
+    'graph.ts',
+    'index.ts',
+    'picture.ts',
+    'replay.ts',
+    'step.ts',
+    'table.ts',
+    'trace-file.ts',
+    'trace.ts',
+    'version.ts',
+  ]);
   const files = readdirSync(new URL('machines/', ROOT)).filter((file) => file.endsWith('.ts') && !others.has(file));
   assert.deepEqual(MACHINES.map((machine) => `${machine.name}.ts`).sort(), files.sort());
   for (const { name, machine } of MACHINES) assert.equal(machine.id, name);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import { type InvocationEvent, invocation } from '../../machines/invocation.ts';
+import { INVOCATION_EVENTS, PROFILES, type Profile } from '../../machines/simulator/samples.ts';
+import { stepper } from '../../machines/step.ts';
 import { INVOCATION_STATES, type InvocationState, isUnsettled } from '../../protocol/runtime/states.ts';
-import { CALLERS, INVOCATION_EVENTS, invocationPaths, invocationSimplePaths, PROFILES, type Profile, WRITES } from './paths.ts';
+import { CALLERS, invocationPaths, invocationSimplePaths, WRITES } from './paths.ts';
 
 /** The states a way goes through, the first one included. */
 function statesOf(profile: Profile, path: readonly InvocationEvent[]): InvocationState[] {

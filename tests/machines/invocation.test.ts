@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Stepper, stepper } from '../../actors/step.ts';
 import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../machines/invocation.ts';
+import { DUE_AT_MS, INVOCATION_EVENTS, type Profile } from '../../machines/simulator/samples.ts';
+import { type Stepper, stepper } from '../../machines/step.ts';
 import { INVOCATION_STATES, type InvocationState } from '../../protocol/runtime/states.ts';
-import {
-  CALLERS,
-  CLIENT_READ,
-  CLIENT_WRITES,
-  DUE_AT_MS,
-  INVOCATION_EVENTS,
-  invocationContext,
-  type Profile,
-  SERVER_READ,
-  SERVER_WRITES,
-  WRITES,
-} from './paths.ts';
+import { CALLERS, CLIENT_READ, CLIENT_WRITES, invocationContext, SERVER_READ, SERVER_WRITES, WRITES } from './paths.ts';
 
 type EventType = InvocationEvent['type'];
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import { type KnowledgeSourceEvent, type KnowledgeSourceState, knowledgeSource } from '../../machines/knowledge-source.ts';
-import { SOURCE_EVENTS, sourceSimplePaths } from './setup-paths.ts';
+import { SOURCE_EVENTS } from '../../machines/simulator/samples.ts';
+import { stepper } from '../../machines/step.ts';
+import { sourceSimplePaths } from './setup-paths.ts';
 
 type EventType = KnowledgeSourceEvent['type'];
 

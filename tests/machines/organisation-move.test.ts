@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { getSimplePaths } from 'xstate/graph';
-import { stepper } from '../../actors/step.ts';
 import { machineGraph } from '../../machines/graph.ts';
 import {
   type OrganisationMoveEffect,
@@ -9,6 +8,7 @@ import {
   type OrganisationMoveState,
   organisationMove,
 } from '../../machines/organisation-move.ts';
+import { stepper } from '../../machines/step.ts';
 import { MOVE_STEPS } from '../../storage/moving/moves.ts';
 
 type EventType = OrganisationMoveEvent['type'];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { getSimplePaths } from 'xstate/graph';
-import { stepper } from '../../actors/step.ts';
 import { type PairingContext, type PairingEvent, type PairingState, pairing } from '../../machines/pairing.ts';
+import { stepper } from '../../machines/step.ts';
 
 type EventType = PairingEvent['type'];
 

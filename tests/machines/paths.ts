@@ -4,70 +4,11 @@
  */
 import type { AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { getShortestPaths, getSimplePaths, type TraversalOptions } from 'xstate/graph';
-import { stepper } from '../../actors/step.ts';
-import { type ChatTurnContext, type ChatTurnEvent, chatTurn, type TurnFailure } from '../../machines/chat-turn.ts';
-import { type InvocationContext, type InvocationEvent, invocation, type ResultStatus } from '../../machines/invocation.ts';
+import { type ChatTurnContext, type ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
+import { type InvocationContext, type InvocationEvent, invocation } from '../../machines/invocation.ts';
+import { CHAT_TURN_EVENTS, INVOCATION_EVENTS, PROFILES, type Profile } from '../../machines/simulator/samples.ts';
+import { stepper } from '../../machines/step.ts';
 import type { InvocationState } from '../../protocol/runtime/states.ts';
-import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
-
-type ByType<Event extends { readonly type: string }> = {
-  readonly [Type in Event['type']]: readonly Extract<Event, { readonly type: Type }>[];
-};
-
-export const BUSY: TurnFailure = { code: 'model_busy', message: 'Busy.', retryable: true };
-export const BROKEN: TurnFailure = { code: 'internal', message: 'Broken.', retryable: false };
-const WAITINGS = [
-  { reads: 0, confirmations: 0 },
-  { reads: 1, confirmations: 0 },
-  { reads: 0, confirmations: 1 },
-  { reads: 1, confirmations: 1 },
-];
-
-/** Every payload of a chat turn's events that a guard tells apart. */
-export const CHAT_TURN_EVENTS: ByType<ChatTurnEvent> = {
-  'turn.open': [0, 1].flatMap((serverCalls) => WAITINGS.map((waiting) => ({ type: 'turn.open', serverCalls, waiting }) as const)),
-  'block.completed': [{ type: 'block.completed', blockId: 'blk_1' }],
-  'round.finished': [0, 1].flatMap((serverCalls) => WAITINGS.map((waiting) => ({ type: 'round.finished', serverCalls, waiting }) as const)),
-  'round.failed': [BUSY, BROKEN].map((failure) => ({ type: 'round.failed', failure })),
-  'calls.settled': [{ type: 'calls.settled' }],
-  'turn.stop': [{ type: 'turn.stop' }],
-  'turn.interrupted': [BUSY, BROKEN].map((failure) => ({ type: 'turn.interrupted', failure })),
-  'turn.retry': [{ type: 'turn.retry' }],
-  'turn.resumed': [{ type: 'turn.resumed' }],
-};
-
-export const RESULT_STATUSES: readonly ResultStatus[] = ['ok', 'error', 'declined', 'timeout', 'unavailable'];
-/** When the time of a call runs out, in every test of this folder. */
-export const DUE_AT_MS = 1_000;
-
-/** Every payload of an action call's events that a guard tells apart. */
-export const INVOCATION_EVENTS: ByType<InvocationEvent> = {
-  dispatch: [{ type: 'dispatch', expiresAtMs: DUE_AT_MS }],
-  confirm: [{ type: 'confirm', expiresAtMs: DUE_AT_MS }],
-  decline: [{ type: 'decline' }],
-  expire: [DUE_AT_MS - 1, DUE_AT_MS, DUE_AT_MS + 1].map((nowMs) => ({ type: 'expire', nowMs })),
-  'edit.begin': [{ type: 'edit.begin' }],
-  'edit.accept': [{ type: 'edit.accept' }],
-  'edit.reject': [{ type: 'edit.reject' }],
-  'result.received': RESULT_STATUSES.flatMap((status) =>
-    [false, true].flatMap((confirmed) =>
-      [false, true].map((recordRequired) => ({ type: 'result.received', status, confirmed, recordRequired }) as const),
-    ),
-  ),
-  'execution.started': [{ type: 'execution.started' }],
-  'execution.settled': (['succeeded', 'failed', 'unknown'] as const).map((outcome) => ({ type: 'execution.settled', outcome })),
-  'process.lost': [{ type: 'process.lost' }],
-};
-
-/** What a call is: who runs it and what it may do. */
-export interface Profile {
-  readonly risk: Risk;
-  readonly executor: Executor;
-}
-
-export const PROFILES: readonly Profile[] = (['read', 'write', 'destructive'] as const).flatMap((risk) =>
-  (['client', 'server'] as const).map((executor) => ({ risk, executor })),
-);
 
 export const CLIENT_READ: Profile = { risk: 'read', executor: 'client' };
 export const SERVER_READ: Profile = { risk: 'read', executor: 'server' };

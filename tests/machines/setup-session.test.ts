@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import {
   type AgentIdentity,
   type SetupSessionContext,
@@ -10,17 +9,10 @@ import {
   type SetupSessionState,
   setupSession,
 } from '../../machines/setup-session.ts';
+import { AGENTS, CLAUDE, DUE_AT_MS, OTHER_AGENTS, SESSION_EVENTS } from '../../machines/simulator/samples.ts';
+import { stepper } from '../../machines/step.ts';
 import type { SessionKind } from '../../protocol/console/sessions.ts';
-import {
-  AGENTS,
-  CLAUDE,
-  EXPIRES_AT_MS,
-  OTHER_AGENTS,
-  SESSION_EVENTS,
-  SESSION_KINDS,
-  sessionContext,
-  sessionSimplePaths,
-} from './setup-paths.ts';
+import { SESSION_KINDS, sessionContext, sessionSimplePaths } from './setup-paths.ts';
 
 type EventType = SetupSessionEvent['type'];
 
@@ -39,8 +31,8 @@ type Cell = readonly Branch[] | null;
 
 type RefusalCode = Extract<SetupSessionEffect, { type: 'refuse' }>['code'];
 
-const IN_TIME_MS = [EXPIRES_AT_MS - 1];
-const TOO_LATE_MS = [EXPIRES_AT_MS, EXPIRES_AT_MS + 1];
+const IN_TIME_MS = [DUE_AT_MS - 1];
+const TOO_LATE_MS = [DUE_AT_MS, DUE_AT_MS + 1];
 const ADMIT: SetupSessionEffect = { type: 'admit', restart: false };
 const ADMIT_AGAIN: SetupSessionEffect = { type: 'admit', restart: true };
 const refuse = (code: RefusalCode): SetupSessionEffect => ({ type: 'refuse', code });
@@ -168,7 +160,7 @@ for (const state of STATES) {
 
 test('SETUP-3: a session opens unclaimed, and keeps its kind and its end', () => {
   for (const kind of SESSION_KINDS) {
-    const machine = stepper(setupSession, { input: { kind, expiresAtMs: EXPIRES_AT_MS } });
+    const machine = stepper(setupSession, { input: { kind, expiresAtMs: DUE_AT_MS } });
     assert.equal(machine.state, 'open');
     assert.deepEqual(machine.snapshot.context, sessionContext(kind, null));
   }
@@ -176,7 +168,7 @@ test('SETUP-3: a session opens unclaimed, and keeps its kind and its end', () =>
 
 test('SETUP-22: an agent that gives neither model nor os is the same agent when it comes again', () => {
   const agent = { tool: 'cursor', model: null, os: null };
-  const machine = stepper(setupSession, { input: { kind: 'setup', expiresAtMs: EXPIRES_AT_MS } });
+  const machine = stepper(setupSession, { input: { kind: 'setup', expiresAtMs: DUE_AT_MS } });
   const claim = { type: 'session.claim', agent, nowMs: 0, appLive: false } as const;
   assert.deepEqual(machine.send(claim).effects, [ADMIT]);
   assert.deepEqual(machine.send({ ...claim, agent: { ...agent } }).effects, [ADMIT_AGAIN]);
@@ -186,7 +178,7 @@ test('SETUP-5: on every way the panel closes once, and from then on the token is
   for (const kind of SESSION_KINDS) {
     let ends = 0;
     for (const path of sessionSimplePaths(kind)) {
-      const machine = stepper(setupSession, { input: { kind, expiresAtMs: EXPIRES_AT_MS } });
+      const machine = stepper(setupSession, { input: { kind, expiresAtMs: DUE_AT_MS } });
       const effects = path.flatMap((event) => machine.send(event).effects);
       const isClosed = !OPEN_STATES.includes(machine.state as SetupSessionState);
       ends += isClosed ? 1 : 0;
@@ -209,7 +201,7 @@ test('SETUP-5: on every way the panel closes once, and from then on the token is
 test('SETUP-20: on every way nothing but a first claim is admitted before the claim', () => {
   for (const kind of SESSION_KINDS) {
     for (const path of sessionSimplePaths(kind)) {
-      const machine = stepper(setupSession, { input: { kind, expiresAtMs: EXPIRES_AT_MS } });
+      const machine = stepper(setupSession, { input: { kind, expiresAtMs: DUE_AT_MS } });
       for (const event of path) {
         const wasOpen = machine.state === 'open';
         const { effects, state } = machine.send(event);

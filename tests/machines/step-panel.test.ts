@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Stepper, stepper } from '../../actors/step.ts';
+import { type Stepper, stepper } from '../../machines/step.ts';
 import { type StepPanelContext, type StepPanelEvent, stepPanel } from '../../machines/step-panel.ts';
 import {
   AGENT_STEPS,

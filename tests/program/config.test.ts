@@ -208,6 +208,22 @@ const CASES: readonly Case[] = [
     allowed: /number from 1 to 999/,
   },
   {
+    variable: 'TRACE_DAYS',
+    read: (config) => config.traces.days,
+    unset: 30,
+    good: { '1': 1, '999': 999 },
+    bad: ['0', '1000', '1.5', 'never'],
+    allowed: /days from 1 to 999/,
+  },
+  {
+    variable: 'TRACE_MB',
+    read: (config) => config.traces.bytes,
+    unset: 64_000_000,
+    good: { '1': 1_000_000, '99999': 99_999_000_000 },
+    bad: ['0', '100000', '0.5', 'much'],
+    allowed: /megabytes from 1 to 99999/,
+  },
+  {
     variable: 'SMTP_URL',
     read: (config) => config.mail.url,
     unset: undefined,

@@ -9,9 +9,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { stepper } from '../../actors/step.ts';
 import { nothingSaid } from '../../actors/turns/failures.ts';
 import { asksAgain, type ChatTurnEvent, chatTurn, type Waiting } from '../../machines/chat-turn.ts';
+import { stepper } from '../../machines/step.ts';
 import { chatTurnPaths } from '../machines/paths.ts';
 import { type Client, createClient, createTestApp, HANDSHAKE, type StreamedEvent } from '../support/client.ts';
 import { follow } from '../support/partial.ts';

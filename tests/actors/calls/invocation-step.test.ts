@@ -14,8 +14,9 @@ import {
   settleExecution,
   waitingAfter,
 } from '../../../actors/calls/invocation-step.ts';
+import { unpackSteps } from '../../../machines/trace.ts';
 import type { ToolResult } from '../../../protocol/runtime/chat.ts';
-import type { InvocationRow } from '../../../storage/conversations/invocations.ts';
+import type { InvocationChange, InvocationRow } from '../../../storage/conversations/invocations.ts';
 
 const NOW_MS = 1_000_000;
 
@@ -53,29 +54,48 @@ function resultChange(from: InvocationRow, given: ToolResult, recordRequired: bo
   return answerChange(from, given, recordRequired, nowMs).change;
 }
 
+/** The change without the steps that made it. */
+function untraced(change: InvocationChange | null): object | null {
+  if (change === null) return null;
+  const { trace: _, ...rest } = change;
+  return rest;
+}
+
 function result(fields: Partial<ToolResult> = {}): ToolResult {
   return { invocation_id: 'inv_1', status: 'ok', ...fields };
 }
 
 describe('a new call goes to the client or waits for a person', () => {
   test('ACTION-6: a read is dispatched with its own time and the time that its result travels', () => {
-    assert.deepEqual(dispatch('read', 'client', 10_000, undefined, NOW_MS), { state: 'dispatched', expiresAtMs: NOW_MS + 40_000 });
+    const { state, expiresAtMs } = dispatch('read', 'client', 10_000, undefined, NOW_MS);
+    assert.deepEqual([state, expiresAtMs], ['dispatched', NOW_MS + 40_000]);
   });
 
   test('CONFIRM-6: anything else waits as long as the app allows, 15 minutes when it says nothing', () => {
     for (const risk of ['write', 'destructive'] as const) {
-      assert.deepEqual(dispatch(risk, 'client', 10_000, 60, NOW_MS), { state: 'pending.clean', expiresAtMs: NOW_MS + 60_000 });
+      const { state, expiresAtMs } = dispatch(risk, 'client', 10_000, 60, NOW_MS);
+      assert.deepEqual([state, expiresAtMs], ['pending.clean', NOW_MS + 60_000]);
       assert.deepEqual(dispatch(risk, 'client', 10_000, undefined, NOW_MS).expiresAtMs, NOW_MS + 900_000);
     }
   });
+});
+
+test('TRACE-1: a change brings the steps that made it, and those alone', () => {
+  const made = expireChange(CARD, NOW_MS + 900_000)?.trace;
+  assert.deepEqual(
+    unpackSteps(made?.steps ?? '').steps.map(({ event, from, to }) => [event.type, from, to]),
+    [['expire', 'pending.clean', 'expired']],
+  );
+  const first = unpackSteps(dispatch('write', 'server', 1_000, undefined, NOW_MS).trace?.steps ?? '');
+  assert.deepEqual(first.input, { risk: 'write', executor: 'server' });
 });
 
 describe('time runs out on calls that wait, and on no others', () => {
   test('CONFIRM-6: not a millisecond early', () => {
     assert.equal(expireChange(row({}), NOW_MS + 39_999), null);
     const expired = { id: 'inv_1', revision: 1, result: null, error: null, expiresAtMs: null };
-    assert.deepEqual(expireChange(row({}), NOW_MS + 40_000), { ...expired, from: 'dispatched', to: 'timed_out' });
-    assert.deepEqual(expireChange(CARD, NOW_MS + 900_000), { ...expired, from: 'pending.clean', to: 'expired' });
+    assert.deepEqual(untraced(expireChange(row({}), NOW_MS + 40_000)), { ...expired, from: 'dispatched', to: 'timed_out' });
+    assert.deepEqual(untraced(expireChange(CARD, NOW_MS + 900_000)), { ...expired, from: 'pending.clean', to: 'expired' });
   });
 
   test('CONFIRM-18: a settled call never changes', () => {
@@ -88,7 +108,7 @@ describe('time runs out on calls that wait, and on no others', () => {
 
 describe('a result settles its call once', () => {
   test('ACTION-4: of a read: its JSON and its error are kept', () => {
-    assert.deepEqual(resultChange(row({}), result({ result: { status: 'sent' } }), false, NOW_MS), {
+    assert.deepEqual(untraced(resultChange(row({}), result({ result: { status: 'sent' } }), false, NOW_MS)), {
       id: 'inv_1',
       from: 'dispatched',
       to: 'succeeded',
@@ -130,7 +150,7 @@ describe('what the server runs itself begins with the person’s agreement', () 
   test('CONFIRM-9: a success on trust starts it, and says when the person agreed', () => {
     const { change, executes } = answerChange(card, result({ confirmed: true, result: { ignored: true } }), false, NOW_MS);
     assert.equal(executes, true);
-    assert.deepEqual(change, {
+    assert.deepEqual(untraced(change), {
       id: 'inv_1',
       from: 'pending.clean',
       to: 'executing',

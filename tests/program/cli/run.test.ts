@@ -32,7 +32,7 @@ describe('RUN-26: help comes from the table of commands', () => {
 describe('RUN-26: what makes no sense is exit code 2 and says how the command is called', () => {
   for (const [words, said] of [
     [[], /<command>/],
-    [['nodse'], /no command nodse\. There are: nodes, actors, drain, move, backup, restore, token, help/],
+    [['nodse'], /no command nodse\. There are: nodes, actors, drain, move, backup, restore, token, diagram, replay, watch, help/],
     [['--json', 'nodes'], /before its options/],
     [['drain'], /drain needs <node>/],
     [['nodes', 'one'], /nodes takes no "one"/],
@@ -41,6 +41,7 @@ describe('RUN-26: what makes no sense is exit code 2 and says how the command is
     [['move', 'org_1'], /to which cell, or --status/],
     [['move', 'org_1', 'b', '--status'], /takes the organisation only/],
     [['help', 'nodse'], /no command nodse/],
+    [['diagram', 'chatturn'], /no machine chatturn\. There are: chat-turn, invocation, /],
   ] as const) {
     test(['npm run cli --', ...words].join(' '), async () => {
       const { code, stdout, stderr } = await cliFixture().run(...words);

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { placeOf } from '../../../actors/knowledge/sources.ts';
-import { stepper } from '../../../actors/step.ts';
 import { type KnowledgeSourceEvent, knowledgeSource } from '../../../machines/knowledge-source.ts';
+import { SOURCE_EVENTS } from '../../../machines/simulator/samples.ts';
+import { stepper } from '../../../machines/step.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { readSource } from '../../../storage/knowledge/knowledge.ts';
 import { sourcesToIndex } from '../../../storage/knowledge/knowledge-overview.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
-import { SOURCE_EVENTS, sourceSimplePaths } from '../../machines/setup-paths.ts';
+import { sourceSimplePaths } from '../../machines/setup-paths.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 import { StoredSources } from './stored-sources.ts';
 

@@ -3,6 +3,7 @@ import { mintId } from '../../../protocol/ids.ts';
 import { insertBlocks } from '../../../storage/conversations/blocks.ts';
 import { type IdentifyInput, type IdentifyOutcome, readEndUser, transactions } from '../../../storage/people/end-users.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { insertTurnTrace } from '../../../storage/traces/traces.ts';
 import { storeTurn } from '../conversations/stored-turns.ts';
 
 export interface Said {
@@ -40,6 +41,7 @@ export function converse(
     { id: blockId, position: 0, blockType: 'text', revision: 1, body: '{}', fallbackText: null },
   ]);
   db.statement("INSERT INTO turn_journal (turn, first_seq, entries) VALUES (:turn, 0, '[]')").run({ turn });
+  insertTurnTrace(db, { turn, invocation: '', node: '', nowMs: atMs }, { version: 'v', steps: '{}' });
   db.statement(
     `INSERT INTO invocations (id, app_id, conversation_id, turn, message_id, ordinal, call_id, name, params, risk, executor, timeout_ms,
        state, requested_at_ms) VALUES (:id, :appId, :conversationId, :turn, :messageId, 0, 'c', 'a', '{}', 'read', 'client', 1, 'succeeded', 1)`,

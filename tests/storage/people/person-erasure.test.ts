@@ -38,6 +38,7 @@ const TABLES = [
   'blocks',
   'turns',
   'turn_journal',
+  'turn_traces',
   'invocations',
   'feedback',
   'ratings',
@@ -47,7 +48,7 @@ const TABLES = [
 
 const counts = (db: Connection) => TABLES.map((table) => [table, db.statement(`SELECT count(*) AS n FROM ${table}`).get()?.n]);
 
-test('PRIVACY-17: the person, what they said, what binds devices to them and their uploads go; others’ and the ledger stay', (t) => {
+test('PRIVACY-17, TRACE-4: the person, what they said, what binds devices to them and their uploads go; others’ and the ledger stay', (t) => {
   const files = openFiles(t, 1);
   const { db } = files;
   const appId = addApp(files, 'One', 1);

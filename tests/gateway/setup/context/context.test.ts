@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { panelJson } from '../../../../actors/setup/panel.ts';
-import { stepper } from '../../../../actors/step.ts';
 import { renderInPieces } from '../../../../gateway/http/json-pieces.ts';
 import { CONTEXT_DEPTH, readContext } from '../../../../gateway/setup/context/context.ts';
 import { panelSteps } from '../../../../gateway/setup/panel.ts';
 import { setupSession } from '../../../../machines/setup-session.ts';
+import { stepper } from '../../../../machines/step.ts';
 import { stepPanel } from '../../../../machines/step-panel.ts';
 import type { AppSettingsPatch } from '../../../../protocol/console/app-settings.ts';
 import { mintId } from '../../../../protocol/ids.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { stepper } from '../../../../actors/step.ts';
 import { type ChatTurnContext, type ChatTurnEffect, type ChatTurnEvent, chatTurn } from '../../../../machines/chat-turn.ts';
+import { stepper } from '../../../../machines/step.ts';
 import type { PendingInvocation, StreamEvent } from '../../../../protocol/runtime/stream-events.ts';
 import { ConversationSteps, TURN_ID } from './conversation-steps.ts';
 

@@ -13,6 +13,10 @@ import {
   type SnapshotFrom,
   type StateValue,
 } from 'xstate';
+import type { MadeStep } from './trace.ts';
+
+/** A machine of which only that it is one is known. */
+export type AnyMachine = AnyStateMachine;
 
 export interface Step<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
@@ -41,6 +45,14 @@ export interface Stepper<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
   readonly state: string;
   send(event: EventFromLogic<Machine>): Step<Machine>;
+  /** The steps since they were last taken: whoever commits the state keeps them with it. */
+  takeSteps(): TakenSteps;
+}
+
+export interface TakenSteps {
+  /** What the machine was started with; only the first time, and not of one that was stored. */
+  readonly input?: unknown;
+  readonly made: readonly MadeStep[];
 }
 
 /** Where a machine was when it was stored. */
@@ -67,16 +79,21 @@ function actorOf(machine: AnyStateMachine): AnyActor {
 }
 
 /** By machine: what it starts with where it takes no input. Snapshots are never changed, and making this one costs as much as two transitions. */
-const begun = new WeakMap<AnyStateMachine, AnyMachineSnapshot>();
+const fresh = new WeakMap<AnyStateMachine, AnyMachineSnapshot>();
 
 function firstSnapshot(machine: AnyStateMachine, input: unknown, scope: AnyActorScope): AnyMachineSnapshot {
   if (input !== undefined) return machine.getInitialSnapshot(scope, input as never);
-  let snapshot = begun.get(machine);
+  let snapshot = fresh.get(machine);
   if (snapshot === undefined) {
     snapshot = machine.getInitialSnapshot(scope, undefined as never);
-    begun.set(machine, snapshot);
+    fresh.set(machine, snapshot);
   }
   return snapshot;
+}
+
+/** XState's types of a machine that is not known say nothing of its events but that they have a type. */
+function madeStep(event: unknown, context: unknown, from: string, to: string, effects: unknown): MadeStep {
+  return { atMs: Date.now(), event: event as MadeStep['event'], context, from, to, effects: effects as MadeStep['effects'] };
 }
 
 /**
@@ -106,19 +123,33 @@ export function stepper<Machine extends AnyStateMachine>(
       ? firstSnapshot(machine, from.input, scope)
       : machine.resolveState({ value: restoredValue(from.stored), context: from.stored.context });
   if (snapshot.status === 'error') throw snapshot.error;
-  const state = () => statePath(snapshot.value);
+  let path = statePath(snapshot.value);
+  let made: MadeStep[] = [];
+  let begun: { readonly input?: unknown } = from.input === undefined ? {} : { input: from.input };
   return {
     get snapshot() {
       return snapshot as SnapshotFrom<Machine>;
     },
     get state() {
-      return state();
+      return path;
     },
     send(event) {
       effects = [];
       // A machine that is done hears nothing.
-      if (snapshot.status === 'active') snapshot = machine.transition(snapshot, event, scope);
-      return { snapshot: snapshot as SnapshotFrom<Machine>, state: state(), effects };
+      if (snapshot.status === 'active') {
+        const before = path;
+        const { context } = snapshot;
+        snapshot = machine.transition(snapshot, event, scope);
+        path = statePath(snapshot.value);
+        made.push(madeStep(event, context, before, path, effects));
+      }
+      return { snapshot: snapshot as SnapshotFrom<Machine>, state: path, effects };
+    },
+    takeSteps() {
+      const taken = { ...begun, made };
+      made = [];
+      begun = {};
+      return taken;
     },
   };
 }

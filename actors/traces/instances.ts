@@ -1,0 +1,106 @@
+/** Reads the trace of one instance from its rows: the steps of all commits, in their order, as one list. */
+import { chatTurn } from '../../machines/chat-turn.ts';
+import type { MachineGraph } from '../../machines/graph.ts';
+import { type Kept, type TraceStep, unpackSteps } from '../../machines/trace.ts';
+import { traceFileJson } from '../../machines/trace-file.ts';
+import { machineVersion } from '../../machines/version.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import {
+  type AppMachine,
+  readMachineDefinition,
+  readTrace,
+  readTracedTurn,
+  readTurnTrace,
+  type TracedTurn,
+} from '../../storage/traces/traces.ts';
+import { openingStep } from '../turns/turn-rows.ts';
+import { currentDefinitions } from './definitions.ts';
+
+/** Commits of one instance that are read: an answer has a few, a setup session as many as an agent makes requests in a day. */
+const PIECES_MAX = 5_000;
+
+/** What is kept of one instance of a machine. */
+export interface InstanceTrace {
+  readonly machine: string;
+  readonly instance: string;
+  /** The definition that made the first of these steps; `isMixed`: a later release made others. */
+  readonly version: string;
+  readonly isMixed: boolean;
+  readonly input?: Kept;
+  /** The request that opened it; null for what is not a turn. */
+  readonly requestId: string | null;
+  readonly steps: readonly (TraceStep & { readonly node: string })[];
+}
+
+interface Piece {
+  readonly version: string;
+  readonly node: string;
+  readonly steps: string;
+}
+
+function joined(machine: string, instance: string, requestId: string | null, pieces: readonly Piece[]): InstanceTrace | undefined {
+  const [first] = pieces;
+  if (first === undefined) return undefined;
+  const unpacked = pieces.map(({ node, steps }) => ({ node, ...unpackSteps(steps) }));
+  const input = unpacked[0]?.input;
+  return {
+    machine,
+    instance,
+    version: first.version,
+    isMixed: pieces.some(({ version }) => version !== first.version),
+    ...(input === undefined ? {} : { input }),
+    requestId,
+    steps: unpacked.flatMap(({ node, steps }) => steps.map((step) => ({ ...step, node }))),
+  };
+}
+
+/** A turn of which only its opening is committed. */
+function openedTrace({ turn, requestId, runBy }: TracedTurn, opening: TraceStep): InstanceTrace {
+  const version = machineVersion(chatTurn);
+  return { machine: 'chat-turn', instance: String(turn), version, isMixed: false, requestId, steps: [{ ...opening, node: runBy }] };
+}
+
+/**
+ * The traces of a turn and of its action calls, the turn's first; empty when there is no such turn or nothing of it is kept. A turn whose opening
+ * was plain wrote its first step with the second commit; where a crash prevented that, the step is told from the turn's row.
+ */
+export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
+  const row = readTracedTurn(db, turn);
+  if (row === undefined) return [];
+  const pieces = readTurnTrace(db, turn, PIECES_MAX);
+  const instances = ['', ...new Set(pieces.map(({ invocation }) => invocation).filter((id) => id !== ''))];
+  return instances.flatMap((id) => {
+    const machine = id === '' ? 'chat-turn' : 'invocation';
+    const own = pieces.filter(({ invocation }) => invocation === id);
+    const opening = openingStep(row.openedAtMs);
+    const trace = joined(machine, id === '' ? String(turn) : id, row.requestId, own);
+    // Nothing is committed yet but the opening, or nothing is kept any more.
+    if (trace === undefined) return row.state === opening.to ? [openedTrace(row, opening)] : [];
+    const [first] = trace.steps;
+    const lacksOpening = id === '' && first !== undefined && first.from === opening.to;
+    return [lacksOpening ? { ...trace, steps: [{ ...opening, node: first.node }, ...trace.steps] } : trace];
+  });
+}
+
+/** The trace of a setup session, its panel or a knowledge source; undefined when nothing of it is kept. */
+export function readInstanceTrace(db: Connection, appId: string, machine: AppMachine, instance: string): InstanceTrace | undefined {
+  const pieces = readTrace(db, { appId, machine, instance }, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
+  return joined(machine, instance, null, pieces);
+}
+
+/** The definition that made a trace: of this release, or as an earlier one kept it; undefined when neither has it. */
+function definitionOf(db: Connection, version: string): MachineGraph | undefined {
+  const current = currentDefinitions().find((each) => each.version === version)?.definition;
+  const json = current ?? readMachineDefinition(db, version);
+  return json === undefined ? undefined : (JSON.parse(json) as MachineGraph);
+}
+
+/** The trace as a file has it, in JSON. */
+export function traceJsonOf(db: Connection, { machine, version, instance, input, steps }: InstanceTrace) {
+  const definition = definitionOf(db, version);
+  return traceFileJson({
+    ...{ machine, version, instance, steps },
+    ...(definition === undefined ? {} : { definition }),
+    ...(input === undefined ? {} : { input }),
+  });
+}

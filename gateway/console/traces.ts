@@ -1,0 +1,97 @@
+/** Console: the kept steps of machines, by instance, and how often each of their cells was hit (TRACE-9, TRACE-10). */
+import { coverageOf } from '../../actors/traces/coverage.ts';
+import { type InstanceTrace, readInstanceTrace, readTurnTraces, traceJsonOf } from '../../actors/traces/instances.ts';
+import { liveSource } from '../../actors/traces/live.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { readTurn } from '../../storage/conversations/turns.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { type AppMachine, readNewestTraces, readTurnOfRequest } from '../../storage/traces/traces.ts';
+import { defineRoute } from '../route.ts';
+import { appRead } from './app-read.ts';
+import { requireApp } from './lookup.ts';
+
+/** A request id is looked for in the newest turns of the organisation: it comes from a log line, and logs are read while they are new. */
+const REQUESTS_SEARCHED = 20_000;
+const HOUR_MS = 3_600_000;
+const HOURS_DEFAULT = 24;
+/** Longer than any trace is kept. */
+const HOURS_MAX = 24 * 999;
+const MACHINES: ReadonlySet<string> = new Set<AppMachine>(['setup-session', 'step-panel', 'knowledge-source']);
+
+const WHICH = 'Say which trace: turn_id, request_id, or machine and instance.';
+
+/** Number of the turn that the query names; undefined when it names none, null when there is no such turn. */
+function turnOf(db: Connection, appId: string, query: URLSearchParams): number | null | undefined {
+  const [turnId, requestId] = [query.get('turn_id'), query.get('request_id')];
+  if (turnId !== null) return readTurn(db, appId, turnId)?.turn ?? null;
+  return requestId === null ? undefined : (readTurnOfRequest(db, appId, requestId, REQUESTS_SEARCHED)?.turn ?? null);
+}
+
+/** Empty when nothing is kept. @throws Refusal 400 invalid_request when the query names no trace. */
+function findTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
+  const turn = turnOf(db, appId, query);
+  if (turn !== undefined) return turn === null ? [] : readTurnTraces(db, turn);
+  const [machine, instance] = [query.get('machine') ?? '', query.get('instance') ?? ''];
+  if (!MACHINES.has(machine) || instance === '') throw new Refusal('invalid_request', WHICH);
+  const trace = readInstanceTrace(db, appId, machine as AppMachine, instance);
+  return trace === undefined ? [] : [trace];
+}
+
+/** @throws Refusal 400 invalid_request when the query names no trace, 404 not_found when nothing of it is kept. */
+function requireTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
+  const traces = findTraces(db, appId, query);
+  if (traces.length > 0) return traces;
+  throw new Refusal('not_found', 'Nothing is kept of this. Traces are deleted when they are old: see TRACE_DAYS.');
+}
+
+function traceToWire(db: Connection, trace: InstanceTrace) {
+  return {
+    request_id: trace.requestId,
+    mixed_versions: trace.isMixed,
+    /** One for each step; '' where it is not known. */
+    nodes: trace.steps.map(({ node }) => node),
+    trace: traceJsonOf(db, trace),
+  };
+}
+
+export const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
+  traces: requireTraces(db, app.id, query).map((trace) => traceToWire(db, trace)),
+}));
+
+/** What the newest instances are looked for in: some milliseconds. */
+const NEWEST_SEARCHED = 2_000;
+const NEWEST_MAX = 50;
+
+export const readNewestTracesRoute = appRead('/traces/newest', ({ app, db }) => ({
+  newest: readNewestTraces(db, app.id, NEWEST_SEARCHED, NEWEST_MAX).map(({ machine, instance, state, atMs }) => ({
+    machine,
+    instance,
+    state,
+    at_ms: atMs,
+  })),
+}));
+
+/** Whatever is kept of an instance, then each step as it is committed, on whichever node. */
+export const traceStreamRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/apps/:app/traces/stream',
+  caller: 'operator',
+  handle({ params, query }, services) {
+    const { app, db } = requireApp(services, params.app);
+    requireTraces(db, app.id, query);
+    const source = liveSource(() => findTraces(db, app.id, query));
+    return { kind: 'stream', source: Promise.resolve({ source, fromSeq: 1 }) };
+  },
+});
+
+/** @throws Refusal 400 invalid_request */
+function hoursOf(query: URLSearchParams): number {
+  const given = query.get('hours') ?? String(HOURS_DEFAULT);
+  const hours = /^\d{1,5}$/.test(given) ? Number(given) : 0;
+  if (hours < 1 || hours > HOURS_MAX) throw new Refusal('invalid_request', `hours must be a whole number from 1 to ${HOURS_MAX}.`);
+  return hours;
+}
+
+export const readCoverageRoute = appRead('/traces/coverage', ({ app, db }, query, { nowMs }) =>
+  coverageOf(db, app.id, nowMs() - hoursOf(query) * HOUR_MS),
+);

@@ -1,0 +1,159 @@
+/** The steps that machines made, in the pieces in which their commits kept them: written inside those commits, read by instance. */
+import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+/** What one commit keeps of one machine's steps. */
+export interface NewTrace {
+  /** The machine's definition, as a hash. */
+  readonly version: string;
+  /** As `packSteps` of the machines makes it. */
+  readonly steps: string;
+}
+
+/** Whose steps they are: a turn's own, or those of one of its action calls. */
+export interface TurnTracePlace {
+  readonly turn: number;
+  /** '' for the turn itself. */
+  readonly invocation: string;
+  /** The process that writes them; '' when unknown. */
+  readonly node: string;
+  readonly nowMs: number;
+}
+
+export function insertTurnTrace(db: Connection, { turn, invocation, node, nowMs }: TurnTracePlace, { version, steps }: NewTrace): void {
+  db.statement(
+    `INSERT INTO turn_traces (turn, piece, invocation, version, node, at_ms, steps)
+     VALUES (:turn, (SELECT coalesce(max(piece), -1) + 1 FROM turn_traces WHERE turn = :turn), :invocation, :version, :node, :nowMs, :steps)`,
+  ).run({ turn, invocation, node, nowMs, version, steps });
+}
+
+/** The machines whose traces are an app's. */
+export type AppMachine = 'setup-session' | 'step-panel' | 'knowledge-source';
+
+export interface TracePlace {
+  readonly appId: string;
+  readonly machine: AppMachine;
+  readonly instance: string;
+  readonly nowMs: number;
+}
+
+export function insertTrace(db: Connection, { appId, machine, instance, nowMs }: TracePlace, { version, steps }: NewTrace): void {
+  db.statement(
+    `INSERT INTO traces (app_id, machine, instance, version, at_ms, steps) VALUES (:appId, :machine, :instance, :version, :nowMs, :steps)`,
+  ).run({ appId, machine, instance, nowMs, version, steps });
+}
+
+const turnPiece = columns({ invocation: text, version: text, node: text, atMs: integer, steps: text });
+
+/** A piece of a turn's trace; `steps` is packed. */
+export type TurnTraceRow = RowOf<typeof turnPiece>;
+
+/** The oldest `limit` pieces of a turn and its calls, in the order in which they were committed. */
+export function readTurnTrace(db: Connection, turn: number, limit: number): TurnTraceRow[] {
+  return turnPiece.all(db, 'FROM turn_traces WHERE turn = :turn ORDER BY piece LIMIT :limit', { turn, limit });
+}
+
+const piece = columns({ version: text, atMs: integer, steps: text });
+
+export type TraceRow = RowOf<typeof piece>;
+
+/** The oldest `limit` pieces of an instance's trace. */
+export function readTrace(db: Connection, of: Omit<TracePlace, 'nowMs'>, limit: number): TraceRow[] {
+  const { appId, machine, instance } = of;
+  const from = 'FROM traces WHERE instance = :instance AND machine = :machine AND app_id = :appId ORDER BY id LIMIT :limit';
+  return piece.all(db, from, { appId, machine, instance, limit });
+}
+
+const newestPiece = columns({ machine: text, steps: text, at: integer });
+
+/**
+ * The newest `limit` pieces of an app since a time, of all machines. As many turns are looked at, of whichever app: an organisation whose other
+ * apps are busier shows fewer of this one.
+ */
+export function readNewestPieces(db: Connection, appId: string, sinceMs: number, limit: number): RowOf<typeof newestPiece>[] {
+  return newestPiece.all(
+    db,
+    `FROM (
+       SELECT CASE turn_traces.invocation WHEN '' THEN 'chat-turn' ELSE 'invocation' END AS machine, steps, at_ms AS at
+         FROM turn_traces JOIN turns ON turns.id = turn_traces.turn
+         WHERE turn > (SELECT coalesce(max(id), 0) FROM turns) - :limit AND app_id = :appId AND at_ms >= :sinceMs
+       UNION ALL
+       SELECT machine, steps, at_ms AS at FROM
+         (SELECT machine, steps, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :limit) WHERE at_ms >= :sinceMs
+     ) ORDER BY at DESC LIMIT :limit`,
+    { appId, sinceMs, limit },
+  );
+}
+
+const newestTrace = columns({ machine: text, instance: text, state: orNull(text), atMs: integer.from('at') });
+
+/** An instance of an app, by the id that people know it by; `state` of turns only. */
+export type NewestTrace = RowOf<typeof newestTrace>;
+
+/**
+ * The newest instances of an app: the turns among the newest `within` of the organisation, and what the newest `within` pieces are of.
+ * At most `limit`, the newest first. A turn counts from its opening, everything else from its last step.
+ */
+export function readNewestTraces(db: Connection, appId: string, within: number, limit: number): NewestTrace[] {
+  return newestTrace.all(
+    db,
+    `FROM (
+       SELECT * FROM (SELECT 'chat-turn' AS machine, turn_id AS instance, state, opened_at_ms AS at FROM turns
+         WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND app_id = :appId ORDER BY id DESC LIMIT :limit)
+       UNION ALL
+       SELECT machine, instance, NULL AS state, max(at_ms) AS at FROM
+         (SELECT machine, instance, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :within) GROUP BY machine, instance
+     ) ORDER BY at DESC LIMIT :limit`,
+    { appId, within, limit },
+  );
+}
+
+const tracedTurn = columns({ turn: integer.from('id'), state: text, requestId: text, openedAtMs: integer, runBy: text });
+
+export type TracedTurn = RowOf<typeof tracedTurn>;
+
+/** The turn that answered a request, of the newest `within` turns of the organisation: a request id has no index of its own. */
+export function readTurnOfRequest(db: Connection, appId: string, requestId: string, within: number): TracedTurn | undefined {
+  return tracedTurn.get(
+    db,
+    `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND request_id = :requestId
+       AND app_id = :appId ORDER BY id DESC LIMIT 1`,
+    { appId, requestId, within },
+  );
+}
+
+/** The turn of this number. */
+export function readTracedTurn(db: Connection, turn: number): TracedTurn | undefined {
+  return tracedTurn.get(db, 'FROM turns WHERE id = :turn', { turn });
+}
+
+const definition = columns({ definition: text });
+
+/** JSON of the definition that has this version; undefined when it was never kept here. */
+export function readMachineDefinition(db: Connection, version: string): string | undefined {
+  return definition.get(db, 'FROM machine_definitions WHERE version = :version', { version })?.definition;
+}
+
+export interface MachineDefinition {
+  readonly version: string;
+  readonly machine: string;
+  /** JSON. */
+  readonly definition: string;
+}
+
+const keptVersion = columns({ version: text });
+
+/** Those of `definitions` that are not kept yet. */
+export function missingDefinitions(db: Connection, definitions: readonly MachineDefinition[]): MachineDefinition[] {
+  const kept = new Set(keptVersion.all(db, 'FROM machine_definitions', {}).map(({ version }) => version));
+  return definitions.filter(({ version }) => !kept.has(version));
+}
+
+export const transactions = {
+  keepMachineDefinitions(db: Connection, input: { readonly definitions: readonly MachineDefinition[] }): void {
+    const insert = db.statement(
+      `INSERT INTO machine_definitions (version, machine, definition) VALUES (:version, :machine, :definition) ON CONFLICT DO NOTHING`,
+    );
+    for (const { version, machine, definition: json } of input.definitions) insert.run({ version, machine, definition: json });
+  },
+};

@@ -1,0 +1,172 @@
+/** Machines stepped by hand in a browser. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openWorld, waitForPage } from './browser.ts';
+
+function events(page: Page) {
+  return page.getByRole('region', { name: 'Events' });
+}
+
+async function send(page: Page, type: string): Promise<void> {
+  await events(page)
+    .getByRole('button', { name: new RegExp(`^${type.replace('.', '\\.')}\\b`) })
+    .click();
+}
+
+/** Waits until the step that is looked at says so. */
+async function says(page: Page, words: string): Promise<void> {
+  await page.getByRole('region', { name: 'The step' }).getByText(words).first().waitFor();
+}
+
+/** The line of the step that is looked at. */
+function shownStep(page: Page) {
+  return page.getByRole('region', { name: 'Steps' }).locator('[aria-current="step"]');
+}
+
+function stateBox(page: Page, id: string) {
+  return page.getByRole('button', { name: `${id}, where the machine is`, exact: true });
+}
+
+test('WALK-1, WALK-3: a whole setup session is stepped, event by event, and asks the service for nothing', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines/setup-session');
+  await waitForPage(page, 'Setup session');
+  await stateBox(page, 'open').waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await send(page, 'session.call');
+  await says(page, 'refuses not_started');
+  await send(page, 'session.claim');
+  await stateBox(page, 'running').waitFor();
+  await says(page, 'admit');
+  await says(page, 'agent.tool');
+  await send(page, 'session.call');
+  await says(page, 'stays');
+  await send(page, 'session.complete');
+  await stateBox(page, 'completed').waitFor();
+  await says(page, 'closePanel');
+  await send(page, 'session.call');
+  await says(page, 'refuses session_closed');
+  assert.ok(
+    await events(page)
+      .getByRole('button', { name: /^session\.stop/ })
+      .isDisabled(),
+  );
+  assert.deepEqual(asked, []);
+});
+
+test('WALK-1: an event that its guards refuse says which, and on what', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines/setup-session');
+  await waitForPage(page, 'Setup session');
+  await events(page).getByLabel('Payload of session.expire').selectOption('0');
+  const item = events(page).getByRole('listitem').filter({ hasText: 'session.expire' }).first();
+  for (const words of ['its guards say no', 'isDue', 'event.nowMs 999', 'context.expiresAtMs 1000'])
+    await item.getByText(words).first().waitFor();
+});
+
+test('WALK-2: a payload of one’s own is sent when it fits, and told what is wrong when it does not', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines/pairing');
+  await waitForPage(page, 'Pairing');
+  await events(page).getByLabel('Payload of pairing.claim').selectOption('own');
+  const payload = events(page).getByLabel('Payload of pairing.claim as JSON');
+  await payload.fill('{ "nowMs": "late", "watchedUntilMs": 9 }');
+  await events(page).getByText('nowMs must be a number.').waitFor();
+  await payload.fill('{ "nowMs": 7, "watchedUntilMs": 4711 }');
+  await send(page, 'pairing.claim');
+  await stateBox(page, 'claimed').waitFor();
+  await says(page, '4711');
+});
+
+test('WALK-3: going back and forward changes no step; an event from an earlier one takes the place of those after it', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines/knowledge-source');
+  await waitForPage(page, 'Knowledge source');
+  for (const type of ['indexing.began', 'indexing.finished', 'source.archived']) await send(page, type);
+  await stateBox(page, 'archived').waitFor();
+  await page.getByRole('button', { name: /^Back/ }).click();
+  await stateBox(page, 'indexed').waitFor();
+  await page.keyboard.press('k');
+  await stateBox(page, 'indexing').waitFor();
+  await page.keyboard.press('j');
+  await stateBox(page, 'indexed').waitFor();
+  await send(page, 'source.updated');
+  await stateBox(page, 'pending').waitFor();
+  assert.match((await shownStep(page).textContent()) ?? '', /^3source\.updated/);
+  assert.ok(await page.getByRole('button', { name: /^Forward/ }).isDisabled());
+});
+
+test('WALK-4, WALK-6: a click on a state, in the picture or in the table, takes the shortest way there', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines/invocation');
+  await waitForPage(page, 'Action call');
+  await page.getByRole('button', { name: 'Take the shortest way to pending.rejected', exact: true }).press('Enter');
+  await stateBox(page, 'pending.rejected').waitFor();
+  await page.getByText('Table', { exact: true }).click();
+  const row = page.getByRole('row').filter({ has: page.getByRole('button', { name: 'executing', exact: true }) });
+  await row.getByRole('button', { name: 'executing', exact: true }).click();
+  await row.getByText('here').waitFor();
+});
+
+test('WALK-5: the address opens the same steps again; a damaged one is told in one sentence', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines/chat-turn');
+  await waitForPage(page, 'Chat turn');
+  for (const type of ['turn.open', 'block.completed', 'turn.stop']) await send(page, type);
+  await page.keyboard.press('k');
+  await shownStep(page).getByText('block.completed').waitFor();
+  const address = page.url();
+  assert.match(address, /\?steps=[\w.*-]+$/);
+  await page.reload();
+  await shownStep(page).getByText('block.completed').waitFor();
+  assert.equal(page.url(), address);
+  await page.getByRole('button', { name: /^Forward/ }).click();
+  await shownStep(page).getByText('turn.stop').waitFor();
+  await page.goto(`${address.slice(0, -1)}x`);
+  await page.getByRole('alert').getByText('The steps in this link cannot be read').waitFor();
+  await shownStep(page).getByText('start').waitFor();
+});
+
+test('WALK-6: the picture moves by keys, by the wheel and by dragging', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines/chat-turn');
+  await waitForPage(page, 'Chat turn');
+  const picture = page.getByRole('group', { name: /^Picture of chat-turn/ });
+  const shown = async () => (await picture.getAttribute('viewBox')) ?? '';
+  await page.locator('.drawing-frame[viewBox]').waitFor();
+  await picture.focus();
+  const changedFrom = (before: string) => page.locator(`.drawing-frame:not([viewBox="${before}"])`).waitFor();
+  const pressed = async (key: string) => {
+    const before = await shown();
+    await page.keyboard.press(key);
+    await changedFrom(before);
+    return shown();
+  };
+  await pressed('ArrowRight');
+  const fitted = await pressed('0');
+  await pressed('+');
+  assert.equal(await pressed('0'), fitted);
+  const box = await picture.boundingBox();
+  assert.ok(box !== null);
+  await page.mouse.move(box.x + 20, box.y + box.height - 20);
+  await page.mouse.wheel(0, -200);
+  await changedFrom(fitted);
+  const closer = await shown();
+  await page.mouse.down();
+  await page.mouse.move(box.x + 120, box.y + box.height - 80);
+  await page.mouse.up();
+  await changedFrom(closer);
+});
+
+test('WALK-6: a machine of equal regions has a matrix, and the picture of one of them', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines/step-panel');
+  await waitForPage(page, 'Step panel');
+  await page.getByRole('button', { name: 'Take the shortest way to knowledge: done', exact: true }).click();
+  await page.getByRole('button', { name: 'knowledge is done', exact: true }).waitFor();
+  await stateBox(page, 'done').waitFor();
+  await page.getByRole('button', { name: 'connected', exact: true }).click();
+  await stateBox(page, 'pending').waitFor();
+});

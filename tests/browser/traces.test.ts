@@ -1,0 +1,136 @@
+/** Traces in the console: replayed, followed while a turn goes on, found by a request id, saved and opened again, counted. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { pendingOf, type ScriptedChat, startScriptedChat, thread } from '../gateway/runtime/scripted-chat.ts';
+import { HANDSHAKE, type StreamAnswer } from '../support/client.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+import type { Play } from '../support/upstream.ts';
+import { axeFaults } from './axe.ts';
+import { type BrowserWorld, openWorld, waitForPage } from './browser.ts';
+
+const CANCEL: Play = { call: 'cancel_order', args: { id: '7' }, id: 'call_cancel' };
+const MANIFEST = {
+  version: '1',
+  actions: [
+    {
+      name: 'cancel_order',
+      description: 'Cancels an order.',
+      risk: 'write',
+      confirm_template: 'Cancel order {id}?',
+      params: { id: { type: 'string', required: true } },
+    },
+  ],
+};
+
+const TITLE = 'A turn, step by step';
+
+interface AskedTurn {
+  readonly it: ScriptedChat;
+  readonly world: BrowserWorld;
+  readonly turnId: string;
+  readonly asked: StreamAnswer;
+  /** The person agrees: the call is done, and the next turn answers. */
+  agree(): Promise<void>;
+}
+
+/** A turn that waits for a person to confirm a write. */
+async function askedTurn(t: TestContext): Promise<AskedTurn> {
+  const it = await startScriptedChat(t);
+  const world = await openWorld(t, it.service);
+  const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
+  const more = { client: { ...HANDSHAKE, manifest_hash: (json as { manifest_hash: string }).manifest_hash } };
+  it.script([CANCEL], [{ text: 'It is cancelled.' }]);
+  const turnId = randomUUID();
+  const asked = await it.say('Cancel order 7.', { ...more, turn_id: turnId });
+  assert.equal(asked.events.at(-1)?.status, 'awaiting_confirmation');
+  const [call] = pendingOf(asked);
+  const agree = async () => {
+    const result = { invocation_id: call?.invocation_id, status: 'ok', confirmed: true, result: { cancelled: true } };
+    await it.chat({ ...more, conversation_id: thread(asked), tool_results: [result] });
+  };
+  return { it, world, turnId, asked, agree };
+}
+
+const steps = (page: Page) => page.getByRole('region', { name: 'Steps' });
+const shown = (page: Page) => steps(page).locator('[aria-current="step"]');
+const happened = (page: Page) => page.getByRole('region', { name: 'What happened here' });
+
+test('REPLAY-1, REPLAY-2, REPLAY-3: a turn that waits is followed while it goes on, then stepped back to its beginning by keys', async (t) => {
+  const { it, world, turnId, agree } = await askedTurn(t);
+  const { page } = await world.signedIn(`/console/traces/${it.app.appId}?turn_id=${turnId}`);
+  await waitForPage(page, TITLE);
+  await steps(page).getByText('awaiting_confirmation').first().waitFor();
+  await page.getByText('following', { exact: true }).waitFor();
+  await agree();
+  await steps(page).getByText('turn.resumed').waitFor();
+  await steps(page).getByText('succeeded').waitFor();
+  const count = await steps(page).getByRole('listitem').count();
+  await page.getByText(`${count} of ${count}`).waitFor();
+  await page.locator('.state.is-active').first().waitFor();
+  for (let at = count - 1; at > 0; at -= 1) {
+    await page.keyboard.press('ArrowUp');
+    await page.getByText(`${at} of ${count}`).waitFor();
+  }
+  await shown(page).getByText('turn.open').waitFor();
+  await happened(page).getByText('leavesConfirmationsWaiting').or(happened(page).getByText('otherwise')).first().waitFor();
+  await happened(page).getByText('It performs no effect.').waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('step'), '1');
+  await page.reload();
+  await shown(page).getByText('turn.open').waitFor();
+  assert.deepEqual(await axeFaults(page), []);
+});
+
+test('REPLAY-1: from the request id of a log line to the stepped turn in two clicks', async (t) => {
+  const { world, asked } = await askedTurn(t);
+  const { page } = await world.signedIn('/console');
+  await page.getByRole('link', { name: 'Traces' }).click();
+  await waitForPage(page, 'Traces');
+  const field = page.getByLabel('A request id from a log line');
+  await field.fill('nothing-like-that');
+  await page.getByRole('button', { name: 'Show its steps' }).click();
+  await page.getByText('Nothing is kept of nothing-like-that.').waitFor();
+  await field.fill(String(asked.headers['x-request-id']));
+  await page.getByRole('button', { name: 'Show its steps' }).click();
+  await waitForPage(page, TITLE);
+  await shown(page).waitFor();
+});
+
+test('REPLAY-4, REPLAY-5: a trace is saved and opened again from its file; a file that is none is told in one sentence, and one of another version is a table', async (t) => {
+  const { it, world, turnId } = await askedTurn(t);
+  const { page } = await world.signedIn(`/console/traces?app=${it.app.appId}`);
+  await page.getByRole('link', { name: turnId }).click();
+  await waitForPage(page, TITLE);
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: /^Save the trace/ }).click();
+  const file = await (await downloading).path();
+  const damaged = join(temporaryDir(t), 'damaged.json');
+  writeFileSync(damaged, '{ "format": "machine-trace" }');
+  await page.goto(`${world.service.baseUrl}/console/traces/file`);
+  await waitForPage(page, 'A trace from a file');
+  await page.locator('input[type=file]').setInputFiles(damaged);
+  await page.getByRole('alert').waitFor();
+  await page.locator('input[type=file]').setInputFiles(file);
+  await shown(page).waitFor();
+  await page.locator('.state.is-active').first().waitFor();
+  assert.deepEqual(await axeFaults(page), []);
+  const older = join(temporaryDir(t), 'older.json');
+  writeFileSync(older, readFileSync(file, 'utf8').replace(/"version":"[0-9a-f]{16}"/, '"version":"0123456789abcdef"'));
+  await page.reload();
+  await page.locator('input[type=file]').setInputFiles(older);
+  await page.getByText('Made by version').waitFor();
+  await page.getByRole('row').filter({ hasText: 'here' }).first().waitFor();
+});
+
+test('REPLAY-6: the table of a machine tints what traffic has hit, and marks what was never hit', async (t) => {
+  const { world } = await askedTurn(t);
+  const { page } = await world.signedIn('/console/machines/chat-turn');
+  await waitForPage(page, 'Chat turn');
+  await page.getByText('Coverage', { exact: true }).click();
+  await page.locator('.cell.is-hit-1').first().waitFor();
+  await page.locator('.cell.is-never').first().getByText('never').waitFor();
+  assert.deepEqual(await axeFaults(page), []);
+});

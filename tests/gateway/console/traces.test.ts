@@ -1,0 +1,137 @@
+/** What the running program keeps of the steps of its machines, and what operators read of it. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { MACHINES } from '../../../machines/index.ts';
+import { replay } from '../../../machines/replay.ts';
+import { readTraceFile } from '../../../machines/trace-file.ts';
+import { type Client, createClient } from '../../support/client.ts';
+import { type ConsoleApp, startConsoleApp } from './console-app.ts';
+
+interface ReadTrace {
+  readonly request_id: string | null;
+  readonly nodes: readonly string[];
+  readonly trace: {
+    readonly machine: string;
+    readonly instance: string;
+    readonly steps: readonly { readonly event: { readonly type: string } }[];
+  };
+}
+
+const CANARY = 'ann.canary@example.com';
+
+let it: ConsoleApp;
+let client: Client;
+test.before(async (t) => {
+  it = await startConsoleApp(t as TestContext);
+  client = createClient(it.service.baseUrl, it.app.testKey);
+});
+
+async function traces(query: string): Promise<readonly ReadTrace[]> {
+  const { status, json, text } = await it.console('GET', `/traces?${query}`);
+  assert.equal(status, 200, text);
+  return (json as unknown as { traces: readonly ReadTrace[] }).traces;
+}
+
+/** The trace, once it is proven that a fresh machine makes the same steps. */
+function proven({ trace }: ReadTrace): ReadTrace['trace'] {
+  const file = readTraceFile(JSON.stringify(trace));
+  const machine = MACHINES.find(({ name }) => name === file.machine)?.machine;
+  assert.ok(machine);
+  assert.ok(file.definition, 'the definition comes with it');
+  const { input, steps } = file;
+  assert.deepEqual(replay(machine, input === undefined ? { steps } : { input, steps }), { same: steps.length, difference: null });
+  return trace;
+}
+
+test('TRACE-1, TRACE-2, TRACE-9: a turn is read by its id and by the request id of its log lines, from its first step to its last', async () => {
+  const turnId = randomUUID();
+  const answer = await client.say(`Write to ${CANARY}`, { turn_id: turnId });
+  assert.equal(answer.status, 200);
+  const [turn] = await traces(`turn_id=${turnId}`);
+  assert.ok(turn);
+  const { machine, steps } = proven(turn);
+  assert.deepEqual([machine, steps[0]?.event.type, steps.at(-1)?.event.type], ['chat-turn', 'turn.open', 'round.finished']);
+  assert.ok(turn.nodes.every((node) => node !== ''));
+  assert.equal(turn.request_id, answer.headers['x-request-id']);
+  assert.deepEqual(await traces(`request_id=${turn.request_id}`), [turn]);
+});
+
+test('TRACE-14: the newest instances are listed, the newest first, each by the id that finds its trace', async () => {
+  const ids = [randomUUID(), randomUUID()];
+  for (const turnId of ids) await client.say('Hello', { turn_id: turnId });
+  const { status, json } = await it.console('GET', '/traces/newest');
+  assert.equal(status, 200);
+  const { newest } = json as { newest: readonly { machine: string; instance: string; state: string | null }[] };
+  assert.deepEqual(
+    newest.slice(0, 2).map(({ machine, instance, state }) => [machine, instance, state]),
+    [...ids].reverse().map((id) => ['chat-turn', id, 'completed']),
+  );
+  for (const { instance } of newest.slice(0, 2)) assert.equal((await traces(`turn_id=${instance}`)).length, 1);
+});
+
+test('TRACE-12: a stream tells each step once, from the first on', async () => {
+  const turnId = randomUUID();
+  await client.say('Hello', { turn_id: turnId });
+  const [turn] = await traces(`turn_id=${turnId}`);
+  const stop = new AbortController();
+  const headers = { Authorization: `Bearer ${it.service.operatorToken}` };
+  const path = `${it.service.baseUrl}/console/api/apps/${it.app.appId}/traces/stream?turn_id=${turnId}`;
+  const { body, status } = await fetch(path, { headers, signal: stop.signal });
+  assert.equal(status, 200);
+  const told: string[] = [];
+  let text = '';
+  for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(piece).toString('utf8');
+    told.splice(0, told.length, ...[...text.matchAll(/"event":\{"type":"([^"]+)"/g)].map(([, type]) => type ?? ''));
+    if (told.length >= (turn?.trace.steps.length ?? 0)) break;
+  }
+  stop.abort();
+  assert.deepEqual(
+    told,
+    turn?.trace.steps.map(({ event }) => event.type),
+  );
+});
+
+test('TRACE-3: what a person wrote is in no trace', async () => {
+  const turnId = randomUUID();
+  await client.say(`My address is ${CANARY}`, { turn_id: turnId });
+  assert.ok(!JSON.stringify(await traces(`turn_id=${turnId}`)).includes('canary'));
+  const folder = join(it.service.dataDir, 'organisations');
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.sqlite/.test(file)) continue;
+    assert.ok(!readFileSync(join(folder, file)).includes(CANARY), file);
+  }
+});
+
+test('TRACE-9: what is not kept is not found, and a query that names nothing is refused', async () => {
+  for (const [query, status, code] of [
+    [`turn_id=${randomUUID()}`, 404, 'not_found'],
+    ['request_id=nothing', 404, 'not_found'],
+    ['machine=setup-session&instance=ses_none', 404, 'not_found'],
+    ['', 400, 'invalid_request'],
+    ['machine=chat-turn&instance=1', 400, 'invalid_request'],
+  ] as const) {
+    const answer = await it.console('GET', `/traces?${query}`);
+    assert.equal(answer.status, status, query);
+    assert.ok(answer.text.includes(code), answer.text);
+  }
+});
+
+test('TRACE-10: coverage counts each event in the state that it came in', async () => {
+  await client.say('Hello');
+  const { status, json } = await it.console('GET', '/traces/coverage?hours=1');
+  assert.equal(status, 200);
+  const { cells, complete } = json as unknown as {
+    cells: readonly { machine: string; state: string; event: string; count: number }[];
+    complete: boolean;
+  };
+  assert.equal(complete, true);
+  const finished = cells.find(
+    ({ machine, state, event }) => machine === 'chat-turn' && state === 'answering' && event === 'round.finished',
+  );
+  assert.ok((finished?.count ?? 0) > 0);
+  assert.equal((await it.console('GET', '/traces/coverage?hours=0')).status, 400);
+});

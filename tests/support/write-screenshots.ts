@@ -1,0 +1,82 @@
+/** npm run screenshots: pictures of the console's pages for the documents, light and dark, of the program as it is. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openWorld, waitForPage } from '../browser/browser.ts';
+import { type ScriptedChat, startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
+import { HANDSHAKE } from './client.ts';
+import { projectRoot } from './project-root.ts';
+
+const FOLDER = join(projectRoot(), 'docs', 'images', 'console');
+
+interface Scene {
+  readonly name: string;
+  readonly path: string;
+  /** The page's heading. */
+  readonly title: string;
+  /** What is done before the picture is taken. */
+  readonly before?: (page: Page) => Promise<void>;
+}
+
+/** Sends events in the simulator. */
+function sent(...types: readonly string[]): NonNullable<Scene['before']> {
+  return async (page) => {
+    for (const type of types) {
+      const name = new RegExp(`^${type.replaceAll('.', '\\.')}\\b`);
+      await page.getByRole('region', { name: 'Events' }).getByRole('button', { name }).click();
+    }
+  };
+}
+
+/** A turn that asks a person before it cancels an order; returns its id. */
+async function askedTurn(it: ScriptedChat): Promise<string> {
+  const action = { name: 'cancel_order', description: 'Cancels an order.', risk: 'write', confirm_template: 'Cancel order {id}?' };
+  const manifest = { version: '1', actions: [{ ...action, params: { id: { type: 'string', required: true } } }] };
+  const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0' });
+  it.script([{ text: 'I can do that.' }, { call: 'cancel_order', args: { id: '7' }, id: 'call_cancel' }]);
+  const turnId = randomUUID();
+  const client = { ...HANDSHAKE, manifest_hash: (json as { manifest_hash: string }).manifest_hash };
+  await it.say('Cancel order 7.', { client, turn_id: turnId });
+  return turnId;
+}
+
+function scenesOf(appId: string, turnId: string): readonly Scene[] {
+  const coverage = async (page: Page) => {
+    await page.getByText('Coverage', { exact: true }).click();
+    await page.locator('.cell.is-never').first().waitFor();
+  };
+  return [
+    { name: 'machines', path: '/console/machines', title: 'Machines' },
+    { name: 'simulator', path: '/console/machines/setup-session', title: 'Setup session', before: sent('session.claim', 'session.call') },
+    { name: 'panel', path: '/console/machines/step-panel', title: 'Step panel', before: sent('session.claimed', 'step.reported') },
+    { name: 'coverage', path: '/console/machines/chat-turn', title: 'Chat turn', before: coverage },
+    { name: 'traces', path: '/console/traces', title: 'Traces' },
+    { name: 'trace', path: `/console/traces/${appId}?turn_id=${turnId}`, title: 'A turn, step by step' },
+  ];
+}
+
+async function take(page: Page, base: string, { name, path, title, before }: Scene, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.goto(base + path);
+  await waitForPage(page, title);
+  // Nothing is under way any more, or all that is left is a stream.
+  await page.locator('table, .drawing-frame[viewBox]').first().waitFor();
+  await before?.(page);
+  await page.screenshot({ path: join(FOLDER, `${name}-${colorScheme}.png`), animations: 'disabled' });
+}
+
+/** What is opened is closed at the end, as by a test. */
+const ends: (() => unknown)[] = [];
+const end = { after: (close: () => unknown) => void ends.push(close) } as unknown as TestContext;
+try {
+  const it = await startScriptedChat(end);
+  const world = await openWorld(end, it.service);
+  const scenes = scenesOf(it.app.appId, await askedTurn(it));
+  mkdirSync(FOLDER, { recursive: true });
+  const { page } = await world.signedIn('/console/machines', { viewport: { width: 1_440, height: 900 }, deviceScaleFactor: 1.5 });
+  for (const scene of scenes) for (const scheme of ['light', 'dark'] as const) await take(page, world.service.baseUrl, scene, scheme);
+} finally {
+  for (const close of ends.reverse()) await close();
+}

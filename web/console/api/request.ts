@@ -1,0 +1,80 @@
+/** One request to the interface of the console, and what went wrong with it. Knows nothing of who is signed in. */
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface ErrorDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What the service answered instead (HTTP-12), or `unreachable` when nothing came. */
+export class ApiError extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly details: readonly ErrorDetail[];
+  readonly requestId: string | undefined;
+
+  constructor(code: string, message: string, status: number, more: { details?: readonly ErrorDetail[]; requestId?: string | null } = {}) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.details = more.details ?? [];
+    this.requestId = more.requestId ?? undefined;
+  }
+}
+
+export interface RequestOptions {
+  readonly body?: unknown;
+  /** Empty: none is sent. */
+  readonly csrfToken?: string;
+  readonly signal?: AbortSignal;
+}
+
+const BASE = '/console/api';
+
+interface ErrorBody {
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly details?: unknown };
+}
+
+function errorOf(status: number, body: ErrorBody | undefined, requestId: string | null): ApiError {
+  const code = body?.error?.code;
+  const message = body?.error?.message;
+  const details = body?.error?.details;
+  if (typeof code !== 'string' || typeof message !== 'string') {
+    return new ApiError('unknown', `The service answered ${status}, and not in a form that this page knows. Load the page again.`, status, {
+      requestId,
+    });
+  }
+  return new ApiError(code, message, status, { requestId, ...(Array.isArray(details) ? { details: details as ErrorDetail[] } : {}) });
+}
+
+async function readJson(answer: Response): Promise<unknown> {
+  try {
+    return await answer.json();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The answer's JSON. @throws ApiError; the signal's reason when that aborts it. */
+export async function request(method: Method, path: string, { body, csrfToken = '', signal }: RequestOptions = {}): Promise<unknown> {
+  const headers = new Headers({ Accept: 'application/json' });
+  if (body !== undefined) headers.set('Content-Type', 'application/json');
+  if (csrfToken !== '') headers.set('X-CSRF-Token', csrfToken);
+  let answer: Response;
+  try {
+    answer = await fetch(BASE + path, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+      cache: 'no-store',
+    });
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    throw new ApiError('unreachable', 'The service does not answer. See whether it runs, then try again.', 0);
+  }
+  const json = await readJson(answer);
+  if (answer.ok) return json;
+  throw errorOf(answer.status, json as ErrorBody | undefined, answer.headers.get('X-Request-Id'));
+}

@@ -1,0 +1,40 @@
+/** What of a picture is lit. The same for a machine that is stepped by hand, watched or replayed. */
+
+/** Where a machine is, as XState says it: a name, or one for each state inside. */
+type StateValue = string | { readonly [state: string]: StateValue | undefined };
+
+/** A transition that was taken, by the states as the picture names them; without `to` it stayed. */
+export interface Move {
+  readonly from: string;
+  readonly to?: string;
+  readonly event: string;
+  /** The guard that agreed; absent: none was asked, or all others said no. */
+  readonly guard?: string;
+}
+
+export interface Highlights {
+  /** Where the machine is, innermost states; several instances on one picture are several. */
+  readonly active: ReadonlySet<string>;
+  /** The last transitions, the latest first: it is lit, those before it fade. */
+  readonly trail: readonly Move[];
+}
+
+/** Whether a label or a row of the picture stands for the transition. */
+export function isLabelOf({ event, guard }: { readonly event: string; readonly guard?: string }, move: Move | undefined): boolean {
+  if (move === undefined || move.event !== event) return false;
+  return guard === move.guard || (guard === 'otherwise' && move.guard === undefined);
+}
+
+/** How many transitions are told apart at one glance. */
+export const TRAIL_MAX = 5;
+
+/** The innermost states of a value: `pending.clean`, or one for each region, `waiting.done`. */
+export function activeStates(value: StateValue, prefix = ''): string[] {
+  if (typeof value === 'string') return [prefix + value];
+  return Object.entries(value).flatMap(([key, inner]) => (inner === undefined ? [] : activeStates(inner, `${prefix}${key}.`)));
+}
+
+/** The name without its region. */
+export function withoutRegion(state: string): string {
+  return state.slice(state.indexOf('.') + 1);
+}

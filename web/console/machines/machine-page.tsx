@@ -1,0 +1,46 @@
+/** One machine: its picture or its table, to step through. What is watched live and replayed will be other ways to feed the same picture. */
+
+import { useMemo } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
+import { simulatedMachine } from '../../../machines/simulator/walk.ts';
+import { Problem } from '../api/problem.tsx';
+import { useResource } from '../api/resource.ts';
+import { Page } from '../shell/page.tsx';
+import { Simulator } from '../simulator/simulator.tsx';
+import type { MachineAnswer } from './machine-answers.ts';
+
+const CRUMBS = [{ label: 'Machines', href: '/console/machines' }];
+
+export function MachinePage() {
+  const { params, query } = useRoute();
+  const { name = '' } = params;
+  const { answer, error, reload } = useResource<MachineAnswer>(`/machines/${encodeURIComponent(name)}`);
+  const simulated = useMemo(() => simulatedMachine(name), [name]);
+  return (
+    <Page fills title={answer?.title ?? 'Machine'} crumbs={CRUMBS} facts={answer === undefined ? undefined : <Facts {...answer} />}>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {answer !== undefined && simulated !== undefined && (
+        <Simulator key={`${name} ${query.steps ?? ''}`} machine={answer} simulated={simulated} />
+      )}
+    </Page>
+  );
+}
+
+function Facts({ name, version, table }: MachineAnswer) {
+  return (
+    <>
+      <span>
+        <code>{name}</code>
+      </span>
+      <span>
+        <b>{table.rows.length}</b> states
+      </span>
+      <span>
+        <b>{table.events.length}</b> events
+      </span>
+      <span>
+        Version <code>{version}</code>
+      </span>
+    </>
+  );
+}

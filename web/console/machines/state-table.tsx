@@ -1,0 +1,89 @@
+/** A machine as a table, states down and events across: the same as its picture, for who reads better so, and for screen readers. */
+import type { TableCell } from '../../../machines/table.ts';
+import type { MachineAnswer } from './machine-answers.ts';
+
+/** A dot for what is ignored, so that the rest stands out. */
+function wordsOf(state: string, { kind, to = [], refusals = [] }: TableCell): string {
+  const refused = refusals.map((code) => `refuses ${code}`);
+  if (kind === 'moves') return [...to.map((one) => (one === state ? 'stays' : one)), ...refused].join(' / ');
+  if (kind === 'stays') return ['stays', ...refused].join(' / ');
+  return kind === 'ignored' ? '·' : refused.join(' / ') || 'refused';
+}
+
+export interface StateTableProps {
+  readonly table: MachineAnswer['table'];
+  /** Innermost states where the machine is. */
+  readonly active: ReadonlySet<string>;
+  readonly onState?: (state: string) => void;
+  /** How often each cell was hit, by `state event`; absent: nobody counted. */
+  readonly counts?: ReadonlyMap<string, number>;
+}
+
+/** Steps of the tint, from pale to accent, each for ten times as many. */
+const TINTS_MAX = 4;
+
+function lookOf({ kind }: TableCell, count: number | undefined): string {
+  if (count === undefined) return `cell is-${kind}`;
+  if (count > 0) return `cell is-${kind} is-hit-${Math.min(1 + Math.floor(Math.log10(count)), TINTS_MAX)}`;
+  return kind === 'ignored' ? `cell is-${kind}` : `cell is-${kind} is-never`;
+}
+
+interface StateCellProps {
+  readonly state: string;
+  readonly cell: TableCell;
+  readonly count: number | undefined;
+}
+
+function StateCell({ state, cell, count }: StateCellProps) {
+  const isCounted = count !== undefined && (count > 0 || cell.kind !== 'ignored');
+  return (
+    <td class={lookOf(cell, count)} title={count === undefined ? undefined : wordsOf(state, cell)}>
+      {isCounted ? <span class="cell-count">{count === 0 ? 'never' : `${count}×`}</span> : wordsOf(state, cell)}
+    </td>
+  );
+}
+
+export function StateTable({ table, active, onState, counts }: StateTableProps) {
+  return (
+    // The table is wider than the page: it can be moved by keys as well.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
+    <section class="state-table scroll-both" aria-label="States and events" tabIndex={0}>
+      <table class={counts === undefined ? 'matrix' : 'matrix is-counted'}>
+        <thead>
+          <tr>
+            <th scope="col">State</th>
+            {table.events.map((event) => (
+              <th key={event} scope="col">
+                <code>{event}</code>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map(({ state, cells }) => (
+            <tr key={state} class={active.has(state) ? 'is-active' : ''}>
+              <th scope="row">
+                {onState === undefined ? (
+                  <code>{state}</code>
+                ) : (
+                  <button type="button" class="link" onClick={() => onState(state)}>
+                    <code>{state}</code>
+                  </button>
+                )}
+                {active.has(state) && <span class="chip is-accent">here</span>}
+              </th>
+              {cells.map((cell) => (
+                <StateCell
+                  key={cell.event}
+                  state={state}
+                  cell={cell}
+                  count={counts === undefined ? undefined : (counts.get(`${state} ${cell.event}`) ?? 0)}
+                />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,136 @@
+/** Moving a drawing by drag, wheel and keys. Lengths are set as attributes of the drawing, because the page has no inline styles. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { fitted, panned, readable, reframed, type Size, type Viewport, zoomed } from './viewport.ts';
+
+const KEY_PAN = 0.1;
+const KEY_ZOOM = 1.25;
+/** One notch of a wheel is about 100. */
+const WHEEL_ZOOM = 0.0016;
+/** Less is a click with an unsteady hand. */
+const DRAG_MIN_PX = 4;
+
+interface Drag {
+  readonly pointerId: number;
+  x: number;
+  y: number;
+  isMoving: boolean;
+}
+
+type PointerOnFrame = PointerEvent & { readonly currentTarget: SVGSVGElement };
+
+export interface ViewportControl {
+  readonly frame: { readonly current: SVGSVGElement | null };
+  /** For the drawing's attribute `viewBox`; undefined until the frame has a size. */
+  readonly viewBox: string | undefined;
+  readonly onPointerDown: (event: PointerOnFrame) => void;
+  readonly onPointerMove: (event: PointerOnFrame) => void;
+  readonly onPointerUp: (event: PointerOnFrame) => void;
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+  zoom(factor: number): void;
+  fit(): void;
+}
+
+/** What a key does to the part that is shown; undefined: nothing. */
+function byKey(key: string, shown: Viewport, drawing: Size, frame: Size): Viewport | undefined {
+  switch (key) {
+    case 'ArrowLeft':
+      return panned(shown, drawing, -KEY_PAN, 0);
+    case 'ArrowRight':
+      return panned(shown, drawing, KEY_PAN, 0);
+    case 'ArrowUp':
+      return panned(shown, drawing, 0, -KEY_PAN);
+    case 'ArrowDown':
+      return panned(shown, drawing, 0, KEY_PAN);
+    case '+':
+    case '=':
+      return zoomed(shown, frame, KEY_ZOOM);
+    case '-':
+      return zoomed(shown, frame, 1 / KEY_ZOOM);
+    case '0':
+      return fitted(drawing, frame);
+    default:
+      return undefined;
+  }
+}
+
+/** The size of the frame, as it changes. */
+function useFrameSize(frame: { readonly current: SVGSVGElement | null }): Size | undefined {
+  const [size, setSize] = useState<Size>();
+  useEffect(() => {
+    if (frame.current === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => {
+      const { width, height } = entry?.contentRect ?? { width: 0, height: 0 };
+      if (width > 0 && height > 0) setSize({ width, height });
+    });
+    observer.observe(frame.current);
+    return () => observer.disconnect();
+  }, []);
+  return size;
+}
+
+/** What is shown of a drawing of this size: until somebody moves it, what can be read of it around `focus`. */
+export function useViewport(drawing: Size, focus: { readonly x: number; readonly y: number } | undefined): ViewportControl {
+  const frame = useRef<SVGSVGElement>(null);
+  const size = useFrameSize(frame);
+  const [held, hold] = useState<{ readonly size: Size; readonly shown: Viewport }>();
+  const drag = useRef<Drag | null>(null);
+  const shown =
+    size === undefined ? undefined : held === undefined ? readable(drawing, size, focus) : reframed(held.shown, held.size, size);
+  const change = (next: (shown: Viewport, size: Size) => Viewport | undefined) => {
+    if (size === undefined || shown === undefined) return;
+    const changed = next(shown, size);
+    if (changed !== undefined) hold({ size, shown: changed });
+  };
+  const latest = useRef(change);
+  latest.current = change;
+  useWheel(frame, (event, at) => latest.current((now, within) => zoomed(now, within, Math.exp(-event.deltaY * WHEEL_ZOOM), at)));
+
+  return {
+    frame,
+    viewBox: shown === undefined ? undefined : `${shown.x} ${shown.y} ${shown.width} ${shown.height}`,
+    onPointerDown(event) {
+      if (event.button === 0) drag.current = { pointerId: event.pointerId, x: event.clientX, y: event.clientY, isMoving: false };
+    },
+    onPointerMove(event) {
+      const { current } = drag;
+      if (current === null || current.pointerId !== event.pointerId) return;
+      const [right, down] = [current.x - event.clientX, current.y - event.clientY];
+      if (!current.isMoving && Math.hypot(right, down) < DRAG_MIN_PX) return;
+      // Only now: a click on a state would go to whoever has the pointer.
+      if (!current.isMoving) event.currentTarget.setPointerCapture(event.pointerId);
+      Object.assign(current, { x: event.clientX, y: event.clientY, isMoving: true });
+      change((now, within) => panned(now, drawing, right / within.width, down / within.height));
+    },
+    onPointerUp() {
+      drag.current = null;
+    },
+    onKeyDown(event) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      change((now, within) => {
+        const moved = byKey(event.key, now, drawing, within);
+        if (moved !== undefined) event.preventDefault();
+        return moved;
+      });
+    },
+    zoom: (factor) => change((now, within) => zoomed(now, within, factor)),
+    fit: () => change((_, within) => fitted(drawing, within)),
+  };
+}
+
+/** Attached by hand: a listener that keeps the page from scrolling may not be passive. */
+function useWheel(
+  frame: { readonly current: SVGSVGElement | null },
+  turned: (event: WheelEvent, at: { readonly x: number; readonly y: number }) => void,
+): void {
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return undefined;
+    const onWheel = (event: WheelEvent) => {
+      event.preventDefault();
+      const { left, top, width, height } = element.getBoundingClientRect();
+      turned(event, { x: (event.clientX - left) / width, y: (event.clientY - top) / height });
+    };
+    element.addEventListener('wheel', onWheel, { passive: false });
+    return () => element.removeEventListener('wheel', onWheel);
+  }, []);
+}

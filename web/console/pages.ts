@@ -1,0 +1,42 @@
+/**
+ * The pages of the console. To add one, write its file and one line here: what is listed is routed, and what has a group is in the
+ * navigation, in this order.
+ */
+import type { ComponentType } from 'preact';
+import { lazy } from 'preact-iso';
+
+/** Headings of the navigation, in their order; '' has none. */
+export const GROUPS = ['', 'What it is', 'What it does', 'How it thinks'] as const;
+
+export interface PageEntry {
+  /** As preact-iso matches it. */
+  readonly path: string;
+  readonly component: ComponentType;
+  /** Its line in the navigation; absent: it is reached from another page. */
+  readonly label?: string;
+  readonly group?: (typeof GROUPS)[number];
+}
+
+export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/console',
+    label: 'Overview',
+    group: '',
+    component: lazy(async () => (await import('./overview/overview-page.tsx')).OverviewPage),
+  },
+  {
+    path: '/console/machines',
+    label: 'Machines',
+    group: 'How it thinks',
+    component: lazy(async () => (await import('./machines/machines-page.tsx')).MachinesPage),
+  },
+  {
+    path: '/console/traces',
+    label: 'Traces',
+    group: 'How it thinks',
+    component: lazy(async () => (await import('./traces/traces-page.tsx')).TracesPage),
+  },
+  { path: '/console/traces/file', component: lazy(async () => (await import('./traces/trace-file-page.tsx')).TraceFilePage) },
+  { path: '/console/traces/:app', component: lazy(async () => (await import('./traces/trace-page.tsx')).TracePage) },
+  { path: '/console/machines/:name', component: lazy(async () => (await import('./machines/machine-page.tsx')).MachinePage) },
+];

@@ -1,0 +1,8 @@
+/** A thin bar at the top while something loads; what was there stays. */
+import { progress } from '../api/progress.ts';
+import { useStore } from '../store-hook.ts';
+
+export function LoadingBar() {
+  const isLoading = useStore(progress, ({ underWay }) => underWay > 0);
+  return <div class={isLoading ? 'loading-bar is-on' : 'loading-bar'} aria-hidden="true" />;
+}

@@ -1,0 +1,74 @@
+/** The navigation: beside the page where there is room, else behind a button. */
+
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { signOut } from '../api/session.ts';
+import { GROUPS, PAGES } from '../pages.ts';
+import { NAVIGATION_ID, navigationPanel } from './navigation-button.tsx';
+import { shortcutHelp } from './shortcuts.ts';
+import { toast } from './toasts.tsx';
+
+/** Whether the line stands for the page at `path`, or for one above it. */
+export function isAbove(line: string, path: string): boolean {
+  return path === line || (line !== '/console' && path.startsWith(`${line}/`));
+}
+
+async function leave(): Promise<void> {
+  try {
+    await signOut();
+  } catch (error) {
+    toast(error instanceof Error ? error.message : 'Signing out failed.');
+  }
+}
+
+export function Navigation() {
+  const { path } = useLocation();
+  useEffect(() => {
+    const open = navigationPanel();
+    if (open?.matches(':popover-open')) open.hidePopover();
+  }, [path]);
+  return (
+    <aside class="side" aria-label="Console" id={NAVIGATION_ID} popover="auto">
+      <div class="brand">
+        <span class="brand-mark" aria-hidden="true">
+          A
+        </span>
+        <span>
+          <b>Assistant Service</b>
+          <small>{location.host}</small>
+        </span>
+      </div>
+      <nav aria-label="Pages">
+        {GROUPS.map((group) => (
+          <NavigationGroup key={group} group={group} path={path} />
+        ))}
+      </nav>
+      <div class="side-foot">
+        <a href="/docs/console.md" target="_blank" rel="noreferrer">
+          Interface
+        </a>
+        <button type="button" class="link" onClick={() => shortcutHelp.send({ type: 'opened' })}>
+          Keys <kbd>?</kbd>
+        </button>
+        <button type="button" class="link" onClick={() => void leave()}>
+          Sign out
+        </button>
+      </div>
+    </aside>
+  );
+}
+
+function NavigationGroup({ group, path }: { readonly group: string; readonly path: string }) {
+  const entries = PAGES.filter((page) => page.group === group);
+  if (entries.length === 0) return null;
+  return (
+    <section class="side-group" aria-label={group === '' ? 'Start' : group}>
+      {group !== '' && <h2>{group}</h2>}
+      {entries.map((page) => (
+        <a key={page.path} class="side-line" href={page.path} aria-current={isAbove(page.path, path) ? 'page' : undefined}>
+          {page.label}
+        </a>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,48 @@
+/** Plain values inside a JSON value with the way to each, and how two values differ in them. */
+
+export interface Leaf {
+  /** `waiting.reads`; '' for a value that is plain itself. */
+  readonly path: string;
+  readonly value: unknown;
+}
+
+export interface Difference {
+  readonly path: string;
+  /** Undefined: it was not there. */
+  readonly before: unknown;
+  /** Undefined: it is gone. */
+  readonly after: unknown;
+}
+
+/** In the order in which they stand there; an empty object is one itself. */
+export function leavesOf(value: unknown, path = ''): Leaf[] {
+  if (typeof value !== 'object' || value === null) return [{ path, value }];
+  const inside = Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, path === '' ? key : `${path}.${key}`));
+  return inside.length === 0 && path !== '' ? [{ path, value }] : inside;
+}
+
+/** What changed from one to the other, first what was there before. */
+export function differencesOf(before: unknown, after: unknown): Difference[] {
+  const [old, now] = [before, after].map((value) => new Map(leavesOf(value).map((leaf) => [leaf.path, leaf.value]))) as [
+    Map<string, unknown>,
+    Map<string, unknown>,
+  ];
+  const paths = [...new Set([...old.keys(), ...now.keys()])];
+  return paths
+    .map((path) => ({ path, before: old.get(path), after: now.get(path) }))
+    .filter((one) => JSON.stringify(one.before) !== JSON.stringify(one.after));
+}
+
+/** As a person reads it: texts bare, the rest as JSON. */
+export function valueWords(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** An event's payload on one line, `serverCalls 1, waiting.reads 0`; '' when it has none. */
+export function payloadWords(event: { readonly type: string }): string {
+  const { type: _, ...payload } = event;
+  return leavesOf(payload)
+    .map(({ path, value }) => `${path} ${valueWords(value)}`)
+    .join(', ');
+}

@@ -1,0 +1,144 @@
+/** The simulator: events on the left, the picture in the middle, the step on the right, the steps below. It runs in this page alone. */
+import { useMemo, useState } from 'preact/hooks';
+import { momentAfter, type SimulatedMachine, WALK_EVENTS_MAX, walked } from '../../../machines/simulator/walk.ts';
+import { wayTo } from '../../../machines/simulator/way.ts';
+import { CoverageTable } from '../machines/coverage-table.tsx';
+import { Drawing } from '../machines/drawing.tsx';
+import { activeStates } from '../machines/highlights.ts';
+import type { MachineAnswer } from '../machines/machine-answers.ts';
+import { RegionMatrix } from '../machines/region-matrix.tsx';
+import { StateTable } from '../machines/state-table.tsx';
+import { highlightsOf } from '../machines/walk-highlights.ts';
+import { toast } from '../shell/toasts.tsx';
+import { EventList } from './event-list.tsx';
+import { payloadWords } from './leaves.ts';
+import { StepCard } from './step-card.tsx';
+import { StepHistory } from './step-history.tsx';
+import { useWalk } from './walk-hook.ts';
+import type { WalkStore } from './walk-store.ts';
+
+export interface SimulatorProps {
+  readonly machine: MachineAnswer;
+  readonly simulated: SimulatedMachine;
+}
+
+const VIEWS = { picture: 'Picture', table: 'Table', coverage: 'Coverage' } as const;
+type View = keyof typeof VIEWS;
+
+export function Simulator({ machine, simulated }: SimulatorProps) {
+  const { store, walk, fault } = useWalk(simulated);
+  const { input, events, at } = walk;
+  const way = useMemo(() => walked(simulated, { input, events }), [simulated, input, events]);
+  const now = momentAfter(way, at);
+  const [view, setView] = useState<View>('picture');
+  const { regions } = machine.picture;
+  const [region, setRegion] = useState(regions?.[0] ?? '');
+  const active = useMemo(() => new Set(activeStates(now.value)), [now]);
+  const highlights = useMemo(() => highlightsOf(way, at, active, region), [way, at, active, region]);
+  const goTo = (state: string) => {
+    const found = wayTo(simulated, now, input, state);
+    if (found === undefined) toast(`No samples lead to ${state}.`);
+    else if (at + found.events.length > WALK_EVENTS_MAX) toast(`A walk has ${WALK_EVENTS_MAX} steps at most. Start again.`);
+    else if (found.events.length > 0 || found.input !== undefined) {
+      store.send({ type: 'took', way: found });
+      toast(wayWords(state, found.events.length, found.input !== undefined));
+    }
+  };
+  const shownActive = region === '' ? active : highlights.active;
+  return (
+    <div class="sim">
+      {fault !== '' && (
+        <p class="sim-fault problem" role="alert">
+          {fault}
+        </p>
+      )}
+      <section class="panel sim-events" aria-label="Events">
+        <div class="panel-head">
+          <h2>Events</h2>
+          <Beginning simulated={simulated} store={store} input={input} />
+        </div>
+        <EventList simulated={simulated} now={now} onSend={(event) => store.send({ type: 'sent', event })} />
+      </section>
+      <section class="panel sim-picture" aria-label="The machine">
+        <ViewChoice view={view} onView={setView} />
+        {regions !== undefined && (
+          <RegionMatrix
+            picture={machine.picture}
+            regions={regions}
+            active={active}
+            shown={region}
+            onRegion={setRegion}
+            onState={(state) => {
+              setRegion(state.slice(0, state.indexOf('.')));
+              goTo(state);
+            }}
+          />
+        )}
+        {view === 'picture' && (
+          <Drawing
+            picture={machine.picture}
+            highlights={highlights}
+            onState={(state) => goTo(region === '' ? state : `${region}.${state}`)}
+          />
+        )}
+        {view === 'table' && (
+          <StateTable table={machine.table} active={shownActive} onState={(state) => goTo(region === '' ? state : `${region}.${state}`)} />
+        )}
+        {view === 'coverage' && <CoverageTable machine={machine} active={shownActive} />}
+      </section>
+      <section class="panel sim-step" aria-label="The step">
+        <StepCard step={way.steps[at - 1]} now={now} />
+      </section>
+      <section class="panel sim-history" aria-label="Steps">
+        <StepHistory store={store} way={way} at={at} input={input} />
+      </section>
+    </div>
+  );
+}
+
+function wayWords(state: string, events: number, isAnew: boolean): string {
+  const count = events === 1 ? 'One event' : `${events} events`;
+  return isAnew ? `${count} from a new start: ${state} cannot be reached from where it was.` : `${count} to ${state}.`;
+}
+
+interface BeginningProps {
+  readonly simulated: SimulatedMachine;
+  readonly store: WalkStore;
+  readonly input: number;
+}
+
+/** What the machine begins with, where it makes a difference. */
+function Beginning({ simulated: { samples }, store, input }: BeginningProps) {
+  if (samples.inputs.length < 2) return null;
+  return (
+    <select
+      class="select"
+      aria-label="It begins as"
+      value={String(input)}
+      onChange={({ currentTarget: { value } }) => store.send({ type: 'began', input: Number(value) })}
+    >
+      {samples.inputs.map((one, index) => {
+        const words = payloadWords({ type: '', ...one });
+        return (
+          <option key={words} value={String(index)}>
+            {words}
+          </option>
+        );
+      })}
+    </select>
+  );
+}
+
+function ViewChoice({ view, onView }: { readonly view: View; readonly onView: (view: View) => void }) {
+  return (
+    <fieldset class="choice">
+      <legend class="unseen">Show the machine as</legend>
+      {(Object.keys(VIEWS) as View[]).map((one) => (
+        <label key={one} class="choice-part">
+          <input type="radio" name="view" value={one} checked={view === one} onChange={() => onView(one)} />
+          {VIEWS[one]}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,43 @@
+/** A walk that stands in the address: read from it once, written to it after every step, so that the address is always the link to share. */
+import { useEffect, useMemo } from 'preact/hooks';
+import type { SimulatedMachine } from '../../../machines/simulator/walk.ts';
+import { DamagedLink, type LinkedWalk, walkFromText, walkToText } from '../../../machines/simulator/walk-link.ts';
+import { useStore } from '../store-hook.ts';
+import { createWalk, START, type WalkStore } from './walk-store.ts';
+
+const PARAMETER = 'steps';
+
+export interface WalkOnPage {
+  readonly store: WalkStore;
+  readonly walk: LinkedWalk;
+  /** What was wrong with the address; '' when nothing was. */
+  readonly fault: string;
+}
+
+function readAddress(simulated: SimulatedMachine): { readonly walk: LinkedWalk; readonly fault: string } {
+  const text = new URLSearchParams(location.search).get(PARAMETER);
+  if (text === null) return { walk: START, fault: '' };
+  try {
+    return { walk: walkFromText(simulated, text), fault: '' };
+  } catch (error) {
+    if (error instanceof DamagedLink) return { walk: START, fault: error.message };
+    throw error;
+  }
+}
+
+/** Replaces the entry of the history: going back leaves the page, and does not undo steps. */
+function writeAddress(simulated: SimulatedMachine, walk: LinkedWalk): void {
+  const isStart = walk.events.length === 0 && walk.input === 0;
+  const text = isStart ? undefined : walkToText(simulated, walk);
+  history.replaceState(history.state, '', text === undefined ? location.pathname : `${location.pathname}?${PARAMETER}=${text}`);
+}
+
+export function useWalk(simulated: SimulatedMachine): WalkOnPage {
+  const { store, fault } = useMemo(() => {
+    const { walk, fault: wrong } = readAddress(simulated);
+    return { store: createWalk(walk), fault: wrong };
+  }, [simulated]);
+  const walk = useStore(store, (context) => context);
+  useEffect(() => writeAddress(simulated, walk), [simulated, walk]);
+  return { store, walk, fault: walk.events.length === 0 ? fault : '' };
+}

@@ -1,0 +1,34 @@
+/** The apps that there are, for pages about one of them. */
+import { useEffect, useState } from 'preact/hooks';
+import { ask } from '../api/api.ts';
+import { useResource } from '../api/resource.ts';
+
+export interface AppChoice {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface OrganisationsAnswer {
+  readonly orgs: readonly { readonly id: string }[];
+}
+
+/** The first ones of a service with many; an app beyond them is reached by its address. */
+const ORGANISATIONS_READ = 50;
+
+/** Undefined while they are read. */
+export function useApps(): readonly AppChoice[] | undefined {
+  const { answer } = useResource<OrganisationsAnswer>(`/orgs?limit=${ORGANISATIONS_READ}`);
+  const [apps, hold] = useState<readonly AppChoice[]>();
+  useEffect(() => {
+    if (answer === undefined) return undefined;
+    const aborted = new AbortController();
+    const read = ({ id }: { readonly id: string }) =>
+      ask<{ readonly apps: readonly AppChoice[] }>('GET', `/orgs/${encodeURIComponent(id)}/apps`, undefined, aborted.signal);
+    // One that is away leaves the others to choose from.
+    void Promise.allSettled(answer.orgs.map(read)).then((all) => {
+      if (!aborted.signal.aborted) hold(all.flatMap((one) => (one.status === 'fulfilled' ? one.value.apps : [])));
+    });
+    return () => aborted.abort();
+  }, [answer]);
+  return apps;
+}

@@ -1,0 +1,63 @@
+/** The machine of the step that is looked at, on its picture; one that another version made, as the table of its own definition. */
+import { useMemo, useState } from 'preact/hooks';
+import { machineTable } from '../../../machines/table.ts';
+import { useResource } from '../api/resource.ts';
+import { Drawing } from '../machines/drawing.tsx';
+import { activeStates, type Highlights } from '../machines/highlights.ts';
+import type { MachineAnswer } from '../machines/machine-answers.ts';
+import { RegionMatrix } from '../machines/region-matrix.tsx';
+import { StateTable } from '../machines/state-table.tsx';
+import { highlightsOf } from '../machines/walk-highlights.ts';
+import type { Replayed } from './replayed.ts';
+import type { Scene } from './traces.ts';
+
+/** A state as a trace writes it, of a machine with regions as JSON. Whatever a file holds instead is one name. */
+function activeOf(path: string): string[] {
+  if (!path.startsWith('{')) return [path];
+  try {
+    return activeStates(JSON.parse(path));
+  } catch {
+    return [path];
+  }
+}
+
+export interface ScenePictureProps {
+  readonly scene: Scene;
+  readonly replayed: Replayed | undefined;
+}
+
+export function ScenePicture({ scene, replayed }: ScenePictureProps) {
+  const { trace, index, step } = scene;
+  const { answer } = useResource<MachineAnswer>(`/machines/${encodeURIComponent(trace.machine)}`);
+  const [chosen, choose] = useState('');
+  const regions = answer?.picture.regions;
+  const region = regions === undefined ? '' : chosen || regions[0] || '';
+  const active = useMemo(() => new Set(activeOf(step.to)), [step]);
+  const isOther = answer !== undefined && answer.version !== trace.version;
+  if (answer === undefined || isOther) {
+    const table = trace.definition === undefined ? undefined : machineTable(trace.definition);
+    return (
+      <>
+        {isOther && (
+          <p class="note">
+            Made by version <code>{trace.version}</code> of this machine, and shown as that one’s table. This release has{' '}
+            <code>{answer.version}</code>.
+          </p>
+        )}
+        {table !== undefined && <StateTable table={table} active={active} />}
+      </>
+    );
+  }
+  const explained = replayed !== undefined && index < replayed.way.steps.length;
+  const highlights: Highlights = explained
+    ? highlightsOf(replayed.way, index + 1, active, region)
+    : { active, trail: step.from === step.to ? [] : [{ from: step.from, to: step.to, event: step.event.type }] };
+  return (
+    <>
+      {regions !== undefined && (
+        <RegionMatrix picture={answer.picture} regions={regions} active={active} shown={region} onRegion={choose} onState={undefined} />
+      )}
+      <Drawing picture={answer.picture} highlights={highlights} />
+    </>
+  );
+}

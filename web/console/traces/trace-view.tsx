@@ -1,0 +1,86 @@
+/** A story of traces: steps on the left, the machine in the middle, what happened on the right, time below. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { writeTraceFile } from '../../../machines/trace-file.ts';
+import { useShortcut } from '../shell/shortcuts.ts';
+import { replayed } from './replayed.ts';
+import { SceneCard } from './scene-card.tsx';
+import { SceneList } from './scene-list.tsx';
+import { ScenePicture } from './scene-picture.tsx';
+import { Timeline } from './timeline.tsx';
+import { storyOf, type Trace } from './traces.ts';
+
+const PARAMETER = 'step';
+
+/** The step in the address, 1 for the first; it is replaced there, so that going back leaves the page. */
+function writeStep(at: number): void {
+  const address = new URL(location.href);
+  address.searchParams.set(PARAMETER, String(at + 1));
+  history.replaceState(history.state, '', address);
+}
+
+function readStep(): number | undefined {
+  const text = new URLSearchParams(location.search).get(PARAMETER) ?? '';
+  return /^[1-9]\d{0,5}$/.test(text) ? Number(text) - 1 : undefined;
+}
+
+/** Saves what is shown of one instance; the file opens here again, and with `npm run cli -- replay`. */
+function save(trace: Trace): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([writeTraceFile(trace)], { type: 'application/json' }));
+  link.download = `${trace.machine}-${trace.instance}.json`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+export interface TraceViewProps {
+  readonly traces: readonly Trace[];
+}
+
+export function TraceView({ traces }: TraceViewProps) {
+  const story = useMemo(() => storyOf(traces), [traces]);
+  // Undefined: the newest step, whichever that is by now.
+  const [chosen, choose] = useState(readStep);
+  const last = story.length - 1;
+  const at = Math.min(chosen ?? last, last);
+  const go = (to: number) => {
+    const next = Math.min(Math.max(to, 0), last);
+    choose(next === last ? undefined : next);
+  };
+  useEffect(() => writeStep(at), [at]);
+  useShortcut('ArrowDown', 'The next step', () => go(at + 1));
+  useShortcut('ArrowUp', 'The step before', () => go(at - 1));
+  useShortcut('Home', 'The first step', () => go(0));
+  useShortcut('End', 'The newest step, and follow', () => go(last));
+  const scene = story[at];
+  const trace = scene?.trace;
+  const again = useMemo(() => (trace === undefined ? undefined : replayed(trace)), [trace]);
+  if (scene === undefined) return null;
+  return (
+    <div class="sim trace">
+      <section class="panel sim-events" aria-label="Steps">
+        <div class="panel-head">
+          <h2>Steps</h2>
+          <span class="hint">
+            {at + 1} of {story.length} <kbd>↑</kbd> <kbd>↓</kbd>
+          </span>
+        </div>
+        <SceneList story={story} at={at} namesMachines={traces.length > 1} onScene={go} />
+      </section>
+      <section class="panel sim-picture" aria-label="The machine">
+        <ScenePicture key={scene.trace.machine} scene={scene} replayed={again} />
+      </section>
+      <section class="panel sim-step" aria-label="What happened here">
+        <SceneCard scene={scene} before={story[at - 1]} walked={again?.way.steps[scene.index]} difference={again?.difference ?? null} />
+      </section>
+      <section class="panel sim-history" aria-label="Time">
+        <div class="panel-head">
+          <h2>Time</h2>
+          <button type="button" class="button" onClick={() => save(scene.trace)}>
+            Save the trace of this {scene.trace.machine}
+          </button>
+        </div>
+        <Timeline traces={traces} story={story} at={at} onScene={go} />
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,160 @@
+/** Finding a trace: by any id that a log line or an answer has, or among the newest of an app. */
+import { useState } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso';
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { ApiError } from '../api/request.ts';
+import { useResource } from '../api/resource.ts';
+import { Page } from '../shell/page.tsx';
+import { type AppChoice, useApps } from './app-hook.ts';
+
+interface NewestTrace {
+  readonly machine: string;
+  readonly instance: string;
+  /** Where it is; null where only its trace would say. */
+  readonly state: string | null;
+  readonly at_ms: number;
+}
+
+/** What may be meant by an id, the likely first: those that the service mints say what they are of. */
+function queriesOf(id: string): string[] {
+  const value = encodeURIComponent(id);
+  if (id.startsWith('ses_')) return [`machine=setup-session&instance=${value}`];
+  if (id.startsWith('src_')) return [`machine=knowledge-source&instance=${value}`];
+  return [`request_id=${value}`, `turn_id=${value}`];
+}
+
+/** The address of the first trace that has this id, in any of the apps; undefined: there is none. @throws ApiError */
+async function find(apps: readonly AppChoice[], id: string): Promise<string | undefined> {
+  for (const query of queriesOf(id)) {
+    for (const app of apps) {
+      try {
+        await ask('GET', `/apps/${encodeURIComponent(app.id)}/traces?${query}`);
+        return `/console/traces/${encodeURIComponent(app.id)}?${query}`;
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 404)) throw error;
+      }
+    }
+  }
+  return undefined;
+}
+
+function newestQuery({ machine, instance }: NewestTrace): string {
+  const value = encodeURIComponent(instance);
+  return machine === 'chat-turn' ? `turn_id=${value}` : `machine=${machine}&instance=${value}`;
+}
+
+export function TracesPage() {
+  const apps = useApps();
+  const { query } = useRoute();
+  const { route } = useLocation();
+  const app = apps?.find(({ id }) => id === query.app) ?? apps?.[0];
+  return (
+    <Page
+      title="Traces"
+      facts="Every step that a turn, a call, a setup session or a source took, as it was committed."
+      actions={
+        <a class="button" href="/console/traces/file">
+          Open a file
+        </a>
+      }
+    >
+      {apps !== undefined && <FindForm apps={apps} />}
+      {apps?.length === 0 && <p class="empty">There is no app yet, so nothing was traced.</p>}
+      {apps !== undefined && app !== undefined && (
+        <>
+          <label class="app-choice">
+            Newest of
+            <select class="select" value={app.id} onChange={(event) => route(`/console/traces?app=${event.currentTarget.value}`, true)}>
+              {apps.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <NewestTraces key={app.id} app={app} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function FindForm({ apps }: { readonly apps: readonly AppChoice[] }) {
+  const { route } = useLocation();
+  const [fault, setFault] = useState('');
+  const search = async (id: string) => {
+    try {
+      const address = await find(apps, id);
+      if (address === undefined) setFault(`Nothing is kept of ${id}. Traces are deleted when they are old.`);
+      else route(address);
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : 'Looking for it failed.');
+    }
+  };
+  return (
+    <form
+      class="form find"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const id = String(new FormData(event.currentTarget).get('id') ?? '').trim();
+        if (id !== '') void search(id);
+      }}
+    >
+      <label for="find-id">A request id from a log line, a turn, a setup session or a source</label>
+      <div class="find-row">
+        <input id="find-id" name="id" class="input mono" autocomplete="off" spellcheck={false} aria-describedby="find-fault" />
+        <button type="submit" class="button primary">
+          Show its steps
+        </button>
+      </div>
+      <p id="find-fault" class="fault" role="status">
+        {fault}
+      </p>
+    </form>
+  );
+}
+
+function NewestTraces({ app }: { readonly app: AppChoice }) {
+  const { answer, error, reload } = useResource<{ readonly newest: readonly NewestTrace[] }>(
+    `/apps/${encodeURIComponent(app.id)}/traces/newest`,
+  );
+  if (error !== undefined) return <Problem error={error} retry={reload} />;
+  if (answer === undefined) return null;
+  if (answer.newest.length === 0) {
+    return (
+      <p class="empty">
+        Nothing was traced of {app.name} yet. Send it a message, or start a setup session, and its steps are here as they are committed.
+      </p>
+    );
+  }
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
+    <section class="card scroll-x" aria-label={`Newest of ${app.name}`} tabIndex={0}>
+      <table class="list">
+        <thead>
+          <tr>
+            <th scope="col">Instance</th>
+            <th scope="col">Machine</th>
+            <th scope="col">State</th>
+            <th scope="col">Begun or moved last (UTC)</th>
+          </tr>
+        </thead>
+        <tbody>
+          {answer.newest.map((trace) => (
+            <tr key={`${trace.machine} ${trace.instance}`}>
+              <th scope="row">
+                <a href={`/console/traces/${encodeURIComponent(app.id)}?${newestQuery(trace)}`}>
+                  <span class="mono">{trace.instance}</span>
+                </a>
+              </th>
+              <td>{trace.machine}</td>
+              <td>{trace.state ?? '·'}</td>
+              <td>{new Date(trace.at_ms).toISOString().slice(0, 19).replace('T', ' ')}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

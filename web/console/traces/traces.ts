@@ -1,0 +1,95 @@
+/** Traces as pages have them: read from the interface, from its stream, or from a file; steps in one story by their times. */
+import type { MachineGraph } from '../../../machines/graph.ts';
+import type { Kept, KeptEvent, TraceStep } from '../../../machines/trace.ts';
+import type { TraceFile } from '../../../machines/trace-file.ts';
+
+export interface TracedStep extends TraceStep {
+  /** The process that committed it; '' where it is not known. */
+  readonly node: string;
+}
+
+export interface Trace {
+  readonly machine: string;
+  readonly version: string;
+  readonly instance: string;
+  readonly definition?: MachineGraph;
+  readonly input?: Kept;
+  /** The request that opened it. */
+  readonly requestId: string | null;
+  readonly steps: readonly TracedStep[];
+}
+
+interface WireStep {
+  readonly at_ms: number;
+  readonly event: KeptEvent;
+  readonly from: string;
+  readonly to: string;
+  readonly effects: readonly KeptEvent[];
+}
+
+/** What the interface answers, see docs/console.md. */
+export interface TracesAnswer {
+  readonly traces: readonly {
+    readonly request_id: string | null;
+    readonly nodes: readonly string[];
+    readonly trace: {
+      readonly machine: string;
+      readonly version: string;
+      readonly instance: string;
+      readonly definition?: MachineGraph;
+      readonly input?: Kept;
+      readonly steps: readonly WireStep[];
+    };
+  }[];
+}
+
+/** A step as the stream tells it; `step` is 1 for the first. */
+export interface StreamedStep extends WireStep {
+  readonly machine: string;
+  readonly instance: string;
+  readonly version: string;
+  readonly step: number;
+  readonly node: string;
+}
+
+function stepOf({ at_ms: atMs, event, from, to, effects }: WireStep, node: string): TracedStep {
+  return { atMs, event, from, to, effects, node };
+}
+
+export function tracesOf({ traces }: TracesAnswer): Trace[] {
+  return traces.map(({ request_id: requestId, nodes, trace: { steps, ...about } }) => ({
+    ...about,
+    requestId,
+    steps: steps.map((step, index) => stepOf(step, nodes[index] ?? '')),
+  }));
+}
+
+export function traceOfFile({ steps, ...about }: TraceFile): Trace {
+  return { ...about, requestId: null, steps: steps.map((step) => ({ ...step, node: '' })) };
+}
+
+/** The traces with one more step; one that is there already changes nothing, because a stream begins with what is kept. */
+export function withStep(traces: readonly Trace[], streamed: StreamedStep): readonly Trace[] {
+  const { machine, instance, version, step, node } = streamed;
+  const found = traces.find((trace) => trace.machine === machine && trace.instance === instance);
+  if (found === undefined) {
+    return step === 1 ? [...traces, { machine, version, instance, requestId: null, steps: [stepOf(streamed, node)] }] : traces;
+  }
+  if (step !== found.steps.length + 1) return traces;
+  return traces.map((trace) => (trace === found ? { ...trace, steps: [...trace.steps, stepOf(streamed, node)] } : trace));
+}
+
+/** One step of the story. */
+export interface Scene {
+  readonly trace: Trace;
+  /** Its place in its own trace; 0 is the first. */
+  readonly index: number;
+  readonly step: TracedStep;
+}
+
+/** The steps of all traces by their times; those of one trace stay in their order. */
+export function storyOf(traces: readonly Trace[]): readonly Scene[] {
+  return traces
+    .flatMap((trace) => trace.steps.map((step, index): Scene => ({ trace, index, step })))
+    .sort((one, other) => one.step.atMs - other.step.atMs);
+}
