@@ -80,15 +80,20 @@ function tabsOf(page: Page): Tabs | undefined {
       const led = new Promise<void>((resolve) => {
         resign = resolve;
       });
-      let isResigned = false;
+      let isOver = false;
+      const lead = (): void => {
+        if (!isOver) onLead();
+        isOver = true;
+      };
       const work = (): Promise<void> => {
-        if (!isResigned) onLead();
+        lead();
         return led;
       };
-      // The lock is held for as long as the promise is open, and goes with the tab.
-      locks.request(name, work).catch(() => {});
+      // The lock is held for as long as the promise is open, and goes with the tab. A sandboxed frame may hold none, and shares nothing
+      // with others: it leads itself.
+      locks.request(name, work).catch(lead);
       return () => {
-        isResigned = true;
+        isOver = true;
         resign();
       };
     },
@@ -105,6 +110,10 @@ function sendOnPage(page: Page): SendFile {
   if (Exchange === undefined) return sendByFetch;
   return ({ address, headers, file, signal, onProgress }) =>
     new Promise<FileAnswer>((resolve, reject) => {
+      if (signal.aborted) {
+        reject(new TypeError('The upload was given up.'));
+        return;
+      }
       const form = new FormData();
       form.append('file', file.content as Blob, file.name);
       const exchange = new Exchange();
