@@ -34,14 +34,14 @@
  * - **Files.** `upload` sends one and tells how far it is; name its `upload_id` in `say`.
  * - **Trouble.** Nothing is written to a console. Every record of the log has a `code` of `LOG_CODES`, which stays as it is.
  */
-import type { ChatBody } from '../../protocol/runtime/chat.ts';
+import type { ChatBody, TurnContext } from '../../protocol/runtime/chat.ts';
 import type { ConversationsReply } from '../../protocol/runtime/conversations.ts';
 import type { IdentifyReply } from '../../protocol/runtime/identify.ts';
 import type { PostedManifest } from '../../protocol/runtime/manifest.ts';
 import type { PairingClaimReply } from '../../protocol/runtime/pairings.ts';
 import type { UploadReply } from '../../protocol/runtime/uploads.ts';
 import { type AppStore, Availability } from './app/availability.ts';
-import { type Abilities, Composer, type TurnContext } from './app/composer.ts';
+import { type Abilities, Composer } from './app/composer.ts';
 import { deviceId } from './app/device.ts';
 import { Manifest } from './app/manifest.ts';
 import { OpenConversation } from './app/open-conversation.ts';
@@ -233,8 +233,7 @@ export class Assistant {
 
   async #start(): Promise<void> {
     const { key } = this.#options;
-    const { kept, mintUuid } = this.#surroundings;
-    this.#device = await deviceId(kept, this.#nameOf('device'), mintUuid, this.#log);
+    this.#device = await deviceId(this.#surroundings, this.#nameOf('device'), this.#log);
     if (!isPublishableKey(key)) {
       this.#availability.refuse('The key does not begin with rd_pk_: use a publishable key of the app.');
       return;
@@ -255,7 +254,8 @@ export class Assistant {
         keeping: this.#keeping,
         person: () => this.#person.id,
         idleMs: this.#options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
-        compose: (turnId, payload, conversation) => this.#compose(turnId, payload, conversation),
+        compose: (...args) => this.#compose(...args),
+        context: () => this.#composer.context(),
         registerAgain: () => this.#manifest.register(),
         tabs,
       },

@@ -12,6 +12,7 @@ export const LOG_CODES = {
   component_unknown: 'the answer has a block that this build does not draw: its fallback text is shown',
   config_failed: 'the configuration could not be had; it is asked for again',
   context_error: 'the provider of the context threw: the message went without it',
+  context_invalid: 'what the provider of the context said is no JSON, or more than 8 KB of app_state: the message went without it',
   context_timeout: 'the provider of the context took too long: the message went without it',
   decision_failed: 'the answer to a confirmation card could not be recorded',
   deprecated: 'something is used that will go with a later version',

@@ -1,11 +1,13 @@
 /** Several tabs of one app: one leads, the others mirror it, and whoever is left goes on. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { type Assistant, createAssistant } from '../../../web/client/assistant.ts';
+import { type Assistant, type AssistantOptions, createAssistant } from '../../../web/client/assistant.ts';
 import { threadOf } from '../../../web/client/conversation/thread.ts';
 import { browser, onWake, type Page } from '../../../web/client/platform/browser.ts';
-import { everywhere, keptInMemory } from '../../../web/client/platform/everywhere.ts';
+import { everywhere, keptInMemory, systemClock } from '../../../web/client/platform/everywhere.ts';
+import type { Clock } from '../../../web/client/surroundings.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ManualClock } from './manual-clock.ts';
 import { ANSWER, KEY, USUAL } from './scripted-assistant.ts';
 import { type Answer, type ScriptedService, sendJson, startScriptedService, tell } from './scripted-service.ts';
 import { TabsInProcess } from './tabs-in-process.ts';
@@ -15,16 +17,17 @@ const history: Answer = (response) =>
 
 interface Tabbed {
   readonly service: ScriptedService;
-  open(): Assistant;
+  open(options?: Partial<AssistantOptions>): Assistant;
 }
 
-async function startTabs(t: TestContext, chat: Answer): Promise<Tabbed> {
+async function startTabs(t: TestContext, chat: Answer, clock: Clock = systemClock): Promise<Tabbed> {
   const answers = { ...USUAL, 'POST /v1/chat': chat, 'GET /v1/conversations/cnv_1/messages': history };
   const service = await startScriptedService(t, answers);
   const [tabs, kept] = [new TabsInProcess(), keptInMemory()];
-  const open = (): Assistant => {
+  const open = (options: Partial<AssistantOptions> = {}): Assistant => {
     const abilities = { components: ['text'] };
-    const assistant = createAssistant({ address: service.url, key: KEY, sdk: 'web/1.0.0', abilities }, everywhere({ tabs, kept }));
+    const surroundings = everywhere({ tabs, kept, clock });
+    const assistant = createAssistant({ address: service.url, key: KEY, sdk: 'web/1.0.0', abilities, ...options }, surroundings);
     t.after(() => assistant.close());
     return assistant;
   };
@@ -76,6 +79,50 @@ describe('CLIENT-21: several tabs', () => {
     const [one, two] = service.of('POST', '/v1/chat');
     assert.equal(one?.body, two?.body);
     assert.equal(threadOf(stateOf(second)).length, 1);
+  });
+
+  test('opened together they are one device', async (t) => {
+    const { service, open } = await startTabs(t, whole);
+    await Promise.all([open().ready, open().ready]);
+    const asked = () => service.of('GET', '/v1/apps/config');
+    await eventually(() => asked().length === 2);
+    assert.equal(new Set(asked().map(({ headers }) => headers['x-service-device'])).size, 1);
+  });
+
+  test('CLIENT-24: a question goes with what surrounds it in the tab where it was said', async (t) => {
+    const { service, open } = await startTabs(t, whole);
+    const home = open({ context: () => ({ current_screen: { name: 'home' } }) });
+    await home.ready;
+    const lamp = open({ context: () => ({ current_screen: { name: 'lamp' } }) });
+    const plain = open();
+    await Promise.all([lamp.ready, plain.ready]);
+    for (const tab of [lamp, plain, home]) {
+      const before = phasesOf(home).length;
+      tab.conversation.say('Is this in stock?');
+      await eventually(() => phasesOf(home)[before] === 'completed');
+    }
+    const contexts = service.of('POST', '/v1/chat').map(({ body }) => (JSON.parse(body) as { context?: unknown }).context);
+    assert.deepEqual(contexts, [{ current_screen: { name: 'lamp' } }, {}, { current_screen: { name: 'home' } }]);
+  });
+
+  test('whichever is looked at, the one that leads takes up what broke at once', async (t) => {
+    const { open } = await startTabs(
+      t,
+      (response, asked, n) => {
+        if (n === 0) response.destroy();
+        else whole(response, asked, n);
+      },
+      // It stands still: nothing is tried again by itself.
+      new ManualClock(),
+    );
+    const first = open();
+    await first.ready;
+    const second = open();
+    await second.ready;
+    first.conversation.say('Is it so?');
+    await eventually(() => stateOf(first).turns[0]?.isReconnecting === true);
+    second.wake();
+    await eventually(() => phasesOf(first)[0] === 'completed');
   });
 });
 

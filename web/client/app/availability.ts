@@ -4,9 +4,10 @@
  */
 import { createStore } from '@xstate/store';
 import type { AppConfigReply } from '../../../protocol/runtime/config.ts';
+import { parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock, KeptValues } from '../surroundings.ts';
-import { ClientError, type Failure, failureOf, ownFailure, parsedJson } from '../transport/failure.ts';
+import { ClientError, type Failure, failureOf, ownFailure } from '../transport/failure.ts';
 import type { Requests } from '../transport/requests.ts';
 
 /** While it is away it is asked so often; the service takes twelve a minute of a device. */

@@ -1,14 +1,14 @@
 /** Makes the bodies of turns: the handshake, the person, and what surrounds the question (CHAT-3, CHAT-4). */
-import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../../protocol/limits.ts';
-import type { ChatBody } from '../../../protocol/runtime/chat.ts';
+import { APP_STATE_MAX_BYTES, CATALOG_VERSION, PROTOCOL_VERSION } from '../../../protocol/limits.ts';
+import type { ChatBody, TurnContext } from '../../../protocol/runtime/chat.ts';
 import { NOTICES_CAPABILITY } from '../../../protocol/runtime/stream-events.ts';
+import { fitsBytes } from '../../../protocol/schema/text.ts';
 import type { Payload } from '../conversation/turn.ts';
+import { isRecord, jsonOf, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
 import type { Manifest } from './manifest.ts';
 import type { Person } from './person.ts';
-
-export type TurnContext = NonNullable<ChatBody['context']>;
 
 /** What this build can draw and do. */
 export interface Abilities {
@@ -43,9 +43,12 @@ export class Composer {
     this.#parts = parts;
   }
 
-  /** The body of a turn as it is now. It is sent unchanged however often the turn is tried. Never rejects. */
-  async compose(turnId: string, payload: Payload, conversationId: string | undefined): Promise<ChatBody> {
-    const [hash, context] = await Promise.all([this.#parts.manifest.hash(), this.#context()]);
+  /**
+   * The body of a turn as it is now. It is sent unchanged however often the turn is tried. `around`: what surrounded it, where another
+   * tab said it. Never rejects.
+   */
+  async compose(turnId: string, payload: Payload, conversationId: string | undefined, around?: TurnContext): Promise<ChatBody> {
+    const [hash, context] = await Promise.all([this.#parts.manifest.hash(), around ?? this.context()]);
     const { user } = this.#parts.person;
     return {
       turn_id: turnId,
@@ -72,7 +75,8 @@ export class Composer {
     };
   }
 
-  async #context(): Promise<TurnContext | undefined> {
+  /** What surrounds a question in this tab now; undefined where the app says nothing of it, or nothing that can be sent. Never rejects. */
+  async context(): Promise<TurnContext | undefined> {
     const { context, clock, log } = this.#parts;
     if (context === undefined) return undefined;
     try {
@@ -80,11 +84,26 @@ export class Composer {
         const stopTimer = clock.after(CONTEXT_TIMEOUT_MS, () => resolve(LATE));
         Promise.resolve().then(context).then(resolve, reject).finally(stopTimer);
       });
-      if (told !== LATE) return told;
+      if (told !== LATE) return told === undefined ? undefined : this.#sendable(told);
       log.say('warn', 'context_timeout');
     } catch (error) {
       log.say('error', 'context_error', { error });
     }
     return undefined;
+  }
+
+  /** As it will be sent. The service refuses a message with more than this, and the person could do nothing about it. */
+  #sendable(told: TurnContext): TurnContext | undefined {
+    const { log } = this.#parts;
+    const context: unknown = parsedJson(jsonOf(told) ?? '');
+    if (!isRecord(context)) {
+      log.say('error', 'context_invalid');
+      return undefined;
+    }
+    const { app_state: state, ...others } = context as TurnContext;
+    if (state === undefined) return others;
+    if (fitsBytes(JSON.stringify(state), APP_STATE_MAX_BYTES)) return { ...others, app_state: state };
+    log.say('error', 'context_invalid');
+    return others;
   }
 }

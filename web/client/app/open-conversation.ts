@@ -67,7 +67,8 @@ export class OpenConversation {
     this.#team = new TabTeam(tabs, `${name}:${person.id ?? ''}`, clock, {
       lead: () => ready().then(() => this.resume()),
       mirror: (state) => this.#current.store.send({ type: 'mirrored', state }),
-      fulfil: (wish) => this.#current.store.send(wish),
+      // Streams and pauses are woken as well, which no state knows of.
+      fulfil: (wish) => (wish.type === 'wake' ? this.#current.wake() : this.#current.store.send(wish)),
       open: (conversationId) => this.#open(conversationId),
       state: () => this.#current.store.get().context,
     });

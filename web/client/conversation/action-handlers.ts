@@ -3,6 +3,7 @@
 import { ACTION_RESULT_MAX_BYTES, TOOL_ERROR_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { ToolResult } from '../../../protocol/runtime/chat.ts';
 import { clip, fitsBytes } from '../../../protocol/schema/text.ts';
+import { jsonOf } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
 import type { Call } from './calls.ts';
@@ -22,15 +23,6 @@ export type ActionHandler = (params: Readonly<Record<string, unknown>>, call: Ac
 export type ActionOutcome = Pick<ToolResult, 'status' | 'result' | 'error'>;
 
 const LATE = Symbol('late');
-
-/** Undefined for what JSON has no words for. */
-function jsonOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value) as string | undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 export class ActionHandlers {
   readonly #clock: Clock;

@@ -4,7 +4,7 @@
  */
 import type { ExtractEvents } from '@xstate/store';
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
-import type { ChatBody, ToolResult } from '../../../protocol/runtime/chat.ts';
+import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtime/chat.ts';
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
 import type { Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -35,7 +35,9 @@ export interface ConversationParts {
   /** A stream that says nothing for so long is given up. */
   readonly idleMs: number;
   /** The body of a request: handshake, context and person as they are now. */
-  readonly compose: (turnId: string, payload: Payload, conversationId: string | undefined) => Promise<ChatBody>;
+  readonly compose: (turnId: string, payload: Payload, conversationId: string | undefined, around?: TurnContext) => Promise<ChatBody>;
+  /** What surrounds a question in this tab. */
+  readonly context: () => Promise<TurnContext | undefined>;
   /** The service does not know the manifest. */
   readonly registerAgain: () => void;
   /** Absent: this is the only one. */
@@ -71,6 +73,8 @@ export class Conversation {
   readonly #historyPause: Pause;
   #isReading = false;
   #isClosed = false;
+  /** Messages of this tab on their way to the one that leads, in the order in which they were said. */
+  #forwarding: Promise<void> = Promise.resolve();
 
   constructor(parts: ConversationParts, conversationId?: string) {
     this.#parts = parts;
@@ -168,7 +172,10 @@ export class Conversation {
 
   /** The network is back, or somebody looks again: takes up what broke, at once. */
   wake(): void {
-    if (this.#parts.tabs?.isLeading() === false) return;
+    if (this.#parts.tabs?.isLeading() === false) {
+      this.#parts.tabs.forward({ type: 'wake' });
+      return;
+    }
     this.#followed.wake();
     this.#historyPause.skip();
     this.store.send({ type: 'wake' });
@@ -200,8 +207,16 @@ export class Conversation {
   #sendTurn(payload: Payload): string {
     const { mintUuid, clock } = this.#parts.surroundings;
     const turnId = mintUuid();
-    this.#wish({ type: 'send', turnId, payload, nowMs: clock.nowMs() });
+    const wish = { type: 'send', turnId, payload, nowMs: clock.nowMs() } as const;
+    if (this.#parts.tabs?.isLeading() === false) this.#forwarding = this.#forwarding.then(() => this.#forward(wish));
+    else this.store.send(wish);
     return turnId;
+  }
+
+  /** The tab that leads asks, and what surrounds the question is here. */
+  async #forward(wish: { readonly type: 'send' } & ConversationEvents['send']): Promise<void> {
+    const context = (await this.#parts.context()) ?? {};
+    if (!this.#isClosed) this.#wish({ ...wish, context });
   }
 
   #performTurns(): void {
@@ -238,7 +253,7 @@ export class Conversation {
     const state = this.store.get().context;
     const turn = findTurn(state, turnId);
     if (turn === undefined) return;
-    const request = await this.#parts.compose(turnId, turn.payload, state.conversationId);
+    const request = await this.#parts.compose(turnId, turn.payload, state.conversationId, turn.context);
     if (!this.#isClosed) this.store.send({ type: 'prepared', turnId, request });
   }
 

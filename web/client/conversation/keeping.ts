@@ -1,7 +1,7 @@
 /** Keeps what of a conversation must outlive a reload: its id, turns that are not over, calls that are open. Bounded, and never in the way. */
+import { parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { KeptValues } from '../surroundings.ts';
-import { parsedJson } from '../transport/failure.ts';
 import type { ConversationState, KeptConversation } from './state.ts';
 import { isBusy, type TurnState } from './turn.ts';
 

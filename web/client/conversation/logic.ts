@@ -25,6 +25,12 @@ function skipped(turn: turns.TurnState, seq: number): turns.TurnState {
   return turns.isLive(turn) && turn.connection !== 'refusal' && seq > turn.lastSeq ? { ...turn, lastSeq: seq } : turn;
 }
 
+/** A tab that mirrors may bring a page of the conversation that was open before this one. */
+function earlierRead(state: State, { page }: EventNamed<'earlierRead'>): State {
+  if (page.conversation_id !== state.conversationId) return state;
+  return { ...state, history: withEarlier(state.history, page, state.turns) };
+}
+
 function asked(state: State): State {
   const covers = state.turns.filter(isDone).map(({ turnId }) => turnId);
   return { ...state, history: { ...state.history, phase: 'reading', covers } };
@@ -64,7 +70,7 @@ export const conversationLogic = createStoreLogic<State, ConversationEvents, Con
     restored: historyEvents.restored,
     historyAsked: asked,
     newestRead: historyEvents.newestRead,
-    earlierRead: (state, { page }) => ({ ...state, history: withEarlier(state.history, page, state.turns) }),
+    earlierRead,
     historyFailed: (state) => ({ ...state, history: { ...state.history, phase: 'failed' } }),
     blockChanged: (state, { block }) => changeBlock(state, block),
     rated,

@@ -1,6 +1,6 @@
 /** The state of one conversation, the events that change it and the effects that it asks for: what `logic.ts` decides and `conversation.ts` performs. */
 import type { Block } from '../../../protocol/catalog/block.ts';
-import type { ChatBody, ToolResult } from '../../../protocol/runtime/chat.ts';
+import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtime/chat.ts';
 import type { ConfirmReply } from '../../../protocol/runtime/invocations.ts';
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
 import type { NumberedEvent } from '../events.ts';
@@ -30,8 +30,8 @@ export interface KeptConversation {
 
 /** Events by name; facts in the past tense, wishes in the imperative. */
 export type ConversationEvents = {
-  /** A turn is to be sent: a message, a form, or results (`continues`). */
-  send: { readonly turnId: string; readonly payload: Payload; readonly nowMs: number };
+  /** A turn is to be sent: a message, a form, or results. `context`: what surrounded it in another tab. */
+  send: { readonly turnId: string; readonly payload: Payload; readonly nowMs: number; readonly context?: TurnContext };
   /** Its request was made, and is never changed again. */
   prepared: { readonly turnId: string; readonly request: ChatBody };
   streamOpened: { readonly turnId: string; readonly mode: StreamMode };

@@ -33,9 +33,9 @@ export function advance(state: State, enq: Enqueue): State {
 }
 
 /** A turn is to be sent: behind others, but results go before messages. */
-export function send(state: State, { turnId, payload, nowMs }: EventNamed<'send'>, enq: Enqueue): State {
+export function send(state: State, { turnId, payload, nowMs, context }: EventNamed<'send'>, enq: Enqueue): State {
   if (findTurn(state, turnId) !== undefined) return state;
-  const turn = turns.newTurn(turnId, payload, nowMs);
+  const turn = { ...turns.newTurn(turnId, payload, nowMs), ...(context === undefined ? {} : { context }) };
   const ids = (payload.tool_results ?? []).map(({ invocation_id: id }) => id);
   const at = ids.length === 0 ? -1 : state.turns.findIndex(({ phase }) => phase === 'waiting');
   const placed = at < 0 ? [...state.turns, turn] : state.turns.toSpliced(at, 0, turn);

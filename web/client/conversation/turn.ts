@@ -17,7 +17,7 @@
  * numbers are not the turn's.
  * ² a notice, or the end of a turn that was stopped while it waited, completes it; `model_busy` before any output opens it once more.
  */
-import type { ChatBody } from '../../../protocol/runtime/chat.ts';
+import type { ChatBody, TurnContext } from '../../../protocol/runtime/chat.ts';
 import type { PendingInvocation, TurnEndStatus, TurnUsage } from '../../../protocol/runtime/stream-events.ts';
 import type { NumberedEvent } from '../events.ts';
 import { type Failure, ownFailure } from '../transport/failure.ts';
@@ -62,6 +62,8 @@ export interface TurnState {
   readonly payload: Payload;
   /** What is sent at every try; null before it is made, and of a turn that somebody else opened. */
   readonly request: ChatBody | null;
+  /** What surrounded it, where another tab than the one that leads said it. */
+  readonly context?: TurnContext;
   readonly phase: TurnPhase;
   readonly messageId?: string;
   readonly requestId?: string;

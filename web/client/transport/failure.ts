@@ -1,6 +1,7 @@
 /** Why something could not be done, in one shape for the whole client: refusals of the service, and what never reached it. */
 import type { Block } from '../../../protocol/catalog/block.ts';
 import type { Detail } from '../../../protocol/schema/issues.ts';
+import { isRecord, parsedJson } from '../json.ts';
 import type { FetchAnswer } from '../surroundings.ts';
 
 /** Codes of this side. All others are the service's own (`protocol/errors.ts`), and more of them may come. */
@@ -47,19 +48,6 @@ export function retryAfterMs(header: string | null, nowMs: number): number | und
   const text = header.trim();
   const ms = SECONDS.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS) : undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** JSON of a body; undefined when it is none. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isDetail(value: unknown): value is Detail {

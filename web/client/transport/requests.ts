@@ -1,8 +1,9 @@
 /** Owns requests to the service that are answered with JSON: headers, the time-out, and what a refusal says. Streams are in `streams.ts`. */
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, USER_TOKEN_HEADER, WARNING_HEADER } from '../../../protocol/headers.ts';
+import { parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Fetch, FetchAnswer, FileAnswer, FileContent, SendFile, Surroundings } from '../surroundings.ts';
-import { ClientError, ownFailure, parsedJson, refusalFrom } from './failure.ts';
+import { ClientError, ownFailure, refusalFrom } from './failure.ts';
 
 /** Who sends, as it is at the moment of a request. */
 export interface Sender {

@@ -1,6 +1,7 @@
 /** What stands around conversations: the configuration, the manifest, the person, files and telemetry, against a scripted service. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { TurnContext } from '../../../../protocol/runtime/chat.ts';
 import type { ClientError } from '../../../../web/client/transport/failure.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { ANSWER, startScriptedAssistant, USUAL } from '../scripted-assistant.ts';
@@ -127,6 +128,50 @@ describe('CLIENT-9: the manifest', () => {
     await until(() => turn().phase === 'completed');
     assert.equal(log.filter(({ code }) => code === 'manifest_rejected').length, 1);
   });
+});
+
+describe('CLIENT-24: what surrounds a question', () => {
+  const loop: Record<string, unknown> = {};
+  loop.loop = loop;
+  const screen = { name: 'cart' };
+  const CASES: readonly (readonly [string, () => unknown, unknown, string | undefined])[] = [
+    [
+      'goes with it',
+      () => ({ app_state: { items: 2 }, current_screen: screen }),
+      { app_state: { items: 2 }, current_screen: screen },
+      undefined,
+    ],
+    ['is left out where it is no JSON', () => ({ app_state: loop }), undefined, 'context_invalid'],
+    ['is left out where it is no object', () => 'cart', undefined, 'context_invalid'],
+    [
+      'goes without a state that is too large',
+      () => ({ app_state: 'x'.repeat(8 * 1024), current_screen: screen }),
+      { current_screen: screen },
+      'context_invalid',
+    ],
+    ['is left out where it comes too late', () => new Promise(() => {}), undefined, 'context_timeout'],
+    [
+      'is left out where it cannot be had',
+      () => {
+        throw new Error('There is no cart.');
+      },
+      undefined,
+      'context_error',
+    ],
+  ];
+  for (const [name, context, wanted, code] of CASES) {
+    test(name, async (t) => {
+      const options = { context: context as () => TurnContext };
+      const { assistant, service, turn, until, log } = await startScriptedAssistant(t, { 'POST /v1/chat': answered }, options);
+      assistant.conversation.say('What is in it?');
+      await until(() => turn().phase === 'completed');
+      assert.deepEqual((JSON.parse(service.of('POST', '/v1/chat')[0]?.body ?? '') as { context?: unknown }).context, wanted);
+      assert.deepEqual(
+        log.map((record) => record.code).filter((each) => each.startsWith('context')),
+        code === undefined ? [] : [code],
+      );
+    });
+  }
 });
 
 describe('CLIENT-16: who is signed in', () => {

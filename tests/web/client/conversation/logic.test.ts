@@ -5,6 +5,7 @@ import type { MessageReply, MessagesReply } from '../../../../protocol/runtime/m
 import type { StreamEvent } from '../../../../protocol/runtime/stream-events.ts';
 import { fallbackOf } from '../../../../web/client/conversation/answer-blocks.ts';
 import { oldestMessageId } from '../../../../web/client/conversation/history.ts';
+import { NEW_CONVERSATION } from '../../../../web/client/conversation/logic.ts';
 import { threadOf } from '../../../../web/client/conversation/thread.ts';
 import { ConversationSteps, TURN_ID } from './conversation-steps.ts';
 
@@ -278,9 +279,10 @@ describe('CLIENT-13: what the service tells of a conversation', () => {
     assert.deepEqual(shown(steps).slice(0, 3), [`q${first - 1}`, `a${first - 1}`, `turn_${first}`]);
   });
 
-  test('pages overlap and are put together, each message once', () => {
-    const steps = new ConversationSteps();
+  test('pages overlap and are put together, each message once, and none of another conversation', () => {
+    const steps = new ConversationSteps({ ...NEW_CONVERSATION, conversationId: 'cnv_1' });
     steps.send({ type: 'newestRead', page: page(['q3', 'a3', 'q4'], { has_more: true }) });
+    steps.send({ type: 'earlierRead', page: page(['q0'], { conversation_id: 'cnv_0' }) });
     steps.send({ type: 'earlierRead', page: page(['q1', 'a1', 'q2', 'q3']) });
     assert.deepEqual(shown(steps), ['q1', 'a1', 'q2', 'q3', 'a3', 'q4']);
     steps.send({ type: 'newestRead', page: page(['a3', 'q4', 'a4'], { has_more: true }) });
