@@ -1,7 +1,7 @@
 /**
  * Makes the package of the headless client: `node web/client/pack.mjs [folder]`. Compiles what `exports` of package.json names, with
  * declarations, and keeps of it what can be reached from there, the parts of protocol/ included. The sources stay one module a file, so
- * that a bundler leaves out what an app does not use and nobody needs one.
+ * that a bundler leaves out what an app does not use and nobody needs one. Of xstate only types are used, by those of @xstate/store.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

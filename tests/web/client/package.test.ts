@@ -67,6 +67,8 @@ test('CLIENT-22: the client is a package that installs, type-checks and runs in 
     module: 'nodenext',
     target: 'es2023',
     types: [],
+    // Links as if they were folders: what a package imports is found in the project, as after an installation, and nowhere else.
+    preserveSymlinks: true,
     outDir: 'out',
   };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
