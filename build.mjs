@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(fileURLToPath(import.meta.url));
@@ -40,9 +40,9 @@ const sources = include.flatMap((name) =>
     : filesIn(join(root, name), /\.(?:tsx?|json|css|html|mjs)$/),
 );
 
-/** The console app: types are checked with those of a browser, and scripts are made by its own bundle.mjs. */
-const app = join('web', 'console');
-const bundled = join(dist, app, 'assets');
+/** What runs in a browser: types are checked with a browser's, and scripts are made by each folder's own bundle.mjs, where it has one. */
+const apps = ['console', 'sdk'].map((name) => join('web', name));
+const isOfApp = (path) => apps.some((app) => path.startsWith(join(root, app) + sep) || path.startsWith(join(dist, app) + sep));
 
 /** Contents, not times: a checkout or a copy sets those anew. Dependencies count by what the lock file names. */
 function fingerprint() {
@@ -53,21 +53,25 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-const made = new Set(filesIn(dist, /\.js(?:\.map)?$/).filter((path) => !path.startsWith(bundled)));
+const made = new Set(filesIn(dist, /\.js(?:\.map)?$/).filter((path) => !isOfApp(path)));
 for (const path of made) {
   if (!existsSync(join(root, relative(dist, path).replace(/\.js(?:\.map)?$/, '.ts')))) rmSync(path);
 }
 const isWhole =
-  existsSync(join(dist, app, 'index.html')) &&
+  existsSync(join(dist, 'web', 'console', 'index.html')) &&
   sources
-    .filter((path) => /(?<!\.d)\.ts$/.test(path) && !path.startsWith(join(root, app)))
+    .filter((path) => /(?<!\.d)\.ts$/.test(path) && !isOfApp(path))
     .every((path) => made.has(join(dist, relative(root, path)).replace(/\.ts$/, '.js')));
 const now = fingerprint();
 if (isWhole && existsSync(stamp) && readFileSync(stamp, 'utf8') === now) process.exit(0);
 
 process.stderr.write('Compiling what changed: this takes some seconds, the first time up to a minute …\n');
 rmSync(stamp, { force: true });
-const steps = [[compiler, '-p', join(root, 'tsconfig.json')], [compiler, '-p', join(root, app)], [join(root, app, 'bundle.mjs')]];
+const steps = [
+  [compiler, '-p', join(root, 'tsconfig.json')],
+  ...apps.map((app) => [compiler, '-p', join(root, app)]),
+  ...apps.map((app) => [join(root, app, 'bundle.mjs')]).filter(([bundle]) => existsSync(bundle)),
+];
 let status = 0;
 for (const step of steps) if (status === 0) status = spawnSync(process.execPath, step, { stdio: 'inherit' }).status ?? 1;
 if (status === 0) writeFileSync(stamp, now);

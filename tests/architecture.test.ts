@@ -70,6 +70,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Folders of `web/`, and what they may import beside themselves. */
 const WEB_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/client/': ['protocol/'],
+  'web/sdk/': ['web/client/', 'protocol/', 'types/'],
   'web/console/': ['web/client/', 'protocol/', 'machines/'],
 };
 
@@ -129,7 +130,7 @@ const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'eventsource-parser': ['web/client'],
   xstate: ['machines'],
   '@xstate/store': ['actors', 'web/client', 'web/console'],
-  preact: ['web/console'],
+  preact: ['web/console', 'web/sdk'],
   'preact-iso': ['web/console'],
 };
 

@@ -1,0 +1,90 @@
+/**
+ * The contract between the thread and the drawings of blocks: what a drawing is given, what it may ask for, and the shape of
+ * the table of drawings, which the compiler holds complete.
+ *
+ * The thread draws each block of an answer with `BlockDrawing`. That takes care of what has no drawing: the skeleton of an announced block,
+ * the fallback text of an unknown or unfinished one, and of one whose drawing throws.
+ */
+import type { ComponentType } from 'preact';
+import type { Block } from '../../../protocol/catalog/block.ts';
+import type { Block1, BlockStartEvent } from '../../../types/assistant-runtime.d.ts';
+import type { AnswerBlock } from '../../client/conversation/answer-blocks.ts';
+import type { Call } from '../../client/conversation/calls.ts';
+import type { Failure } from '../../client/transport/failure.ts';
+import type { BlockWords } from './words.ts';
+
+/** Names of the catalog's components, as the interface's own schema lists them. */
+export type ComponentName = BlockStartEvent['block_type'];
+
+/** The body of a component, as the schema has it. */
+export type BodyOf<K extends ComponentName> = Extract<Block1, { block_type: K }>['body'];
+
+/** The person's answer to a block, while it is on its way and when it was not taken. Undefined otherwise: the body says the rest. */
+export type BlockAnswer =
+  | { readonly phase: 'sending'; readonly ids?: readonly string[] }
+  /** `details` of a form name fields, as `values.email`. */
+  | { readonly phase: 'failed'; readonly failure: Failure };
+
+/** Values of a form by field name, as they are sent. */
+export type FormValues = Readonly<Record<string, string | number | boolean | string[]>>;
+
+/** What a person may want of a block. One object for a whole thread, whose identity stays. None of its functions throws. */
+export interface BlockAsks {
+  /** Chooses ids of a block. `words`: what the person says with it, in the thread. */
+  choose(block: Block, ids: readonly string[], words: string, otherText?: string): void;
+  /** Submits a form whose values are good. */
+  submit(block: Block, values: FormValues): void;
+  /** Gives a rating without a turn. */
+  rate(block: Block, value: number, comment?: string): void;
+  confirm(invocationId: string, typed?: string): void;
+  decline(invocationId: string): void;
+  /** Changes values of a card; null takes an optional one away. */
+  edit(invocationId: string, values: Readonly<Record<string, unknown>>): void;
+  /** Says something for the person. */
+  say(text: string): void;
+  openScreen(route: string, params: Readonly<Record<string, unknown>>): void;
+  /** A link (https, http, mailto, tel) is followed. True: the app has opened it itself, and the browser does not. */
+  openLink(address: string): boolean;
+  /** False: the browser did not let it. */
+  copy(text: string): Promise<boolean>;
+}
+
+/** What surrounds all blocks of a thread. One object, whose identity stays while none of it changes. */
+export interface BlockSurroundings {
+  readonly ask: BlockAsks;
+  readonly words: BlockWords;
+  /** BCP 47: for times, numbers and prices. */
+  readonly locale: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Draws Markdown. `isGrowing`: more of it is coming. */
+  readonly Prose: ComponentType<{ readonly md: string; readonly isGrowing?: boolean }>;
+}
+
+/** What `BlockDrawing` is given. */
+export interface BlockState {
+  /** As the client keeps it: announced, ready or unfinished. A block of the history is a `ready` one. */
+  readonly block: AnswerBlock;
+  /** An answer of the person's to this block that is on its way, or was not taken. */
+  readonly answer?: BlockAnswer | undefined;
+  /** The call that a confirmation card stands for, as the client keeps it. */
+  readonly call?: Call | undefined;
+  /** The answer it belongs to is the newest one: follow-ups of earlier ones are over. */
+  readonly isNewest: boolean;
+  readonly around: BlockSurroundings;
+}
+
+/** What one drawing is given. The body may have been written by a stranger: its text is text, and its lists may be longer than the catalog's. */
+export interface BlockProps<K extends ComponentName> {
+  readonly block: Block;
+  readonly body: BodyOf<K>;
+  readonly answer: BlockAnswer | undefined;
+  readonly call: Call | undefined;
+  readonly isNewest: boolean;
+  readonly around: BlockSurroundings;
+}
+
+export type BlockView<K extends ComponentName> = ComponentType<BlockProps<K>>;
+
+/** A drawing for each component: a missing one does not compile. */
+export type BlockViews = { readonly [K in ComponentName]: BlockView<K> };
