@@ -15,6 +15,7 @@ import { type Composed, compose } from './program/compose.ts';
 import { type Config, ConfigError, readConfig } from './program/config.ts';
 import { tuneEngine } from './program/engine.ts';
 import { LogLines } from './program/log-lines.ts';
+import { loggedError } from './program/source-names.ts';
 import { supervise } from './program/workers/supervisor.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './program/workers/worker.ts';
 import { isRefusedByDisk } from './storage/sqlite/storage-error.ts';
@@ -45,6 +46,7 @@ function createLog({ cluster, logLevel, workers }: Config): pino.Logger {
     base,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (level) => ({ level }) },
+    serializers: { err: loggedError },
   };
   // Lines of workers go to the same stream, which keeps them in order.
   return workers > 1 ? pino(options, process.stderr) : pino(options, new LogLines(STDERR));

@@ -10,14 +10,26 @@ const INTERRUPT_BUDGET = 15_000;
 /** The first version of V8 that counts calls of a function in place of bytes, and writes a complaint to stderr when it is told a budget. */
 const COUNTS_CALLS_FROM = 12;
 
+/** What loading the program left behind is given back before this, as V8 does by itself once a process had little to do for eight seconds. */
+export const STARTED_MS = 30_000;
+
+/** Options by when they are set. */
+export interface EngineOptions {
+  readonly atStart: readonly string[];
+  /** After `STARTED_MS`. */
+  readonly later: readonly string[];
+}
+
 /**
- * The options that are set on an engine of this version (`process.versions.v8`), without one that it does not know: it would complain on
- * standard error, where each line is one of the log (RUN-12).
+ * The options for an engine of this version (`process.versions.v8`), without one that it does not know: it would complain on standard error,
+ * where each line is one of the log (RUN-12).
  */
-export function engineOptions(v8Version: string): string[] {
-  const quiet = `--gc-memory-reducer-start-delay-ms=${QUIET_MS}`;
+export function engineOptions(v8Version: string): EngineOptions {
   const budget = `--interrupt-budget=${INTERRUPT_BUDGET}`;
-  return Number.parseInt(v8Version, 10) < COUNTS_CALLS_FROM ? [quiet, budget] : [quiet];
+  return {
+    atStart: Number.parseInt(v8Version, 10) < COUNTS_CALLS_FROM ? [budget] : [],
+    later: [`--gc-memory-reducer-start-delay-ms=${QUIET_MS}`],
+  };
 }
 
 /**
@@ -27,5 +39,9 @@ export function engineOptions(v8Version: string): string[] {
  * slower in the first of them. Called before any work.
  */
 export function tuneEngine(): void {
-  for (const option of engineOptions(process.versions.v8)) setFlagsFromString(option);
+  const { atStart, later } = engineOptions(process.versions.v8);
+  for (const option of atStart) setFlagsFromString(option);
+  setTimeout(() => {
+    for (const option of later) setFlagsFromString(option);
+  }, STARTED_MS).unref();
 }

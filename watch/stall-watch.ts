@@ -55,8 +55,15 @@ export interface StallWatch {
   close(): void;
 }
 
+/** An hour of lateness with two significant digits takes 22 KB; the whole range that a histogram could count takes 360. */
+const LATE_RANGE = { highest: 60 * 60 * MS_PER_S * US_PER_MS, figures: 2 } as const;
+
+function lateness(): RecordableHistogram {
+  return createHistogram(LATE_RANGE);
+}
+
 class Window {
-  readonly late: RecordableHistogram = createHistogram();
+  readonly late = lateness();
   longestCpuMs = 0;
 }
 
@@ -71,7 +78,7 @@ class Windows {
   }
 
   record(atMs: number, lateMs: number, ranMs: number): void {
-    this.#present.late.record(Math.max(1, Math.round(lateMs * US_PER_MS)));
+    this.#present.late.record(Math.min(LATE_RANGE.highest, Math.max(1, Math.round(lateMs * US_PER_MS))));
     this.#present.longestCpuMs = Math.max(this.#present.longestCpuMs, ranMs);
     if (atMs - this.#fromMs < WINDOW_MS) return;
     this.#fromMs = atMs;
@@ -80,7 +87,7 @@ class Windows {
   }
 
   stats(): Pick<StallStats, 'lateP99S' | 'lateMaxS' | 'longestCpuS'> {
-    const late = createHistogram();
+    const late = lateness();
     late.add(this.#earlier.late);
     late.add(this.#present.late);
     const seconds = (us: number) => us / US_PER_MS / MS_PER_S;

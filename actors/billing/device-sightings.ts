@@ -22,7 +22,7 @@ export class DeviceSightings {
   readonly #log: Logger;
   readonly #nowMs: () => number;
   /** The day on which a device was last noted, by app and device. */
-  readonly #noted = new LRUCache<string, number>({ max: DEVICES_KEPT_MAX });
+  readonly #noted = new LRUCache<string, number>({ maxSize: DEVICES_KEPT_MAX, sizeCalculation: () => 1 });
   #waiting = new Map<string, Sighting[]>();
   #waitingCount = 0;
   #timer: NodeJS.Timeout | null = null;

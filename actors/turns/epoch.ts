@@ -2,11 +2,14 @@
  * Which node may write to a conversation (CLUSTER-4): its row names the owner and the epoch. A node that is alone may take any. A node of a
  * cell may take a conversation without an owner, one that its owner hands over, and one whose owner does not answer.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type ConversationRow, type Fence, readConversation } from '../../storage/conversations/conversations.ts';
 import { readExecuting } from '../../storage/conversations/invocations.ts';
 import { readOpenTurns } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+
+/** Each turn's trace names its process: 72 bits never meet again, and take 12 characters. */
+const PROCESS_BYTES = 9;
 
 /** An idle conversation as its owner hands it over; the new owner's first commit expects this epoch. */
 export interface ConversationSnapshot {
@@ -37,7 +40,7 @@ export interface Ownership {
 
 /** The ownership of a process that has its data directory for itself: every earlier process is gone. */
 export function soleOwner(): Ownership {
-  const process = randomUUID();
+  const process = randomBytes(PROCESS_BYTES).toString('base64url');
   return { self: '', process, isLost: (other) => other !== process, mayTake: () => true };
 }
 

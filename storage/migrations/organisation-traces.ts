@@ -17,7 +17,8 @@ export const tracesMigration: Migration = {
       -- The process that wrote it; '' where that is not known.
       node TEXT NOT NULL,
       at_ms INTEGER NOT NULL,
-      steps TEXT NOT NULL,
+      -- Packed, see storage/traces/packed-steps.ts.
+      steps BLOB NOT NULL,
       PRIMARY KEY (turn, piece)
     ) STRICT, WITHOUT ROWID;
 
@@ -34,7 +35,7 @@ export const tracesMigration: Migration = {
       instance TEXT NOT NULL,
       version TEXT NOT NULL,
       at_ms INTEGER NOT NULL,
-      steps TEXT NOT NULL
+      steps BLOB NOT NULL
     ) STRICT;
     CREATE INDEX traces_by_instance ON traces (instance, machine, id);
     CREATE INDEX traces_by_app ON traces (app_id, id);

@@ -1,6 +1,7 @@
 /** The steps that machines made, in the pieces in which their commits kept them: written inside those commits, read by instance. */
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { packedSteps, stepsText } from './packed-steps.ts';
 
 /** What one commit keeps of one machine's steps. */
 export interface NewTrace {
@@ -24,7 +25,7 @@ export function insertTurnTrace(db: Connection, { turn, invocation, node, nowMs 
   db.statement(
     `INSERT INTO turn_traces (turn, piece, invocation, version, node, at_ms, steps)
      VALUES (:turn, (SELECT coalesce(max(piece), -1) + 1 FROM turn_traces WHERE turn = :turn), :invocation, :version, :node, :nowMs, :steps)`,
-  ).run({ turn, invocation, node, nowMs, version, steps });
+  ).run({ turn, invocation, node, nowMs, version, steps: packedSteps(steps) });
 }
 
 /** The machines whose traces are an app's. */
@@ -40,12 +41,12 @@ export interface TracePlace {
 export function insertTrace(db: Connection, { appId, machine, instance, nowMs }: TracePlace, { version, steps }: NewTrace): void {
   db.statement(
     `INSERT INTO traces (app_id, machine, instance, version, at_ms, steps) VALUES (:appId, :machine, :instance, :version, :nowMs, :steps)`,
-  ).run({ appId, machine, instance, nowMs, version, steps });
+  ).run({ appId, machine, instance, nowMs, version, steps: packedSteps(steps) });
 }
 
-const turnPiece = columns({ invocation: text, version: text, node: text, atMs: integer, steps: text });
+const turnPiece = columns({ invocation: text, version: text, node: text, atMs: integer, steps: stepsText });
 
-/** A piece of a turn's trace; `steps` is packed. */
+/** A piece of a turn's trace; `steps` as `packSteps` of the machines makes it. */
 export type TurnTraceRow = RowOf<typeof turnPiece>;
 
 /** The oldest `limit` pieces of a turn and its calls, in the order in which they were committed. */
@@ -53,7 +54,7 @@ export function readTurnTrace(db: Connection, turn: number, limit: number): Turn
   return turnPiece.all(db, 'FROM turn_traces WHERE turn = :turn ORDER BY piece LIMIT :limit', { turn, limit });
 }
 
-const piece = columns({ version: text, atMs: integer, steps: text });
+const piece = columns({ version: text, atMs: integer, steps: stepsText });
 
 export type TraceRow = RowOf<typeof piece>;
 
@@ -64,7 +65,7 @@ export function readTrace(db: Connection, of: Omit<TracePlace, 'nowMs'>, limit: 
   return piece.all(db, from, { appId, machine, instance, limit });
 }
 
-const newestPiece = columns({ machine: text, steps: text, at: integer });
+const newestPiece = columns({ machine: text, steps: stepsText, at: integer });
 
 /**
  * The newest `limit` pieces of an app since a time, of all machines. As many turns are looked at, of whichever app: an organisation whose other

@@ -71,7 +71,7 @@ export class ClusterNode {
   /** Starts the program and waits for its banner. @throws Error with what it printed when it does not come up. */
   async start(): Promise<void> {
     if (this.#child !== null) throw new Error(`${this.name} runs already`);
-    const [command = '', ...args] = [...(this.#plan.through ?? []), process.execPath, '--enable-source-maps', MAIN];
+    const [command = '', ...args] = [...(this.#plan.through ?? []), process.execPath, MAIN];
     const child = spawn(command, args, {
       env: {
         PATH: process.env.PATH,

@@ -49,7 +49,7 @@ export async function startService(
   t: TestContext,
   { dataDir = temporaryDir(t), env = {}, mayStall }: StartOptions = {},
 ): Promise<RunningService> {
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+  const child = spawn(process.execPath, [MAIN], {
     env: environment(dataDir, env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -103,7 +103,7 @@ export async function startAndFail(
   t: TestContext,
   { dataDir = temporaryDir(t), env = {} }: StartOptions,
 ): Promise<{ code: number | null; stderr: string }> {
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+  const child = spawn(process.execPath, [MAIN], {
     env: environment(dataDir, env),
     stdio: ['ignore', 'ignore', 'pipe'],
   });

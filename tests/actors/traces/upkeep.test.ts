@@ -5,13 +5,14 @@ import pino from 'pino';
 import { currentDefinitions } from '../../../actors/traces/definitions.ts';
 import { TraceUpkeep } from '../../../actors/traces/upkeep.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
+import { packedSteps } from '../../../storage/traces/packed-steps.ts';
 import { insertTurnTrace, missingDefinitions, readMachineDefinition } from '../../../storage/traces/traces.ts';
 import { openFixture } from '../billing/fixture.ts';
 
 const DAY_MS = 86_400_000;
 const TRACE = { version: 'v', steps: 'x'.repeat(904) };
 /** With what a row takes beside its steps. */
-const PIECE_BYTES = 1_000;
+const PIECE_BYTES = packedSteps(TRACE.steps).length + 96;
 
 async function fixture(t: TestContext) {
   const { storage, organisationId, nowMs } = await openFixture(t);
