@@ -1,16 +1,29 @@
 /** The journal's entries as text in rows: as lists, because the names of fields would be most of what a short turn keeps. */
-import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
+import type { StreamEvent, TurnEndStatus } from '../../protocol/runtime/stream-events.ts';
 import type { JournalEntry } from './log.ts';
+
+/** The end of a turn that says nothing but how much may still be asked: nearly every turn's. */
+type PlainEnd = readonly [status: TurnEndStatus, billable: 0 | 1, minuteLeft: number, dayLeft: number];
 
 /** Told apart by their lengths: an event; a finished block; a text block from its start to its end; a run of deltas. */
 type Packed =
-  | readonly [seq: number, event: StreamEvent]
+  | readonly [seq: number, event: StreamEvent | PlainEnd]
   | readonly [seq: number, ready: string, index: number]
   | readonly [seq: number, block: string, index: number, ends: readonly number[]]
   | readonly [seq: number, deltas: string, index: number, from: number, ends: readonly number[]];
 
+/** Fields of the end of a turn, and of its usage, that a `PlainEnd` has. */
+const PLAIN_FIELDS = { end: 4, usage: 2 } as const;
+
+function plainEnd(event: StreamEvent): PlainEnd | undefined {
+  if (event.type !== 'turn.end' || event.billable === undefined || event.usage === undefined) return undefined;
+  const { status, billable, usage } = event;
+  if (Object.keys(event).length !== PLAIN_FIELDS.end || Object.keys(usage).length !== PLAIN_FIELDS.usage) return undefined;
+  return [status, billable ? 1 : 0, usage.minute_left, usage.day_left];
+}
+
 function packed(entry: JournalEntry): Packed {
-  if ('event' in entry) return [entry.seq, entry.event];
+  if ('event' in entry) return [entry.seq, plainEnd(entry.event) ?? entry.event];
   if ('ready' in entry) return [entry.seq, entry.ready, entry.index];
   return [entry.seq, entry.deltas, entry.index, entry.from, entry.ends];
 }
@@ -37,10 +50,20 @@ export function packEntries(entries: readonly JournalEntry[]): string {
   return JSON.stringify(list);
 }
 
+function unpackedEvent(event: StreamEvent | PlainEnd): StreamEvent {
+  if (!isPlainEnd(event)) return event;
+  const [status, billable, minuteLeft, dayLeft] = event;
+  return { type: 'turn.end', status, billable: billable === 1, usage: { minute_left: minuteLeft, day_left: dayLeft } };
+}
+
+function isPlainEnd(event: StreamEvent | PlainEnd): event is PlainEnd {
+  return Array.isArray(event);
+}
+
 function unpacked(entry: Packed): JournalEntry[] {
   switch (entry.length) {
     case 2:
-      return [{ seq: entry[0], event: entry[1] }];
+      return [{ seq: entry[0], event: unpackedEvent(entry[1]) }];
     case 3:
       return [{ seq: entry[0], ready: entry[1], index: entry[2] }];
     case 4: {

@@ -125,7 +125,7 @@ export type JournalRow = RowOf<typeof journalRow>;
  * With what the row of a turn is opened in the place of its ending. Most endings fit into it: rows that grow push others out of their page,
  * which then costs two pages more in the log and leaves two that are half empty.
  */
-export const ENDING_ROOM = ' '.repeat(128);
+export const ENDING_ROOM = ' '.repeat(96);
 
 /**
  * The journal's pieces that hold the events from `seq` on, at most `limit`. One query for rows and ending, so that no commit comes between:

@@ -9,6 +9,8 @@ const RUN: JournalEntry = { seq: 2, deltas: 'blk_1', index: 0, from: 0, ends: [3
 const READY: JournalEntry = { seq: 4, ready: 'blk_1', index: 0 };
 const END: JournalEntry = { seq: 5, event: { type: 'turn.end', status: 'completed', billable: true } };
 
+const USAGE = { minute_left: 3, day_left: 2_000 };
+
 test('STREAM-10: entries are read from rows as they were', () => {
   const card: JournalEntry = { seq: 1, event: { type: 'block.start', index: 0, id: 'blk_1', block_type: 'confirm_card' } };
   const lists: JournalEntry[][] = [
@@ -26,10 +28,21 @@ test('STREAM-10: entries are read from rows as they were', () => {
     [START, { ...RUN, seq: 3 }, { ...READY, seq: 5 }],
     [START, RUN, { ...READY, seq: 9 }],
     [card, RUN, READY],
+    [{ seq: 5, event: { type: 'turn.end', status: 'completed', billable: true, usage: USAGE } }],
+    [{ seq: 5, event: { type: 'turn.end', status: 'awaiting_confirmation', billable: false, usage: USAGE } }],
+    [{ seq: 5, event: { type: 'turn.end', status: 'completed', billable: true, truncated: true, usage: USAGE } }],
+    [{ seq: 5, event: { type: 'turn.end', status: 'error', usage: USAGE } }],
   ];
   for (const entries of lists) assert.deepEqual(unpackEntries(packEntries(entries)), entries);
 });
 
 test('STREAM-10: a text block that was said whole is kept as one entry', () => {
   assert.deepEqual((JSON.parse(packEntries([START, RUN, READY, END])) as unknown[]).length, 2);
+});
+
+test('STREAM-10: the plain end of a turn is read with its fields in the order in which they were said, and takes few characters', () => {
+  const end: JournalEntry = { seq: 5, event: { type: 'turn.end', status: 'completed', billable: true, usage: USAGE } };
+  const packed = packEntries([end]);
+  assert.equal(JSON.stringify(unpackEntries(packed)), JSON.stringify([end]));
+  assert.ok(packed.length < 32, packed);
 });
