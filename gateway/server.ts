@@ -10,8 +10,10 @@ import { uWS } from './http/driver.ts';
 import { Exchange, type ExchangePlan } from './http/exchange.ts';
 import { framingProblem } from './http/framing.ts';
 import type { Interface } from './http/interface.ts';
-import { sendRefusal } from './http/render.ts';
+import { refusalOf, sendRefusal } from './http/render.ts';
 import { EventStreams, type StreamTimes } from './http/sse.ts';
+import { registerSpeakingSockets, type SpeakingSockets } from './http/web-socket.ts';
+import { admitViewer, INSPECTOR_PATH } from './inspector.ts';
 import { createMetrics, type GatewayMetrics } from './metrics.ts';
 import { RateBuckets } from './rate-limit.ts';
 import { type Method, type Route, routeName } from './route.ts';
@@ -71,6 +73,7 @@ class Gateway {
   #exchanges = 0;
   #onIdle: () => void = () => {};
   #looksForProxy: boolean;
+  readonly #viewers: SpeakingSockets | undefined;
 
   constructor({ services, routes, streamTimes }: ServerOptions) {
     const counted = (streams: number) => {
@@ -87,6 +90,7 @@ class Gateway {
     const methods = new Map<string, Method[]>();
     for (const { path, method } of named) methods.set(path, [...(methods.get(path) ?? []), method].sort());
     for (const [path, known] of methods) this.#registerRest(path, known);
+    this.#viewers = this.#registerInspector();
     const unknown = this.#unknownHandler();
     for (const route of table) if (!named.includes(route)) this.#registerLeft(route, unknown);
     this.app.any('/*', unknown);
@@ -101,6 +105,28 @@ class Gateway {
       this.#lookForIdle();
     });
     clearTimeout(timer);
+  }
+
+  /** Viewers say nothing that could be lost, and connect again elsewhere. */
+  endViewers(): void {
+    this.#viewers?.end();
+  }
+
+  /** Undefined: no setting asks for it. */
+  #registerInspector(): SpeakingSockets | undefined {
+    const { services } = this.#gate;
+    const { inspector } = services.config;
+    if (inspector === undefined) return undefined;
+    const plan = this.#plan(`GET ${INSPECTOR_PATH}`, 'service', []);
+    return registerSpeakingSockets(this.app, {
+      path: INSPECTOR_PATH,
+      admit: (request) => admitViewer(request, services, inspector),
+      refuse: (res, req, error) => {
+        const exchange = this.#begin(res, req, plan);
+        sendRefusal(exchange, refusalOf(error, services.log, exchange, plan.interface));
+      },
+      failed: (error) => services.log.warn({ err: error }, 'a viewer of machines was dropped: reading what it looks at failed'),
+    });
   }
 
   #lookForIdle(): void {
@@ -254,6 +280,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
   const drain = async (timeoutMs: number): Promise<void> => {
     uWS.us_listen_socket_close(socket);
+    gateway.endViewers();
     await gateway.idle(timeoutMs);
     gateway.close();
   };

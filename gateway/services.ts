@@ -21,6 +21,13 @@ import type { Starts } from '../watch/starts.ts';
 import type { ProxyTrust } from './http/client-address.ts';
 import type { LargeBodies } from './http/large-body.ts';
 
+/** Viewers of machines that speak the inspector's frames (INSPECT-1). */
+export interface InspectorConfig {
+  readonly token: string;
+  /** Origins of pages that may look, beside the service's own: `https://viewer.example`. */
+  readonly origins: readonly string[];
+}
+
 /** The part of the configuration that the gateway needs. */
 export interface GatewayConfig {
   /** The address at which clients reach the service; undefined: the one in the request. */
@@ -31,6 +38,8 @@ export interface GatewayConfig {
   readonly allowPrivateAddresses: boolean;
   /** Which proxies are trusted to report a client's address; absent: none. */
   readonly trustProxy?: ProxyTrust | undefined;
+  /** Absent: viewers of other makers cannot look. */
+  readonly inspector?: InspectorConfig | undefined;
 }
 
 export interface Services {

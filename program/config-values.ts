@@ -35,6 +35,21 @@ export const flag = v.pipe(
 /** `must` completes "it must be". */
 export const numberAs = (pattern: RegExp, must: string) => v.pipe(v.string(), v.regex(pattern, `it must be ${must}`), v.transform(Number));
 
+/** Pages of other sites are few: whoever lists more means something else. */
+const ORIGINS_MAX = 16;
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text;
+}
+
+/** Origins as browsers write them, between commas. */
+export const origins = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))),
+  v.check((list) => list.every(isOrigin), 'it must be origins such as https://viewer.example, with commas between them'),
+  v.maxLength(ORIGINS_MAX, `it may have at most ${ORIGINS_MAX} origins`),
+);
+
 export function json(text: string): unknown {
   try {
     return JSON.parse(text);

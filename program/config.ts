@@ -2,9 +2,10 @@
 import * as v from 'valibot';
 import { type PriceTable, pricesSchema } from '../assistant/prices.ts';
 import { type ProxyTrust, proxyTrust } from '../gateway/http/client-address.ts';
+import type { InspectorConfig } from '../gateway/services.ts';
 import { MODEL_SILENCE_MS } from '../protocol/limits.ts';
 import { type ClusterConfig, clusterOf, clusterVariables } from './config-cluster.ts';
-import { ConfigError, flag, httpUrl, json, key, modelName, numberAs } from './config-values.ts';
+import { ConfigError, flag, httpUrl, json, key, modelName, numberAs, origins } from './config-values.ts';
 
 export type { CellConfig, ClusterConfig } from './config-cluster.ts';
 export { ConfigError } from './config-values.ts';
@@ -34,6 +35,8 @@ export interface Config {
   readonly turnLossesMax: number;
   /** How long the steps of machines are kept, and how many bytes of them, of each organisation. */
   readonly traces: { readonly days: number; readonly bytes: number };
+  /** Undefined: viewers that speak the inspector's frames cannot look. */
+  readonly inspector: InspectorConfig | undefined;
   /** `url` undefined: mails are written to the outbox folder. */
   readonly mail: { readonly url: string | undefined; readonly from: string };
   /** Undefined: top-ups are recorded and no card is charged. */
@@ -76,6 +79,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 /** Variables whose values are never shown in a message. */
 const SECRET = new Set([
   'OPERATOR_TOKEN',
+  'INSPECTOR_TOKEN',
   'MASTER_KEY',
   'OPENAI_API_KEY',
   // Each holds a key, or a password inside an address.
@@ -169,6 +173,10 @@ export const environment = v.object({
   STALL_MS: v.optional(numberAs(STALL_MS, 'a number of milliseconds from 10 to 99999'), '200'),
   TURN_LOSSES_MAX: v.optional(numberAs(LOSSES, 'a number from 1 to 999'), '2'),
   TRACE_DAYS: v.optional(numberAs(TRACE_DAYS, 'a number of days from 1 to 999'), '30'),
+  INSPECTOR_TOKEN: v.optional(
+    v.pipe(key, v.minLength(OPERATOR_TOKEN_MIN_CHARS, `it must have at least ${OPERATOR_TOKEN_MIN_CHARS} characters`)),
+  ),
+  INSPECTOR_ORIGINS: v.optional(origins),
   TRACE_MB: v.optional(numberAs(TRACE_MB, 'a number of megabytes from 1 to 99999'), '64'),
   ...clusterVariables,
   ...billing,
@@ -227,6 +235,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     stallMs: read.STALL_MS,
     turnLossesMax: read.TURN_LOSSES_MAX,
     traces: { days: read.TRACE_DAYS, bytes: read.TRACE_MB * 1_000_000 },
+    inspector: read.INSPECTOR_TOKEN === undefined ? undefined : { token: read.INSPECTOR_TOKEN, origins: read.INSPECTOR_ORIGINS ?? [] },
     mail: { url: read.SMTP_URL, from: read.MAIL_FROM },
     stripe: read.STRIPE_SECRET_KEY === undefined ? undefined : { secretKey: read.STRIPE_SECRET_KEY, baseUrl: read.STRIPE_BASE_URL },
     platformDailyBudgetUsd: read.PLATFORM_DAILY_BUDGET_USD ?? null,

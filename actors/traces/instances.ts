@@ -95,6 +95,11 @@ function definitionOf(db: Connection, version: string): MachineGraph | undefined
   return json === undefined ? undefined : (JSON.parse(json) as MachineGraph);
 }
 
+/** The definition that made an instance's trace, if it is kept. */
+export function instanceDefinition(db: Connection, { version }: Pick<InstanceTrace, 'version'>): MachineGraph | undefined {
+  return definitionOf(db, version);
+}
+
 /** The trace as a file has it, in JSON. */
 export function traceJsonOf(db: Connection, { machine, version, instance, input, steps }: InstanceTrace) {
   const definition = definitionOf(db, version);

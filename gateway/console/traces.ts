@@ -28,7 +28,7 @@ function turnOf(db: Connection, appId: string, query: URLSearchParams): number |
 }
 
 /** Empty when nothing is kept. @throws Refusal 400 invalid_request when the query names no trace. */
-function findTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
+export function findTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
   const turn = turnOf(db, appId, query);
   if (turn !== undefined) return turn === null ? [] : readTurnTraces(db, turn);
   const [machine, instance] = [query.get('machine') ?? '', query.get('instance') ?? ''];
@@ -38,7 +38,7 @@ function findTraces(db: Connection, appId: string, query: URLSearchParams): read
 }
 
 /** @throws Refusal 400 invalid_request when the query names no trace, 404 not_found when nothing of it is kept. */
-function requireTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
+export function requireTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
   const traces = findTraces(db, appId, query);
   if (traces.length > 0) return traces;
   throw new Refusal('not_found', 'Nothing is kept of this. Traces are deleted when they are old: see TRACE_DAYS.');

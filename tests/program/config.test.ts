@@ -224,6 +224,15 @@ const CASES: readonly Case[] = [
     allowed: /megabytes from 1 to 99999/,
   },
   {
+    variable: 'INSPECTOR_TOKEN',
+    read: (config) => config.inspector?.token,
+    unset: undefined,
+    good: { 'a-token-of-24-characters': 'a-token-of-24-characters' },
+    bad: ['a-token-of-23-character', 'a token of 24 characters'],
+    allowed: /must have at least 24 characters|visible ASCII/,
+    secret: true,
+  },
+  {
     variable: 'SMTP_URL',
     read: (config) => config.mail.url,
     unset: undefined,
@@ -323,6 +332,18 @@ describe('RUN-2: every variable, unset, good and bad', () => {
       for (const value of bad) checkRefusal(variable, value, allowed, secret === true);
     });
   }
+
+  test('INSPECTOR_ORIGINS are origins as browsers write them, at most 16', () => {
+    const INSPECTOR_TOKEN = 'a-token-of-24-characters';
+    const origins = (text: string) => readConfig({ INSPECTOR_TOKEN, INSPECTOR_ORIGINS: text }).inspector?.origins;
+    assert.deepEqual(origins(''), []);
+    assert.deepEqual(origins('https://a.example, http://localhost:3000'), ['https://a.example', 'http://localhost:3000']);
+    const sixteen = Array.from({ length: 16 }, (_, n) => `https://${n}.example`).join(',');
+    assert.equal(origins(sixteen)?.length, 16);
+    for (const bad of ['a.example', 'https://a.example/', 'https://A.example', 'ftp://a.example', '*'])
+      checkRefusal('INSPECTOR_ORIGINS', bad, /must be origins such as/, false);
+    checkRefusal('INSPECTOR_ORIGINS', `${sixteen},https://17.example`, /at most 16 origins/, false);
+  });
 
   test('MODEL-26: EMBEDDING_MODEL is off when unset, and asks the same server with the same key as the model', () => {
     assert.equal(readConfig({}).embeddings, undefined);

@@ -1,0 +1,125 @@
+/** Viewers of statecharts at the running program: who may look, and what they are told while a turn goes on. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { WebSocket } from 'undici';
+import { HANDSHAKE } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { pendingOf, type ScriptedChat, startScriptedChat, thread } from './runtime/scripted-chat.ts';
+
+const TOKEN = 'a-token-of-viewers-in-a-test';
+const VIEWER = 'https://viewer.example';
+const CANARY = 'ann.canary@example.com';
+const MANIFEST = {
+  version: '1',
+  actions: [
+    {
+      name: 'cancel_order',
+      description: 'Cancels an order.',
+      risk: 'write',
+      confirm_template: 'Cancel order {id}?',
+      params: { id: { type: 'string', required: true } },
+    },
+  ],
+};
+
+interface Frame {
+  readonly type: string;
+  readonly sessionId: string;
+  readonly rootId: string;
+  readonly parentId?: string;
+  readonly event?: { readonly type: string };
+  readonly snapshot?: { readonly value: unknown; readonly status: string };
+  readonly definition?: string;
+}
+
+interface Viewer {
+  readonly frames: readonly Frame[];
+  readonly texts: readonly string[];
+}
+
+function view(t: TestContext, { service }: ScriptedChat, query: string): Viewer {
+  const socket = new WebSocket(`${service.baseUrl.replace('http', 'ws')}/inspect?token=${TOKEN}&${query}`);
+  t.after(() => socket.close());
+  const texts: string[] = [];
+  socket.addEventListener('message', ({ data }) => texts.push(String(data)));
+  return {
+    texts,
+    get frames() {
+      return texts.map((text) => JSON.parse(text) as Frame);
+    },
+  };
+}
+
+/** What an upgrade is answered, without upgrading. */
+async function answered(baseUrl: string, query: string, headers: Record<string, string> = {}): Promise<readonly [number, string]> {
+  const { request } = await import('node:http');
+  const upgrade = {
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Version': '13',
+    'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(`${baseUrl}/inspect?${query}`, { headers: { ...upgrade, ...headers } });
+    sent.on('upgrade', (_, socket) => {
+      socket.destroy();
+      resolve([101, '']);
+    });
+    sent.on('response', (answer) => {
+      let text = '';
+      answer.on('data', (piece) => {
+        text += String(piece);
+      });
+      answer.on('end', () => resolve([answer.statusCode ?? 0, (JSON.parse(text) as { error: { code: string } }).error.code]));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+test('INSPECT-1: without a token in the environment there is nothing at this path', async (t) => {
+  const it = await startScriptedChat(t);
+  assert.deepEqual(await answered(it.service.baseUrl, `token=${TOKEN}&app=${it.app.appId}`), [404, 'not_found']);
+});
+
+test('INSPECT-2, INSPECT-3, INSPECT-4: who has the token sees a turn and its call move, and nobody else does', async (t) => {
+  const it = await startScriptedChat(t, { env: { INSPECTOR_TOKEN: TOKEN, INSPECTOR_ORIGINS: VIEWER } });
+  const { baseUrl } = it.service;
+  const app = `app=${it.app.appId}`;
+  for (const [query, headers, expected] of [
+    [app, {}, [401, 'missing_token']],
+    [`${app}&token=${TOKEN}x`, {}, [401, 'invalid_token']],
+    [app, { Authorization: `Bearer ${it.service.operatorToken}` }, [401, 'invalid_token']],
+    [app, { Authorization: `Bearer ${TOKEN}` }, [101, '']],
+    [`${app}&token=${TOKEN}`, { Origin: VIEWER }, [101, '']],
+    [`${app}&token=${TOKEN}`, { Origin: baseUrl }, [101, '']],
+    [`${app}&token=${TOKEN}`, { Origin: 'https://evil.example' }, [403, 'origin_not_allowed']],
+    [`${app}&token=${TOKEN}`, { Origin: 'null' }, [403, 'origin_not_allowed']],
+    [`app=app_none&token=${TOKEN}`, {}, [404, 'not_found']],
+    [`${app}&token=${TOKEN}&turn_id=${randomUUID()}`, {}, [404, 'not_found']],
+  ] as const) {
+    assert.deepEqual(await answered(baseUrl, query, headers), expected, query);
+  }
+  const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
+  const more = { client: { ...HANDSHAKE, manifest_hash: (json as { manifest_hash: string }).manifest_hash } };
+  it.script([{ call: 'cancel_order', args: { id: CANARY }, id: 'call_cancel' }], [{ text: 'It is cancelled.' }]);
+  const turnId = randomUUID();
+  const asked = await it.say(`Cancel the order of ${CANARY}.`, { ...more, turn_id: turnId });
+  const named = view(t, it, `${app}&turn_id=${turnId}`);
+  const newest = view(t, it, app);
+  await eventually(() => named.frames.length === 2 && newest.frames.length === 2);
+  const [turn, call] = named.frames;
+  assert.deepEqual([turn?.type, turn?.snapshot?.value], ['@xstate.actor', 'awaiting_confirmation']);
+  assert.deepEqual([call?.type, call?.parentId, call?.rootId], ['@xstate.actor', turn?.sessionId, turn?.sessionId]);
+  assert.ok(turn?.definition?.includes('awaiting_confirmation'));
+  const result = { invocation_id: pendingOf(asked)[0]?.invocation_id, status: 'ok', confirmed: true, result: { cancelled: true } };
+  await it.chat({ ...more, conversation_id: thread(asked), tool_results: [result] });
+  const told = (viewer: Viewer, sessionId: string | undefined) => viewer.frames.filter((frame) => frame.sessionId === sessionId).at(-1);
+  await eventually(() => told(named, call?.sessionId)?.snapshot?.value === 'succeeded');
+  await eventually(() => told(newest, turn?.sessionId)?.snapshot?.status === 'done');
+  assert.ok(named.frames.some(({ type, event }) => type === '@xstate.event' && event?.type === 'turn.resumed'));
+  // The second turn was not there when the viewer of the app came.
+  await eventually(() => newest.frames.filter(({ type }) => type === '@xstate.actor').length === 3);
+  for (const text of [...named.texts, ...newest.texts]) assert.ok(!text.includes('canary'), text);
+});
