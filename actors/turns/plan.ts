@@ -2,7 +2,8 @@
 import { hideInAddresses } from '../../assistant/privacy/placeholder-gate.ts';
 import type { Waiting } from '../../machines/chat-turn.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
-import { type FormField, submissionProblems } from '../../protocol/catalog/forms.ts';
+import { submissionProblems } from '../../protocol/catalog/form-submission.ts';
+import type { FormField } from '../../protocol/catalog/forms.ts';
 import { selectableIds, selectionProblem } from '../../protocol/catalog/selection.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { ChatRequest, ToolResult } from '../../protocol/runtime/chat.ts';

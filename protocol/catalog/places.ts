@@ -4,8 +4,9 @@ import { flag, whole } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { action, checkActions, image, lines, saidAction, saidList } from './shapes.ts';
+import { hasForeignScheme, isEmail, isPhone, isWebUrl } from './text-checks.ts';
 import { type TextUse, usedAs } from './text-uses.ts';
-import { anyList, between, count, hasForeignScheme, id, isEmail, isPhone, isWebUrl, list, said, uniqueIds, words } from './values.ts';
+import { anyList, between, count, id, list, said, uniqueIds, words } from './values.ts';
 
 const lat = between(-90, 90);
 const lng = between(-180, 180);

@@ -4,8 +4,9 @@ import { ADDRESS_MAX_CHARS } from '../limits.ts';
 import { flag } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import type { ModelContext, Report, Routes } from './component.ts';
+import { hasForeignScheme, isEmail, isHttpsUrl, isPhone } from './text-checks.ts';
 import { type TextUse, usedAs } from './text-uses.ts';
-import { currency, decimal, hasForeignScheme, httpsUrl, id, isEmail, isHttpsUrl, isPhone, said, words } from './values.ts';
+import { currency, decimal, httpsUrl, id, said, words } from './values.ts';
 
 export const tone = v.picklist(['neutral', 'info', 'success', 'warning', 'danger']);
 

@@ -7,14 +7,11 @@ import { fits, text } from '../schema/text.ts';
 import type { Report } from './component.ts';
 import { CURRENCIES } from './currencies.ts';
 import { defuseMarkdown } from './markdown.ts';
+import { isDay, isHttpsUrl, isTime, isWebUrl } from './text-checks.ts';
 import { usedAs } from './text-uses.ts';
 
 /** Twelve digits hold any price in any currency; four decimals hold every ISO 4217 minor unit. */
 const DECIMAL = /^-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,4})?$/;
-const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-const CALENDAR_DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-/** Privacy placeholders (PRIVACY-1) stand where the person's own address or number was. */
-const PLACEHOLDER = /⟦[a-z]+_\d+⟧/;
 
 /** Text that must say something: 1 to `max` code points. */
 export const words = (max: number) => text(max, 1);
@@ -57,20 +54,6 @@ export function anyList<const S extends v.GenericSchema>(item: S, max: number) {
   return v.optional(list(item, 0, max), []);
 }
 
-function isUrl(value: string, schemes: RegExp): boolean {
-  // The parser drops blanks and control characters silently; an address with them is not what it looks like.
-  return schemes.test(value) && !/[\s<>"\\\p{Cc}]/u.test(value) && URL.canParse(value);
-}
-
-export const isWebUrl = (value: string) => isUrl(value, /^https?:\/\//i);
-export const isHttpsUrl = (value: string) => isUrl(value, /^https:\/\//i);
-/** True of a mail address, or of a text that holds a placeholder for one. */
-export const isEmail = (value: string) => PLACEHOLDER.test(value) || /^[^\s@<>]+@[^\s@<>]+$/.test(value);
-/** True of what a telephone can dial, or of a text that holds a placeholder for it. */
-export const isPhone = (value: string) => PLACEHOLDER.test(value) || /^\+?[\s().*#/-]*\d[\d\s().*#/-]*$/.test(value);
-/** True of `tel:`, `javascript:` and the like: a link in all but an http(s) scheme. */
-export const hasForeignScheme = (value: string) => /^\s*[a-z][a-z0-9+.-]*:/i.test(value) && !isWebUrl(value);
-
 export const webUrl = usedAs(
   v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isWebUrl, 'must be an http or https address'), v.description('http(s)')),
   'address',
@@ -80,26 +63,13 @@ export const httpsUrl = usedAs(
   'address',
 );
 
-function isCalendarDate(year: number, month: number, day: number): boolean {
-  const at = new Date(Date.UTC(year, month - 1, day));
-  // Years below 100 would be read as 19xx.
-  at.setUTCFullYear(year, month - 1, day);
-  return at.getUTCMonth() === month - 1 && at.getUTCDate() === day;
-}
-
-function isDated(value: string, pattern: RegExp): boolean {
-  const [, year, month, day] = pattern.exec(value) ?? [];
-  return year !== undefined && isCalendarDate(Number(year), Number(month), Number(day));
-}
-
 /** RFC 3339 with offset. */
 export const time = v.pipe(
   v.string('must be a string'),
-  v.check((value) => isDated(value, RFC3339), 'must be an RFC 3339 time with an offset, as 2026-11-20T09:30:00+01:00'),
+  v.check((value) => isTime(value), 'must be an RFC 3339 time with an offset, as 2026-11-20T09:30:00+01:00'),
   v.description('RFC 3339 with offset'),
 );
 
-export const isDay = (value: string) => isDated(value, CALENDAR_DATE);
 export const day = v.pipe(v.string('must be a string'), v.check(isDay, 'must be a date, as 2026-11-20'), v.description('As 2026-11-20.'));
 
 function isTimezone(name: string): boolean {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CATALOG, validateBody } from '../../../protocol/catalog/catalog.ts';
-import { submissionProblems } from '../../../protocol/catalog/forms.ts';
+import { submissionProblems } from '../../../protocol/catalog/form-submission.ts';
 import { acceptsOtherText, selectableIds, selectionProblem } from '../../../protocol/catalog/selection.ts';
 import { type Example, fullExample, MODEL_EXAMPLES } from './examples.ts';
 
