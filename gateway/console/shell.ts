@@ -2,10 +2,10 @@
  * GET /console and what lies below it that is no interface: the console app (docs/specification/console-app.md), as web/console/bundle.mjs
  * made it. One page for all addresses, which asks for the rest itself; scripts and styles by names that change with their contents.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { Refusal } from '../../protocol/errors.ts';
-import { etagOf, noneMatch } from '../http/etag.ts';
-import { defineRoute, type Reply, type Route } from '../route.ts';
+import { StaticFile } from '../http/static-file.ts';
+import { defineRoute, type Route } from '../route.ts';
 import { followConsoleLink, sessionCookie } from './operator-session.ts';
 
 /** Beside the compiled program. */
@@ -38,50 +38,6 @@ const PAGE_HEADERS = {
 const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' };
 const ASSET_TYPES: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 
-/** Encodings that files lie here in, the smallest first, by the ending of their name. */
-const ENCODINGS = { br: 'br', gzip: 'gz' } as const;
-type Encoding = keyof typeof ENCODINGS;
-
-/** The first encoding of ours that the header accepts; undefined: the file as it is. */
-function encodingOf(acceptEncoding: string): Encoding | undefined {
-  const accepted = acceptEncoding.split(',').flatMap((part) => {
-    const [name = '', quality = ''] = part.split(';');
-    return quality.trim() === 'q=0' ? [] : [name.trim().toLowerCase()];
-  });
-  return (Object.keys(ENCODINGS) as Encoding[]).find((encoding) => accepted.includes(encoding));
-}
-
-type Variant = Encoding | 'identity';
-
-/** A file with its compressed copies, read once. */
-class StaticFile {
-  readonly #variants: ReadonlyMap<Variant, Uint8Array>;
-  readonly #tag: string;
-  readonly #headers: Readonly<Record<string, string>>;
-
-  constructor(path: string, headers: Readonly<Record<string, string>>) {
-    const read = (ending: string) => readFileSync(new URL(path + ending, FOLDER));
-    this.#variants = new Map<Variant, Uint8Array>([
-      ['identity', read('')],
-      ['br', read('.br')],
-      ['gzip', read('.gz')],
-    ]);
-    this.#tag = etagOf(read('').toString('utf8')).slice(1, -1);
-    this.#headers = { ...headers, Vary: 'Accept-Encoding' };
-  }
-
-  reply(header: (name: string) => string): Reply {
-    const encoding = encodingOf(header('accept-encoding'));
-    const variant = encoding ?? 'identity';
-    // Bytes differ by encoding, so tags do (RFC 9110, section 8.8.3).
-    const etag = `"${this.#tag}-${variant}"`;
-    const headers = { ...this.#headers, ETag: etag };
-    if (noneMatch(header('if-none-match'), etag)) return { kind: 'empty', status: 304, headers };
-    const body = this.#variants.get(variant) as Uint8Array;
-    return { kind: 'bytes', status: 200, body, headers: encoding === undefined ? headers : { ...headers, 'Content-Encoding': encoding } };
-  }
-}
-
 /** The page and its assets by name; made at the first request, so that a program without them starts as well. */
 interface App {
   readonly page: StaticFile;
@@ -96,9 +52,9 @@ function openApp(): App {
     const names = readdirSync(new URL('assets/', FOLDER)).filter((name) => name.endsWith('.js') || name.endsWith('.css'));
     const assets = names.map((name) => {
       const headers = { ...ASSET_HEADERS, 'Content-Type': ASSET_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? '' };
-      return [name, new StaticFile(`assets/${name}`, headers)] as const;
+      return [name, new StaticFile(new URL(`assets/${name}`, FOLDER), headers)] as const;
     });
-    app = { page: new StaticFile('index.html', PAGE_HEADERS), assets: new Map(assets) };
+    app = { page: new StaticFile(new URL('index.html', FOLDER), PAGE_HEADERS), assets: new Map(assets) };
     return app;
   } catch {
     throw new Refusal(
