@@ -57,6 +57,8 @@ export interface BlockSurroundings {
   readonly locale: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Where a picture is loaded from in the place of its own address: an app that lets pages load nothing from elsewhere has its own copy. */
+  readonly picture?: (address: string) => string;
   /** Draws Markdown. `isGrowing`: more of it is coming. */
   readonly Prose: ComponentType<{ readonly md: string; readonly isGrowing?: boolean }>;
 }

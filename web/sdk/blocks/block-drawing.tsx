@@ -1,0 +1,57 @@
+/**
+ * Draws one block in whatever state it is (BLOCKVIEW-2): a skeleton while it is announced, its drawing once it is ready, and its fallback
+ * text where there is no drawing, where it never became ready, or where its drawing throws.
+ */
+import { Component, type ComponentType } from 'preact';
+import type { Block } from '../../../protocol/catalog/block.ts';
+import { fallbackOf } from '../../client/conversation/answer-blocks.ts';
+import type { BlockProps, BlockState, ComponentName } from './block-view.ts';
+import { Skeleton } from './parts/skeleton.tsx';
+import { BLOCK_VIEWS } from './views.ts';
+
+/** The drawing of a type; undefined of one that this build does not know. */
+function viewOf(type: string): ComponentType<Omit<BlockProps<ComponentName>, 'body'> & { readonly body: Block['body'] }> | undefined {
+  // The body is what the service's schema for this type has let through.
+  return Object.hasOwn(BLOCK_VIEWS, type) ? (BLOCK_VIEWS[type as ComponentName] as unknown as ReturnType<typeof viewOf>) : undefined;
+}
+
+function Fallback({ text }: { readonly text: string }) {
+  return text === '' ? null : <p class="fallback">{text}</p>;
+}
+
+function Ready({ block, answer, call, isNewest, around }: Omit<BlockState, 'block'> & { readonly block: Block }) {
+  const View = viewOf(block.block_type);
+  if (View === undefined) return null;
+  return <View block={block} body={block.body} answer={answer} call={call} isNewest={isNewest} around={around} />;
+}
+
+export class BlockDrawing extends Component<BlockState, { readonly broken?: BlockState['block'] | undefined }> {
+  override state: { readonly broken?: BlockState['block'] | undefined } = {};
+
+  override componentDidCatch(): void {
+    this.setState({ broken: this.props.block });
+  }
+
+  /** Another state of a block that could not be drawn is tried again. */
+  #content() {
+    const { block, around, ...others } = this.props;
+    if (block.phase === 'announced') {
+      if (block.blockType !== 'text') return <Skeleton type={block.blockType} label={around.words.loading} />;
+      return block.text === '' ? <Skeleton type="text" label={around.words.loading} /> : <around.Prose md={block.text} isGrowing />;
+    }
+    if (block.phase === 'unfinished' && block.blockType === 'text' && block.text !== '') return <around.Prose md={block.text} />;
+    const isDrawn = block.phase === 'ready' && viewOf(block.blockType) !== undefined && this.state.broken !== block;
+    return isDrawn ? <Ready block={block.block} around={around} {...others} /> : <Fallback text={fallbackOf(block)} />;
+  }
+
+  override render() {
+    const { block } = this.props;
+    const label = block.phase === 'ready' ? block.block.a11y_label : undefined;
+    const group = label === undefined || label === '' ? {} : { role: 'group' as const, 'aria-label': label };
+    return (
+      <div class="block" data-type={block.blockType} {...group}>
+        {this.#content()}
+      </div>
+    );
+  }
+}

@@ -1,0 +1,149 @@
+/** `confirm_card`: asks before something is changed. Nothing is done until the service has recorded the person's yes. */
+import { useState } from 'preact/hooks';
+import type { BlockProps, BlockSurroundings, BodyOf } from './block-view.ts';
+import { CardEdit } from './card-edit.tsx';
+import { useClock } from './parts/clock-hook.ts';
+import { leftWords } from './parts/formats.ts';
+import { Icon } from './parts/icon.tsx';
+import { filled } from './words.ts';
+
+type Body = BodyOf<'confirm_card'>;
+type Call = BlockProps<'confirm_card'>['call'];
+
+/** From here on the time left is shown: before, it only makes nervous. */
+const COUNTDOWN_MS = 10 * 60_000;
+
+/** Letters that look alike are the same letters, as the service compares them. */
+const plain = (words: string) => words.normalize('NFC').trim();
+
+/** What came of a card that was answered, in words and a mark. */
+function outcomeOf(status: Body['status'], call: Call, around: BlockSurroundings): { readonly words: string; readonly tone: string } {
+  const { words } = around;
+  if (status === 'declined') return { words: words.declined, tone: '' };
+  if (status === 'expired') return { words: words.expired, tone: '' };
+  if (call?.phase === 'running' || call?.phase === 'answered' || call?.phase === 'sending')
+    return { words: words.working, tone: 'is-busy' };
+  const result = call?.result;
+  if (result === undefined || result.status === 'ok')
+    return { words: result === undefined ? words.confirmedCard : words.callDone, tone: 'is-ok' };
+  if (result.status === 'timeout') return { words: words.callUnknown, tone: 'is-bad' };
+  return { words: filled(words.callFailed, { reason: result.error ?? words.failed }), tone: 'is-bad' };
+}
+
+function Fields({
+  fields,
+  onEdit,
+  around,
+}: {
+  readonly fields: Body['fields'];
+  readonly onEdit: (() => void) | undefined;
+  readonly around: BlockSurroundings;
+}) {
+  if (fields === undefined || fields.length === 0) return null;
+  return (
+    <dl>
+      {fields.map(({ param, label, display, editable, error }) => (
+        <div key={param}>
+          <dt>{label}</dt>
+          <dd>
+            <span>{display === '' ? '–' : display}</span>
+            {editable && onEdit !== undefined ? (
+              <button type="button" class="link" onClick={onEdit} aria-label={`${around.words.edit}: ${label}`}>
+                {around.words.edit}
+              </button>
+            ) : null}
+            {error ? <p class="note is-bad">{error}</p> : null}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Ask({ body, call, around }: { readonly body: Body; readonly call: Call; readonly around: BlockSurroundings }) {
+  const { invocation_id: id, risk, confirm_label: yes, decline_label: no, type_to_confirm: word, edit_state: editState } = body;
+  const [typed, setTyped] = useState('');
+  const { words, ask } = around;
+  const isBusy = call?.phase === 'deciding' || call?.phase === 'editing';
+  const isTyped = word === undefined || plain(typed) === plain(word);
+  const canConfirm = !isBusy && isTyped && editState === 'idle';
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (canConfirm) ask.confirm(id, word === undefined ? undefined : typed);
+  };
+  const [before = '', after = ''] = words.typeToConfirm.split('{word}');
+  return (
+    <form onSubmit={submit} noValidate>
+      {word === undefined ? null : (
+        <label class="asked">
+          <span class="label">
+            {before}
+            <b>{word}</b>
+            {after}
+          </span>
+          <input
+            class="field"
+            value={typed}
+            disabled={isBusy}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellcheck={false}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      <div class="buttons is-pair">
+        <button type="button" class="button is-secondary" disabled={isBusy} onClick={() => ask.decline(id)}>
+          {no}
+        </button>
+        <button type="submit" class={`button ${risk === 'destructive' ? 'is-danger' : 'is-primary'}`} disabled={!canConfirm}>
+          {yes}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+export function ConfirmCard({ body, call, around }: BlockProps<'confirm_card'>) {
+  const { title, summary, fields, expires_at: expiresAt, status, edit_state: editState } = body;
+  const { words, locale } = around;
+  const [isEditing, setEditing] = useState(editState === 'rejected');
+  const nowMs = useClock(around.now, status === 'pending');
+  const leftMs = Date.parse(expiresAt) - nowMs;
+  const shown = status === 'pending' && leftMs <= 0 ? 'expired' : status;
+  const isPending = shown === 'pending';
+  const edits = isPending && isEditing;
+  const outcome = outcomeOf(shown, call, around);
+  return (
+    <article class={`card confirm ${isPending ? '' : 'is-past'}`} aria-label={title}>
+      <div class="title">{title}</div>
+      {summary === title ? null : <p class="summary">{summary}</p>}
+      {edits ? (
+        <CardEdit body={body} call={call} around={around} onEnd={() => setEditing(false)} />
+      ) : (
+        <Fields fields={fields} onEdit={isPending ? () => setEditing(true) : undefined} around={around} />
+      )}
+      {isPending && call?.failure !== undefined && !edits ? (
+        <p class="note is-bad" role="alert">
+          <Icon name="warning" />
+          {call.failure.message}
+        </p>
+      ) : null}
+      {isPending && !edits ? <Ask body={body} call={call} around={around} /> : null}
+      {isPending && leftMs < COUNTDOWN_MS ? (
+        <p class="note">
+          <Icon name="clock" />
+          {filled(words.expiresIn, { time: leftWords(leftMs, locale) })}
+        </p>
+      ) : null}
+      {isPending ? null : (
+        <p class={`note ${outcome.tone}`} role="status">
+          <Icon
+            name={outcome.tone === 'is-ok' ? 'check' : outcome.tone === 'is-bad' ? 'warning' : shown === 'expired' ? 'clock' : 'dash'}
+          />
+          {outcome.words}
+        </p>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,90 @@
+/** `item_list`: things found, as a list, a grid or in a row that is moved sideways. */
+import type { BlockProps, BlockSurroundings, BodyOf } from './block-view.ts';
+import { ActionButton } from './parts/action-button.tsx';
+import { money, number } from './parts/formats.ts';
+import { Icon } from './parts/icon.tsx';
+import { hrefOf, Link } from './parts/link.tsx';
+import { Picture } from './parts/picture.tsx';
+import { filled } from './words.ts';
+
+type Item = BodyOf<'item_list'>['items'][number];
+
+function ItemWords({
+  item: { title, subtitle, image, price, badge },
+  around,
+}: {
+  readonly item: Item;
+  readonly around: BlockSurroundings;
+}) {
+  return (
+    <>
+      <span class="frame">
+        <Picture around={around} image={image} class="is-item" />
+        {image === undefined ? <Icon name="box" /> : null}
+        {badge ? <span class="badge">{badge}</span> : null}
+      </span>
+      <span class="grow">
+        <b>{title}</b>
+        {subtitle ? <small>{subtitle}</small> : null}
+      </span>
+      {price === undefined ? null : <span class="price">{money(price, around.locale)}</span>}
+    </>
+  );
+}
+
+/** An item: pressed as a whole where its tap is simple; with a button of its own where something is copied. */
+function ItemView({ item, around }: { readonly item: Item; readonly around: BlockSurroundings }) {
+  const { tap } = item;
+  const words = <ItemWords item={item} around={around} />;
+  if (tap === undefined) return <div class="row">{words}</div>;
+  if (tap.kind === 'send' || tap.kind === 'open_screen') {
+    const press = () => (tap.kind === 'send' ? around.ask.say(tap.target) : around.ask.openScreen(tap.target, {}));
+    return (
+      <button type="button" class="row" onClick={press}>
+        {words}
+      </button>
+    );
+  }
+  const href = tap.kind === 'open_url' ? hrefOf('url', tap.target) : undefined;
+  if (href !== undefined) {
+    return (
+      <Link class="row" href={href} around={around}>
+        {words}
+      </Link>
+    );
+  }
+  return (
+    <div class="row">
+      {words}
+      <ActionButton action={tap} around={around} />
+    </div>
+  );
+}
+
+export function ItemList({ body: { title, layout, items, total }, around }: BlockProps<'item_list'>) {
+  const { words, locale, ask } = around;
+  const isMore = total !== undefined && total > items.length;
+  const count = isMore ? filled(words.shown, { count: number(items.length, locale), total: number(total, locale) }) : undefined;
+  return (
+    <div class="items">
+      {title || count ? (
+        <div class="head">
+          <span class="title">{title}</span>
+          {count === undefined ? null : <span class="aside">{count}</span>}
+        </div>
+      ) : null}
+      <ul class={`is-${layout} ${layout === 'list' ? 'card rows' : ''}`}>
+        {items.map((item) => (
+          <li key={item.id}>
+            <ItemView item={item} around={around} />
+          </li>
+        ))}
+      </ul>
+      {isMore ? (
+        <button type="button" class="pill" onClick={() => ask.say(words.more)}>
+          {words.more}
+        </button>
+      ) : null}
+    </div>
+  );
+}

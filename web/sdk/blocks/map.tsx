@@ -1,0 +1,32 @@
+/** `map`: where things lie to each other, as a drawing of our own: nothing is fetched for it. A press opens a map of the world. */
+import type { BlockProps } from './block-view.ts';
+import { Icon } from './parts/icon.tsx';
+import { useLazy } from './parts/lazy-hook.ts';
+import { Link } from './parts/link.tsx';
+import { mapAddress } from './parts/map-address.ts';
+
+const loadDrawing = () => import('./lazy/map-drawing.tsx');
+
+export function MapView({ body, around }: BlockProps<'map'>) {
+  const drawing = useLazy(loadDrawing);
+  return (
+    <div class="card map">
+      <div class="ground" role="img" aria-label={body.alt}>
+        {drawing === undefined ? null : <drawing.MapDrawing body={body} locale={around.locale} />}
+      </div>
+      <ol class="rows">
+        {body.markers.map(({ id, label, lat, lng }, at) => (
+          <li key={id}>
+            <Link class="row" href={mapAddress(lat, lng)} around={around}>
+              <span class="number" aria-hidden="true">
+                {at + 1}
+              </span>
+              <span class="grow">{label}</span>
+              <Icon name="out" class="is-way" />
+            </Link>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

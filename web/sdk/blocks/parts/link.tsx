@@ -1,0 +1,36 @@
+/** Addresses that a person may follow, and how (BLOCKVIEW-4): https, mailto and tel; whatever else a block names stays text. */
+import type { ComponentChildren } from 'preact';
+import { isEmail, isHttpsUrl, isPhone } from '../../../../protocol/catalog/text-checks.ts';
+import type { BlockSurroundings } from '../block-view.ts';
+
+export type AddressKind = 'url' | 'phone' | 'email';
+
+/** The address to follow; undefined when it is none of its kind. */
+export function hrefOf(kind: AddressKind, value: string): string | undefined {
+  if (kind === 'url') return isHttpsUrl(value) ? value : undefined;
+  if (kind === 'email') return isEmail(value) ? `mailto:${encodeURIComponent(value).replace('%40', '@')}` : undefined;
+  const digits = value.replaceAll(/[^\d+*#]/g, '');
+  return isPhone(value) && digits !== '' ? `tel:${encodeURIComponent(digits).replace('%2B', '+')}` : undefined;
+}
+
+interface LinkProps {
+  /** Of `hrefOf`. */
+  readonly href: string;
+  readonly around: BlockSurroundings;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A link that opens beside the app, unless the app opens it itself. */
+export function Link({ href, around, class: className, children }: LinkProps) {
+  const isPage = href.startsWith('https:');
+  const follow = (event: Event) => {
+    if (around.ask.openLink(href)) event.preventDefault();
+  };
+  return (
+    <a class={className ?? 'link'} href={href} onClick={follow} {...(isPage ? { target: '_blank', rel: 'noopener noreferrer' } : {})}>
+      {children}
+      {isPage ? <span class="unseen"> ({around.words.opensNewTab})</span> : null}
+    </a>
+  );
+}
