@@ -41,7 +41,7 @@ const sources = include.flatMap((name) =>
 );
 
 /** What runs in a browser: types are checked with a browser's, and scripts are made by each folder's own bundle.mjs, where it has one. */
-const apps = ['console', 'sdk'].map((name) => join('web', name));
+const apps = ['console', 'sdk', 'demo'].map((name) => join('web', name));
 const isOfApp = (path) => apps.some((app) => path.startsWith(join(root, app) + sep) || path.startsWith(join(dist, app) + sep));
 
 /** Contents, not times: a checkout or a copy sets those anew. Dependencies count by what the lock file names. */
@@ -58,7 +58,7 @@ for (const path of made) {
   if (!existsSync(join(root, relative(dist, path).replace(/\.js(?:\.map)?$/, '.ts')))) rmSync(path);
 }
 const isWhole =
-  existsSync(join(dist, 'web', 'console', 'index.html')) &&
+  ['console/index.html', 'demo/components.html'].every((page) => existsSync(join(dist, 'web', page))) &&
   sources
     .filter((path) => /(?<!\.d)\.ts$/.test(path) && !isOfApp(path))
     .every((path) => made.has(join(dist, relative(root, path)).replace(/\.ts$/, '.js')));

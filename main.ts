@@ -5,6 +5,7 @@ import { arrivalRoutes } from './gateway/cells/arrivals.ts';
 import { cellRoutes } from './gateway/cells/routes.ts';
 import { issueConsoleLink, shareFailedLogins } from './gateway/console/operator-session.ts';
 import { consoleRoutes } from './gateway/console/routes.ts';
+import { demoRoutes } from './gateway/demo.ts';
 import { documentRoutes } from './gateway/docs.ts';
 import { runtimeRoutes } from './gateway/runtime/routes.ts';
 import { type Server, startServer } from './gateway/server.ts';
@@ -118,7 +119,14 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     port: config.port,
     sharesPort: config.supervised !== undefined,
     services,
-    routes: [...runtimeRoutes, ...setupRoutes, ...consoleRoutes, ...documentRoutes, ...(services.cells === null ? [] : betweenCells)],
+    routes: [
+      ...runtimeRoutes,
+      ...setupRoutes,
+      ...consoleRoutes,
+      ...demoRoutes,
+      ...documentRoutes,
+      ...(services.cells === null ? [] : betweenCells),
+    ],
   });
   services.node.send({ type: 'serve', url: publicUrlOf({ ...config, publicUrl: undefined }, server.port) });
   services.log.info({ port: server.port, model: composed.model.name }, 'listening');

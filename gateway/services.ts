@@ -42,6 +42,11 @@ export interface GatewayConfig {
   readonly inspector?: InspectorConfig | undefined;
 }
 
+export interface DemoPages {
+  /** Publishable key of the demo app; undefined once a person has deleted it. */
+  readonly key: string | undefined;
+}
+
 export interface Services {
   readonly config: GatewayConfig;
   readonly storage: Storage;
@@ -62,6 +67,8 @@ export interface Services {
   readonly uploads: UploadReceiver;
   /** Absent: large bodies are read on the event loop as small ones are. */
   readonly largeBodies?: LargeBodies;
+  /** The demo's pages; absent: they are off. */
+  readonly demo?: DemoPages | undefined;
   readonly log: Logger;
   /** Says when new work is refused; absent: never. */
   readonly load?: LoadWatch;

@@ -162,8 +162,8 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     demo,
     actors,
     services: {
-      ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs },
-      node,
+      ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs, node },
+      demo: config.demo ? { key: demo?.live } : undefined,
       cluster: composed.view(census),
       counts: composed.counts,
       cells: open?.cells ?? null,

@@ -71,6 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const WEB_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/client/': ['protocol/'],
   'web/sdk/': ['web/client/', 'protocol/', 'types/'],
+  'web/demo/': ['web/sdk/', 'web/client/', 'protocol/'],
   'web/console/': ['web/client/', 'protocol/', 'machines/'],
 };
 
@@ -130,7 +131,7 @@ const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   'eventsource-parser': ['web/client'],
   xstate: ['machines'],
   '@xstate/store': ['actors', 'web/client', 'web/console'],
-  preact: ['web/console', 'web/sdk'],
+  preact: ['web/console', 'web/sdk', 'web/demo'],
   'preact-iso': ['web/console'],
 };
 

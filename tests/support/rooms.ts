@@ -1,11 +1,11 @@
 /** The rooms of the program at the top of the repository, and what of a path is theirs. */
 export const ROOMS = ['actors', 'assistant', 'gateway', 'machines', 'program', 'protocol', 'storage', 'watch', 'web'] as const;
 
-/** Where the console app lies as browsers load it, bundled with its libraries. */
-const BUNDLED = 'web/console/assets/';
+/** Where scripts lie as browsers load them, bundled with their libraries. */
+const BUNDLED = ['web/console/assets/', 'web/demo/assets/'];
 
 /** Whether a path relative to the project, or to its compiled files, is of the program: in a room, or at the root. */
 export function isOfProgram(path: string): boolean {
-  if (path.startsWith(BUNDLED)) return false;
+  if (BUNDLED.some((folder) => path.startsWith(folder))) return false;
   return !path.includes('/') || ROOMS.some((room) => path.startsWith(`${room}/`));
 }

@@ -1,0 +1,108 @@
+/**
+ * The demo in a browser (docs/specification/demo.md), as web/demo/bundle.mjs made it: the shop at /demo, and the page of components. With
+ * DEMO=off neither is there.
+ */
+import { readdirSync } from 'node:fs';
+import { Refusal } from '../protocol/errors.ts';
+import { StaticFile } from './http/static-file.ts';
+import { defineRoute, type Route } from './route.ts';
+import type { Services } from './services.ts';
+
+/** Beside the compiled program. */
+const FOLDER = new URL('../web/demo/', import.meta.url);
+
+/** As strict as an app's own policy may be (DEMO-2): nothing inline, nothing from elsewhere, no markup made of text. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const NO_SNIFF = { 'X-Content-Type-Options': 'nosniff' };
+const PAGE_HEADERS = {
+  ...NO_SNIFF,
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-cache',
+  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  'Referrer-Policy': 'no-referrer',
+};
+const SCRIPT_HEADERS = {
+  ...NO_SNIFF,
+  'Content-Type': 'text/javascript; charset=utf-8',
+  'Cache-Control': 'public, max-age=31536000, immutable',
+};
+/** A picture has its colours in it, and neither scripts nor anything from elsewhere. */
+const PICTURE_HEADERS = {
+  ...NO_SNIFF,
+  'Content-Type': 'image/svg+xml',
+  'Cache-Control': 'public, max-age=3600',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+};
+
+/** Files of a folder by name, those that end so. */
+function filesIn(folder: string, ending: string, headers: Readonly<Record<string, string>>): ReadonlyMap<string, StaticFile> {
+  const names = readdirSync(new URL(folder, FOLDER)).filter((name) => name.endsWith(ending));
+  return new Map(names.map((name) => [name, new StaticFile(new URL(`${folder}${name}`, FOLDER), headers)]));
+}
+
+interface Demo {
+  readonly pages: ReadonlyMap<string, StaticFile>;
+  readonly assets: ReadonlyMap<string, StaticFile>;
+  readonly pictures: ReadonlyMap<string, StaticFile>;
+}
+
+/** Read at the first request, so that a program without it starts as well. */
+let read: Demo | undefined;
+
+/** @throws Refusal `not_found` when the demo is off, or was not built */
+function openDemo({ demo }: Services): Demo {
+  if (demo === undefined) throw new Refusal('not_found', 'The demo is off in this installation.');
+  if (read !== undefined) return read;
+  try {
+    read = {
+      pages: filesIn('./', '.html', PAGE_HEADERS),
+      assets: filesIn('assets/', '.js', SCRIPT_HEADERS),
+      pictures: filesIn('pictures/', '.svg', PICTURE_HEADERS),
+    };
+    return read;
+  } catch {
+    throw new Refusal('not_found', 'This installation has no demo pages. Run npm run build.');
+  }
+}
+
+/** The file of this name. @throws Refusal `not_found` */
+function found(files: ReadonlyMap<string, StaticFile>, name: string): StaticFile {
+  const file = files.get(name);
+  if (file === undefined) throw new Refusal('not_found', 'There is no such file in this release. Load the page again.');
+  return file;
+}
+
+const componentsRoute = defineRoute({
+  method: 'GET',
+  path: '/demo/components',
+  caller: 'anyone',
+  handle: ({ header }, services) => found(openDemo(services).pages, 'components.html').reply(header),
+});
+
+const assetRoute = defineRoute({
+  method: 'GET',
+  path: '/demo/assets/:name',
+  caller: 'anyone',
+  handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).assets, name).reply(header),
+});
+
+const pictureRoute = defineRoute({
+  method: 'GET',
+  path: '/demo/pictures/:name',
+  caller: 'anyone',
+  handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).pictures, `${name}`).reply(header),
+});
+
+export const demoRoutes: readonly Route[] = [componentsRoute, assetRoute, pictureRoute];

@@ -1,0 +1,14 @@
+/** The page of components: every one in every state, drawn by the widget's own drawings. What a person does on it stays on it. */
+import { render } from 'preact';
+import blocksSheet from '../../sdk/look/blocks.css';
+import tokensSheet from '../../sdk/look/tokens.css';
+import pageSheet from '../look/components.css';
+import { Page } from './page.tsx';
+
+document.adoptedStyleSheets = [tokensSheet, blocksSheet, pageSheet].map((text) => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  return sheet;
+});
+const root = document.getElementById('page');
+if (root !== null) render(<Page />, root);
