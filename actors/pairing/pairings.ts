@@ -13,7 +13,7 @@ import { type PairingRow, readPairingByCode, readUnclaimed } from '../../storage
 import { hashSecret } from '../../storage/setup/setup-access.ts';
 import type { DeviceRef } from '../caller.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
-import { isToBeEnded, type PairingState, pairingMachine, pairingState, replacedPairings } from './state.ts';
+import { isToBeEnded, type PairingState, pairingEnd, pairingMachine, pairingState, pairingTrace, replacedPairings } from './state.ts';
 import { type PairingRef, PairingWatch, type WatchServices } from './watch.ts';
 
 const CODE_MS = PAIRING_CODE_MINUTES * 60_000;
@@ -77,7 +77,7 @@ export class Pairings {
       const replaced = replacedPairings(readUnclaimed(db, appId), openedAtMs);
       const input = { id, appId, codeHash: hashSecret(code), codeExpiresAtMs, nowMs: openedAtMs, replaced };
       if (!(await storage.write(organisationId, 'openPairing', input))) return OVERTAKEN;
-      for (const pairingId of replaced) this.#changed(pairingId);
+      for (const { id: pairingId } of replaced) this.#changed(pairingId);
       return { id, code, codeExpiresAtMs };
     });
   }
@@ -96,13 +96,15 @@ export class Pairings {
     if (row === undefined || row.claimedAtMs !== null) throw noSuchPairing();
     const nowMs = this.#services.nowMs();
     const watchedUntilMs = nowMs + WATCH_MS;
-    const { state } = pairingMachine(row).send({ type: 'pairing.claim', nowMs, watchedUntilMs });
+    const machine = pairingMachine(row);
+    const { state } = machine.send({ type: 'pairing.claim', nowMs, watchedUntilMs });
+    const trace = pairingTrace(row, machine);
     const { id, codeExpiresAtMs } = row;
     if (state !== 'claimed') {
-      if (row.endedAtMs === null) await storage.write(organisationId, 'endPairing', { id, claimedAtMs: null, nowMs });
+      if (row.endedAtMs === null) await storage.write(organisationId, 'endPairing', { id, claimedAtMs: null, nowMs, trace });
       throw noSuchPairing();
     }
-    const claimed = await storage.write(organisationId, 'claimPairing', { id, codeExpiresAtMs, deviceId, watchedUntilMs, nowMs });
+    const claimed = await storage.write(organisationId, 'claimPairing', { id, codeExpiresAtMs, deviceId, watchedUntilMs, nowMs, trace });
     if (!claimed) throw noSuchPairing();
     this.#changed(id);
     return { pairingId: id, watchedUntilMs };
@@ -114,9 +116,9 @@ export class Pairings {
     const nowMs = this.#services.nowMs();
     const state = pairingState(row, nowMs);
     if (!isToBeEnded(row, state)) return state;
-    const { id, claimedAtMs } = row;
+    const { id } = row;
     try {
-      await storage.write(organisationId, 'endPairing', { id, claimedAtMs, nowMs });
+      await storage.write(organisationId, 'endPairing', pairingEnd(row, nowMs));
     } catch (error) {
       // Reading works on a disk that takes no writes, too.
       log.warn({ err: error, pairing_id: id }, 'storing that a session or pairing expired failed: callers are told that it expired');

@@ -1,7 +1,9 @@
 /** What state a pairing's row is in at a time: the machine decides, and deadlines are evaluated whenever a row is read. */
 import { type PairingState, pairing } from '../../machines/pairing.ts';
 import { type Stepper, stepper } from '../../machines/step.ts';
-import { OPEN_PAIRINGS_MAX, type PairingRow } from '../../storage/setup/pairings.ts';
+import { OPEN_PAIRINGS_MAX, type PairingEnd, type PairingRow, type ReplacedPairing } from '../../storage/setup/pairings.ts';
+import type { NewTrace } from '../../storage/traces/traces.ts';
+import { takenTrace } from '../taken-trace.ts';
 
 export type { PairingState } from '../../machines/pairing.ts';
 
@@ -23,12 +25,24 @@ export function isToBeEnded({ endedAtMs }: PairingRow, state: PairingState): boo
   return endedAtMs === null && (state === 'expired' || state === 'over');
 }
 
+/** The steps that `machine` made from this row, for the commit that changes it. */
+export function pairingTrace({ claimedAtMs, codeExpiresAtMs }: PairingRow, machine: Stepper<typeof pairing>): NewTrace | null {
+  return takenTrace(pairing, machine, claimedAtMs === null ? { dueAtMs: codeExpiresAtMs } : undefined);
+}
+
+/** What is written when the row is found to be over at `nowMs`. */
+export function pairingEnd(row: PairingRow, nowMs: number): PairingEnd {
+  const machine = pairingMachine(row);
+  machine.send({ type: 'pairing.expire', nowMs });
+  return { id: row.id, claimedAtMs: row.claimedAtMs, nowMs, trace: pairingTrace(row, machine) };
+}
+
 /** Which of an app's `unclaimed` pairings, newest first, are replaced to make room for one more code: the oldest beyond the limit. */
-export function replacedPairings(unclaimed: readonly PairingRow[], nowMs: number): string[] {
+export function replacedPairings(unclaimed: readonly PairingRow[], nowMs: number): ReplacedPairing[] {
   return unclaimed
-    .map((row) => ({ id: row.id, machine: pairingMachine(row) }))
+    .map((row) => ({ row, machine: pairingMachine(row) }))
     .filter(({ machine }) => machine.send({ type: 'pairing.expire', nowMs }).state === 'open')
     .slice(OPEN_PAIRINGS_MAX - 1)
     .filter(({ machine }) => machine.send({ type: 'pairing.replaced' }).state === 'expired')
-    .map(({ id }) => id);
+    .map(({ row, machine }) => ({ id: row.id, trace: pairingTrace(row, machine) }));
 }

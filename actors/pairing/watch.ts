@@ -15,7 +15,7 @@ import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from '../frame
 import { Readers } from '../readers.ts';
 import type { WatchedTurn } from '../turns/device-watchers.ts';
 import type { ActorSystem } from '../turns/turns.ts';
-import { isToBeEnded, type PairingState, pairingState } from './state.ts';
+import { isToBeEnded, type PairingState, pairingEnd, pairingState } from './state.ts';
 import { StreamRedactor } from './stream-redactor.ts';
 
 export interface WatchServices {
@@ -126,14 +126,14 @@ export class PairingWatch {
   }
 
   /** Writes the expiry before pages see it, so that it holds when the clock is set back. */
-  async #writeEnd({ id, claimedAtMs }: PairingRow): Promise<void> {
+  async #writeEnd(row: PairingRow): Promise<void> {
     this.#isEndWritten = true;
     const { storage, nowMs } = this.#services;
     try {
-      await storage.write(this.#ref.organisationId, 'endPairing', { id, claimedAtMs, nowMs: nowMs() });
+      await storage.write(this.#ref.organisationId, 'endPairing', pairingEnd(row, nowMs()));
     } catch (error) {
       this.#services.log.warn(
-        { err: error, pairing_id: id },
+        { err: error, pairing_id: row.id },
         'storing that a session or pairing expired failed: callers are told that it expired',
       );
     }

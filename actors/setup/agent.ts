@@ -9,7 +9,7 @@ import type { SessionRef } from '../../storage/setup/setup-access.ts';
 import { type NewSetupEvent, readDetected, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { refusalIn, sessionRows } from './admission.ts';
-import { goesLiveWithoutSession } from './go-live.ts';
+import { goingLiveWithoutSession } from './go-live.ts';
 import { releaseOf } from './release.ts';
 import type { Committed, SessionChange, SessionWork } from './session.ts';
 import type { SetupSessions } from './sessions.ts';
@@ -98,8 +98,8 @@ export class SetupAgent {
     return this.#call(ref, ({ session }) => {
       session.send({ type: 'session.complete' });
       const { app } = sessionRows(this.#storage, ref);
-      const goesLive = goesLiveWithoutSession(this.#storage.organisation(ref.organisationId), app);
-      const detail = app.live || goesLive ? null : releaseOf(app).note;
+      const goesLive = goingLiveWithoutSession(this.#storage.organisation(ref.organisationId), app);
+      const detail = app.live || goesLive !== null ? null : releaseOf(app).note;
       return { outcome: body, goesLive, events: [line('done', 'done', 'The agent finished.', detail)] };
     });
   }

@@ -15,6 +15,7 @@ import type { SessionRef } from '../../storage/setup/setup-access.ts';
 import { type CommitSessionInput, type NewSetupEvent, readSession, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { NewTrace } from '../../storage/traces/traces.ts';
 import type { Announcer } from '../announcements.ts';
 import type { NodeStore } from '../node.ts';
 import { Readers } from '../readers.ts';
@@ -68,8 +69,8 @@ export interface SessionChange {
   readonly outcome?: unknown;
   /** The step at which the session failed; null: the one that the agent was at last. */
   readonly failedStep?: AgentStepId | null;
-  /** True: the app goes live in the same transaction. */
-  readonly goesLive?: boolean;
+  /** Set: the app goes live in the same transaction, by this step of its machine. */
+  readonly goesLive?: { readonly trace: NewTrace | null } | null;
   /** Thrown after the commit: an expired session is closed as well as refused. */
   readonly refusal?: Refusal;
 }
@@ -242,17 +243,17 @@ export class SetupSession {
       panelTrace: panel.takeTrace(),
       nowMs: session.nowMs,
     };
-    const eventIds = await this.#commit(input, change.goesLive ?? false);
+    const eventIds = await this.#commit(input, change.goesLive ?? null);
     if (eventIds === null) return OVERTAKEN;
     this.#committed(row.revision + 1);
     return this.#told(change, { row: sessionOrRefuse(db, row.id), eventIds: eventIds.slice(0, change.events?.length ?? 0) });
   }
 
-  #commit(input: CommitSessionInput, goesLive: boolean): Promise<number[] | null> {
+  #commit(input: CommitSessionInput, goesLive: SessionChange['goesLive']): Promise<number[] | null> {
     const { storage } = this.#services;
     const { organisationId, appId } = this.ref;
-    if (!goesLive) return storage.write(organisationId, 'commitSetupSession', input);
-    const goLive = { appId, organisationId, nowMs: input.nowMs };
+    if (goesLive == null) return storage.write(organisationId, 'commitSetupSession', input);
+    const goLive = { appId, organisationId, nowMs: input.nowMs, trace: goesLive.trace };
     return storage.write(organisationId, 'commitSessionAndGoLive', { ...input, goLive });
   }
 

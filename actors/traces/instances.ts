@@ -82,7 +82,7 @@ export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
   });
 }
 
-/** The trace of a setup session, its panel or a knowledge source; undefined when nothing of it is kept. */
+/** The trace of what is an app's and no turn; undefined when nothing of it is kept. */
 export function readInstanceTrace(db: Connection, appId: string, machine: AppMachine, instance: string): InstanceTrace | undefined {
   const pieces = readTrace(db, { appId, machine, instance }, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
   return joined(machine, instance, null, pieces);

@@ -5,7 +5,7 @@ import { liveSource } from '../../actors/traces/live.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { readTurn } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { type AppMachine, readNewestTraces, readTurnOfRequest } from '../../storage/traces/traces.ts';
+import { APP_MACHINES, type AppMachine, readNewestTraces, readTurnOfRequest } from '../../storage/traces/traces.ts';
 import { defineRoute } from '../route.ts';
 import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 const HOURS_DEFAULT = 24;
 /** Longer than any trace is kept. */
 const HOURS_MAX = 24 * 999;
-const MACHINES: ReadonlySet<string> = new Set<AppMachine>(['setup-session', 'step-panel', 'knowledge-source']);
+const MACHINES: ReadonlySet<string> = new Set(APP_MACHINES);
 
 const WHICH = 'Say which trace: turn_id, request_id, or machine and instance.';
 

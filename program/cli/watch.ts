@@ -1,5 +1,6 @@
-/** Command: prints the steps of a turn, a setup session or a knowledge source as they are committed (TRACE-13). */
+/** Command: prints the steps of a turn, a setup session, a knowledge source, a pairing or an app as they are committed (TRACE-13). */
 import * as v from 'valibot';
+import { machineOfId } from '../../machines/instance-ids.ts';
 import type { Call, Command } from './command.ts';
 import { CommandFailed } from './surroundings.ts';
 
@@ -23,9 +24,8 @@ const OVER: ReadonlySet<string> = new Set(['completed', 'continued']);
 
 /** What the id is of: those that the service mints say it. */
 function queryOf(id: string): string {
-  const instance = `instance=${encodeURIComponent(id)}`;
-  if (id.startsWith('ses_')) return `machine=setup-session&${instance}`;
-  if (id.startsWith('src_')) return `machine=knowledge-source&${instance}`;
+  const machine = machineOfId(id);
+  if (machine !== undefined) return `machine=${machine}&instance=${encodeURIComponent(id)}`;
   return `turn_id=${encodeURIComponent(id)}`;
 }
 
@@ -59,7 +59,7 @@ async function watch(call: Call): Promise<void> {
 export const watchCommand: Command = {
   name: 'watch',
   usage: '<app> <id>',
-  does: 'Prints the steps of a turn (by its turn_id), a setup session or a knowledge source as they are committed.',
+  does: 'Prints the steps of a turn (by its turn_id), a setup session, a knowledge source, a pairing or an app as they are committed.',
   arity: [2, 2],
   options: { once: { does: 'print what there is and end' } },
   run: watch,

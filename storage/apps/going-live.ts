@@ -5,6 +5,7 @@
 
 import { addServerEvent, type CommitSessionInput, commitSetupSession, readLatestSession } from '../setup/setup-sessions.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { insertTrace, type NewTrace } from '../traces/traces.ts';
 import { requireAppRecord } from './apps.ts';
 import { publishDrafts, readDraft } from './drafts.ts';
 
@@ -12,6 +13,8 @@ export interface GoLiveInput {
   readonly appId: string;
   readonly organisationId: string;
   readonly nowMs: number;
+  /** The step of the app's machine; null or absent: it made none. */
+  readonly trace?: NewTrace | null;
 }
 
 export interface WentLive {
@@ -36,7 +39,7 @@ function lineOf(publishes: boolean, version: number | null): string {
 
 /** From now on live keys are served. Idempotent: the first time stays. @throws Refusal not_found. */
 function goLive(db: Connection, input: GoLiveInput): WentLive {
-  const { appId, organisationId, nowMs } = input;
+  const { appId, organisationId, nowMs, trace } = input;
   const app = requireAppRecord(db, appId, organisationId);
   if (app.live) return { wentLive: false, version: app.publishedVersion };
   const publishes = publishesDrafts(db, appId, app.settings.publishOnGoLive);
@@ -45,6 +48,7 @@ function goLive(db: Connection, input: GoLiveInput): WentLive {
     appId,
     nowMs,
   });
+  if (trace != null) insertTrace(db, { appId, machine: 'app-lifecycle', instance: appId, nowMs }, trace);
   const session = readLatestSession(db, appId);
   const line = { step: 'done', status: 'progress', title: lineOf(publishes, version), detail: null, data: null, origin: 'server' } as const;
   if (session !== undefined) addServerEvent(db, session.id, line, nowMs);

@@ -5,6 +5,7 @@
 import { Refusal } from '../../protocol/errors.ts';
 import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { insertTrace, type NewTrace } from '../traces/traces.ts';
 
 const pairingRow = columns({
   id: text,
@@ -54,6 +55,27 @@ export function organisationOfPairing(control: Connection, id: string): string |
   return directoryEntry.get(control, 'FROM pairing_directory WHERE pairing_id = :id', { id })?.organisationId;
 }
 
+/** A pairing that makes room for another, with the steps that led there; null or absent: there are none. */
+export interface ReplacedPairing {
+  readonly id: string;
+  readonly trace?: NewTrace | null;
+}
+
+/** A pairing that was found to be over. */
+export interface PairingEnd extends ReplacedPairing {
+  readonly claimedAtMs: number | null;
+  readonly nowMs: number;
+}
+
+interface KeptSteps extends ReplacedPairing {
+  readonly nowMs: number;
+}
+
+function keepTrace(db: Connection, { id, nowMs, trace }: KeptSteps): void {
+  const row = trace == null ? undefined : readPairing(db, id);
+  if (trace != null && row !== undefined) insertTrace(db, { appId: row.appId, machine: 'pairing', instance: id, nowMs }, trace);
+}
+
 /** @throws Refusal conflict when the app has WATCHED_PAIRINGS_MAX watched builds. */
 function refuseWithoutRoom(db: Connection, appId: string, nowMs: number): void {
   const watched = 'FROM pairings WHERE app_id = :appId AND ended_at_ms IS NULL AND watched_until_ms > :nowMs';
@@ -87,16 +109,18 @@ export const transactions = {
    */
   openPairing(
     db: Connection,
-    input: { id: string; appId: string; codeHash: string; codeExpiresAtMs: number; nowMs: number; replaced: readonly string[] },
+    input: { id: string; appId: string; codeHash: string; codeExpiresAtMs: number; nowMs: number; replaced: readonly ReplacedPairing[] },
   ): boolean {
     const { appId, nowMs, replaced, ...row } = input;
     refuseWithoutRoom(db, appId, nowMs);
-    const others = readUnclaimed(db, appId).filter(({ id, codeExpiresAtMs }) => codeExpiresAtMs > nowMs && !replaced.includes(id));
+    const others = readUnclaimed(db, appId).filter(
+      ({ id, codeExpiresAtMs }) => codeExpiresAtMs > nowMs && !replaced.some((one) => one.id === id),
+    );
     if (others.length >= OPEN_PAIRINGS_MAX) return false;
     const end = db.statement(
       'UPDATE pairings SET code_expires_at_ms = :nowMs, ended_at_ms = :nowMs WHERE id = :id AND claimed_at_ms IS NULL AND ended_at_ms IS NULL',
     );
-    for (const id of replaced) end.run({ id, nowMs });
+    for (const one of replaced) if (end.run({ id: one.id, nowMs }).changes === 1) keepTrace(db, { ...one, nowMs });
     forgetEnded(db, appId, nowMs);
     db.statement(
       `INSERT INTO pairings (id, app_id, code_hash, created_at_ms, code_expires_at_ms)
@@ -108,21 +132,25 @@ export const transactions = {
   /** Claims an open pairing. False when it was claimed, replaced or ended since its `codeExpiresAtMs` was read. */
   claimPairing(
     db: Connection,
-    input: { id: string; codeExpiresAtMs: number; deviceId: string; watchedUntilMs: number; nowMs: number },
+    input: { id: string; codeExpiresAtMs: number; deviceId: string; watchedUntilMs: number; nowMs: number; trace?: NewTrace | null },
   ): boolean {
+    const { trace, ...claim } = input;
     const { changes } = db
       .statement(
         `UPDATE pairings SET claimed_at_ms = :nowMs, device_id = :deviceId, watched_until_ms = :watchedUntilMs
          WHERE id = :id AND claimed_at_ms IS NULL AND ended_at_ms IS NULL AND code_expires_at_ms = :codeExpiresAtMs`,
       )
-      .run({ ...input });
+      .run(claim);
+    if (changes === 1) keepTrace(db, input);
     return changes === 1;
   },
 
   /** Stores that the pairing was reported as expired, unless it was claimed since `claimedAtMs` was read. */
-  endPairing(db: Connection, input: { id: string; claimedAtMs: number | null; nowMs: number }): void {
-    db.statement('UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS :claimedAtMs').run({
-      ...input,
-    });
+  endPairing(db: Connection, input: PairingEnd): void {
+    const { id, claimedAtMs, nowMs } = input;
+    const { changes } = db
+      .statement('UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS :claimedAtMs')
+      .run({ id, claimedAtMs, nowMs });
+    if (changes === 1) keepTrace(db, input);
   },
 };

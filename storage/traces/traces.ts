@@ -29,7 +29,8 @@ export function insertTurnTrace(db: Connection, { turn, invocation, node, nowMs 
 }
 
 /** The machines whose traces are an app's. */
-export type AppMachine = 'setup-session' | 'step-panel' | 'knowledge-source';
+export const APP_MACHINES = ['setup-session', 'step-panel', 'knowledge-source', 'pairing', 'app-lifecycle'] as const;
+export type AppMachine = (typeof APP_MACHINES)[number];
 
 export interface TracePlace {
   readonly appId: string;

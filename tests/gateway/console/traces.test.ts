@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { MACHINES } from '../../../machines/index.ts';
 import { replay } from '../../../machines/replay.ts';
 import { readTraceFile } from '../../../machines/trace-file.ts';
-import { type Client, createClient } from '../../support/client.ts';
+import { type Client, createClient, DEVICE } from '../../support/client.ts';
 import { type ConsoleApp, startConsoleApp } from './console-app.ts';
 
 interface ReadTrace {
@@ -93,6 +93,31 @@ test('TRACE-12: a stream tells each step once, from the first on', async () => {
     told,
     turn?.trace.steps.map(({ event }) => event.type),
   );
+});
+
+test('TRACE-1, TRACE-3: an app and a pairing are traced from their first step, without the code and the device', async () => {
+  const [app] = await traces(`machine=app-lifecycle&instance=${it.app.appId}`);
+  assert.ok(app);
+  assert.deepEqual(
+    proven(app).steps.map(({ event }) => event.type),
+    ['golive.requested'],
+  );
+  const { json } = await it.console('POST', '/pairings');
+  const { pairing_id, code } = json as { pairing_id: string; code: string };
+  const claimed = await client.send('POST', '/v1/pairings/claim', { code });
+  assert.equal(claimed.status, 200, claimed.text);
+  const [pairing] = await traces(`machine=pairing&instance=${pairing_id}`);
+  assert.ok(pairing);
+  const kept = JSON.stringify(proven(pairing).steps);
+  assert.ok(kept.includes('pairing.claim') && !kept.includes(code) && !kept.includes(DEVICE), kept);
+});
+
+test('TRACE-1: codes that make room for others are traced as replaced', async () => {
+  const opened: string[] = [];
+  for (let n = 0; n <= 10; n++) opened.push(((await it.console('POST', '/pairings')).json as { pairing_id: string }).pairing_id);
+  const [pairing] = await traces(`machine=pairing&instance=${opened[0]}`);
+  assert.ok(pairing);
+  assert.equal(proven(pairing).steps.at(-1)?.event.type, 'pairing.replaced');
 });
 
 test('TRACE-3: what a person wrote is in no trace', async () => {

@@ -111,7 +111,7 @@ test('LIVE-5: POST /fail and Stop take no app live; a setting that is sent after
   }
 });
 
-test('LIVE-2, SETUP-52: POST /complete takes a ready app live with its drafts as version 1, and says so, as the panel does', async () => {
+test('LIVE-2, SETUP-52, TRACE-1: POST /complete takes a ready app live with its drafts as version 1, and says so, as the panel does', async () => {
   const { app, agent, sessionId, read } = await readyApp();
   const { release } = await agent.get<{ release: Record<string, unknown> }>('GET', '/status');
   assert.deepEqual([release.auto_go_live, release.publish_on_go_live, release.published_version], [true, true, null]);
@@ -120,6 +120,8 @@ test('LIVE-2, SETUP-52: POST /complete takes a ready app live with its drafts as
   assert.deepEqual(await agent.get('POST', '/complete', { summary: 'Done.' }), { ...COMPLETED, live: true, version: 1 });
   const { live, published_version: version } = await read();
   assert.deepEqual([live, version], [true, 1]);
+  const kept = await app.console<{ traces: unknown }>('GET', `/traces?machine=app-lifecycle&instance=${app.appId}`);
+  assert.match(JSON.stringify(kept.traces), /"type":"checks\.evaluated","passed":true/);
   const config = await fetch(`${setup.service.baseUrl}/v1/apps/config`, {
     headers: { 'X-Service-Key': app.keys.live, 'X-Service-Device': 'a'.repeat(32) },
   });

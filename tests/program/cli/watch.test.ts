@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { startConsoleApp } from '../../gateway/console/console-app.ts';
 import { createClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { cliFixture } from './fixture.ts';
 
 test('TRACE-13: watch prints each step of a turn once, and ends with it', async (t) => {
@@ -19,4 +20,27 @@ test('TRACE-13: watch prints each step of a turn once, and ends with it', async 
   const unknown = await run('watch', app.appId, randomUUID());
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /Nothing is kept of this/);
+});
+
+test('TRACE-13: watch knows by its id what a source, an app and a pairing are', async (t) => {
+  const { service, app, console } = await startConsoleApp(t);
+  const item = { external_key: 'shipping', kind: 'text', title: 'Shipping', content: 'Two days.' };
+  const added = await console('POST', '/knowledge', { items: [item] });
+  assert.ok(added.status < 300, added.text);
+  let source = '';
+  await eventually(async () => {
+    source = /kno_[0-9a-z]+/.exec((await console('GET', '/traces/newest')).text)?.[0] ?? '';
+    return source !== '';
+  });
+  const { pairing_id } = (await console('POST', '/pairings')).json as { pairing_id: string };
+  const { run } = cliFixture({ operatorToken: service.operatorToken, publicUrl: service.baseUrl });
+  for (const [id, machine] of [
+    [source, 'knowledge-source'],
+    [app.appId, 'app-lifecycle'],
+  ] as const) {
+    const { code, stdout, stderr } = await run('watch', app.appId, id, '--once');
+    assert.deepEqual([code, stderr], [0, ''], id);
+    assert.ok(stdout.includes(`${machine} ${id}`), stdout);
+  }
+  assert.match((await run('watch', app.appId, pairing_id)).stderr, /Nothing is kept of this/, 'it made no step yet');
 });

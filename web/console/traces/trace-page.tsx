@@ -12,6 +12,8 @@ const TITLES: Readonly<Record<string, string>> = {
   'setup-session': 'A setup session, step by step',
   'step-panel': 'A panel, step by step',
   'knowledge-source': 'A source, step by step',
+  pairing: 'A pairing, step by step',
+  'app-lifecycle': 'An app, step by step',
 };
 
 /** What names the trace, without what the page itself keeps in the address. */

@@ -1,6 +1,7 @@
 /** Finding a trace: by any id that a log line or an answer has, or among the newest of an app. */
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import { machineOfId } from '../../../machines/instance-ids.ts';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
 import { ApiError } from '../api/request.ts';
@@ -19,8 +20,8 @@ interface NewestTrace {
 /** What may be meant by an id, the likely first: those that the service mints say what they are of. */
 function queriesOf(id: string): string[] {
   const value = encodeURIComponent(id);
-  if (id.startsWith('ses_')) return [`machine=setup-session&instance=${value}`];
-  if (id.startsWith('src_')) return [`machine=knowledge-source&instance=${value}`];
+  const machine = machineOfId(id);
+  if (machine !== undefined) return [`machine=${machine}&instance=${value}`];
   return [`request_id=${value}`, `turn_id=${value}`];
 }
 
@@ -52,7 +53,7 @@ export function TracesPage() {
   return (
     <Page
       title="Traces"
-      facts="Every step that a turn, a call, a setup session or a source took, as it was committed."
+      facts="Every step that a turn, a call, a setup session, a source, a pairing or an app took, as it was committed."
       actions={
         <a class="button" href="/console/traces/file">
           Open a file
@@ -101,7 +102,7 @@ function FindForm({ apps }: { readonly apps: readonly AppChoice[] }) {
         if (id !== '') void search(id);
       }}
     >
-      <label for="find-id">A request id from a log line, a turn, a setup session or a source</label>
+      <label for="find-id">A request id from a log line, a turn, a setup session, a source, a pairing or an app</label>
       <div class="find-row">
         <input id="find-id" name="id" class="input mono" autocomplete="off" spellcheck={false} aria-describedby="find-fault" />
         <button type="submit" class="button primary">
