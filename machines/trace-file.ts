@@ -11,6 +11,8 @@ const FORMAT_VERSION = 1;
 export const TRACE_FILE_MAX_BYTES = 16_000_000;
 const STEPS_MAX = 100_000;
 const EFFECTS_MAX = 64;
+/** Runs of frames: an answer has at most 256 blocks, of some runs each. */
+const FRAMES_MAX = 2_000;
 const NAME_MAX = 200;
 /** States of the panel's thirteen regions are some hundred characters. */
 const STATE_MAX = 4_000;
@@ -47,6 +49,20 @@ const event = v.custom<KeptEvent>(
   'an event or effect has no type, or holds what no trace does',
 );
 
+const whole = v.pipe(v.number('a number is missing'), v.safeInteger('a number is no whole one'), v.minValue(0, 'a number is below 0'));
+
+const committed = v.strictObject(
+  {
+    commit: whole,
+    at_ms: whole,
+    frames: v.pipe(
+      v.array(v.strictObject({ type: name('the type of a frame'), seq: whole, count: whole }, 'a frame has another field, or lacks one')),
+      v.maxLength(FRAMES_MAX, 'it has too many frames'),
+    ),
+  },
+  'its commit has another field, or lacks one',
+);
+
 const step = v.strictObject(
   {
     at_ms: v.pipe(v.number('its time is missing'), v.safeInteger('its time is no whole number of milliseconds')),
@@ -54,6 +70,7 @@ const step = v.strictObject(
     from: state('the state before'),
     to: state('the state after'),
     effects: v.pipe(v.array(event, 'its effects are missing'), v.maxLength(EFFECTS_MAX, 'it has too many effects')),
+    committed: v.optional(committed),
   },
   'it is no step, or has a field that steps do not have',
 );
@@ -108,6 +125,20 @@ function parsed(text: string): unknown {
   }
 }
 
+function stepOf({ at_ms: atMs, committed: kept, ...rest }: v.InferOutput<typeof step>): TraceStep {
+  if (kept === undefined) return { atMs, ...rest };
+  const { commit, at_ms: committedAtMs, frames } = kept;
+  return { atMs, ...rest, committed: { commit, atMs: committedAtMs, frames } };
+}
+
+/** A step as files and streams have it. */
+export function stepJson({ atMs, event: sent, from, to, effects, committed: kept }: TraceStep) {
+  return {
+    ...{ at_ms: atMs, event: sent, from, to, effects },
+    ...(kept === undefined ? {} : { committed: { commit: kept.commit, at_ms: kept.atMs, frames: kept.frames } }),
+  };
+}
+
 /** The trace in the text of a file. @throws TraceFileError with one sentence about the first thing that is wrong. */
 export function readTraceFile(text: string): TraceFile {
   if (text.length > TRACE_FILE_MAX_BYTES)
@@ -124,7 +155,7 @@ export function readTraceFile(text: string): TraceFile {
     throw new TraceFileError(`The trace is damaged: ${placeOf(issue.path)}${issue.message}.`);
   }
   const { machine, version, instance, definition, input } = read.output;
-  const steps = read.output.steps.map(({ at_ms: atMs, ...rest }): TraceStep => ({ atMs, ...rest }));
+  const steps = read.output.steps.map(stepOf);
   requireChain(steps);
   return {
     machine,
@@ -142,7 +173,7 @@ export function traceFileJson({ steps, machine, version, instance, definition, i
     ...{ format: FORMAT, format_version: FORMAT_VERSION, machine, version, instance },
     ...(definition === undefined ? {} : { definition }),
     ...(input === undefined ? {} : { input }),
-    steps: steps.map(({ atMs, event: sent, from, to, effects }) => ({ at_ms: atMs, event: sent, from, to, effects })),
+    steps: steps.map(stepJson),
   };
 }
 

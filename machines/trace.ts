@@ -25,12 +25,32 @@ export interface MadeStep {
   readonly effects: readonly { readonly type: string }[];
 }
 
+/** Frames of one type that left one after the other. */
+export interface FrameRun {
+  readonly type: string;
+  /** The number of the first of them. */
+  readonly seq: number;
+  readonly count: number;
+}
+
+/** The commit that kept a step. */
+export interface StepCommit {
+  /** 1 for the first commit of the instance; one commit may keep several steps. */
+  readonly commit: number;
+  /** Unix time. */
+  readonly atMs: number;
+  /** What a turn's last attempt sent since the step before, the last of it after the commit. */
+  readonly frames: readonly FrameRun[];
+}
+
 export interface TraceStep {
   readonly atMs: number;
   readonly event: KeptEvent;
   readonly from: string;
   readonly to: string;
   readonly effects: readonly KeptEvent[];
+  /** What rows tell of its commit; absent where nobody looked. */
+  readonly committed?: StepCommit;
 }
 
 /** Steps that one commit wrote, in their order. */

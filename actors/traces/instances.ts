@@ -15,6 +15,7 @@ import {
 } from '../../storage/traces/traces.ts';
 import { openingStep } from '../turns/turn-rows.ts';
 import { currentDefinitions } from './definitions.ts';
+import { framesOfSteps } from './frames.ts';
 
 /** Commits of one instance that are read: an answer has a few, a setup session as many as an agent makes requests in a day. */
 const PIECES_MAX = 5_000;
@@ -35,13 +36,15 @@ export interface InstanceTrace {
 interface Piece {
   readonly version: string;
   readonly node: string;
+  /** When it was committed. */
+  readonly atMs: number;
   readonly steps: string;
 }
 
 function joined(machine: string, instance: string, requestId: string | null, pieces: readonly Piece[]): InstanceTrace | undefined {
   const [first] = pieces;
   if (first === undefined) return undefined;
-  const unpacked = pieces.map(({ node, steps }) => ({ node, ...unpackSteps(steps) }));
+  const unpacked = pieces.map(({ node, atMs, steps }) => ({ node, atMs, ...unpackSteps(steps) }));
   const input = unpacked[0]?.input;
   return {
     machine,
@@ -50,7 +53,10 @@ function joined(machine: string, instance: string, requestId: string | null, pie
     isMixed: pieces.some(({ version }) => version !== first.version),
     ...(input === undefined ? {} : { input }),
     requestId,
-    steps: unpacked.flatMap(({ node, steps }) => steps.map((step) => ({ ...step, node }))),
+    steps: unpacked.flatMap(({ node, atMs, steps }, index) => {
+      const committed = { commit: index + 1, atMs, frames: [] };
+      return steps.map((step) => ({ ...step, committed, node }));
+    }),
   };
 }
 
@@ -58,6 +64,21 @@ function joined(machine: string, instance: string, requestId: string | null, pie
 function openedTrace({ turn, requestId, runBy }: TracedTurn, opening: TraceStep): InstanceTrace {
   const version = machineVersion(chatTurn);
   return { machine: 'chat-turn', instance: String(turn), version, isMixed: false, requestId, steps: [{ ...opening, node: runBy }] };
+}
+
+/**
+ * The steps of a turn with their commits and the frames that left. The opening is a commit of its own, though a plain one leaves its step to the
+ * next.
+ */
+function withFrames(db: Connection, turn: number, trace: InstanceTrace, openedAtMs: number): InstanceTrace {
+  const frames = framesOfSteps(db, turn, trace.steps);
+  const shift = trace.steps[1]?.committed?.commit === 1 ? 1 : 0;
+  const steps = trace.steps.map((step, index) => {
+    const { commit, atMs } = step.committed ?? { commit: 1, atMs: openedAtMs };
+    const kept = index === 0 ? { commit: 1, atMs: openedAtMs } : { commit: commit + shift, atMs };
+    return { ...step, committed: { ...kept, frames: frames[index] ?? [] } };
+  });
+  return { ...trace, steps };
 }
 
 /**
@@ -75,10 +96,11 @@ export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
     const opening = openingStep(row.openedAtMs);
     const trace = joined(machine, id === '' ? String(turn) : id, row.requestId, own);
     // Nothing is committed yet but the opening, or nothing is kept any more.
-    if (trace === undefined) return row.state === opening.to ? [openedTrace(row, opening)] : [];
+    if (trace === undefined) return row.state === opening.to ? [withFrames(db, turn, openedTrace(row, opening), row.openedAtMs)] : [];
     const [first] = trace.steps;
     const lacksOpening = id === '' && first !== undefined && first.from === opening.to;
-    return [lacksOpening ? { ...trace, steps: [{ ...opening, node: first.node }, ...trace.steps] } : trace];
+    const whole = lacksOpening ? { ...trace, steps: [{ ...opening, node: first.node }, ...trace.steps] } : trace;
+    return [id === '' ? withFrames(db, turn, whole, row.openedAtMs) : whole];
   });
 }
 

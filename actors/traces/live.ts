@@ -2,6 +2,8 @@
  * The trace of an instance as a stream: what is kept of it, then each step as it is committed. Reads rows at a steady pace, so it shows a turn on
  * whichever node it runs, and needs neither the bus nor a word from the turn, which costs the same with and without an audience.
  */
+
+import { stepJson } from '../../machines/trace-file.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from '../frame-source.ts';
 import type { InstanceTrace } from './instances.ts';
 
@@ -32,8 +34,7 @@ function framesOf(traces: readonly InstanceTrace[], told: Map<string, number>, m
   let chars = 0;
   for (const { about, step } of fresh) {
     if (chars >= maxChars) break;
-    const { atMs, event, from, to, effects, node } = step;
-    const text = JSON.stringify({ ...about, at_ms: atMs, event, from, to, effects, node });
+    const text = JSON.stringify({ ...about, ...stepJson(step), node: step.node });
     texts.push(text);
     chars += text.length;
     told.set(`${about.machine} ${about.instance}`, about.step);

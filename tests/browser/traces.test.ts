@@ -78,6 +78,9 @@ test('REPLAY-1, REPLAY-2, REPLAY-3: a turn that waits is followed while it goes 
   await shown(page).getByText('turn.open').waitFor();
   await happened(page).getByText('leavesConfirmationsWaiting').or(happened(page).getByText('otherwise')).first().waitFor();
   await happened(page).getByText('It performs no effect.').waitFor();
+  await happened(page).getByText('turn.start', { exact: true }).waitFor();
+  await happened(page).getByText('by commit 1').waitFor();
+  await happened(page).getByText('round 1, asked').waitFor();
   assert.equal(new URL(page.url()).searchParams.get('step'), '1');
   await page.reload();
   await shown(page).getByText('turn.open').waitFor();

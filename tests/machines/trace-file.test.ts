@@ -4,13 +4,19 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { chatTurn } from '../../machines/chat-turn.ts';
 import { machineGraph } from '../../machines/graph.ts';
-import type { KeptEvent, TraceStep } from '../../machines/trace.ts';
+import type { KeptEvent, StepCommit, TraceStep } from '../../machines/trace.ts';
 import { readTraceFile, type TraceFile, TraceFileError, writeTraceFile } from '../../machines/trace-file.ts';
 import { machineVersion } from '../../machines/version.ts';
 
 const payloads: fc.Arbitrary<KeptEvent> = fc
   .record({ name: fc.string({ minLength: 1, maxLength: 12 }), note: fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null)) })
   .map(({ name, note }) => ({ type: name, note }));
+
+const commits: fc.Arbitrary<StepCommit> = fc.record({
+  commit: fc.nat(),
+  atMs: fc.nat(),
+  frames: fc.array(fc.record({ type: fc.string({ maxLength: 12 }), seq: fc.nat(), count: fc.nat() }), { maxLength: 3 }),
+});
 
 /** Steps that follow each other. */
 const chains: fc.Arbitrary<readonly TraceStep[]> = fc
@@ -20,13 +26,20 @@ const chains: fc.Arbitrary<readonly TraceStep[]> = fc
       event: payloads,
       to: fc.string({ minLength: 1, maxLength: 20 }),
       effects: fc.array(payloads, { maxLength: 3 }),
+      kept: fc.option(commits),
     }),
     {
       minLength: 1,
       maxLength: 8,
     },
   )
-  .map((steps) => steps.map((step, index) => ({ ...step, from: steps[index - 1]?.to ?? 'new' })));
+  .map((steps) =>
+    steps.map(({ kept, ...step }, index) => ({
+      ...step,
+      ...(kept === null ? {} : { committed: kept }),
+      from: steps[index - 1]?.to ?? 'new',
+    })),
+  );
 
 const EXAMPLE: TraceFile = {
   machine: 'chat-turn',

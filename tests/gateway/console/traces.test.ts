@@ -16,8 +16,18 @@ interface ReadTrace {
   readonly trace: {
     readonly machine: string;
     readonly instance: string;
-    readonly steps: readonly { readonly event: { readonly type: string } }[];
+    readonly steps: readonly {
+      readonly at_ms: number;
+      readonly event: { readonly type: string };
+      readonly committed?: { readonly commit: number; readonly at_ms: number; readonly frames: readonly FrameRun[] };
+    }[];
   };
+}
+
+interface FrameRun {
+  readonly type: string;
+  readonly seq: number;
+  readonly count: number;
 }
 
 const CANARY = 'ann.canary@example.com';
@@ -57,6 +67,24 @@ test('TRACE-1, TRACE-2, TRACE-9: a turn is read by its id and by the request id 
   assert.ok(turn.nodes.every((node) => node !== ''));
   assert.equal(turn.request_id, answer.headers['x-request-id']);
   assert.deepEqual(await traces(`request_id=${turn.request_id}`), [turn]);
+});
+
+test('TRACE-15: each step tells its commit, and all of them together every frame that left, in their order', async () => {
+  const turnId = randomUUID();
+  const answer = await client.say('Hello', { turn_id: turnId });
+  const [turn] = await traces(`turn_id=${turnId}`);
+  assert.ok(turn);
+  const { steps } = proven(turn);
+  const commits = steps.map(({ committed }) => committed?.commit ?? 0);
+  assert.deepEqual([commits[0], [...commits].sort((a, b) => a - b)], [1, commits]);
+  assert.ok((commits.at(-1) ?? 0) > 1);
+  // A commit is never before the step that it keeps.
+  for (const step of steps.slice(1)) assert.ok((step.committed?.at_ms ?? 0) >= step.at_ms);
+  const frames = steps.flatMap(({ committed }) => committed?.frames ?? []);
+  const told = frames.flatMap(({ type, seq, count }) => Array.from({ length: count }, (_, n) => [type, seq + n]));
+  const sent = answer.events.filter(({ type }) => type !== 'ping').map(({ type, seq }) => [type, seq]);
+  assert.deepEqual(told, sent);
+  assert.deepEqual(steps[0]?.committed?.frames, [{ type: 'turn.start', seq: 0, count: 1 }]);
 });
 
 test('TRACE-14: the newest instances are listed, the newest first, each by the id that finds its trace', async () => {

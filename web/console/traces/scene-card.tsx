@@ -1,6 +1,8 @@
 /** What happened at one step of a trace: when and where it was committed, what left with it, and why the machine did so. */
+import { type ModelRound, modelRoundAt } from '../../../machines/model-round.ts';
 import type { Difference } from '../../../machines/replay.ts';
 import type { WalkStep } from '../../../machines/simulator/walk.ts';
+import type { StepCommit } from '../../../machines/trace.ts';
 import { payloadWords } from '../simulator/leaves.ts';
 import { ContextNow, Effects, Step } from '../simulator/step-card.tsx';
 import { sinceWords } from './scene-list.tsx';
@@ -15,18 +17,21 @@ export interface SceneCardProps {
   readonly difference: Difference | null;
 }
 
-export function SceneCard({ scene: { trace, step }, before, walked, difference }: SceneCardProps) {
+export function SceneCard({ scene: { trace, step, index }, before, walked, difference }: SceneCardProps) {
+  const round = trace.machine === 'chat-turn' ? modelRoundAt(trace.steps, index) : undefined;
   return (
     <>
       <h2 class="panel-head">What happened here</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys. */}
       <section class="panel-body" aria-label="What happened, in detail" tabIndex={0}>
         <dl class="scene-facts">
-          <dt>Committed</dt>
+          <dt>Step</dt>
           <dd>
-            <time>{new Date(step.atMs).toISOString().replace('T', ' ').replace('Z', '')}</time>
+            <time>{timeWords(step.atMs)}</time>
             {before !== undefined && <span class="reason"> {sinceWords(step.atMs - before.step.atMs)} after the step before</span>}
           </dd>
+          {step.committed !== undefined && <Commit machine={trace.machine} step={step} committed={step.committed} />}
+          {round !== undefined && <Round round={round} />}
           <dt>Instance</dt>
           <dd>
             {trace.machine} <code class="selectable">{trace.instance}</code>
@@ -53,6 +58,71 @@ export function SceneCard({ scene: { trace, step }, before, walked, difference }
             : `The machine of this release does otherwise from step ${difference.step} on: ${difference.sentence}`}
         </p>
       </section>
+    </>
+  );
+}
+
+const timeWords = (atMs: number) => new Date(atMs).toISOString().replace('T', ' ').replace('Z', '');
+
+/** The table whose row each machine is. */
+const TABLES: Readonly<Record<string, string>> = {
+  'chat-turn': 'turns',
+  invocation: 'invocations',
+  'setup-session': 'setup_sessions',
+  'step-panel': 'setup_sessions',
+  'knowledge-source': 'knowledge_sources',
+  pairing: 'pairings',
+  'app-lifecycle': 'apps',
+};
+
+interface CommitProps {
+  readonly machine: string;
+  readonly step: Scene['step'];
+  readonly committed: StepCommit;
+}
+
+/** The row that was committed, and the frames that left with it. */
+function Commit({ machine, step: { atMs, from, to }, committed: { commit, atMs: committedAtMs, frames } }: CommitProps) {
+  const way = to.startsWith('{') ? 'its regions' : from === to ? `still ${to}` : to;
+  return (
+    <>
+      <dt>Row</dt>
+      <dd>
+        <code>{TABLES[machine] ?? machine}</code>: {way}, by commit {commit}
+        <span class="reason"> {sinceWords(Math.max(committedAtMs - atMs, 0))}</span>
+      </dd>
+      {machine === 'chat-turn' && (
+        <>
+          <dt>Frames</dt>
+          <dd>{frames.length === 0 ? <span class="reason">none left</span> : <FrameRuns frames={frames} />}</dd>
+        </>
+      )}
+    </>
+  );
+}
+
+function FrameRuns({ frames }: Pick<StepCommit, 'frames'>) {
+  return (
+    <ul class="frame-runs">
+      {frames.map(({ type, seq, count }) => (
+        <li key={seq}>
+          <span class="reason">{count === 1 ? `#${seq}` : `#${seq} to #${seq + count - 1}`}</span> <code>{type}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Round({ round: { round, askedAtMs, endedAtMs, endedBy } }: { readonly round: ModelRound }) {
+  return (
+    <>
+      <dt>Model</dt>
+      <dd>
+        round {round}, asked <time>{timeWords(askedAtMs).slice(11)}</time>
+        <span class="reason">
+          {endedAtMs === null ? ', not over yet' : `, over ${sinceWords(endedAtMs - askedAtMs)} later by ${endedBy}`}
+        </span>
+      </dd>
     </>
   );
 }

@@ -1,6 +1,6 @@
 /** Traces as pages have them: read from the interface, from its stream, or from a file; steps in one story by their times. */
 import type { MachineGraph } from '../../../machines/graph.ts';
-import type { Kept, KeptEvent, TraceStep } from '../../../machines/trace.ts';
+import type { FrameRun, Kept, KeptEvent, TraceStep } from '../../../machines/trace.ts';
 import type { TraceFile } from '../../../machines/trace-file.ts';
 
 export interface TracedStep extends TraceStep {
@@ -25,6 +25,7 @@ interface WireStep {
   readonly from: string;
   readonly to: string;
   readonly effects: readonly KeptEvent[];
+  readonly committed?: { readonly commit: number; readonly at_ms: number; readonly frames: readonly FrameRun[] };
 }
 
 /** What the interface answers, see docs/console.md. */
@@ -52,8 +53,11 @@ export interface StreamedStep extends WireStep {
   readonly node: string;
 }
 
-function stepOf({ at_ms: atMs, event, from, to, effects }: WireStep, node: string): TracedStep {
-  return { atMs, event, from, to, effects, node };
+function stepOf({ at_ms: atMs, event, from, to, effects, committed }: WireStep, node: string): TracedStep {
+  const step = { atMs, event, from, to, effects, node };
+  if (committed === undefined) return step;
+  const { commit, at_ms: committedAtMs, frames } = committed;
+  return { ...step, committed: { commit, atMs: committedAtMs, frames } };
 }
 
 export function tracesOf({ traces }: TracesAnswer): Trace[] {
