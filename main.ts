@@ -8,6 +8,7 @@ import { consoleRoutes } from './gateway/console/routes.ts';
 import { demoRoutes } from './gateway/demo.ts';
 import { documentRoutes } from './gateway/docs.ts';
 import { runtimeRoutes } from './gateway/runtime/routes.ts';
+import { sdkRoutes } from './gateway/sdk.ts';
 import { type Server, startServer } from './gateway/server.ts';
 import type { Services } from './gateway/services.ts';
 import { setupRoutes } from './gateway/setup/routes.ts';
@@ -125,6 +126,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
       ...consoleRoutes,
       ...demoRoutes,
       ...documentRoutes,
+      ...sdkRoutes,
       ...(services.cells === null ? [] : betweenCells),
     ],
   });

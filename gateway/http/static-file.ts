@@ -35,13 +35,13 @@ export class StaticFile {
     this.#headers = { ...headers, Vary: 'Accept-Encoding' };
   }
 
-  /** The file as the request takes it, or 304 when it has it already. */
-  reply(header: (name: string) => string): Reply {
+  /** The file as the request takes it, or 304 when it has it already. `more`: headers of this answer alone. */
+  reply(header: (name: string) => string, more: Readonly<Record<string, string>> = {}): Reply {
     const encoding = encodingOf(header('accept-encoding'));
     const variant = encoding ?? 'identity';
     // Bytes differ by encoding, so tags do (RFC 9110, section 8.8.3).
     const etag = `"${this.#tag}-${variant}"`;
-    const headers = { ...this.#headers, ETag: etag };
+    const headers = { ...this.#headers, ...more, ETag: etag };
     if (noneMatch(header('if-none-match'), etag)) return { kind: 'empty', status: 304, headers };
     const body = this.#variants.get(variant) as Uint8Array;
     return { kind: 'bytes', status: 200, body, headers: encoding === undefined ? headers : { ...headers, 'Content-Encoding': encoding } };

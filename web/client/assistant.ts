@@ -160,6 +160,17 @@ export class Assistant {
     };
   }
 
+  /** Declares a screen that answers may offer to open. Returns what takes it away. */
+  registerScreen(definition: RouteDefinition): () => void {
+    const { document } = this.#manifest;
+    const others = (document.routes ?? []).filter(({ name }) => name !== definition.name);
+    this.#manifest.change({ ...document, routes: [...others, definition] });
+    return () => {
+      const now = this.#manifest.document;
+      this.#manifest.change({ ...now, routes: (now.routes ?? []).filter((each) => each !== definition) });
+    };
+  }
+
   /**
    * The app signs a person in: binds the device to them. Another person's conversation is closed; what nobody in particular said here
    * becomes this person's. @throws ClientError when it was refused: then nothing changed

@@ -1,6 +1,6 @@
 /** The list of keys, opened by `?`. */
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { useStore } from '../store-hook.ts';
+import { useStore } from '../../sdk/store-hook.ts';
 import { activeShortcuts, pressed, shortcutHelp, useShortcut } from './shortcuts.ts';
 
 export function KeyboardHelp() {

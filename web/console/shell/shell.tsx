@@ -5,7 +5,7 @@ import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { progress } from '../api/progress.ts';
 import { resumeSession, session } from '../api/session.ts';
 import { PAGES } from '../pages.ts';
-import { useStore } from '../store-hook.ts';
+import { useStore } from '../../sdk/store-hook.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
 import { LoadingBar } from './loading-bar.tsx';

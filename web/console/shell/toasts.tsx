@@ -1,7 +1,7 @@
 /** What is said in passing, for some seconds: that something was done. Never the only place of an error that needs an answer. */
 import { createStore } from '@xstate/store';
 import { useEffect } from 'preact/hooks';
-import { useStore } from '../store-hook.ts';
+import { useStore } from '../../sdk/store-hook.ts';
 
 interface Toast {
   readonly id: number;

@@ -2,7 +2,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { SimulatedMachine } from '../../../machines/simulator/walk.ts';
 import { DamagedLink, type LinkedWalk, walkFromText, walkToText } from '../../../machines/simulator/walk-link.ts';
-import { useStore } from '../store-hook.ts';
+import { useStore } from '../../sdk/store-hook.ts';
 import { createWalk, START, type WalkStore } from './walk-store.ts';
 
 const PARAMETER = 'steps';

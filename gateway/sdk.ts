@@ -1,0 +1,79 @@
+/**
+ * GET /sdk/web/:version/:file: the web SDK as web/sdk/bundle.mjs made it (WIDGET-1). The files of a version never change, so they may be kept for
+ * a year; `latest` names the version of this release, and is asked for again after some minutes.
+ */
+import { readFileSync } from 'node:fs';
+import { Refusal } from '../protocol/errors.ts';
+import { WEB_SDK_VERSION, webSdkFolder } from '../protocol/runtime/web-sdk.ts';
+import { StaticFile } from './http/static-file.ts';
+import { defineRoute } from './route.ts';
+
+/** Beside the compiled program. */
+const FOLDER = new URL('../web/sdk/served/', import.meta.url);
+
+const LATEST = 'latest';
+
+const HEADERS = {
+  'Content-Type': 'text/javascript; charset=utf-8',
+  // Any page may load it, and check it by its hash: it holds no secret and asks nothing by itself.
+  'Access-Control-Allow-Origin': '*',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Timing-Allow-Origin': '*',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+const KEPT = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+const KEPT_SHORTLY = { 'Cache-Control': 'public, max-age=300' };
+
+export interface SdkFile {
+  readonly name: string;
+  /** As `integrity` of a script has it. */
+  readonly integrity: string;
+  readonly bytes: number;
+  /** Bytes under gzip. */
+  readonly gzip: number;
+}
+
+let made: readonly SdkFile[] | undefined;
+
+/** What the SDK is made of; none when it was not built. */
+export function sdkFiles(): readonly SdkFile[] {
+  try {
+    made ??= JSON.parse(readFileSync(new URL('files.json', FOLDER), 'utf8')) as SdkFile[];
+    return made;
+  } catch {
+    return [];
+  }
+}
+
+const read = new Map<string, StaticFile>();
+
+/** Names are looked up among those that were made, so that none from outside becomes a path. */
+function fileOf(name: string): StaticFile | undefined {
+  if (!sdkFiles().some((file) => file.name === name)) return undefined;
+  const file = read.get(name) ?? new StaticFile(new URL(name, FOLDER), HEADERS);
+  read.set(name, file);
+  return file;
+}
+
+export const sdkRoutes = [
+  defineRoute({
+    method: 'GET',
+    path: '/sdk/web/:version/:file',
+    caller: 'anyone',
+    handle({ params: { version = '', file: name = '' }, header }) {
+      const isLatest = version === LATEST;
+      if (!isLatest && version !== WEB_SDK_VERSION) {
+        throw new Refusal(
+          'not_found',
+          `This release serves version ${WEB_SDK_VERSION} of the web SDK: load ${webSdkFolder(WEB_SDK_VERSION)}assistant.js, or ${webSdkFolder(LATEST)}assistant.js.`,
+        );
+      }
+      const file = fileOf(name);
+      if (file === undefined) {
+        throw new Refusal('not_found', `The web SDK has no file of this name. It has: ${sdkFiles().map((each) => each.name).join(', ')}.`);
+      }
+      return file.reply(header, isLatest ? KEPT_SHORTLY : KEPT);
+    },
+  }),
+];

@@ -1,0 +1,12 @@
+/** The web SDK as the service hands it out (WIDGET-1): its version and where its script lies. */
+
+/** Raised with each release of the SDK: a script of one version never changes. */
+export const WEB_SDK_VERSION = '1.0.0';
+
+/** What `client.sdk` says. */
+export const WEB_SDK_NAME = `web/${WEB_SDK_VERSION}`;
+
+/** The folder of a version's files, with its closing slash. `latest` names the one of this release. */
+export function webSdkFolder(version: string): string {
+  return `/sdk/web/${version}/`;
+}

@@ -1,0 +1,100 @@
+/**
+ * How the widget looks and what it is called, of the published configuration and what the app passed to `init` (WIDGET-5). A value that is not
+ * of its kind is left out: the configuration comes over the network, and what stands in a style must not be able to say anything else.
+ */
+import type { WidgetTheme } from './options.ts';
+
+export interface Copilot {
+  readonly assistantName?: string;
+  readonly launcherLabel?: string;
+  readonly composerHint?: string;
+  readonly welcomeTitle?: string;
+  readonly welcomeBody?: string;
+  readonly suggestions: readonly string[];
+  readonly feedback: boolean;
+}
+
+export interface Appearance {
+  readonly copilot: Copilot;
+  /** `--name: value` pairs for the host of the shadow root. */
+  readonly properties: Readonly<Record<string, string>>;
+  readonly launcherAt: 'start' | 'end';
+  /** Id of an uploaded logo. */
+  readonly logo: string | undefined;
+}
+
+/** The properties that each colour of a theme fills. */
+const COLOURS = {
+  surface: ['--panel', '--ground'],
+  surfaceRaised: ['--raised'],
+  surfaceSunk: ['--sunken'],
+  surfaceHigh: ['--accent-soft'],
+  onSurface: ['--ink'],
+  onSurfaceMuted: ['--ink-2', '--ink-3'],
+  outline: ['--line-strong'],
+  accent: ['--accent'],
+  onAccent: ['--on-accent'],
+  danger: ['--bad'],
+  onDanger: ['--on-bad'],
+  success: ['--ok'],
+} as const;
+
+const COLOUR = /^#[0-9a-f]{6}$/i;
+const FONT = /^[\p{L}\p{N} ,'"-]{1,120}$/u;
+const RADIUS_MAX_PX = 32;
+const SPACING_PX = { compact: 8, cosy: 12, roomy: 16 } as const;
+/** As the console takes them. */
+const SUGGESTIONS_MAX = 6;
+const TEXT_MAX_CHARS = 400;
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value.slice(0, TEXT_MAX_CHARS) : undefined;
+}
+
+function numberIn(value: unknown, min: number, max: number): number | undefined {
+  return typeof value === 'number' && value >= min && value <= max ? value : undefined;
+}
+
+function colourProperties(light: WidgetTheme, dark: WidgetTheme): [string, string][] {
+  return Object.entries(COLOURS).flatMap(([token, names]) => {
+    const [day, night] = [light[token as keyof typeof COLOURS], dark[token as keyof typeof COLOURS]];
+    const isDay = typeof day === 'string' && COLOUR.test(day);
+    const isNight = typeof night === 'string' && COLOUR.test(night);
+    if (!isDay && !isNight) return [];
+    const value = `light-dark(${isDay ? day : night}, ${isNight ? night : day})`;
+    return names.map((name): [string, string] => [name, value]);
+  });
+}
+
+function measures({ radius, fontFamily, fontScale, spacing, style }: WidgetTheme): [string, string][] {
+  const corner = numberIn(radius, 0, RADIUS_MAX_PX);
+  const scale = numberIn(fontScale, 0.8, 1.4);
+  return [
+    ...(corner === undefined ? [] : ([['--r-3', `${corner}px`], ['--r-2', `${Math.round(corner * 0.6)}px`]] as [string, string][])),
+    ...(typeof fontFamily === 'string' && FONT.test(fontFamily) ? ([['--font', `${fontFamily}, system-ui, sans-serif`]] as [string, string][]) : []),
+    ...(scale === undefined ? [] : ([['--scale', String(scale)]] as [string, string][])),
+    ...(spacing !== undefined && Object.hasOwn(SPACING_PX, spacing) ? ([['--gap', `${SPACING_PX[spacing]}px`]] as [string, string][]) : []),
+    ...(style === 'flat' ? ([['--shadow', 'none']] as [string, string][]) : []),
+  ];
+}
+
+/** `configuration`: `config` of GET /v1/apps/config; what the app passed to `init` wins over it. */
+export function appearanceOf(configuration: object | undefined, theme: WidgetTheme = {}, themeDark: WidgetTheme = {}): Appearance {
+  const published = record(configuration);
+  const light = { ...record(published.theme), ...theme } as WidgetTheme;
+  const dark = { ...record(published.themeDark), ...theme, ...themeDark } as WidgetTheme;
+  const copilot = record(published.copilot);
+  const texts = ['assistantName', 'launcherLabel', 'composerHint', 'welcomeTitle', 'welcomeBody'] as const;
+  const named = Object.fromEntries(texts.flatMap((name) => (text(copilot[name]) === undefined ? [] : [[name, text(copilot[name])]])));
+  const suggestions = Array.isArray(copilot.suggestions) ? copilot.suggestions.flatMap((each) => text(each) ?? []) : [];
+  return {
+    copilot: { ...named, suggestions: suggestions.slice(0, SUGGESTIONS_MAX), feedback: copilot.feedback === true },
+    properties: Object.fromEntries([...colourProperties(light, dark), ...measures(light)]),
+    launcherAt: light.launcherPosition === 'start' ? 'start' : 'end',
+    logo: typeof light.logoAssetId === 'string' && /^ast_[0-9a-z]{24}$/.test(light.logoAssetId) ? light.logoAssetId : undefined,
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * Makes the web SDK in dist/web/sdk/<version>/: a module, a classic script, the stub that loads it, and what both load later. Writes their hashes into
+ * files.json, and fails when what every page loads gets too large.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { build, transform } from 'esbuild';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const out = join(root, 'dist', 'web', 'sdk', 'served');
+
+/** What a page with the widget loads, as it travels (WIDGET-6). */
+const FIRST_LOAD_MAX_BYTES = 70_000;
+/** What stands in a page before it. */
+const STUB_MAX_BYTES = 1024;
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+
+const shared = {
+  absWorkingDir: root,
+  outdir: out,
+  bundle: true,
+  // The first with light-dark() and popovers.
+  target: ['es2022', 'safari17.5', 'firefox125', 'chrome123'],
+  minify: true,
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  loader: { '.css': 'text' },
+  define: { 'process.env.NODE_ENV': '"production"' },
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+};
+
+/** Style sheets lose what only people read. */
+const smallCss = {
+  name: 'small css',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.css$/ }, async ({ path }) => {
+      const { code } = await transform(readFileSync(path, 'utf8'), { loader: 'css', minify: true, target: shared.target });
+      return { contents: code.trim(), loader: 'text' };
+    });
+  },
+};
+
+/** What is loaded when a block first needs it: each a module of its own, whose elements are drawn by whoever loads it. */
+const LATER = join(root, 'web', 'sdk', 'blocks', 'lazy');
+const later = await build({
+  ...shared,
+  entryPoints: ['barcode', 'code-colours', 'map-drawing'].map((name) => join(LATER, `${name}.tsx`)),
+  format: 'esm',
+  entryNames: '[name]-[hash]',
+  outExtension: { '.js': '.mjs' },
+});
+const laterNames = new Map(Object.entries(later.metafile.outputs).map(([file, { entryPoint }]) => [join(root, entryPoint), basename(file)]));
+
+/** Such a part is found beside the script, whichever form that has. */
+const partsBeside = {
+  name: 'parts beside',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/lazy\//, namespace: 'file' }, ({ path, resolveDir, kind }) => {
+      const name = laterNames.get(join(resolveDir, path));
+      return kind === 'dynamic-import' && name !== undefined ? { path: `./${name}`, external: true } : undefined;
+    });
+  },
+};
+
+const plugins = [smallCss, partsBeside];
+const module = await build({ ...shared, entryPoints: { assistant: 'web/sdk/esm.ts' }, format: 'esm', outExtension: { '.js': '.mjs' }, plugins });
+const classic = await build({ ...shared, entryPoints: { assistant: 'web/sdk/script.ts' }, format: 'iife', plugins });
+
+function integrityOf(bytes) {
+  return `sha384-${createHash('sha384').update(bytes).digest('base64')}`;
+}
+
+function write(name, bytes) {
+  const path = join(out, name);
+  const gzip = gzipSync(bytes, { level: 9 });
+  writeFileSync(path, bytes);
+  writeFileSync(`${path}.gz`, gzip);
+  writeFileSync(`${path}.br`, brotliCompressSync(bytes));
+  return { name, integrity: integrityOf(bytes), bytes: bytes.length, gzip: gzip.length };
+}
+
+const made = [module, classic, later].flatMap(({ metafile }) => Object.keys(metafile.outputs));
+const files = made.map((file) => basename(file)).map((name) => write(name, readFileSync(join(out, name))));
+const script = files.find(({ name }) => name === 'assistant.js');
+const stubSource = readFileSync(join(root, 'web', 'sdk', 'stub.js'), 'utf8').replace('{{integrity}}', script.integrity);
+const stub = await transform(stubSource, { minify: true, target: shared.target });
+files.push(write('stub.js', Buffer.from(stub.code)));
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+for (const { name, gzip } of files) {
+  if (name.startsWith('assistant.') && gzip > FIRST_LOAD_MAX_BYTES) fail(`${name} has ${gzip} bytes under gzip, over ${FIRST_LOAD_MAX_BYTES}.`);
+  if (name === 'stub.js' && gzip > STUB_MAX_BYTES) fail(`The stub has ${gzip} bytes under gzip, over ${STUB_MAX_BYTES}.`);
+}
+writeFileSync(join(out, 'files.json'), JSON.stringify(files));

@@ -1,0 +1,96 @@
+/**
+ * `<assistant-widget>`: the place of the widget in a page, with everything in one open shadow root (WIDGET-3, WIDGET-4). In markup it starts by
+ * itself with its attributes `key` and `address`; with `inline` it draws the thread where it stands.
+ */
+import blocksCss from './look/blocks.css';
+import tokensCss from './look/tokens.css';
+import widgetCss from './look/widget.css';
+import type { WidgetOptions } from './options.ts';
+import { problemOf } from './options.ts';
+import { Widget } from './widget.ts';
+
+export const ELEMENT = 'assistant-widget';
+
+let sheets: readonly CSSStyleSheet[] | undefined;
+
+/** Made once: a policy that forbids styles in a page allows these. */
+function styles(): readonly CSSStyleSheet[] {
+  sheets ??= [tokensCss, blocksCss, widgetCss].map((text) => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    return sheet;
+  });
+  return sheets;
+}
+
+/** An empty shadow root with the look of the widget. */
+function emptyRoot(host: HTMLElement): ShadowRoot {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  root.replaceChildren();
+  root.adoptedStyleSheets = [...styles()];
+  return root;
+}
+
+/** The origin of the script, where the page does not say another one. */
+let scriptOrigin = '';
+
+export function servedFrom(origin: string): void {
+  scriptOrigin = origin;
+}
+
+/** Starts a widget in this element. @throws TypeError that says what is wrong with the options */
+export function startIn(host: HTMLElement, options: WidgetOptions): Widget {
+  const problem = problemOf(options);
+  if (problem !== undefined) throw new TypeError(`Assistant: ${problem}`);
+  const address = (options.address ?? scriptOrigin).replace(/\/$/, '');
+  if (address === '') throw new TypeError('Assistant: init needs the origin of the service as address: https://assistant.example.');
+  return new Widget(options, address, emptyRoot(host));
+}
+
+class AssistantWidgetElement extends HTMLElement {
+  /** The widget that runs here. One that `init` made belongs to whoever called it. */
+  widget: Widget | undefined;
+  /** Made by `init`, which starts it. */
+  isMade = false;
+
+  connectedCallback(): void {
+    const key = this.getAttribute('key');
+    if (this.isMade || this.widget !== undefined || key === null) return;
+    const address = this.getAttribute('address');
+    const isInline = this.hasAttribute('inline');
+    try {
+      this.widget = startIn(this, {
+        key,
+        ...(address === null ? {} : { address }),
+        ...(isInline ? { container: this } : {}),
+        ...(this.hasAttribute('open') ? { open: true } : {}),
+      });
+    } catch (error) {
+      reportError(error);
+    }
+  }
+
+  disconnectedCallback(): void {
+    if (this.isMade) return;
+    void this.widget?.destroy();
+    this.widget = undefined;
+  }
+}
+
+/** Defines the element, unless another release has done so on this page. */
+export function defineElement(): void {
+  if (customElements.get(ELEMENT) === undefined) customElements.define(ELEMENT, AssistantWidgetElement);
+}
+
+/** A new element for `init`, in the page. */
+export function placeElement(options: WidgetOptions): HTMLElement {
+  const element = document.createElement(ELEMENT);
+  (element as AssistantWidgetElement).isMade = true;
+  const { container } = options;
+  if (container === undefined) document.body.append(element);
+  else {
+    element.setAttribute('inline', '');
+    container.append(element);
+  }
+  return element;
+}

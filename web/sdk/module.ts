@@ -1,0 +1,114 @@
+/**
+ * The web SDK as a module (WIDGET-2):
+ *
+ * ```js
+ * import { init } from 'https://assistant.example/sdk/web/1.0.0/assistant.mjs';
+ * init({ key: 'rd_pk_live_…' });
+ * ```
+ *
+ * One widget a page. Every function but `init` waits for it where it is called before.
+ */
+import { options } from 'preact';
+import { defineElement, placeElement, startIn } from './element.ts';
+import type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
+import type { Widget } from './widget.ts';
+
+export type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
+export { WEB_SDK_VERSION as version } from '../../protocol/runtime/web-sdk.ts';
+export { servedFrom } from './element.ts';
+
+/** A page that nobody looks at draws no frames; what is drawn there is drawn soon. */
+const UNSEEN_MS = 100;
+// Deltas come many times a frame, and are drawn once.
+options.debounceRendering = (draw) => {
+  if (document.visibilityState === 'hidden') setTimeout(draw, UNSEEN_MS);
+  else requestAnimationFrame(draw);
+};
+
+defineElement();
+
+let current: { readonly widget: Widget; readonly element: HTMLElement } | undefined;
+const waiting: ((widget: Widget) => void)[] = [];
+
+/** With the widget: now, or once there is one. */
+function withWidget<Result>(work: (widget: Widget) => Result): Promise<Awaited<Result>> {
+  return new Promise((resolve, reject) => {
+    const run = (widget: Widget) => Promise.resolve(work(widget)).then(resolve, reject);
+    if (current === undefined) waiting.push((widget) => void run(widget));
+    else void run(current.widget);
+  });
+}
+
+/** As `withWidget`, for what gives back how to take it away. */
+function registered(work: (widget: Widget) => () => void): () => void {
+  let takeAway: (() => void) | undefined;
+  let isOver = false;
+  const run = (widget: Widget) => {
+    if (!isOver) takeAway = work(widget);
+  };
+  if (current === undefined) waiting.push(run);
+  else run(current.widget);
+  return () => {
+    isOver = true;
+    takeAway?.();
+  };
+}
+
+/** Starts the widget. A second call takes the first one's away. @throws TypeError that says what is wrong with the options */
+export function init(given: WidgetOptions): Widget {
+  if (current !== undefined) void destroy();
+  const element = placeElement(given);
+  try {
+    current = { widget: startIn(element, given), element };
+  } catch (error) {
+    element.remove();
+    throw error;
+  }
+  for (const work of waiting.splice(0)) work(current.widget);
+  return current.widget;
+}
+
+export function open(): void {
+  void withWidget((widget) => widget.open());
+}
+
+export function close(): void {
+  void withWidget((widget) => widget.close());
+}
+
+/** Opens the panel and says something for the person. */
+export function ask(text: string): void {
+  void withWidget((widget) => widget.ask(text));
+}
+
+/** Takes the widget and its element away. */
+export async function destroy(): Promise<void> {
+  const { widget, element } = current ?? {};
+  current = undefined;
+  element?.remove();
+  await widget?.destroy();
+}
+
+export function identify(...args: Parameters<Widget['identify']>) {
+  return withWidget((widget) => widget.identify(...args));
+}
+
+export function signOut(): Promise<void> {
+  return withWidget((widget) => widget.signOut());
+}
+
+export function registerAction(...args: Parameters<Widget['registerAction']>): () => void {
+  return registered((widget) => widget.registerAction(...args));
+}
+
+export function registerScreen(...args: Parameters<Widget['registerScreen']>): () => void {
+  return registered((widget) => widget.registerScreen(...args));
+}
+
+export function onEvent(listener: (event: WidgetEvent) => void): () => void {
+  return registered((widget) => widget.onEvent(listener));
+}
+
+export function setTheme(light: WidgetTheme, dark?: WidgetTheme): void {
+  void withWidget((widget) => widget.setTheme(light, dark));
+}

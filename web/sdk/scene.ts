@@ -1,0 +1,26 @@
+/** What all parts of the widget are drawn with. One object a widget, whose identity stays; `conversation` is another one from time to time. */
+import type { Assistant } from '../client/assistant.ts';
+import type { BlockSurroundings } from './blocks/block-view.ts';
+import type { Appearance } from './appearance.ts';
+import type { Attaching } from './state/attaching.ts';
+import type { PanelStore } from './state/panel.ts';
+import type { WidgetWords } from './words.ts';
+
+export interface Scene {
+  readonly assistant: Assistant;
+  readonly panel: PanelStore;
+  readonly attaching: Attaching;
+  readonly words: WidgetWords;
+  readonly around: BlockSurroundings;
+  /** As it is now. */
+  readonly appearance: () => Appearance;
+  /** Drawn in a place of the app, without a launcher. */
+  readonly isInline: boolean;
+  readonly hasLauncher: boolean;
+  /** The app's logo; undefined when it cannot be had. Never rejects. */
+  logo(): Promise<Blob | undefined>;
+  /** Says something for the person. False: it is not sent, because too much waits. */
+  say(text: string): boolean;
+  open(): void;
+  close(): void;
+}

@@ -1,0 +1,173 @@
+/** The launcher and the panel, or the panel alone in a place of the app. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Conversation } from '../../client/conversation/conversation.ts';
+import { Composer } from '../composer/composer.tsx';
+import type { Scene } from '../scene.ts';
+import { useStore } from '../store-hook.ts';
+import { Thread } from '../thread/thread.tsx';
+import { Logo } from './logo.tsx';
+import { useTopLayer } from './top-layer-hook.ts';
+import { useVisibleHeight } from './visible-height-hook.ts';
+
+function useConversation({ assistant }: Scene): Conversation {
+  const [conversation, setConversation] = useState(assistant.conversation);
+  useEffect(() => {
+    setConversation(assistant.conversation);
+    return assistant.onConversation(setConversation);
+  }, [assistant]);
+  return conversation;
+}
+
+/** Why nothing can be answered now, where that is so. */
+function Banner({ scene }: { readonly scene: Scene }) {
+  const isOnline = useStore(scene.panel, (now) => now.isOnline);
+  const away = useStore(scene.assistant.app, ({ availability, failure }) => (availability === 'unavailable' && failure !== undefined ? failure : null));
+  const text = isOnline ? (away === null ? '' : scene.words.away) : scene.words.offline;
+  return (
+    <p class="banner" role="status" hidden={text === ''}>
+      {text}
+    </p>
+  );
+}
+
+function Header({ scene, titleId }: { readonly scene: Scene; readonly titleId: string }) {
+  const { words, assistant, isInline } = scene;
+  const { copilot } = scene.appearance();
+  return (
+    <header class="header">
+      <Logo scene={scene} />
+      <h2 id={titleId}>{copilot.assistantName ?? words.assistant}</h2>
+      <button type="button" class="round" aria-label={words.newConversation} title={words.newConversation} onClick={() => assistant.open()}>
+        <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
+          <path d="M5 19l1-4L16 5l3 3L9 18zM5 19h14" />
+        </svg>
+      </button>
+      {isInline ? null : (
+        <button type="button" class="round" aria-label={words.close} title={words.close} onClick={() => scene.close()}>
+          <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
+            <path d="M6 6l12 12M18 6L6 18" />
+          </svg>
+        </button>
+      )}
+    </header>
+  );
+}
+
+/** Files that are dragged over the panel are attached where they are let go. */
+function useDrop(scene: Scene) {
+  const [isOver, setOver] = useState(false);
+  const hasFiles = (event: DragEvent) => [...(event.dataTransfer?.types ?? [])].includes('Files');
+  return {
+    isOver,
+    handlers: {
+      onDragOver: (event: DragEvent) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setOver(true);
+      },
+      onDragLeave: () => setOver(false),
+      onDrop: (event: DragEvent) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setOver(false);
+        scene.attaching.add([...(event.dataTransfer?.files ?? [])]);
+      },
+    },
+  };
+}
+
+const TITLE_ID = 'assistant-title';
+
+function Panel({ scene }: { readonly scene: Scene }) {
+  const conversation = useConversation(scene);
+  const panel = useRef<HTMLElement>(null);
+  const fileNames = useRef(new Map<string, string>());
+  const said = useStore(scene.panel, (now) => now.said);
+  const { isOver, handlers } = useDrop(scene);
+  useVisibleHeight(panel);
+  useEffect(() => {
+    if (!scene.isInline) panel.current?.querySelector('textarea')?.focus();
+  }, [scene]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && !scene.isInline && !event.defaultPrevented) scene.close();
+  };
+  return (
+    <section
+      ref={panel}
+      class={`panel${scene.isInline ? ' is-inline' : ''}`}
+      role={scene.isInline ? 'region' : 'dialog'}
+      aria-labelledby={TITLE_ID}
+      onKeyDown={onKeyDown}
+      {...handlers}
+    >
+      <Header scene={scene} titleId={TITLE_ID} />
+      <Banner scene={scene} />
+      <Thread key={`thread ${keyOf(conversation)}`} conversation={conversation} scene={scene} fileNames={fileNames.current} />
+      <Composer
+        conversation={conversation}
+        scene={scene}
+        fileNames={fileNames.current}
+        draftName={`assistant:${TITLE_ID}:draft`}
+      />
+      <p class="unseen" role="status">
+        {said}
+      </p>
+      {isOver ? <div class="drop">{scene.words.dropFiles}</div> : null}
+    </section>
+  );
+}
+
+/** A number for each conversation, so that another one is drawn anew. */
+const keys = new WeakMap<Conversation, number>();
+let lastKey = 0;
+function keyOf(conversation: Conversation): number {
+  const key = keys.get(conversation) ?? ++lastKey;
+  keys.set(conversation, key);
+  return key;
+}
+
+function Launcher({ scene, isOpen }: { readonly scene: Scene; readonly isOpen: boolean }) {
+  const { copilot } = scene.appearance();
+  const button = useRef<HTMLButtonElement>(null);
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    // Whoever closes the panel is where they came from.
+    if (wasOpen.current && !isOpen) button.current?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
+  return (
+    <button
+      ref={button}
+      type="button"
+      class={`launcher${copilot.launcherLabel === undefined ? '' : ' has-label'}`}
+      part="launcher"
+      aria-label={copilot.launcherLabel ?? scene.words.launcher}
+      aria-expanded={isOpen}
+      aria-haspopup="dialog"
+      onClick={() => (isOpen ? scene.close() : scene.open())}
+    >
+      <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
+        <path d={isOpen ? 'M6 9l6 6 6-6' : 'M5 5h14v11H10l-5 4z'} />
+      </svg>
+      {copilot.launcherLabel === undefined ? null : <span>{copilot.launcherLabel}</span>}
+    </button>
+  );
+}
+
+export function Frame({ scene }: { readonly scene: Scene }) {
+  const isOpen = useStore(scene.panel, (now) => now.isOpen);
+  const app = useStore(scene.assistant.app, (now) => now);
+  const layer = useRef<HTMLDivElement>(null);
+  // What was begun stays there: only an assistant that is not open is hidden while it cannot be had.
+  const isOffered = app.availability === 'available' || (app.availability === 'unavailable' && isOpen);
+  useTopLayer(layer, !scene.isInline && isOffered);
+  if (app.availability === 'off') return null;
+  if (scene.isInline) return <Panel scene={scene} />;
+  const { launcherAt } = scene.appearance();
+  return (
+    <div ref={layer} class={`layer is-${launcherAt}`} popover="manual" hidden={!isOffered}>
+      {isOffered && isOpen ? <Panel scene={scene} /> : null}
+      {isOffered && scene.hasLauncher ? <Launcher scene={scene} isOpen={isOpen} /> : null}
+    </div>
+  );
+}

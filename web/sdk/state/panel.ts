@@ -1,0 +1,41 @@
+/** What of the widget is open, and the files that wait for the next message. */
+import { createStore } from '@xstate/store';
+
+export interface WaitingFile {
+  readonly key: number;
+  readonly name: string;
+  /** Share that is sent, from 0 to 1. */
+  readonly share: number;
+  readonly uploadId?: string;
+  /** Why it was not sent, in words. */
+  readonly problem?: string;
+}
+
+export interface PanelState {
+  readonly isOpen: boolean;
+  readonly files: readonly WaitingFile[];
+  /** The last thing that is said to whoever cannot see the thread. */
+  readonly said: string;
+  readonly isOnline: boolean;
+}
+
+export function createPanelStore(isOpen: boolean) {
+  const context: PanelState = { isOpen, files: [], said: '', isOnline: navigator.onLine };
+  return createStore({
+    context,
+    on: {
+      toggled: (now, { isOpen: open }: { isOpen: boolean }): PanelState => ({ ...now, isOpen: open }),
+      fileAdded: (now, { file }: { file: WaitingFile }): PanelState => ({ ...now, files: [...now.files, file] }),
+      fileChanged: (now, { key, change }: { key: number; change: Partial<WaitingFile> }): PanelState => ({
+        ...now,
+        files: now.files.map((file) => (file.key === key ? { ...file, ...change } : file)),
+      }),
+      fileRemoved: (now, { key }: { key: number }): PanelState => ({ ...now, files: now.files.filter((file) => file.key !== key) }),
+      filesSent: (now): PanelState => ({ ...now, files: now.files.filter(({ problem }) => problem !== undefined) }),
+      said: (now, { text }: { text: string }): PanelState => (now.said === text ? now : { ...now, said: text }),
+      network: (now, { isOnline }: { isOnline: boolean }): PanelState => ({ ...now, isOnline }),
+    },
+  });
+}
+
+export type PanelStore = ReturnType<typeof createPanelStore>;

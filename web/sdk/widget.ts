@@ -1,0 +1,257 @@
+/**
+ * One widget on a page: the client, what is drawn of it, and what the app may ask of it. Owns the shadow root's contents and what listens to the
+ * page; `destroy` takes all of it away.
+ */
+import { h, render } from 'preact';
+import { type Assistant, createAssistant } from '../client/assistant.ts';
+import { onWake, browser } from '../client/platform/browser.ts';
+import type { LogRecord } from '../client/log.ts';
+import type { TurnPhase } from '../client/conversation/turn.ts';
+import { WEB_SDK_NAME } from '../../protocol/runtime/web-sdk.ts';
+import { appearanceOf, type Appearance } from './appearance.ts';
+import { BLOCK_WORDS } from './blocks/words.ts';
+import { BLOCK_VIEWS } from './blocks/views.ts';
+import { asksOf, type ScreenHandler } from './asks.ts';
+import type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
+import { proseFor } from './prose/prose.tsx';
+import type { Scene } from './scene.ts';
+import { Frame } from './shell/frame.tsx';
+import { Attaching } from './state/attaching.ts';
+import { createPanelStore } from './state/panel.ts';
+import { WIDGET_WORDS } from './words.ts';
+
+type ActionDefinition = Parameters<Assistant['registerAction']>[0];
+type ActionHandler = Parameters<Assistant['registerAction']>[1];
+type ScreenDefinition = Parameters<Assistant['registerScreen']>[0];
+type SignedPerson = Parameters<Assistant['identify']>[0];
+
+const OVER: ReadonlySet<TurnPhase> = new Set(['completed', 'failed', 'awaiting_confirmation', 'awaiting_tool_results', 'continued']);
+
+/** Whoever builds with it sees what went wrong, and nothing else. */
+function toConsole({ level, code, message, details }: LogRecord): void {
+  if (level === 'warn' || level === 'error') console[level](`[assistant] ${code}: ${message}`, details ?? '');
+}
+
+export class Widget {
+  readonly assistant: Assistant;
+  readonly #root: ShadowRoot;
+  readonly #host: HTMLElement;
+  readonly #options: WidgetOptions;
+  readonly #scene: Scene;
+  readonly #screens = new Map<string, ScreenHandler>();
+  readonly #listeners = new Set<(event: WidgetEvent) => void>();
+  readonly #endings: (() => void)[] = [];
+  #theme: { readonly light: WidgetTheme; readonly dark: WidgetTheme };
+  #appearance: Appearance | undefined;
+  #isDestroyed = false;
+
+  /** `address`: of the service. `root` is empty, and its host is in the page. */
+  constructor(options: WidgetOptions, address: string, root: ShadowRoot) {
+    this.#options = options;
+    this.#root = root;
+    this.#host = root.host as HTMLElement;
+    this.#theme = { light: options.theme ?? {}, dark: options.themeDark ?? {} };
+    const { key, user, context, requestTimeoutMs, idleTimeoutMs, log = toConsole } = options;
+    const locale = options.locale ?? (document.documentElement.lang || navigator.language);
+    this.assistant = createAssistant(
+      {
+        ...{ address, key, sdk: WEB_SDK_NAME, platform: 'web' },
+        abilities: { components: Object.keys(BLOCK_VIEWS), locale },
+        ...(user === undefined ? {} : { user }),
+        ...(context === undefined ? {} : { context }),
+        ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+        ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+      },
+      browser({ log }),
+    );
+    if (options.userToken !== undefined) this.assistant.setUserToken(options.userToken);
+    this.#scene = this.#makeScene(locale, address);
+    this.#listen();
+    this.#look();
+    render(h(Frame, { scene: this.#scene }), root);
+  }
+
+  open(): void {
+    this.#toggle(true);
+  }
+
+  close(): void {
+    this.#toggle(false);
+  }
+
+  /** Opens the panel and says something for the person. */
+  ask(text: string): void {
+    this.open();
+    this.#scene.say(text);
+  }
+
+  identify(person: SignedPerson) {
+    return this.assistant.identify(person);
+  }
+
+  signOut(): Promise<void> {
+    return this.assistant.signOut();
+  }
+
+  /** Declares an action and who runs it. Returns what takes it away. */
+  registerAction(definition: ActionDefinition, handler: ActionHandler): () => void {
+    return this.assistant.registerAction(definition, async (params, call) => {
+      try {
+        const result = await handler(params, call);
+        this.#tell({ type: 'action_ended', name: definition.name, status: 'ok' });
+        return result;
+      } catch (error) {
+        this.#tell({ type: 'action_ended', name: definition.name, status: 'error' });
+        throw error;
+      }
+    });
+  }
+
+  /** Declares a screen that answers may offer, and who opens it. Returns what takes it away. */
+  registerScreen(definition: ScreenDefinition, open: ScreenHandler): () => void {
+    this.#screens.set(definition.name, open);
+    const takeAway = this.assistant.registerScreen(definition);
+    return () => {
+      this.#screens.delete(definition.name);
+      takeAway();
+    };
+  }
+
+  /** Tells of everything that `WidgetEvent` names. Returns what ends it. */
+  onEvent(listener: (event: WidgetEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Wins over the published configuration from now on. */
+  setTheme(light: WidgetTheme, dark: WidgetTheme = {}): void {
+    this.#theme = { light, dark };
+    this.#look();
+    this.#draw();
+  }
+
+  /** Takes the widget away. Answers go on at the service, and the next page takes them up. */
+  async destroy(): Promise<void> {
+    if (this.#isDestroyed) return;
+    this.#isDestroyed = true;
+    for (const end of this.#endings) end();
+    render(null, this.#root);
+    await this.assistant.close();
+  }
+
+  #makeScene(locale: string, address: string): Scene {
+    const { assistant } = this;
+    const { words: own, container, launcher = true, open: isOpen = false, key } = this.#options;
+    const words = { ...WIDGET_WORDS, ...BLOCK_WORDS, ...own };
+    const panel = createPanelStore(isOpen);
+    const ask = asksOf(assistant, this.#screens, (event) => this.#tell(event), () => this.close());
+    return {
+      ...{ assistant, panel, words },
+      attaching: new Attaching(assistant, panel, words),
+      around: { ask, words, locale, now: () => Date.now(), Prose: proseFor(ask) },
+      appearance: () => this.#appearanceNow(),
+      isInline: container !== undefined,
+      hasLauncher: launcher,
+      logo: () => logoOf(address, key),
+      say: (text) => ask.say(text),
+      open: () => this.open(),
+      close: () => this.close(),
+    };
+  }
+
+  #appearanceNow(): Appearance {
+    this.#appearance ??= appearanceOf(this.assistant.app.get().context.configuration?.config, this.#theme.light, this.#theme.dark);
+    return this.#appearance;
+  }
+
+  /** Colours and measures, as they are now. */
+  #look(): void {
+    this.#appearance = undefined;
+    const { colorScheme = 'auto', dir } = this.#options;
+    const { style } = this.#host;
+    for (const name of [...style].filter((each) => each.startsWith('--'))) style.removeProperty(name);
+    for (const [name, value] of Object.entries(this.#appearanceNow().properties)) style.setProperty(name, value);
+    this.#host.dataset.scheme = colorScheme;
+    this.#host.dir = dir ?? getComputedStyle(document.documentElement).direction;
+  }
+
+  #draw(): void {
+    if (!this.#isDestroyed) render(h(Frame, { scene: this.#scene }), this.#root);
+  }
+
+  #listen(): void {
+    const { assistant } = this;
+    const { panel } = this.#scene;
+    let isAvailable = false;
+    let configuration = assistant.app.get().context.configuration;
+    const app = assistant.app.subscribe(({ context }) => {
+      if (context.configuration !== configuration) {
+        configuration = context.configuration;
+        this.#look();
+        this.#draw();
+      }
+      const available = context.availability === 'available';
+      if (available !== isAvailable) this.#tell({ type: 'available', available });
+      isAvailable = available;
+    });
+    let followed = this.#follow();
+    const others = assistant.onConversation(() => {
+      followed();
+      followed = this.#follow();
+    });
+    const network = () => panel.send({ type: 'network', isOnline: navigator.onLine });
+    window.addEventListener('online', network);
+    window.addEventListener('offline', network);
+    this.#endings.push(
+      () => app.unsubscribe(),
+      () => followed(),
+      others,
+      onWake(() => assistant.wake()),
+      () => window.removeEventListener('online', network),
+      () => window.removeEventListener('offline', network),
+    );
+    void assistant.ready.then(() => this.#tell({ type: 'ready' }));
+  }
+
+  /** Tells of messages that are sent and answers that end in the conversation that is open. */
+  #follow(): () => void {
+    const { store } = this.assistant.conversation;
+    let before = new Map(store.get().context.turns.map(({ turnId, phase }) => [turnId, phase]));
+    const { unsubscribe } = store.subscribe(({ context }) => {
+      for (const { turnId, phase, payload } of context.turns) {
+        const last = before.get(turnId);
+        if (last === undefined && payload.message !== undefined) this.#tell({ type: 'message_sent', turn_id: turnId });
+        if (last !== undefined && last !== phase && OVER.has(phase)) this.#tell({ type: 'answer_ended', turn_id: turnId, status: phase });
+      }
+      before = new Map(context.turns.map(({ turnId, phase }) => [turnId, phase]));
+    });
+    return unsubscribe;
+  }
+
+  #toggle(isOpen: boolean): void {
+    if (this.#isDestroyed || this.#scene.panel.get().context.isOpen === isOpen) return;
+    this.#scene.panel.send({ type: 'toggled', isOpen });
+    this.#tell({ type: isOpen ? 'opened' : 'closed' });
+  }
+
+  /** A listener that throws is the app's own trouble: it shows in the console, and the others are told. */
+  #tell(event: WidgetEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        reportError(error);
+      }
+    }
+  }
+}
+
+/** The published logo; undefined when there is none, or it cannot be had. */
+async function logoOf(address: string, key: string): Promise<Blob | undefined> {
+  try {
+    const answer = await fetch(`${address}/v1/apps/logo`, { headers: { 'X-Service-Key': key } });
+    return answer.ok ? await answer.blob() : undefined;
+  } catch {
+    return undefined;
+  }
+}
