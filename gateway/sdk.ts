@@ -71,7 +71,12 @@ export const sdkRoutes = [
       }
       const file = fileOf(name);
       if (file === undefined) {
-        throw new Refusal('not_found', `The web SDK has no file of this name. It has: ${sdkFiles().map((each) => each.name).join(', ')}.`);
+        throw new Refusal(
+          'not_found',
+          `The web SDK has no file of this name. It has: ${sdkFiles()
+            .map((each) => each.name)
+            .join(', ')}.`,
+        );
       }
       return file.reply(header, isLatest ? KEPT_SHORTLY : KEPT);
     },

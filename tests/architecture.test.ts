@@ -72,7 +72,7 @@ const WEB_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/client/': ['protocol/'],
   'web/sdk/': ['web/client/', 'protocol/', 'types/'],
   'web/demo/': ['web/sdk/', 'web/client/', 'protocol/'],
-  'web/console/': ['web/client/', 'protocol/', 'machines/'],
+  'web/console/': ['web/client/', 'web/sdk/', 'protocol/', 'machines/'],
 };
 
 /** Folders of the composition root that are programs of their own, and what they may import beside themselves. */
@@ -130,9 +130,10 @@ const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   undici: ['assistant'],
   'eventsource-parser': ['web/client'],
   xstate: ['machines'],
-  '@xstate/store': ['actors', 'web/client', 'web/console'],
+  '@xstate/store': ['actors', 'web/client', 'web/console', 'web/sdk'],
   preact: ['web/console', 'web/sdk', 'web/demo'],
   'preact-iso': ['web/console'],
+  'streaming-markdown': ['web/sdk/prose'],
 };
 
 function packageOf(specifier: string): string {

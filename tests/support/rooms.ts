@@ -2,7 +2,7 @@
 export const ROOMS = ['actors', 'assistant', 'gateway', 'machines', 'program', 'protocol', 'storage', 'watch', 'web'] as const;
 
 /** Where scripts lie as browsers load them, bundled with their libraries. */
-const BUNDLED = ['web/console/assets/', 'web/demo/assets/'];
+const BUNDLED = ['web/console/assets/', 'web/demo/assets/', 'web/sdk/served/'];
 
 /** Whether a path relative to the project, or to its compiled files, is of the program: in a room, or at the root. */
 export function isOfProgram(path: string): boolean {

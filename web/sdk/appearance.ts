@@ -74,8 +74,15 @@ function measures({ radius, fontFamily, fontScale, spacing, style }: WidgetTheme
   const corner = numberIn(radius, 0, RADIUS_MAX_PX);
   const scale = numberIn(fontScale, 0.8, 1.4);
   return [
-    ...(corner === undefined ? [] : ([['--r-3', `${corner}px`], ['--r-2', `${Math.round(corner * 0.6)}px`]] as [string, string][])),
-    ...(typeof fontFamily === 'string' && FONT.test(fontFamily) ? ([['--font', `${fontFamily}, system-ui, sans-serif`]] as [string, string][]) : []),
+    ...(corner === undefined
+      ? []
+      : ([
+          ['--r-3', `${corner}px`],
+          ['--r-2', `${Math.round(corner * 0.6)}px`],
+        ] as [string, string][])),
+    ...(typeof fontFamily === 'string' && FONT.test(fontFamily)
+      ? ([['--font', `${fontFamily}, system-ui, sans-serif`]] as [string, string][])
+      : []),
     ...(scale === undefined ? [] : ([['--scale', String(scale)]] as [string, string][])),
     ...(spacing !== undefined && Object.hasOwn(SPACING_PX, spacing) ? ([['--gap', `${SPACING_PX[spacing]}px`]] as [string, string][]) : []),
     ...(style === 'flat' ? ([['--shadow', 'none']] as [string, string][]) : []),

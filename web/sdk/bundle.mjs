@@ -56,7 +56,9 @@ const later = await build({
   entryNames: '[name]-[hash]',
   outExtension: { '.js': '.mjs' },
 });
-const laterNames = new Map(Object.entries(later.metafile.outputs).map(([file, { entryPoint }]) => [join(root, entryPoint), basename(file)]));
+const laterNames = new Map(
+  Object.entries(later.metafile.outputs).map(([file, { entryPoint }]) => [join(root, entryPoint), basename(file)]),
+);
 
 /** Such a part is found beside the script, whichever form that has. */
 const partsBeside = {
@@ -70,7 +72,13 @@ const partsBeside = {
 };
 
 const plugins = [smallCss, partsBeside];
-const module = await build({ ...shared, entryPoints: { assistant: 'web/sdk/esm.ts' }, format: 'esm', outExtension: { '.js': '.mjs' }, plugins });
+const module = await build({
+  ...shared,
+  entryPoints: { assistant: 'web/sdk/esm.ts' },
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  plugins,
+});
 const classic = await build({ ...shared, entryPoints: { assistant: 'web/sdk/script.ts' }, format: 'iife', plugins });
 
 function integrityOf(bytes) {
@@ -99,7 +107,8 @@ function fail(message) {
 }
 
 for (const { name, gzip } of files) {
-  if (name.startsWith('assistant.') && gzip > FIRST_LOAD_MAX_BYTES) fail(`${name} has ${gzip} bytes under gzip, over ${FIRST_LOAD_MAX_BYTES}.`);
+  if (name.startsWith('assistant.') && gzip > FIRST_LOAD_MAX_BYTES)
+    fail(`${name} has ${gzip} bytes under gzip, over ${FIRST_LOAD_MAX_BYTES}.`);
   if (name === 'stub.js' && gzip > STUB_MAX_BYTES) fail(`The stub has ${gzip} bytes under gzip, over ${STUB_MAX_BYTES}.`);
 }
 writeFileSync(join(out, 'files.json'), JSON.stringify(files));

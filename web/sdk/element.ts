@@ -34,10 +34,6 @@ function emptyRoot(host: HTMLElement): ShadowRoot {
 /** The origin of the script, where the page does not say another one. */
 let scriptOrigin = '';
 
-export function servedFrom(origin: string): void {
-  scriptOrigin = origin;
-}
-
 /** Starts a widget in this element. @throws TypeError that says what is wrong with the options */
 export function startIn(host: HTMLElement, options: WidgetOptions): Widget {
   const problem = problemOf(options);
@@ -77,8 +73,10 @@ class AssistantWidgetElement extends HTMLElement {
   }
 }
 
-/** Defines the element, unless another release has done so on this page. */
-export function defineElement(): void {
+/** Defines the element, unless another release has done so on this page. `origin`: where the script came from; '' when it is not known. */
+export function defineElement(origin: string): void {
+  // Before the definition: elements that are in the page already start with it.
+  scriptOrigin = origin;
   if (customElements.get(ELEMENT) === undefined) customElements.define(ELEMENT, AssistantWidgetElement);
 }
 

@@ -1,6 +1,6 @@
 /** The module as it is served: it knows where it came from. */
-import { servedFrom } from './module.ts';
+import { defineElement } from './element.ts';
 
-servedFrom(new URL(import.meta.url).origin);
+defineElement(new URL(import.meta.url).origin);
 
 export * from './module.ts';

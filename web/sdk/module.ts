@@ -9,13 +9,12 @@
  * One widget a page. Every function but `init` waits for it where it is called before.
  */
 import { options } from 'preact';
-import { defineElement, placeElement, startIn } from './element.ts';
+import { placeElement, startIn } from './element.ts';
 import type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
 import type { Widget } from './widget.ts';
 
-export type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
 export { WEB_SDK_VERSION as version } from '../../protocol/runtime/web-sdk.ts';
-export { servedFrom } from './element.ts';
+export type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
 
 /** A page that nobody looks at draws no frames; what is drawn there is drawn soon. */
 const UNSEEN_MS = 100;
@@ -24,8 +23,6 @@ options.debounceRendering = (draw) => {
   if (document.visibilityState === 'hidden') setTimeout(draw, UNSEEN_MS);
   else requestAnimationFrame(draw);
 };
-
-defineElement();
 
 let current: { readonly widget: Widget; readonly element: HTMLElement } | undefined;
 const waiting: ((widget: Widget) => void)[] = [];

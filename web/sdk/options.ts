@@ -62,7 +62,7 @@ export interface WidgetOptions {
   readonly colorScheme?: 'auto' | 'light' | 'dark';
   /** BCP 47; of the page, or of the browser, unless said otherwise. */
   readonly locale?: string;
-  /** Of the page unless said otherwise. */
+  /** The direction of writing; the page's unless said otherwise. */
   readonly dir?: 'ltr' | 'rtl';
   /** Texts of the widget in the app's language. */
   readonly words?: Partial<WidgetWords & BlockWords>;
@@ -82,7 +82,8 @@ const SCHEMES: readonly unknown[] = [undefined, 'auto', 'light', 'dark'];
 
 /** What keeps the widget from starting, in one sentence that says what to do; undefined when nothing does. */
 export function problemOf(options: unknown): string | undefined {
-  if (typeof options !== 'object' || options === null) return 'init takes an object with the key of the app: init({ key: "rd_pk_live_…" }).';
+  if (typeof options !== 'object' || options === null)
+    return 'init takes an object with the key of the app: init({ key: "rd_pk_live_…" }).';
   const { key, address, container, colorScheme } = options as Partial<WidgetOptions>;
   if (typeof key !== 'string' || key === '') return 'init needs the publishable key of the app as key: copy it from the console.';
   if (address !== undefined && !/^https?:\/\/[^/\s?#]+\/?$/.test(String(address))) {

@@ -1,7 +1,7 @@
 /** What all parts of the widget are drawn with. One object a widget, whose identity stays; `conversation` is another one from time to time. */
 import type { Assistant } from '../client/assistant.ts';
-import type { BlockSurroundings } from './blocks/block-view.ts';
 import type { Appearance } from './appearance.ts';
+import type { BlockSurroundings } from './blocks/block-view.ts';
 import type { Attaching } from './state/attaching.ts';
 import type { PanelStore } from './state/panel.ts';
 import type { WidgetWords } from './words.ts';

@@ -2,6 +2,7 @@
  * The web SDK as a classic script: `Assistant` on the page, with what the stub has queued done first. A widget in markup (`<assistant-widget>`)
  * needs no call at all.
  */
+import { defineElement } from './element.ts';
 import * as sdk from './module.ts';
 
 type Call = readonly [name: string, args: readonly unknown[]];
@@ -11,7 +12,7 @@ interface Page {
 }
 
 const { src } = (document.currentScript ?? {}) as Partial<HTMLScriptElement>;
-if (src !== undefined && src !== '') sdk.servedFrom(new URL(src).origin);
+defineElement(src === undefined || src === '' ? '' : new URL(src).origin);
 
 const page = globalThis as unknown as Page;
 const queued = page.Assistant !== undefined && 'q' in page.Assistant ? (page.Assistant.q ?? []) : [];

@@ -3,15 +3,15 @@
  * page; `destroy` takes all of it away.
  */
 import { h, render } from 'preact';
-import { type Assistant, createAssistant } from '../client/assistant.ts';
-import { onWake, browser } from '../client/platform/browser.ts';
-import type { LogRecord } from '../client/log.ts';
-import type { TurnPhase } from '../client/conversation/turn.ts';
 import { WEB_SDK_NAME } from '../../protocol/runtime/web-sdk.ts';
-import { appearanceOf, type Appearance } from './appearance.ts';
-import { BLOCK_WORDS } from './blocks/words.ts';
-import { BLOCK_VIEWS } from './blocks/views.ts';
+import { type Assistant, createAssistant } from '../client/assistant.ts';
+import type { TurnPhase } from '../client/conversation/turn.ts';
+import type { LogRecord } from '../client/log.ts';
+import { browser, onWake } from '../client/platform/browser.ts';
+import { type Appearance, appearanceOf } from './appearance.ts';
 import { asksOf, type ScreenHandler } from './asks.ts';
+import { BLOCK_VIEWS } from './blocks/views.ts';
+import { BLOCK_WORDS } from './blocks/words.ts';
 import type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
 import { proseFor } from './prose/prose.tsx';
 import type { Scene } from './scene.ts';
@@ -144,7 +144,12 @@ export class Widget {
     const { words: own, container, launcher = true, open: isOpen = false, key } = this.#options;
     const words = { ...WIDGET_WORDS, ...BLOCK_WORDS, ...own };
     const panel = createPanelStore(isOpen);
-    const ask = asksOf(assistant, this.#screens, (event) => this.#tell(event), () => this.close());
+    const ask = asksOf(
+      assistant,
+      this.#screens,
+      (event) => this.#tell(event),
+      () => this.close(),
+    );
     return {
       ...{ assistant, panel, words },
       attaching: new Attaching(assistant, panel, words),

@@ -1,8 +1,12 @@
 /**
- * Client code that GET /context hands out, ready to use: it calls the runtime interface directly (SETUP-42, SETUP-43). It is browser JavaScript; other platforms send the same requests.
+ * What GET /context hands out, ready to use: the widget for pages, and client code that calls the runtime interface directly (SETUP-42, SETUP-43). It is browser JavaScript; other platforms
+ * send the same requests.
  */
+
 import { USER_TOKEN_HEADER } from '../../../protocol/headers.ts';
 import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../../protocol/limits.ts';
+import { WEB_SDK_VERSION, webSdkFolder } from '../../../protocol/runtime/web-sdk.ts';
+import { sdkFiles } from '../../sdk.ts';
 
 /** The blocks that the snippets draw, and the worked turn of the setup file names. */
 export const DRAWN_COMPONENTS = ['text', 'screens', 'confirm_card'] as const;
@@ -142,15 +146,35 @@ export async function ask(text, page, person) {
 }
 `;
 
-const NOTE = `No SDK package is published. The snippets call the runtime interface directly; write the same in the language of the app. HTTP actions with auth user need the person's own token: the app sends it in ${USER_TOKEN_HEADER} with POST /v1/chat. They leave out Retry and coming back to a stream that broke (docs), Stop, editing a confirmation card, words to type before one is confirmed, and all blocks but text, screens and confirm_card: of others they show fallback_text.`;
+const NOTE = `Web pages embed the widget: the script at web.url, as embed.html does, with its hash in integrity; docs/sdk.md has every option. No package for mobile apps is published: assistant.js and usage.js call the runtime interface directly; write the same in the language of the app. HTTP actions with auth user need the person's own token: the app sends it in ${USER_TOKEN_HEADER} with POST /v1/chat. They leave out Retry and coming back to a stream that broke (docs), Stop, editing a confirmation card, words to type before one is confirmed, and all blocks but text, screens and confirm_card: of others they show fallback_text.`;
+
+/** Where the widget's script lies, and what it must be; nulls in an installation that was not built. */
+function webSdk(apiUrl: string) {
+  const script = sdkFiles().find(({ name }) => name === 'assistant.js');
+  if (script === undefined) return { version: null, url: null, integrity: null };
+  return { version: WEB_SDK_VERSION, url: `${apiUrl}${webSdkFolder(WEB_SDK_VERSION)}${script.name}`, integrity: script.integrity };
+}
+
+/** Two elements at the end of a page. */
+function embedSnippet({ url, integrity }: ReturnType<typeof webSdk>, key: string): string {
+  const check = integrity === null ? '' : ` integrity="${integrity}" crossorigin="anonymous"`;
+  const address = (url ?? '').replaceAll('<', '%3C').replaceAll('"', '%22');
+  return `<script src="${address}"${check} defer></script>
+<script type="module">
+  Assistant.init({ key: ${literal(key)} });
+</script>
+`;
+}
 
 /** Key `sdk` of GET /context. `testKey` null: the app has none, the code says where one goes. */
 export function sdkSection(apiUrl: string, testKey: string | null, docsUrl: string) {
+  const web = webSdk(apiUrl);
+  const key = testKey ?? 'rd_pk_test_…';
   return {
     note: NOTE,
-    web: { version: null, url: null },
+    web,
     mobile: { git: null, ref: null },
-    snippets: { 'assistant.js': clientSnippet(apiUrl, testKey ?? 'rd_pk_test_…'), 'usage.js': USAGE },
+    snippets: { 'embed.html': embedSnippet(web, key), 'assistant.js': clientSnippet(apiUrl, key), 'usage.js': USAGE },
     docs: docsUrl,
   };
 }

@@ -1,6 +1,7 @@
 /** A thin bar at the top while something loads; what was there stays. */
-import { progress } from '../api/progress.ts';
+
 import { useStore } from '../../sdk/store-hook.ts';
+import { progress } from '../api/progress.ts';
 
 export function LoadingBar() {
   const isLoading = useStore(progress, ({ underWay }) => underWay > 0);

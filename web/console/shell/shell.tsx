@@ -2,10 +2,10 @@
 
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
+import { useStore } from '../../sdk/store-hook.ts';
 import { progress } from '../api/progress.ts';
 import { resumeSession, session } from '../api/session.ts';
 import { PAGES } from '../pages.ts';
-import { useStore } from '../../sdk/store-hook.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
 import { LoadingBar } from './loading-bar.tsx';

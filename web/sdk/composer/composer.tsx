@@ -1,5 +1,5 @@
 /** Where a person writes: text, files, send or stop. What is typed stays until it is sent, over a reload as well (WIDGET-9). */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MESSAGE_TEXT_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Conversation } from '../../client/conversation/conversation.ts';
 import { isLive } from '../../client/conversation/turn.ts';
@@ -49,35 +49,99 @@ const CLIP = 'M20 11.5l-8.2 8.2a5 5 0 0 1-7-7L13 4.4a3.4 3.4 0 0 1 4.8 4.8l-8.1 
 const UP = 'M12 19V5M6 11l6-6 6 6';
 const STOP = 'M7 7h10v10H7z';
 
-export function Composer({ conversation, scene, fileNames, draftName }: ComposerProps) {
-  const { words: labels, panel, attaching } = scene;
-  const [text, setText] = useState(() => keptDraft(draftName));
-  const [problem, setProblem] = useState('');
+/** The text that is being written, kept, and the field as tall as it. */
+function useText(draftName: string) {
+  const [text, show] = useState(() => keptDraft(draftName));
   const field = useRef<HTMLTextAreaElement>(null);
-  const chooser = useRef<HTMLInputElement>(null);
-  const files = useStore(panel, ({ files: now }) => now);
-  const running = useStore(conversation.store, ({ turns }) => turns.find((turn) => isLive(turn) && turn.phase !== 'waiting'));
-  const { copilot } = scene.appearance();
-  const over = text.length - MESSAGE_TEXT_MAX_CHARS;
-  const isUploading = files.some(({ uploadId, problem: wrong }) => uploadId === undefined && wrong === undefined);
-  const canSend = text.trim() !== '' && over <= 0 && !isUploading;
-
-  useEffect(() => keepDraft(draftName, text), [draftName, text]);
-  useEffect(() => {
+  // Kept at once: a page may go at any moment.
+  const setText = (next: string) => {
+    keepDraft(draftName, next);
+    show(next);
+  };
+  useLayoutEffect(() => {
     const element = field.current;
     if (element === null) return;
-    element.style.setProperty('block-size', 'auto');
-    element.style.setProperty('block-size', `${element.scrollHeight}px`);
+    element.style.removeProperty('block-size');
+    // What is not shown yet has no height.
+    if (element.scrollHeight > 0) element.style.setProperty('block-size', `${element.scrollHeight}px`);
   }, [text]);
+  return { text, setText, field };
+}
 
-  const send = () => {
+function Attach({ scene }: { readonly scene: Scene }) {
+  const { words, attaching } = scene;
+  const chooser = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type="button" class="round" aria-label={words.attach} title={words.attach} onClick={() => chooser.current?.click()}>
+        <Glyph path={CLIP} />
+      </button>
+      <input
+        ref={chooser}
+        type="file"
+        multiple
+        hidden
+        accept={ACCEPTED}
+        tabIndex={-1}
+        aria-hidden="true"
+        onChange={({ currentTarget }) => {
+          attaching.add([...(currentTarget.files ?? [])]);
+          currentTarget.value = '';
+        }}
+      />
+    </>
+  );
+}
+
+/** Sends what is written; while an answer comes and nothing is written, stops it. */
+function SendOrStop({ conversation, scene, isEmpty, canSend }: Pick<ComposerProps, 'conversation' | 'scene'> & SendState) {
+  const { words } = scene;
+  const running = useStore(conversation.store, ({ turns }) => turns.find((turn) => isLive(turn)));
+  if (running === undefined || !isEmpty) {
+    return (
+      <button type="submit" class="round is-send" aria-label={words.send} title={words.send} disabled={!canSend}>
+        <Glyph path={UP} />
+      </button>
+    );
+  }
+  const label = running.isStopping ? words.stopping : words.stop;
+  return (
+    <button
+      type="button"
+      class="round is-send is-stop"
+      aria-label={label}
+      title={label}
+      disabled={running.isStopping}
+      onClick={() => conversation.stop(running.turnId)}
+    >
+      <Glyph path={STOP} />
+    </button>
+  );
+}
+
+interface SendState {
+  readonly isEmpty: boolean;
+  readonly canSend: boolean;
+}
+
+export function Composer({ conversation, scene, fileNames, draftName }: ComposerProps) {
+  const { words, panel, attaching } = scene;
+  const { text, setText, field } = useText(draftName);
+  const [problem, setProblem] = useState('');
+  const files = useStore(panel, ({ files: now }) => now);
+  const over = text.length - MESSAGE_TEXT_MAX_CHARS;
+  const isUploading = files.some(({ uploadId, problem: wrong }) => uploadId === undefined && wrong === undefined);
+  const isEmpty = text.trim() === '';
+
+  const send = (event: Event) => {
+    event.preventDefault();
     // What is in the field: somebody who types fast is ahead of the drawing.
-    const words = (field.current?.value ?? text).trim();
-    if (words === '' || words.length > MESSAGE_TEXT_MAX_CHARS || isUploading) return;
+    const said = (field.current?.value ?? text).trim();
+    if (said === '' || said.length > MESSAGE_TEXT_MAX_CHARS || isUploading) return;
     const ready = files.flatMap(({ uploadId, name }) => (uploadId === undefined ? [] : [{ uploadId, name }]));
     for (const { uploadId, name } of ready) fileNames.set(uploadId, name);
     try {
-      conversation.say(words, { uploadIds: ready.map(({ uploadId }) => uploadId) });
+      conversation.say(said, { uploadIds: ready.map(({ uploadId }) => uploadId) });
       setText('');
       setProblem('');
       panel.send({ type: 'filesSent' });
@@ -88,9 +152,7 @@ export function Composer({ conversation, scene, fileNames, draftName }: Composer
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // A word that is being put together (Japanese, Chinese, Korean) is ended by Enter as well.
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    send();
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event);
   };
   const onPaste = (event: ClipboardEvent) => {
     const pasted = [...(event.clipboardData?.files ?? [])];
@@ -99,62 +161,26 @@ export function Composer({ conversation, scene, fileNames, draftName }: Composer
     attaching.add(pasted);
   };
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
+    <form class="composer" onSubmit={send}>
       <Files files={files} scene={scene} />
       {problem === '' && over <= 0 ? null : (
         <p class="composer-problem" role="alert">
-          {over > 0 ? filled(labels.tooLong, { count: over }) : problem}
+          {over > 0 ? filled(words.tooLong, { count: over }) : problem}
         </p>
       )}
       <div class="field">
-        <button type="button" class="round" aria-label={labels.attach} title={labels.attach} onClick={() => chooser.current?.click()}>
-          <Glyph path={CLIP} />
-        </button>
-        <input
-          ref={chooser}
-          type="file"
-          multiple
-          hidden
-          accept={ACCEPTED}
-          tabIndex={-1}
-          aria-hidden="true"
-          onChange={({ currentTarget }) => {
-            attaching.add([...(currentTarget.files ?? [])]);
-            currentTarget.value = '';
-          }}
-        />
+        <Attach scene={scene} />
         <textarea
           ref={field}
           rows={1}
-          aria-label={labels.composer}
-          placeholder={copilot.composerHint ?? labels.composer}
+          aria-label={words.composer}
+          placeholder={scene.appearance().copilot.composerHint ?? words.composer}
           value={text}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        {running === undefined || text.trim() !== '' ? (
-          <button type="submit" class="round is-send" aria-label={labels.send} title={labels.send} disabled={!canSend}>
-            <Glyph path={UP} />
-          </button>
-        ) : (
-          <button
-            type="button"
-            class="round is-send is-stop"
-            aria-label={running.isStopping ? labels.stopping : labels.stop}
-            title={labels.stop}
-            disabled={running.isStopping}
-            onClick={() => conversation.stop(running.turnId)}
-          >
-            <Glyph path={STOP} />
-          </button>
-        )}
+        <SendOrStop conversation={conversation} scene={scene} isEmpty={isEmpty} canSend={!isEmpty && over <= 0 && !isUploading} />
       </div>
     </form>
   );

@@ -25,13 +25,13 @@ export function followed(address: string): string | undefined {
 
 const TAGS: Readonly<Partial<Record<smd.Token, string>>> = {
   [smd.PARAGRAPH]: 'p',
-  // A heading of an answer is none of the page's outline above the fourth level.
-  [smd.HEADING_1]: 'h4',
-  [smd.HEADING_2]: 'h4',
-  [smd.HEADING_3]: 'h5',
-  [smd.HEADING_4]: 'h5',
-  [smd.HEADING_5]: 'h6',
-  [smd.HEADING_6]: 'h6',
+  // The panel's title is the second level: what an answer has is below it.
+  [smd.HEADING_1]: 'h3',
+  [smd.HEADING_2]: 'h3',
+  [smd.HEADING_3]: 'h4',
+  [smd.HEADING_4]: 'h4',
+  [smd.HEADING_5]: 'h5',
+  [smd.HEADING_6]: 'h5',
   [smd.CODE_BLOCK]: 'pre',
   [smd.CODE_FENCE]: 'pre',
   [smd.EQUATION_BLOCK]: 'pre',
@@ -80,7 +80,10 @@ class Elements {
       this.#deeper += 1;
       return;
     }
-    const name = tag === 'td' && this.#last.parentElement?.tagName === 'TABLE' && this.#last === this.#last.parentElement.firstElementChild ? 'th' : tag;
+    const name =
+      tag === 'td' && this.#last.parentElement?.tagName === 'TABLE' && this.#last === this.#last.parentElement.firstElementChild
+        ? 'th'
+        : tag;
     const element = document.createElement(name);
     if (name === 'input') {
       element.setAttribute('type', 'checkbox');

@@ -21,7 +21,9 @@ function useConversation({ assistant }: Scene): Conversation {
 /** Why nothing can be answered now, where that is so. */
 function Banner({ scene }: { readonly scene: Scene }) {
   const isOnline = useStore(scene.panel, (now) => now.isOnline);
-  const away = useStore(scene.assistant.app, ({ availability, failure }) => (availability === 'unavailable' && failure !== undefined ? failure : null));
+  const away = useStore(scene.assistant.app, ({ availability, failure }) =>
+    availability === 'unavailable' && failure !== undefined ? failure : null,
+  );
   const text = isOnline ? (away === null ? '' : scene.words.away) : scene.words.offline;
   return (
     <p class="banner" role="status" hidden={text === ''}>
@@ -103,12 +105,7 @@ function Panel({ scene }: { readonly scene: Scene }) {
       <Header scene={scene} titleId={TITLE_ID} />
       <Banner scene={scene} />
       <Thread key={`thread ${keyOf(conversation)}`} conversation={conversation} scene={scene} fileNames={fileNames.current} />
-      <Composer
-        conversation={conversation}
-        scene={scene}
-        fileNames={fileNames.current}
-        draftName={`assistant:${TITLE_ID}:draft`}
-      />
+      <Composer conversation={conversation} scene={scene} fileNames={fileNames.current} draftName={`assistant:${TITLE_ID}:draft`} />
       <p class="unseen" role="status">
         {said}
       </p>

@@ -32,7 +32,8 @@ export class Attaching {
         this.#refuse(file, filled(this.#words.tooManyFiles, { max: ATTACHMENTS_PER_TURN_MAX }));
         return;
       }
-      if (file.size > UPLOAD_MAX_BYTES) this.#refuse(file, filled(this.#words.fileTooLarge, { name: file.name, max: UPLOAD_MAX_BYTES / MB }));
+      if (file.size > UPLOAD_MAX_BYTES)
+        this.#refuse(file, filled(this.#words.fileTooLarge, { name: file.name, max: UPLOAD_MAX_BYTES / MB }));
       else void this.#send(file);
     }
   }

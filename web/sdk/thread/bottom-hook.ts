@@ -40,7 +40,6 @@ export function useBottom(box: RefObject<HTMLElement | null>, first: string | un
       sizes.disconnect();
     };
   }, [box.current]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `changes` stands for all that is drawn
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;

@@ -16,7 +16,6 @@ export function Said({ text, files, label }: { readonly text: string; readonly f
       <span class="unseen">{label}: </span>
       {text === '' ? null : <div class="bubble">{text}</div>}
       {files.map((name, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a message's files stay in their places, and two may have one name
         <div class="sent-file" key={at}>
           {name}
         </div>

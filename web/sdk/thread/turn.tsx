@@ -77,7 +77,9 @@ export function Turn({ turn, scene, files, ...parts }: TurnProps) {
         <Answer blocks={turn.blocks} {...parts} />
         {isWorking && !hasWords ? <Waiting /> : null}
         <Standing turn={turn} scene={scene} />
-        {turn.phase === 'completed' && turn.messageId !== undefined && hasWords ? <Feedback messageId={turn.messageId} scene={scene} /> : null}
+        {turn.phase === 'completed' && turn.messageId !== undefined && hasWords ? (
+          <Feedback messageId={turn.messageId} scene={scene} />
+        ) : null}
       </article>
     </>
   );

@@ -232,11 +232,16 @@ test('SETUP-43: manifest_unknown registers again and sends the same turn once mo
   assert.equal(turns().length, 5);
 });
 
-test('SETUP-43: without packages and without a key it says so, and an address cannot end its script', () => {
+test('SETUP-43, WIDGET-1: it names the widget with its hash; without a key it says so, and an address cannot end its script', () => {
   const { note, web, mobile, docs, snippets } = sdkSection('https://a.invalid/</script>', null, 'https://a.invalid/docs/runtime.md');
-  assert.deepEqual({ web, mobile }, { web: { version: null, url: null }, mobile: { git: null, ref: null } });
+  assert.equal(web.url, `https://a.invalid/</script>/sdk/web/${web.version}/assistant.js`);
+  assert.match(web.integrity ?? '', /^sha384-[A-Za-z0-9+/]{64}$/);
+  assert.deepEqual(mobile, { git: null, ref: null });
+  assert.ok(snippets['embed.html'].includes(`integrity="${web.integrity}" crossorigin="anonymous"`));
+  assert.equal(snippets['embed.html'].match(/<\/script>/g)?.length, 2);
+  assert.match(snippets['embed.html'], /init\(\{ key: "rd_pk_test_…" \}\)/);
   assert.equal(docs, 'https://a.invalid/docs/runtime.md');
-  assert.match(note, /^No SDK package is published\..* They leave out Retry /);
+  assert.match(note, /^Web pages embed the widget: .* They leave out Retry /);
   assert.match(snippets['assistant.js'], /const KEY = "rd_pk_test_…"/);
   assert.doesNotMatch(snippets['assistant.js'], /<\/script/);
 });

@@ -1,0 +1,48 @@
+/** The web SDK as files: what is served at which address, and how long it may be kept. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { sdkFiles, sdkRoutes } from '../../gateway/sdk.ts';
+import { WEB_SDK_VERSION, webSdkFolder } from '../../protocol/runtime/web-sdk.ts';
+import { serve } from './test-server.ts';
+
+const FOLDER = webSdkFolder(WEB_SDK_VERSION);
+
+test('WIDGET-1: the files of this version may be kept for a year by pages of every origin, and their hashes are right', async (t) => {
+  const { base } = await serve(t, sdkRoutes);
+  assert.ok(sdkFiles().length >= 6);
+  for (const { name, integrity, bytes } of sdkFiles()) {
+    const answer = await fetch(base + FOLDER + name, { headers: { Origin: 'https://shop.example' } });
+    const body = Buffer.from(await answer.arrayBuffer());
+    assert.equal(`${answer.status} ${body.length}`, `200 ${bytes}`, name);
+    assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    assert.equal(answer.headers.get('cross-origin-resource-policy'), 'cross-origin');
+    assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+    assert.equal(`sha384-${createHash('sha384').update(body).digest('base64')}`, integrity, name);
+  }
+});
+
+test('WIDGET-1: latest is asked for again after five minutes, and answers 304 while it is the same', async (t) => {
+  const { base } = await serve(t, sdkRoutes);
+  const first = await fetch(`${base}${webSdkFolder('latest')}assistant.js`);
+  assert.equal(first.headers.get('cache-control'), 'public, max-age=300');
+  const etag = first.headers.get('etag') ?? '';
+  const again = await fetch(`${base}${webSdkFolder('latest')}assistant.js`, { headers: { 'If-None-Match': etag } });
+  assert.equal(again.status, 304);
+});
+
+test('WIDGET-1: another version and an unknown file are told what there is', async (t) => {
+  const { base } = await serve(t, sdkRoutes);
+  for (const path of [`${webSdkFolder('0.1.0')}assistant.js`, `${FOLDER}nothing.js`, `${FOLDER}files.json`, `${FOLDER}..%2f..%2fmain.js`]) {
+    const answer = await fetch(base + path);
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    assert.equal(`${answer.status} ${error.code}`, '404 not_found', path);
+    assert.match(error.message, /assistant\.js/);
+  }
+});
+
+test('WIDGET-6: what every page loads stays small', () => {
+  const gzip = new Map(sdkFiles().map((file) => [file.name, file.gzip]));
+  for (const name of ['assistant.js', 'assistant.mjs']) assert.ok((gzip.get(name) ?? Number.POSITIVE_INFINITY) <= 70_000, name);
+  assert.ok((gzip.get('stub.js') ?? Number.POSITIVE_INFINITY) <= 1_024);
+});
