@@ -11,6 +11,8 @@ export interface CoveredCell {
   /** Before the event. */
   readonly state: string;
   readonly event: string;
+  /** After it. */
+  readonly to: string;
   readonly count: number;
 }
 
@@ -31,16 +33,17 @@ export function coverageOf(db: Connection, appId: string, sinceMs: number): Cove
   const counts = new Map<string, number>();
   const pieces = readNewestPieces(db, appId, sinceMs, COVERAGE_PIECES_MAX);
   for (const { machine, steps } of pieces) {
-    for (const { from, event } of unpackSteps(steps).steps) {
-      for (const state of statesOf(from)) {
-        const cell = JSON.stringify([machine, state, event.type]);
+    for (const { from, to, event } of unpackSteps(steps).steps) {
+      const after = statesOf(to);
+      for (const [region, state] of statesOf(from).entries()) {
+        const cell = JSON.stringify([machine, state, event.type, after[region] ?? to]);
         counts.set(cell, (counts.get(cell) ?? 0) + 1);
       }
     }
   }
   const cells = [...counts].map(([cell, count]): CoveredCell => {
-    const [machine, state, event] = JSON.parse(cell) as [string, string, string];
-    return { machine, state, event, count };
+    const [machine, state, event, to] = JSON.parse(cell) as [string, string, string, string];
+    return { machine, state, event, to, count };
   });
   return { cells, complete: pieces.length < COVERAGE_PIECES_MAX };
 }

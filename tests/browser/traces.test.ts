@@ -128,11 +128,18 @@ test('REPLAY-4, REPLAY-5: a trace is saved and opened again from its file; a fil
   await page.getByRole('row').filter({ hasText: 'here' }).first().waitFor();
 });
 
-test('REPLAY-6: the table of a machine tints what traffic has hit, and marks what was never hit', async (t) => {
+test('REPLAY-6: the picture and the table of a machine tint what traffic has hit and mark what was never hit; the address holds the time', async (t) => {
   const { world } = await askedTurn(t);
   const { page } = await world.signedIn('/console/machines/chat-turn');
   await waitForPage(page, 'Chat turn');
   await page.getByText('Coverage', { exact: true }).click();
+  await page.locator('.label.is-hit-1').first().getByText('1×').waitFor();
+  await page.locator('.label.is-never').first().waitFor();
+  assert.deepEqual(await axeFaults(page), []);
+  await page.getByLabel('has hit in').selectOption('the last week');
+  await page.getByLabel('on the').selectOption('table');
+  await page.waitForURL(/hours=168.*on=table/);
+  await page.reload();
   await page.locator('.cell.is-hit-1').first().waitFor();
   await page.locator('.cell.is-never').first().getByText('never').waitFor();
   assert.deepEqual(await axeFaults(page), []);

@@ -1,18 +1,33 @@
 /** A machine's picture: its coordinates were made when building, here it is only painted, lit and moved. */
 import { edgePath } from '../../../machines/diagrams/edge-path.ts';
-import { FOOT_PX, INSET_PX, inBrackets, LINE_PX, NAME_BOTTOM_PX, NAME_FOOT_PX, RIM_PX } from '../../../machines/diagrams/text.ts';
+import {
+  FOOT_PX,
+  INSET_PX,
+  inBrackets,
+  LINE_PX,
+  NAME_BOTTOM_PX,
+  NAME_FOOT_PX,
+  RIM_PX,
+  textWidth,
+} from '../../../machines/diagrams/text.ts';
 import type { MachinePicture, PictureEdge, PictureState } from '../../../machines/picture.ts';
+import { edgeKey, type Hits, rowKey, tintOf } from './coverage.ts';
 import { type Highlights, isLabelOf } from './highlights.ts';
 import { useViewport } from './viewport-hook.ts';
+
+/** Size of the type of counts. */
+const COUNT_PX = 9;
 
 export interface DrawingProps {
   readonly picture: MachinePicture;
   readonly highlights: Highlights;
+  /** How often what is drawn was hit; absent: nobody counted. */
+  readonly hits?: Hits;
   /** What a click on a state does, for its name to say. Absent: states are not for clicking. */
   readonly onState?: (state: string) => void;
 }
 
-export function Drawing({ picture, highlights, onState }: DrawingProps) {
+export function Drawing({ picture, highlights, hits, onState }: DrawingProps) {
   const { frame, viewBox, zoom, fit, ...handlers } = useViewport(picture, middleOf(picture, highlights));
   const around = new Set(picture.states.flatMap(({ parent }) => parent ?? []));
   const outer = picture.states.filter(({ id }) => around.has(id));
@@ -32,10 +47,10 @@ export function Drawing({ picture, highlights, onState }: DrawingProps) {
       >
         <Arrows />
         {outer.map((state) => (
-          <StateBox key={state.id} state={state} isOuter highlights={highlights} onState={undefined} />
+          <StateBox key={state.id} state={state} isOuter highlights={highlights} hits={hits} onState={undefined} />
         ))}
         {picture.edges.map((edge) => (
-          <EdgeLine key={`${edge.from} ${edge.to}`} edge={edge} highlights={highlights} />
+          <EdgeLine key={`${edge.from} ${edge.to}`} edge={edge} highlights={highlights} hits={hits} />
         ))}
         {picture.start.map(({ x, y, to, points }) => (
           <g key={to}>
@@ -44,10 +59,10 @@ export function Drawing({ picture, highlights, onState }: DrawingProps) {
           </g>
         ))}
         {picture.edges.map((edge) => (
-          <EdgeLabels key={`${edge.from} ${edge.to}`} edge={edge} highlights={highlights} />
+          <EdgeLabels key={`${edge.from} ${edge.to}`} edge={edge} highlights={highlights} hits={hits} />
         ))}
         {inner.map((state) => (
-          <StateBox key={state.id} state={state} isOuter={false} highlights={highlights} onState={onState} />
+          <StateBox key={state.id} state={state} isOuter={false} highlights={highlights} hits={hits} onState={onState} />
         ))}
       </svg>
       <div class="drawing-tools">
@@ -87,27 +102,62 @@ function Arrows() {
 interface EdgeProps {
   readonly edge: PictureEdge;
   readonly highlights: Highlights;
+  readonly hits: Hits | undefined;
 }
 
 /** How many transitions ago the edge was taken, 0 for the last one; below 0: it was not, or long ago. */
-function ageOf({ edge, highlights }: EdgeProps): number {
+function ageOf({ edge, highlights }: Pick<EdgeProps, 'edge' | 'highlights'>): number {
   return highlights.trail.findIndex(({ from, to }) => from === edge.from && to === edge.to);
 }
 
 function EdgeLine(props: EdgeProps) {
   const age = ageOf(props);
-  const look = age < 0 ? '' : age === 0 ? ' is-lit' : ` is-trail is-trail-${age}`;
+  const hit = hitLook(props.hits === undefined ? undefined : edgeHits(props.edge, props.hits));
+  const look = age < 0 ? hit : age === 0 ? ' is-lit' : ` is-trail is-trail-${age}`;
   const arrow = age < 0 ? 'arrow' : age === 0 ? 'arrow-lit' : 'arrow-trail';
   return <path d={edgePath(props.edge.points)} class={`edge${look}`} marker-end={`url(#${arrow})`} />;
+}
+
+function edgeHits({ from, to, labels }: PictureEdge, { edges }: Hits): number {
+  const events = [...new Set(labels.map(({ event }) => event))];
+  return events.reduce((sum, event) => sum + (edges.get(edgeKey(from, event, to)) ?? 0), 0);
+}
+
+/** ' is-hit-2', ' is-never', or '' where nobody counted. */
+function hitLook(count: number | undefined): string {
+  if (count === undefined) return '';
+  return count === 0 ? ' is-never' : ` is-hit-${tintOf(count)}`;
+}
+
+/** Guards of one event that lead to the same state are counted together, at the first. */
+function isFirst(labels: readonly { readonly event: string }[], index: number): boolean {
+  return labels.findIndex(({ event }) => event === labels[index]?.event) === index;
+}
+
+/** A small plate behind what was hit; what never was shows by its look. */
+function HitCount({ count, x, y }: { readonly count: number | undefined; readonly x: number; readonly y: number }) {
+  if (count === undefined || count === 0) return null;
+  const words = `${count}×`;
+  const width = textWidth(words, COUNT_PX) + 6;
+  return (
+    <g class="hit-count">
+      <rect x={x} y={y} width={width} height={COUNT_PX + 4} rx={6} />
+      <text x={x + width / 2} y={y + COUNT_PX}>
+        {words}
+      </text>
+    </g>
+  );
 }
 
 /** Above every line, so that none runs through a word. */
 function EdgeLabels(props: EdgeProps) {
   const last = ageOf(props) === 0 ? props.highlights.trail[0] : undefined;
+  const { from, to } = props.edge;
+  const countOf = (event: string) => (props.hits === undefined ? undefined : (props.hits.edges.get(edgeKey(from, event, to)) ?? 0));
   return (
     <>
-      {props.edge.labels.map(({ x, y, width, ...label }) => (
-        <g key={`${label.event} ${label.guard ?? ''}`} class={isLabelOf(label, last) ? 'label is-lit' : 'label'}>
+      {props.edge.labels.map(({ x, y, width, ...label }, index) => (
+        <g key={`${label.event} ${label.guard ?? ''}`} class={`label${isLabelOf(label, last) ? ' is-lit' : hitLook(countOf(label.event))}`}>
           <rect x={x} y={y} width={width} height={label.guard === undefined ? LINE_PX : 2 * LINE_PX} class="label-ground" />
           <text x={x + width / 2} y={y + FOOT_PX} class="label-event">
             {label.event}
@@ -117,6 +167,7 @@ function EdgeLabels(props: EdgeProps) {
               {inBrackets(label.guard)}
             </text>
           )}
+          {isFirst(props.edge.labels, index) && <HitCount count={countOf(label.event)} x={x + width + 1} y={y} />}
         </g>
       ))}
     </>
@@ -128,6 +179,7 @@ interface StateBoxProps {
   /** Others lie inside it. */
   readonly isOuter: boolean;
   readonly highlights: Highlights;
+  readonly hits: Hits | undefined;
   readonly onState: ((state: string) => void) | undefined;
 }
 
@@ -137,7 +189,7 @@ function classOf({ state, isOuter, highlights }: StateBoxProps): string {
 }
 
 function StateBox(props: StateBoxProps) {
-  const { state, isOuter, highlights, onState } = props;
+  const { state, isOuter, highlights, hits, onState } = props;
   const { id, label, x, y, width, height, final, rows } = state;
   const hasTitleOnTop = isOuter || rows.length > 0;
   const body = (
@@ -154,7 +206,7 @@ function StateBox(props: StateBoxProps) {
         </text>
       )}
       {rows.length > 0 && <path d={`M${x} ${y + NAME_BOTTOM_PX}h${width}`} class="state-rule" />}
-      <StateRows state={state} highlights={highlights} />
+      <StateRows state={state} highlights={highlights} hits={hits} />
     </>
   );
   return (
@@ -193,15 +245,19 @@ function StateGoal({ state: { id, x, y, width, height }, isHere, onState }: Stat
 }
 
 /** Transitions that lead nowhere else are written inside their state, refusals with their code. */
-function StateRows({ state: { id, rows, x, width }, highlights }: { readonly state: PictureState; readonly highlights: Highlights }) {
+function StateRows({ state: { id, rows, x, width }, highlights, hits }: Pick<StateBoxProps, 'state' | 'highlights' | 'hits'>) {
+  const countOf = (event: string) => (hits === undefined ? undefined : (hits.rows.get(rowKey(id, event)) ?? 0));
   const last = highlights.trail[0];
   return (
     <>
-      {rows.map(({ refusal, y, ...row }) => {
+      {rows.map(({ refusal, y, ...row }, index) => {
         const { event, guard } = row;
         const isLit = last?.from === id && last.to === undefined && isLabelOf(row, last);
         return (
-          <g key={`${event} ${guard ?? ''}`} class={`row${refusal === undefined ? '' : ' is-refusal'}${isLit ? ' is-lit' : ''}`}>
+          <g
+            key={`${event} ${guard ?? ''}`}
+            class={`row${refusal === undefined ? '' : ' is-refusal'}${isLit ? ' is-lit' : hitLook(countOf(event))}`}
+          >
             <text x={x + INSET_PX} y={y + FOOT_PX} class="row-event">
               {event}
               {guard !== undefined && <tspan class="row-guard"> {inBrackets(guard)}</tspan>}
@@ -211,6 +267,7 @@ function StateRows({ state: { id, rows, x, width }, highlights }: { readonly sta
                 {refusal}
               </text>
             )}
+            {isFirst(rows, index) && <HitCount count={countOf(event)} x={x + width + 1} y={y} />}
           </g>
         );
       })}

@@ -1,5 +1,6 @@
 /** A machine as a table, states down and events across: the same as its picture, for who reads better so, and for screen readers. */
 import type { TableCell } from '../../../machines/table.ts';
+import { tintOf } from './coverage.ts';
 import type { MachineAnswer } from './machine-answers.ts';
 
 /** A dot for what is ignored, so that the rest stands out. */
@@ -19,12 +20,9 @@ export interface StateTableProps {
   readonly counts?: ReadonlyMap<string, number>;
 }
 
-/** Steps of the tint, from pale to accent, each for ten times as many. */
-const TINTS_MAX = 4;
-
 function lookOf({ kind }: TableCell, count: number | undefined): string {
   if (count === undefined) return `cell is-${kind}`;
-  if (count > 0) return `cell is-${kind} is-hit-${Math.min(1 + Math.floor(Math.log10(count)), TINTS_MAX)}`;
+  if (count > 0) return `cell is-${kind} is-hit-${tintOf(count)}`;
   return kind === 'ignored' ? `cell is-${kind}` : `cell is-${kind} is-never`;
 }
 

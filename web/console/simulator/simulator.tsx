@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { momentAfter, type SimulatedMachine, WALK_EVENTS_MAX, walked } from '../../../machines/simulator/walk.ts';
 import { wayTo } from '../../../machines/simulator/way.ts';
-import { CoverageTable } from '../machines/coverage-table.tsx';
+import { CoverageView } from '../machines/coverage-view.tsx';
 import { Drawing } from '../machines/drawing.tsx';
 import { activeStates } from '../machines/highlights.ts';
 import type { MachineAnswer } from '../machines/machine-answers.ts';
@@ -30,7 +30,7 @@ export function Simulator({ machine, simulated }: SimulatorProps) {
   const { input, events, at } = walk;
   const way = useMemo(() => walked(simulated, { input, events }), [simulated, input, events]);
   const now = momentAfter(way, at);
-  const [view, setView] = useState<View>('picture');
+  const [view, setView] = useState<View>(() => (new URLSearchParams(location.search).has('hours') ? 'coverage' : 'picture'));
   const { regions } = machine.picture;
   const [region, setRegion] = useState(regions?.[0] ?? '');
   const active = useMemo(() => new Set(activeStates(now.value)), [now]);
@@ -84,7 +84,7 @@ export function Simulator({ machine, simulated }: SimulatorProps) {
         {view === 'table' && (
           <StateTable table={machine.table} active={shownActive} onState={(state) => goTo(region === '' ? state : `${region}.${state}`)} />
         )}
-        {view === 'coverage' && <CoverageTable machine={machine} active={shownActive} />}
+        {view === 'coverage' && <CoverageView machine={machine} active={shownActive} />}
       </section>
       <section class="panel sim-step" aria-label="The step">
         <StepCard step={way.steps[at - 1]} now={now} />

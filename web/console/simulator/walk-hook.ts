@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { SimulatedMachine } from '../../../machines/simulator/walk.ts';
 import { DamagedLink, type LinkedWalk, walkFromText, walkToText } from '../../../machines/simulator/walk-link.ts';
 import { useStore } from '../../sdk/store-hook.ts';
+import { replaceAddress } from '../shell/address.ts';
 import { createWalk, START, type WalkStore } from './walk-store.ts';
 
 const PARAMETER = 'steps';
@@ -29,7 +30,7 @@ function readAddress(simulated: SimulatedMachine): { readonly walk: LinkedWalk; 
 function writeAddress(simulated: SimulatedMachine, walk: LinkedWalk): void {
   const isStart = walk.events.length === 0 && walk.input === 0;
   const text = isStart ? undefined : walkToText(simulated, walk);
-  history.replaceState(history.state, '', text === undefined ? location.pathname : `${location.pathname}?${PARAMETER}=${text}`);
+  replaceAddress({ [PARAMETER]: text });
 }
 
 export function useWalk(simulated: SimulatedMachine): WalkOnPage {

@@ -1,6 +1,7 @@
 /** A story of traces: steps on the left, the machine in the middle, what happened on the right, time below. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { writeTraceFile } from '../../../machines/trace-file.ts';
+import { replaceAddress } from '../shell/address.ts';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { replayed } from './replayed.ts';
 import { SceneCard } from './scene-card.tsx';
@@ -11,13 +12,7 @@ import { storyOf, type Trace } from './traces.ts';
 
 const PARAMETER = 'step';
 
-/** The step in the address, 1 for the first; it is replaced there, so that going back leaves the page. */
-function writeStep(at: number): void {
-  const address = new URL(location.href);
-  address.searchParams.set(PARAMETER, String(at + 1));
-  history.replaceState(history.state, '', address);
-}
-
+/** The step in the address, which counts from 1. */
 function readStep(): number | undefined {
   const text = new URLSearchParams(location.search).get(PARAMETER) ?? '';
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) - 1 : undefined;
@@ -46,7 +41,7 @@ export function TraceView({ traces }: TraceViewProps) {
     const next = Math.min(Math.max(to, 0), last);
     choose(next === last ? undefined : next);
   };
-  useEffect(() => writeStep(at), [at]);
+  useEffect(() => replaceAddress({ [PARAMETER]: String(at + 1) }), [at]);
   useShortcut('ArrowDown', 'The next step', () => go(at + 1));
   useShortcut('ArrowUp', 'The step before', () => go(at - 1));
   useShortcut('Home', 'The first step', () => go(0));

@@ -1,0 +1,115 @@
+/** Which cells of a machine the traffic of an app has hit in a chosen time, and how often; what was never hit stands out. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Problem } from '../api/problem.tsx';
+import { useResource } from '../api/resource.ts';
+import { replaceAddress } from '../shell/address.ts';
+import { useApps } from '../traces/app-hook.ts';
+import { type CoveredCell, countsOf, hitsOf, ownCells } from './coverage.ts';
+import { Drawing } from './drawing.tsx';
+import type { Highlights } from './highlights.ts';
+import type { MachineAnswer } from './machine-answers.ts';
+import { StateTable } from './state-table.tsx';
+
+interface CoverageAnswer {
+  readonly cells: readonly CoveredCell[];
+  readonly complete: boolean;
+}
+
+const TIMES: readonly (readonly [hours: number, words: string])[] = [
+  [1, 'the last hour'],
+  [24, 'the last day'],
+  [24 * 7, 'the last week'],
+  [24 * 90, 'the last three months'],
+];
+const HOURS_DEFAULT = 24;
+
+export interface CoverageViewProps {
+  readonly machine: MachineAnswer;
+  readonly active: ReadonlySet<string>;
+}
+
+interface Asked {
+  /** '': the first app. */
+  readonly app: string;
+  readonly hours: number;
+  readonly on: 'picture' | 'table';
+}
+
+function readAsked(): Asked {
+  const query = new URLSearchParams(location.search);
+  const hours = TIMES.find(([value]) => String(value) === query.get('hours'))?.[0] ?? HOURS_DEFAULT;
+  return { app: query.get('app') ?? '', hours, on: query.get('on') === 'table' ? 'table' : 'picture' };
+}
+
+/** What is asked for stands in the address while this view is shown. */
+function useAsked(): readonly [Asked, (change: Partial<Asked>) => void] {
+  const [asked, hold] = useState(readAsked);
+  useEffect(() => replaceAddress({ app: asked.app === '' ? undefined : asked.app, hours: String(asked.hours), on: asked.on }), [asked]);
+  useEffect(() => () => replaceAddress({ app: undefined, hours: undefined, on: undefined }), []);
+  return [asked, (change) => hold((before) => ({ ...before, ...change }))];
+}
+
+export function CoverageView({ machine, active }: CoverageViewProps) {
+  const apps = useApps();
+  const [{ app: chosen, hours, on }, ask] = useAsked();
+  const app = chosen || apps?.[0]?.id;
+  return (
+    <>
+      <div class="coverage-head">
+        <label>
+          What{' '}
+          <select class="select" value={app ?? ''} onChange={(event) => ask({ app: event.currentTarget.value })}>
+            {apps?.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          has hit in{' '}
+          <select class="select" value={String(hours)} onChange={(event) => ask({ hours: Number(event.currentTarget.value) })}>
+            {TIMES.map(([value, words]) => (
+              <option key={value} value={String(value)}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          on the{' '}
+          <select class="select" value={on} onChange={(event) => ask({ on: event.currentTarget.value === 'table' ? 'table' : 'picture' })}>
+            <option value="picture">picture</option>
+            <option value="table">table</option>
+          </select>
+        </label>
+        {on === 'picture' && <span>Dashed and amber: never.</span>}
+        {apps?.length === 0 && <span>There is no app yet.</span>}
+      </div>
+      {app !== undefined && (
+        <Counts machine={machine} active={active} on={on} path={`/apps/${encodeURIComponent(app)}/traces/coverage?hours=${hours}`} />
+      )}
+    </>
+  );
+}
+
+function Counts({ machine, active, on, path }: CoverageViewProps & { readonly path: string; readonly on: Asked['on'] }) {
+  const { answer, error, reload } = useResource<CoverageAnswer>(path);
+  const cells = useMemo(() => ownCells(machine.name, machine.picture, answer?.cells ?? []), [machine, answer]);
+  const hits = useMemo(() => hitsOf(machine.picture, cells), [machine, cells]);
+  if (error !== undefined) return <Problem error={error} retry={reload} />;
+  if (answer === undefined) return null;
+  return (
+    <>
+      {!answer.complete && <p class="note">There was more traffic in this time than is counted: these are the newest.</p>}
+      {on === 'picture' ? (
+        <Drawing picture={machine.picture} highlights={NOWHERE} hits={hits} />
+      ) : (
+        <StateTable table={machine.table} active={active} counts={countsOf(cells)} />
+      )}
+    </>
+  );
+}
+
+/** Counts are of all instances: the machine is nowhere. */
+const NOWHERE: Highlights = { active: new Set(), trail: [] };
