@@ -1,11 +1,28 @@
-/** A fresh directory for one test, removed when the test ends. */
+/** A fresh directory for one test, removed when the test ends. Of a test that failed the traces of machines stay, and it names them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
+/** Node knows it; the types of its oldest release that is supported do not. */
+type Judged = TestContext & { readonly error?: Error | null };
+
+async function nameTraces(t: TestContext, dir: string): Promise<void> {
+  try {
+    // Only now: most tests end well, and many need no storage.
+    const { keepFailedRun } = await import('./failed-run.ts');
+    const files = keepFailedRun(dir);
+    if (files.length > 0) t.diagnostic(`what its machines did, for npm run cli -- replay: ${files.join(' ')}`);
+  } catch (error) {
+    t.diagnostic(`the traces of its machines cannot be read: ${String(error)}`);
+  }
+}
+
 export function temporaryDir(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'assistant-test-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  t.after(async () => {
+    if ((t as Judged).error != null) await nameTraces(t, dir);
+    rmSync(dir, { recursive: true, force: true });
+  });
   return dir;
 }
