@@ -1,7 +1,8 @@
 /** Owns how the offline model tells what it can do, and shows a component to somebody who asks to see one. */
 import type { ToolDefinition } from '../model.ts';
+import { fencesOf } from './fence.ts';
 import { SAMPLES } from './samples.ts';
-import { enumerated, escapeMarkdown, spokenName } from './words.ts';
+import { capitalised, enumerated, escapeMarkdown, spokenName } from './words.ts';
 
 /** More would be a list that nobody reads. */
 const OFFERED_ACTIONS_MAX = 8;
@@ -52,17 +53,60 @@ export function offer(tools: readonly ToolDefinition[], hasPassages: boolean): s
   return sentences.join(' ');
 }
 
+interface Route {
+  readonly name: string;
+  readonly title: string;
+}
+
+/** `{route: cart|orders, title, …}`, as a model is told what an item of `screens` holds. */
+const ROUTE_NAMES = /^\{route: ([\w|-]{1,8000})/;
+
+/** What the app says of a screen, in a line of JSON; undefined for a line that is none. */
+function routeOfLine(line: string): Route | undefined {
+  try {
+    const { name, title } = JSON.parse(line) as { readonly name?: unknown; readonly title?: unknown };
+    return typeof name === 'string' ? { name, title: typeof title === 'string' ? title : name } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Screens of the turn, by the definition of the component that offers them: told one by one, and those beyond by name alone. */
+function routesOf({ parameters }: ToolDefinition): readonly Route[] {
+  const { items } = (parameters.properties ?? {}) as {
+    readonly items?: { readonly description?: string; readonly items?: { readonly description?: string } };
+  };
+  const [fenced] = fencesOf(items?.description ?? '');
+  const told = (fenced?.body ?? '').split('\n').flatMap((line) => routeOfLine(line) ?? []);
+  const names = ROUTE_NAMES.exec(items?.items?.description ?? '')?.[1]?.split('|') ?? [];
+  const others = names.filter((name) => !told.some((route) => route.name === name));
+  return [...told, ...others.map((name) => ({ name, title: capitalised(spokenName(name)) }))];
+}
+
 /** A sample of what can be called by that name: only of components that the client draws. */
-function sampleOf({ name, kind, parameters }: ToolDefinition): Readonly<Record<string, unknown>> | undefined {
+function sampleOf(tool: ToolDefinition): Readonly<Record<string, unknown>> | undefined {
+  const { name, kind } = tool;
   if (kind !== 'component') return undefined;
   if (name !== 'screens') return SAMPLES[name];
-  const { items } = (parameters.properties ?? {}) as { items?: { items?: { properties?: { route?: { enum?: readonly string[] } } } } };
-  const route = items?.items?.properties?.route?.enum?.[0];
-  return route === undefined ? undefined : { items: [{ route, title: 'A screen of this app' }] };
+  const [route] = routesOf(tool);
+  return route === undefined ? undefined : { items: [{ route: route.name, title: route.title }] };
 }
 
 function sampled(tools: readonly ToolDefinition[]): string[] {
   return tools.filter((tool) => sampleOf(tool) !== undefined).map(({ name }) => name);
+}
+
+/** What leads to a screen, in a phrase that says nothing else. */
+const OPEN = /^(?:please |can you |could you )*(?:open|go to|take me to|bring me to)(?: (?:the|my|a|screen|page))* (.+)$/;
+
+/** The screen of the app that the message wants to be opened, as a body of `screens`; undefined when it asks for anything else. */
+export function askedScreen(question: string, tools: readonly ToolDefinition[]): Sample | undefined {
+  if (question.length > SHOW_MAX_CHARS) return undefined;
+  const wanted = OPEN.exec(phraseOf(question))?.[1]?.replace(/ (?:screen|page|please|now)$/, '');
+  const tool = wanted === undefined ? undefined : tools.find(({ kind, name }) => kind === 'component' && name === 'screens');
+  const route =
+    tool === undefined ? undefined : routesOf(tool).find(({ name, title }) => spokenName(name) === wanted || phraseOf(title) === wanted);
+  return route === undefined ? undefined : { name: 'screens', body: { items: [{ route: route.name, title: route.title }] } };
 }
 
 /** All that there is: documents, actions, and the components of this client. */

@@ -132,7 +132,22 @@ function reportValues(spokenAction: string, rows: readonly Row[], offered: Reado
   return { text: `This is what **${spokenAction}** returned:\n\n${lines.join('\n')}`, component: undefined };
 }
 
+/**
+ * What a result brings along to be shown: the body of a component at hand under its name, and what is said with it. The app knows best how
+ * its data is shown; a body that does not fit is refused like any other.
+ */
+function shownBy(value: unknown, offered: ReadonlySet<string>): ResultReport | undefined {
+  if (!isObject(value)) return undefined;
+  const [name] = Object.keys(value).filter((key) => offered.has(key) && isObject(value[key]));
+  const body = name === undefined ? undefined : value[name];
+  if (name === undefined || !isObject(body)) return undefined;
+  const said = typeof value.say === 'string' ? escapeMarkdown(cutWords(value.say.trim(), REASON_MAX_CHARS)) : '';
+  return { text: said, component: { name, body } };
+}
+
 function reportValue(spokenAction: string, value: unknown, offered: ReadonlySet<string>): ResultReport {
+  const shown = shownBy(value, offered);
+  if (shown !== undefined) return shown;
   const list = listIn(value);
   if (list !== undefined) return reportList(spokenAction, list, offered);
   if (isObject(value)) {

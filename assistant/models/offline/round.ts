@@ -3,8 +3,9 @@ import type { ChatMessage, ModelRequest } from '../model.ts';
 import { callKey, matchAction } from './actions.ts';
 import { answerFromPassages } from './answer.ts';
 import { withoutFences } from './fence.ts';
-import { askedSample, asksForHelp, helpText, offer } from './help.ts';
+import { askedSample, askedScreen, asksForHelp, helpText, offer } from './help.ts';
 import { type ComponentCall, reportResult } from './results.ts';
+import { matchSubmission } from './submission.ts';
 
 export interface Round {
   /** Markdown; may be empty when calls are made. */
@@ -80,7 +81,9 @@ function answerQuestion(request: ModelRequest, question: string): Round {
     const call = { name: sample.name, arguments: JSON.stringify(sample.body) };
     return { text: `This is a sample of \`${sample.name}\`, with made-up data:`, calls: [call] };
   }
-  const action = matchAction(question, tools, callsDone(request.messages));
+  const screen = askedScreen(question, tools);
+  if (screen !== undefined) return { text: 'This leads there:', calls: [{ name: screen.name, arguments: JSON.stringify(screen.body) }] };
+  const action = matchSubmission(question, tools) ?? matchAction(question, tools, callsDone(request.messages));
   if (action !== undefined) return { text: '', calls: [{ name: action.name, arguments: JSON.stringify(action.args) }] };
   const answer = answerFromPassages(question, passages);
   if (answer === undefined) {

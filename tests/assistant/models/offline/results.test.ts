@@ -102,3 +102,15 @@ test('MODEL-24: a round after results calls no action again', async () => {
   const heard = await afterResult('track_order', '{"status":"shipped"}', [TRACK]);
   assert.deepEqual(heard.result.toolCalls, []);
 });
+
+test('MODEL-24: a result that brings the body of a component along is shown as it, with the words beside it', async () => {
+  const body = { title: 'Delivery', rows: [{ label: 'Day', value: 'Monday' }] };
+  const heard = await afterResult(
+    'track_order',
+    fence('result of track_order', JSON.stringify({ say: 'It comes on *Monday*.', key_value: body })),
+  );
+  assert.deepEqual(bodyOf(heard, 'key_value'), body);
+  assert.equal(heard.text, 'It comes on \\*Monday\\*.');
+  const unknown = await afterResult('track_order', fence('result of track_order', JSON.stringify({ hologram: body, status: 'shipped' })));
+  assert.match(unknown.text, /status is shipped/, 'what is not offered is data like any other');
+});
