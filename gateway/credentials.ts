@@ -2,7 +2,7 @@
 import { Refusal } from '../protocol/errors.ts';
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, runtimeHeader } from '../protocol/headers.ts';
 import { readApp } from '../storage/apps/apps.ts';
-import { checkOrigin } from './http/cors.ts';
+import { checkOrigin, isOwnPage } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
 import type { RuntimeCaller } from './route.ts';
 import type { Services } from './services.ts';
@@ -49,7 +49,9 @@ export function authenticateRuntime(
   if (key.channel === 'live' && !app.live) {
     throw new Refusal('app_not_live', 'The app is not live yet. Use its test key until it is.');
   }
-  checkOrigin(origin, app.settings.allowedDomains, key.channel);
+  // The demo's own page needs no setting (DEMO-5).
+  const isDemo = token === services.demo?.key && isOwnPage(origin, header('host'), services.config.publicUrl);
+  if (!isDemo) checkOrigin(origin, app.settings.allowedDomains, key.channel);
   return {
     app,
     appId: app.id,

@@ -84,6 +84,37 @@ function found(files: ReadonlyMap<string, StaticFile>, name: string): StaticFile
   return file;
 }
 
+const shopRoute = defineRoute({
+  method: 'GET',
+  path: '/demo',
+  caller: 'anyone',
+  handle: ({ header }, services) => found(openDemo(services).pages, 'shop.html').reply(header),
+});
+
+/** Which app the shop's assistant is: its key is public, as every publishable key is. */
+const appRoute = defineRoute({
+  method: 'GET',
+  path: '/demo/app.json',
+  caller: 'anyone',
+  handle(_input, services) {
+    openDemo(services);
+    const key = services.demo?.key;
+    return { kind: 'json', status: 200, body: key === undefined ? {} : { key } };
+  },
+});
+
+/** Whoever opens the service in a browser wants to see it; without the demo the console is what there is to see. */
+const rootRoute = defineRoute({
+  method: 'GET',
+  path: '/',
+  caller: 'anyone',
+  handle: (_input, { demo }) => ({
+    kind: 'empty',
+    status: 302,
+    headers: { Location: demo === undefined ? '/console' : '/demo', 'Cache-Control': 'no-store' },
+  }),
+});
+
 const componentsRoute = defineRoute({
   method: 'GET',
   path: '/demo/components',
@@ -102,7 +133,7 @@ const pictureRoute = defineRoute({
   method: 'GET',
   path: '/demo/pictures/:name',
   caller: 'anyone',
-  handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).pictures, `${name}`).reply(header),
+  handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).pictures, name).reply(header),
 });
 
-export const demoRoutes: readonly Route[] = [componentsRoute, assetRoute, pictureRoute];
+export const demoRoutes: readonly Route[] = [rootRoute, shopRoute, appRoute, componentsRoute, assetRoute, pictureRoute];

@@ -42,6 +42,7 @@ export function banner({
   workers,
 }: BannerFacts): string {
   const facts = [
+    ...(demo === undefined ? [] : [['demo', `${publicUrl}/demo`]]),
     ['runtime', `${publicUrl}/v1`],
     ['console', `${consoleLink} (this link works once)`],
     ['interface', `${publicUrl}/console/api (token: ${dataDir}/operator-token)`],

@@ -47,14 +47,15 @@ export const DEMO_MANIFEST: PostedManifest = {
 };
 
 const PERSONA = {
-  assistantName: 'Guide',
+  assistantName: 'Ada',
   tone: 'Friendly, brief and exact.',
-  instructions: 'Help developers to build with the Assistant Service: its interfaces, its guarantees and how to run it.',
+  instructions:
+    'Help people in the demo shop: their orders, the cart, what to buy. Help developers to build with the Assistant Service: its interfaces, its guarantees and how to run it.',
   guardrails: 'Always say which document an answer comes from.\nNever invent an endpoint, a field or a limit.',
   languages: ['en'],
-  welcomeTitle: 'Ask me about the Assistant Service',
-  welcomeBody: 'I answer from its own documentation.',
-  suggestions: ['What happens when I retry a turn?', 'How do read actions work?', 'Where does the service keep its data?'],
+  welcomeTitle: 'Ask about an order, or about this service',
+  welcomeBody: 'I know the demo shop, and the documentation of the Assistant Service.',
+  suggestions: ['Where is my order?', 'Compare the kettles', 'What happens when I retry a turn?'],
 };
 
 function titleOf(markdown: string, name: string): string {

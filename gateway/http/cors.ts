@@ -41,6 +41,12 @@ export function isOriginAllowed(origin: string, allowedDomains: readonly string[
   return allowedDomains.some((domain) => covers(domain, url));
 }
 
+/** Whether a page of this origin was served by this service: its host is the one that was asked, or the one of `publicUrl` behind a proxy. */
+export function isOwnPage(origin: string, host: string, publicUrl: string | undefined): boolean {
+  const page = parseOrigin(origin)?.host;
+  return page !== undefined && (page === host || (publicUrl !== undefined && page === parseOrigin(publicUrl)?.host));
+}
+
 /** Passes callers that are no browsers (`origin` is ''). @throws Refusal `origin_not_allowed` naming the origin and the setting. */
 export function checkOrigin(origin: string, allowedDomains: readonly string[], channel: Channel): void {
   if (origin === '' || isOriginAllowed(origin, allowedDomains, channel)) return;

@@ -185,11 +185,12 @@ const HOSTILE_PAGE = `
 import { h, render } from 'preact';
 import { BlockDrawing } from './web/sdk/blocks/block-drawing.tsx';
 import { BLOCK_WORDS } from './web/sdk/blocks/words.ts';
+import { proseFor } from './web/sdk/prose/prose.tsx';
 import { SAMPLES } from './web/demo/components/samples/samples.ts';
 
 const nothing = () => undefined;
 const ask = new Proxy({}, { get: () => nothing });
-const Prose = ({ md }) => h('p', null, md);
+const Prose = proseFor({ openLink: () => false });
 const around = { ask, words: BLOCK_WORDS, locale: 'en', now: () => Date.parse('2026-11-23T09:30:00Z'), Prose };
 const root = document.body.appendChild(document.createElement('div'));
 

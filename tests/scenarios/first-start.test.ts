@@ -38,9 +38,10 @@ function documentedSentences(): string[] {
     .filter((sentence) => sentence.length >= SENTENCE_MIN_CHARS);
 }
 
-test('RUN-1: a first start without configuration prints where it is, its keys and one curl line that streams an answer from the documentation', async (t) => {
+test('RUN-1, DEMO-6: a first start without configuration prints where it is, its keys and one curl line that streams an answer from the documentation', async (t) => {
   const service = await startService(t);
   const { stdout } = service.output();
+  assert.match(stdout, new RegExp(`up\\.\\n\\n +demo +${service.baseUrl}/demo\\n`), 'the demo is named first');
   assert.match(stdout, new RegExp(`console +${service.baseUrl}/console\\?once=\\S{20,}`));
   assert.match(stdout, new RegExp(`interface +${service.baseUrl}/console/api`));
   assert.match(service.liveKey, /^rd_pk_live_\w{20,}$/);
@@ -64,6 +65,14 @@ test('RUN-1: a first start without configuration prints where it is, its keys an
   assert.equal((await createClient(service.baseUrl, service.testKey).say('Hello')).status, 200, 'the test key works too');
 });
 
+test('DEMO-5: the demo’s key answers pages of the service itself, and no others', async (t) => {
+  const service = await startService(t);
+  const ask = (origin: string) =>
+    fetch(`${service.baseUrl}/v1/apps/config`, { headers: { 'X-Service-Key': service.liveKey, Origin: origin } });
+  assert.equal((await ask(service.baseUrl)).status, 200);
+  for (const origin of ['https://evil.example', 'http://127.0.0.1:1', 'null']) assert.equal((await ask(origin)).status, 403, origin);
+});
+
 test('RUN-4: a restart keeps the keys and the conversation, and makes no second demo', async (t) => {
   const dataDir = temporaryDir(t);
   const first = await startService(t, { dataDir });
@@ -81,9 +90,10 @@ test('RUN-4: a restart keeps the keys and the conversation, and makes no second 
   assert.equal(organisations.text.match(/"Demo"/g)?.length, 1, organisations.text);
 });
 
-test('RUN-4: DEMO=off makes no app and prints no key', async (t) => {
+test('RUN-4, DEMO-1, DEMO-6: DEMO=off makes no app, prints no key and no demo, and has no page of it', async (t) => {
   const service = await startService(t, { env: { DEMO: 'off' } });
-  assert.doesNotMatch(service.output().stdout, /key|curl/);
+  assert.doesNotMatch(service.output().stdout, /key|curl|demo/);
+  for (const path of ['/demo', '/demo/components']) assert.equal((await fetch(service.baseUrl + path)).status, 404, path);
   const organisations = await createOperator(service.baseUrl, service.operatorToken)('GET', '/orgs');
   assert.equal(organisations.status, 200);
   assert.doesNotMatch(organisations.text, /Demo/);

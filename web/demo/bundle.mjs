@@ -15,7 +15,7 @@ const assets = join(out, 'assets');
 const pictures = join(out, 'pictures');
 
 /** Pages by the name of their file, with the script that each begins with. */
-const PAGES = { components: 'web/demo/components/main.tsx' };
+const PAGES = { shop: 'web/demo/shop/main.tsx', components: 'web/demo/components/main.tsx' };
 
 for (const folder of [assets, pictures]) {
   rmSync(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkOrigin, isOriginAllowed } from '../../../gateway/http/cors.ts';
+import { checkOrigin, isOriginAllowed, isOwnPage } from '../../../gateway/http/cors.ts';
 import { Refusal } from '../../../protocol/errors.ts';
 
 const domains = ['shop.example', '*.wild.example', 'dev.example:8443', 'Bücher.example', '[2001:db8::1]'];
@@ -53,4 +53,19 @@ test('HTTP-22: origin_not_allowed names the origin and the setting; no Origin he
       error.message.includes('https://evil.example') &&
       error.message.includes('Allowed domains'),
   );
+});
+
+test('DEMO-5: a page is the service’s own by the host that was asked or the public address, whatever it claims besides', () => {
+  assert.ok(isOwnPage('http://127.0.0.1:8787', '127.0.0.1:8787', undefined));
+  assert.ok(isOwnPage('https://assistant.example', 'inner:8787', 'https://assistant.example'));
+  for (const origin of [
+    '',
+    'null',
+    'https://evil.example',
+    'http://127.0.0.1:8788',
+    'https://assistant.example.evil.example',
+    'file://assistant.example',
+  ]) {
+    assert.equal(isOwnPage(origin, '127.0.0.1:8787', 'https://assistant.example'), false, origin);
+  }
 });

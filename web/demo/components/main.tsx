@@ -2,10 +2,11 @@
 import { render } from 'preact';
 import blocksSheet from '../../sdk/look/blocks.css';
 import tokensSheet from '../../sdk/look/tokens.css';
+import widgetSheet from '../../sdk/look/widget.css';
 import pageSheet from '../look/components.css';
 import { Page } from './page.tsx';
 
-document.adoptedStyleSheets = [tokensSheet, blocksSheet, pageSheet].map((text) => {
+document.adoptedStyleSheets = [tokensSheet, blocksSheet, widgetSheet, pageSheet].map((text) => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(text);
   return sheet;

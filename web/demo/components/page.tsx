@@ -5,10 +5,13 @@ import { BlockDrawing } from '../../sdk/blocks/block-drawing.tsx';
 import type { BlockSurroundings } from '../../sdk/blocks/block-view.ts';
 import { DRAWN_COMPONENTS } from '../../sdk/blocks/views.ts';
 import { BLOCK_WORDS } from '../../sdk/blocks/words.ts';
-import { PlainProse } from './prose.tsx';
+import { proseFor } from '../../sdk/prose/prose.tsx';
 import { PICTURES, SAMPLE_NOW_MS } from './samples/sample.ts';
 import { DIRECTIONS, SCHEMES, type Stage, searchOf, stageOf, WIDTHS } from './stage.ts';
 import { statesOf } from './states.ts';
+
+/** No app opens links here: the browser does. */
+const PROSE = proseFor({ openLink: () => false });
 
 /** Nothing is sent anywhere: what would be asked for is said below the title. */
 function surroundings(tell: (what: string) => void, locale: string): BlockSurroundings {
@@ -16,7 +19,7 @@ function surroundings(tell: (what: string) => void, locale: string): BlockSurrou
     words: BLOCK_WORDS,
     locale,
     now: () => SAMPLE_NOW_MS,
-    Prose: PlainProse,
+    Prose: PROSE,
     picture: (address) => (address.startsWith(PICTURES) ? `/demo/pictures/${address.slice(PICTURES.length)}` : address),
     ask: {
       choose: (_block, ids, words, otherText) =>

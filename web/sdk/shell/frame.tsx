@@ -36,7 +36,7 @@ function Header({ scene, titleId }: { readonly scene: Scene; readonly titleId: s
   const { words, assistant, isInline } = scene;
   const { copilot } = scene.appearance();
   return (
-    <header class="header">
+    <div class="header">
       <Logo scene={scene} />
       <h2 id={titleId}>{copilot.assistantName ?? words.assistant}</h2>
       <button type="button" class="round" aria-label={words.newConversation} title={words.newConversation} onClick={() => assistant.open()}>
@@ -51,7 +51,7 @@ function Header({ scene, titleId }: { readonly scene: Scene; readonly titleId: s
           </svg>
         </button>
       )}
-    </header>
+    </div>
   );
 }
 
