@@ -39,7 +39,7 @@ function FieldInput({ field: { label, type, error }, text, onText, choices }: Fi
         {label}
       </label>
       {choices !== undefined ? (
-        <select class="field" value={text} onChange={input} {...invalid}>
+        <select class="entry" value={text} onChange={input} {...invalid}>
           {choices.map(([value, name]) => (
             <option key={value} value={value}>
               {name}
@@ -47,10 +47,10 @@ function FieldInput({ field: { label, type, error }, text, onText, choices }: Fi
           ))}
         </select>
       ) : type === 'array' ? (
-        <textarea class="field" rows={3} value={text} onInput={input} {...invalid} />
+        <textarea class="entry" rows={3} value={text} onInput={input} {...invalid} />
       ) : (
         <input
-          class="field"
+          class="entry"
           value={text}
           inputMode={type === 'number' || type === 'integer' ? 'decimal' : 'text'}
           onInput={input}

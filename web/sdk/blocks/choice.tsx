@@ -78,7 +78,7 @@ export function Choice({ block, body, answer, around }: BlockProps<'choice'>) {
           <label class="row is-own">
             <span class="unseen">{other.label}</span>
             <input
-              class="field"
+              class="entry"
               value={own}
               maxLength={300}
               placeholder={other.label}

@@ -10,7 +10,7 @@ export function Code({ body: { language, code, filename }, around }: BlockProps<
   return (
     <div class="card code">
       <div class="head">
-        <span class="file">{filename || language}</span>
+        <span class="code-name">{filename || language}</span>
         {filename ? <span class="aside">{language}</span> : null}
         <CopyButton text={code} around={around} name={filename || language} />
       </div>

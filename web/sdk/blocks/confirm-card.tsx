@@ -82,7 +82,7 @@ function Ask({ body, call, around }: { readonly body: Body; readonly call: Call;
             {after}
           </span>
           <input
-            class="field"
+            class="entry"
             value={typed}
             disabled={isBusy}
             autoComplete="off"

@@ -30,12 +30,12 @@ const COMPLETIONS: Readonly<Partial<Record<Field['type'], 'email' | 'tel'>>> = {
 function TextInput({ id, field: { type, min, max }, value, isOff, onValue, aria }: InputProps) {
   const text = typeof value === 'string' ? value : '';
   const onInput = (event: { readonly currentTarget: { readonly value: string } }) => onValue(event.currentTarget.value);
-  if (type === 'long_text') return <textarea id={id} class="field" rows={3} value={text} disabled={isOff} onInput={onInput} {...aria} />;
+  if (type === 'long_text') return <textarea id={id} class="entry" rows={3} value={text} disabled={isOff} onInput={onInput} {...aria} />;
   const bounds = type === 'date' ? { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) } : {};
   return (
     <input
       id={id}
-      class="field"
+      class="entry"
       // Which of the types it is decides over nothing else here.
       type={(INPUT_TYPES[type] ?? 'text') as 'text'}
       inputMode={type === 'number' ? 'decimal' : 'text'}
@@ -53,7 +53,7 @@ function SelectInput({ id, field: { options = [] }, value, isOff, words, onValue
   return (
     <select
       id={id}
-      class="field"
+      class="entry"
       value={typeof value === 'string' ? value : ''}
       disabled={isOff}
       onChange={(event) => onValue(event.currentTarget.value)}

@@ -10,7 +10,7 @@ export function InfoCard({ body: { title, md, tone, image, actions }, around }: 
   return (
     <div class={`card info is-${tone}`}>
       <Picture around={around} image={image} class="is-wide" />
-      <div class="said">
+      <div class="advice">
         <Icon name={toneIcon(tone)} class="is-mark" />
         <div class="grow">
           <div class="title">{title}</div>

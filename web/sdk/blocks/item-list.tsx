@@ -66,7 +66,7 @@ export function ItemList({ body: { title, layout, items, total }, around }: Bloc
   const isMore = total !== undefined && total > items.length;
   const count = isMore ? filled(words.shown, { count: number(items.length, locale), total: number(total, locale) }) : undefined;
   return (
-    <div class="items">
+    <div class="found">
       {title || count ? (
         <div class="head">
           <span class="title">{title}</span>

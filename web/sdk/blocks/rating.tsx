@@ -78,7 +78,7 @@ export function Rating({ block, body, answer, around }: BlockProps<'rating'>) {
           <label class="asked">
             <span class="label">{words.comment}</span>
             <textarea
-              class="field"
+              class="entry"
               rows={2}
               maxLength={COMMENT_MAX_CHARS}
               value={said}

@@ -33,7 +33,7 @@ function AxisView({ axis: { label, display, options }, chosen, isOpen: open, can
     return (
       <label class="asked">
         <span class="label">{label}</span>
-        <select class="field" value={chosen ?? ''} disabled={!open} onChange={(event) => onChoose(event.currentTarget.value)}>
+        <select class="entry" value={chosen ?? ''} disabled={!open} onChange={(event) => onChoose(event.currentTarget.value)}>
           <option value="" disabled>
             {hint}
           </option>

@@ -1,5 +1,7 @@
 /** What of the drawings needs no browser: the way of a map, prices and times, what they weigh. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -72,4 +74,13 @@ test('BLOCKVIEW-10: the drawings and their style take at most 24,000 bytes, and 
   const first = outputFiles.filter(({ path }) => !lazy.some((each) => path.endsWith(each.slice('out'.length))));
   const bytes = first.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length, 0);
   assert.ok(bytes <= DRAWINGS_MAX_BYTES, `${bytes} bytes`);
+});
+
+test('BLOCKVIEW-12: no class that the style of blocks gives a look is one that the style of the widget has, but for what both mean', () => {
+  const classesIn = (file: string) => {
+    const css = readFileSync(join(projectRoot(), 'web/sdk/look', file), 'utf8').replaceAll(/\/\*[^*]*\*\//g, '');
+    return new Set(Array.from(css.matchAll(/\.([a-z][\w-]*)/g), ([, name = '']) => name));
+  };
+  const [blocks, widget] = [classesIn('blocks.css'), classesIn('widget.css')];
+  assert.deepEqual([...blocks].filter((name) => widget.has(name)).sort(), ['button', 'icon', 'is-bad', 'unseen']);
 });

@@ -3,7 +3,7 @@ import { Icon } from './icon.tsx';
 
 export function StepMark({ state }: { readonly state: string }) {
   return (
-    <span class="mark" aria-hidden="true">
+    <span class="step" aria-hidden="true">
       {state === 'done' ? <Icon name="check" /> : state === 'failed' ? <Icon name="cross" /> : null}
     </span>
   );
