@@ -58,7 +58,7 @@ function newestQueries(db: Connection, appId: string): URLSearchParams[] {
 }
 
 function namesTrace(query: URLSearchParams): boolean {
-  return ['turn_id', 'request_id', 'machine', 'instance'].some((name) => query.has(name));
+  return ['turn_id', 'request_id', 'conversation_id', 'machine', 'instance'].some((name) => query.has(name));
 }
 
 /** What the query names, or the newest instances of its app. @throws Refusal 404 not_found, 400 invalid_request */

@@ -5,6 +5,7 @@ const MACHINE_OF_PREFIX: Readonly<Record<string, string>> = {
   kno: 'knowledge-source',
   pai: 'pairing',
   app: 'app-lifecycle',
+  inv: 'invocation',
 };
 
 /** The machine of an instance with this id; undefined for a turn, whose id its client chose, and for whatever else somebody typed. */

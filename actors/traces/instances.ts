@@ -7,9 +7,11 @@ import { machineVersion } from '../../machines/version.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import {
   type AppMachine,
+  readContinuedTurn,
   readMachineDefinition,
   readTrace,
   readTracedTurn,
+  readTurnsOfConversation,
   readTurnTrace,
   type TracedTurn,
 } from '../../storage/traces/traces.ts';
@@ -85,7 +87,7 @@ function withFrames(db: Connection, turn: number, trace: InstanceTrace, openedAt
  * The traces of a turn and of its action calls, the turn's first; empty when there is no such turn or nothing of it is kept. A turn whose opening
  * was plain wrote its first step with the second commit; where a crash prevented that, the step is told from the turn's row.
  */
-export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
+function readOwnTraces(db: Connection, turn: number): InstanceTrace[] {
   const row = readTracedTurn(db, turn);
   if (row === undefined) return [];
   const pieces = readTurnTrace(db, turn, PIECES_MAX);
@@ -102,6 +104,22 @@ export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
     const whole = lacksOpening ? { ...trace, steps: [{ ...opening, node: first.node }, ...trace.steps] } : trace;
     return [id === '' ? withFrames(db, turn, whole, row.openedAtMs) : whole];
   });
+}
+
+/**
+ * The traces of a turn and of its action calls, the turn's first; of a continuation also those of the calls that it goes on with, which their own
+ * turn asked for.
+ */
+export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
+  const own = readOwnTraces(db, turn);
+  const continued = own.length === 0 ? undefined : readContinuedTurn(db, turn);
+  const calls = continued === undefined ? [] : readOwnTraces(db, continued).filter(({ machine }) => machine === 'invocation');
+  return [...own, ...calls];
+}
+
+/** The traces of the newest `limit` turns of a conversation and of all their calls. */
+export function readConversationTraces(db: Connection, appId: string, conversationId: string, limit: number): InstanceTrace[] {
+  return readTurnsOfConversation(db, appId, conversationId, limit).flatMap((turn) => readOwnTraces(db, turn));
 }
 
 /** The trace of what is an app's and no turn; undefined when nothing of it is kept. */

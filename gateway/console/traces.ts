@@ -1,11 +1,17 @@
 /** Console: the kept steps of machines, by instance, and how often each of their cells was hit (TRACE-9, TRACE-10). */
 import { coverageOf } from '../../actors/traces/coverage.ts';
-import { type InstanceTrace, readInstanceTrace, readTurnTraces, traceJsonOf } from '../../actors/traces/instances.ts';
+import {
+  type InstanceTrace,
+  readConversationTraces,
+  readInstanceTrace,
+  readTurnTraces,
+  traceJsonOf,
+} from '../../actors/traces/instances.ts';
 import { liveSource } from '../../actors/traces/live.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { readTurn } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { APP_MACHINES, type AppMachine, readNewestTraces, readTurnOfRequest } from '../../storage/traces/traces.ts';
+import { APP_MACHINES, type AppMachine, readNewestTraces, readTurnOfCall, readTurnOfRequest } from '../../storage/traces/traces.ts';
 import { defineRoute } from '../route.ts';
 import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
@@ -18,11 +24,15 @@ const HOURS_DEFAULT = 24;
 const HOURS_MAX = 24 * 999;
 const MACHINES: ReadonlySet<string> = new Set(APP_MACHINES);
 
-const WHICH = 'Say which trace: turn_id, request_id, or machine and instance.';
+const WHICH = 'Say which trace: turn_id, request_id, conversation_id, or machine and instance.';
+
+/** Turns of a conversation that are read, the newest: as many as one picture can tell apart. */
+const CONVERSATION_TURNS_MAX = 10;
 
 /** Number of the turn that the query names; undefined when it names none, null when there is no such turn. */
 function turnOf(db: Connection, appId: string, query: URLSearchParams): number | null | undefined {
   const [turnId, requestId] = [query.get('turn_id'), query.get('request_id')];
+  if (query.get('machine') === 'invocation') return readTurnOfCall(db, appId, query.get('instance') ?? '') ?? null;
   if (turnId !== null) return readTurn(db, appId, turnId)?.turn ?? null;
   return requestId === null ? undefined : (readTurnOfRequest(db, appId, requestId, REQUESTS_SEARCHED)?.turn ?? null);
 }
@@ -31,6 +41,8 @@ function turnOf(db: Connection, appId: string, query: URLSearchParams): number |
 export function findTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
   const turn = turnOf(db, appId, query);
   if (turn !== undefined) return turn === null ? [] : readTurnTraces(db, turn);
+  const conversation = query.get('conversation_id');
+  if (conversation !== null) return readConversationTraces(db, appId, conversation, CONVERSATION_TURNS_MAX);
   const [machine, instance] = [query.get('machine') ?? '', query.get('instance') ?? ''];
   if (!MACHINES.has(machine) || instance === '') throw new Refusal('invalid_request', WHICH);
   const trace = readInstanceTrace(db, appId, machine as AppMachine, instance);

@@ -124,6 +124,30 @@ export function readTurnOfRequest(db: Connection, appId: string, requestId: stri
   );
 }
 
+const turnNumber = columns({ turn: integer.from('id') });
+const callTurn = columns({ turn: integer });
+
+/** The turn whose calls a continuation goes on with; undefined for any other turn. */
+export function readContinuedTurn(db: Connection, turn: number): number | undefined {
+  const from = `FROM turns WHERE conversation_id = (SELECT conversation_id FROM turns WHERE id = :turn AND kind = 'continuation') AND id < :turn
+    AND EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id) ORDER BY id DESC LIMIT 1`;
+  return turnNumber.get(db, from, { turn })?.turn;
+}
+
+/** The turn that asked for an action call. */
+export function readTurnOfCall(db: Connection, appId: string, invocationId: string): number | undefined {
+  return callTurn.get(db, 'FROM invocations WHERE id = :invocationId AND app_id = :appId', { invocationId, appId })?.turn;
+}
+
+/** The newest `limit` turns of a conversation, the oldest of them first. */
+export function readTurnsOfConversation(db: Connection, appId: string, conversationId: string, limit: number): number[] {
+  const from = 'FROM turns WHERE conversation_id = :conversationId AND app_id = :appId ORDER BY id DESC LIMIT :limit';
+  return turnNumber
+    .all(db, from, { conversationId, appId, limit })
+    .map(({ turn }) => turn)
+    .reverse();
+}
+
 /** The turn of this number. */
 export function readTracedTurn(db: Connection, turn: number): TracedTurn | undefined {
   return tracedTurn.get(db, 'FROM turns WHERE id = :turn', { turn });

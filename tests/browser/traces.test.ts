@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { pendingOf, type ScriptedChat, startScriptedChat, thread } from '../gateway/runtime/scripted-chat.ts';
-import { HANDSHAKE, type StreamAnswer } from '../support/client.ts';
+import { sendJson, startBackend } from '../support/backend.ts';
+import { createOperator, HANDSHAKE, type StreamAnswer } from '../support/client.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import type { Play } from '../support/upstream.ts';
 import { axeFaults } from './axe.ts';
@@ -100,6 +101,50 @@ test('REPLAY-1: from the request id of a log line to the stepped turn in two cli
   await page.getByRole('button', { name: 'Show its steps' }).click();
   await waitForPage(page, TITLE);
   await shown(page).waitFor();
+});
+
+test('REPLAY-1, TRACE-9: a write that failed at the app’s backend is traced from its log line in two clicks', async (t) => {
+  const backend = await startBackend(t);
+  backend.answer((_, response) => sendJson(response, { error: 'no' }, 500));
+  const it = await startScriptedChat(t, { env: { ALLOW_PRIVATE_ADDRESSES: 'true', LOG_LEVEL: 'info' } });
+  const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
+  const action = { external_key: 'cancel', name: 'cancel_order', description: 'Cancels an order.', method: 'POST', risk: 'write' };
+  const more = {
+    confirm_template: 'Cancel order {id}?',
+    url_template: `${backend.url}/cancel`,
+    auth: 'user',
+    params: [{ name: 'id', required: true }],
+  };
+  const saved = await operator('POST', `/apps/${it.app.appId}/actions`, { items: [{ ...action, ...more }] });
+  assert.equal(saved.status, 200, saved.text);
+  it.script([CANCEL], [{ text: 'That did not work.' }]);
+  const person = { 'X-Service-User-Token': 'token-of-a-person' };
+  const first = await it.client.chat({ message: { text: 'Cancel order 7.' } }, person);
+  const result = { invocation_id: pendingOf(first)[0]?.invocation_id, status: 'ok', confirmed: true };
+  await it.client.chat({ conversation_id: thread(first), tool_results: [result] }, person);
+  const { stderr } = it.service.output();
+  const line = stderr.split('\n').find((one) => one.includes('"msg":"http action"'));
+  const { request_id: requestId, outcome } = JSON.parse(line ?? '{}') as { request_id?: string; outcome?: string };
+  assert.equal(outcome, 'failed', stderr);
+  const { page } = await (await openWorld(t, it.service)).signedIn('/console');
+  await page.getByRole('link', { name: 'Traces' }).click();
+  await page.getByLabel('A request id from a log line').fill(requestId ?? '');
+  await page.getByRole('button', { name: 'Show its steps' }).click();
+  await waitForPage(page, TITLE);
+  await steps(page).getByText('execution.settled').click();
+  await happened(page).getByText('failed', { exact: true }).first().waitFor();
+});
+
+test('REPLAY-7: all turns of a conversation are on one picture, each state with how many are in it', async (t) => {
+  const { it, world, asked, agree } = await askedTurn(t);
+  await agree();
+  const { page } = await world.signedIn(`/console/traces/${it.app.appId}?conversation_id=${thread(asked)}`);
+  await waitForPage(page, 'A conversation, step by step');
+  const places = page.getByRole('list', { name: 'Where each instance is' });
+  await places.getByText('completed').waitFor();
+  await places.getByText('continued').waitFor();
+  assert.equal(await page.locator('.ring').count(), 2);
+  assert.deepEqual(await axeFaults(page), []);
 });
 
 test('REPLAY-4, REPLAY-5: a trace is saved and opened again from its file; a file that is none is told in one sentence, and one of another version is a table', async (t) => {

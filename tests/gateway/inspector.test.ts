@@ -108,7 +108,8 @@ test('INSPECT-2, INSPECT-3, INSPECT-4: who has the token sees a turn and its cal
   const asked = await it.say(`Cancel the order of ${CANARY}.`, { ...more, turn_id: turnId });
   const named = view(t, it, `${app}&turn_id=${turnId}`);
   const newest = view(t, it, app);
-  await eventually(() => named.frames.length === 2 && newest.frames.length === 2);
+  // The app itself is an instance, too: it went live.
+  await eventually(() => named.frames.length === 2 && newest.frames.length === 3);
   const [turn, call] = named.frames;
   assert.deepEqual([turn?.type, turn?.snapshot?.value], ['@xstate.actor', 'awaiting_confirmation']);
   assert.deepEqual([call?.type, call?.parentId, call?.rootId], ['@xstate.actor', turn?.sessionId, turn?.sessionId]);
@@ -120,6 +121,6 @@ test('INSPECT-2, INSPECT-3, INSPECT-4: who has the token sees a turn and its cal
   await eventually(() => told(newest, turn?.sessionId)?.snapshot?.status === 'done');
   assert.ok(named.frames.some(({ type, event }) => type === '@xstate.event' && event?.type === 'turn.resumed'));
   // The second turn was not there when the viewer of the app came.
-  await eventually(() => newest.frames.filter(({ type }) => type === '@xstate.actor').length === 3);
+  await eventually(() => newest.frames.filter(({ type }) => type === '@xstate.actor').length === 4);
   for (const text of [...named.texts, ...newest.texts]) assert.ok(!text.includes('canary'), text);
 });

@@ -23,11 +23,13 @@ export interface DrawingProps {
   readonly highlights: Highlights;
   /** How often what is drawn was hit; absent: nobody counted. */
   readonly hits?: Hits;
+  /** Names of the instances in each state; absent: there is one, where `highlights` says. */
+  readonly places?: ReadonlyMap<string, readonly string[]>;
   /** What a click on a state does, for its name to say. Absent: states are not for clicking. */
   readonly onState?: (state: string) => void;
 }
 
-export function Drawing({ picture, highlights, hits, onState }: DrawingProps) {
+export function Drawing({ picture, highlights, hits, places, onState }: DrawingProps) {
   const { frame, viewBox, zoom, fit, ...handlers } = useViewport(picture, middleOf(picture, highlights));
   const around = new Set(picture.states.flatMap(({ parent }) => parent ?? []));
   const outer = picture.states.filter(({ id }) => around.has(id));
@@ -63,6 +65,9 @@ export function Drawing({ picture, highlights, hits, onState }: DrawingProps) {
         ))}
         {inner.map((state) => (
           <StateBox key={state.id} state={state} isOuter={false} highlights={highlights} hits={hits} onState={onState} />
+        ))}
+        {inner.map((state) => (
+          <Ring key={state.id} state={state} names={places?.get(state.id) ?? []} />
         ))}
       </svg>
       <div class="drawing-tools">
@@ -132,6 +137,19 @@ function hitLook(count: number | undefined): string {
 /** Guards of one event that lead to the same state are counted together, at the first. */
 function isFirst(labels: readonly { readonly event: string }[], index: number): boolean {
   return labels.findIndex(({ event }) => event === labels[index]?.event) === index;
+}
+
+/** Around a state in which some of several instances are, with how many. */
+function Ring({ state: { id, x, y, width, height }, names }: { readonly state: PictureState; readonly names: readonly string[] }) {
+  if (names.length === 0) return null;
+  const gap = 2 * RIM_PX;
+  return (
+    <g class="ring">
+      <title>{`${id}: ${names.join(' ')}`}</title>
+      <rect x={x - gap} y={y - gap} width={width + 2 * gap} height={height + 2 * gap} rx={10} class="ring-line" />
+      <HitCount count={names.length} x={x + width} y={y - gap - COUNT_PX / 2} />
+    </g>
+  );
 }
 
 /** A small plate behind what was hit; what never was shows by its look. */

@@ -34,6 +34,16 @@ export function activeStates(value: StateValue, prefix = ''): string[] {
   return Object.entries(value).flatMap(([key, inner]) => (inner === undefined ? [] : activeStates(inner, `${prefix}${key}.`)));
 }
 
+/** The innermost states of a state as a trace writes it, with regions as JSON. Whatever a file holds instead is one name. */
+export function activeOf(path: string): string[] {
+  if (!path.startsWith('{')) return [path];
+  try {
+    return activeStates(JSON.parse(path));
+  } catch {
+    return [path];
+  }
+}
+
 /** The name without its region. */
 export function withoutRegion(state: string): string {
   return state.slice(state.indexOf('.') + 1);

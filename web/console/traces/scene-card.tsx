@@ -120,7 +120,7 @@ function Round({ round: { round, askedAtMs, endedAtMs, endedBy } }: { readonly r
       <dd>
         round {round}, asked <time>{timeWords(askedAtMs).slice(11)}</time>
         <span class="reason">
-          {endedAtMs === null ? ', not over yet' : `, over ${sinceWords(endedAtMs - askedAtMs)} later by ${endedBy}`}
+          {endedAtMs === null ? ', not over yet' : `, over ${sinceWords(endedAtMs - askedAtMs).slice(1)} later by ${endedBy}`}
         </span>
       </dd>
     </>

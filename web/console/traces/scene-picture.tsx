@@ -3,30 +3,23 @@ import { useMemo, useState } from 'preact/hooks';
 import { machineTable } from '../../../machines/table.ts';
 import { useResource } from '../api/resource.ts';
 import { Drawing } from '../machines/drawing.tsx';
-import { activeStates, type Highlights } from '../machines/highlights.ts';
+import { activeOf, type Highlights } from '../machines/highlights.ts';
 import type { MachineAnswer } from '../machines/machine-answers.ts';
 import { RegionMatrix } from '../machines/region-matrix.tsx';
 import { StateTable } from '../machines/state-table.tsx';
 import { highlightsOf } from '../machines/walk-highlights.ts';
+import type { Places } from './instances.ts';
 import type { Replayed } from './replayed.ts';
 import type { Scene } from './traces.ts';
-
-/** A state as a trace writes it, of a machine with regions as JSON. Whatever a file holds instead is one name. */
-function activeOf(path: string): string[] {
-  if (!path.startsWith('{')) return [path];
-  try {
-    return activeStates(JSON.parse(path));
-  } catch {
-    return [path];
-  }
-}
 
 export interface ScenePictureProps {
   readonly scene: Scene;
   readonly replayed: Replayed | undefined;
+  /** Where all instances of this machine are. */
+  readonly places: Places;
 }
 
-export function ScenePicture({ scene, replayed }: ScenePictureProps) {
+export function ScenePicture({ scene, replayed, places }: ScenePictureProps) {
   const { trace, index, step } = scene;
   const { answer } = useResource<MachineAnswer>(`/machines/${encodeURIComponent(trace.machine)}`);
   const [chosen, choose] = useState('');
@@ -57,7 +50,20 @@ export function ScenePicture({ scene, replayed }: ScenePictureProps) {
       {regions !== undefined && (
         <RegionMatrix picture={answer.picture} regions={regions} active={active} shown={region} onRegion={choose} onState={undefined} />
       )}
-      <Drawing picture={answer.picture} highlights={highlights} />
+      {places.size > 0 && regions === undefined && <PlaceList places={places} />}
+      <Drawing picture={answer.picture} highlights={highlights} places={places} />
     </>
+  );
+}
+
+function PlaceList({ places }: Pick<ScenePictureProps, 'places'>) {
+  return (
+    <ul class="places" aria-label="Where each instance is">
+      {[...places].map(([state, names]) => (
+        <li key={state}>
+          <b>{names.length}</b> <code>{state}</code> <span class="reason">{names.join(' ')}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

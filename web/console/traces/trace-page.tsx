@@ -18,7 +18,7 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** What names the trace, without what the page itself keeps in the address. */
 function queryOf(query: Readonly<Record<string, string>>): string {
-  const named = ['turn_id', 'request_id', 'machine', 'instance'].flatMap((name) =>
+  const named = ['turn_id', 'request_id', 'conversation_id', 'machine', 'instance'].flatMap((name) =>
     query[name] === undefined ? [] : [[name, query[name]]],
   );
   return new URLSearchParams(named as [string, string][]).toString();
@@ -28,7 +28,8 @@ export function TracePage() {
   const { params, query } = useRoute();
   const { traces, error, isLive, reload } = useLiveTraces(params.app ?? '', queryOf(query));
   const first = traces?.[0];
-  const title = TITLES[first?.machine ?? ''] ?? 'A trace, step by step';
+  const title =
+    query.conversation_id !== undefined ? 'A conversation, step by step' : (TITLES[first?.machine ?? ''] ?? 'A trace, step by step');
   return (
     <Page fills title={title} crumbs={CRUMBS} facts={first === undefined ? undefined : <Facts trace={first} isLive={isLive} />}>
       {error !== undefined && <Problem error={error} retry={reload} />}

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { writeTraceFile } from '../../../machines/trace-file.ts';
 import { replaceAddress } from '../shell/address.ts';
 import { useShortcut } from '../shell/shortcuts.ts';
+import { placesOf } from './instances.ts';
 import { replayed } from './replayed.ts';
 import { SceneCard } from './scene-card.tsx';
 import { SceneList } from './scene-list.tsx';
@@ -48,6 +49,7 @@ export function TraceView({ traces }: TraceViewProps) {
   useShortcut('End', 'The newest step, and follow', () => go(last));
   const scene = story[at];
   const trace = scene?.trace;
+  const places = useMemo(() => placesOf(story, at), [story, at]);
   const again = useMemo(() => (trace === undefined ? undefined : replayed(trace)), [trace]);
   if (scene === undefined) return null;
   return (
@@ -62,7 +64,7 @@ export function TraceView({ traces }: TraceViewProps) {
         <SceneList story={story} at={at} namesMachines={traces.length > 1} onScene={go} />
       </section>
       <section class="panel sim-picture" aria-label="The machine">
-        <ScenePicture key={scene.trace.machine} scene={scene} replayed={again} />
+        <ScenePicture key={scene.trace.machine} scene={scene} replayed={again} places={places} />
       </section>
       <section class="panel sim-step" aria-label="What happened here">
         <SceneCard scene={scene} before={story[at - 1]} walked={again?.way.steps[scene.index]} difference={again?.difference ?? null} />

@@ -22,6 +22,7 @@ function queriesOf(id: string): string[] {
   const value = encodeURIComponent(id);
   const machine = machineOfId(id);
   if (machine !== undefined) return [`machine=${machine}&instance=${value}`];
+  if (id.startsWith('cnv_')) return [`conversation_id=${value}`];
   return [`request_id=${value}`, `turn_id=${value}`];
 }
 
@@ -102,7 +103,9 @@ function FindForm({ apps }: { readonly apps: readonly AppChoice[] }) {
         if (id !== '') void search(id);
       }}
     >
-      <label for="find-id">A request id from a log line, a turn, a setup session, a source, a pairing or an app</label>
+      <label for="find-id">
+        A request id from a log line, or the id of a turn, a conversation, a call, a setup session, a source, a pairing or an app
+      </label>
       <div class="find-row">
         <input id="find-id" name="id" class="input mono" autocomplete="off" spellcheck={false} aria-describedby="find-fault" />
         <button type="submit" class="button primary">
