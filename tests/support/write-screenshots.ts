@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openWorld, waitForPage } from '../browser/browser.ts';
-import { type ScriptedChat, startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
+import { type ScriptedChat, startScriptedChat, thread } from '../gateway/runtime/scripted-chat.ts';
 import { HANDSHAKE } from './client.ts';
 import { projectRoot } from './project-root.ts';
 
@@ -30,22 +30,30 @@ function sent(...types: readonly string[]): NonNullable<Scene['before']> {
   };
 }
 
-/** A turn that asks a person before it cancels an order; returns its id. */
-async function askedTurn(it: ScriptedChat): Promise<string> {
+interface Asked {
+  readonly turnId: string;
+  readonly conversationId: string;
+}
+
+/** A turn that asks a person before it cancels an order, and another one that goes on meanwhile. */
+async function askedTurn(it: ScriptedChat): Promise<Asked> {
   const action = { name: 'cancel_order', description: 'Cancels an order.', risk: 'write', confirm_template: 'Cancel order {id}?' };
   const manifest = { version: '1', actions: [{ ...action, params: { id: { type: 'string', required: true } } }] };
   const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0' });
-  it.script([{ text: 'I can do that.' }, { call: 'cancel_order', args: { id: '7' }, id: 'call_cancel' }]);
+  const call = { call: 'cancel_order', args: { id: '7' }, id: 'call_cancel' };
+  it.script([{ text: 'I can do that.' }, call], [{ text: 'Two days.' }], [{ text: 'By post.' }]);
   const turnId = randomUUID();
   const client = { ...HANDSHAKE, manifest_hash: (json as { manifest_hash: string }).manifest_hash };
-  await it.say('Cancel order 7.', { client, turn_id: turnId });
-  return turnId;
+  const asked = await it.say('Cancel order 7.', { client, turn_id: turnId });
+  const conversationId = thread(asked);
+  for (const text of ['How long does shipping take?', 'And how?']) await it.say(text, { client, conversation_id: conversationId });
+  return { turnId, conversationId };
 }
 
-function scenesOf(appId: string, turnId: string): readonly Scene[] {
+function scenesOf(appId: string, { turnId, conversationId }: Asked): readonly Scene[] {
   const coverage = async (page: Page) => {
     await page.getByText('Coverage', { exact: true }).click();
-    await page.locator('.cell.is-never').first().waitFor();
+    await page.locator('.label.is-never').first().waitFor();
   };
   return [
     { name: 'machines', path: '/console/machines', title: 'Machines' },
@@ -54,6 +62,7 @@ function scenesOf(appId: string, turnId: string): readonly Scene[] {
     { name: 'coverage', path: '/console/machines/chat-turn', title: 'Chat turn', before: coverage },
     { name: 'traces', path: '/console/traces', title: 'Traces' },
     { name: 'trace', path: `/console/traces/${appId}?turn_id=${turnId}`, title: 'A turn, step by step' },
+    { name: 'conversation', path: `/console/traces/${appId}?conversation_id=${conversationId}`, title: 'A conversation, step by step' },
   ];
 }
 
