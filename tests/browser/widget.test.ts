@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { eventually } from '../support/eventually.ts';
+import { startHostileProxy } from '../support/hostile-proxy.ts';
 import { startPacedModel } from '../support/paced-model.ts';
 import { startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
@@ -307,4 +308,52 @@ test('WIDGET-10: two tabs show one conversation, and a tab that was offline has 
     assert.equal(text.match(/ word/g)?.length, 60, text);
     assert.equal(await tab.locator('assistant-widget .bubble').count(), 1);
   }
+});
+
+test('WIDGET-10: behind a proxy that doubles, delays and cuts, each answer is there once and whole', async (t) => {
+  const it = await startScriptedChat(t);
+  const proxy = await startHostileProxy(t, it.service.baseUrl, { doubleEvery: 5, delayEvery: 7, delayMs: 200, cutEvery: 9 });
+  const world = await openWorld(t, it.service);
+  const pages = await serveHostPages(t, {
+    '/shop': { html: embedding(proxy.url, '/shop'), script: starting(it.app.testKey, ', open: true, log: () => {}') },
+  });
+  const { page } = await world.open();
+  await page.goto(pages.url('/shop'));
+  const words = Array.from({ length: 12 }, (_, n) => `word${n} `);
+  for (let n = 1; n <= 4; n++) {
+    it.script(words.map((text) => ({ text })));
+    await say(page, `Question ${n}`);
+    assert.equal(await answered(page, n), words.join('').trim(), `answer ${n}`);
+  }
+  const { doubled, delayed, cut } = proxy.done;
+  assert.ok(doubled > 0 && delayed + cut > 0, JSON.stringify(proxy.done));
+  assert.equal(await answers(page).count(), 4);
+});
+
+test('WIDGET-11, CONFIRM-5: a write waits for the words that its card asks for, and its handler runs once', async (t) => {
+  const it = await startScriptedChat(t);
+  const world = await openWorld(t, it.service);
+  const action = {
+    ...{ name: 'cancel_order', description: 'Cancels an order.', risk: 'write' },
+    ...{ confirm_template: 'Cancel order {id}?', type_to_confirm: 'cancel' },
+    params: { id: { type: 'string', required: true } },
+  };
+  const script = `window.ran = []; Assistant.init({ key: ${JSON.stringify(it.app.testKey)}, open: true });
+    Assistant.registerAction(${JSON.stringify(action)}, (params) => { window.ran.push(params.id); return { done: true }; });`;
+  const pages = await serveHostPages(t, { '/shop': { html: embedding(it.service.baseUrl, '/shop'), script } });
+  const { page } = await world.open();
+  await page.goto(pages.url('/shop'));
+  it.script(
+    [{ text: 'It can still be cancelled.' }, { call: 'cancel_order', args: { id: 'A-1042' }, id: 'call_cancel' }],
+    [{ text: 'It is cancelled.' }],
+  );
+  await say(page, 'Cancel order A-1042');
+  const word = page.locator('assistant-widget [data-type=confirm_card] input');
+  await word.waitFor();
+  await word.fill('canc');
+  assert.deepEqual(await page.evaluate('window.ran'), []);
+  await word.fill('cancel');
+  await word.press('Enter');
+  await page.getByText('It is cancelled.').waitFor();
+  assert.deepEqual(await page.evaluate('window.ran'), ['A-1042']);
 });
