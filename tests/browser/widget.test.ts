@@ -137,8 +137,18 @@ test('the widget on a page with the strictest policy', async (t) => {
     await page.reload();
     await launcher(page).click();
     assert.equal(await field(page).inputValue(), 'half a qu');
+    await page.evaluate(async () => {
+      const sdk = (globalThis as unknown as { Assistant: Record<string, (person?: object) => Promise<void>> }).Assistant;
+      await sdk.identify?.({ id: 'ada' });
+    });
+    assert.equal(await field(page).inputValue(), 'half a qu', 'what nobody in particular wrote');
     assert.equal(await answered(page, 1), 'The first answer.');
-    assert.equal(await page.locator('assistant-widget .bubble').count(), 1);
+    await page.evaluate(() => (globalThis as unknown as { Assistant: { signOut(): Promise<void> } }).Assistant.signOut());
+    await eventually(
+      async () => (await field(page).inputValue()) === '' && (await answers(page).count()) === 0,
+      SOON_MS,
+      () => 'nothing of the person is left',
+    );
     await context.close();
   });
 });

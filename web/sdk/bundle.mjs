@@ -13,7 +13,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const out = join(root, 'dist', 'web', 'sdk', 'served');
 
 /** What a page with the widget loads, as it travels (WIDGET-6). */
-const FIRST_LOAD_MAX_BYTES = 70_000;
+const FIRST_LOAD_MAX_BYTES = 58 * 1024;
 /** What stands in a page before it. */
 const STUB_MAX_BYTES = 1024;
 
@@ -47,29 +47,49 @@ const smallCss = {
   },
 };
 
-/** What is loaded when a block first needs it: each a module of its own, whose elements are drawn by whoever loads it. */
-const LATER = join(root, 'web', 'sdk', 'blocks', 'lazy');
-const later = await build({
-  ...shared,
-  entryPoints: ['barcode', 'code-colours', 'map-drawing'].map((name) => join(LATER, `${name}.tsx`)),
-  format: 'esm',
-  entryNames: '[name]-[hash]',
-  outExtension: { '.js': '.mjs' },
-});
-const laterNames = new Map(
-  Object.entries(later.metafile.outputs).map(([file, { entryPoint }]) => [join(root, entryPoint), basename(file)]),
-);
+const { WEB_SDK_VERSION } = await import('../../dist/protocol/runtime/web-sdk.js');
 
-/** Such a part is found beside the script, whichever form that has. */
+/** Parts draw with the Preact of whoever loads them: see shared-drawing.ts. */
+const sharedPreact = {
+  name: 'shared preact',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^preact(?:\/|$)/ }, ({ path }) => ({ path, namespace: 'shared' }));
+    onLoad({ filter: /.*/, namespace: 'shared' }, () => ({
+      contents: `export const { Component, Fragment, jsx, jsxs, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } =
+        globalThis[Symbol.for('assistant-widget ${WEB_SDK_VERSION}')];`,
+    }));
+  },
+};
+
+/** Where parts lie that were made, by where their source lies. */
+const partNames = new Map();
+
+/** A part is found beside the script, whichever form that has. */
 const partsBeside = {
   name: 'parts beside',
   setup({ onResolve }) {
-    onResolve({ filter: /\/lazy\//, namespace: 'file' }, ({ path, resolveDir, kind }) => {
-      const name = laterNames.get(join(resolveDir, path));
+    onResolve({ filter: /\/lazy\// }, ({ path, resolveDir, kind }) => {
+      const name = partNames.get(join(resolveDir, path));
       return kind === 'dynamic-import' && name !== undefined ? { path: `./${name}`, external: true } : undefined;
     });
   },
 };
+
+/** What is loaded when a block first needs it, each a module of its own. */
+async function makeParts(...names) {
+  const { metafile } = await build({
+    ...shared,
+    entryPoints: names.map((name) => join(root, 'web', 'sdk', 'blocks', 'lazy', name)),
+    format: 'esm',
+    entryNames: '[name]-[hash]',
+    outExtension: { '.js': '.mjs' },
+    plugins: [smallCss, sharedPreact, partsBeside],
+  });
+  for (const [file, { entryPoint }] of Object.entries(metafile.outputs)) partNames.set(join(root, entryPoint), basename(file));
+  return Object.keys(metafile.outputs);
+}
+
+const parts = [...(await makeParts('barcode.tsx', 'code-colours.tsx', 'map-drawing.tsx')), ...(await makeParts('later-views.ts'))];
 
 const plugins = [smallCss, partsBeside];
 const module = await build({
@@ -94,10 +114,12 @@ function write(name, bytes) {
   return { name, integrity: integrityOf(bytes), bytes: bytes.length, gzip: gzip.length };
 }
 
-const made = [module, classic, later].flatMap(({ metafile }) => Object.keys(metafile.outputs));
+const made = [...[module, classic].flatMap(({ metafile }) => Object.keys(metafile.outputs)), ...parts];
 const files = made.map((file) => basename(file)).map((name) => write(name, readFileSync(join(out, name))));
 const script = files.find(({ name }) => name === 'assistant.js');
-const stubSource = readFileSync(join(root, 'web', 'sdk', 'stub.js'), 'utf8').replace('{{integrity}}', script.integrity);
+const stubSource = readFileSync(join(root, 'web', 'sdk', 'stub.js'), 'utf8')
+  .replace('{{integrity}}', script.integrity)
+  .replace('{{version}}', WEB_SDK_VERSION);
 const stub = await transform(stubSource, { minify: true, target: shared.target });
 files.push(write('stub.js', Buffer.from(stub.code)));
 

@@ -1,6 +1,6 @@
 /**
  * `<assistant-widget>`: the place of the widget in a page, with everything in one open shadow root (WIDGET-3, WIDGET-4). In markup it starts by
- * itself with its attributes `key` and `address`; with `inline` it draws the thread where it stands.
+ * itself with its attributes `key` (or `app-key`) and `address`; with `inline` it draws the thread where it stands.
  */
 import blocksCss from './look/blocks.css';
 import tokensCss from './look/tokens.css';
@@ -50,7 +50,8 @@ class AssistantWidgetElement extends HTMLElement {
   isMade = false;
 
   connectedCallback(): void {
-    const key = this.getAttribute('key');
+    // Frameworks take `key` for themselves.
+    const key = this.getAttribute('app-key') ?? this.getAttribute('key');
     if (this.isMade || this.widget !== undefined || key === null) return;
     const address = this.getAttribute('address');
     const isInline = this.hasAttribute('inline');

@@ -11,10 +11,13 @@
 import { options } from 'preact';
 import { placeElement, startIn } from './element.ts';
 import type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
+import { shareDrawing } from './shared-drawing.ts';
 import type { Widget } from './widget.ts';
 
 export { WEB_SDK_VERSION as version } from '../../protocol/runtime/web-sdk.ts';
 export type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
+
+shareDrawing();
 
 /** A page that nobody looks at draws no frames; what is drawn there is drawn soon. */
 const UNSEEN_MS = 100;

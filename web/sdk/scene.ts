@@ -12,6 +12,8 @@ export interface Scene {
   readonly attaching: Attaching;
   readonly words: WidgetWords;
   readonly around: BlockSurroundings;
+  /** Under which what is being written is kept. */
+  readonly draftName: string;
   /** As it is now. */
   readonly appearance: () => Appearance;
   /** Drawn in a place of the app, without a launcher. */

@@ -4,7 +4,7 @@
   page.Assistant = page.Assistant || { q: calls };
   for (const name of ['init', 'open', 'close', 'ask', 'destroy', 'identify', 'signOut', 'registerAction', 'registerScreen', 'onEvent', 'setTheme'])
     page.Assistant[name] = page.Assistant[name] || ((...args) => void calls.push([name, args]));
-  script.src = new URL('assistant.js', document.currentScript.src);
+  script.src = new URL('../{{version}}/assistant.js', document.currentScript.src);
   script.integrity = '{{integrity}}';
   script.crossOrigin = 'anonymous';
   script.async = true;

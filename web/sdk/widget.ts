@@ -12,6 +12,7 @@ import { type Appearance, appearanceOf } from './appearance.ts';
 import { asksOf, type ScreenHandler } from './asks.ts';
 import { BLOCK_VIEWS } from './blocks/views.ts';
 import { BLOCK_WORDS } from './blocks/words.ts';
+import { keepDraft } from './composer/composer.tsx';
 import type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
 import { proseFor } from './prose/prose.tsx';
 import type { Scene } from './scene.ts';
@@ -44,6 +45,8 @@ export class Widget {
   #theme: { readonly light: WidgetTheme; readonly dark: WidgetTheme };
   #appearance: Appearance | undefined;
   #isDestroyed = false;
+  /** Who is signed in; undefined: nobody, or whom the device is bound to. */
+  #personId: string | undefined;
 
   /** `address`: of the service. `root` is empty, and its host is in the page. */
   constructor(options: WidgetOptions, address: string, root: ShadowRoot) {
@@ -51,6 +54,7 @@ export class Widget {
     this.#root = root;
     this.#host = root.host as HTMLElement;
     this.#theme = { light: options.theme ?? {}, dark: options.themeDark ?? {} };
+    this.#personId = options.user?.id;
     const { key, user, context, requestTimeoutMs, idleTimeoutMs, log = toConsole } = options;
     const locale = options.locale ?? (document.documentElement.lang || navigator.language);
     this.assistant = createAssistant(
@@ -85,12 +89,19 @@ export class Widget {
     this.#scene.say(text);
   }
 
-  identify(person: SignedPerson) {
-    return this.assistant.identify(person);
+  async identify(person: SignedPerson) {
+    const reply = await this.assistant.identify(person);
+    const before = this.#personId;
+    this.#personId = person.id;
+    // What nobody in particular began to write becomes this person's, as what they said does.
+    if (before !== undefined && before !== person.id) this.#forget();
+    return reply;
   }
 
-  signOut(): Promise<void> {
-    return this.assistant.signOut();
+  async signOut(): Promise<void> {
+    await this.assistant.signOut();
+    if (this.#personId !== undefined) this.#forget();
+    this.#personId = undefined;
   }
 
   /** Declares an action and who runs it. Returns what takes it away. */
@@ -135,6 +146,7 @@ export class Widget {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
     for (const end of this.#endings) end();
+    for (const { key } of this.#scene.panel.get().context.files) this.#scene.attaching.remove(key);
     render(null, this.#root);
     await this.assistant.close();
   }
@@ -155,6 +167,7 @@ export class Widget {
       attaching: new Attaching(assistant, panel, words),
       around: { ask, words, locale, now: () => Date.now(), Prose: proseFor(ask) },
       appearance: () => this.#appearanceNow(),
+      draftName: `assistant:${key}:draft`,
       isInline: container !== undefined,
       hasLauncher: launcher,
       logo: () => logoOf(address, key),
@@ -231,6 +244,14 @@ export class Widget {
       before = new Map(context.turns.map(({ turnId, phase }) => [turnId, phase]));
     });
     return unsubscribe;
+  }
+
+  /** What one person began to write, and attached, is not the next one's. */
+  #forget(): void {
+    const { panel, attaching, draftName } = this.#scene;
+    for (const { key } of panel.get().context.files) attaching.remove(key);
+    keepDraft(draftName, '');
+    panel.send({ type: 'personChanged' });
   }
 
   #toggle(isOpen: boolean): void {

@@ -90,3 +90,22 @@ export type BlockView<K extends ComponentName> = ComponentType<BlockProps<K>>;
 
 /** A drawing for each component: a missing one does not compile. */
 export type BlockViews = { readonly [K in ComponentName]: BlockView<K> };
+
+/** Components whose drawings are loaded when the first of them is shown. */
+export type LaterComponent =
+  | 'order_tracker'
+  | 'timeline'
+  | 'checklist'
+  | 'comparison'
+  | 'info_card'
+  | 'item_list'
+  | 'place_card'
+  | 'map'
+  | 'pass'
+  | 'code'
+  | 'contact'
+  | 'disclosure'
+  | 'rating'
+  | 'variant_picker'
+  | 'datetime_slots'
+  | 'form';

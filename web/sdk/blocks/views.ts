@@ -1,31 +1,16 @@
-/** The table of drawings (BLOCKVIEW-1): one for each component of the catalog, in its order. */
+/** The table of drawings (BLOCKVIEW-1): one for each component of the catalog, in its order. Large and rare ones are loaded with the first of them. */
 import { Actions } from './actions.tsx';
 import type { BlockViews, ComponentName } from './block-view.ts';
-import { Checklist } from './checklist.tsx';
 import { Choice } from './choice.tsx';
-import { Code } from './code.tsx';
-import { Comparison } from './comparison.tsx';
 import { ConfirmCard } from './confirm-card.tsx';
-import { Contact } from './contact.tsx';
-import { DatetimeSlots } from './datetime-slots.tsx';
-import { Disclosure } from './disclosure.tsx';
-import { Form } from './form.tsx';
-import { InfoCard } from './info-card.tsx';
-import { ItemList } from './item-list.tsx';
 import { KeyPoints } from './key-points.tsx';
 import { KeyValue } from './key-value.tsx';
-import { MapView } from './map.tsx';
-import { OrderTracker } from './order-tracker.tsx';
-import { Pass } from './pass.tsx';
-import { PlaceCard } from './place-card.tsx';
+import { later } from './later.tsx';
 import { QuickReplies } from './quick-replies.tsx';
-import { Rating } from './rating.tsx';
 import { Screens } from './screens.tsx';
 import { Section } from './section.tsx';
 import { Tags } from './tags.tsx';
 import { Text } from './text.tsx';
-import { Timeline } from './timeline.tsx';
-import { VariantPicker } from './variant-picker.tsx';
 
 export const BLOCK_VIEWS: BlockViews = {
   text: Text,
@@ -37,23 +22,23 @@ export const BLOCK_VIEWS: BlockViews = {
   actions: Actions,
   screens: Screens,
   confirm_card: ConfirmCard,
-  order_tracker: OrderTracker,
-  timeline: Timeline,
-  checklist: Checklist,
-  comparison: Comparison,
+  order_tracker: later('order_tracker'),
+  timeline: later('timeline'),
+  checklist: later('checklist'),
+  comparison: later('comparison'),
   key_value: KeyValue,
-  info_card: InfoCard,
-  item_list: ItemList,
-  place_card: PlaceCard,
-  map: MapView,
-  pass: Pass,
-  code: Code,
-  contact: Contact,
-  rating: Rating,
-  disclosure: Disclosure,
-  variant_picker: VariantPicker,
-  datetime_slots: DatetimeSlots,
-  form: Form,
+  info_card: later('info_card'),
+  item_list: later('item_list'),
+  place_card: later('place_card'),
+  map: later('map'),
+  pass: later('pass'),
+  code: later('code'),
+  contact: later('contact'),
+  rating: later('rating'),
+  disclosure: later('disclosure'),
+  variant_picker: later('variant_picker'),
+  datetime_slots: later('datetime_slots'),
+  form: later('form'),
 };
 
 /** What the handshake lists: all that is drawn. */

@@ -19,6 +19,9 @@ interface ComposerProps {
   readonly draftName: string;
 }
 
+/** Key number of whatever an input method takes (UI Events, section 7.3.1). */
+const COMPOSING_KEY = 229;
+
 /** Of the page's session: a draft is a person's, and goes with the tab. A browser that forbids it keeps none. */
 function keptDraft(name: string): string {
   try {
@@ -28,7 +31,7 @@ function keptDraft(name: string): string {
   }
 }
 
-function keepDraft(name: string, text: string): void {
+export function keepDraft(name: string, text: string): void {
   try {
     if (text === '') sessionStorage.removeItem(name);
     else sessionStorage.setItem(name, text);
@@ -151,8 +154,9 @@ export function Composer({ conversation, scene, fileNames, draftName }: Composer
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // A word that is being put together (Japanese, Chinese, Korean) is ended by Enter as well.
-    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) send(event);
+    // A word that is being put together (Japanese, Chinese, Korean) is ended by Enter as well; Safari says so by the key's number alone.
+    const isComposing = event.isComposing || event.keyCode === COMPOSING_KEY;
+    if (event.key === 'Enter' && !event.shiftKey && !isComposing) send(event);
   };
   const onPaste = (event: ClipboardEvent) => {
     const pasted = [...(event.clipboardData?.files ?? [])];

@@ -85,6 +85,7 @@ function Panel({ scene }: { readonly scene: Scene }) {
   const panel = useRef<HTMLElement>(null);
   const fileNames = useRef(new Map<string, string>());
   const said = useStore(scene.panel, (now) => now.said);
+  const person = useStore(scene.panel, (now) => now.person);
   const { isOver, handlers } = useDrop(scene);
   useVisibleHeight(panel);
   useEffect(() => {
@@ -105,7 +106,13 @@ function Panel({ scene }: { readonly scene: Scene }) {
       <Header scene={scene} titleId={TITLE_ID} />
       <Banner scene={scene} />
       <Thread key={`thread ${keyOf(conversation)}`} conversation={conversation} scene={scene} fileNames={fileNames.current} />
-      <Composer conversation={conversation} scene={scene} fileNames={fileNames.current} draftName={`assistant:${TITLE_ID}:draft`} />
+      <Composer
+        key={`composer ${person}`}
+        conversation={conversation}
+        scene={scene}
+        fileNames={fileNames.current}
+        draftName={scene.draftName}
+      />
       <p class="unseen" role="status">
         {said}
       </p>

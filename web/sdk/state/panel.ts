@@ -17,10 +17,12 @@ export interface PanelState {
   /** The last thing that is said to whoever cannot see the thread. */
   readonly said: string;
   readonly isOnline: boolean;
+  /** Another number for each person: what one began to write is not the next one's. */
+  readonly person: number;
 }
 
 export function createPanelStore(isOpen: boolean) {
-  const context: PanelState = { isOpen, files: [], said: '', isOnline: navigator.onLine };
+  const context: PanelState = { isOpen, files: [], said: '', isOnline: navigator.onLine, person: 0 };
   return createStore({
     context,
     on: {
@@ -31,6 +33,7 @@ export function createPanelStore(isOpen: boolean) {
         files: now.files.map((file) => (file.key === key ? { ...file, ...change } : file)),
       }),
       fileRemoved: (now, { key }: { key: number }): PanelState => ({ ...now, files: now.files.filter((file) => file.key !== key) }),
+      personChanged: (now): PanelState => ({ ...now, files: [], person: now.person + 1 }),
       filesSent: (now): PanelState => ({ ...now, files: now.files.filter(({ problem }) => problem !== undefined) }),
       said: (now, { text }: { text: string }): PanelState => (now.said === text ? now : { ...now, said: text }),
       network: (now, { isOnline }: { isOnline: boolean }): PanelState => ({ ...now, isOnline }),

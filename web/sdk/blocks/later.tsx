@@ -1,0 +1,39 @@
+/** Drawings that are not there from the beginning: a skeleton stands in their place until they are. */
+import type { ComponentType } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { BlockProps, BlockView, LaterComponent } from './block-view.ts';
+import { useLazy } from './parts/lazy-hook.ts';
+import { Skeleton } from './parts/skeleton.tsx';
+
+/** Loads all of them; a second call loads nothing. */
+export const loadLaterViews = () => import('./lazy/later-views.ts');
+
+let sheet: CSSStyleSheet | undefined;
+
+/** Gives the document or shadow root of this element the style of the drawings. */
+function adopt(element: Element, css: string): void {
+  const root = element.getRootNode();
+  if (!(root instanceof Document || root instanceof ShadowRoot)) return;
+  if (sheet === undefined) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(css);
+  }
+  if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
+}
+
+/** The drawing of this component, once it is loaded. */
+export function later<K extends LaterComponent>(type: K): BlockView<K> {
+  return function Later(props: BlockProps<K>) {
+    const loaded = useLazy(loadLaterViews);
+    const place = useRef<HTMLDivElement>(null);
+    useLayoutEffect(() => {
+      if (place.current !== null && loaded !== undefined) adopt(place.current, loaded.LATER_CSS);
+    }, [loaded]);
+    const View = loaded?.LATER_VIEWS[type] as ComponentType<BlockProps<K>> | undefined;
+    return (
+      <div class="later" ref={place}>
+        {View === undefined ? <Skeleton type={type} label={props.around.words.loading} /> : <View {...props} />}
+      </div>
+    );
+  };
+}

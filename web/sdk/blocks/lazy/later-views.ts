@@ -1,0 +1,40 @@
+/** The drawings that are loaded together, when the first of them is shown, with the style that only they have. */
+import laterBlocksCss from '../../look/later-blocks.css';
+import type { BlockViews, LaterComponent } from '../block-view.ts';
+import { Checklist } from '../checklist.tsx';
+import { Code } from '../code.tsx';
+import { Comparison } from '../comparison.tsx';
+import { Contact } from '../contact.tsx';
+import { DatetimeSlots } from '../datetime-slots.tsx';
+import { Disclosure } from '../disclosure.tsx';
+import { Form } from '../form.tsx';
+import { InfoCard } from '../info-card.tsx';
+import { ItemList } from '../item-list.tsx';
+import { MapView } from '../map.tsx';
+import { OrderTracker } from '../order-tracker.tsx';
+import { Pass } from '../pass.tsx';
+import { PlaceCard } from '../place-card.tsx';
+import { Rating } from '../rating.tsx';
+import { Timeline } from '../timeline.tsx';
+import { VariantPicker } from '../variant-picker.tsx';
+
+export const LATER_CSS = laterBlocksCss;
+
+export const LATER_VIEWS: Pick<BlockViews, LaterComponent> = {
+  order_tracker: OrderTracker,
+  timeline: Timeline,
+  checklist: Checklist,
+  comparison: Comparison,
+  info_card: InfoCard,
+  item_list: ItemList,
+  place_card: PlaceCard,
+  map: MapView,
+  pass: Pass,
+  code: Code,
+  contact: Contact,
+  disclosure: Disclosure,
+  rating: Rating,
+  variant_picker: VariantPicker,
+  datetime_slots: DatetimeSlots,
+  form: Form,
+};
