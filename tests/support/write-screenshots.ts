@@ -1,15 +1,17 @@
-/** npm run screenshots: pictures of the console's pages for the documents, light and dark, of the program as it is. */
+/** npm run screenshots: pictures of the console's pages and of the demo for the documents, light and dark, of the program as it is. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openWorld, waitForPage } from '../browser/browser.ts';
+import { type BrowserWorld, openWorld, waitForPage } from '../browser/browser.ts';
 import { type ScriptedChat, startScriptedChat, thread } from '../gateway/runtime/scripted-chat.ts';
 import { HANDSHAKE } from './client.ts';
 import { projectRoot } from './project-root.ts';
+import { startService } from './service.ts';
 
 const FOLDER = join(projectRoot(), 'docs', 'images', 'console');
+const WIDGET_FOLDER = join(projectRoot(), 'docs', 'images', 'widget');
 
 interface Scene {
   readonly name: string;
@@ -76,10 +78,33 @@ async function take(page: Page, base: string, { name, path, title, before }: Sce
   await page.screenshot({ path: join(FOLDER, `${name}-${colorScheme}.png`), animations: 'disabled' });
 }
 
+/** The demo shop after two questions, and the page of components. */
+async function takeDemo(world: BrowserWorld, colorScheme: 'light' | 'dark'): Promise<void> {
+  const { context, page } = await world.open({ viewport: { width: 1_280, height: 860 }, deviceScaleFactor: 1.5, colorScheme });
+  const picture = (name: string) => page.screenshot({ path: join(WIDGET_FOLDER, `${name}-${colorScheme}.png`), animations: 'disabled' });
+  await page.goto(`${world.service.baseUrl}/demo`);
+  const field = page.getByRole('textbox', { name: 'Write a message' });
+  await field.fill('Where is my order?');
+  await field.press('Enter');
+  await page.locator('assistant-widget .tracker').waitFor();
+  await field.fill('Cancel order A-1042');
+  await field.press('Enter');
+  await page.locator('assistant-widget .confirm').waitFor();
+  await page.locator('assistant-widget [role=log][aria-busy=false]').waitFor();
+  await picture('demo');
+  await page.goto(`${world.service.baseUrl}/demo/components?scheme=${colorScheme}`);
+  await page.locator('#form').waitFor();
+  await picture('components');
+  await context.close();
+}
+
 /** What is opened is closed at the end, as by a test. */
 const ends: (() => unknown)[] = [];
 const end = { after: (close: () => unknown) => void ends.push(close) } as unknown as TestContext;
 try {
+  mkdirSync(WIDGET_FOLDER, { recursive: true });
+  const demo = await openWorld(end, await startService(end));
+  for (const scheme of ['light', 'dark'] as const) await takeDemo(demo, scheme);
   const it = await startScriptedChat(end);
   const world = await openWorld(end, it.service);
   const scenes = scenesOf(it.app.appId, await askedTurn(it));
