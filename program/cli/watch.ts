@@ -1,4 +1,4 @@
-/** Command: prints the steps of a turn, a setup session, a knowledge source, a pairing or an app as they are committed (TRACE-13). */
+/** Command: prints the steps of a turn, a conversation, a setup session, a knowledge source, a pairing or an app as they are committed (TRACE-13). */
 import * as v from 'valibot';
 import { machineOfId } from '../../machines/instance-ids.ts';
 import type { Call, Command } from './command.ts';
@@ -22,8 +22,11 @@ const LOOK_MS = 500;
 /** States that a turn leaves no more. */
 const OVER: ReadonlySet<string> = new Set(['completed', 'continued']);
 
+const isConversation = (id: string) => id.startsWith('cnv_');
+
 /** What the id is of: those that the service mints say it. */
 function queryOf(id: string): string {
+  if (isConversation(id)) return `conversation_id=${encodeURIComponent(id)}`;
   const machine = machineOfId(id);
   if (machine !== undefined) return `machine=${machine}&instance=${encodeURIComponent(id)}`;
   return `turn_id=${encodeURIComponent(id)}`;
@@ -51,7 +54,7 @@ async function watch(call: Call): Promise<void> {
     }
     const first = traces[0]?.trace;
     if (first === undefined) throw new CommandFailed(`Nothing is kept of ${id}.`);
-    if (call.flag('once') || (first.machine === 'chat-turn' && OVER.has(first.steps.at(-1)?.to ?? ''))) return;
+    if (call.flag('once') || (!isConversation(id) && first.machine === 'chat-turn' && OVER.has(first.steps.at(-1)?.to ?? ''))) return;
     await call.pause(LOOK_MS);
   }
 }
@@ -59,7 +62,7 @@ async function watch(call: Call): Promise<void> {
 export const watchCommand: Command = {
   name: 'watch',
   usage: '<app> <id>',
-  does: 'Prints the steps of a turn (by its turn_id), a setup session, a knowledge source, a pairing or an app as they are committed.',
+  does: 'Prints the steps of a turn (by its turn_id), a conversation, a call, a setup session, a knowledge source, a pairing or an app as they are committed.',
   arity: [2, 2],
   options: { once: { does: 'print what there is and end' } },
   run: watch,

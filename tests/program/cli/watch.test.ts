@@ -10,13 +10,15 @@ import { cliFixture } from './fixture.ts';
 test('TRACE-13: watch prints each step of a turn once, and ends with it', async (t) => {
   const { service, app } = await startConsoleApp(t);
   const turnId = randomUUID();
-  await createClient(service.baseUrl, app.testKey).say('Hello', { turn_id: turnId });
+  const said = await createClient(service.baseUrl, app.testKey).say('Hello', { turn_id: turnId });
   const { run } = cliFixture({ operatorToken: service.operatorToken, publicUrl: service.baseUrl });
   const { code, stdout, stderr } = await run('watch', app.appId, turnId);
   assert.deepEqual([code, stderr], [0, '']);
   const lines = stdout.trimEnd().split('\n');
   assert.match(lines[0] ?? '', /chat-turn \d+ {2}turn\.open {2}new → answering {2}sendStart callModel$/);
   assert.match(lines.at(-1) ?? '', /round\.finished {2}answering → completed {2}endTurn$/);
+  const conversation = await run('watch', app.appId, String(said.events[0]?.conversation_id), '--once');
+  assert.equal(conversation.stdout, stdout);
   const unknown = await run('watch', app.appId, randomUUID());
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /Nothing is kept of this/);

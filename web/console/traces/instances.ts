@@ -6,7 +6,7 @@ import type { Scene } from './traces.ts';
 export type Places = ReadonlyMap<string, readonly string[]>;
 
 /** Ids begin alike: their ends tell them apart. */
-const NAME_CHARS = 6;
+export const NAME_CHARS = 6;
 
 /** The instances of the machine of the scene that is looked at, each in the state of its last scene up to then. */
 export function placesOf(story: readonly Scene[], at: number): Places {

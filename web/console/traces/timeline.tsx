@@ -1,4 +1,5 @@
 /** The story on a line of time: a bar for each instance, in the colour of what its time goes to, and one playhead over all. */
+import { NAME_CHARS } from './instances.ts';
 import { edgesOfTime } from './time-scale.ts';
 import type { Scene, Trace } from './traces.ts';
 
@@ -20,6 +21,12 @@ function spanOf(state: string): string {
 /** Units of the drawing from left to right. */
 const WIDTH = 1_000;
 
+/** Ids begin alike: where there are several of one machine, their ends tell them apart. */
+function laneName(traces: readonly Trace[], { machine, instance }: Trace): string {
+  const alike = traces.filter((other) => other.machine === machine);
+  return alike.length > 1 ? `${machine} ${instance.slice(-NAME_CHARS)}` : machine;
+}
+
 export interface TimelineProps {
   readonly traces: readonly Trace[];
   readonly story: readonly Scene[];
@@ -38,7 +45,7 @@ export function Timeline({ traces, story, at, onScene }: TimelineProps) {
     <div class="timeline">
       {traces.map((trace) => (
         <div key={`${trace.machine} ${trace.instance}`} class="lane">
-          <span class="lane-name">{trace.machine}</span>
+          <span class="lane-name">{laneName(traces, trace)}</span>
           <svg class="lane-bar" viewBox={`0 0 ${WIDTH} 20`} preserveAspectRatio="none" aria-hidden="true">
             <LaneSpans trace={trace} story={story} places={places} />
             {gaps.map((x) => (
