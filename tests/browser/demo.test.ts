@@ -62,6 +62,11 @@ test('the demo shop', async (t) => {
     const card = blocks(page, 'confirm_card').last();
     await card.getByLabel('Type cancel to go on').waitFor();
     assert.ok(await card.getByRole('button', { name: 'Cancel the order' }).isDisabled());
+    await pressByKeys(page, 'Edit: Reason');
+    assert.equal(await card.getByLabel('Reason').inputValue(), '');
+    await card.getByLabel('Reason').selectOption('It takes too long');
+    await card.getByRole('button', { name: 'Save' }).press('Enter');
+    await card.getByRole('definition').filter({ hasText: 'It takes too long' }).waitFor();
     await card.getByLabel('Type cancel to go on').focus();
     await page.keyboard.type('cancel');
     await card.locator('button[type=submit]:enabled').waitFor();

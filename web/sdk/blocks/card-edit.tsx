@@ -82,7 +82,9 @@ export function CardEdit({ body, call, around: { ask, words }, onEnd }: CardEdit
           ['true', words.yes],
           ['false', words.no],
         ] as const;
-        const choices = field.type === 'boolean' ? yesNo : field.enum?.map((value) => [String(value), String(value)] as const);
+        const values = field.type === 'boolean' ? yesNo : field.enum?.map((value) => [String(value), String(value)] as const);
+        // What has no value yet can be left without one.
+        const choices = values === undefined || textOf(field) !== '' ? values : [['', words.choose] as const, ...values];
         const text = typed[field.param] ?? textOf(field);
         const onText = (next: string) => setTyped((before) => ({ ...before, [field.param]: next }));
         return <FieldInput key={field.param} field={field} text={text} onText={onText} choices={choices} />;
