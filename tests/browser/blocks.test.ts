@@ -255,6 +255,8 @@ async function drawHostile(t: TestContext, world: BrowserWorld): Promise<void> {
   });
   const page = await openComponents(world);
   t.after(() => page.context().close());
+  // The page's own pictures and large drawings may still be on their way.
+  await page.waitForLoadState('networkidle');
   const loaded: string[] = [];
   page.on('request', (request) => loaded.push(request.url()));
   await page.evaluate(outputFiles[0]?.text ?? '');

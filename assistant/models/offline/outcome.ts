@@ -1,5 +1,5 @@
 /** Owns how the offline model reads a tool message: how the call ended, and the data inside its fence. */
-import { fencesOf } from './fence.ts';
+import { fencesOf, withoutFences } from './fence.ts';
 
 export type Outcome =
   | { readonly kind: 'ok'; readonly value: unknown }
@@ -92,16 +92,13 @@ function outcomeOf(kind: Exclude<Outcome['kind'], 'ok'>, reason: string): Outcom
 
 /** How a call ended, from the content of its tool message: words of the service around a fence, an envelope, or bare data. */
 export function readOutcome(content: string): Outcome {
-  const [fenced] = fencesOf(content);
+  // Where the person changed values of the call, those stand fenced before what came of it.
+  const fenced = fencesOf(content).at(-1);
   const body = fenced?.body ?? content;
   const found = firstJson(body);
   // Words are the service's own only outside the fence and before the data.
   const label =
-    fenced === undefined
-      ? found === undefined
-        ? content
-        : content.slice(0, Math.max(0, content.search(/[[{]/)))
-      : content.slice(0, fenced.start) + content.slice(fenced.end);
+    fenced === undefined ? (found === undefined ? content : content.slice(0, Math.max(0, content.search(/[[{]/)))) : withoutFences(content);
   const labelled = fenced === undefined && found === undefined ? kindOf(label) : kindOf(label.replace(/^.*result of.*$/gim, ''));
   if (labelled !== undefined) return outcomeOf(labelled, found === undefined ? (fenced === undefined ? '' : body) : reasonOf(found.value));
   if (found === undefined) return body.trim() === '' ? { kind: 'ok', value: {} } : { kind: 'ok', value: body.trim() };

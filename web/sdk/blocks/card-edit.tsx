@@ -1,5 +1,5 @@
 /** The values of a confirmation card while a person changes them. */
-import { useId, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import type { BlockProps, BodyOf } from './block-view.ts';
 
 type Field = BodyOf<'confirm_card'>['fields'][number];
@@ -67,12 +67,17 @@ type CardEditProps = Pick<BlockProps<'confirm_card'>, 'body' | 'call' | 'around'
 export function CardEdit({ body, call, around: { ask, words }, onEnd }: CardEditProps) {
   const fields = body.fields.filter(({ editable, type }) => editable && type !== 'object');
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  /** The same at once: what is saved right after a key was pressed does not wait for the next drawing. */
+  const newest = useRef(typed);
   const isBusy = call?.phase === 'editing';
   const save = (event: Event) => {
     event.preventDefault();
-    const changed = fields.filter((field) => Object.hasOwn(typed, field.param) && typed[field.param] !== textOf(field));
+    const changed = fields.filter((field) => Object.hasOwn(newest.current, field.param) && newest.current[field.param] !== textOf(field));
     if (changed.length > 0)
-      ask.edit(body.invocation_id, Object.fromEntries(changed.map((field) => [field.param, typedValue(field, typed[field.param] ?? '')])));
+      ask.edit(
+        body.invocation_id,
+        Object.fromEntries(changed.map((field) => [field.param, typedValue(field, newest.current[field.param] ?? '')])),
+      );
     onEnd();
   };
   return (
@@ -86,7 +91,10 @@ export function CardEdit({ body, call, around: { ask, words }, onEnd }: CardEdit
         // What has no value yet can be left without one.
         const choices = values === undefined || textOf(field) !== '' ? values : [['', words.choose] as const, ...values];
         const text = typed[field.param] ?? textOf(field);
-        const onText = (next: string) => setTyped((before) => ({ ...before, [field.param]: next }));
+        const onText = (next: string) => {
+          newest.current = { ...newest.current, [field.param]: next };
+          setTyped(newest.current);
+        };
         return <FieldInput key={field.param} field={field} text={text} onText={onText} choices={choices} />;
       })}
       <div class="buttons is-pair">

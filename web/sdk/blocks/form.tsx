@@ -24,6 +24,8 @@ export function Form({ block, body, answer, around }: BlockProps<'form'>) {
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   const [values, setValues] = useState<Values>({});
+  /** The same at once: what is sent right after a key was pressed does not wait for the next drawing. */
+  const newest = useRef<Values>({});
   const [own, setOwn] = useState<Problems>({});
   const open = isOpen(status, answer);
   const told = answer?.phase === 'failed' ? problemsOf(answer.failure.details ?? []) : {};
@@ -31,7 +33,7 @@ export function Form({ block, body, answer, around }: BlockProps<'form'>) {
     event.preventDefault();
     if (!open) return;
     const filledIn: [string, FormValues[string]][] = fields.flatMap(({ name, type }) => {
-      const value = values[name] ?? (type === 'boolean' ? false : '');
+      const value = newest.current[name] ?? (type === 'boolean' ? false : '');
       if (value === '' || (Array.isArray(value) && value.length === 0)) return [];
       return [[name, type === 'number' && typeof value === 'string' ? numberOf(value) : value]];
     });
@@ -63,7 +65,10 @@ export function Form({ block, body, answer, around }: BlockProps<'form'>) {
           problem={own[field.name] ?? told[field.name] ?? field.error}
           isOff={!open}
           words={words}
-          onValue={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
+          onValue={(value) => {
+            newest.current = { ...newest.current, [field.name]: value };
+            setValues(newest.current);
+          }}
         />
       ))}
       <div class="buttons">

@@ -1,5 +1,5 @@
 /** The launcher and the panel, or the panel alone in a place of the app. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../../client/conversation/conversation.ts';
 import { Composer } from '../composer/composer.tsx';
 import type { Scene } from '../scene.ts';
@@ -88,9 +88,6 @@ function Panel({ scene }: { readonly scene: Scene }) {
   const person = useStore(scene.panel, (now) => now.person);
   const { isOver, handlers } = useDrop(scene);
   useVisibleHeight(panel);
-  useEffect(() => {
-    if (!scene.isInline) panel.current?.querySelector('textarea')?.focus();
-  }, [scene]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && !scene.isInline && !event.defaultPrevented) scene.close();
   };
@@ -134,7 +131,7 @@ function Launcher({ scene, isOpen }: { readonly scene: Scene; readonly isOpen: b
   const { copilot } = scene.appearance();
   const button = useRef<HTMLButtonElement>(null);
   const wasOpen = useRef(isOpen);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Whoever closes the panel is where they came from.
     if (wasOpen.current && !isOpen) button.current?.focus();
     wasOpen.current = isOpen;
@@ -165,6 +162,11 @@ export function Frame({ scene }: { readonly scene: Scene }) {
   // What was begun stays there: only an assistant that is not open is hidden while it cannot be had.
   const isOffered = app.availability === 'available' || (app.availability === 'unavailable' && isOpen);
   useTopLayer(layer, !scene.isInline && isOffered);
+  const isPanelShown = !scene.isInline && isOffered && isOpen;
+  useLayoutEffect(() => {
+    // Before the next key is read: what is typed right after the panel was opened is not lost.
+    if (isPanelShown) layer.current?.querySelector('textarea')?.focus();
+  }, [isPanelShown]);
   if (app.availability === 'off') return null;
   if (scene.isInline) return <Panel scene={scene} />;
   const { launcherAt } = scene.appearance();

@@ -46,6 +46,18 @@ test('MODEL-24: a list becomes item_list when offered, a Markdown list otherwise
   assert.match((await afterResult('list_orders', '[]')).text, /found nothing/);
 });
 
+test('MODEL-24, CONFIRM-17: what a person changed on the card is not taken for what came of the call', async () => {
+  const edited = `Before deciding, the person changed values of this call. They are now: ${fence('changed values', '{"reason":"Late"}')}`;
+  const steps = [{ label: 'Cancelled', state: 'failed' }];
+  const done = await afterResult('track_order', `${edited}\n${fence('result of track_order', JSON.stringify({ order: 'A-1042', steps }))}`);
+  assert.doesNotMatch(done.text, /did not work|Late/);
+  assert.match(done.text, /A-1042|found one result/);
+  const failed = await afterResult('track_order', `${edited}\ntrack_order failed: ${fence('error', 'No such order.')}`);
+  assert.match(failed.text, /did not work: No such order\./);
+  const declined = await afterResult('track_order', `${edited}\nThe person declined track_order.`);
+  assert.match(declined.text, /^You declined/);
+});
+
 test('MODEL-24: the JSON is found in whatever stands around it', async () => {
   const pretty = JSON.stringify({ status: 'shipped', note: 'a } in "quotes" [' }, null, 2);
   for (const content of [
