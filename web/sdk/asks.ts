@@ -1,11 +1,8 @@
 /** What people want of blocks, done with the conversation that is open. Nothing here throws. */
 import type { Assistant } from '../client/assistant.ts';
 import type { BlockAsks } from './blocks/block-view.ts';
-import type { WidgetEvent } from './options.ts';
+import type { ScreenHandler, WidgetEvent } from './options.ts';
 import { findBlockMessage } from './thread/block-message.ts';
-
-/** Opens a screen of the app. */
-export type ScreenHandler = (params: Readonly<Record<string, unknown>>) => void;
 
 export interface WidgetAsks extends BlockAsks {
   /** False: it is not sent, because too much waits. */

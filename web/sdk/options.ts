@@ -44,6 +44,9 @@ export type WidgetEvent =
   /** A person wants a screen that nobody registered. */
   | { readonly type: 'screen'; readonly route: string; readonly params: Readonly<Record<string, unknown>> };
 
+/** Opens a screen of the app, with what the answer gave it. */
+export type ScreenHandler = (params: Readonly<Record<string, unknown>>) => void;
+
 export interface WidgetOptions {
   /** A publishable key of the app. */
   readonly key: string;

@@ -1,9 +1,9 @@
-/** The client as a package: it packs, and in an empty project it installs, type-checks and runs. */
+/** The client and the React component as packages: they pack, and in an empty project they install, type-check and run. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { projectRoot } from '../../support/project-root.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -40,28 +40,49 @@ console.log(item.turn.phase);
 process.exit(0);
 `;
 
-test('CLIENT-22: the client is a package that installs, type-checks and runs in an empty project', (t) => {
+const REACT_SOURCE = `
+import { Assistant } from '@assistant-service/react';
+import { createElement } from 'react';
+import { renderToString } from 'react-dom/server';
+
+const element = createElement(Assistant, {
+  appKey: 'rd_pk_test_1',
+  address: 'https://assistant.example',
+  user: { id: 'person-1', hmac: '00' },
+  theme: { accent: '#0a6' },
+  setUp: (widget) => void widget.registerAction({ name: 'look', description: 'Looks.' }, () => ({})),
+});
+// @ts-expect-error the address is needed
+createElement(Assistant, { appKey: 'rd_pk_test_1' });
+console.log('[' + renderToString(element) + ']');
+process.exit(0);
+`;
+
+/** Packs a package of web/, installs it in an empty project, compiles `source` there and answers what it prints. */
+function inEmptyProject(t: TestContext, folder: string, source: string, others: readonly string[] = []): string {
   const dir = temporaryDir(t);
   const made = join(dir, 'package');
-  run(root, process.execPath, 'web/client/pack.mjs', made);
+  run(root, process.execPath, 'web/pack.mjs', folder, made);
   const [{ filename }] = JSON.parse(run(made, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', dir)) as [
     { filename: string },
   ];
   const project = join(dir, 'project');
-  const home = join(project, 'node_modules/@assistant-service/client');
+  const home = join(project, 'node_modules/@assistant-service', folder);
   mkdirSync(home, { recursive: true });
   run(dir, 'tar', '-xzf', join(dir, filename), '-C', home, '--strip-components=1');
   const { dependencies } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   for (const [name, version] of Object.entries(dependencies)) {
     assert.equal(own.dependencies[name], version, `${name} is of the version that the service has`);
+  }
+  for (const name of [...Object.keys(dependencies), ...others]) {
     // As an installation would put them there, without asking a registry.
     const link = join(project, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(join(root, 'node_modules', name), link);
   }
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
-  writeFileSync(join(project, 'index.ts'), `declare const process: { exit(code: number): never };\n${SOURCE}`);
+  writeFileSync(join(project, 'index.ts'), `declare const process: { exit(code: number): never };\n${source}`);
   const compilerOptions = {
     strict: true,
     module: 'nodenext',
@@ -73,5 +94,14 @@ test('CLIENT-22: the client is a package that installs, type-checks and runs in 
   };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
   assert.equal(run(project, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'), '');
-  assert.equal(run(project, process.execPath, 'out/index.js').trim(), 'preparing');
+  return run(project, process.execPath, '--preserve-symlinks', 'out/index.js').trim();
+}
+
+test('CLIENT-22: the client is a package that installs, type-checks and runs in an empty project', (t) => {
+  assert.equal(inEmptyProject(t, 'client', SOURCE), 'preparing');
+});
+
+test('WIDGET-12: the React component is a package that installs, type-checks and runs in an empty project', (t) => {
+  const react = ['react', 'react-dom', 'scheduler', 'csstype', '@types/react', '@types/react-dom'];
+  assert.equal(inEmptyProject(t, 'react', REACT_SOURCE, react), '[]');
 });

@@ -1,0 +1,92 @@
+/** The React component in a page of somebody's app, against the running service. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { build } from 'esbuild';
+import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
+import { createOperator } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { projectRoot } from '../support/project-root.ts';
+import { openWorld } from './browser.ts';
+import { serveHostPages } from './host-page.ts';
+
+const SOON_MS = 20_000;
+
+/** An app whose buttons mount the assistant, take it away, and sign a person in. React's strict mode mounts everything twice. */
+const appSource = (address: string, key: string, hmac: string) => `
+import { createElement as h, StrictMode, useState } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Assistant } from './web/react/assistant.ts';
+
+globalThis.signedIn = [];
+const setUp = (widget) => {
+  widget.registerAction({ name: 'get_city', description: 'Tells the city.', risk: 'read' }, () => ({ city: 'Oslo' }));
+};
+function App() {
+  const [isThere, setThere] = useState(true);
+  const [user, setUser] = useState();
+  return h('main', null,
+    h('h1', null, 'Shop'),
+    h('button', { onClick: () => setThere(!isThere) }, 'Mount'),
+    h('button', { onClick: () => setUser({ id: 'person-1', hmac: ${JSON.stringify(hmac)} }) }, 'Sign in'),
+    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address: ${JSON.stringify(address)}, user, setUp }) : null);
+}
+createRoot(document.querySelector('#root')).render(h(StrictMode, null, h(App)));
+`;
+
+async function bundled(source: string): Promise<string> {
+  const { outputFiles } = await build({
+    absWorkingDir: projectRoot(),
+    stdin: { contents: source, resolveDir: projectRoot() },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    define: { 'process.env.NODE_ENV': '"development"' },
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+async function openApp(t: TestContext) {
+  const it = await startScriptedChat(t);
+  const world = await openWorld(t, it.service);
+  const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
+  const { json } = await operator('GET', `/apps/${it.app.appId}/identity-secret`);
+  const hmac = createHmac('sha256', (json as { identity_secret: string }).identity_secret)
+    .update('person-1')
+    .digest('hex');
+  const script = await bundled(appSource(it.service.baseUrl, it.app.testKey, hmac));
+  const html =
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>';
+  const pages = await serveHostPages(t, { '/app': { html, script } });
+  const { page } = await world.open();
+  await page.goto(pages.url('/app'));
+  return { it, page };
+}
+
+test('WIDGET-12: in React the widget comes with its component and goes with it, runs its actions once, and follows who is signed in', async (t) => {
+  const { it, page } = await openApp(t);
+  const launcher = page.getByRole('button', { name: 'Ask the assistant' });
+  await launcher.click();
+  const field = page.getByRole('textbox', { name: 'Write a message' });
+  it.script([{ call: 'get_city', args: {}, id: 'call_city' }], [{ text: 'You are in Oslo.' }]);
+  await field.fill('Where am I?');
+  await field.press('Enter');
+  await page.getByText('You are in Oslo.').waitFor();
+  assert.match(it.toldOf('call_city'), /Oslo/);
+  assert.equal(await page.locator('assistant-widget').count(), 1);
+
+  const identified = page.waitForResponse((response) => response.url().endsWith('/identify'), { timeout: SOON_MS });
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  assert.equal((await identified).status(), 200);
+
+  await page.getByRole('button', { name: 'Mount' }).click();
+  await eventually(
+    async () => (await page.locator('assistant-widget').count()) === 0,
+    SOON_MS,
+    () => 'the widget went with its component',
+  );
+  await page.getByRole('button', { name: 'Mount' }).click();
+  await launcher.waitFor();
+  assert.equal(await page.locator('assistant-widget').count(), 1);
+  assert.equal(await page.locator('script[src$="/sdk/web/latest/assistant.js"]').count(), 1);
+});

@@ -1,0 +1,76 @@
+/** The widget in a React app: its script is loaded once, and the widget lives as long as the component that asks for it (WIDGET-12). */
+import { useEffect, useRef } from 'react';
+import type { Assistant as Client } from '../client/assistant.ts';
+import type { ScreenHandler, WidgetEvent, WidgetOptions } from '../sdk/options.ts';
+
+/** What the script puts on the page, as far as it is used here. */
+export interface WidgetScript extends Pick<Client, 'registerAction' | 'identify' | 'signOut'> {
+  init(options: WidgetOptions): unknown;
+  registerScreen(definition: Parameters<Client['registerScreen']>[0], open: ScreenHandler): () => void;
+  onEvent(listener: (event: WidgetEvent) => void): () => void;
+  destroy(): Promise<void>;
+}
+
+export interface AssistantProps extends Omit<WidgetOptions, 'key' | 'address'> {
+  /** The publishable key of the app; React keeps `key` for itself. */
+  readonly appKey: string;
+  /** Origin of the service: `https://assistant.example`. */
+  readonly address: string;
+  /** The release to load, with its hash as `integrity`; the newest one unless said otherwise. */
+  readonly version?: string;
+  readonly integrity?: string;
+  /** Registers actions, screens and listeners; called once for each widget that starts. */
+  readonly setUp?: (widget: WidgetScript) => void;
+}
+
+const loading = new Map<string, Promise<WidgetScript>>();
+
+/** The script at this address; asked for once, and again after it could not be had. */
+function load(src: string, integrity: string | undefined): Promise<WidgetScript> {
+  const known = loading.get(src);
+  if (known !== undefined) return known;
+  const loaded = new Promise<WidgetScript>((resolve, reject) => {
+    const script = Object.assign(document.createElement('script'), { src, async: true, crossOrigin: 'anonymous' });
+    if (integrity !== undefined) script.integrity = integrity;
+    script.addEventListener('load', () => resolve((globalThis as unknown as { Assistant: WidgetScript }).Assistant));
+    script.addEventListener('error', () => {
+      loading.delete(src);
+      script.remove();
+      reject(new Error(`${src} cannot be loaded: look at the address, the integrity and the script-src of the page`));
+    });
+    document.head.append(script);
+  });
+  loading.set(src, loaded);
+  return loaded;
+}
+
+/** Draws nothing where it stands. Another key or address starts the widget anew; another `user` signs that person in, and null signs out. */
+export function Assistant(props: AssistantProps): null {
+  const { appKey, address, version = 'latest', integrity, user } = props;
+  const newest = useRef(props);
+  newest.current = props;
+  const widget = useRef<{ readonly script: WidgetScript; personId: string | undefined } | undefined>(undefined);
+  useEffect(() => {
+    let isOver = false;
+    const start = (script: WidgetScript) => {
+      if (isOver) return;
+      const { appKey: key, version: _version, integrity: _integrity, setUp, ...options } = newest.current;
+      script.init({ ...options, key });
+      widget.current = { script, personId: options.user?.id };
+      setUp?.(script);
+    };
+    load(`${address}/sdk/web/${version}/assistant.js`, integrity).then(start).catch(reportError);
+    return () => {
+      isOver = true;
+      void widget.current?.script.destroy();
+      widget.current = undefined;
+    };
+  }, [appKey, address, version, integrity]);
+  useEffect(() => {
+    const running = widget.current;
+    if (running === undefined || running.personId === user?.id) return;
+    running.personId = user?.id;
+    (user ? running.script.identify(user) : running.script.signOut()).catch(reportError);
+  }, [user?.id, user]);
+  return null;
+}
