@@ -1,10 +1,15 @@
 /** The thread: what was said before and turns of now, with its place in it kept. */
+import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../../client/conversation/conversation.ts';
+import type { ConversationState } from '../../client/conversation/state.ts';
 import { isAnswering, type ThreadItem, threadOf } from '../../client/conversation/thread.ts';
+import type { TurnState } from '../../client/conversation/turn.ts';
+import type { BlockAnswer } from '../blocks/block-view.ts';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
-import { blockAnswers } from './block-answers.ts';
+import type { AnswerParts } from './answer.tsx';
+import { areSameAnswers, blockAnswers } from './block-answers.ts';
 import { useBottom } from './bottom-hook.ts';
 import { Message } from './message.tsx';
 import { Turn } from './turn.tsx';
@@ -61,29 +66,61 @@ function useAnnouncements(isBusy: boolean, scene: Scene): void {
   }, [isBusy, scene]);
 }
 
+/** What people answered to blocks; the same map while it says the same. */
+function useAnswers(turns: ConversationState['turns']): ReadonlyMap<string, BlockAnswer> {
+  const held = useRef<ReadonlyMap<string, BlockAnswer>>(new Map());
+  const now = useMemo(() => blockAnswers(turns), [turns]);
+  if (!areSameAnswers(held.current, now)) held.current = now;
+  return held.current;
+}
+
+/**
+ * Draws an item, and gives back what was drawn of it before while nothing of it has changed: Preact looks no further then, and a delta of
+ * the newest answer costs the answers before it nothing.
+ */
+function useDrawn({ around, answers, calls }: Omit<AnswerParts, 'isNewest'>, scene: Scene, fileNames: ReadonlyMap<string, string>) {
+  const drawn = useMemo(() => [new WeakMap<object, VNode>(), new WeakMap<object, VNode>()] as const, [around, answers, calls, scene]);
+  return (item: ThreadItem, isNewest: boolean): VNode => {
+    const of = item.kind === 'message' ? item.message : item.turn;
+    const before = drawn[isNewest ? 1 : 0].get(of);
+    if (before !== undefined) return before;
+    const parts = { around, answers, calls, scene, isNewest };
+    const now =
+      item.kind === 'message' ? (
+        <Message key={item.key} message={item.message} {...parts} />
+      ) : (
+        <Turn key={item.key} turn={item.turn} files={filesOf(item.turn, fileNames)} {...parts} />
+      );
+    drawn[isNewest ? 1 : 0].set(of, now);
+    return now;
+  };
+}
+
+function filesOf({ payload }: TurnState, fileNames: ReadonlyMap<string, string>): readonly string[] {
+  return (payload.attachments ?? []).map(({ upload_id: id }) => fileNames.get(id) ?? '').filter((name) => name !== '');
+}
+
 export function Thread({ conversation, scene, fileNames }: ThreadProps) {
   const state = useStore(conversation.store, (now) => now);
   const items = useMemo(() => threadOf(state), [state]);
-  const answers = useMemo(() => blockAnswers(state.turns), [state.turns]);
+  const answers = useAnswers(state.turns);
   const isBusy = isAnswering(state);
   const box = useRef<HTMLDivElement>(null);
   const { isAtEnd, toEnd } = useBottom(box, items[0]?.key, state);
   useAnnouncements(isBusy, scene);
   const newest = items.at(-1)?.key;
-  const parts = { around: scene.around, answers, calls: state.calls };
-  const draw = (item: ThreadItem) => {
-    const isNewest = item.key === newest;
-    if (item.kind === 'message') return <Message key={item.key} message={item.message} scene={scene} isNewest={isNewest} {...parts} />;
-    const files = (item.turn.payload.attachments ?? []).map(({ upload_id: id }) => fileNames.get(id) ?? '').filter((name) => name !== '');
-    return <Turn key={item.key} turn={item.turn} scene={scene} files={files} isNewest={isNewest} {...parts} />;
-  };
+  const draw = useDrawn({ around: scene.around, answers, calls: state.calls }, scene, fileNames);
   return (
     <div class="thread-place">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys */}
       <div class="thread" ref={box} role="log" aria-label={scene.words.assistant} aria-busy={isBusy} tabIndex={0}>
         <div class="items">
           <Earlier conversation={conversation} scene={scene} />
-          {items.length === 0 && state.history.phase !== 'reading' ? <Welcome scene={scene} /> : items.map(draw)}
+          {items.length === 0 && state.history.phase !== 'reading' ? (
+            <Welcome scene={scene} />
+          ) : (
+            items.map((item) => draw(item, item.key === newest))
+          )}
         </div>
       </div>
       {isAtEnd ? null : (
