@@ -1,6 +1,6 @@
 /**
  * The pages of the console. To add one, write its file and one line here: what is listed is routed, and what has a group is in the
- * navigation, in this order.
+ * navigation, in this order. Pages of an app have their line in app/sections.ts instead.
  */
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact-iso';
@@ -23,6 +23,11 @@ export const PAGES: readonly PageEntry[] = [
     label: 'Overview',
     group: '',
     component: lazy(async () => (await import('./overview/overview-page.tsx')).OverviewPage),
+  },
+  { path: '/console/orgs/:org', component: lazy(async () => (await import('./organisations/organisation-page.tsx')).OrganisationPage) },
+  {
+    path: '/console/apps/:app',
+    component: lazy(async () => (await import('./app/app-overview-page.tsx')).AppOverviewPage),
   },
   {
     path: '/console/machines',

@@ -1,44 +1,71 @@
 /** The first page: organisations, their apps, and what state each is in. */
+import { useRef, useState } from 'preact/hooks';
 import { Problem } from '../api/problem.tsx';
 import { useResource } from '../api/resource.ts';
+import { type App, type Organisation, organisationAddress } from '../app/app.ts';
+import { AppTable } from '../organisations/app-table.tsx';
+import { NewOrganisation } from '../organisations/new-organisation.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Page } from '../shell/page.tsx';
 
-interface Organisation {
-  readonly id: string;
-  readonly name: string;
-  readonly plan: string;
+interface OrganisationsAnswer {
+  readonly orgs: readonly Organisation[];
+  readonly next: string | null;
 }
 
-interface App {
-  readonly id: string;
-  readonly name: string;
-  readonly live: boolean;
-  readonly suspended: boolean;
-  readonly published_version: number | null;
-}
-
-/** The first ones; the interface pages through all. */
+/** So many at first, and so many more with each press of the button. */
 const ORGANISATIONS_SHOWN = 50;
+/** The most that one answer of the interface has. */
+const ORGANISATIONS_MAX = 200;
+
+/** The last one that there was: what is shown stays while more is read. */
+function useKept<Answer>(answer: Answer | undefined): Answer | undefined {
+  const last = useRef(answer);
+  last.current = answer ?? last.current;
+  return last.current;
+}
 
 export function OverviewPage() {
-  const { answer, error, reload } = useResource<{ readonly orgs: readonly Organisation[]; readonly next: string | null }>(
-    `/orgs?limit=${ORGANISATIONS_SHOWN}`,
+  const [shown, show] = useState(ORGANISATIONS_SHOWN);
+  const [isCreating, create] = useState(false);
+  const { answer: read, error, reload } = useResource<OrganisationsAnswer>(`/orgs?limit=${shown}`);
+  const answer = useKept(read);
+  const isEmpty = answer?.orgs.length === 0;
+  const button = (
+    <button type="button" class="button" onClick={() => create(true)}>
+      New organisation
+    </button>
   );
   return (
-    <Page title="Overview">
+    <Page title="Overview" {...(isEmpty || answer === undefined ? {} : { actions: button })}>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {answer?.orgs.length === 0 && (
-        <div class="empty">
-          <p>An organisation is a customer of this service; apps and what they spend belong to it.</p>
-          <p>
-            Create the first with <code>POST /console/api/orgs</code>, as the <a href="/docs/console.md">interface</a> shows.
-          </p>
-        </div>
+      {isEmpty && (
+        <section class="card" aria-label="The first organisation">
+          <h2>Create the first organisation</h2>
+          <div class="card-form">
+            <p class="hint">
+              An organisation is a customer of this service: its apps, its people and what they spend belong together. Then it gets an app,
+              and a coding agent sets that up.
+            </p>
+            <NewOrganisation />
+          </div>
+        </section>
       )}
       {answer?.orgs.map((organisation) => (
         <OrganisationCard key={organisation.id} {...organisation} />
       ))}
-      {answer != null && answer.next !== null && <p class="hint">There are more: the interface pages through all of them.</p>}
+      {answer != null && answer.next !== null && shown < ORGANISATIONS_MAX && (
+        <p class="more">
+          <button type="button" class="button" onClick={() => show(Math.min(shown + ORGANISATIONS_SHOWN, ORGANISATIONS_MAX))}>
+            Show more
+          </button>
+        </p>
+      )}
+      {isCreating && (
+        <Dialog title="New organisation" onClose={() => create(false)}>
+          <NewOrganisation />
+        </Dialog>
+      )}
     </Page>
   );
 }
@@ -48,51 +75,15 @@ function OrganisationCard({ id, name, plan }: Organisation) {
   return (
     <section class="card" aria-label={name}>
       <h2>
-        {name} <small>plan {plan}</small>
+        <a href={organisationAddress(id)}>{name}</a> <small>plan {plan}</small>
       </h2>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {answer?.apps.length === 0 && <p class="card-empty">No apps yet.</p>}
+      {answer?.apps.length === 0 && (
+        <p class="card-empty">
+          No apps yet. <a href={organisationAddress(id)}>Create one</a>
+        </p>
+      )}
       {answer !== undefined && answer.apps.length > 0 && <AppTable organisation={name} apps={answer.apps} />}
-    </section>
-  );
-}
-
-function stateOf({ live, suspended }: App): { readonly word: string; readonly signal: string } {
-  if (suspended) return { word: 'suspended', signal: 'bad' };
-  return live ? { word: 'live', signal: 'ok' } : { word: 'not live yet', signal: 'wait' };
-}
-
-function AppTable({ organisation, apps }: { readonly organisation: string; readonly apps: readonly App[] }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-    <section class="scroll-x" aria-label={`Apps of ${organisation}`} tabIndex={0}>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">App</th>
-            <th scope="col">State</th>
-            <th scope="col">Published</th>
-            <th scope="col">Id</th>
-          </tr>
-        </thead>
-        <tbody>
-          {apps.map((app) => {
-            const { word, signal } = stateOf(app);
-            return (
-              <tr key={app.id}>
-                <th scope="row">{app.name}</th>
-                <td>
-                  <span class={`chip is-${signal}`}>{word}</span>
-                </td>
-                <td>{app.published_version === null ? 'nothing' : `version ${app.published_version}`}</td>
-                <td>
-                  <code class="selectable">{app.id}</code>
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
     </section>
   );
 }

@@ -1,8 +1,10 @@
 /** The navigation: beside the page where there is room, else behind a button. */
 
+import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { signOut } from '../api/session.ts';
+import { AppNavigation } from '../app/app-navigation.tsx';
 import { GROUPS, PAGES } from '../pages.ts';
 import { NAVIGATION_ID, navigationPanel } from './navigation-button.tsx';
 import { shortcutHelp } from './shortcuts.ts';
@@ -40,7 +42,10 @@ export function Navigation() {
       </div>
       <nav aria-label="Pages">
         {GROUPS.map((group) => (
-          <NavigationGroup key={group} group={group} path={path} />
+          <Fragment key={group}>
+            <NavigationGroup group={group} path={path} />
+            {group === '' && <AppNavigation path={path} />}
+          </Fragment>
         ))}
       </nav>
       <div class="side-foot">

@@ -16,6 +16,8 @@ export interface PageProps {
   readonly crumbs?: readonly Crumb[];
   /** A line of facts below the title. */
   readonly facts?: ComponentChildren;
+  /** At the end of the bar: what state the thing is in. */
+  readonly state?: ComponentChildren;
   /** Beside the title: what can be done. */
   readonly actions?: ComponentChildren;
   /** The page fills the window and scrolls inside itself. */
@@ -26,7 +28,7 @@ export interface PageProps {
 /** The first page keeps the focus where the browser has it; later ones were navigated to. */
 let wasPageShown = false;
 
-export function Page({ title, crumbs = [], facts, actions, fills = false, children }: PageProps) {
+export function Page({ title, crumbs = [], facts, state, actions, fills = false, children }: PageProps) {
   const { path } = useLocation();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -49,6 +51,7 @@ export function Page({ title, crumbs = [], facts, actions, fills = false, childr
           ))}
           <b aria-current="page">{title}</b>
         </nav>
+        {state !== undefined && <span class="bar-state">{state}</span>}
       </header>
       <main id="main" class={fills ? 'page fills' : 'page'}>
         <div class="page-head">

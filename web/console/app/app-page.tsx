@@ -1,0 +1,62 @@
+/**
+ * The frame of every page of an app: the way to it, its state, and its sections in the navigation. A section's page wraps itself in it and gets
+ * the app, as soon as it is known.
+ */
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
+import { useStore } from '../../sdk/store-hook.ts';
+import { Problem } from '../api/problem.tsx';
+import { type Crumb, Page } from '../shell/page.tsx';
+import { type App, appAddress, organisationAddress, stateOf } from './app.ts';
+import { countProposals, openedApp, readApp } from './app-store.ts';
+
+/** How often a page that is looked at counts what waits for a person. */
+const COUNT_AGAIN_MS = 15_000;
+
+/** The app that the address names; read anew whenever a page of it opens. */
+function useOpenedApp() {
+  const id = useRoute().params.app ?? '';
+  useEffect(() => {
+    void readApp(id);
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') countProposals(id).catch(() => undefined);
+    }, COUNT_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [id]);
+  const opened = useStore(openedApp, (context) => context);
+  return opened.id === id ? opened : { id };
+}
+
+export interface AppPageProps {
+  /** In people's words; absent on the first page of the app, which has the app's name. */
+  readonly title?: string;
+  readonly facts?: ComponentChildren;
+  readonly actions?: ComponentChildren;
+  readonly fills?: boolean;
+  /** What is on the page once the app is known. */
+  readonly children: (app: App) => ComponentChildren;
+}
+
+export function AppStateChip({ app }: { readonly app: Pick<App, 'live' | 'suspended'> }) {
+  const { word, signal } = stateOf(app);
+  return <span class={`chip is-${signal}`}>{word}</span>;
+}
+
+export function AppPage({ title, children, ...frame }: AppPageProps) {
+  const { id, app, organisation, error } = useOpenedApp();
+  const crumbs: Crumb[] = [];
+  if (app !== undefined) crumbs.push({ label: organisation?.name ?? 'Organisation', href: organisationAddress(app.org_id) });
+  if (title !== undefined && app !== undefined) crumbs.push({ label: app.name, href: appAddress(app.id) });
+  return (
+    <Page
+      title={title ?? app?.name ?? 'App'}
+      crumbs={crumbs}
+      {...(app === undefined ? {} : { state: <AppStateChip app={app} /> })}
+      {...frame}
+    >
+      {error !== undefined && <Problem error={error} retry={() => void readApp(id)} />}
+      {app !== undefined && children(app)}
+    </Page>
+  );
+}

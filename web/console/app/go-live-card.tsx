@@ -1,0 +1,64 @@
+/** What the app still needs before people get it: the checks of the service, each with what it found. */
+import { Problem } from '../api/problem.tsx';
+import { useResource } from '../api/resource.ts';
+import { type App, appAddress, appPath } from './app.ts';
+import { hasSection } from './sections.ts';
+
+interface Status {
+  readonly go_live: readonly { readonly key: string; readonly label: string; readonly ok: boolean; readonly detail: string }[];
+  readonly release: { readonly note: string };
+  /** Null: no agent has set the app up. */
+  readonly steps: readonly unknown[] | null;
+}
+
+/** The section to go to for a check that is not met, if there is such a page. */
+const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'golive' };
+
+function SectionLink({ app, section, label }: { readonly app: App; readonly section: string; readonly label: string }) {
+  if (!hasSection(section)) return null;
+  return (
+    <a class="button" href={appAddress(app.id, section)}>
+      {label}
+    </a>
+  );
+}
+
+export function GoLiveCard({ app }: { readonly app: App }) {
+  const { answer, error, reload } = useResource<Status>(`${appPath(app.id)}/status`);
+  const isNew = answer?.steps === null && app.handshake_at === null;
+  return (
+    <section class="card" aria-label="On the way to people">
+      <h2>
+        {app.live ? 'Live' : 'On the way to people'} <small>{answer?.go_live.filter(({ ok }) => ok).length ?? 0} of 4 checks pass</small>
+      </h2>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {isNew && (
+        <div class="card-body">
+          <p class="hint">
+            Next: let a coding agent set the app up. It reads the app's code, writes look, persona and knowledge as drafts, and builds the
+            assistant in. You watch each step.
+          </p>
+          {hasSection('setup') && (
+            <a class="button primary" href={appAddress(app.id, 'setup')}>
+              Set the app up
+            </a>
+          )}
+        </div>
+      )}
+      <ul class="lines">
+        {answer?.go_live.map(({ key, label, ok, detail }) => (
+          <li key={key} class="line">
+            <span class={ok ? 'mark is-ok' : 'mark'} aria-hidden="true">
+              {ok ? '✓' : ''}
+            </span>
+            <span class="line-text">
+              <b>{label}</b>
+              <span class="unseen">{ok ? ', done' : ', open'}</span> <span class="line-note">{detail}</span>
+            </span>
+            {!ok && <SectionLink app={app} section={SECTION_OF_CHECK[key] ?? ''} label={`Open ${key === 'app' ? 'setup' : key}`} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,13 @@
+/** The sections of an app that there are, in the order of the way from nothing to a live app. To add one, write its line here and its page in ../pages.ts. */
+
+export interface Section {
+  /** Behind /console/apps/:app/; '' is the app's first page. */
+  readonly name: string;
+  readonly label: string;
+}
+
+export const SECTIONS: readonly Section[] = [{ name: '', label: 'Summary' }];
+
+export function hasSection(name: string): boolean {
+  return SECTIONS.some((section) => section.name === name);
+}

@@ -1,0 +1,61 @@
+/** An organisation: its apps, and a new one. */
+import { useRoute } from 'preact-iso';
+import { Problem } from '../api/problem.tsx';
+import { useResource } from '../api/resource.ts';
+import type { App, Organisation } from '../app/app.ts';
+import { Page } from '../shell/page.tsx';
+import { AppTable } from './app-table.tsx';
+import { NewApp } from './new-app.tsx';
+
+export function OrganisationPage() {
+  const id = useRoute().params.org ?? '';
+  const path = `/orgs/${encodeURIComponent(id)}`;
+  const organisation = useResource<{ readonly org: Organisation }>(path);
+  const apps = useResource<{ readonly apps: readonly App[] }>(`${path}/apps`);
+  const error = organisation.error ?? apps.error;
+  const found = organisation.answer?.org;
+  const list = apps.answer?.apps;
+  const retry = () => {
+    organisation.reload();
+    apps.reload();
+  };
+  return (
+    <Page
+      title={found?.name ?? 'Organisation'}
+      crumbs={[{ label: 'Overview', href: '/console' }]}
+      facts={
+        found === undefined ? undefined : (
+          <>
+            <span>
+              Plan <b>{found.plan}</b>
+            </span>
+            <code class="selectable">{found.id}</code>
+          </>
+        )
+      }
+    >
+      {error !== undefined && <Problem error={error} retry={retry} />}
+      {found !== undefined && list !== undefined && (
+        <>
+          {list.length > 0 && (
+            <section class="card" aria-label="Apps">
+              <h2>Apps</h2>
+              <AppTable organisation={found.name} apps={list} />
+            </section>
+          )}
+          <section class="card" aria-label="A new app">
+            <h2>{list.length === 0 ? 'Create the first app' : 'A new app'}</h2>
+            <div class="card-form">
+              {list.length === 0 && (
+                <p class="hint">
+                  An app is one website or mobile app with an assistant of its own. Name it here; on its page a coding agent sets it up.
+                </p>
+              )}
+              <NewApp organisation={found.id} />
+            </div>
+          </section>
+        </>
+      )}
+    </Page>
+  );
+}

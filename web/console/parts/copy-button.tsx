@@ -1,0 +1,41 @@
+/** Copies a text, and says so in its own place. */
+import { useEffect, useState } from 'preact/hooks';
+import { toast } from '../shell/toasts.tsx';
+
+/** Long enough to be seen. */
+const SAID_MS = 2_000;
+
+export interface CopyButtonProps {
+  readonly text: string;
+  /** What is copied, as the button says it. */
+  readonly label: string;
+  readonly primary?: boolean;
+}
+
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // A page without https has no clipboard, and a person may refuse it.
+    return false;
+  }
+}
+
+export function CopyButton({ text, label, primary = false }: CopyButtonProps) {
+  const [isCopied, say] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return undefined;
+    const timer = setTimeout(() => say(false), SAID_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = async () => {
+    if (await copied(text)) say(true);
+    else toast('The browser does not let pages copy here: select the text and copy it by hand.');
+  };
+  return (
+    <button type="button" class={primary ? 'button primary' : 'button'} onClick={() => void copy()}>
+      <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
+    </button>
+  );
+}
