@@ -28,7 +28,14 @@ import { openPairingRoute, pairingStreamRoute, readPairingRoute } from './pairin
 import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProposalRoute } from './proposals.ts';
 import { publishRoute } from './publish.ts';
 import { listScreensRoute } from './screens.ts';
-import { openSessionRoute, readSessionRoute, sessionCodeRoute, sessionStreamRoute, stopSessionRoute } from './setup-sessions.ts';
+import {
+  listSessionsRoute,
+  openSessionRoute,
+  readSessionRoute,
+  sessionCodeRoute,
+  sessionStreamRoute,
+  stopSessionRoute,
+} from './setup-sessions.ts';
 import { shellRoutes } from './shell.ts';
 import { appStatusRoute, postSmokeRoute } from './status.ts';
 import { readCoverageRoute, readNewestTracesRoute, readTracesRoute, traceStreamRoute } from './traces.ts';
@@ -78,6 +85,7 @@ const interfaceRoutes: readonly Route[] = [
   publishRoute,
 
   openSessionRoute,
+  listSessionsRoute,
   sessionCodeRoute,
   readSessionRoute,
   sessionStreamRoute,

@@ -7,14 +7,19 @@ import { openSessionBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { findSession, type SessionRef } from '../../storage/setup/setup-access.ts';
-import { readSession, readSetupEvents, type SetupEvent, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
+import { listSessions, readSession, readSetupEvents, type SetupEvent, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import { seqAfter } from '../http/request-headers.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { setupUrlOf } from '../setup/addresses.ts';
 import { panelSteps } from '../setup/panel.ts';
+import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
 import { pageLimit } from './pages.ts';
+
+/** Sessions of an app that are listed: no more are kept. */
+const SESSIONS_DEFAULT = 20;
+const SESSIONS_MAX = 50;
 
 /** Events of a session on one page. */
 const EVENTS_DEFAULT = 200;
@@ -70,6 +75,10 @@ export const openSessionRoute = defineRoute({
     return json({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);
   },
 });
+
+export const listSessionsRoute = appRead('/sessions', ({ app, db }, query) => ({
+  sessions: listSessions(db, app.id, pageLimit(query, SESSIONS_DEFAULT, SESSIONS_MAX)).map(sessionToWire),
+}));
 
 export const sessionCodeRoute = defineRoute({
   method: 'POST',

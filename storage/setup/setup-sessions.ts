@@ -71,6 +71,11 @@ export function readLatestSession(db: Connection, appId: string): SetupSessionRo
   return session.get(db, 'FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC, id DESC LIMIT 1', { appId });
 }
 
+/** The app's sessions, the newest first, at most `limit`. */
+export function listSessions(db: Connection, appId: string, limit: number): SetupSessionRow[] {
+  return session.all(db, 'FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC, id DESC LIMIT :limit', { appId, limit });
+}
+
 /** Events of a session from the id `from` on, at most `limit`. */
 export function readSetupEvents(db: Connection, sessionId: string, from: number, limit: number): SetupEvent[] {
   const page = 'FROM setup_events WHERE session_id = :sessionId AND id >= :from ORDER BY id LIMIT :limit';

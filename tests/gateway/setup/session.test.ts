@@ -42,6 +42,25 @@ test('SETUP-1: of six that are opened at once each is answered, and one stays op
   assert.deepEqual(states.toSorted(), [...Array(5).fill('cancelled'), 'open']);
 });
 
+test('SETUP-58: the console lists the sessions of an app, the newest first, and no code of any', async () => {
+  const app = await setup.app();
+  const first = await app.open();
+  const second = await app.open('sync');
+  const list = (query = '') => app.console<{ sessions: { id: string; kind: string; status: string }[] }>('GET', `/sessions${query}`);
+  const { sessions } = await list();
+  assert.deepEqual(
+    sessions.map(({ id, kind, status }) => [id, kind, status]),
+    [
+      [second.session.id, 'sync', 'open'],
+      [first.session.id, 'setup', 'cancelled'],
+    ],
+  );
+  assert.deepEqual(sessions[0], (await view(second.session.id)).session);
+  assert.equal(JSON.stringify(sessions).includes(second.code), false);
+  assert.equal((await list('?limit=1')).sessions.length, 1);
+  assertRefused(await setup.operator('GET', `/apps/${app.appId}/sessions?limit=51`), 400, 'invalid_request', 'limit');
+});
+
 test('SETUP-12: GET /file: text/markdown that nobody keeps, with a token of 24 lowercase hex characters', async () => {
   const { code, file_url: fileUrl, session } = await (await setup.app()).open();
   assert.match(code, /^[0-9a-f]{32}$/);

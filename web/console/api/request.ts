@@ -56,6 +56,12 @@ async function readJson(answer: Response): Promise<unknown> {
   }
 }
 
+/** What an answer that is no success says. */
+export async function errorFrom(answer: Response): Promise<ApiError> {
+  const json = await readJson(answer);
+  return errorOf(answer.status, json as ErrorBody | undefined, answer.headers.get('X-Request-Id'));
+}
+
 /** The answer's JSON. @throws ApiError; the signal's reason when that aborts it. */
 export async function request(method: Method, path: string, { body, csrfToken = '', signal }: RequestOptions = {}): Promise<unknown> {
   const headers = new Headers({ Accept: 'application/json' });
@@ -74,7 +80,6 @@ export async function request(method: Method, path: string, { body, csrfToken = 
     if (signal?.aborted === true) throw error;
     throw new ApiError('unreachable', 'The service does not answer. See whether it runs, then try again.', 0);
   }
-  const json = await readJson(answer);
-  if (answer.ok) return json;
-  throw errorOf(answer.status, json as ErrorBody | undefined, answer.headers.get('X-Request-Id'));
+  if (answer.ok) return readJson(answer);
+  throw await errorFrom(answer);
 }

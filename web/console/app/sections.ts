@@ -6,7 +6,10 @@ export interface Section {
   readonly label: string;
 }
 
-export const SECTIONS: readonly Section[] = [{ name: '', label: 'Summary' }];
+export const SECTIONS: readonly Section[] = [
+  { name: '', label: 'Summary' },
+  { name: 'setup', label: 'Setup' },
+];
 
 export function hasSection(name: string): boolean {
   return SECTIONS.some((section) => section.name === name);

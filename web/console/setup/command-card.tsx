@@ -1,0 +1,82 @@
+/** What a person hands to the agent, and who it turned out to be. */
+import { useEffect } from 'preact/hooks';
+import { useStore } from '../../sdk/store-hook.ts';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { timeLeft, useNow } from '../parts/clock-hook.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { commands, keepCommand, watchCommand } from './command-store.ts';
+import { agentName, type Command, isOver, type SetupSession } from './session.ts';
+
+/** The command of a session, where this browser has it. */
+function useCommand(id: string): Command | undefined {
+  useEffect(() => watchCommand(id), [id]);
+  return useStore(commands, (context) => context.commands[id]);
+}
+
+export function CommandCard({ session }: { readonly session: SetupSession }) {
+  const command = useCommand(session.id);
+  const name = agentName(session);
+  // The first file was fetched: what is kept of its command is used up.
+  useEffect(() => {
+    if (isOver(session)) keepCommand(session.id, undefined);
+  }, [session.closed_at]);
+  if (isOver(session)) return null;
+  return (
+    <section class="card" aria-label="Your agent">
+      <h2>
+        <span class="setup-agent">{name ?? 'Waiting for your agent'}</span>
+        <span class={name === undefined ? 'chip is-wait' : 'chip is-ok'}>{name === undefined ? 'not connected' : 'connected'}</span>
+      </h2>
+      <div class="card-body">
+        {command !== undefined && <CommandLine command={command} />}
+        {command === undefined && name === undefined && (
+          <p class="hint">
+            The command is shown where the session was opened, and only there. Make a new one to run it from here; an unused one stops
+            working.
+          </p>
+        )}
+        <NewCode session={session} isFirst={command === undefined && name === undefined} />
+      </div>
+    </section>
+  );
+}
+
+function CommandLine({ command: { command, code_expires_at: until } }: { readonly command: Command }) {
+  const left = Date.parse(until) - useNow();
+  const isUsable = left > 0;
+  return (
+    <>
+      <p>Run this where your agent works, in the repository of your app. Then tell the agent to read the file and to follow it.</p>
+      <pre class="setup-command" data-usable={isUsable}>
+        <code>{command}</code>
+      </pre>
+      <div class="row">
+        <CopyButton text={command} label="Copy the command" primary />
+        <span class={isUsable ? 'hint' : 'fault'} role="timer">
+          {isUsable ? `Works once, for another ${timeLeft(left)}` : 'Its time is over. Make a new one.'}
+        </span>
+      </div>
+    </>
+  );
+}
+
+function NewCode({ session, isFirst }: { readonly session: SetupSession; readonly isFirst: boolean }) {
+  const act = useAct();
+  const renew = () =>
+    act.run(async () => keepCommand(session.id, await ask<Command>('POST', `/sessions/${encodeURIComponent(session.id)}/code`)));
+  return (
+    <>
+      <div class="row">
+        <button type="button" class={isFirst ? 'button primary' : 'button'} disabled={act.isUnderWay} onClick={renew}>
+          Make a new command
+        </button>
+        {session.agent !== null && (
+          <span class="hint">For an agent that lost its file. The agent keeps its token until the new file is fetched.</span>
+        )}
+      </div>
+      {act.error !== undefined && <Problem error={act.error} retry={renew} />}
+    </>
+  );
+}

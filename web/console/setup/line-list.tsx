@@ -1,0 +1,66 @@
+/** Lines of a session: when, who, what. Whatever an agent wrote is text. */
+import { useState } from 'preact/hooks';
+import type { Line } from './session.ts';
+
+/** The newest of a long list; those before them are asked for. */
+const LINES_SHOWN = 200;
+
+export interface LineListProps {
+  readonly lines: readonly Line[];
+  readonly label: string;
+  /** Says of each line which step it is about. */
+  readonly stepLabels?: ReadonlyMap<string, string>;
+}
+
+export function LineList({ lines, label, stepLabels }: LineListProps) {
+  const [shown, show] = useState(LINES_SHOWN);
+  const hidden = Math.max(lines.length - shown, 0);
+  return (
+    <>
+      {hidden > 0 && (
+        <button type="button" class="button bare" onClick={() => show(shown + LINES_SHOWN)}>
+          Show {Math.min(hidden, LINES_SHOWN)} earlier lines of {hidden}
+        </button>
+      )}
+      <ol class="setup-lines" aria-label={label}>
+        {lines.slice(hidden).map((line) => (
+          <LineItem key={line.id} line={line} stepLabel={stepLabels?.get(line.step)} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** The time of day in the person's own zone, to the second. */
+function timeOfDay(at: string): string {
+  const time = new Date(at);
+  return Number.isNaN(time.getTime()) ? '' : time.toLocaleTimeString(undefined, { hour12: false });
+}
+
+const SIGNALS: Readonly<Record<string, string>> = { done: 'is-ok', failed: 'is-bad', waiting: 'is-wait', started: 'is-accent' };
+
+function LineItem({ line, stepLabel }: { readonly line: Line; readonly stepLabel: string | undefined }) {
+  const { title, detail, data, status, origin, at } = line;
+  return (
+    <li class="setup-line" data-line={line.id}>
+      <time class="setup-line-time" dateTime={at} title={at}>
+        {timeOfDay(at)}
+      </time>
+      <div class="setup-line-body">
+        <p class="setup-line-title">
+          <span>{title ?? status}</span>{' '}
+          {status !== 'progress' && title !== null && <span class={`chip ${SIGNALS[status] ?? ''}`}>{status}</span>}
+        </p>
+        {stepLabel !== undefined && <p class="setup-line-step">{stepLabel}</p>}
+        {detail !== null && <p class="setup-line-detail">{detail}</p>}
+        {data !== null && data !== undefined && (
+          <details class="setup-line-data">
+            <summary>Data</summary>
+            <pre>{JSON.stringify(data, null, 2)}</pre>
+          </details>
+        )}
+      </div>
+      <span class="setup-line-origin">{origin === 'server' ? 'service' : 'agent'}</span>
+    </li>
+  );
+}

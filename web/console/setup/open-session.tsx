@@ -1,0 +1,73 @@
+/** Opens a session: for an app that is not live a setup session, for a live one a session that proposes. */
+import { useState } from 'preact/hooks';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { keepCommand } from './command-store.ts';
+import type { OpenedSession } from './session.ts';
+
+type Kind = 'setup' | 'sync';
+
+export interface OpenSessionProps {
+  readonly app: string;
+  readonly isLive: boolean;
+  /** There was one before; what it says is shorter. */
+  readonly again?: boolean;
+  readonly onOpened: (opened: OpenedSession) => void;
+}
+
+const KINDS: readonly { readonly kind: Kind; readonly name: string; readonly what: string }[] = [
+  { kind: 'setup', name: 'Set the app up', what: 'What the agent writes counts at once. For an app that is not live yet.' },
+  {
+    kind: 'sync',
+    name: 'Bring it up to date',
+    what: 'In a live app every write is a proposal, which waits for your word. Nothing changes before.',
+  },
+];
+
+export function OpenSession({ app, isLive, again = false, onOpened }: OpenSessionProps) {
+  const [chosen, choose] = useState<Kind>();
+  const act = useAct();
+  const kind = isLive ? 'sync' : (chosen ?? 'setup');
+  const open = () =>
+    act.run(async () => {
+      const opened = await ask<OpenedSession>('POST', `/apps/${encodeURIComponent(app)}/sessions`, { kind });
+      keepCommand(opened.session.id, opened);
+      onOpened(opened);
+    });
+  return (
+    <section class={again ? 'card card-body' : 'empty'} aria-label="Open a session">
+      {again ? (
+        <h2>Another session</h2>
+      ) : (
+        <p>
+          A coding agent sets this app up: it reads your code, writes look, persona, knowledge, actions and screens, and you watch every
+          step here. You get one command to run; nothing is installed on your machine.
+        </p>
+      )}
+      <fieldset class="setup-kinds">
+        <legend class="unseen">What the agent is to do</legend>
+        {KINDS.map((one) => (
+          <label key={one.kind} class="setup-kind">
+            <input
+              type="radio"
+              name="kind"
+              value={one.kind}
+              checked={kind === one.kind}
+              disabled={isLive && one.kind === 'setup'}
+              onChange={() => choose(one.kind)}
+            />
+            <span>
+              <b>{one.name}</b>
+              <small>{isLive && one.kind === 'setup' ? 'The app is live, so nothing is written to it without your word.' : one.what}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {act.error !== undefined && <Problem error={act.error} retry={open} />}
+      <button type="button" class="button primary" disabled={act.isUnderWay} onClick={open}>
+        {kind === 'setup' ? 'Open a setup session' : 'Open a sync session'}
+      </button>
+    </section>
+  );
+}

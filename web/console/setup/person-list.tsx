@@ -1,0 +1,61 @@
+/** What only a person can do, as it comes up while the agent works. */
+import { useEffect } from 'preact/hooks';
+import { useResource } from '../api/resource.ts';
+import { type SetupSession, textsOf } from './session.ts';
+
+interface StatusAnswer {
+  readonly facts: { readonly httpActions: { readonly needsKey: number }; readonly knowledge: { readonly failed: number } };
+  readonly go_live: readonly { readonly key: string; readonly ok: boolean }[];
+}
+
+interface Todo {
+  readonly text: string;
+  readonly href?: string;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return count === 1 ? `1 ${one}` : `${count} ${many}`;
+}
+
+function todosOf(app: string, status: StatusAnswer | undefined, waiting: number, session: SetupSession): readonly Todo[] {
+  const at = (section: string) => `/console/apps/${encodeURIComponent(app)}/${section}`;
+  const needsKey = status?.facts.httpActions.needsKey ?? 0;
+  const failed = status?.facts.knowledge.failed ?? 0;
+  const own = textsOf(session.outcome?.human_todos).map((text) => ({ text }));
+  return [
+    ...(needsKey > 0 ? [{ text: `Enter a key for ${counted(needsKey, 'action', 'actions')}`, href: at('actions') }] : []),
+    ...(waiting > 0 ? [{ text: `Decide about ${counted(waiting, 'proposal', 'proposals')}`, href: at('proposals') }] : []),
+    ...(failed > 0 ? [{ text: `${counted(failed, 'source', 'sources')} could not be read`, href: at('knowledge') }] : []),
+    ...(status?.go_live.every(({ ok }) => ok) === true
+      ? [{ text: 'Every check passes: see what people will get', href: at('go-live') }]
+      : []),
+    ...own,
+  ];
+}
+
+export function PersonList({ app, session }: { readonly app: string; readonly session: SetupSession }) {
+  const path = `/apps/${encodeURIComponent(app)}`;
+  const status = useResource<StatusAnswer>(`${path}/status`);
+  const proposals = useResource<{ readonly proposals: readonly unknown[] }>(`${path}/proposals?status=pending`);
+  // Asked again when a step moved, and not at every line.
+  const moved = session.steps.map(({ state }) => state).join();
+  useEffect(() => {
+    status.reload();
+    proposals.reload();
+  }, [moved, session.status]);
+  const todos = todosOf(app, status.answer, proposals.answer?.proposals.length ?? 0, session);
+  return (
+    <section class="card" aria-label="For you to do">
+      <h2>For you to do</h2>
+      {todos.length === 0 ? (
+        <p class="card-empty">Nothing yet. What only a person can do, such as entering a key, comes up here.</p>
+      ) : (
+        <ul class="setup-todos">
+          {todos.map(({ text, href }) => (
+            <li key={text}>{href === undefined ? text : <a href={href}>{text}</a>}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,101 @@
+/** One session on the page: left what a person does, right what the agent does. */
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Problem } from '../api/problem.tsx';
+import { CommandCard } from './command-card.tsx';
+import { keepCommand } from './command-store.ts';
+import { LineList } from './line-list.tsx';
+import { Outcome, StatusChip } from './outcome.tsx';
+import { PersonList } from './person-list.tsx';
+import { isOver } from './session.ts';
+import { SessionFoot } from './session-foot.tsx';
+import { type FollowedSession, useSession } from './session-hook.ts';
+import { StepList } from './step-list.tsx';
+
+export interface SessionViewProps {
+  readonly app: string;
+  readonly id: string;
+  readonly step: string | undefined;
+  readonly view: 'steps' | 'time';
+  /** Sets what the address says. */
+  readonly go: (changed: Readonly<Record<string, string | undefined>>) => void;
+  readonly onOver: () => void;
+  /** What opens another one, once this is over. */
+  readonly another: ComponentChildren;
+}
+
+export function SessionView({ app, id, step, view, go, onOver, another }: SessionViewProps) {
+  const followed = useSession(id);
+  const { session, error } = followed;
+  const isEnded = session !== undefined && isOver(session);
+  const isClaimed = session !== undefined && session.agent !== null;
+  useEffect(() => {
+    if (isEnded) onOver();
+  }, [isEnded]);
+  // The agent has its file: the command that brought it works no more.
+  useEffect(() => {
+    if (isClaimed) keepCommand(id, undefined);
+  }, [isClaimed]);
+  if (error !== undefined && session === undefined) return <Problem error={error} />;
+  if (session === undefined) return null;
+  return (
+    <div class="setup">
+      <div class="setup-side">
+        <CommandCard session={session} />
+        <Outcome session={session} />
+        <PersonList app={app} session={session} />
+        {isEnded && another}
+      </div>
+      <section class="card setup-main" aria-label="What the agent does">
+        <h2>
+          <span>What the agent does</span>
+          <span class="row">
+            <Following followed={followed} isEnded={isEnded} />
+            <ViewChoice view={view} choose={(next) => go({ view: next === 'time' ? 'time' : undefined })} />
+          </span>
+        </h2>
+        {view === 'steps' ? (
+          <StepList steps={session.steps} lines={followed.lines} open={step} onOpen={(next) => go({ step: next })} />
+        ) : (
+          <TimeView followed={followed} />
+        )}
+        {!isEnded && <SessionFoot session={session} />}
+      </section>
+    </div>
+  );
+}
+
+function TimeView({ followed: { lines, session } }: { readonly followed: FollowedSession }) {
+  const labels = new Map(session?.steps.map(({ id, label }) => [id, label]));
+  if (lines.length === 0) return <p class="card-empty">Nothing was said yet. Each line of the agent comes here as it is written.</p>;
+  return <LineList lines={lines} label="All lines" stepLabels={labels} />;
+}
+
+function Following({ followed, isEnded }: { readonly followed: FollowedSession; readonly isEnded: boolean }) {
+  const { isLive, session } = followed;
+  if (isEnded && session !== undefined) return <StatusChip session={session} />;
+  return (
+    <span class={isLive ? 'chip is-ok' : 'chip is-wait'} role="status">
+      {isLive ? 'following' : 'connecting again'}
+    </span>
+  );
+}
+
+const VIEWS = [
+  ['steps', 'By step'],
+  ['time', 'By time'],
+] as const;
+
+function ViewChoice({ view, choose }: { readonly view: 'steps' | 'time'; readonly choose: (view: 'steps' | 'time') => void }) {
+  return (
+    <fieldset class="choice">
+      <legend class="unseen">Order of the lines</legend>
+      {VIEWS.map(([value, label]) => (
+        <label key={value} class="choice-part">
+          <input type="radio" name="view" value={value} checked={view === value} onChange={() => choose(value)} />
+          {label}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,127 @@
+/** Setup: a coding agent sets the app up, and a person watches every step as it happens. */
+import { useEffect } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso';
+import { Problem } from '../api/problem.tsx';
+import { type Resource, useResource } from '../api/resource.ts';
+import { type App, appAddress, appPath } from '../app/app.ts';
+import { AppPage } from '../app/app-page.tsx';
+import { readApp } from '../app/app-store.ts';
+import { OpenSession } from './open-session.tsx';
+import { StatusChip } from './outcome.tsx';
+import type { SetupSession } from './session.ts';
+import { SessionView } from './session-view.tsx';
+
+interface SessionsAnswer {
+  readonly sessions: readonly SetupSession[];
+}
+
+/** How often is looked whether somebody else opened a session, while none goes on here. */
+const LOOK_AGAIN_MS = 4_000;
+
+/** Looks again and again while `isIdle`, for as long as the page is in sight. */
+function useLookAgain(sessions: Resource<SessionsAnswer>, isIdle: boolean): void {
+  useEffect(() => {
+    if (!isIdle) return undefined;
+    const timer = setTimeout(() => {
+      if (document.visibilityState === 'visible') sessions.reload();
+    }, LOOK_AGAIN_MS);
+    return () => clearTimeout(timer);
+  });
+}
+
+export function SetupPage() {
+  const { params, query } = useRoute();
+  const sessions = useResource<SessionsAnswer>(`${appPath(params.app ?? '')}/sessions`);
+  const go = useGo();
+  const all = sessions.answer?.sessions ?? [];
+  return (
+    <AppPage
+      title="Setup"
+      facts="A coding agent reads your code and sets the assistant up. You watch, and decide what only a person can decide."
+      actions={
+        all.length > 1 && (
+          <SessionChoice sessions={all} id={query.session ?? all[0]?.id} onChoose={(session) => go({ session, step: undefined })} />
+        )
+      }
+    >
+      {(app) => <Sessions app={app} sessions={sessions} go={go} />}
+    </AppPage>
+  );
+}
+
+type Go = (changed: Readonly<Record<string, string | undefined>>) => void;
+
+/** Changes what the address says, as a navigation: Back goes to what was shown before. */
+function useGo(): Go {
+  const { params, query } = useRoute();
+  const { route } = useLocation();
+  return (changed) => {
+    const kept = Object.entries({ ...query, ...changed }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const search = new URLSearchParams(kept).toString();
+    route(`${appAddress(params.app ?? '', 'setup')}${search === '' ? '' : `?${search}`}`);
+  };
+}
+
+interface SessionsProps {
+  readonly app: App;
+  readonly sessions: Resource<SessionsAnswer>;
+  readonly go: Go;
+}
+
+/** The session that the address names, else the newest; without any, what opens the first. */
+function Sessions({ app, sessions, go }: SessionsProps) {
+  const { query } = useRoute();
+  const { answer, error, reload } = sessions;
+  const newest = answer?.sessions[0];
+  const id = query.session ?? newest?.id;
+  const isIdle = answer !== undefined && (newest === undefined || newest.closed_at !== null) && query.session === undefined;
+  useLookAgain(sessions, isIdle);
+  const opened = () => {
+    go({ session: undefined, step: undefined });
+    reload();
+  };
+  const over = () => {
+    reload();
+    void readApp(app.id);
+  };
+  return (
+    <>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {answer !== undefined && id === undefined && <OpenSession app={app.id} isLive={app.live} onOpened={opened} />}
+      {id !== undefined && (
+        <SessionView
+          key={id}
+          app={app.id}
+          id={id}
+          step={query.step}
+          view={query.view === 'time' ? 'time' : 'steps'}
+          go={go}
+          onOver={over}
+          another={<OpenSession app={app.id} isLive={app.live} again onOpened={opened} />}
+        />
+      )}
+    </>
+  );
+}
+
+interface SessionChoiceProps {
+  readonly sessions: readonly SetupSession[];
+  readonly id: string | undefined;
+  readonly onChoose: (id: string) => void;
+}
+
+function SessionChoice({ sessions, id, onChoose }: SessionChoiceProps) {
+  const shown = sessions.find((session) => session.id === id);
+  return (
+    <div class="row">
+      {shown !== undefined && <StatusChip session={shown} />}
+      <select class="select" aria-label="Session" value={id} onChange={(event) => onChoose(event.currentTarget.value)}>
+        {sessions.map(({ id: value, kind, opened_at: at }) => (
+          <option key={value} value={value}>
+            {kind === 'setup' ? 'Setup' : 'Sync'} of {new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
