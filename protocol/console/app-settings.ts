@@ -67,15 +67,15 @@ export const DEFAULT_APP_SETTINGS: AppSettings = {
 /** Domains are compared on every browser request; an app has a handful. */
 const ALLOWED_DOMAINS_MAX = 100;
 /** Far above any real per-device rate; keeps a slip of the keyboard from switching the bucket off. */
-const MESSAGES_PER_MINUTE_MAX = 10_000;
-const MESSAGES_PER_DAY_MAX = 10_000_000;
-const DAILY_BUDGET_MAX_USD = 1_000_000;
+export const MESSAGES_PER_MINUTE_MAX = 10_000;
+export const MESSAGES_PER_DAY_MAX = 10_000_000;
+export const DAILY_BUDGET_MAX_USD = 1_000_000;
 /** Shorter than this nobody can read the card; longer than a day nobody remembers what it asked. */
-const CONFIRMATION_TTL_MIN_S = 30;
-const CONFIRMATION_TTL_MAX_S = 86_400;
+export const CONFIRMATION_TTL_MIN_S = 30;
+export const CONFIRMATION_TTL_MAX_S = 86_400;
 const MIN_SDK_PLATFORMS_MAX = 16;
 const INTAKE_LINKS_MAX = 20;
-const INTAKE_DESCRIPTION_MAX_CHARS = 4_000;
+export const INTAKE_DESCRIPTION_MAX_CHARS = 4_000;
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const domain = v.pipe(

@@ -30,6 +30,7 @@ export const PAGES: readonly PageEntry[] = [
     component: lazy(async () => (await import('./app/app-overview-page.tsx')).AppOverviewPage),
   },
   { path: '/console/apps/:app/setup', component: lazy(async () => (await import('./setup/setup-page.tsx')).SetupPage) },
+  { path: '/console/apps/:app/settings', component: lazy(async () => (await import('./settings/settings-page.tsx')).SettingsPage) },
   {
     path: '/console/machines',
     label: 'Machines',

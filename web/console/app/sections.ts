@@ -9,6 +9,7 @@ export interface Section {
 export const SECTIONS: readonly Section[] = [
   { name: '', label: 'Summary' },
   { name: 'setup', label: 'Setup' },
+  { name: 'settings', label: 'Settings' },
 ];
 
 export function hasSection(name: string): boolean {

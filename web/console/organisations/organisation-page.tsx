@@ -1,19 +1,22 @@
 /** An organisation: its apps, and a new one. */
+import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { Problem } from '../api/problem.tsx';
 import { useResource } from '../api/resource.ts';
-import type { App, Organisation } from '../app/app.ts';
+import type { App } from '../app/app.ts';
 import { Page } from '../shell/page.tsx';
 import { AppTable } from './app-table.tsx';
 import { NewApp } from './new-app.tsx';
+import { OrganisationSettings, type WholeOrganisation } from './organisation-settings.tsx';
 
 export function OrganisationPage() {
   const id = useRoute().params.org ?? '';
   const path = `/orgs/${encodeURIComponent(id)}`;
-  const organisation = useResource<{ readonly org: Organisation }>(path);
+  const organisation = useResource<{ readonly org: WholeOrganisation }>(path);
   const apps = useResource<{ readonly apps: readonly App[] }>(`${path}/apps`);
   const error = organisation.error ?? apps.error;
-  const found = organisation.answer?.org;
+  const [saved, show] = useState<WholeOrganisation>();
+  const found = saved?.id === id ? saved : organisation.answer?.org;
   const list = apps.answer?.apps;
   const retry = () => {
     organisation.reload();
@@ -54,6 +57,7 @@ export function OrganisationPage() {
               <NewApp organisation={found.id} />
             </div>
           </section>
+          <OrganisationSettings organisation={found} onSaved={show} />
         </>
       )}
     </Page>

@@ -25,6 +25,8 @@ export interface Draft<Form extends Values> {
   set<Name extends keyof Form & string>(name: Name, value: Form[Name]): void;
   /** Goes back to what is saved. */
   discard(): void;
+  /** These values were saved; what was typed meanwhile stays. */
+  settle(sent: Partial<Form>): void;
 }
 
 export function isSame(one: unknown, other: unknown): boolean {
@@ -61,10 +63,8 @@ export function useDraft<Form extends Values>(key: string, saved: Form): Draft<F
   useEffect(() => {
     if (held.key !== key) hold({ key, changes: kept(key) });
   }, [key, held.key]);
-  const isField = (name: string): name is keyof Form & string => Object.hasOwn(saved, name);
-  const changed = Object.keys(changes)
-    .filter(isField)
-    .filter((name) => !isSame(changes[name]?.to, saved[name]));
+  const names = Object.keys(saved) as (keyof Form & string)[];
+  const changed = names.filter((name) => Object.hasOwn(changes, name) && !isSame(changes[name]?.to, saved[name]));
   const values: Record<string, unknown> = { ...saved };
   for (const name of changed) values[name] = changes[name]?.to;
   const put = (change: (before: Changes) => Changes) =>
@@ -85,5 +85,7 @@ export function useDraft<Form extends Values>(key: string, saved: Form): Draft<F
       });
     },
     discard: () => put(() => ({})),
+    settle: (sent) =>
+      put((before) => Object.fromEntries(Object.entries(before).filter(([name, { to }]) => !(name in sent && isSame(to, sent[name]))))),
   };
 }

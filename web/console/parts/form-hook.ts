@@ -34,7 +34,7 @@ export function useForm<Fields extends Values>(
       for (const name of draft.changed) changes[name] = draft.values[name];
       act.run(async () => {
         await send(changes, draft.values);
-        draft.discard();
+        draft.settle(changes);
       });
     },
     discard() {

@@ -1,0 +1,105 @@
+/** The keys of an app: copied, created and revoked. */
+import { useState } from 'preact/hooks';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { useResource } from '../api/resource.ts';
+import { type App, appPath } from '../app/app.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { dayOf } from '../parts/times.ts';
+
+interface Key {
+  readonly id: string;
+  readonly key: string;
+  readonly channel: 'live' | 'test';
+  readonly created_at: string;
+}
+
+const CHANNELS = ['live', 'test'] as const;
+
+export function KeysCard({ app }: { readonly app: App }) {
+  const path = `${appPath(app.id)}/keys`;
+  const { answer, error, reload } = useResource<{ readonly keys: readonly Key[] }>(path);
+  const [revoking, revoke] = useState<Key>();
+  const act = useAct();
+  const create = (channel: string) =>
+    act.run(async () => {
+      await ask('POST', path, { channel });
+      reload();
+    });
+  return (
+    <section class="card" aria-label="Keys">
+      <h2>
+        Keys <small>public by design: they ship inside the app</small>
+      </h2>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {act.error !== undefined && <Problem error={act.error} />}
+      <ul class="lines">
+        {answer?.keys.map((key) => (
+          <li key={key.id} class="line">
+            <span class={key.channel === 'live' ? 'chip is-ok' : 'chip'}>{key.channel}</span>
+            <code class="line-text selectable">{key.key}</code>
+            <small>{dayOf(key.created_at)}</small>
+            <CopyButton text={key.key} label="Copy" />
+            <button type="button" class="button bare" onClick={() => revoke(key)}>
+              Revoke<span class="unseen"> {key.key}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <div class="card-foot row">
+        {CHANNELS.map((channel) => (
+          <button key={channel} type="button" class="button" disabled={act.isUnderWay} onClick={() => create(channel)}>
+            New {channel} key
+          </button>
+        ))}
+        <small>Live keys serve people. Test keys open conversations that nobody is billed for.</small>
+      </div>
+      {revoking !== undefined && (
+        <RevokeDialog
+          path={path}
+          revoked={revoking}
+          onClose={() => revoke(undefined)}
+          onDone={() => {
+            revoke(undefined);
+            reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+interface RevokeProps {
+  readonly path: string;
+  readonly revoked: Key;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function RevokeDialog({ path, revoked, onClose, onDone }: RevokeProps) {
+  const act = useAct();
+  const revokeIt = async () => {
+    await ask('DELETE', `${path}/${encodeURIComponent(revoked.id)}`);
+    onDone();
+  };
+  return (
+    <Dialog title={`Revoke this ${revoked.channel} key`} onClose={onClose}>
+      <div class="stack">
+        <p class="hint">
+          Builds with <code>{revoked.key}</code> stop working at once, and for good. Ship a build with another key first.
+        </p>
+        {act.error !== undefined && <Problem error={act.error} />}
+        <div class="row">
+          <button type="button" class="button danger" disabled={act.isUnderWay} onClick={() => act.run(revokeIt)}>
+            Revoke the key
+          </button>
+          <button type="button" class="button bare" onClick={onClose}>
+            Keep the key
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,77 @@
+/** The identity secret: shown when it is asked for, copied and rotated. */
+import { useState } from 'preact/hooks';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { type App, appPath } from '../app/app.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { momentOf } from '../parts/times.ts';
+
+interface Secret {
+  readonly identity_secret: string;
+  readonly previous: { readonly valid_until: string } | null;
+}
+
+export function SecretCard({ app }: { readonly app: App }) {
+  const path = `${appPath(app.id)}/identity-secret`;
+  const [secret, show] = useState<Secret>();
+  const [isAsked, question] = useState(false);
+  const act = useAct();
+  const read = () => act.run(async () => show(await ask<Secret>('GET', path)));
+  const rotate = () =>
+    act.run(async () => {
+      show(await ask<Secret>('POST', `${path}/rotate`));
+      question(false);
+    });
+  return (
+    <section class="card" aria-label="Identity secret">
+      <h2>Identity secret</h2>
+      <div class="card-body">
+        <p class="hint">
+          Your backend signs the ids of people with it: HMAC-SHA256 of the id, in lowercase hex. It never belongs in the app or in a page.
+        </p>
+        {act.error !== undefined && !isAsked && <Problem error={act.error} />}
+        {secret !== undefined && <code class="secret selectable">{secret.identity_secret}</code>}
+        {secret?.previous != null && (
+          <p class="hint">Signatures made with the one before count until {momentOf(secret.previous.valid_until)}.</p>
+        )}
+        <div class="row">
+          {secret === undefined ? (
+            <button type="button" class="button" disabled={act.isUnderWay} onClick={read}>
+              Show the secret
+            </button>
+          ) : (
+            <>
+              <CopyButton text={secret.identity_secret} label="Copy the secret" />
+              <button type="button" class="button" onClick={() => show(undefined)}>
+                Hide
+              </button>
+            </>
+          )}
+          <button type="button" class="button bare" onClick={() => question(true)}>
+            Rotate…
+          </button>
+        </div>
+      </div>
+      {isAsked && (
+        <Dialog title="Rotate the identity secret" onClose={() => question(false)}>
+          <div class="stack">
+            <p class="hint">
+              A new secret takes its place. Signatures made with this one count for 24 hours more: change your backend by then.
+            </p>
+            {act.error !== undefined && <Problem error={act.error} />}
+            <div class="row">
+              <button type="button" class="button danger" disabled={act.isUnderWay} onClick={rotate}>
+                Rotate the secret
+              </button>
+              <button type="button" class="button bare" onClick={() => question(false)}>
+                Keep it
+              </button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,41 @@
+/** Everything of an app that is set by hand: settings, keys, the identity secret, suspending and deleting it. */
+import { ask } from '../api/api.ts';
+import { type App, appPath } from '../app/app.ts';
+import { AppPage } from '../app/app-page.tsx';
+import { showApp } from '../app/app-store.ts';
+import { useForm } from '../parts/form-hook.ts';
+import { SaveBar } from '../parts/save-bar.tsx';
+import { EndingCard } from './ending-card.tsx';
+import { KeysCard } from './keys-card.tsx';
+import { SecretCard } from './secret-card.tsx';
+import { SettingField } from './setting-field.tsx';
+import { fieldsOf, patchOf, SETTING_GROUPS, SETTING_LABELS, type SettingFields } from './settings.ts';
+
+export function SettingsPage() {
+  return <AppPage title="Settings">{(app) => <Settings app={app} />}</AppPage>;
+}
+
+function Settings({ app }: { readonly app: App }) {
+  const form = useForm<SettingFields>(`settings-${app.id}`, fieldsOf(app), async (changes) => {
+    const answer = await ask<{ readonly app: App }>('PATCH', appPath(app.id), patchOf(changes));
+    showApp(answer.app);
+  });
+  return (
+    <>
+      <KeysCard app={app} />
+      {SETTING_GROUPS.map(({ title, settings }) => (
+        <section key={title} class="card" aria-label={title}>
+          <h2>{title}</h2>
+          <div class="fields">
+            {settings.map((setting) => (
+              <SettingField key={setting.name} form={form} setting={setting} />
+            ))}
+          </div>
+        </section>
+      ))}
+      <SecretCard app={app} />
+      <EndingCard app={app} />
+      <SaveBar form={form} labels={SETTING_LABELS} />
+    </>
+  );
+}

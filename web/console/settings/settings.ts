@@ -1,0 +1,297 @@
+/** The settings of an app as a person reads them: what each does, its default and its bounds, which are those that the service checks. */
+
+import {
+  CONFIRMATION_TTL_MAX_S,
+  CONFIRMATION_TTL_MIN_S,
+  DAILY_BUDGET_MAX_USD,
+  DEFAULT_APP_SETTINGS as DEFAULTS,
+  INTAKE_DESCRIPTION_MAX_CHARS,
+  MESSAGES_PER_DAY_MAX,
+  MESSAGES_PER_MINUTE_MAX,
+} from '../../../protocol/console/app-settings.ts';
+import { APP_NAME_MAX_CHARS, SLUG_MAX_CHARS } from '../../../protocol/console/apps.ts';
+import type { App } from '../app/app.ts';
+
+/** The form's fields: settings as they travel, lists as lines of text. */
+export interface SettingFields extends Record<string, unknown> {
+  readonly name: string;
+  readonly slug: string;
+  readonly platform_hint: string;
+  readonly allowed_domains: string;
+  readonly min_sdk: string;
+  readonly require_identity: boolean;
+  readonly record_confirmations: boolean;
+  readonly confirmation_ttl_s: number | null;
+  readonly messages_per_minute: number | null;
+  readonly messages_per_day: number | null;
+  readonly messages_per_minute_per_address: number | null;
+  readonly messages_per_day_per_address: number | null;
+  readonly daily_model_budget_usd: number | null;
+  readonly hard_cap: boolean;
+  readonly auto_go_live: boolean;
+  readonly publish_on_go_live: boolean;
+  readonly intake_links: string;
+  readonly intake_description: string;
+  readonly intake_is_live: boolean;
+}
+
+export type SettingName = keyof SettingFields & string;
+
+export interface Setting {
+  readonly name: SettingName;
+  readonly kind: 'text' | 'mono' | 'lines' | 'long' | 'number' | 'switch';
+  readonly label: string;
+  readonly hint: string;
+  readonly min?: number;
+  readonly max?: number;
+  readonly step?: number;
+  readonly unit?: string;
+  readonly placeholder?: string;
+}
+
+export interface SettingGroup {
+  readonly title: string;
+  readonly settings: readonly Setting[];
+}
+
+/** A cent. */
+const MONEY_STEP = 0.01;
+const PLATFORM_HINT_MAX_CHARS = 40;
+
+const count = (value: number) => value.toLocaleString('en');
+const onOff = (isOn: boolean) => `Default: ${isOn ? 'on' : 'off'}.`;
+
+export const SETTING_GROUPS: readonly SettingGroup[] = [
+  {
+    title: 'The app',
+    settings: [
+      { name: 'name', kind: 'text', label: 'Name', hint: 'As this console and mails about usage show it.', max: APP_NAME_MAX_CHARS },
+      {
+        name: 'slug',
+        kind: 'mono',
+        label: 'Short name',
+        hint: 'Lowercase words joined by hyphens; no other app has the same.',
+        max: SLUG_MAX_CHARS,
+      },
+      {
+        name: 'platform_hint',
+        kind: 'text',
+        label: 'Built with',
+        hint: 'Told to the coding agent before it looks, such as "web" or "flutter". May be empty.',
+        max: PLATFORM_HINT_MAX_CHARS,
+      },
+    ],
+  },
+  {
+    title: 'Where it runs',
+    settings: [
+      {
+        name: 'allowed_domains',
+        kind: 'lines',
+        label: 'Domains',
+        hint: 'Hosts whose pages may use the keys, one a line: shop.example.com, or *.example.com for all below it. None: any page may.',
+        placeholder: 'shop.example.com',
+      },
+      {
+        name: 'min_sdk',
+        kind: 'lines',
+        label: 'Lowest SDK versions',
+        hint: 'Older builds are told to update. One a line, platform and version. None: every version is served.',
+        placeholder: 'web 0.25.0',
+      },
+    ],
+  },
+  {
+    title: 'People',
+    settings: [
+      {
+        name: 'require_identity',
+        kind: 'switch',
+        label: 'Only people who are signed in',
+        hint: `A turn needs a user id with a valid signature of your backend. ${onOff(DEFAULTS.requireIdentity)}`,
+      },
+      {
+        name: 'record_confirmations',
+        kind: 'switch',
+        label: 'Only recorded confirmations count',
+        hint: `An action runs only when this service recorded that the person agreed. ${onOff(DEFAULTS.recordConfirmations)}`,
+      },
+      {
+        name: 'confirmation_ttl_s',
+        kind: 'number',
+        label: 'How long a confirmation waits',
+        hint: `After that the card is over and nothing happens. Default: ${count(DEFAULTS.confirmationTtlS)} seconds.`,
+        min: CONFIRMATION_TTL_MIN_S,
+        max: CONFIRMATION_TTL_MAX_S,
+        unit: 'seconds',
+      },
+    ],
+  },
+  {
+    title: 'Limits',
+    settings: [
+      {
+        name: 'messages_per_minute',
+        kind: 'number',
+        label: 'Messages a minute',
+        hint: `Of one device, and of one signed-in person on all devices. Default: ${count(DEFAULTS.messagesPerMinute)}.`,
+        min: 1,
+        max: MESSAGES_PER_MINUTE_MAX,
+      },
+      {
+        name: 'messages_per_day',
+        kind: 'number',
+        label: 'Messages a day',
+        hint: `Of the whole app. Default: ${count(DEFAULTS.messagesPerDay)}.`,
+        min: 1,
+        max: MESSAGES_PER_DAY_MAX,
+      },
+      {
+        name: 'messages_per_minute_per_address',
+        kind: 'number',
+        label: 'Messages a minute from one address',
+        hint: `Of everybody behind it who is not signed in. 0: not counted. Default: ${count(DEFAULTS.messagesPerMinutePerAddress)}.`,
+        min: 0,
+        max: MESSAGES_PER_MINUTE_MAX,
+      },
+      {
+        name: 'messages_per_day_per_address',
+        kind: 'number',
+        label: 'Messages a day from one address',
+        hint: 'Likewise. 0: not counted. Default, when empty: a quarter of the messages a day, and at least 10.',
+        min: 0,
+        max: MESSAGES_PER_DAY_MAX,
+        placeholder: 'a quarter',
+      },
+    ],
+  },
+  {
+    title: 'Money',
+    settings: [
+      {
+        name: 'daily_model_budget_usd',
+        kind: 'number',
+        label: 'Model budget a day',
+        hint: 'The assistant stops for the day when it is spent, failed attempts included. Default, when empty: no budget.',
+        min: MONEY_STEP,
+        max: DAILY_BUDGET_MAX_USD,
+        step: MONEY_STEP,
+        unit: 'USD',
+        placeholder: 'no budget',
+      },
+      {
+        name: 'hard_cap',
+        kind: 'switch',
+        label: 'Stop when credit is used up',
+        hint: `Off: the assistant goes on, and the credit is overdrawn. ${onOff(DEFAULTS.hardCap)}`,
+      },
+    ],
+  },
+  {
+    title: 'Going live',
+    settings: [
+      {
+        name: 'auto_go_live',
+        kind: 'switch',
+        label: 'Go live when all checks pass',
+        hint: `Off: somebody presses the button. ${onOff(DEFAULTS.autoGoLive)}`,
+      },
+      {
+        name: 'publish_on_go_live',
+        kind: 'switch',
+        label: 'Publish the drafts when it goes live',
+        hint: `Where nothing was ever published. Off: people get the default look and persona until you publish. ${onOff(DEFAULTS.publishOnGoLive)}`,
+      },
+    ],
+  },
+  {
+    title: 'What is known before setup',
+    settings: [
+      {
+        name: 'intake_description',
+        kind: 'long',
+        label: 'What the app is for',
+        hint: 'The coding agent reads it first.',
+        max: INTAKE_DESCRIPTION_MAX_CHARS,
+      },
+      {
+        name: 'intake_links',
+        kind: 'lines',
+        label: 'Links about it',
+        hint: 'Up to 20, one a line. They become knowledge when a setup session opens.',
+        placeholder: 'https://www.example.com/help',
+      },
+      {
+        name: 'intake_is_live',
+        kind: 'switch',
+        label: 'The app has users already',
+        hint: 'The agent takes more care then, and changes less.',
+      },
+    ],
+  },
+];
+
+export const SETTING_LABELS: Readonly<Record<string, string>> = Object.fromEntries(
+  SETTING_GROUPS.flatMap(({ settings }) => settings.map(({ name, label }) => [name, label])),
+);
+
+export function fieldsOf(app: App): SettingFields {
+  const { intake } = app;
+  return {
+    name: app.name,
+    slug: app.slug,
+    platform_hint: app.platform_hint,
+    allowed_domains: app.allowed_domains.join('\n'),
+    min_sdk: Object.entries(app.min_sdk)
+      .map(([platform, version]) => `${platform} ${version}`)
+      .join('\n'),
+    require_identity: app.require_identity,
+    record_confirmations: app.record_confirmations,
+    confirmation_ttl_s: app.confirmation_ttl_s,
+    messages_per_minute: app.messages_per_minute,
+    messages_per_day: app.messages_per_day,
+    messages_per_minute_per_address: app.messages_per_minute_per_address,
+    messages_per_day_per_address: app.messages_per_day_per_address,
+    daily_model_budget_usd: app.daily_model_budget_usd,
+    hard_cap: app.hard_cap,
+    auto_go_live: app.auto_go_live,
+    publish_on_go_live: app.publish_on_go_live,
+    intake_links: intake.links.join('\n'),
+    intake_description: intake.description,
+    intake_is_live: intake.is_live,
+  };
+}
+
+/** The lines that hold something, trimmed. */
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+const INTAKE = 'intake_';
+
+/** The path that the service gives the field in what it refuses. */
+export function pathOf(name: string): string {
+  return name.startsWith(INTAKE) ? `intake.${name.slice(INTAKE.length)}` : name;
+}
+
+/** The body of the PATCH for what was changed. */
+export function patchOf(changes: Partial<SettingFields>): Record<string, unknown> {
+  const patch: Record<string, unknown> = {};
+  const intake: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(changes)) {
+    if (name === 'min_sdk') {
+      const pairs = linesOf(String(value)).map((line): [string, string] => {
+        const [platform = '', ...version] = line.split(/[\s:=]+/);
+        return [platform, version.join(' ')];
+      });
+      patch.min_sdk = Object.fromEntries(pairs);
+    } else if (name === 'allowed_domains') patch[name] = linesOf(String(value));
+    else if (name === 'intake_links') intake.links = linesOf(String(value));
+    else if (name.startsWith(INTAKE)) intake[name.slice(INTAKE.length)] = value;
+    else patch[name] = value;
+  }
+  return Object.keys(intake).length === 0 ? patch : { ...patch, intake };
+}
