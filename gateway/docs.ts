@@ -31,6 +31,9 @@ const picture = {
   },
 };
 
+/** What a page of the console looks like. */
+const screenshot = { ending: '.png', what: 'picture', headers: { ...HEADERS, 'Content-Type': 'image/png' } };
+
 /** Where the document that SDK authors start with is served. */
 export const RUNTIME_DOCS_PATH = '/docs/runtime.md';
 
@@ -54,7 +57,7 @@ function shelfRoute({ path, ending, what, headers }: Shelf) {
     handle({ params: { name = '' } }) {
       if (!names.includes(name))
         throw new Refusal('not_found', `There is no ${what} of this name in ${path}. There are: ${names.join(', ')}.`);
-      return { kind: 'text', status: 200, body: readFileSync(new URL(name, folder), 'utf8'), headers };
+      return { kind: 'bytes', status: 200, body: readFileSync(new URL(name, folder)), headers };
     },
   });
 }
@@ -63,4 +66,5 @@ export const documentRoutes = [
   shelfRoute({ path: '/docs', ...markdown }),
   shelfRoute({ path: '/docs/specification', ...markdown }),
   shelfRoute({ path: '/docs/images/machines', ...picture }),
+  shelfRoute({ path: '/docs/images/console', ...screenshot }),
 ];

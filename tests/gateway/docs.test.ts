@@ -86,3 +86,15 @@ test('RUN-31: pictures of documents are served as images that may load and run n
     assert.equal((await fetch(`${base}/docs/images/machines/${name}`)).status, 404, name);
   }
 });
+
+test('RUN-31: screenshots of the documents are served as they are', async (t) => {
+  const { base } = await serve(t, documentRoutes);
+  const names = readdirSync(join(folder, 'images', 'console'));
+  assert.ok(names.includes('trace-light.png'));
+  for (const name of names) {
+    const answer = await fetch(`${base}/docs/images/console/${name}`);
+    assert.deepEqual([answer.status, answer.headers.get('Content-Type')], [200, 'image/png'], name);
+    assert.deepEqual(Buffer.from(await answer.arrayBuffer()), readFileSync(join(folder, 'images', 'console', name)), name);
+  }
+  assert.equal((await fetch(`${base}/docs/images/console/other.png`)).status, 404);
+});

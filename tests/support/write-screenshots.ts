@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { type BrowserWorld, openWorld, waitForPage } from '../browser/browser.ts';
 import { type ScriptedChat, startScriptedChat, thread } from '../gateway/runtime/scripted-chat.ts';
 import { HANDSHAKE } from './client.ts';
+import { keepLook, LOOKS, type Look, takeLook } from './component-pictures.ts';
 import { projectRoot } from './project-root.ts';
 import { startService } from './service.ts';
 
@@ -78,7 +79,7 @@ async function take(page: Page, base: string, { name, path, title, before }: Sce
   await page.screenshot({ path: join(FOLDER, `${name}-${colorScheme}.png`), animations: 'disabled' });
 }
 
-/** The demo shop after two questions, and the page of components. */
+/** The demo shop after two questions. */
 async function takeDemo(world: BrowserWorld, colorScheme: 'light' | 'dark'): Promise<void> {
   const { context, page } = await world.open({ viewport: { width: 1_280, height: 860 }, deviceScaleFactor: 1.5, colorScheme });
   const picture = (name: string) => page.screenshot({ path: join(WIDGET_FOLDER, `${name}-${colorScheme}.png`), animations: 'disabled' });
@@ -92,9 +93,6 @@ async function takeDemo(world: BrowserWorld, colorScheme: 'light' | 'dark'): Pro
   await page.locator('assistant-widget .confirm').waitFor();
   await page.locator('assistant-widget [role=log][aria-busy=false]').waitFor();
   await picture('demo');
-  await page.goto(`${world.service.baseUrl}/demo/components?scheme=${colorScheme}`);
-  await page.locator('#form').waitFor();
-  await picture('components');
   await context.close();
 }
 
@@ -105,6 +103,7 @@ try {
   mkdirSync(WIDGET_FOLDER, { recursive: true });
   const demo = await openWorld(end, await startService(end));
   for (const scheme of ['light', 'dark'] as const) await takeDemo(demo, scheme);
+  for (const look of Object.keys(LOOKS) as Look[]) keepLook(look, await takeLook(demo, look));
   const it = await startScriptedChat(end);
   const world = await openWorld(end, it.service);
   const scenes = scenesOf(it.app.appId, await askedTurn(it));
