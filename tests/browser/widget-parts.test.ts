@@ -203,3 +203,24 @@ test('WIDGET-4: it works under a policy that allows its script by hash alone', a
   await say(page, 'Does it?');
   await page.getByText('It works.').waitFor();
 });
+
+test('WIDGET-11: a panel that fills the screen is modal, and Tab goes round in it', async (t) => {
+  const { page: open } = await openShop(t);
+  const page = await open();
+  const panel = page.getByRole('dialog');
+  assert.equal(await panel.getAttribute('aria-modal'), null);
+  await page.setViewportSize({ width: 360, height: 640 });
+  await page.locator('assistant-widget [aria-modal=true]').waitFor();
+  const focused = () => page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.getAttribute('aria-label') ?? '');
+  await field(page).focus();
+  const seen = new Set<string>();
+  for (let n = 0; n < 12; n++) {
+    await page.keyboard.press('Tab');
+    seen.add(await focused());
+  }
+  assert.ok(!seen.has(''), 'the focus never leaves the panel');
+  assert.ok(seen.has('Close') && seen.has('New conversation') && seen.has('Attach a file'), [...seen].join(', '));
+  await page.getByRole('button', { name: 'New conversation' }).focus();
+  await page.keyboard.press('Shift+Tab');
+  assert.notEqual(await focused(), '');
+});

@@ -6,6 +6,7 @@ import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
 import { Thread } from '../thread/thread.tsx';
 import { Logo } from './logo.tsx';
+import { useModal } from './modal-hook.ts';
 import { useTopLayer } from './top-layer-hook.ts';
 import { useVisibleHeight } from './visible-height-hook.ts';
 
@@ -88,6 +89,7 @@ function Panel({ scene }: { readonly scene: Scene }) {
   const person = useStore(scene.panel, (now) => now.person);
   const { isOver, handlers } = useDrop(scene);
   useVisibleHeight(panel);
+  const isModal = useModal(panel, scene.isInline);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && !scene.isInline && !event.defaultPrevented) scene.close();
   };
@@ -97,6 +99,7 @@ function Panel({ scene }: { readonly scene: Scene }) {
       class={`panel${scene.isInline ? ' is-inline' : ''}`}
       role={scene.isInline ? 'region' : 'dialog'}
       aria-labelledby={TITLE_ID}
+      {...(isModal ? { 'aria-modal': true } : {})}
       onKeyDown={onKeyDown}
       {...handlers}
     >
