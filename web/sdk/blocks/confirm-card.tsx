@@ -65,15 +65,14 @@ function Ask({ body, call, around }: { readonly body: Body; readonly call: Call;
   const [typed, setTyped] = useState('');
   const { words, ask } = around;
   const isBusy = call?.phase === 'deciding' || call?.phase === 'editing';
-  const isTyped = word === undefined || plain(typed) === plain(word);
-  const canConfirm = !isBusy && isTyped && editState === 'idle';
-  const submit = (event: Event) => {
+  const mayConfirm = (now: string) => !isBusy && editState === 'idle' && (word === undefined || plain(now) === plain(word));
+  const confirm = (event: Event, now: string) => {
     event.preventDefault();
-    if (canConfirm) ask.confirm(id, word === undefined ? undefined : typed);
+    if (mayConfirm(now)) ask.confirm(id, word === undefined ? undefined : now);
   };
   const [before = '', after = ''] = words.typeToConfirm.split('{word}');
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={(event) => confirm(event, typed)} noValidate>
       {word === undefined ? null : (
         <label class="asked">
           <span class="label">
@@ -89,6 +88,10 @@ function Ask({ body, call, around }: { readonly body: Body; readonly call: Call;
             autoCapitalize="off"
             spellcheck={false}
             onInput={(event) => setTyped(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              // What was typed may not be drawn yet, and the button with it.
+              if (event.key === 'Enter' && !event.isComposing) confirm(event, event.currentTarget.value);
+            }}
           />
         </label>
       )}
@@ -96,7 +99,7 @@ function Ask({ body, call, around }: { readonly body: Body; readonly call: Call;
         <button type="button" class="button is-secondary" disabled={isBusy} onClick={() => ask.decline(id)}>
           {no}
         </button>
-        <button type="submit" class={`button ${risk === 'destructive' ? 'is-danger' : 'is-primary'}`} disabled={!canConfirm}>
+        <button type="submit" class={`button ${risk === 'destructive' ? 'is-danger' : 'is-primary'}`} disabled={!mayConfirm(typed)}>
           {yes}
         </button>
       </div>
