@@ -1,8 +1,17 @@
 /** Console: writes of sync sessions that wait for a person (PROPOSAL-2, PROPOSAL-4). */
+
+import { compareProposal } from '../../actors/configuration/proposal-comparison.ts';
 import { approveProposal, rejectProposal } from '../../actors/configuration/proposals.ts';
 import { rejectProposalBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { listProposals, organisationOfProposal, type Proposal, type ProposalState, readProposal } from '../../storage/setup/proposals.ts';
+import {
+  listProposals,
+  organisationOfProposal,
+  type Proposal,
+  type ProposalState,
+  readProposal,
+  readWrite,
+} from '../../storage/setup/proposals.ts';
 import { proposalToWire, wholeProposalToWire } from '../proposal-wire.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
@@ -50,9 +59,14 @@ export const readProposalRoute = defineRoute({
   caller: 'operator',
   handle({ params }, services) {
     const { organisationId, proposal } = requireProposal(services, params.proposal);
-    const whole = wholeProposalToWire(services.storage.organisation(organisationId), proposal);
-    if (whole === undefined) throw noSuchProposal(proposal.id);
-    return json({ proposal: whole });
+    const db = services.storage.organisation(organisationId);
+    const whole = wholeProposalToWire(db, proposal);
+    const write = readWrite(db, proposal.id);
+    if (whole === undefined || write === undefined) throw noSuchProposal(proposal.id);
+    const rows = { db, appId: proposal.appId, surroundings: services.writes.surroundings };
+    // Once it is decided, what the app has says nothing about it.
+    const comparison = proposal.decidedAtMs === null ? compareProposal(rows, proposal, write) : null;
+    return json({ proposal: { ...whole, comparison } });
   },
 });
 

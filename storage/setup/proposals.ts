@@ -137,6 +137,21 @@ export function findRivals(
   );
 }
 
+/** Ids of the app's waiting proposals of these kinds that are about any of these subjects, from any session, oldest first. */
+export function findOverlapping(
+  db: Connection,
+  sought: { appId: string; kinds: readonly string[]; subjects: readonly string[] },
+): string[] {
+  return readIds(
+    db,
+    `FROM proposals p WHERE p.app_id = :appId AND p.decided_at_ms IS NULL
+       AND p.kind IN (SELECT value FROM json_each(:kinds))
+       AND EXISTS (SELECT 1 FROM json_each(p.subjects) WHERE value IN (SELECT value FROM json_each(:subjects)))
+     ORDER BY p.id`,
+    { ...sought, kinds: JSON.stringify(sought.kinds), subjects: JSON.stringify(sought.subjects) },
+  );
+}
+
 /** How many proposals of the app are undecided. */
 export function countWaitingProposals(db: Connection, appId: string): number {
   return countRows(db, `FROM proposals WHERE app_id = :appId AND state IN ('pending', 'applying')`, { appId });

@@ -41,5 +41,5 @@ export function useResource<Answer>(path: string): Resource<Answer> {
     return () => aborted.abort();
   }, [path, round]);
   const own = held.path === path ? held : undefined;
-  return { answer: own?.answer, error: own?.error, reload: () => again(round + 1) };
+  return { answer: own?.answer, error: own?.error, reload: () => again((count) => count + 1) };
 }

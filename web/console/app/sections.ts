@@ -9,6 +9,7 @@ export interface Section {
 export const SECTIONS: readonly Section[] = [
   { name: '', label: 'Summary' },
   { name: 'setup', label: 'Setup' },
+  { name: 'proposals', label: 'Proposals' },
   { name: 'settings', label: 'Settings' },
 ];
 

@@ -35,16 +35,8 @@ export function OpenSession({ app, isLive, again = false, onOpened }: OpenSessio
       keepCommand(opened.session.id, opened);
       onOpened(opened);
     });
-  return (
-    <section class={again ? 'card card-body' : 'empty'} aria-label="Open a session">
-      {again ? (
-        <h2>Another session</h2>
-      ) : (
-        <p>
-          A coding agent sets this app up: it reads your code, writes look, persona, knowledge, actions and screens, and you watch every
-          step here. You get one command to run; nothing is installed on your machine.
-        </p>
-      )}
+  const choice = (
+    <>
       <fieldset class="setup-kinds">
         <legend class="unseen">What the agent is to do</legend>
         {KINDS.map((one) => (
@@ -68,6 +60,23 @@ export function OpenSession({ app, isLive, again = false, onOpened }: OpenSessio
       <button type="button" class="button primary" disabled={act.isUnderWay} onClick={open}>
         {kind === 'setup' ? 'Open a setup session' : 'Open a sync session'}
       </button>
+    </>
+  );
+  if (again) {
+    return (
+      <section class="card" aria-label="Open a session">
+        <h2>Another session</h2>
+        <div class="card-body">{choice}</div>
+      </section>
+    );
+  }
+  return (
+    <section class="empty" aria-label="Open a session">
+      <p class="setup-lead">
+        A coding agent sets this app up: it reads your code, writes look, persona, knowledge, actions and screens, and you watch every step
+        here. You get one command to run; nothing is installed on your machine.
+      </p>
+      {choice}
     </section>
   );
 }

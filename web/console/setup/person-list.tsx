@@ -17,7 +17,7 @@ function counted(count: number, one: string, many: string): string {
   return count === 1 ? `1 ${one}` : `${count} ${many}`;
 }
 
-function todosOf(app: string, status: StatusAnswer | undefined, waiting: number, session: SetupSession): readonly Todo[] {
+function todosOf(app: string, isLive: boolean, status: StatusAnswer | undefined, waiting: number, session: SetupSession): readonly Todo[] {
   const at = (section: string) => `/console/apps/${encodeURIComponent(app)}/${section}`;
   const needsKey = status?.facts.httpActions.needsKey ?? 0;
   const failed = status?.facts.knowledge.failed ?? 0;
@@ -26,14 +26,20 @@ function todosOf(app: string, status: StatusAnswer | undefined, waiting: number,
     ...(needsKey > 0 ? [{ text: `Enter a key for ${counted(needsKey, 'action', 'actions')}`, href: at('actions') }] : []),
     ...(waiting > 0 ? [{ text: `Decide about ${counted(waiting, 'proposal', 'proposals')}`, href: at('proposals') }] : []),
     ...(failed > 0 ? [{ text: `${counted(failed, 'source', 'sources')} could not be read`, href: at('knowledge') }] : []),
-    ...(status?.go_live.every(({ ok }) => ok) === true
+    ...(!isLive && status?.go_live.every(({ ok }) => ok) === true
       ? [{ text: 'Every check passes: see what people will get', href: at('go-live') }]
       : []),
     ...own,
   ];
 }
 
-export function PersonList({ app, session }: { readonly app: string; readonly session: SetupSession }) {
+export interface PersonListProps {
+  readonly app: string;
+  readonly isLive: boolean;
+  readonly session: SetupSession;
+}
+
+export function PersonList({ app, isLive, session }: PersonListProps) {
   const path = `/apps/${encodeURIComponent(app)}`;
   const status = useResource<StatusAnswer>(`${path}/status`);
   const proposals = useResource<{ readonly proposals: readonly unknown[] }>(`${path}/proposals?status=pending`);
@@ -43,7 +49,7 @@ export function PersonList({ app, session }: { readonly app: string; readonly se
     status.reload();
     proposals.reload();
   }, [moved, session.status]);
-  const todos = todosOf(app, status.answer, proposals.answer?.proposals.length ?? 0, session);
+  const todos = todosOf(app, isLive, status.answer, proposals.answer?.proposals.length ?? 0, session);
   return (
     <section class="card" aria-label="For you to do">
       <h2>For you to do</h2>

@@ -14,6 +14,7 @@ import { StepList } from './step-list.tsx';
 
 export interface SessionViewProps {
   readonly app: string;
+  readonly isLive: boolean;
   readonly id: string;
   readonly step: string | undefined;
   readonly view: 'steps' | 'time';
@@ -24,7 +25,7 @@ export interface SessionViewProps {
   readonly another: ComponentChildren;
 }
 
-export function SessionView({ app, id, step, view, go, onOver, another }: SessionViewProps) {
+export function SessionView({ app, isLive, id, step, view, go, onOver, another }: SessionViewProps) {
   const followed = useSession(id);
   const { session, error } = followed;
   const isEnded = session !== undefined && isOver(session);
@@ -43,7 +44,7 @@ export function SessionView({ app, id, step, view, go, onOver, another }: Sessio
       <div class="setup-side">
         <CommandCard session={session} />
         <Outcome session={session} />
-        <PersonList app={app} session={session} />
+        <PersonList app={app} isLive={isLive} session={session} />
         {isEnded && another}
       </div>
       <section class="card setup-main" aria-label="What the agent does">

@@ -92,6 +92,7 @@ function Sessions({ app, sessions, go }: SessionsProps) {
         <SessionView
           key={id}
           app={app.id}
+          isLive={app.live}
           id={id}
           step={query.step}
           view={query.view === 'time' ? 'time' : 'steps'}

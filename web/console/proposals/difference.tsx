@@ -1,0 +1,83 @@
+/** What is there now beside what would be written, field by field. Everything is text; colours have a swatch beside it. */
+import type { FieldChange, ItemChange } from './proposal.ts';
+import { type TextPart, textSides } from './text-difference.ts';
+
+const CHANGE_SIGNALS: Readonly<Record<ItemChange['change'], string>> = { added: 'is-ok', updated: 'is-accent', archived: 'is-bad' };
+
+export function Difference({ items }: { readonly items: readonly ItemChange[] }) {
+  return (
+    <>
+      {items.map((item) => (
+        <section key={`${item.change} ${item.name}`} class="difference" aria-label={item.name}>
+          <h3>
+            <span class={`chip ${CHANGE_SIGNALS[item.change]}`}>{item.change}</span> <span class="difference-name">{item.name}</span>
+          </h3>
+          {item.fields.length === 0 ? (
+            <p class="hint">Nothing would change: it is read again, or is as it would be.</p>
+          ) : (
+            <table class="sides">
+              <thead>
+                <tr>
+                  <th scope="col">Field</th>
+                  <th scope="col">Now</th>
+                  <th scope="col">{item.change === 'archived' ? 'Afterwards' : 'Would be'}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {item.fields.map((change) => (
+                  <FieldRow key={change.field} change={change} />
+                ))}
+              </tbody>
+            </table>
+          )}
+        </section>
+      ))}
+    </>
+  );
+}
+
+function asText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join('\n');
+  return JSON.stringify(value, null, 2);
+}
+
+function FieldRow({ change: { field, before, after } }: { readonly change: FieldChange }) {
+  const sides = textSides(before === null ? '' : asText(before), after === null ? '' : asText(after));
+  return (
+    <tr>
+      <th scope="row">{field}</th>
+      <Side value={before} parts={sides.before} isOld />
+      <Side value={after} parts={sides.after} />
+    </tr>
+  );
+}
+
+const COLOUR = /^#[0-9a-f]{6}$/i;
+
+function Side({ value, parts, isOld = false }: { readonly value: unknown; readonly parts: readonly TextPart[]; readonly isOld?: boolean }) {
+  if (value === null) {
+    return (
+      <td>
+        <span class="side-none">{isOld ? 'not there' : 'gone'}</span>
+      </td>
+    );
+  }
+  const isColour = typeof value === 'string' && COLOUR.test(value);
+  return (
+    <td>
+      {isColour && (
+        <svg class="swatch" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+          <rect width="16" height="16" rx="4" fill={value} />
+        </svg>
+      )}
+      <span class="side-text">
+        {parts.map(({ text, isOwn }, index) => {
+          const key = `${index} ${text.slice(0, 20)}`;
+          if (!isOwn) return <span key={key}>{text}</span>;
+          return isOld ? <del key={key}>{text}</del> : <ins key={key}>{text}</ins>;
+        })}
+      </span>
+    </td>
+  );
+}

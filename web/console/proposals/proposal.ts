@@ -1,0 +1,67 @@
+/** Proposals as the interface answers them, and their words. */
+
+export interface Proposal {
+  readonly id: string;
+  readonly session_id: string;
+  readonly kind: 'appearance' | 'logo' | 'experience' | 'knowledge' | 'actions' | 'screens';
+  readonly summary: string;
+  readonly bytes: number;
+  readonly status: 'pending' | 'approved' | 'rejected' | 'replaced';
+  readonly reason: string | null;
+  readonly replaced_by: string | null;
+  readonly created_at: string;
+  readonly decided_at: string | null;
+}
+
+export interface FieldChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export interface ItemChange {
+  readonly name: string;
+  readonly change: 'added' | 'updated' | 'archived';
+  readonly fields: readonly FieldChange[];
+}
+
+export interface WholeProposal extends Proposal {
+  readonly write: Readonly<Record<string, unknown>>;
+  readonly comparison: { readonly items: readonly ItemChange[]; readonly outdated: boolean; readonly overlaps: readonly string[] } | null;
+}
+
+export const KIND_LABELS: Readonly<Record<Proposal['kind'], string>> = {
+  appearance: 'Look',
+  logo: 'Logo',
+  experience: 'Persona',
+  knowledge: 'Knowledge',
+  actions: 'Actions',
+  screens: 'Screens',
+};
+
+export const STATUS_SIGNALS: Readonly<Record<Proposal['status'], string>> = {
+  pending: 'is-wait',
+  approved: 'is-ok',
+  rejected: 'is-bad',
+  replaced: '',
+};
+
+function reasonOf(value: unknown): readonly string[] {
+  const reason = (value as { readonly reason?: unknown } | null)?.reason;
+  return typeof reason === 'string' && reason !== '' ? [reason] : [];
+}
+
+/** Why the agent wants it: each reason that it gave, once. */
+export function reasonsOf({ write }: WholeProposal): readonly string[] {
+  const { body, patch, items } = write;
+  const archive = (body as { readonly archive?: unknown } | undefined)?.archive;
+  const lists = [items, archive].flatMap((list) => (Array.isArray(list) ? list : []));
+  return [...new Set([body, patch, ...lists].flatMap(reasonOf))];
+}
+
+/** What approving it leaves to be done. */
+export function afterApproval(kind: Proposal['kind']): string | undefined {
+  return kind === 'appearance' || kind === 'logo' || kind === 'experience'
+    ? 'Approving changes the draft. People get it once you publish.'
+    : 'Approving counts at once, for the next request.';
+}

@@ -1,0 +1,170 @@
+/** Proposals: what agents would write to a live app, one after the other, by keys. */
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso';
+import { useStore } from '../../sdk/store-hook.ts';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { useResource } from '../api/resource.ts';
+import { type App, appAddress, appPath } from '../app/app.ts';
+import { AppPage } from '../app/app-page.tsx';
+import { countProposals, openedApp } from '../app/app-store.ts';
+import { useShortcut } from '../shell/shortcuts.ts';
+import { toast } from '../shell/toasts.tsx';
+import { KIND_LABELS, type Proposal, STATUS_SIGNALS } from './proposal.ts';
+import { ProposalDetail } from './proposal-detail.tsx';
+
+/** As many as may wait at once. */
+const LISTED_MAX = 200;
+
+const SHOWN = ['pending', 'approved', 'rejected', 'replaced'] as const;
+type Shown = (typeof SHOWN)[number];
+
+const SHOWN_LABELS: Readonly<Record<Shown, string>> = {
+  pending: 'Waiting',
+  approved: 'Approved',
+  rejected: 'Rejected',
+  replaced: 'Replaced',
+};
+
+const isShown = (status: string | undefined): status is Shown => SHOWN.some((one) => one === status);
+
+export function ProposalsPage() {
+  const { params, query } = useRoute();
+  const { route } = useLocation();
+  const status = isShown(query.status) ? query.status : 'pending';
+  return (
+    <AppPage
+      title="Proposals"
+      facts="What a coding agent would write to the live app. Nothing of it counts before you approve it."
+      actions={
+        <select
+          class="select"
+          aria-label="Which proposals"
+          value={status}
+          onChange={(event) => route(`${appAddress(params.app ?? '', 'proposals')}?status=${event.currentTarget.value}`)}
+        >
+          {SHOWN.map((one) => (
+            <option key={one} value={one}>
+              {SHOWN_LABELS[one]}
+            </option>
+          ))}
+        </select>
+      }
+    >
+      {(app) => <Proposals key={status} app={app} status={status} />}
+    </AppPage>
+  );
+}
+
+function Proposals({ app, status }: { readonly app: App; readonly status: Shown }) {
+  const { query } = useRoute();
+  const { route } = useLocation();
+  const path = `${appPath(app.id)}/proposals?status=${status}&limit=${LISTED_MAX}`;
+  const { answer, error, reload } = useResource<{ readonly proposals: readonly Proposal[] }>(path);
+  const waiting = useStore(openedApp, (context) => context.waiting);
+  const [round, again] = useState(0);
+  // Somebody else decided, or an agent proposed.
+  useEffect(() => {
+    if (answer !== undefined) reload();
+  }, [waiting]);
+  const proposals = answer?.proposals ?? [];
+  const ordered = status === 'pending' ? proposals : proposals.toReversed();
+  const id = query.proposal ?? ordered[0]?.id;
+  const at = ordered.findIndex((one) => one.id === id);
+  const go = (next: Proposal | undefined) => {
+    const chosen = next === undefined ? '' : `&proposal=${encodeURIComponent(next.id)}`;
+    route(`${appAddress(app.id, 'proposals')}?status=${status}${chosen}`, true);
+  };
+  const show = (next: Proposal | undefined) => {
+    if (next !== undefined) go(next);
+  };
+  const decided = (what: string) => {
+    toast(what);
+    go(ordered[at + 1] ?? ordered[at - 1]);
+    reload();
+    again((count) => count + 1);
+    void countProposals(app.id).catch(() => undefined);
+  };
+  const verdict = useVerdict(id, decided);
+  useShortcut('j', 'Next proposal', () => show(ordered[at + 1]));
+  useShortcut('k', 'Proposal before', () => show(ordered[at - 1]));
+  useShortcut('a', 'Approve the proposal', verdict.approve);
+  useShortcut('r', 'Reject the proposal', () => verdict.setRejecting(true));
+  return (
+    <>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {answer !== undefined && proposals.length === 0 && query.proposal === undefined && <Nothing app={app} status={status} />}
+      {id !== undefined && (
+        <div class="proposals">
+          <ProposalList proposals={ordered} id={id} show={show} label={SHOWN_LABELS[status]} />
+          <ProposalDetail key={id} id={id} round={round} {...verdict} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** What a person says to the proposal `id`. */
+function useVerdict(id: string | undefined, decided: (what: string) => void) {
+  const act = useAct();
+  const [rejecting, setRejecting] = useState<string>();
+  useEffect(() => act.forget(), [id]);
+  const path = `/proposals/${encodeURIComponent(id ?? '')}`;
+  return {
+    act,
+    isRejecting: rejecting !== undefined && rejecting === id,
+    setRejecting: (isRejecting: boolean) => setRejecting(isRejecting ? id : undefined),
+    approve: () =>
+      act.run(async () => {
+        if (id === undefined) return;
+        await ask('POST', `${path}/approve`);
+        decided('Approved.');
+      }),
+    reject: (reason: string) =>
+      act.run(async () => {
+        await ask('POST', `${path}/reject`, reason === '' ? {} : { reason });
+        setRejecting(undefined);
+        decided('Rejected.');
+      }),
+  };
+}
+
+function Nothing({ app, status }: { readonly app: App; readonly status: Shown }) {
+  if (status !== 'pending') return <p class="empty">No proposal was {status}.</p>;
+  return (
+    <div class="empty">
+      <p>Nothing waits for you. When an agent works on a live app, each of its writes comes here and waits for your word.</p>
+      <a class="button" href={appAddress(app.id, 'setup')}>
+        {app.live ? 'Open a sync session' : 'Open a session'}
+      </a>
+    </div>
+  );
+}
+
+interface ProposalListProps {
+  readonly proposals: readonly Proposal[];
+  readonly id: string;
+  readonly show: (proposal: Proposal) => void;
+  readonly label: string;
+}
+
+function ProposalList({ proposals, id, show, label }: ProposalListProps) {
+  return (
+    <nav class="card proposal-list" aria-label={`${label} proposals`}>
+      <ol>
+        {proposals.map((one) => (
+          <li key={one.id}>
+            <button type="button" class="proposal-line" aria-current={one.id === id ? 'true' : undefined} onClick={() => show(one)}>
+              <span class={`chip ${STATUS_SIGNALS[one.status]}`}>{KIND_LABELS[one.kind]}</span>
+              <time dateTime={one.created_at}>
+                {new Date(one.created_at).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'short' })}
+              </time>
+              <span class="proposal-line-text">{one.summary}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
