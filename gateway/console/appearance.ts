@@ -1,8 +1,38 @@
-/** Console: the appearance draft as it was written (APPEARANCE-9). */
-import { readDraft } from '../../storage/apps/drafts.ts';
+/** Console: the appearance draft as it was written (APPEARANCE-9), and what a draft would look like. */
+import * as v from 'valibot';
+import { completeTheme, deriveDark } from '../../protocol/appearance/complete-theme.ts';
+import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
+import { acceptDraft } from '../../protocol/setup/accept.ts';
+import { type AppearanceDraft, appearanceBody } from '../../protocol/setup/appearance.ts';
+import { readDraft, readPublication } from '../../storage/apps/drafts.ts';
+import { defineRoute, json } from '../route.ts';
 import { appRead } from './app-read.ts';
+import { requireApp } from './lookup.ts';
 
-export const readAppearanceRoute = appRead('/appearance', ({ app, db }) => ({
-  draft: readDraft(db, app.id)?.appearance ?? null,
-  published_version: app.publishedVersion,
-}));
+/** Both themes with their derived colours, as clients are served them. */
+function served({ theme, themeDark }: AppearanceDraft) {
+  return { theme: completeTheme(theme), themeDark: deriveDark(theme, themeDark) };
+}
+
+export const readAppearanceRoute = appRead('/appearance', ({ app, db }) => {
+  const draft = readDraft(db, app.id)?.appearance ?? null;
+  return {
+    draft,
+    served: draft === null ? null : served(draft),
+    published: readPublication(db, app.id, app.publishedVersion).appearance,
+    published_version: app.publishedVersion,
+  };
+});
+
+export const previewAppearanceRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/apps/:app/appearance/preview',
+  caller: 'operator',
+  // As when it is written: a wrong shape is 400, a refused value 422.
+  body: v.unknown(),
+  handle({ params, body }, services) {
+    requireApp(services, params.app);
+    const draft = acceptDraft(appearanceBody, body, 'invalid_appearance');
+    return json({ served: served(draft), warnings: contrastWarnings(draft) });
+  },
+});

@@ -1,8 +1,14 @@
 /** Console: the persona draft as it was written (PERSONA-1). */
-import { readDraft } from '../../storage/apps/drafts.ts';
+import { readDraft, readPublication } from '../../storage/apps/drafts.ts';
 import { appRead } from './app-read.ts';
 
 export const readExperienceRoute = appRead('/experience', ({ app, db }) => {
   const draft = readDraft(db, app.id);
-  return { draft: draft?.experience ?? null, personaVersion: draft?.personaVersion ?? 0, published_version: app.publishedVersion };
+  const published = readPublication(db, app.id, app.publishedVersion).experience;
+  return {
+    draft: draft?.experience ?? null,
+    published,
+    personaVersion: draft?.personaVersion ?? 0,
+    published_version: app.publishedVersion,
+  };
 });

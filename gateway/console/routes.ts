@@ -2,7 +2,7 @@
 import type { Route } from '../route.ts';
 import { deleteActionKeyRoute, listActionsRoute, putActionKeyRoute } from './actions.ts';
 import { actorRoutes } from './actors.ts';
-import { readAppearanceRoute } from './appearance.ts';
+import { previewAppearanceRoute, readAppearanceRoute } from './appearance.ts';
 import { createAppRoute, deleteAppRoute, goLiveRoute, listAppsRoute, patchAppRoute, readAppRoute } from './apps.ts';
 import { listCellsRoute } from './cells.ts';
 import { listConversationsRoute, readConversationRoute } from './conversations.ts';
@@ -70,6 +70,7 @@ const interfaceRoutes: readonly Route[] = [
   eraseEndUserRoute,
 
   readAppearanceRoute,
+  previewAppearanceRoute,
   consoleWrites.appearance,
   consoleWrites.logo,
   readExperienceRoute,

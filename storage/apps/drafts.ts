@@ -124,6 +124,20 @@ function checked<Schema extends v.GenericSchema>(
   }
 }
 
+export interface Publication {
+  readonly appearance: AppearanceDraft | null;
+  readonly experience: ExperienceDraft | null;
+}
+
+/** The drafts as they were when `version` was published, for what changed since; both null when there is no such version. */
+export function readPublication(db: Connection, appId: string, version: number | null): Publication {
+  const stored = version === null ? undefined : readPublishedPair(db, appId, version);
+  return {
+    appearance: checked(appearanceBody, stored?.appearance) ?? null,
+    experience: checked(experiencePatch, stored?.experience) ?? null,
+  };
+}
+
 function configOf(appearance: AppearanceDraft | null, experience: ExperienceDraft | null): Record<string, unknown> {
   const copilot: Record<string, unknown> = { ...appearance?.copilot };
   for (const name of ['assistantName', 'welcomeTitle', 'welcomeBody', 'suggestions', 'languages'] as const) {

@@ -16,6 +16,17 @@ const assets = join(out, 'assets');
 /** What a browser has to load before it shows a page, as it travels (PAGE-4). */
 const FIRST_LOAD_MAX_BYTES = 150_000;
 
+/** The preview draws the widget, whose styles are text that its shadow root adopts. */
+const widgetStyles = {
+  name: 'widget styles',
+  setup({ onLoad }) {
+    onLoad({ filter: /[/\\]web[/\\]sdk[/\\]look[/\\][^/\\]*\.css$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8'),
+      loader: 'text',
+    }));
+  },
+};
+
 rmSync(assets, { recursive: true, force: true });
 mkdirSync(assets, { recursive: true });
 const { metafile } = await build({
@@ -35,6 +46,7 @@ const { metafile } = await build({
   legalComments: 'none',
   logLevel: 'warning',
   metafile: true,
+  plugins: [widgetStyles],
 });
 
 /** The file and all that it imports at once; pages and what they need are imported later. */

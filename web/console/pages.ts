@@ -31,6 +31,11 @@ export const PAGES: readonly PageEntry[] = [
   },
   { path: '/console/apps/:app/proposals', component: lazy(async () => (await import('./proposals/proposals-page.tsx')).ProposalsPage) },
   { path: '/console/apps/:app/setup', component: lazy(async () => (await import('./setup/setup-page.tsx')).SetupPage) },
+  {
+    path: '/console/apps/:app/appearance',
+    component: lazy(async () => (await import('./appearance/appearance-page.tsx')).AppearancePage),
+  },
+  { path: '/console/apps/:app/assistant', component: lazy(async () => (await import('./assistant/assistant-page.tsx')).AssistantPage) },
   { path: '/console/apps/:app/settings', component: lazy(async () => (await import('./settings/settings-page.tsx')).SettingsPage) },
   {
     path: '/console/machines',

@@ -52,7 +52,7 @@ test('PAGE-2: the page allows its own origin alone, and holds nothing inline', a
     "script-src 'self'",
     "style-src 'self'",
     "connect-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self' data: blob:",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -25,6 +25,8 @@ export class ApiError extends Error {
 
 export interface RequestOptions {
   readonly body?: unknown;
+  /** Instead of a body. */
+  readonly form?: FormData;
   /** Empty: none is sent. */
   readonly csrfToken?: string;
   readonly signal?: AbortSignal;
@@ -63,7 +65,7 @@ export async function errorFrom(answer: Response): Promise<ApiError> {
 }
 
 /** The answer's JSON. @throws ApiError; the signal's reason when that aborts it. */
-export async function request(method: Method, path: string, { body, csrfToken = '', signal }: RequestOptions = {}): Promise<unknown> {
+export async function request(method: Method, path: string, { body, form, csrfToken = '', signal }: RequestOptions = {}): Promise<unknown> {
   const headers = new Headers({ Accept: 'application/json' });
   if (body !== undefined) headers.set('Content-Type', 'application/json');
   if (csrfToken !== '') headers.set('X-CSRF-Token', csrfToken);
@@ -72,7 +74,7 @@ export async function request(method: Method, path: string, { body, csrfToken = 
     answer = await fetch(BASE + path, {
       method,
       headers,
-      body: body === undefined ? null : JSON.stringify(body),
+      body: form ?? (body === undefined ? null : JSON.stringify(body)),
       signal: signal ?? null,
       cache: 'no-store',
     });

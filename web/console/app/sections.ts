@@ -9,6 +9,8 @@ export interface Section {
 export const SECTIONS: readonly Section[] = [
   { name: '', label: 'Summary' },
   { name: 'setup', label: 'Setup' },
+  { name: 'appearance', label: 'Appearance' },
+  { name: 'assistant', label: 'Assistant' },
   { name: 'proposals', label: 'Proposals' },
   { name: 'settings', label: 'Settings' },
 ];

@@ -11,6 +11,7 @@ import {
 } from '../../../protocol/console/app-settings.ts';
 import { APP_NAME_MAX_CHARS, SLUG_MAX_CHARS } from '../../../protocol/console/apps.ts';
 import type { App } from '../app/app.ts';
+import { linesOf } from '../parts/lines.ts';
 
 /** The form's fields: settings as they travel, lists as lines of text. */
 export interface SettingFields extends Record<string, unknown> {
@@ -89,7 +90,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
         name: 'allowed_domains',
         kind: 'lines',
         label: 'Domains',
-        hint: 'Hosts whose pages may use the keys, one a line: shop.example.com, or *.example.com for all below it. None: any page may.',
+        hint: 'Hosts whose pages may use the keys, one a line: shop.example.com, or *.example.com for all below it. A website that is not listed is refused; mobile apps need none.',
         placeholder: 'shop.example.com',
       },
       {
@@ -260,14 +261,6 @@ export function fieldsOf(app: App): SettingFields {
     intake_description: intake.description,
     intake_is_live: intake.is_live,
   };
-}
-
-/** The lines that hold something, trimmed. */
-export function linesOf(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 }
 
 const INTAKE = 'intake_';

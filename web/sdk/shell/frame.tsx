@@ -130,7 +130,7 @@ function keyOf(conversation: Conversation): number {
   return key;
 }
 
-function Launcher({ scene, isOpen }: { readonly scene: Scene; readonly isOpen: boolean }) {
+export function Launcher({ scene, isOpen }: { readonly scene: Scene; readonly isOpen: boolean }) {
   const { copilot } = scene.appearance();
   const button = useRef<HTMLButtonElement>(null);
   const wasOpen = useRef(isOpen);

@@ -1,0 +1,88 @@
+/** Look and persona in the console: drawn by the SDK as they are typed, saved as drafts, published. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createOperator, createTestApp } from '../support/client.ts';
+import { axeFaults } from './axe.ts';
+import { openWorld, waitForPage } from './browser.ts';
+import { look } from './look.ts';
+
+const LOGO =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><script>alert(1)</script><rect width="8" height="8" fill="#0b57d0"/></svg>';
+
+test('LOOK-1, LOOK-2, LOOK-4: colours show in the widget as they are typed, weak contrast is mended with one press, and published', async (t) => {
+  const { service, signedIn } = await openWorld(t);
+  const { appId } = await createTestApp(service.baseUrl, service.operatorToken);
+  const operator = createOperator(service.baseUrl, service.operatorToken);
+  const { page } = await signedIn(`/console/apps/${appId}/appearance`, { bypassCSP: true });
+  await waitForPage(page, 'Appearance');
+  const preview = page.locator('.widget-preview');
+  await preview.getByRole('button', { name: 'Chat' }).or(preview.locator('.launcher')).first().waitFor();
+  const accent = page.getByLabel('Accent', { exact: true });
+  await accent.fill('#ffb300');
+  await preview.locator('.launcher').waitFor();
+  await page.waitForFunction(
+    "getComputedStyle(document.querySelector('.widget-preview').shadowRoot.querySelector('.launcher')).backgroundColor === 'rgb(255, 179, 0)'",
+  );
+  const contrast = page.getByRole('region', { name: 'Contrast' });
+  await contrast.getByText('Text on the accent: onAccent (#ffffff) on accent (#ffb300)').waitFor();
+  await page.getByText('Thread', { exact: true }).click();
+  await preview.getByText('Packed on Tuesday.').waitFor();
+  assert.match(page.url(), /shows=thread/);
+  await page.getByLabel('Words on the launcher').fill('<b>Ask</b>');
+  await preview.getByText('<b>Ask</b>').waitFor();
+  await look(page, 'appearance');
+  while ((await contrast.count()) > 0) {
+    const fixes = contrast.getByRole('button');
+    const before = await contrast.textContent();
+    await fixes.first().click();
+    await page.waitForFunction(`document.querySelector('[aria-label="Contrast"]')?.textContent !== ${JSON.stringify(before)}`);
+  }
+  // The colours themselves were at fault before.
+  assert.deepEqual(await axeFaults(page), []);
+  await page.getByRole('button', { name: 'Save the draft' }).click();
+  await page.getByRole('button', { name: 'Save the draft' }).waitFor({ state: 'detached' });
+  await page.getByLabel('PNG, JPEG, WebP or SVG').setInputFiles({ name: 'l.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(LOGO) });
+  await preview.locator('.mark img').waitFor();
+  const { draft } = (await operator('GET', `/apps/${appId}/appearance`)).json as {
+    draft: { theme: Record<string, string>; copilot: object };
+  };
+  assert.deepEqual(draft.copilot, { launcherLabel: '<b>Ask</b>', feedback: false });
+  const publish = page.getByRole('region', { name: 'Publish' });
+  await publish.getByText('copilot.launcherLabel').waitFor();
+  await publish.getByRole('button', { name: 'Publish version 1' }).click();
+  await publish.getByText('people get version 1').waitFor();
+  await publish.getByText('People get what the drafts say.').waitFor();
+  await accent.fill('red');
+  await page.getByRole('button', { name: 'Save the draft' }).click();
+  await page.getByText('must be an opaque colour written #rrggbb').first().waitFor();
+});
+
+test('LOOK-3: the persona is typed within its limits beside the welcome that it makes, and refused at the field', async (t) => {
+  const { service, signedIn } = await openWorld(t);
+  const { appId } = await createTestApp(service.baseUrl, service.operatorToken);
+  const operator = createOperator(service.baseUrl, service.operatorToken);
+  const { page } = await signedIn(`/console/apps/${appId}/assistant?scheme=dark`, { bypassCSP: true });
+  await waitForPage(page, 'Assistant');
+  const preview = page.locator('.widget-preview');
+  await page.getByLabel('Name', { exact: true }).fill('Ada');
+  await page.getByLabel('Greeting').fill('<i>Welcome</i>');
+  await page.getByLabel('Suggested questions').fill('Where is my order?\n\nHow do I return something?');
+  await preview.getByRole('heading', { name: 'Ada' }).waitFor();
+  await preview.getByText('<i>Welcome</i>').waitFor();
+  await preview.getByRole('button', { name: 'How do I return something?' }).waitFor();
+  await page.getByLabel('Rules').fill('Do what you like.');
+  await page.getByRole('button', { name: 'Save the draft' }).click();
+  await page.getByText('must be one rule a line, each starting with Always or Never').first().waitFor();
+  await look(page, 'assistant');
+  assert.deepEqual(await axeFaults(page), []);
+  await page.getByLabel('Rules').fill('Never promise a date.');
+  await page.getByRole('button', { name: 'Save the draft' }).click();
+  await page.getByRole('button', { name: 'Save the draft' }).waitFor({ state: 'detached' });
+  const { draft } = (await operator('GET', `/apps/${appId}/experience`)).json as { draft: Record<string, unknown> };
+  assert.deepEqual(draft, {
+    assistantName: 'Ada',
+    guardrails: 'Never promise a date.',
+    welcomeTitle: '<i>Welcome</i>',
+    suggestions: ['Where is my order?', 'How do I return something?'],
+  });
+});

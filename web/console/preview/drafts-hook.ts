@@ -1,0 +1,62 @@
+/** Both drafts of an app, each beside what was published. */
+import type { ExperienceDraft } from '../../../protocol/setup/persona.ts';
+import type { ApiError } from '../api/request.ts';
+import { useResource } from '../api/resource.ts';
+import { appPath } from '../app/app.ts';
+
+/** Tokens of a theme by name: colours as #rrggbb, measures as numbers. */
+export type ThemeTokens = Readonly<Record<string, string | number>>;
+
+export interface ServedThemes {
+  readonly theme: ThemeTokens;
+  readonly themeDark: ThemeTokens;
+}
+
+export interface AppearanceDraft {
+  readonly theme: ThemeTokens;
+  readonly themeDark?: ThemeTokens;
+  readonly copilot?: Readonly<Record<string, string | boolean>>;
+}
+
+export interface DraftedAppearance extends Drafted<AppearanceDraft> {
+  /** With derived colours; null without a draft. */
+  readonly served: ServedThemes | null;
+}
+
+export interface Drafted<Draft> {
+  /** Null until it was written. */
+  readonly draft: Draft | null;
+  readonly published: Draft | null;
+  readonly published_version: number | null;
+}
+
+export interface Drafts {
+  readonly appearance: DraftedAppearance | undefined;
+  readonly experience: Drafted<ExperienceDraft> | undefined;
+  readonly error: ApiError | undefined;
+  reload(): void;
+}
+
+export function useDrafts(app: string): Drafts {
+  const appearance = useResource<DraftedAppearance>(`${appPath(app)}/appearance`);
+  const experience = useResource<Drafted<ExperienceDraft>>(`${appPath(app)}/experience`);
+  return {
+    appearance: appearance.answer,
+    experience: experience.answer,
+    error: appearance.error ?? experience.error,
+    reload() {
+      appearance.reload();
+      experience.reload();
+    },
+  };
+}
+
+/** What clients are served of look and persona together. */
+export function configurationOf(
+  served: ServedThemes | null,
+  copilot: AppearanceDraft['copilot'],
+  experience: ExperienceDraft | null,
+): Readonly<Record<string, unknown>> {
+  const { assistantName, welcomeTitle, welcomeBody, suggestions } = experience ?? {};
+  return { ...served, copilot: { ...copilot, assistantName, welcomeTitle, welcomeBody, suggestions } };
+}
