@@ -37,7 +37,7 @@ import {
   stopSessionRoute,
 } from './setup-sessions.ts';
 import { shellRoutes } from './shell.ts';
-import { appStatusRoute, postSmokeRoute } from './status.ts';
+import { appStatusRoute, postSmokeRoute, readSmokeRoute } from './status.ts';
 import { readCoverageRoute, readNewestTracesRoute, readTracesRoute, traceStreamRoute } from './traces.ts';
 import { consoleWrites } from './writes.ts';
 
@@ -109,6 +109,7 @@ const interfaceRoutes: readonly Route[] = [
 
   appStatusRoute,
   postSmokeRoute,
+  readSmokeRoute,
 
   listCellsRoute,
   ...moveRoutes,

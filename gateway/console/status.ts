@@ -2,9 +2,11 @@
 import { readAppStatus } from '../../actors/setup/app-status.ts';
 import { releaseOf } from '../../actors/setup/release.ts';
 import { readLatestSession } from '../../storage/setup/setup-sessions.ts';
+import { readLatestSmokeRun } from '../../storage/setup/smoke-runs.ts';
 import { smokeRunToWire } from '../http/wire.ts';
 import { defineRoute, json } from '../route.ts';
 import { panelSteps } from '../setup/panel.ts';
+import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
 
 export const appStatusRoute = defineRoute({
@@ -19,6 +21,11 @@ export const appStatusRoute = defineRoute({
     // Null: no agent has set the app up.
     return json({ ...readAppStatus(db, app), release: releaseOf(app), steps: session === undefined ? null : panelSteps(session) });
   },
+});
+
+export const readSmokeRoute = appRead('/smoke', ({ app, db }) => {
+  const run = readLatestSmokeRun(db, app.id);
+  return { run: run === undefined ? null : smokeRunToWire(run) };
 });
 
 export const postSmokeRoute = defineRoute({

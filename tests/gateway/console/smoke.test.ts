@@ -121,6 +121,15 @@ test('SMOKE-7: with the built-in model a configured app passes, from its suggest
   assert.match(run.results[0]?.answer ?? '', /blue parcel/);
 });
 
+test('SMOKE-18: the console reads the latest run and runs nothing', async (t) => {
+  const shop = await startShop(t, undefined, { auto_go_live: false });
+  const latest = async () => (await shop.operator('GET', '/smoke')).json;
+  assert.deepEqual(await latest(), { run: null });
+  await shop.smoke();
+  const run = await shop.smoke();
+  assert.deepEqual(await latest(), { run });
+});
+
 test('SMOKE-7: with the built-in model an app without configuration fails, asked three general questions', async (t) => {
   const shop = await startShop(t);
   const run = await shop.smoke();

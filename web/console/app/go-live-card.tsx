@@ -12,7 +12,7 @@ interface Status {
 }
 
 /** The section to go to for a check that is not met, if there is such a page. */
-const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'golive' };
+const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'go-live' };
 
 function SectionLink({ app, section, label }: { readonly app: App; readonly section: string; readonly label: string }) {
   if (!hasSection(section)) return null;

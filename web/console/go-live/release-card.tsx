@@ -1,0 +1,112 @@
+/** The two steps to people: the drafts are published, and the app goes live. */
+import { useState } from 'preact/hooks';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { type App, appPath } from '../app/app.ts';
+import { readApp } from '../app/app-store.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { toast } from '../shell/toasts.tsx';
+import type { AppStatus } from './status.ts';
+
+export interface ReleaseCardProps {
+  readonly app: App;
+  readonly status: AppStatus;
+  readonly onChange: () => void;
+}
+
+export function ReleaseCard({ app, status, onChange }: ReleaseCardProps) {
+  return (
+    <section class="card" aria-label="To people">
+      <h2>
+        To people <span class={app.live ? 'chip is-ok' : 'chip is-wait'}>{app.live ? 'live' : 'not live yet'}</span>
+      </h2>
+      <div class="card-body">
+        <p>{status.release.note}</p>
+        <Publish app={app} version={status.release.published_version} onChange={onChange} />
+        {app.live ? <LiveSince app={app} /> : <TakeLive app={app} status={status} onChange={onChange} />}
+      </div>
+    </section>
+  );
+}
+
+function LiveSince({ app }: { readonly app: App }) {
+  if (app.live_at === null) return null;
+  const since = new Date(app.live_at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return <p class="hint">Live keys have been served since {since}. To stop that, suspend the app in its settings.</p>;
+}
+
+function Publish({ app, version, onChange }: { readonly app: App; readonly version: number | null; readonly onChange: () => void }) {
+  const act = useAct();
+  const publish = () =>
+    act.run(async () => {
+      const { version: published } = await ask<{ readonly version: number }>('POST', `${appPath(app.id)}/publish`);
+      toast(
+        published === version ? `Version ${published} is what is published: nothing changed since.` : `Version ${published} is published.`,
+      );
+      await readApp(app.id);
+      onChange();
+    });
+  return (
+    <div class="release-step">
+      <h3>1. Publish look and persona</h3>
+      <p class="hint">
+        {version === null ? 'Nothing is published yet. ' : `Version ${version} is published. `}
+        The drafts become what live keys are served. Knowledge, actions and screens need no publishing.
+      </p>
+      <button type="button" class="button" disabled={act.isUnderWay} onClick={publish}>
+        {version === null ? 'Publish the drafts' : `Publish as version ${version + 1}`}
+      </button>
+      {act.error !== undefined && <Problem error={act.error} retry={publish} />}
+    </div>
+  );
+}
+
+function TakeLive({ app, status, onChange }: ReleaseCardProps) {
+  const [isAsked, setAsked] = useState(false);
+  const act = useAct();
+  const open = status.go_live.filter(({ ok }) => !ok);
+  const goLive = () =>
+    act.run(async () => {
+      await ask('POST', `${appPath(app.id)}/go-live`);
+      setAsked(false);
+      await readApp(app.id);
+      onChange();
+    });
+  return (
+    <div class="release-step">
+      <h3>2. Take the app live</h3>
+      <p class="hint">From then on live keys are answered. An open setup session ends; what it wrote stays.</p>
+      <button type="button" class="button primary" disabled={act.isUnderWay} onClick={() => setAsked(true)}>
+        Take the app live
+      </button>
+      {isAsked && (
+        <Dialog title={`Take ${app.name} live`} onClose={() => setAsked(false)}>
+          {open.length === 0 ? (
+            <p>All checks pass. People get the assistant with their next request.</p>
+          ) : (
+            <>
+              <p>{open.length === 1 ? 'One check does not pass:' : `${open.length} checks do not pass:`}</p>
+              <ul class="open-checks">
+                {open.map(({ key, label, detail }) => (
+                  <li key={key}>
+                    <b>{label}</b> {detail}
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+          {act.error !== undefined && <Problem error={act.error} retry={goLive} />}
+          <div class="row">
+            <button type="button" class={open.length === 0 ? 'button primary' : 'button danger'} disabled={act.isUnderWay} onClick={goLive}>
+              {open.length === 0 ? 'Go live' : 'Go live all the same'}
+            </button>
+            <button type="button" class="button" onClick={() => setAsked(false)}>
+              Not yet
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}
