@@ -8,6 +8,7 @@ import type { MoveReceiver } from '../actors/cells/move-receiver.ts';
 import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
 import type { ClusterView } from '../actors/cluster/nodes/view.ts';
 import type { WriteServices } from '../actors/configuration/writes.ts';
+import type { QueryEmbeddings } from '../actors/knowledge/query-embeddings.ts';
 import type { NodeStore } from '../actors/node.ts';
 import type { Pairings } from '../actors/pairing/pairings.ts';
 import type { Setup } from '../actors/setup/setup.ts';
@@ -64,6 +65,8 @@ export interface Services {
   readonly setup: Setup;
   readonly smoke: SmokeRuns;
   readonly pairings: Pairings;
+  /** Absent: knowledge is searched by words alone. */
+  readonly meanings?: QueryEmbeddings | undefined;
   readonly uploads: UploadReceiver;
   /** Absent: large bodies are read on the event loop as small ones are. */
   readonly largeBodies?: LargeBodies;

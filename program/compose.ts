@@ -163,7 +163,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     actors,
     services: {
       ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs, node },
-      demo: config.demo ? { key: demo?.live } : undefined,
+      ...{ meanings: knowledge.meanings, demo: config.demo ? { key: demo?.live } : undefined },
       cluster: composed.view(census),
       counts: composed.counts,
       cells: open?.cells ?? null,

@@ -1,10 +1,8 @@
 /** The passages of the app's knowledge that a turn answers from. */
 import type { Passage } from '../../assistant/models/model.ts';
 import { searchKnowledge } from '../../storage/knowledge/knowledge-search.ts';
+import { PASSAGES_PER_SEARCH } from '../knowledge/explained-search.ts';
 import type { TurnScope } from './scope.ts';
-
-/** Enough to answer from, few enough not to drown the question. */
-const PASSAGES_PER_SEARCH = 6;
 
 /** Settles when the meaning of `text` is known or will not be; undefined when a search need not wait for it. */
 export function prepareSearch({ hasKnowledge, services }: TurnScope, text: string): Promise<void> | undefined {

@@ -11,7 +11,7 @@ import { readExperienceRoute } from './experience.ts';
 import { listFeedbackRoute } from './feedback.ts';
 import { readIdentitySecretRoute, rotateIdentitySecretRoute } from './identity-secret.ts';
 import { createKeyRoute, deleteKeyRoute, listKeysRoute } from './keys.ts';
-import { listKnowledgeRoute } from './knowledge.ts';
+import { listKnowledgeRoute, searchKnowledgeRoute } from './knowledge.ts';
 import { machineRoutes } from './machines.ts';
 import { moveRoutes } from './moves.ts';
 import { nodeRoutes } from './nodes.ts';
@@ -76,6 +76,7 @@ const interfaceRoutes: readonly Route[] = [
   readExperienceRoute,
   consoleWrites.experience,
   listKnowledgeRoute,
+  searchKnowledgeRoute,
   consoleWrites.knowledge,
   listActionsRoute,
   consoleWrites.actions,

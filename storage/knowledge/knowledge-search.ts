@@ -86,20 +86,37 @@ function findByWords(db: Connection, appId: string, text: string, limit: number)
   return [];
 }
 
+/** A passage with why it was found: its place, from 1, in each ranking that has it. */
+export interface RankedPassage extends FoundPassage {
+  readonly wordsRank: number | null;
+  readonly meaningRank: number | null;
+}
+
+/** As `searchKnowledge`, with each passage's place in both rankings. */
+export function rankKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): RankedPassage[] {
+  if (meaning === undefined) {
+    const found = findByWords(db, appId, text, limit);
+    return found.map((passage, at) => ({ ...foundOf(passage, -passage.score), wordsRank: at + 1, meaningRank: null }));
+  }
+  const rankings = [findByWords(db, appId, text, limit * FUSED_DEPTH), nearestChunks(db, appId, meaning, limit * FUSED_DEPTH)];
+  const passages = new Map(rankings.flat().map((passage) => [passage.id, passage]));
+  const [words = [], meanings = []] = rankings.map((ranking) => ranking.map(({ id }) => id));
+  const placeOf = (ids: readonly number[], id: number) => (ids.includes(id) ? ids.indexOf(id) + 1 : null);
+  return fuseRankings([words, meanings])
+    .slice(0, limit)
+    .flatMap(({ id, score }) => {
+      const passage = passages.get(id);
+      const why = { wordsRank: placeOf(words, id), meaningRank: placeOf(meanings, id) };
+      return passage === undefined ? [] : [{ ...foundOf(passage, score), ...why }];
+    });
+}
+
 /**
  * The passages of this app that answer `text` best, at most `limit`: by its words, and by `meaning` when given (then `db` must have been
  * opened for vectors). Never throws for the content of `text`.
  */
 export function searchKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): FoundPassage[] {
-  if (meaning === undefined) return findByWords(db, appId, text, limit).map((passage) => foundOf(passage, -passage.score));
-  const rankings = [findByWords(db, appId, text, limit * FUSED_DEPTH), nearestChunks(db, appId, meaning, limit * FUSED_DEPTH)];
-  const passages = new Map(rankings.flat().map((passage) => [passage.id, passage]));
-  return fuseRankings(rankings.map((ranking) => ranking.map(({ id }) => id)))
-    .slice(0, limit)
-    .flatMap(({ id, score }) => {
-      const passage = passages.get(id);
-      return passage === undefined ? [] : [foundOf(passage, score)];
-    });
+  return rankKnowledge(db, appId, text, limit, meaning).map(({ wordsRank: _, meaningRank: __, ...found }) => found);
 }
 
 /** Whether a search in this app can find anything at all. */

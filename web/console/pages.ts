@@ -37,6 +37,7 @@ export const PAGES: readonly PageEntry[] = [
     component: lazy(async () => (await import('./appearance/appearance-page.tsx')).AppearancePage),
   },
   { path: '/console/apps/:app/assistant', component: lazy(async () => (await import('./assistant/assistant-page.tsx')).AssistantPage) },
+  { path: '/console/apps/:app/knowledge', component: lazy(async () => (await import('./knowledge/knowledge-page.tsx')).KnowledgePage) },
   { path: '/console/apps/:app/settings', component: lazy(async () => (await import('./settings/settings-page.tsx')).SettingsPage) },
   {
     path: '/console/machines',

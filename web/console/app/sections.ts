@@ -11,6 +11,7 @@ export const SECTIONS: readonly Section[] = [
   { name: 'setup', label: 'Setup' },
   { name: 'appearance', label: 'Appearance' },
   { name: 'assistant', label: 'Assistant' },
+  { name: 'knowledge', label: 'Knowledge' },
   { name: 'proposals', label: 'Proposals' },
   { name: 'go-live', label: 'Go live' },
   { name: 'settings', label: 'Settings' },

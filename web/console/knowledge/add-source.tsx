@@ -1,0 +1,100 @@
+/** Adding a text or a link to what the assistant knows, or sending one again. */
+import { KNOWLEDGE_TEXT_MAX_CHARS, KNOWLEDGE_TITLE_MAX_CHARS } from '../../../protocol/limits.ts';
+import { Problem } from '../api/problem.tsx';
+import { SelectField, TextArea, TextField } from '../parts/fields.tsx';
+import { useForm } from '../parts/form-hook.ts';
+import { sendItem } from './send-item.ts';
+
+interface Fields extends Record<string, unknown> {
+  readonly kind: 'url' | 'text';
+  readonly uri: string;
+  readonly title: string;
+  readonly content: string;
+  readonly key: string;
+}
+
+const EMPTY: Fields = { kind: 'url', uri: '', title: '', content: '', key: '' };
+const KINDS = [
+  { value: 'url', label: 'A link: a page, a PDF, a text' },
+  { value: 'text', label: 'A text, typed or pasted' },
+] as const;
+const KEY_MAX_CHARS = 120;
+
+/** `Returns and refunds` → `returns-and-refunds`; of a link its host and path. */
+function derivedKey({ kind, uri, title }: Fields): string {
+  const from = kind === 'text' ? title : uri.replace(/^https?:\/\//i, '');
+  return from
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9/.]+/g, '-')
+    .slice(0, KEY_MAX_CHARS)
+    .replace(/^-/, '')
+    .replace(/-$/, '');
+}
+
+function itemOf(values: Fields): Readonly<Record<string, unknown>> {
+  const key = values.key.trim() === '' ? derivedKey(values) : values.key.trim();
+  if (values.kind === 'text') return { external_key: key, kind: 'text', title: values.title, content: values.content };
+  return { external_key: key, kind: 'url', uri: values.uri.trim(), ...(values.title === '' ? {} : { title: values.title }) };
+}
+
+export function AddSource({ app, onAdded }: { readonly app: string; readonly onAdded: () => void }) {
+  const form = useForm<Fields>(`knowledge-${app}`, EMPTY, async (_, values) => {
+    await sendItem(app, itemOf(values));
+    onAdded();
+  });
+  const { values, set, act } = form;
+  const isText = values.kind === 'text';
+  const isReady = isText ? values.title.trim() !== '' && values.content.trim() !== '' : values.uri.trim() !== '';
+  return (
+    <form
+      class="stack"
+      aria-label="A new source"
+      onSubmit={(event) => {
+        event.preventDefault();
+        form.save();
+      }}
+    >
+      <SelectField label="What it is" value={values.kind} options={KINDS} onChange={(to) => set('kind', to)} />
+      {!isText && (
+        <TextField
+          label="Address"
+          value={values.uri}
+          isMono
+          placeholder="https://www.example.com/help/returns"
+          hint="Read once, in the background. Send it again to have it read anew."
+          onInput={(to) => set('uri', to)}
+        />
+      )}
+      <TextField
+        label={isText ? 'Title' : 'Title, if the page has none'}
+        value={values.title}
+        max={KNOWLEDGE_TITLE_MAX_CHARS}
+        onInput={(to) => set('title', to)}
+      />
+      {isText && (
+        <TextArea
+          label="Text"
+          value={values.content}
+          max={KNOWLEDGE_TEXT_MAX_CHARS}
+          rows={8}
+          hint="Markdown: its headings say what a passage is about."
+          onInput={(to) => set('content', to)}
+        />
+      )}
+      <TextField
+        label="Your own name for it"
+        value={values.key}
+        isMono
+        placeholder={derivedKey(values)}
+        hint="The same name again takes the place of what was there."
+        onInput={(to) => set('key', to)}
+      />
+      {act.error !== undefined && <Problem error={act.error} />}
+      <div class="row">
+        <button type="submit" class="button primary" disabled={!isReady || act.isUnderWay}>
+          {act.isUnderWay ? 'Adding…' : isText ? 'Add the text' : 'Add the link'}
+        </button>
+      </div>
+    </form>
+  );
+}

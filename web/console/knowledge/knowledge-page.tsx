@@ -1,0 +1,94 @@
+/** What an app's assistant knows: its sources with their state, a new one, and what would be read for a question. */
+import { useState } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
+import { Problem } from '../api/problem.tsx';
+import type { App } from '../app/app.ts';
+import { AppPage } from '../app/app-page.tsx';
+import { replaceAddress } from '../shell/address.ts';
+import { AddSource } from './add-source.tsx';
+import { SearchCard } from './search-card.tsx';
+import { SourceTable } from './source-table.tsx';
+import { type Source, type SourceStatus, useSources } from './sources-hook.ts';
+
+const STATUSES: readonly SourceStatus[] = ['indexed', 'pending', 'indexing', 'failed', 'archived'];
+
+export function KnowledgePage() {
+  return <AppPage title="Knowledge">{(app) => <Knowledge app={app} />}</AppPage>;
+}
+
+function matches(source: Source, words: string, status: string): boolean {
+  if (status !== '' && source.status !== status) return false;
+  const text = `${source.title} ${source.uri ?? ''} ${source.external_key}`.toLowerCase();
+  return text.includes(words.trim().toLowerCase());
+}
+
+function Knowledge({ app }: { readonly app: App }) {
+  const { query } = useRoute();
+  const { sources, error, reload } = useSources(app.id);
+  const [words, type] = useState(query.find ?? '');
+  const [status, choose] = useState(query.status ?? '');
+  const found = sources?.filter((source) => matches(source, words, status)) ?? [];
+  return (
+    <>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {sources !== undefined && sources.length > 0 && (
+        <>
+          <SearchCard app={app.id} />
+          <section class="card" aria-label="What it knows">
+            <h2>
+              Sources <small>{sources.length.toLocaleString('en')}</small>
+            </h2>
+            <div class="card-form is-wide row">
+              <input
+                class="input grows"
+                type="search"
+                aria-label="Find a source"
+                placeholder="Find by title, address or name"
+                value={words}
+                onInput={(event) => {
+                  type(event.currentTarget.value);
+                  replaceAddress({ find: event.currentTarget.value || undefined });
+                }}
+              />
+              <select
+                class="select"
+                aria-label="State"
+                value={status}
+                onChange={(event) => {
+                  choose(event.currentTarget.value);
+                  replaceAddress({ status: event.currentTarget.value || undefined });
+                }}
+              >
+                <option value="">all states</option>
+                {STATUSES.map((each) => (
+                  <option key={each} value={each}>
+                    {each} ({sources.filter((source) => source.status === each).length})
+                  </option>
+                ))}
+              </select>
+            </div>
+            {found.length === 0 ? (
+              <p class="card-empty">None is like that.</p>
+            ) : (
+              <SourceTable app={app.id} sources={found} onChanged={reload} />
+            )}
+          </section>
+        </>
+      )}
+      {sources !== undefined && (
+        <section class="card" aria-label="Add a source">
+          <h2>{sources.length === 0 ? 'Add the first source' : 'Add a source'}</h2>
+          <div class="card-form">
+            {sources.length === 0 && (
+              <p class="hint">
+                The assistant answers from what stands here, and says so when nothing does. Setup adds the pages that it finds; begin by
+                hand with the page that people ask about most.
+              </p>
+            )}
+            <AddSource app={app.id} onAdded={reload} />
+          </div>
+        </section>
+      )}
+    </>
+  );
+}
