@@ -27,7 +27,7 @@ import {
 import { openPairingRoute, pairingStreamRoute, readPairingRoute } from './pairings.ts';
 import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProposalRoute } from './proposals.ts';
 import { publishRoute } from './publish.ts';
-import { listScreensRoute } from './screens.ts';
+import { listScreensRoute, readManifestRoute } from './screens.ts';
 import {
   listSessionsRoute,
   openSessionRoute,
@@ -83,6 +83,7 @@ const interfaceRoutes: readonly Route[] = [
   putActionKeyRoute,
   deleteActionKeyRoute,
   listScreensRoute,
+  readManifestRoute,
   consoleWrites.screens,
   publishRoute,
 

@@ -1,5 +1,6 @@
-/** Console: the screens declared for an app (SCREEN-2). */
+/** Console: the screens declared for an app, and what its build registers (SCREEN-2). */
 import { timestamp } from '../../protocol/timestamp.ts';
+import { latestManifest } from '../../storage/apps/manifests.ts';
 import {
   countPlanned,
   countScreens,
@@ -29,4 +30,9 @@ export const listScreensRoute = appRead('/screens', ({ app, db }, query) => {
   const registered = registeredScreens(db, app.id);
   const facts = { declared: countScreens(db, app.id), planned: countPlanned(db, app.id, registered), missing: screensMissing(db, app.id) };
   return { facts, screens: items.map((screen) => screenToWire(screen, registered)), next };
+});
+
+export const readManifestRoute = appRead('/manifest', ({ app, db }) => {
+  const latest = latestManifest(db, app.id);
+  return { manifest: latest === undefined ? null : { sdk: latest.sdk, hash: latest.hash, document: latest.document } };
 });

@@ -129,3 +129,25 @@ test('CONSOLE-7: GET …/screens: pages follow each other by name', async (t) =>
   const rest = await list(`?limit=3&after=${first.next}`);
   assert.deepEqual([names(rest), rest.next], [['d'], null]);
 });
+
+test('SCREEN-5: the console shows what the latest build registered', async (t) => {
+  const { console, build } = await shop(t);
+  const read = async () =>
+    (await console('GET', '/manifest')).json as {
+      manifest: { sdk: string; document: { routes: { name: string; title: string }[] } } | null;
+    };
+  assert.equal((await read()).manifest, null);
+  await build('1', ['home', 'cart']);
+  const { manifest } = await read();
+  const titles = manifest?.document.routes.map(({ name, title }) => [name, title]);
+  assert.deepEqual(
+    [manifest?.sdk, titles],
+    [
+      'web/0.50.0',
+      [
+        ['home', 'A route'],
+        ['cart', 'A route'],
+      ],
+    ],
+  );
+});

@@ -35,10 +35,22 @@ export interface RequestOptions {
 const BASE = '/console/api';
 
 interface ErrorBody {
+  /** A batch of which nothing was saved says of each item why (SETUP-30). */
+  readonly results?: readonly { readonly external_key?: unknown; readonly error?: unknown }[];
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly details?: unknown };
 }
 
+function itemError(status: number, results: NonNullable<ErrorBody['results']>, requestId: string | null): ApiError {
+  const details = results.flatMap(({ external_key: key, error }) =>
+    typeof error === 'string' ? [{ path: String(key ?? ''), message: error }] : [],
+  );
+  const [first] = details;
+  const more = details.length > 1 ? { details } : {};
+  return new ApiError('refused_items', first?.message ?? 'Nothing was saved.', status, { requestId, ...more });
+}
+
 function errorOf(status: number, body: ErrorBody | undefined, requestId: string | null): ApiError {
+  if (Array.isArray(body?.results)) return itemError(status, body.results, requestId);
   const code = body?.error?.code;
   const message = body?.error?.message;
   const details = body?.error?.details;

@@ -12,6 +12,7 @@ export const SECTIONS: readonly Section[] = [
   { name: 'appearance', label: 'Appearance' },
   { name: 'assistant', label: 'Assistant' },
   { name: 'knowledge', label: 'Knowledge' },
+  { name: 'actions', label: 'Actions and screens' },
   { name: 'proposals', label: 'Proposals' },
   { name: 'go-live', label: 'Go live' },
   { name: 'settings', label: 'Settings' },

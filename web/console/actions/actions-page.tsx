@@ -1,0 +1,143 @@
+/** Actions and screens: what was declared beside what the build registers. */
+import { useLocation, useRoute } from 'preact-iso';
+import { Problem } from '../api/problem.tsx';
+import { useResource } from '../api/resource.ts';
+import { type App, appAddress, appPath } from '../app/app.ts';
+import { AppPage } from '../app/app-page.tsx';
+import {
+  actionMark,
+  type DeclaredAction,
+  type DeclaredScreen,
+  definitionOf,
+  type Manifest,
+  type Mark,
+  type Row,
+  rowsOf,
+  screenMark,
+} from './declared.ts';
+import { DeclaredTable } from './declared-table.tsx';
+import { DefinitionCard, type Kind, NEW_ITEM } from './definition-card.tsx';
+import { KeyCard } from './key-card.tsx';
+
+/** An app has 200 actions in service; archived ones may come on top, and are left out here. */
+const LISTED_MAX = 200;
+
+export function ActionsPage() {
+  const { params, query } = useRoute();
+  const { route } = useLocation();
+  const kind: Kind = query.show === 'screens' ? 'screens' : 'actions';
+  return (
+    <AppPage
+      title="Actions and screens"
+      facts="What the assistant can do and where it can lead. Declared here or by an agent, or registered by the app's own build."
+      actions={
+        <fieldset class="choice">
+          <legend class="unseen">What is shown</legend>
+          {(['actions', 'screens'] as const).map((value) => (
+            <label key={value} class="choice-part">
+              <input
+                type="radio"
+                name="show"
+                checked={kind === value}
+                onChange={() => route(`${appAddress(params.app ?? '', 'actions')}?show=${value}`)}
+              />
+              {value === 'actions' ? 'Actions' : 'Screens'}
+            </label>
+          ))}
+        </fieldset>
+      }
+    >
+      {(app) => <Declared key={kind} app={app} kind={kind} />}
+    </AppPage>
+  );
+}
+
+interface Lists {
+  readonly actions?: readonly DeclaredAction[];
+  readonly screens?: readonly DeclaredScreen[];
+}
+
+function Declared({ app, kind }: { readonly app: App; readonly kind: Kind }) {
+  const { query } = useRoute();
+  const { route } = useLocation();
+  const list = useResource<Lists>(`${appPath(app.id)}/${kind}?limit=${LISTED_MAX}`);
+  const built = useResource<{ readonly manifest: Manifest | null }>(`${appPath(app.id)}/manifest`);
+  const problem = list.error ?? built.error;
+  const show = (item: string | undefined) =>
+    route(`${appAddress(app.id, 'actions')}?show=${kind}${item === undefined ? '' : `&item=${encodeURIComponent(item)}`}`);
+  const reload = () => {
+    list.reload();
+    built.reload();
+  };
+  const document = built.answer?.manifest?.document;
+  const rows: readonly Row<DeclaredAction | DeclaredScreen>[] =
+    kind === 'actions'
+      ? rowsOf(list.answer?.actions ?? [], document?.actions ?? [])
+      : rowsOf(list.answer?.screens ?? [], document?.routes ?? []);
+  const markOf = (row: Row<DeclaredAction | DeclaredScreen>): Mark =>
+    kind === 'actions' ? actionMark(row as Row<DeclaredAction>) : screenMark(row as Row<DeclaredScreen>);
+  return (
+    <>
+      {problem !== undefined && <Problem error={problem} retry={reload} />}
+      {list.answer !== undefined && built.answer !== undefined && (
+        <div class="declared">
+          <DeclaredTable kind={kind} rows={rows} markOf={markOf} chosen={query.item} show={show} sdk={built.answer.manifest?.sdk} />
+          <Chosen app={app} kind={kind} item={query.item} rows={rows} markOf={markOf} show={show} onChange={reload} />
+        </div>
+      )}
+    </>
+  );
+}
+
+interface ChosenProps {
+  readonly app: App;
+  readonly kind: Kind;
+  readonly item: string | undefined;
+  readonly rows: readonly Row<DeclaredAction | DeclaredScreen>[];
+  readonly markOf: (row: Row<DeclaredAction | DeclaredScreen>) => Mark;
+  readonly show: (item: string | undefined) => void;
+  readonly onChange: () => void;
+}
+
+function Chosen({ app, kind, item, rows, markOf, show, onChange }: ChosenProps) {
+  if (item === undefined) return null;
+  const row = rows.find(({ name }) => name === item);
+  if (item !== NEW_ITEM && row === undefined) return <p class="empty">There is no {item} in service any more.</p>;
+  const declared = row?.declared;
+  return (
+    <div class="declared-side">
+      {row !== undefined && (
+        <section class="card" aria-label={row.name}>
+          <h2>
+            <code>{row.name}</code> <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span>
+          </h2>
+          <div class="card-body">
+            <p class="hint">{markOf(row).what}</p>
+            {row.build !== undefined && (
+              <details open={declared === undefined}>
+                <summary>As the build registers it</summary>
+                <pre class="definition">{JSON.stringify(row.build, null, 2)}</pre>
+              </details>
+            )}
+          </div>
+        </section>
+      )}
+      {declared !== undefined && 'needs_key' in declared && declared.needs_key !== null && (
+        <KeyCard key={declared.name} app={app} action={declared} onChange={onChange} />
+      )}
+      {(declared !== undefined || item === NEW_ITEM) && (
+        <DefinitionCard
+          key={item}
+          app={app}
+          kind={kind}
+          item={item}
+          definition={declared === undefined ? undefined : definitionOf(declared)}
+          onSaved={(name) => {
+            onChange();
+            show(name);
+          }}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+/** Actions and screens as they were declared and as a build registers them, side by side by their names. */
+
+export type Definition = Readonly<Record<string, unknown>>;
+
+export interface DeclaredAction {
+  readonly external_key: string;
+  readonly name: string;
+  readonly description: string;
+  readonly method: string;
+  readonly risk: string;
+  readonly needs_key: { readonly kind: string; readonly name?: string; readonly note?: string } | null;
+  readonly host: string;
+  readonly has_key: boolean;
+  readonly enabled: boolean;
+  readonly origin: string;
+  readonly archived_at: string | null;
+}
+
+export interface DeclaredScreen {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly planned: boolean;
+  readonly origin: string;
+  readonly archived_at: string | null;
+}
+
+export interface Manifest {
+  readonly sdk: string;
+  readonly document: {
+    readonly actions: readonly (Definition & { readonly name: string; readonly description: string; readonly risk?: string })[];
+    readonly routes: readonly (Definition & { readonly name: string; readonly title: string })[];
+  };
+}
+
+/** One name, on either side or on both. */
+export interface Row<Declared> {
+  readonly name: string;
+  readonly declared: Declared | undefined;
+  readonly build: Definition | undefined;
+}
+
+/** Rows of what is in service, by name. */
+export function rowsOf<Declared extends { readonly name: string; readonly archived_at: string | null }>(
+  declared: readonly Declared[],
+  build: readonly (Definition & { readonly name: string })[],
+): readonly Row<Declared>[] {
+  const inService = declared.filter(({ archived_at: at }) => at === null);
+  const names = [...new Set([...inService, ...build].map(({ name }) => name))].sort();
+  return names.map((name) => ({
+    name,
+    declared: inService.find((one) => one.name === name),
+    build: build.find((one) => one.name === name),
+  }));
+}
+
+/** What the service adds to a definition that was declared. */
+const ADDED: ReadonlySet<string> = new Set([
+  'id',
+  'host',
+  'has_key',
+  'enabled',
+  'planned',
+  'origin',
+  'reason',
+  'archived_at',
+  'created_at',
+  'updated_at',
+]);
+
+/** What was declared, as it can be sent again. */
+export function definitionOf(declared: object): Definition {
+  return Object.fromEntries(Object.entries(declared).filter(([name, value]) => !ADDED.has(name) && value !== null));
+}
+
+/** Whether a build says nothing there: it may leave out what a declaration has. */
+function isUnsaid(value: unknown): boolean {
+  return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+}
+
+/** Names of the fields that both sides have, and with other values. */
+export function differing({ declared, build }: Row<object>): readonly string[] {
+  if (declared === undefined || build === undefined) return [];
+  const own: Definition = { ...declared };
+  const both = Object.keys(build).filter((name) => Object.hasOwn(own, name) && name !== 'params' && !isUnsaid(build[name]));
+  return both.filter((name) => JSON.stringify(own[name]) !== JSON.stringify(build[name]));
+}
+
+export interface Mark {
+  readonly word: string;
+  readonly signal: string;
+  /** What it means, and what to do. */
+  readonly what: string;
+}
+
+export function actionMark(row: Row<DeclaredAction>): Mark {
+  const { declared, build } = row;
+  if (declared === undefined) {
+    return {
+      word: 'in the build',
+      signal: 'is-ok',
+      what: 'The app itself runs it. It is changed in the app, and registered with its next start.',
+    };
+  }
+  if (build !== undefined)
+    return { word: 'in both', signal: 'is-wait', what: "The build's own action goes first. Archive this one, or rename it." };
+  if (!declared.enabled) return { word: 'waits for a key', signal: 'is-wait', what: 'It is off until its key is entered.' };
+  return { word: 'on', signal: 'is-ok', what: `The service calls ${declared.host} for it.` };
+}
+
+export function screenMark(row: Row<DeclaredScreen>): Mark {
+  const { declared, build } = row;
+  if (declared === undefined)
+    return { word: 'only in the build', signal: 'is-accent', what: 'It works. Declare it, so that a build that loses it is noticed.' };
+  if (build === undefined) {
+    return declared.planned
+      ? { word: 'planned', signal: 'is-wait', what: 'No build registers it yet. Register it in the app and start it once, or archive it.' }
+      : { word: 'missing', signal: 'is-bad', what: 'An earlier build registers it, the latest does not.' };
+  }
+  const fields = differing(row);
+  if (fields.length > 0)
+    return { word: 'differs', signal: 'is-wait', what: `Another one in the build: ${fields.join(', ')}. The build's counts.` };
+  return { word: 'in both', signal: 'is-ok', what: 'The latest build registers it.' };
+}

@@ -1,0 +1,73 @@
+/** The shared key of an action: it goes in and never comes out. */
+import { useState } from 'preact/hooks';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { type App, appPath } from '../app/app.ts';
+import { toast } from '../shell/toasts.tsx';
+import type { DeclaredAction } from './declared.ts';
+
+export interface KeyCardProps {
+  readonly app: App;
+  readonly action: DeclaredAction;
+  readonly onChange: () => void;
+}
+
+/** Where the key travels, in words. */
+function placeOf({ needs_key: key }: DeclaredAction): string {
+  if (key === null || key.kind === 'bearer') return 'as a bearer in Authorization';
+  return key.kind === 'query' ? `as ${key.name ?? ''} in the address` : `in the header ${key.name ?? ''}`;
+}
+
+export function KeyCard({ app, action, onChange }: KeyCardProps) {
+  const [value, type] = useState('');
+  const act = useAct();
+  const path = `${appPath(app.id)}/actions/${encodeURIComponent(action.name)}/key`;
+  const enter = () =>
+    act.run(async () => {
+      const { host, actions } = await ask<{ readonly host: string; readonly actions: readonly string[] }>('PUT', path, { value });
+      type('');
+      toast(`The key of ${host} is kept. On now: ${actions.join(', ')}.`);
+      onChange();
+    });
+  const remove = () =>
+    act.run(async () => {
+      await ask('DELETE', path);
+      toast('The key is gone, and what needs it is off.');
+      onChange();
+    });
+  return (
+    <section class="card" aria-label="Key">
+      <h2>
+        Key <span class={action.has_key ? 'chip is-ok' : 'chip is-wait'}>{action.has_key ? 'entered' : 'not entered'}</span>
+      </h2>
+      <form
+        class="card-body"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (value !== '') enter();
+        }}
+      >
+        <p class="hint">
+          {`For ${action.host}, sent ${placeOf(action)}. Every action of that host that needs a key uses it. It is stored encrypted and shown nowhere.`}
+        </p>
+        {action.needs_key?.note !== undefined && <p class="said-note">{action.needs_key.note}</p>}
+        <label class="key-field">
+          <span>{action.has_key ? 'Another key' : 'Key'}</span>
+          <input class="input mono" type="password" autocomplete="off" value={value} onInput={(event) => type(event.currentTarget.value)} />
+        </label>
+        {act.error !== undefined && <Problem error={act.error} />}
+        <div class="row">
+          <button type="submit" class="button primary" disabled={value === '' || act.isUnderWay}>
+            Enter the key
+          </button>
+          {action.has_key && (
+            <button type="button" class="button danger" disabled={act.isUnderWay} onClick={remove}>
+              Take the key away
+            </button>
+          )}
+        </div>
+      </form>
+    </section>
+  );
+}
