@@ -9,8 +9,10 @@ import { type RatingRow, readRatings } from '../../storage/conversations/ratings
 import {
   type ConversationHead,
   listConversations,
+  listNewestOfPerson,
   type MessageTurn,
   readConversationHead,
+  readConversationOfRequest,
   readTranscriptPage,
   readTurnsOfMessages,
 } from '../../storage/conversations/transcripts.ts';
@@ -27,6 +29,9 @@ import { newestLimit, nextOf, pageKey } from './pages.ts';
 /** Opening a file for every organisation takes time; beyond these the caller says which app it is about. */
 const ORGANISATIONS_SEARCHED = 100;
 
+/** The newest turns that a request is looked for in: some milliseconds. */
+const REQUESTS_SEARCHED = 50_000;
+
 const DEVICE_SHOWN_CHARS = 4;
 
 /** The end of a device id. With the whole id and a key, which is public, the conversation could be read with its personal data. */
@@ -41,6 +46,8 @@ function headToWire(head: ConversationHead) {
     channel: head.channel,
     device: shownDevice(head.deviceId),
     end_user_id: head.endUserId,
+    external_user_id: head.externalUserId,
+    turn_state: head.turnState,
     messages: head.messages,
     created_at: timestamp(head.createdAtMs),
     updated_at: timestamp(head.updatedAtMs),
@@ -55,7 +62,16 @@ function channelOf(query: URLSearchParams): Channel | null {
 
 export const listConversationsRoute = appRead('/conversations', ({ app, db }, query) => {
   const limit = newestLimit(query);
-  const { conversations, next } = listConversations(db, app.id, { channel: channelOf(query), before: pageKey(query), limit });
+  const [person, request] = [query.get('end_user_id'), query.get('request_id')];
+  if (request !== null) {
+    const found = readConversationOfRequest(db, app.id, request, REQUESTS_SEARCHED);
+    return { conversations: found === undefined ? [] : [headToWire(found)], next: null };
+  }
+  const before = pageKey(query);
+  const { conversations, next } =
+    person === null
+      ? listConversations(db, app.id, { channel: channelOf(query), before, limit })
+      : listNewestOfPerson(db, app.id, person, before, limit);
   return { conversations: conversations.map(headToWire), next: nextOf(next) };
 });
 

@@ -19,6 +19,10 @@ const conversationHead = columns({
   /** '' when the caller had no device header. */
   deviceId: text,
   endUserId: orNull(text),
+  /** As the app names the person; null of nobody in particular. */
+  externalUserId: orNull(text).from('(SELECT external_user_id FROM end_users WHERE end_users.id = conversations.end_user_id)'),
+  /** The state of its newest turn; null before the first. */
+  turnState: orNull(text).from('(SELECT state FROM turns WHERE conversation_id = conversations.id ORDER BY turns.id DESC LIMIT 1)'),
   messages: integer.from(
     `coalesce((SELECT ordinal FROM messages
        WHERE no = 2 * (SELECT max(turns.id) FROM turns WHERE conversation_id = conversations.id) + 1), 0)`,
@@ -55,6 +59,34 @@ export function listConversations(
   if (channel === null) return { conversations, next: null };
   const scanned = conversationPlace.get(db, `${PAGE} LIMIT 1 OFFSET :skipped`, { appId, atMs, key, skipped: SCANNED_MAX - 1 });
   return { conversations, next: scanned === undefined ? null : { atMs: scanned.updatedAtMs, key: scanned.id } };
+}
+
+/** Up to `limit` conversations of one person of an app, the most recently active first. */
+export function listNewestOfPerson(
+  db: Connection,
+  appId: string,
+  endUserId: string,
+  before: PageKey | null,
+  limit: number,
+): ConversationsPage {
+  const { atMs, key } = pageStart(before);
+  const from = `FROM conversations WHERE end_user_id = :endUserId AND app_id = :appId AND ${afterPage('updated_at_ms', 'id')} LIMIT :limit`;
+  const conversations = conversationHead.all(db, from, { appId, endUserId, atMs, key, limit });
+  const last = conversations.length === limit ? conversations.at(-1) : undefined;
+  return { conversations, next: last === undefined ? null : { atMs: last.updatedAtMs, key: last.id } };
+}
+
+const turnConversation = columns({ conversationId: text });
+
+/** The conversation that a request of this id, or a turn of this id, was of; among the newest `within` turns of the organisation. */
+export function readConversationOfRequest(db: Connection, appId: string, id: string, within: number): ConversationHead | undefined {
+  const found = turnConversation.get(
+    db,
+    `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND (request_id = :id OR turn_id = :id) AND app_id = :appId
+     ORDER BY turns.id DESC LIMIT 1`,
+    { appId, id, within },
+  );
+  return found === undefined ? undefined : readConversationHead(db, found.conversationId);
 }
 
 const personConversation = columns({ id: text, deviceId: text, createdAtMs: integer, updatedAtMs: integer });

@@ -39,6 +39,14 @@ export const PAGES: readonly PageEntry[] = [
   },
   { path: '/console/apps/:app/assistant', component: lazy(async () => (await import('./assistant/assistant-page.tsx')).AssistantPage) },
   { path: '/console/apps/:app/knowledge', component: lazy(async () => (await import('./knowledge/knowledge-page.tsx')).KnowledgePage) },
+  {
+    path: '/console/apps/:app/conversations',
+    component: lazy(async () => (await import('./conversations/conversations-page.tsx')).ConversationsPage),
+  },
+  {
+    path: '/console/apps/:app/conversations/:conversation',
+    component: lazy(async () => (await import('./conversations/conversation-page.tsx')).ConversationPage),
+  },
   { path: '/console/apps/:app/settings', component: lazy(async () => (await import('./settings/settings-page.tsx')).SettingsPage) },
   {
     path: '/console/machines',

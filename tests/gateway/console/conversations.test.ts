@@ -53,6 +53,8 @@ test('CONSOLE-18: a row of GET /apps/:app/conversations, with the last four char
     channel: 'live',
     device: 'beef',
     end_user_id: null,
+    external_user_id: null,
+    turn_state: 'completed',
     messages: 2,
     created_at: new Date(START + 5).toISOString(),
     updated_at: new Date(START + 5).toISOString(),
@@ -159,4 +161,28 @@ test('CONSOLE-19: a conversation is found without naming its app, unless there a
   assert.equal((await app.console('GET', `/conversations/${conversationId}`)).status, 200);
   assertRefused(await app.console('GET', '/conversations/cnv_missing'), 400, 'invalid_request', /\?app=/);
   assert.equal((await app.console('GET', `/conversations/${conversationId}?app=${app.appId}`)).status, 200);
+});
+
+test('SAID-1: conversations of one person, and the one that a request or a turn was of', async (t) => {
+  const app = await serveAnsweredApp(t);
+  const { conversationId } = converse(app, { atMs: START });
+  const newer = converse(app, { atMs: START + 1_000 }).conversationId;
+  const [turn] = app.rows((db) =>
+    db
+      .statement('SELECT turn_id AS turnId, request_id AS requestId FROM turns WHERE conversation_id = :conversationId')
+      .all({ conversationId }),
+  ) as { turnId: string; requestId: string }[];
+  assert.deepEqual(ids(await page(app, `?request_id=${turn?.turnId}`)), [conversationId]);
+  // The rows of both have the same request id here: the newer one is meant.
+  assert.deepEqual(ids(await page(app, `?request_id=${turn?.requestId}`)), [newer]);
+  assert.deepEqual(ids(await page(app, '?request_id=none')), []);
+  app.rows((db) => {
+    db.statement(
+      `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, traits, created_at_ms, updated_at_ms)
+       VALUES ('usr_a', :appId, 'sandbox', 'ada', 1, NULL, 0, 0)`,
+    ).run({ appId: app.appId });
+    db.statement(`UPDATE conversations SET end_user_id = 'usr_a' WHERE id = :conversationId`).run({ conversationId });
+  });
+  const ofPerson = await page(app, '?end_user_id=usr_a');
+  assert.deepEqual([ids(ofPerson), ofPerson.conversations[0]?.external_user_id], [[conversationId], 'ada']);
 });

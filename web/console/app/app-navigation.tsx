@@ -37,7 +37,12 @@ export function AppNavigation({ path }: { readonly path: string }) {
       {SECTIONS.map(({ name, label }) => {
         const href = appAddress(id, name);
         return (
-          <a key={name} class="side-line" href={href} aria-current={href === path ? 'page' : undefined}>
+          <a
+            key={name}
+            class="side-line"
+            href={href}
+            aria-current={href === path || (name !== '' && path.startsWith(`${href}/`)) ? 'page' : undefined}
+          >
             {label}
             {name === 'proposals' && waiting > 0 && <Waiting count={waiting} />}
           </a>

@@ -15,6 +15,7 @@ export const SECTIONS: readonly Section[] = [
   { name: 'actions', label: 'Actions and screens' },
   { name: 'proposals', label: 'Proposals' },
   { name: 'go-live', label: 'Go live' },
+  { name: 'conversations', label: 'Conversations' },
   { name: 'settings', label: 'Settings' },
 ];
 

@@ -1,0 +1,85 @@
+/** A conversation: the thread as the person saw it, beside how each turn went. */
+import { useEffect, useRef } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
+import { Problem } from '../api/problem.tsx';
+import { type App, appAddress } from '../app/app.ts';
+import { AppPage } from '../app/app-page.tsx';
+import { type Message, signalOf, type Transcript } from './conversations.ts';
+import { MessageDrawing } from './message-drawing.tsx';
+import { MessageFacts } from './message-facts.tsx';
+import { useNewest } from './newest-hook.ts';
+
+export function ConversationPage() {
+  return <AppPage title="A conversation">{(app) => <Conversation app={app} />}</AppPage>;
+}
+
+interface RowProps {
+  readonly app: App;
+  readonly message: Message;
+  /** The address leads to it. */
+  readonly isMeant: boolean;
+}
+
+function Row({ app, message, isMeant }: RowProps) {
+  const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isMeant) row.current?.scrollIntoView({ block: 'center' });
+  }, [isMeant]);
+  return (
+    <li ref={row} class={isMeant ? 'said-row is-meant' : 'said-row'}>
+      <MessageDrawing message={message} />
+      <MessageFacts app={app} message={message} />
+    </li>
+  );
+}
+
+function Conversation({ app }: { readonly app: App }) {
+  const { params, query } = useRoute();
+  const id = params.conversation ?? '';
+  const path = `/conversations/${encodeURIComponent(id)}?app=${encodeURIComponent(app.id)}&limit=50`;
+  const { pages, next, error, isReading, reload, more } = useNewest<Transcript>(path);
+  const head = pages[0]?.conversation;
+  const base = appAddress(app.id, 'conversations');
+  return (
+    <>
+      <p class="facts">
+        <a href={base}>All conversations</a>
+        {head !== undefined && (
+          <>
+            <code class="selectable">{head.id}</code>
+            {head.turn_state !== null && <span class={`chip ${signalOf(head.turn_state)}`}>{head.turn_state.replaceAll('_', ' ')}</span>}
+            <span>{head.channel === 'live' ? 'live' : 'test'}</span>
+            {head.external_user_id !== null && (
+              <a href={`${base}?person=${encodeURIComponent(head.external_user_id)}`}>{head.external_user_id}</a>
+            )}
+            <a href={`/console/traces/${encodeURIComponent(app.id)}?conversation_id=${encodeURIComponent(head.id)}`}>
+              All turns, step by step
+            </a>
+          </>
+        )}
+      </p>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {head !== undefined && (
+        <section class="card" aria-label="What was said">
+          <h2>
+            What was said <small>personal data as placeholders, as it is stored</small>
+          </h2>
+          <ol class="said-rows">
+            {pages
+              .flatMap((page) => page.messages)
+              .map((message) => (
+                <Row key={message.id} app={app} message={message} isMeant={query.of === message.id || query.of === message.turn?.turn_id} />
+              ))}
+          </ol>
+          {next !== null && (
+            <div class="card-foot">
+              <button type="button" class="button" disabled={isReading} onClick={more}>
+                Show what came after
+              </button>
+            </div>
+          )}
+        </section>
+      )}
+    </>
+  );
+}

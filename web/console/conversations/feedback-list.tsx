@@ -1,0 +1,65 @@
+/** What people thought of answers, the newest first, each with the way to what was said. */
+import { Problem } from '../api/problem.tsx';
+import { appAddress, appPath } from '../app/app.ts';
+import { momentOf } from '../parts/times.ts';
+import { useNewest } from './newest-hook.ts';
+
+interface Opinion {
+  readonly kind: 'feedback' | 'rating';
+  readonly message_id: string;
+  readonly conversation_id: string;
+  readonly channel: string;
+  readonly rating?: number;
+  readonly reason?: string | null;
+  readonly value?: number;
+  readonly comment?: string | null;
+  readonly updated_at: string;
+}
+
+interface Opinions {
+  readonly feedback: readonly Opinion[];
+  readonly next: string | null;
+}
+
+function Mark({ opinion }: { readonly opinion: Opinion }) {
+  if (opinion.kind === 'rating') return <span class="chip is-accent">rated {opinion.value}</span>;
+  return opinion.rating === 1 ? <span class="chip is-ok">helpful</span> : <span class="chip is-bad">not helpful</span>;
+}
+
+export function FeedbackList({ app }: { readonly app: string }) {
+  const { pages, next, error, isReading, reload, more } = useNewest<Opinions>(`${appPath(app)}/feedback?limit=50`);
+  const opinions = pages.flatMap((page) => page.feedback);
+  return (
+    <section class="card" aria-label="What people thought">
+      <h2>What people thought</h2>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {pages.length > 0 && opinions.length === 0 && (
+        <p class="card-empty">
+          Nothing yet. Thumbs under answers are switched on in <a href={appAddress(app, 'appearance')}>Appearance</a>.
+        </p>
+      )}
+      <ul class="lines">
+        {opinions.map((opinion) => (
+          <li key={`${opinion.message_id} ${opinion.updated_at} ${opinion.kind}`} class="line">
+            <Mark opinion={opinion} />
+            <span class="line-text">{opinion.reason ?? opinion.comment ?? <span class="line-note">without a word</span>}</span>
+            <small>{opinion.channel === 'live' ? 'live' : 'test'}</small>
+            <small>{momentOf(opinion.updated_at)}</small>
+            <a
+              href={`${appAddress(app, 'conversations')}/${encodeURIComponent(opinion.conversation_id)}?of=${encodeURIComponent(opinion.message_id)}`}
+            >
+              What was said
+            </a>
+          </li>
+        ))}
+      </ul>
+      {next !== null && (
+        <div class="card-foot">
+          <button type="button" class="button" disabled={isReading} onClick={more}>
+            Show older
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,83 @@
+/** Beside an answer: how its turn went, what was called with which result, and what people thought of it. */
+import type { App } from '../app/app.ts';
+import { momentOf } from '../parts/times.ts';
+import { type Call, type Message, signalOf } from './conversations.ts';
+
+function CallFacts({ call }: { readonly call: Call }) {
+  return (
+    <details class="call">
+      <summary>
+        <span class={`chip ${signalOf(call.state)}`}>{call.state.replaceAll('_', ' ')}</span> <code>{call.name}</code>
+      </summary>
+      <dl class="call-facts">
+        <dt>Risk</dt>
+        <dd>
+          {call.risk}, run by {call.executor === 'server' ? 'the service' : 'the app'}
+        </dd>
+        <dt>Asked</dt>
+        <dd>{momentOf(call.requested_at)}</dd>
+        {call.confirmed_at !== null && (
+          <>
+            <dt>Agreed</dt>
+            <dd>{momentOf(call.confirmed_at)}, as this service recorded</dd>
+          </>
+        )}
+        <dt>With</dt>
+        <dd>
+          <pre>{JSON.stringify(call.params, undefined, 1)}</pre>
+        </dd>
+        {call.result !== null && (
+          <>
+            <dt>Result</dt>
+            <dd>
+              <pre>{JSON.stringify(call.result, undefined, 1)}</pre>
+            </dd>
+          </>
+        )}
+        {call.error !== null && (
+          <>
+            <dt>Error</dt>
+            <dd class="fault">{typeof call.error === 'string' ? call.error : JSON.stringify(call.error)}</dd>
+          </>
+        )}
+      </dl>
+    </details>
+  );
+}
+
+export function MessageFacts({ app, message }: { readonly app: App; readonly message: Message }) {
+  const { turn, invocations = [], feedback = [], ratings = [] } = message;
+  return (
+    <div class="message-facts">
+      <p class="message-time">
+        {momentOf(message.created_at)}
+        {turn != null && (
+          <>
+            {' · '}
+            <span class={`chip ${signalOf(turn.state)}`}>{turn.state.replaceAll('_', ' ')}</span>
+            {' · '}
+            {turn.model}
+          </>
+        )}
+      </p>
+      {turn != null && (
+        <p>
+          <a href={`/console/traces/${encodeURIComponent(app.id)}?turn_id=${encodeURIComponent(turn.turn_id)}`}>Step by step</a>
+        </p>
+      )}
+      {invocations.map((call) => (
+        <CallFacts key={call.id} call={call} />
+      ))}
+      {feedback.map(({ rating, reason, updated_at: at }) => (
+        <p key={at}>
+          <span class={rating === 1 ? 'chip is-ok' : 'chip is-bad'}>{rating === 1 ? 'helpful' : 'not helpful'}</span> {reason}
+        </p>
+      ))}
+      {ratings.map(({ block_id: block, value, comment }) => (
+        <p key={block}>
+          <span class="chip is-accent">rated {value}</span> {comment}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+/** A person of an app as it names them: their conversations, what is kept of them as a file, and erasing them. */
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { useResource } from '../api/resource.ts';
+import { type App, appAddress, appPath } from '../app/app.ts';
+import { ConfirmByName } from '../parts/confirm-by-name.tsx';
+import { dayOf } from '../parts/times.ts';
+import { toast } from '../shell/toasts.tsx';
+import { ConversationTable } from './conversation-table.tsx';
+import type { ConversationHead } from './conversations.ts';
+
+export interface Person {
+  readonly id: string;
+  readonly external_user_id: string;
+  readonly channel: 'live' | 'test';
+  readonly verified: boolean;
+  readonly created_at: string;
+}
+
+function saveFile(name: string, value: unknown): void {
+  const address = URL.createObjectURL(new Blob([JSON.stringify(value, undefined, 2)], { type: 'application/json' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}
+
+export function PersonCard({ app, name }: { readonly app: App; readonly name: string }) {
+  const path = `${appPath(app.id)}/end-users?external_user_id=${encodeURIComponent(name)}`;
+  const { answer, error, reload } = useResource<{ readonly end_users: readonly Person[] }>(path);
+  return (
+    <>
+      <p class="more">
+        <a href={appAddress(app.id, 'conversations')}>All conversations</a>
+      </p>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {answer?.end_users.length === 0 && <p class="empty">The app has nobody of the name {name}.</p>}
+      {answer?.end_users.map((person) => (
+        <OnePerson key={person.id} app={app} person={person} />
+      ))}
+    </>
+  );
+}
+
+function OnePerson({ app, person }: { readonly app: App; readonly person: Person }) {
+  const { route } = useLocation();
+  const own = `${appPath(app.id)}/end-users/${encodeURIComponent(person.id)}`;
+  const conversations = useResource<{ readonly conversations: readonly ConversationHead[]; readonly next: string | null }>(
+    `${appPath(app.id)}/conversations?limit=200&end_user_id=${encodeURIComponent(person.id)}`,
+  );
+  const [isErasing, startErasing] = useState(false);
+  const act = useAct();
+  const save = () => act.run(async () => saveFile(`${person.id}.json`, await ask('GET', `${own}/export`)));
+  const erase = async () => {
+    const { conversations: count } = await ask<{ readonly conversations: number }>('DELETE', own);
+    toast(`${person.external_user_id} is erased, with ${count} conversations.`);
+    route(appAddress(app.id, 'conversations'));
+  };
+  return (
+    <section class="card" aria-label={person.external_user_id}>
+      <h2>
+        {person.external_user_id}
+        <small>
+          {person.channel}, {person.verified ? 'verified by a signature' : 'never verified'}, since {dayOf(person.created_at)}
+        </small>
+      </h2>
+      {act.error !== undefined && <Problem error={act.error} />}
+      <div class="card-body row">
+        <button type="button" class="button" disabled={act.isUnderWay} onClick={save}>
+          Save what is kept
+        </button>
+        <button type="button" class="button danger" onClick={() => startErasing(true)}>
+          Erase…
+        </button>
+      </div>
+      {conversations.error !== undefined && <Problem error={conversations.error} retry={conversations.reload} />}
+      {conversations.answer !== undefined && <ConversationTable app={app.id} conversations={conversations.answer.conversations} />}
+      {isErasing && (
+        <ConfirmByName
+          title={`Erase ${person.external_user_id}`}
+          name={person.external_user_id}
+          verb="Erase the person"
+          onConfirm={erase}
+          onClose={() => startErasing(false)}
+        >
+          Their record, conversations, files, thumbs and ratings are gone, on disk too. What was spent stays in the usage, which names
+          nobody. Older backups still hold them.
+        </ConfirmByName>
+      )}
+    </section>
+  );
+}
