@@ -1,8 +1,8 @@
 /** GET /healthz, /readyz and /metrics (RUN-10, RUN-11): for operators and load balancers, not for SDKs. */
 import { isEnding } from '../actors/node.ts';
 import { Refusal } from '../protocol/errors.ts';
-import { timestamp } from '../protocol/timestamp.ts';
-import type { Condition, ConditionName } from '../storage/health/conditions.ts';
+import type { ConditionName } from '../storage/health/conditions.ts';
+import { shownConditions } from './conditions.ts';
 import { authenticateOperator } from './console/operator-session.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { RateBuckets } from './rate-limit.ts';
@@ -11,9 +11,6 @@ import type { Services } from './services.ts';
 
 /** Shown to operators only. A load balancer should keep sending requests when the model is not set up. */
 const FOR_OPERATORS: ReadonlySet<ConditionName> = new Set(['model_unusable']);
-
-/** Named in one answer; `count` says how many there are. */
-const SUBJECTS_SHOWN = 100;
 
 /** The process is up. */
 const healthz = defineRoute({
@@ -26,31 +23,6 @@ const healthz = defineRoute({
 interface Asker {
   header(name: string): string;
   readonly address: string;
-}
-
-interface ShownCondition {
-  readonly condition: ConditionName;
-  /** When the first one began, if it holds for several. */
-  readonly since: string;
-  /** Number of organisations or cells that it holds for; absent for a condition of the node itself. */
-  readonly count?: number;
-  readonly about?: readonly { readonly id: string; readonly since: string; readonly detail: string }[];
-  readonly detail?: string;
-}
-
-/** Strangers get counts and no names, so that they cannot learn who is a customer. `isOperator`: names, files and what to do. */
-function shown(conditions: readonly Condition[], isOperator: boolean): ShownCondition[] {
-  const names = [...new Set(conditions.map(({ name }) => name))];
-  return names.map((name) => {
-    const held = conditions.filter((condition) => condition.name === name);
-    const since = timestamp(Math.min(...held.map(({ sinceMs }) => sinceMs)));
-    const [first] = held;
-    if (first === undefined || first.subject === '') {
-      return { condition: name, since, ...(isOperator && first !== undefined && { detail: first.detail }) };
-    }
-    const about = held.slice(0, SUBJECTS_SHOWN).map(({ subject, sinceMs, detail }) => ({ id: subject, since: timestamp(sinceMs), detail }));
-    return { condition: name, since, count: held.length, ...(isOperator && { about }) };
-  });
 }
 
 /**
@@ -91,7 +63,7 @@ function readiness(asker: Asker, services: Services, buckets: RateBuckets): Repl
   const knowsAll = isOperator(asker, services, buckets);
   const conditions = knowsAll ? held : held.filter(({ name }) => !FOR_OPERATORS.has(name));
   if (conditions.length === 0) return json({ status: 'ready', ...open });
-  return json({ status: 'degraded', ...open, conditions: shown(conditions, knowsAll) });
+  return json({ status: 'degraded', ...open, conditions: shownConditions(conditions, knowsAll) });
 }
 
 /** `buckets` count the wrong bearers of /readyz. */

@@ -44,6 +44,12 @@ export class OrganisationMoves {
     return readMove(this.#options.storage.control, organisationId);
   }
 
+  /** Moves away from here that are not done, and those aborted lately, the earliest first. */
+  unfinished(): MoveRow[] {
+    const { storage, nowMs } = this.#options;
+    return listUnfinishedMoves(storage.control, nowMs());
+  }
+
   /**
    * Starts to move the organisation to another cell, or continues a move there.
    * @throws Refusal not_found for an organisation or a cell that is not known; conflict when it does not live here.
@@ -99,9 +105,9 @@ export class OrganisationMoves {
   }
 
   #look(): void {
-    const { storage, nowMs, log } = this.#options;
+    const { nowMs, log } = this.#options;
     try {
-      for (const move of listUnfinishedMoves(storage.control, nowMs())) {
+      for (const move of this.unfinished()) {
         const isDriven = this.#driven.has(move.moveId) || Math.abs(nowMs() - move.updatedAtMs) < this.#times.abandonedMs;
         if (isDriven || (move.step === 'aborted' && !this.#isSealedBy(move))) continue;
         void this.#claim(move).catch((error: unknown) =>

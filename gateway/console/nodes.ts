@@ -2,7 +2,12 @@
 import type { NodeRecord } from '../../actors/cluster/nodes/members.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
+import { leavingToWire } from '../cells/move-wire.ts';
+import { shownConditions } from '../conditions.ts';
 import { defineRoute, json, type Route } from '../route.ts';
+
+/** A cell moves a few organisations at a time; an answer is small whatever happens. */
+const MOVES_SHOWN = 50;
 
 function nodeToWire({ id, name, pid, cell, url, state, startedAtMs, actors }: NodeRecord, self: boolean) {
   return { id, name, pid, cell, url, state, started_at: timestamp(startedAtMs), actors, self };
@@ -12,11 +17,19 @@ const listNodesRoute = defineRoute({
   method: 'GET',
   path: '/console/api/nodes',
   caller: 'operator',
-  async handle(_, { cluster }) {
+  async handle(_, { cluster, storage, moves }) {
     // The view lists the node that answers first.
     const nodes = cluster.nodes().map((node, index) => nodeToWire(node, index === 0));
     const elsewhere = (await cluster.elsewhere()).map((node) => nodeToWire(node, false));
-    return json({ nodes: [...nodes, ...elsewhere], redis: cluster.redis() });
+    const conditions = shownConditions(storage.conditions.list(), true);
+    const underWay =
+      moves == null
+        ? []
+        : moves.leaving
+            .unfinished()
+            .slice(0, MOVES_SHOWN)
+            .map((move) => leavingToWire(move, moves));
+    return json({ nodes: [...nodes, ...elsewhere], redis: cluster.redis(), conditions, moves: underWay });
   },
 });
 

@@ -6,6 +6,7 @@ import type { ClusterView } from '../../../actors/cluster/nodes/view.ts';
 import { actorRoutes } from '../../../gateway/console/actors.ts';
 import { nodeRoutes } from '../../../gateway/console/nodes.ts';
 import { prepareDataDir } from '../../../storage/data-layout.ts';
+import type { Condition } from '../../../storage/health/conditions.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { type Answer, createOperator } from '../../support/client.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
@@ -37,6 +38,7 @@ export interface MadeUp {
   readonly redis?: 'connected' | 'away' | null;
   readonly actors?: readonly ActorRecord[];
   readonly unreachable?: readonly string[];
+  readonly conditions?: readonly Condition[];
 }
 
 export async function serveCluster(t: TestContext, madeUp: MadeUp): Promise<ClusterFixture> {
@@ -52,8 +54,9 @@ export async function serveCluster(t: TestContext, madeUp: MadeUp): Promise<Clus
       return Promise.resolve(nodes.some((known) => known.id === id));
     },
   };
-  // Its layout alone is asked for, by who checks the token.
-  const storage = { layout: prepareDataDir(temporaryDir(t)) } as unknown as Storage;
+  // Its layout is asked for by who checks the token.
+  const conditions = { list: () => madeUp.conditions ?? [] };
+  const storage = { layout: prepareDataDir(temporaryDir(t)), conditions } as unknown as Storage;
   const config = { publicUrl: undefined, operatorToken: OPERATOR_TOKEN, allowPrivateAddresses: false };
   const server = await serve(t, [...nodeRoutes, ...actorRoutes], { config, storage, cluster });
   return { server, drained, console: createOperator(server.base, OPERATOR_TOKEN) };

@@ -18,6 +18,8 @@ test('CONSOLE-21: GET /nodes lists every node with its actors and drain state, a
       { id: two.id, name: 'two', pid: 4712, cell: 'eu', url: null, state: 'draining', started_at: later, actors: 0, self: false },
     ],
     redis: 'connected',
+    conditions: [],
+    moves: [],
   });
 });
 
@@ -26,6 +28,19 @@ test('CONSOLE-21: GET /nodes says when Redis is away, and null where there is no
     const { console } = await serveCluster(t, { redis });
     assert.equal(((await console('GET', '/nodes')).json as { redis: unknown }).redis, redis);
   }
+});
+
+test('CONSOLE-21: GET /nodes says what is wrong with the node that answers, and of which organisations', async (t) => {
+  const since = new Date(START).toISOString();
+  const conditions = [
+    { name: 'redis_away', subject: '', detail: 'Redis does not answer.', sinceMs: START },
+    { name: 'organisation_unavailable', subject: 'org_1', detail: 'Its file is gone.', sinceMs: START },
+  ] as const;
+  const { console } = await serveCluster(t, { redis: 'away', conditions });
+  assert.deepEqual(((await console('GET', '/nodes')).json as { conditions: unknown }).conditions, [
+    { condition: 'redis_away', since, detail: 'Redis does not answer.' },
+    { condition: 'organisation_unavailable', since, count: 1, about: [{ id: 'org_1', since, detail: 'Its file is gone.' }] },
+  ]);
 });
 
 test('CONSOLE-22: POST /nodes/:node/drain is 202 for a known node, itself included, and 404 naming any other', async (t) => {
