@@ -7,6 +7,7 @@ import { openWorld, signIn, waitForPage } from './browser.ts';
 /** Each page by its address and its title, for what holds on all of them. */
 const PAGES = [
   ['/console', 'Overview'],
+  ['/console/nodes', 'Nodes'],
   ['/console/machines', 'Machines'],
   ['/console/machines/chat-turn', 'Chat turn'],
   ['/console/machines/step-panel', 'Step panel'],

@@ -49,6 +49,12 @@ export const PAGES: readonly PageEntry[] = [
   },
   { path: '/console/apps/:app/settings', component: lazy(async () => (await import('./settings/settings-page.tsx')).SettingsPage) },
   {
+    path: '/console/nodes',
+    label: 'Nodes',
+    group: 'What it does',
+    component: lazy(async () => (await import('./nodes/nodes-page.tsx')).NodesPage),
+  },
+  {
     path: '/console/machines',
     label: 'Machines',
     group: 'How it thinks',
