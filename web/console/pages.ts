@@ -32,6 +32,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/console/apps/:app/actions', component: lazy(async () => (await import('./actions/actions-page.tsx')).ActionsPage) },
   { path: '/console/apps/:app/go-live', component: lazy(async () => (await import('./go-live/go-live-page.tsx')).GoLivePage) },
   { path: '/console/apps/:app/proposals', component: lazy(async () => (await import('./proposals/proposals-page.tsx')).ProposalsPage) },
+  { path: '/console/apps/:app/test', component: lazy(async () => (await import('./trial/trial-page.tsx')).TrialPage) },
   { path: '/console/apps/:app/setup', component: lazy(async () => (await import('./setup/setup-page.tsx')).SetupPage) },
   {
     path: '/console/apps/:app/appearance',

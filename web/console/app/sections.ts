@@ -14,6 +14,7 @@ export const SECTIONS: readonly Section[] = [
   { name: 'knowledge', label: 'Knowledge' },
   { name: 'actions', label: 'Actions and screens' },
   { name: 'proposals', label: 'Proposals' },
+  { name: 'test', label: 'Test' },
   { name: 'go-live', label: 'Go live' },
   { name: 'conversations', label: 'Conversations' },
   { name: 'settings', label: 'Settings' },

@@ -1,0 +1,79 @@
+/** The Test page in a browser: the SDK in the page, a build that is watched, and the steps of their turns. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createClient, createOperator, HANDSHAKE } from '../support/client.ts';
+import { startService } from '../support/service.ts';
+import { axeFaults } from './axe.ts';
+import { openWorld, waitForPage } from './browser.ts';
+import { look } from './look.ts';
+
+const HOSTILE = '<img src=x onerror="document.title=1">';
+
+/** An app that knows one thing, and whose build has not called in. */
+async function shop(t: TestContext) {
+  const service = await startService(t, { env: { DEMO: 'off', LOG_LEVEL: 'warn' } });
+  const operator = createOperator(service.baseUrl, service.operatorToken);
+  const { org } = (await operator('POST', '/orgs', { name: 'Tea' })).json as { org: { id: string } };
+  const made = (await operator('POST', `/orgs/${org.id}/apps`, { name: 'Tea shop' })).json as {
+    app: { id: string };
+    keys: { test: string };
+  };
+  const { id } = made.app;
+  const content = '# Returns\n\nUnopened tea can be sent back within 60 days of delivery.';
+  const saved = await operator('POST', `/apps/${id}/knowledge`, {
+    items: [{ external_key: 'returns', kind: 'text', title: 'Returns', content }],
+  });
+  assert.equal(saved.status, 200, saved.text);
+  const status = async () => (await operator('GET', `/apps/${id}/status`)).json as { facts: { manifest: unknown } };
+  return {
+    world: await openWorld(t, service),
+    path: `/console/apps/${id}/test`,
+    client: createClient(service.baseUrl, made.keys.test),
+    status,
+  };
+}
+
+test('TRIAL-1, TRIAL-2: a question in the page is answered by the SDK, its steps stand beside it, and no check takes the page for a build', async (t) => {
+  const { world, path, status } = await shop(t);
+  const { page } = await world.signedIn(path, { bypassCSP: true });
+  await waitForPage(page, 'Test');
+  await page.getByRole('button', { name: 'Chat all the same' }).click();
+  const field = page.getByRole('textbox', { name: 'Write a message' });
+  await field.fill('How long can I send tea back?');
+  await field.press('Enter');
+  await page.locator('.trial-place').getByText('within 60 days').first().waitFor();
+  const steps = page.getByRole('list', { name: 'Steps of the turn' });
+  await steps.getByText('turn.open').waitFor();
+  await steps.getByText('→ completed').waitFor();
+  assert.match(page.url(), /turn_id=/);
+  assert.equal((await status()).facts.manifest, null);
+  await look(page, 'test');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1_360, 360]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height: 860 });
+      assert.deepEqual(await axeFaults(page), [], `${colorScheme}, ${width}`);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, `${width}`);
+    }
+  }
+  await page.getByRole('link', { name: 'Step through it' }).click();
+  await waitForPage(page, 'A turn, step by step');
+});
+
+test('TRIAL-3: a build is paired by its code and watched, what is said in it is text, and each turn has its steps', async (t) => {
+  const { world, path, client } = await shop(t);
+  const { page } = await world.signedIn(`${path}?with=build`);
+  await page.getByRole('button', { name: 'Make a code' }).click();
+  const code = (await page.locator('.pairing-code').textContent()) ?? '';
+  assert.match(code, /^[A-Z0-9]{8}$/);
+  const claimed = await client.send('POST', '/v1/pairings/claim', { code });
+  assert.equal(claimed.status, 200, claimed.text);
+  await page.getByText('watching', { exact: true }).waitFor();
+  await client.say(`Hello ${HOSTILE}`, { client: HANDSHAKE });
+  await client.say('How long can I send tea back?', { client: HANDSHAKE });
+  const turns = page.getByRole('list', { name: 'Turns of the build' });
+  await turns.getByText(HOSTILE).waitFor();
+  await turns.getByText('within 60 days').waitFor();
+  await page.getByRole('list', { name: 'Steps of the turn' }).getByText('→ completed').waitFor();
+  assert.equal(await page.title(), 'Test · Console');
+});

@@ -1,0 +1,151 @@
+/** A build of the app, watched while somebody uses it: its code, then its turns as they are told. */
+import { useEffect, useState } from 'preact/hooks';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
+import { follow } from '../api/follow.ts';
+import { Problem } from '../api/problem.tsx';
+import type { ApiError } from '../api/request.ts';
+import { type App, appPath } from '../app/app.ts';
+import { timeLeft, useNow } from '../parts/clock-hook.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { type Pairing, type WatchedTurn, withPairingFrame } from './pairing.ts';
+
+export interface PairingCardProps {
+  readonly app: App;
+  readonly id: string | undefined;
+  readonly onPairing: (id: string) => void;
+  readonly onTurn: (turnId: string) => void;
+  readonly turnId: string | undefined;
+}
+
+interface OpenedPairing {
+  readonly pairing_id: string;
+  readonly code: string;
+}
+
+/** The codes that this page opened: each is answered once. */
+const codes = new Map<string, string>();
+
+export function PairingCard({ app, id, onPairing, onTurn, turnId }: PairingCardProps) {
+  const act = useAct();
+  const open = () =>
+    act.run(async () => {
+      const opened = await ask<OpenedPairing>('POST', `${appPath(app.id)}/pairings`);
+      codes.set(opened.pairing_id, opened.code);
+      onPairing(opened.pairing_id);
+    });
+  return (
+    <section class="card" aria-label="A build, watched">
+      <h2>
+        A build, watched
+        <button type="button" class={id === undefined ? 'button primary' : 'button'} disabled={act.isUnderWay} onClick={open}>
+          {id === undefined ? 'Make a code' : 'Another code'}
+        </button>
+      </h2>
+      {act.error !== undefined && <Problem error={act.error} retry={open} />}
+      {id === undefined ? (
+        <p class="card-empty">
+          Make a code and type it into a test build of the app. For two hours you see here what is said in it, with placeholders for
+          personal data.
+        </p>
+      ) : (
+        <Watched key={id} id={id} onTurn={onTurn} turnId={turnId} />
+      )}
+    </section>
+  );
+}
+
+interface Followed {
+  readonly pairing?: Pairing;
+  readonly turns: readonly WatchedTurn[];
+  readonly isLive: boolean;
+  readonly error?: ApiError;
+}
+
+function useFollowed(id: string): Followed {
+  const [followed, hold] = useState<Followed>({ turns: [], isLive: false });
+  useEffect(() => {
+    let latest: Pairing | undefined;
+    return follow(`/pairings/${encodeURIComponent(id)}/stream`, {
+      onFrame(frame) {
+        if (frame.event === 'pairing') latest = frame.data as Pairing;
+        hold((before) => ({ ...before, ...withPairingFrame(before, frame) }));
+      },
+      onLive: (isLive) => hold((before) => ({ ...before, isLive })),
+      isOver: () => latest?.state === 'over' || latest?.state === 'expired',
+      onRefused: (error) => hold((before) => ({ ...before, error, isLive: false })),
+    });
+  }, [id]);
+  return followed;
+}
+
+function Watched({ id, onTurn, turnId }: { readonly id: string } & Pick<PairingCardProps, 'onTurn' | 'turnId'>) {
+  const { pairing, turns, isLive, error } = useFollowed(id);
+  const newest = turns.at(-1)?.turnId;
+  useEffect(() => {
+    if (newest !== undefined) onTurn(newest);
+  }, [newest]);
+  if (error !== undefined) return <Problem error={error} />;
+  if (pairing === undefined) return null;
+  return (
+    <>
+      <div class="card-body">
+        <PairingState pairing={pairing} code={codes.get(id)} isLive={isLive} />
+      </div>
+      {turns.length > 0 && (
+        <ol class="watched-turns" aria-label="Turns of the build">
+          {turns.map((turn) => (
+            <li key={turn.turnId}>
+              <button
+                type="button"
+                class="watched-turn"
+                aria-current={turn.turnId === turnId ? 'true' : undefined}
+                onClick={() => onTurn(turn.turnId)}
+              >
+                <b>{turn.said === '' ? 'Results of actions' : turn.said}</b>
+                <span>{turn.answer}</span>
+                <small>{turn.ended ?? 'answering'}</small>
+              </button>
+            </li>
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}
+
+function PairingState({
+  pairing,
+  code,
+  isLive,
+}: {
+  readonly pairing: Pairing;
+  readonly code: string | undefined;
+  readonly isLive: boolean;
+}) {
+  const nowMs = useNow();
+  if (pairing.state === 'expired') return <p class="fault">The code was not typed in in time. Make another one.</p>;
+  if (pairing.state === 'over') return <p class="hint">The two hours are over. Make another code to go on.</p>;
+  if (pairing.state === 'claimed') {
+    return (
+      <p class="row">
+        <span class={isLive ? 'chip is-ok' : 'chip is-wait'}>{isLive ? 'watching' : 'connecting again'}</span>
+        Device …{pairing.device}, for another {timeLeft(Date.parse(pairing.watched_until ?? '') - nowMs)}
+      </p>
+    );
+  }
+  return (
+    <>
+      {code === undefined ? (
+        <p class="hint">The code is shown where it was made, and only there. Make another one.</p>
+      ) : (
+        <p class="row">
+          <code class="pairing-code">{code}</code> <CopyButton text={code} label="Copy the code" />
+        </p>
+      )}
+      <p class="hint" role="timer">
+        Waits for a build, for another {timeLeft(Date.parse(pairing.code_expires_at) - nowMs)}
+      </p>
+    </>
+  );
+}

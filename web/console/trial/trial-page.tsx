@@ -1,0 +1,78 @@
+/** Test: the assistant tried in the page, or a build watched, and beside it where the time of a turn went. */
+import { useLocation, useRoute } from 'preact-iso';
+import { type App, appAddress } from '../app/app.ts';
+import { AppPage } from '../app/app-page.tsx';
+import { ChatCard } from './chat-card.tsx';
+import { PairingCard } from './pairing-card.tsx';
+import { TurnCard } from './turn-card.tsx';
+
+const WITH = [
+  ['chat', 'Chat here'],
+  ['build', 'Watch a build'],
+] as const;
+
+function useGo() {
+  const { params, query } = useRoute();
+  const { route } = useLocation();
+  return (changed: Readonly<Record<string, string | undefined>>, replace = false) => {
+    const kept = Object.entries({ ...query, ...changed }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const search = new URLSearchParams(kept).toString();
+    route(`${appAddress(params.app ?? '', 'test')}${search === '' ? '' : `?${search}`}`, replace);
+  };
+}
+
+export function TrialPage() {
+  const { query } = useRoute();
+  const go = useGo();
+  const shown = query.with === 'build' ? 'build' : 'chat';
+  return (
+    <AppPage
+      title="Test"
+      facts="Try the assistant as it is configured now, drafts included. Nothing here is billed."
+      actions={
+        <fieldset class="choice">
+          <legend class="unseen">What is tried</legend>
+          {WITH.map(([value, label]) => (
+            <label key={value} class="choice-part">
+              <input type="radio" name="with" checked={shown === value} onChange={() => go({ with: value, turn_id: undefined })} />
+              {label}
+            </label>
+          ))}
+        </fieldset>
+      }
+    >
+      {(app) => <Trial app={app} shown={shown} go={go} />}
+    </AppPage>
+  );
+}
+
+interface TrialProps {
+  readonly app: App;
+  readonly shown: 'chat' | 'build';
+  readonly go: ReturnType<typeof useGo>;
+}
+
+function Trial({ app, shown, go }: TrialProps) {
+  const { query } = useRoute();
+  const showTurn = (turnId: string) => go({ turn_id: turnId }, true);
+  return (
+    <div class="trial">
+      {shown === 'chat' ? (
+        <ChatCard app={app} onTurn={showTurn} />
+      ) : (
+        <PairingCard
+          app={app}
+          id={query.pairing}
+          onPairing={(pairing) => go({ pairing, turn_id: undefined })}
+          onTurn={showTurn}
+          turnId={query.turn_id}
+        />
+      )}
+      {query.turn_id === undefined ? (
+        <p class="empty">Ask something, and its steps are here as they are committed: admission, model, calls, and what each took.</p>
+      ) : (
+        <TurnCard key={query.turn_id} app={app.id} turnId={query.turn_id} />
+      )}
+    </div>
+  );
+}
