@@ -7,9 +7,10 @@ import { toMicroUsd, toUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { listApps } from '../../storage/apps/apps.ts';
-import { usageByApp } from '../../storage/billing/app-usage.ts';
+import { type DayUsage, usageByApp, usageByDay } from '../../storage/billing/app-usage.ts';
 import { listTopUps, type TopUp } from '../../storage/billing/top-ups.ts';
 import { type CreditState, creditState, utcMonth } from '../../storage/billing/usage.ts';
+import { listUsageMails, type ShownUsageMail } from '../../storage/billing/usage-mails.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations/organisations.ts';
 import { defineRoute, json } from '../route.ts';
 import { requireOrganisation } from './lookup.ts';
@@ -50,6 +51,20 @@ function topUpToWire(topUp: TopUp) {
     reason: topUp.error,
     created_at: timestamp(topUp.createdAtMs),
     settled_at: topUp.settledAtMs === null ? null : timestamp(topUp.settledAtMs),
+  };
+}
+
+/** Mails shown with the usage: a month has one for each member and threshold. */
+const MAILS_SHOWN = 100;
+
+function mailToWire({ threshold, email, state, createdAtMs, sentAtMs }: ShownUsageMail) {
+  return { threshold_percent: threshold, email, state, created_at: timestamp(createdAtMs), sent_at: timestamp(sentAtMs) };
+}
+
+function dayToWire({ day, appId, liveMicroUsd, failedMicroUsd, liveTurns, sandboxTurns }: DayUsage) {
+  return {
+    ...{ day, app_id: appId, spent_usd: toUsd(liveMicroUsd), failed_usd: toUsd(failedMicroUsd) },
+    ...{ turns: liveTurns, sandbox_turns: sandboxTurns },
   };
 }
 
@@ -135,7 +150,9 @@ export const usageRoute = defineRoute({
         count: usage.reduce((sum, app) => sum + app.sandboxConversations, 0),
         limit: SANDBOX_CONVERSATIONS_PER_MONTH,
       },
+      days: usageByDay(db, month).map(dayToWire),
       top_ups: listTopUps(db, TOP_UPS_SHOWN).map(topUpToWire),
+      mails: listUsageMails(db, month, MAILS_SHOWN).map(mailToWire),
     });
   },
 });

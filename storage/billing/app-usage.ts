@@ -27,3 +27,23 @@ export function usageByApp(db: Connection, month: string): AppUsage[] {
     to: `${nextMonth(month)}-01`,
   });
 }
+
+const dayUsage = columns({
+  /** `2026-11-21`, UTC. */
+  day: text,
+  appId: text,
+  liveMicroUsd: sumOn('live', 'cost_microusd'),
+  failedMicroUsd: sumOn('live', 'failed_microusd'),
+  liveTurns: sumOn('live', 'turns'),
+  sandboxTurns: sumOn('sandbox', 'turns'),
+});
+
+export type DayUsage = RowOf<typeof dayUsage>;
+
+/** Usage of each app on each day of `month` on which it had any. */
+export function usageByDay(db: Connection, month: string): DayUsage[] {
+  return dayUsage.all(db, 'FROM usage_days WHERE day >= :from AND day < :to GROUP BY day, app_id ORDER BY day, app_id', {
+    from: `${month}-01`,
+    to: `${nextMonth(month)}-01`,
+  });
+}

@@ -20,6 +20,22 @@ const usageMail = columns({
 export type UsageMail = RowOf<typeof usageMail>;
 export type UsageMailKey = Omit<UsageMail, 'attempts'>;
 
+const shownMail = columns({
+  threshold: integer.as<UsageMailThreshold>(),
+  email: text,
+  state: text,
+  createdAtMs: integer,
+  sentAtMs: orNull(integer),
+});
+
+export type ShownUsageMail = RowOf<typeof shownMail>;
+
+/** Up to `limit` mails of a month, those planned last first. */
+export function listUsageMails(db: Connection, month: string, limit: number): ShownUsageMail[] {
+  const from = 'FROM usage_mails WHERE month = :month ORDER BY created_at_ms DESC, threshold DESC, email LIMIT :limit';
+  return shownMail.all(db, from, { month, limit });
+}
+
 /** Addresses that have their row of this month and threshold. */
 export function mailedAddresses(db: Connection, month: string, threshold: UsageMailThreshold): Set<string> {
   const mails = usageMail.all(db, 'FROM usage_mails WHERE month = :month AND threshold = :threshold', { month, threshold });

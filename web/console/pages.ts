@@ -48,6 +48,11 @@ export const PAGES: readonly PageEntry[] = [
     path: '/console/apps/:app/conversations/:conversation',
     component: lazy(async () => (await import('./conversations/conversation-page.tsx')).ConversationPage),
   },
+  { path: '/console/apps/:app/usage', component: lazy(async () => (await import('./usage/app-usage-page.tsx')).AppUsagePage) },
+  {
+    path: '/console/orgs/:org/usage',
+    component: lazy(async () => (await import('./usage/organisation-usage-page.tsx')).OrganisationUsagePage),
+  },
   { path: '/console/apps/:app/settings', component: lazy(async () => (await import('./settings/settings-page.tsx')).SettingsPage) },
   {
     path: '/console/nodes',

@@ -17,6 +17,7 @@ export const SECTIONS: readonly Section[] = [
   { name: 'test', label: 'Test' },
   { name: 'go-live', label: 'Go live' },
   { name: 'conversations', label: 'Conversations' },
+  { name: 'usage', label: 'Usage' },
   { name: 'settings', label: 'Settings' },
 ];
 

@@ -47,6 +47,7 @@ export function AddSource({ app, onAdded }: { readonly app: string; readonly onA
   const isReady = isText ? values.title.trim() !== '' && values.content.trim() !== '' : values.uri.trim() !== '';
   return (
     <form
+      noValidate
       class="stack"
       aria-label="A new source"
       onSubmit={(event) => {

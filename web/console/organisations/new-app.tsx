@@ -24,6 +24,7 @@ export function NewApp({ organisation }: { readonly organisation: string }) {
   });
   return (
     <form
+      noValidate
       class="stack"
       aria-label="New app"
       onSubmit={(event) => {

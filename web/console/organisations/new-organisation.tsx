@@ -25,6 +25,7 @@ export function NewOrganisation() {
   });
   return (
     <form
+      noValidate
       class="stack"
       aria-label="New organisation"
       onSubmit={(event) => {

@@ -26,6 +26,11 @@ export function OrganisationPage() {
     <Page
       title={found?.name ?? 'Organisation'}
       crumbs={[{ label: 'Overview', href: '/console' }]}
+      actions={
+        <a class="button" href={`/console/orgs/${encodeURIComponent(id)}/usage`}>
+          Usage and credit
+        </a>
+      }
       facts={
         found === undefined ? undefined : (
           <>

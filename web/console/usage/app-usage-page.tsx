@@ -1,0 +1,74 @@
+/** What an app used in a month, and how near it is to its caps today. */
+import { Problem } from '../api/problem.tsx';
+import { useResource } from '../api/resource.ts';
+import { type App, appAddress, organisationAddress } from '../app/app.ts';
+import { AppPage } from '../app/app-page.tsx';
+import { DayPlot } from './day-plot.tsx';
+import { Level } from './level.tsx';
+import { MonthChoice, useMonth } from './month-choice.tsx';
+import { monthOf, type Usage, usd } from './usage.ts';
+
+export function AppUsagePage() {
+  const month = useMonth();
+  return (
+    <AppPage title="Usage" actions={<MonthChoice month={month} />}>
+      {(app) => <AppUsage app={app} month={month} />}
+    </AppPage>
+  );
+}
+
+function AppUsage({ app, month }: { readonly app: App; readonly month: string }) {
+  const { answer, error, reload } = useResource<Usage>(`/orgs/${encodeURIComponent(app.org_id)}/usage?month=${month}`);
+  const days = answer?.days.filter(({ app_id: id }) => id === app.id) ?? [];
+  const own = answer?.apps.find(({ app_id: id }) => id === app.id);
+  return (
+    <>
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {answer !== undefined && (
+        <>
+          <section class="card" aria-label="Spend by day">
+            <h2>
+              Spend by day
+              <small>
+                {usd(own?.spent_usd ?? 0)} for {(own?.turns ?? 0).toLocaleString('en')} turns in {own?.conversations ?? 0} conversations
+              </small>
+            </h2>
+            <DayPlot month={month} days={days} budget={app.daily_model_budget_usd} />
+          </section>
+          {month === monthOf(new Date()) && <Today app={app} usage={answer} />}
+          <p class="more">
+            <a href={`${organisationAddress(app.org_id)}/usage?month=${month}`}>The whole organisation, with its credit</a>
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+function Today({ app, usage }: { readonly app: App; readonly usage: Usage }) {
+  const today = new Date().toISOString().slice(0, 'YYYY-MM-DD'.length);
+  const day = usage.days.find((each) => each.app_id === app.id && each.day === today);
+  const turns = day?.turns ?? 0;
+  const spent = (day?.spent_usd ?? 0) + (day?.failed_usd ?? 0);
+  const budget = app.daily_model_budget_usd;
+  return (
+    <section class="card" aria-label="Today">
+      <h2>
+        Today <small>UTC; the caps are set in {<a href={appAddress(app.id, 'settings')}>Settings</a>}</small>
+      </h2>
+      <div class="levels">
+        <Level
+          label="Turns that ended"
+          used={turns}
+          of={app.messages_per_day}
+          words={`${turns.toLocaleString('en')}; ${app.messages_per_day.toLocaleString('en')} messages may be sent`}
+        />
+        {budget === null ? (
+          <Level label="Model spend" used={0} of={1} words={`${usd(spent)}, no budget is set`} isSoft />
+        ) : (
+          <Level label="Model spend" used={spent} of={budget} words={`${usd(spent)} of ${usd(budget)}`} />
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,109 @@
+/** Spend by day as bars, with the day's budget as a line where there is one; the same as a table below it. */
+import { type DayOfUse, daysOf, usd } from './usage.ts';
+
+const WIDTH = 720;
+const HEIGHT = 160;
+const GAP = 4;
+const FLOOR = 18;
+/** Room above the highest bar. */
+const HEADROOM = 1.1;
+/** Labels below every so many bars. */
+const LABEL_EVERY = 5;
+
+export interface DayPlotProps {
+  readonly month: string;
+  readonly days: readonly DayOfUse[];
+  /** US dollars a day; null: none. */
+  readonly budget?: number | null;
+}
+
+interface Bar {
+  readonly day: string;
+  readonly spent: number;
+  readonly failed: number;
+  readonly turns: number;
+}
+
+function barsOf(month: string, days: readonly DayOfUse[]): Bar[] {
+  return daysOf(month).map((day) => {
+    const own = days.filter((each) => each.day === day);
+    const sum = (of: (each: DayOfUse) => number) => own.reduce((all, each) => all + of(each), 0);
+    return { day, spent: sum((each) => each.spent_usd), failed: sum((each) => each.failed_usd), turns: sum((each) => each.turns) };
+  });
+}
+
+export function DayPlot({ month, days, budget = null }: DayPlotProps) {
+  const bars = barsOf(month, days);
+  const most = Math.max(...bars.map(({ spent, failed }) => spent + failed), budget ?? 0) * HEADROOM || 1;
+  const width = WIDTH / bars.length;
+  const high = (amount: number) => (amount / most) * (HEIGHT - FLOOR);
+  const total = bars.reduce((sum, { spent }) => sum + spent, 0);
+  return (
+    <>
+      <svg class="plot" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Spend by day in ${month}: ${usd(total)} in all`}>
+        {bars.map(({ day, spent, failed, turns }, at) => (
+          <g key={day}>
+            <title>{`${day}: ${usd(spent)}, ${turns} turns${failed > 0 ? `, ${usd(failed)} for failed attempts` : ''}`}</title>
+            <rect class="plot-hover" x={at * width} y={0} width={width} height={HEIGHT - FLOOR} />
+            <rect
+              class="plot-bar"
+              x={at * width + GAP / 2}
+              y={HEIGHT - FLOOR - high(spent)}
+              width={width - GAP}
+              height={Math.max(high(spent), spent > 0 ? 1 : 0)}
+              rx={2}
+            />
+            <rect
+              class="plot-failed"
+              x={at * width + GAP / 2}
+              y={HEIGHT - FLOOR - high(spent) - high(failed)}
+              width={width - GAP}
+              height={high(failed)}
+              rx={2}
+            />
+            {at % LABEL_EVERY === 0 && (
+              <text class="plot-label" x={at * width + GAP / 2} y={HEIGHT - 4}>
+                {day.slice(-2)}
+              </text>
+            )}
+          </g>
+        ))}
+        <line class="plot-floor" x1={0} x2={WIDTH} y1={HEIGHT - FLOOR} y2={HEIGHT - FLOOR} />
+        {budget !== null && (
+          <line class="plot-budget" x1={0} x2={WIDTH} y1={HEIGHT - FLOOR - high(budget)} y2={HEIGHT - FLOOR - high(budget)} />
+        )}
+      </svg>
+      <details class="more-colours">
+        <summary>As a table</summary>
+        <table class="list">
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col" class="number">
+                Spent
+              </th>
+              <th scope="col" class="number">
+                Failed attempts
+              </th>
+              <th scope="col" class="number">
+                Turns
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {bars
+              .filter(({ spent, failed, turns }) => spent + failed + turns > 0)
+              .map(({ day, spent, failed, turns }) => (
+                <tr key={day}>
+                  <th scope="row">{day}</th>
+                  <td class="number">{usd(spent)}</td>
+                  <td class="number">{usd(failed)}</td>
+                  <td class="number">{turns}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </details>
+    </>
+  );
+}

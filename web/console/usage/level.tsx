@@ -1,0 +1,26 @@
+/** How much of something is used, as a bar with its words. */
+
+export interface LevelProps {
+  readonly label: string;
+  readonly used: number;
+  readonly of: number;
+  /** The figures in words. */
+  readonly words: string;
+  /** More is no trouble. */
+  readonly isSoft?: boolean;
+}
+
+/** From here on a cap is near. */
+const NEAR = 0.8;
+
+export function Level({ label, used, of, words, isSoft = false }: LevelProps) {
+  const share = of === 0 ? 0 : used / of;
+  const signal = isSoft || share < NEAR ? '' : share < 1 ? 'is-near' : 'is-over';
+  return (
+    <div class="level">
+      <span class="level-label">{label}</span>
+      <meter class={`rank-bar is-wide ${signal}`} min={0} max={Math.max(of, 0.000001)} value={Math.min(used, of)} aria-label={label} />
+      <span class="level-words">{words}</span>
+    </div>
+  );
+}
