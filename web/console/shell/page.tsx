@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { NavigationButton } from './navigation-button.tsx';
+import { PaletteButton } from './palette-button.tsx';
 
 export interface Crumb {
   readonly label: string;
@@ -51,6 +52,7 @@ export function Page({ title, crumbs = [], facts, state, actions, fills = false,
           ))}
           <b aria-current="page">{title}</b>
         </nav>
+        <PaletteButton />
         {state !== undefined && <span class="bar-state">{state}</span>}
       </header>
       <main id="main" class={fills ? 'page fills' : 'page'}>

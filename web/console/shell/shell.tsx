@@ -11,6 +11,7 @@ import { KeyboardHelp } from './keyboard-help.tsx';
 import { LoadingBar } from './loading-bar.tsx';
 import { Navigation } from './navigation.tsx';
 import { NotFoundPage } from './not-found-page.tsx';
+import { Palette } from './palette.tsx';
 import { SignInDialog, SignInPage } from './sign-in.tsx';
 import { Toasts } from './toasts.tsx';
 
@@ -43,6 +44,7 @@ export function Shell() {
       </div>
       <Toasts />
       <KeyboardHelp />
+      <Palette />
       {phase === 'ended' && <SignInDialog />}
     </LocationProvider>
   );

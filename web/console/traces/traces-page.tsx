@@ -1,13 +1,11 @@
 /** Finding a trace: by any id that a log line or an answer has, or among the newest of an app. */
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
-import { machineOfId } from '../../../machines/instance-ids.ts';
-import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
-import { ApiError } from '../api/request.ts';
 import { useResource } from '../api/resource.ts';
 import { Page } from '../shell/page.tsx';
 import { type AppChoice, useApps } from './app-hook.ts';
+import { findTrace } from './find.ts';
 
 interface NewestTrace {
   readonly machine: string;
@@ -15,30 +13,6 @@ interface NewestTrace {
   /** Where it is; null where only its trace would say. */
   readonly state: string | null;
   readonly at_ms: number;
-}
-
-/** What may be meant by an id, the likely first: those that the service mints say what they are of. */
-function queriesOf(id: string): string[] {
-  const value = encodeURIComponent(id);
-  const machine = machineOfId(id);
-  if (machine !== undefined) return [`machine=${machine}&instance=${value}`];
-  if (id.startsWith('cnv_')) return [`conversation_id=${value}`];
-  return [`request_id=${value}`, `turn_id=${value}`];
-}
-
-/** The address of the first trace that has this id, in any of the apps; undefined: there is none. @throws ApiError */
-async function find(apps: readonly AppChoice[], id: string): Promise<string | undefined> {
-  for (const query of queriesOf(id)) {
-    for (const app of apps) {
-      try {
-        await ask('GET', `/apps/${encodeURIComponent(app.id)}/traces?${query}`);
-        return `/console/traces/${encodeURIComponent(app.id)}?${query}`;
-      } catch (error) {
-        if (!(error instanceof ApiError && error.status === 404)) throw error;
-      }
-    }
-  }
-  return undefined;
 }
 
 function newestQuery({ machine, instance }: NewestTrace): string {
@@ -87,7 +61,7 @@ function FindForm({ apps }: { readonly apps: readonly AppChoice[] }) {
   const [fault, setFault] = useState('');
   const search = async (id: string) => {
     try {
-      const address = await find(apps, id);
+      const address = await findTrace(apps, id);
       if (address === undefined) setFault(`Nothing is kept of ${id}. Traces are deleted when they are old.`);
       else route(address);
     } catch (error) {
