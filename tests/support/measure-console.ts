@@ -76,8 +76,10 @@ try {
   let left = CONVERSATIONS;
   const converse = async () => {
     while (left-- > 0) {
-      const client = createClient(it.service.baseUrl, it.app.testKey, randomUUID().replaceAll('-', ''));
-      await client.chat({ message: { text: 'Where is my order?' }, client: HANDSHAKE });
+      const client = createClient(it.service.baseUrl, it.app.liveKey, randomUUID().replaceAll('-', ''));
+      const answer = await client.chat({ message: { text: 'Where is my order?' }, client: HANDSHAKE });
+      if (answer.status !== 200 || answer.events.at(-1)?.status !== 'completed')
+        throw new Error(`A conversation was not held: ${answer.status}.`);
     }
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, converse));
@@ -86,9 +88,10 @@ try {
       external_key: `note-${from + n}`,
       kind: 'text',
       title: `Note ${from + n}`,
-      text: `Words of note ${from + n}.`,
+      content: `Words of note ${from + n}.`,
     }));
-    await operator('POST', `${app}/knowledge`, { items });
+    const { status, text } = await operator('POST', `${app}/knowledge`, { items });
+    if (status !== 200) throw new Error(`Knowledge was not taken: ${text}`);
   }
   const world = await openWorld(end, it.service);
   const { page, context } = await world.signedIn('/console');

@@ -8,6 +8,7 @@ import { type BrowserWorld, openWorld, waitForPage } from '../browser/browser.ts
 import { type ScriptedChat, startScriptedChat, thread } from '../gateway/runtime/scripted-chat.ts';
 import { HANDSHAKE } from './client.ts';
 import { keepLook, LOOKS, type Look, takeLook } from './component-pictures.ts';
+import { takeConsolePages } from './console-pictures.ts';
 import { projectRoot } from './project-root.ts';
 import { startService } from './service.ts';
 
@@ -104,10 +105,11 @@ try {
   const demo = await openWorld(end, await startService(end));
   for (const scheme of ['light', 'dark'] as const) await takeDemo(demo, scheme);
   for (const look of Object.keys(LOOKS) as Look[]) keepLook(look, await takeLook(demo, look));
+  mkdirSync(FOLDER, { recursive: true });
+  await takeConsolePages(demo, FOLDER);
   const it = await startScriptedChat(end);
   const world = await openWorld(end, it.service);
   const scenes = scenesOf(it.app.appId, await askedTurn(it));
-  mkdirSync(FOLDER, { recursive: true });
   const { page } = await world.signedIn('/console/machines', { viewport: { width: 1_440, height: 900 }, deviceScaleFactor: 1.5 });
   for (const scene of scenes) for (const scheme of ['light', 'dark'] as const) await take(page, world.service.baseUrl, scene, scheme);
 } finally {

@@ -1,0 +1,87 @@
+/** Pictures of the console's pages about apps: an app that an agent has set up, with people who asked it, and one that is being changed. */
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { type BrowserWorld, waitForPage } from '../browser/browser.ts';
+import { createClient, createOperator, HANDSHAKE } from './client.ts';
+import { AGENT, agentOf, openSession } from './setup-agent.ts';
+import { SETUP_WORK, SUMMARY } from './setup-work.ts';
+
+/** Each page by the end of its address, and the title it has. */
+const PAGES = [
+  ['summary', '', 'Tea shop'],
+  ['setup', '/setup', 'Setup'],
+  ['appearance', '/appearance', 'Appearance'],
+  ['assistant', '/assistant', 'Assistant'],
+  ['knowledge', '/knowledge', 'Knowledge'],
+  ['actions', '/actions', 'Actions and screens'],
+  ['proposals', '/proposals', 'Proposals'],
+  ['test', '/test', 'Test'],
+  ['go-live', '/go-live', 'Go live'],
+  ['conversations', '/conversations', 'Conversations'],
+  ['settings', '/settings', 'Settings'],
+] as const;
+
+const QUESTIONS = ['How do I send something back?', 'How long does shipping take?', 'How hot should the water be?'];
+
+/** An app that was set up call by call and is live, which people have asked, and for which an agent proposes changes. */
+async function setUpShop({ service }: BrowserWorld): Promise<string> {
+  const operator = createOperator(service.baseUrl, service.operatorToken);
+  const { org } = (await operator('POST', '/orgs', { name: 'Tea and more', plan: 'growth' })).json as { org: { id: string } };
+  const made = (await operator('POST', `/orgs/${org.id}/apps`, { name: 'Tea shop' })).json as {
+    app: { id: string };
+    keys: { live: string };
+  };
+  const appId = made.app.id;
+  const first = await agentOf(service.baseUrl, (await openSession(operator, appId)).code);
+  for (const { run } of SETUP_WORK) await run(first, service.baseUrl);
+  await first.get('POST', '/complete', SUMMARY);
+  await operator('POST', `/apps/${appId}/go-live`);
+  for (const [n, text] of QUESTIONS.entries()) {
+    const client = createClient(service.baseUrl, made.keys.live, String(n).repeat(32));
+    await client.chat({ message: { text }, client: HANDSHAKE });
+  }
+  const second = await agentOf(service.baseUrl, (await openSession(operator, appId, 'sync')).code);
+  await second.get('POST', '/start', AGENT);
+  await second.send('PUT', '/experience', {
+    tone: 'Short, warm and precise.',
+    welcomeBody: 'Ask about tea, orders and returns.',
+    reason: 'The shop has a new voice.',
+  });
+  await second.send('POST', '/events', [
+    { step: 'discover', status: 'done', title: 'Read what changed', detail: '14 files since the last session' },
+  ]);
+  return appId;
+}
+
+async function take(page: Page, file: string): Promise<void> {
+  // What is read by itself may still be on its way.
+  await page.locator('main :is(.card, table, form, iframe, .empty)').first().waitFor();
+  await page.waitForTimeout(SETTLES_MS);
+  await page.screenshot({ path: file, animations: 'disabled' });
+}
+
+/** Previews draw a widget, which reads its configuration. */
+const SETTLES_MS = 1_500;
+
+/** Takes every page in both schemes into `folder`. */
+export async function takeConsolePages(world: BrowserWorld, folder: string): Promise<void> {
+  const appId = await setUpShop(world);
+  const { page, context } = await world.signedIn('/console', { viewport: { width: 1_440, height: 900 }, deviceScaleFactor: 1 });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const [name, end, title] of PAGES) {
+      await page.goto(`${world.service.baseUrl}/console/apps/${appId}${end}`);
+      await waitForPage(page, title);
+      await take(page, join(folder, `${name}-${colorScheme}.png`));
+    }
+    for (const [name, path, title] of [
+      ['overview', '/console', 'Overview'],
+      ['nodes', '/console/nodes', 'Nodes'],
+    ] as const) {
+      await page.goto(world.service.baseUrl + path);
+      await waitForPage(page, title);
+      await take(page, join(folder, `${name}-${colorScheme}.png`));
+    }
+  }
+  await context.close();
+}
