@@ -178,8 +178,8 @@ test('SAID-1: conversations of one person, and the one that a request or a turn 
   assert.deepEqual(ids(await page(app, '?request_id=none')), []);
   app.rows((db) => {
     db.statement(
-      `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, traits, created_at_ms, updated_at_ms)
-       VALUES ('usr_a', :appId, 'sandbox', 'ada', 1, NULL, 0, 0)`,
+      `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
+       VALUES ('usr_a', :appId, 'sandbox', 'ada', 1, 0, 0)`,
     ).run({ appId: app.appId });
     db.statement(`UPDATE conversations SET end_user_id = 'usr_a' WHERE id = :conversationId`).run({ conversationId });
   });
