@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { AGENT_STEPS, type AgentStepId, EVENT_STATUSES, type EventStatus, STEP_IDS, type StepId } from '../../protocol/setup/steps.ts';
 import { openWorld, waitForPage } from './browser.ts';
 
 function events(page: Page) {
@@ -54,6 +55,67 @@ test('WALK-1, WALK-3: a whole setup session is stepped, event by event, and asks
       .isDisabled(),
   );
   assert.deepEqual(asked, []);
+});
+
+/** Sends the sample of an event of the panel that stands at `index` among its payloads. */
+async function sendSample(page: Page, type: string, index: number): Promise<void> {
+  await events(page).getByLabel(`Payload of ${type}`, { exact: true }).selectOption(String(index));
+  await send(page, type);
+}
+
+/** What an agent that sets an app up reports and writes, and what the service sees, after the claim. */
+const SESSION_OF_PANEL: readonly (
+  | { readonly step: AgentStepId; readonly said: readonly EventStatus[] }
+  | { readonly step: AgentStepId; readonly does: 'step.written' }
+  | { readonly step: StepId; readonly does: 'step.observed' }
+)[] = [
+  { step: 'discover', said: ['started', 'progress', 'done'] },
+  { step: 'install', said: ['started', 'done'] },
+  { step: 'identity', said: ['started', 'waiting', 'done'] },
+  { step: 'appearance', does: 'step.written' },
+  { step: 'experience', does: 'step.written' },
+  { step: 'knowledge', does: 'step.written' },
+  { step: 'screens', does: 'step.written' },
+  { step: 'actions', said: ['started', 'done'] },
+  { step: 'verify', said: ['started'] },
+  { step: 'verify', does: 'step.observed' },
+  { step: 'test', said: ['started'] },
+  { step: 'test', does: 'step.observed' },
+];
+
+async function stepPanelToItsEnd(page: Page): Promise<void> {
+  await send(page, 'session.claimed');
+  for (const part of SESSION_OF_PANEL) {
+    if ('said' in part) {
+      const first = AGENT_STEPS.indexOf(part.step) * EVENT_STATUSES.length;
+      for (const status of part.said) await sendSample(page, 'step.reported', first + EVENT_STATUSES.indexOf(status));
+    } else if (part.does === 'step.written') await sendSample(page, part.does, AGENT_STEPS.indexOf(part.step));
+    else await sendSample(page, part.does, STEP_IDS.indexOf(part.step));
+  }
+  await send(page, 'session.completed');
+}
+
+test('WALK-1, WALK-5, WALK-6: all thirteen steps of a session are stepped to their end, and a link leads another browser there', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines/step-panel');
+  await waitForPage(page, 'Step panel');
+  await page.getByRole('button', { name: 'waiting is pending', exact: true }).waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await stepPanelToItsEnd(page);
+  const allDone = async (where: Page) => {
+    for (const id of STEP_IDS) await where.getByRole('button', { name: `${id} is done`, exact: true }).waitFor();
+    assert.match((await shownStep(where).textContent()) ?? '', /session\.completed/);
+  };
+  await allDone(page);
+  assert.deepEqual(asked, []);
+  const other = await signedIn(page.url().slice(new URL(page.url()).origin.length));
+  await waitForPage(other.page, 'Step panel');
+  await allDone(other.page);
+  assert.equal(other.page.url(), page.url());
+  await other.page.getByRole('button', { name: /^Back/ }).click();
+  await other.page.getByRole('button', { name: 'knowledge is done', exact: true }).waitFor();
+  await other.page.getByRole('button', { name: 'done is pending', exact: true }).waitFor();
 });
 
 test('WALK-1: an event that its guards refuse says which, and on what', async (t) => {

@@ -7,6 +7,8 @@ import { appLifecycle } from '../../machines/app-lifecycle.ts';
 import { chatTurn } from '../../machines/chat-turn.ts';
 import { invocation } from '../../machines/invocation.ts';
 import { knowledgeSource } from '../../machines/knowledge-source.ts';
+import { organisationMove } from '../../machines/organisation-move.ts';
+import { pairing } from '../../machines/pairing.ts';
 import { type Replayable, replay } from '../../machines/replay.ts';
 import { setupSession } from '../../machines/setup-session.ts';
 import {
@@ -14,6 +16,8 @@ import {
   CHAT_TURN_EVENTS,
   DUE_AT_MS,
   INVOCATION_EVENTS,
+  MOVE_EVENTS,
+  PAIRING_EVENTS,
   PROFILES,
   SESSION_EVENTS,
   SOURCE_EVENTS,
@@ -69,6 +73,8 @@ const SUBJECTS: readonly Subject[] = [
   { machine: stepPanel, inputs: [undefined], events: panelEvents },
   { machine: knowledgeSource, inputs: [undefined], events: oneOf(SOURCE_EVENTS) },
   { machine: appLifecycle, inputs: [undefined], events: oneOf(APP_EVENTS) },
+  { machine: pairing, inputs: [{ dueAtMs: DUE_AT_MS }], events: oneOf(PAIRING_EVENTS) },
+  { machine: organisationMove, inputs: [undefined], events: oneOf(MOVE_EVENTS) },
 ];
 
 /** The trace of a machine that was sent `events`, kept in pieces of `perCommit` steps as rows are. */
