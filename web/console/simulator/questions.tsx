@@ -45,7 +45,7 @@ function RegionQuestions({ region, questions, taken }: Asked) {
 }
 
 function Mark({ answer }: { readonly answer: boolean }) {
-  return <span class="mark">{answer ? 'yes' : 'no'}</span>;
+  return <span class="said">{answer ? 'yes' : 'no'}</span>;
 }
 
 function QuestionLine({ guard, answer, readings }: Question) {
