@@ -5,12 +5,13 @@
  * Before the map is switched, a move that makes no progress is aborted; after that its steps are retried until they succeed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type OrganisationMoveEffect, organisationMove } from '../../machines/organisation-move.ts';
-import { type Stepper, stepper } from '../../machines/step.ts';
+import type { OrganisationMoveEffect, organisationMove } from '../../machines/organisation-move.ts';
+import type { Stepper } from '../../machines/step.ts';
 import { type MoveRow, type MoveStep, readMove } from '../../storage/moving/moves.ts';
 import { readSeal } from '../../storage/moving/seal.ts';
 import { MoveRefused } from './move-sender.ts';
 import type { Done, MoveStepServices, MoveSteps } from './move-steps.ts';
+import { abortTraces, moveMachine, moveTrace } from './move-trace.ts';
 
 export interface MoveTimes {
   /** How often a driver notes in the row that it is alive. */
@@ -64,7 +65,7 @@ export class MoveDrive {
     this.#steps = steps;
     this.#signal = signal;
     this.#move = move;
-    this.#machine = stepper(organisationMove, { stored: { state: move.step, context: {} } });
+    this.#machine = moveMachine(move.step);
   }
 
   /** Never rejects. */
@@ -150,13 +151,13 @@ export class MoveDrive {
   async #abort(error: string): Promise<void> {
     const { storage, nowMs } = this.#options;
     const { organisationId, moveId } = this.#move;
-    await storage.writeControl('abortMove', { organisationId, moveId, nowMs: nowMs(), error });
+    await storage.writeControl('abortMove', { organisationId, moveId, nowMs: nowMs(), error, traces: abortTraces() });
   }
 
   async #commit(to: MoveStep, { copy }: Done): Promise<boolean> {
     const { storage, cell, nowMs } = this.#options;
     const { organisationId, moveId, step: from } = this.#move;
-    const ref = { organisationId, moveId, nowMs: nowMs() };
+    const ref = { organisationId, moveId, nowMs: nowMs(), trace: moveTrace(this.#machine) };
     const committed =
       to === 'switched'
         ? await storage.writeControl('switchMove', { ...ref, cell })

@@ -10,6 +10,7 @@ import { listUnfinishedMoves, type MoveRow, readMove } from '../../storage/movin
 import { readSeal } from '../../storage/moving/seal.ts';
 import { MOVE_TIMES, MoveDrive, type MovesOptions, type MoveTimes } from './move-drive.ts';
 import { MoveSteps } from './move-steps.ts';
+import { abortTraces } from './move-trace.ts';
 
 /** On SIGTERM: a thread that copies a large file is not waited for. */
 const CLOSE_MS = 2_000;
@@ -75,7 +76,7 @@ export class OrganisationMoves {
     const move = this.read(organisationId);
     if (move === undefined) throw new Refusal('not_found', `The organisation ${organisationId} is not being moved.`);
     const { moveId } = move;
-    const step = await storage.writeControl('abortMove', { organisationId, moveId, nowMs: nowMs(), error: null });
+    const step = await storage.writeControl('abortMove', { organisationId, moveId, nowMs: nowMs(), error: null, traces: abortTraces() });
     if (step !== 'aborted') {
       throw new Refusal('conflict', `The organisation ${organisationId} lives on cell ${move.targetCell} now. Move it back from there.`);
     }

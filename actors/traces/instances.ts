@@ -9,6 +9,7 @@ import {
   type AppMachine,
   readContinuedTurn,
   readMachineDefinition,
+  readMoveTrace,
   readTrace,
   readTracedTurn,
   readTurnsOfConversation,
@@ -126,6 +127,12 @@ export function readConversationTraces(db: Connection, appId: string, conversati
 export function readInstanceTrace(db: Connection, appId: string, machine: AppMachine, instance: string): InstanceTrace | undefined {
   const pieces = readTrace(db, { appId, machine, instance }, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
   return joined(machine, instance, null, pieces);
+}
+
+/** The trace of a move away from this cell, read from the control file; undefined when nothing of it is kept. */
+export function readMoveSteps(control: Connection, moveId: string): InstanceTrace | undefined {
+  const pieces = readMoveTrace(control, moveId, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
+  return joined('organisation-move', moveId, null, pieces);
 }
 
 /** The definition that made a trace: of this release, or as an earlier one kept it; undefined when neither has it. */

@@ -1,10 +1,12 @@
 /** Console: moving an organisation to another cell (CONSOLE-24). */
 import { CellUnreachable } from '../../actors/cells/cell-client.ts';
+import { readMoveSteps } from '../../actors/traces/instances.ts';
 import { moveBody } from '../../protocol/console/moves.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { lastMove, leavingToWire, type Moves } from '../cells/move-wire.ts';
 import { defineRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { traceToWire } from './traces.ts';
 
 /** A person waits for the answer. */
 const ASK_TIMEOUT_MS = 2_000;
@@ -62,6 +64,23 @@ const readMoveRoute = defineRoute({
   },
 });
 
+/** The steps of the organisation's last move away from here: a cell keeps those that it drove. */
+const readMoveTraceRoute = defineRoute({
+  method: 'GET',
+  path: '/console/api/orgs/:org/move/trace',
+  caller: 'operator',
+  anyCell: true,
+  handle({ params }, services) {
+    const { control } = services.storage;
+    const move = movesOf(services).leaving.read(params.org ?? '');
+    const trace = move === undefined ? undefined : readMoveSteps(control, move.moveId);
+    if (trace === undefined) {
+      throw new Refusal('not_found', 'No steps of a move away from this cell are kept. Ask the cell that the organisation left.');
+    }
+    return json({ traces: [traceToWire(control, trace)] });
+  },
+});
+
 const abortMoveRoute = defineRoute({
   method: 'POST',
   path: '/console/api/orgs/:org/move/abort',
@@ -75,4 +94,4 @@ const abortMoveRoute = defineRoute({
 });
 
 /** For the console's route table. */
-export const moveRoutes: readonly Route[] = [beginMoveRoute, readMoveRoute, abortMoveRoute];
+export const moveRoutes: readonly Route[] = [beginMoveRoute, readMoveRoute, readMoveTraceRoute, abortMoveRoute];

@@ -56,7 +56,8 @@ export function requireTraces(db: Connection, appId: string, query: URLSearchPar
   throw new Refusal('not_found', 'Nothing is kept of this. Traces are deleted when they are old: see TRACE_DAYS.');
 }
 
-function traceToWire(db: Connection, trace: InstanceTrace) {
+/** A trace as the interface answers it. `db`: the file that has its definition. */
+export function traceToWire(db: Connection, trace: InstanceTrace) {
   return {
     request_id: trace.requestId,
     mixed_versions: trace.isMixed,

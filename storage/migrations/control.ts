@@ -1,5 +1,6 @@
 /** Schema of `control.sqlite`: which organisations exist, and which file a key or an app belongs to. */
 import { cellsMigration } from './control-cells.ts';
+import { moveTracesMigration } from './control-traces.ts';
 import type { Migration } from './migrate.ts';
 
 export const controlMigrations: readonly Migration[] = [
@@ -110,4 +111,5 @@ export const controlMigrations: readonly Migration[] = [
     `,
   },
   cellsMigration,
+  moveTracesMigration,
 ];

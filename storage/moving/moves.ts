@@ -7,6 +7,7 @@
 import { Refusal } from '../../protocol/errors.ts';
 import { columns, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { insertMoveTrace, type MoveTrace } from './move-traces.ts';
 import { cellOf, isOrganisationKnown, type KnownPlacement, knownPlacement, transactions as placing, readPlacement } from './placements.ts';
 
 /** In order, except `aborted`. What each means: machines/organisation-move.ts. */
@@ -155,16 +156,19 @@ interface AdvanceInput extends MoveRef {
   readonly to: MoveStep;
   /** What was copied, with the step that copied it. */
   readonly copy?: CopyRecord;
+  /** The steps that led there. */
+  readonly trace?: MoveTrace | null;
 }
 
 /** Advances the move by a step. False when it was no longer at `from`. */
-function advanceMove(db: Connection, { organisationId, moveId, nowMs, from, to, copy }: AdvanceInput): boolean {
+function advanceMove(db: Connection, { organisationId, moveId, nowMs, from, to, copy, trace }: AdvanceInput): boolean {
   const { changes } = db
     .statement(
       `UPDATE moves SET step = :to, manifest = coalesce(:copy, manifest), error = NULL, updated_at_ms = max(updated_at_ms, :nowMs)
        WHERE organisation_id = :organisationId AND move_id = :moveId AND step = :from`,
     )
     .run({ organisationId, moveId, nowMs, from, to, copy: copy === undefined ? null : JSON.stringify(copy) });
+  if (changes === 1 && trace != null) insertMoveTrace(db, { moveId, nowMs }, trace);
   return changes === 1;
 }
 
@@ -172,10 +176,10 @@ function advanceMove(db: Connection, { organisationId, moveId, nowMs, from, to, 
  * The point of no return: the step and the placement change together. False when the move was no longer at `shipped`.
  * @throws Error when the organisation was placed elsewhere meanwhile, which only its own cell may do.
  */
-function switchMove(db: Connection, input: MoveRef & { cell: string }): boolean {
-  const { organisationId, moveId, cell, nowMs } = input;
+function switchMove(db: Connection, input: MoveRef & { cell: string; trace?: MoveTrace | null }): boolean {
+  const { organisationId, moveId, cell, nowMs, trace = null } = input;
   const targetCell = readMove(db, organisationId)?.targetCell;
-  if (targetCell === undefined || !advanceMove(db, { organisationId, moveId, nowMs, from: 'shipped', to: 'switched' })) return false;
+  if (targetCell === undefined || !advanceMove(db, { organisationId, moveId, nowMs, from: 'shipped', to: 'switched', trace })) return false;
   const version = placementVersionOf(moveId) + 1;
   const placed = readPlacement(db, organisationId);
   if (placed !== undefined && (placed.cell !== cell || placed.version >= version)) {
@@ -185,12 +189,23 @@ function switchMove(db: Connection, input: MoveRef & { cell: string }): boolean 
   return true;
 }
 
+interface AbortInput extends MoveRef {
+  readonly error: string | null;
+  /** The step to `aborted` from each of those that it is made from: which of them counts is known here. */
+  readonly traces?: Readonly<Partial<Record<MoveStep, MoveTrace>>>;
+}
+
 /** Aborts the move unless the placement was switched. Returns its step afterwards; undefined when there is no such move. */
-function abortMove(db: Connection, { organisationId, moveId, nowMs, error }: MoveRef & { error: string | null }): MoveStep | undefined {
-  db.statement(
-    `UPDATE moves SET step = 'aborted', error = coalesce(:error, error), updated_at_ms = max(updated_at_ms, :nowMs)
+function abortMove(db: Connection, { organisationId, moveId, nowMs, error, traces }: AbortInput): MoveStep | undefined {
+  const before = readMove(db, organisationId)?.step;
+  const { changes } = db
+    .statement(
+      `UPDATE moves SET step = 'aborted', error = coalesce(:error, error), updated_at_ms = max(updated_at_ms, :nowMs)
      WHERE organisation_id = :organisationId AND move_id = :moveId AND step IN ('begun', 'sealed', 'copied', 'shipped')`,
-  ).run({ organisationId, moveId, nowMs, error });
+    )
+    .run({ organisationId, moveId, nowMs, error });
+  const trace = before === undefined ? undefined : traces?.[before];
+  if (changes === 1 && trace !== undefined) insertMoveTrace(db, { moveId, nowMs }, trace);
   const move = readMove(db, organisationId);
   return move?.moveId === moveId ? move.step : undefined;
 }

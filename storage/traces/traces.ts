@@ -66,6 +66,11 @@ export function readTrace(db: Connection, of: Omit<TracePlace, 'nowMs'>, limit: 
   return piece.all(db, from, { appId, machine, instance, limit });
 }
 
+/** The oldest `limit` pieces of the trace of a move, from the control file. */
+export function readMoveTrace(control: Connection, moveId: string, limit: number): TraceRow[] {
+  return piece.all(control, 'FROM move_traces WHERE move_id = :moveId ORDER BY piece LIMIT :limit', { moveId, limit });
+}
+
 const newestPiece = columns({ machine: text, steps: stepsText, at: integer });
 
 /**

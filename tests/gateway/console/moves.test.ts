@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Cells } from '../../../actors/cells/cells.ts';
+import type { OrganisationMoves } from '../../../actors/cells/move.ts';
 import { moveRoutes } from '../../../gateway/console/moves.ts';
 import type { Route } from '../../../gateway/route.ts';
 import type { Services } from '../../../gateway/services.ts';
+import { organisationMove } from '../../../machines/organisation-move.ts';
+import { replay } from '../../../machines/replay.ts';
+import { readTraceFile } from '../../../machines/trace-file.ts';
 import { timestamp } from '../../../protocol/timestamp.ts';
 import type { MoveRow } from '../../../storage/moving/moves.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
-import { arriveAt, openFixture } from '../../actors/cells/move-fixture.ts';
+import { arriveAt, openFixture, type TestCell } from '../../actors/cells/move-fixture.ts';
 import { createOperator } from '../../support/client.ts';
 import { serve } from '../test-server.ts';
 
@@ -63,6 +67,64 @@ test('CONSOLE-24: a move is asked for, and shown on both cells as far as it has 
   const late = await onA('POST', `${path}/abort`);
   assert.equal(late.status, 409);
   assert.match(JSON.stringify(late.json), /Move it back/);
+});
+
+/** The one trace of the organisation's last move from this cell, replayed to the same steps. */
+async function provenMove(t: TestContext, cell: TestCell, leaving: OrganisationMoves, organisationId: string) {
+  const services = { storage: cell.storage, moves: { leaving, arriving: cell.arriving }, config } as Partial<Services>;
+  const ask = createOperator((await serve(t, moveRoutes, services)).base, OPERATOR_TOKEN);
+  const { json, text, status } = await ask('GET', `/orgs/${organisationId}/move/trace`);
+  assert.equal(status, 200, text);
+  const [only] = (json as { readonly traces: readonly { readonly trace: unknown }[] }).traces;
+  const trace = readTraceFile(JSON.stringify(only?.trace));
+  assert.deepEqual(replay(organisationMove, trace), { same: trace.steps.length, difference: null });
+  assert.ok(trace.definition !== undefined);
+  return trace;
+}
+
+test('TRACE-1, TRACE-9: the steps of a move are kept with its row, and read on the cell that it left', async (t) => {
+  const { a, b, organisationId } = await openFixture(t);
+  const leaving = a.node();
+  const { base } = await serve(t, moveRoutes, {
+    storage: a.storage,
+    moves: { leaving, arriving: a.arriving },
+    config,
+  } as Partial<Services>);
+  const before = await createOperator(base, OPERATOR_TOKEN)('GET', `/orgs/${organisationId}/move/trace`);
+  assert.equal(before.status, 404);
+  const { moveId } = await leaving.begin(organisationId, 'b');
+  await arriveAt(leaving, organisationId, 'done');
+  const trace = await provenMove(t, a, leaving, organisationId);
+  assert.equal(trace.instance, moveId);
+  assert.deepEqual(
+    trace.steps.map(({ event, to }) => [event.type, to]),
+    [
+      ['move.resumed', 'begun'],
+      ['source.sealed', 'sealed'],
+      ['copy.verified', 'copied'],
+      ['target.adopted', 'shipped'],
+      ['map.switched', 'switched'],
+      ['target.unsealed', 'unsealed'],
+      ['source.emptied', 'done'],
+    ],
+  );
+  // It comes back and goes again: of each cell the last move is kept.
+  const back = b.node();
+  await back.begin(organisationId, 'a');
+  await arriveAt(back, organisationId, 'done');
+  const again = await leaving.begin(organisationId, 'b');
+  await arriveAt(leaving, organisationId, 'done');
+  assert.equal((await provenMove(t, a, leaving, organisationId)).instance, again.moveId);
+  assert.equal(a.storage.control.statement('SELECT count(DISTINCT move_id) AS n FROM move_traces').get()?.n, 1);
+});
+
+test('TRACE-1: a move that is aborted keeps the step that did it, wherever it was', async (t) => {
+  const { a, organisationId } = await openFixture(t);
+  const leaving = a.node({ times: { quietMs: 60_000 }, isAlive: () => true });
+  await leaving.begin(organisationId, 'b');
+  await leaving.abort(organisationId);
+  const { steps } = await provenMove(t, a, leaving, organisationId);
+  assert.deepEqual([steps.at(-1)?.event.type, steps.at(-1)?.to], ['move.aborted', 'aborted']);
 });
 
 test('CONSOLE-24: a cell that has nothing to do with the move asks the one on which the organisation lives', async (t) => {

@@ -28,7 +28,8 @@ export function MoveTable({ moves }: { readonly moves: readonly MoveEntry[] }) {
                 {move.source_cell} → {move.target_cell}
               </td>
               <td>
-                <span class={`chip ${move.step === 'aborted' ? 'is-bad' : 'is-wait'}`}>{move.step}</span> {move.error}
+                <span class={`chip ${move.step === 'aborted' ? 'is-bad' : 'is-wait'}`}>{move.step}</span> {move.error}{' '}
+                {move.step !== 'begun' && <a href={`/console/traces/moves/${encodeURIComponent(move.organisation_id)}`}>Step by step</a>}
               </td>
               <td>{momentOf(move.started_at)}</td>
             </tr>
