@@ -1,12 +1,15 @@
 /** What the running program keeps of the steps of its machines, and what operators read of it. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MACHINES } from '../../../machines/index.ts';
 import { replay } from '../../../machines/replay.ts';
 import { readTraceFile } from '../../../machines/trace-file.ts';
+import { columns } from '../../../storage/sqlite/columns.ts';
+import { openReader } from '../../../storage/sqlite/database.ts';
+import { stepsText } from '../../../storage/traces/packed-steps.ts';
 import { type Client, createClient, DEVICE } from '../../support/client.ts';
 import { type ConsoleApp, startConsoleApp } from './console-app.ts';
 
@@ -148,15 +151,57 @@ test('TRACE-1: codes that make room for others are traced as replaced', async ()
   assert.equal(proven(pairing).steps.at(-1)?.event.type, 'pairing.replaced');
 });
 
-test('TRACE-3: what a person wrote is in no trace', async () => {
+/** Every file of the data directory, by its path. */
+function filesOfData(): string[] {
+  const names = readdirSync(it.service.dataDir, { recursive: true, encoding: 'utf8' });
+  return names.map((name) => join(it.service.dataDir, name)).filter((path) => statSync(path).isFile());
+}
+
+const keptSteps = columns({ steps: stepsText });
+
+/** What all files keep of steps, unpacked: packed ones would hide what is looked for. */
+function allSteps(): string {
+  const kept = filesOfData().flatMap((path) => {
+    // A lock is held by whoever has it, and has no rows.
+    if (!path.endsWith('.sqlite') || path.endsWith('lock.sqlite')) return [];
+    const db = openReader(path);
+    try {
+      return ['turn_traces', 'traces', 'move_traces'].flatMap((table) => {
+        const isThere = db.statement('SELECT 1 AS n FROM sqlite_schema WHERE name = :table').get({ table }) !== undefined;
+        return isThere ? keptSteps.all(db, `FROM ${table}`, {}).map(({ steps }) => steps) : [];
+      });
+    } finally {
+      db.close();
+    }
+  });
+  assert.ok(kept.length > 0);
+  return kept.join('\n');
+}
+
+test('TRACE-3: nothing that a person wrote and no secret is in a trace, in whichever file', async () => {
   const turnId = randomUUID();
   await client.say(`My address is ${CANARY}`, { turn_id: turnId });
+  const { code } = (await it.console('POST', '/pairings')).json as { code: string };
+  assert.equal((await client.send('POST', '/v1/pairings/claim', { code })).status, 200);
   assert.ok(!JSON.stringify(await traces(`turn_id=${turnId}`)).includes('canary'));
-  const folder = join(it.service.dataDir, 'organisations');
-  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    if (!/\.sqlite/.test(file)) continue;
-    assert.ok(!readFileSync(join(folder, file)).includes(CANARY), file);
-  }
+  const steps = allSteps();
+  assert.ok(steps.includes('pairing.claim') && steps.includes('block.completed'));
+  for (const word of ['canary', code, DEVICE, it.app.testKey, it.app.liveKey, it.service.operatorToken])
+    assert.ok(!steps.includes(word), `${word} is in a trace`);
+  for (const path of filesOfData()) assert.ok(!readFileSync(path).includes(CANARY), path);
+});
+
+test('TRACE-4: who is erased takes the traces of what they asked along', async () => {
+  const person = createClient(it.service.baseUrl, it.app.testKey, 'e'.repeat(32));
+  const identified = await person.send('POST', '/v1/identify', { external_user_id: 'ann-to-erase' });
+  const { end_user_id: id } = identified.json as { end_user_id: string };
+  const [theirs, others] = [randomUUID(), randomUUID()];
+  await person.say('Forget this', { turn_id: theirs });
+  await client.say('Keep this', { turn_id: others });
+  assert.equal((await traces(`turn_id=${theirs}`)).length, 1);
+  assert.equal((await it.console('DELETE', `/end-users/${id}`)).status, 200);
+  assert.equal((await it.console('GET', `/traces?turn_id=${theirs}`)).status, 404);
+  assert.equal((await traces(`turn_id=${others}`)).length, 1);
 });
 
 test('TRACE-9: what is not kept is not found, and a query that names nothing is refused', async () => {
