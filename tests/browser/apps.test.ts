@@ -1,7 +1,7 @@
 /** Organisations and apps in the console: created by hand, found again, and nothing typed lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { axeFaults } from './axe.ts';
+import { axeFaultsInAllLooks } from './axe.ts';
 import { openWorld, signIn, waitForPage } from './browser.ts';
 import { look } from './look.ts';
 
@@ -28,12 +28,12 @@ test('APPS-1, APPS-2: from the overview to an organisation with an app and its k
   const sections = page.getByRole('navigation', { name: 'Pages' }).getByRole('region', { name: 'App' });
   assert.equal(await sections.getByRole('link', { name: 'Summary' }).getAttribute('aria-current'), 'page');
   await look(page, 'app');
-  assert.deepEqual(await axeFaults(page), []);
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.getByRole('navigation', { name: 'Where this page is' }).getByRole('link', { name: HOSTILE }).click();
   await waitForPage(page, HOSTILE);
   await page.getByRole('table').getByRole('link', { name: 'Shop' }).waitFor();
   await look(page, 'organisation');
-  assert.deepEqual(await axeFaults(page), []);
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
 });
 
 test('APPS-3: what is typed outlives a reload, a session that ends and a service that is away, until it was saved', async (t) => {

@@ -16,3 +16,19 @@ export async function axeFaults(page: Page): Promise<string[]> {
   };
   return violations.flatMap(({ id, nodes }) => nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
 }
+
+/** The same in light and dark, wide and narrow, each line with where. */
+export async function axeFaultsInAllLooks(page: Page): Promise<string[]> {
+  const size = page.viewportSize();
+  const faults: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1_360, 360]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height: 800 });
+      faults.push(...(await axeFaults(page)).map((fault) => `${colorScheme}, ${width}: ${fault}`));
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  if (size !== null) await page.setViewportSize(size);
+  return faults;
+}

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { startScriptedChat, thread } from '../gateway/runtime/scripted-chat.ts';
 import { createOperator, HANDSHAKE } from '../support/client.ts';
-import { axeFaults } from './axe.ts';
+import { axeFaultsInAllLooks } from './axe.ts';
 import { openWorld, waitForPage } from './browser.ts';
 import { look } from './look.ts';
 
@@ -32,7 +32,7 @@ test('SAID-1, SAID-2, SAID-3: a conversation is found by its ids, drawn as it wa
   await page.getByRole('table').getByText('completed').waitFor();
   await page.getByRole('table').getByRole('link', { name: PERSON }).waitFor();
   await look(page, 'conversations');
-  assert.deepEqual(await axeFaults(page), []);
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
   const find = page.getByLabel('Id of a conversation, a request, a turn or a person');
   await find.fill('nothing');
   await find.press('Enter');
@@ -46,7 +46,7 @@ test('SAID-1, SAID-2, SAID-3: a conversation is found by its ids, drawn as it wa
   await page.getByText('⟦email_1⟧').waitFor();
   assert.equal(await page.getByText('ada@example.com').count(), 0);
   await look(page, 'conversation');
-  assert.deepEqual(await axeFaults(page), []);
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await meant.getByRole('link', { name: 'Step by step' }).click();
   await waitForPage(page, 'A turn, step by step');
   await page.goto(`${it.service.baseUrl}${base}?view=feedback`);
@@ -59,7 +59,7 @@ test('SAID-1, SAID-2, SAID-3: a conversation is found by its ids, drawn as it wa
   await page.getByRole('button', { name: 'Save what is kept' }).click();
   const saved = JSON.parse(readFileSync(await (await download).path(), 'utf8')) as { end_user: { external_user_id: string } };
   assert.equal(saved.end_user.external_user_id, PERSON);
-  assert.deepEqual(await axeFaults(page), []);
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.getByRole('button', { name: 'Erase…' }).click();
   await page.getByLabel(`Type ${PERSON} to go on`).fill(PERSON);
   await page.getByRole('button', { name: 'Erase the person' }).click();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOperator, createTestApp } from '../support/client.ts';
-import { axeFaults } from './axe.ts';
+import { axeFaultsInAllLooks } from './axe.ts';
 import { openWorld, waitForPage } from './browser.ts';
 import { look } from './look.ts';
 
@@ -32,7 +32,7 @@ test('READ-1, READ-2: sources are added and followed, found, archived and taken 
   await found.locator('mark').getByText('back').waitFor();
   await found.getByText('place 1').waitFor();
   await look(page, 'knowledge');
-  assert.deepEqual(await axeFaults(page), []);
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.reload();
   await found.locator('mark').getByText('back').waitFor();
   await table.getByRole('button', { name: /^Archive <?img|^Archive img/ }).click();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOperator, createTestApp } from '../support/client.ts';
-import { axeFaults } from './axe.ts';
+import { axeFaultsInAllLooks } from './axe.ts';
 import { openWorld, waitForPage } from './browser.ts';
 import { look } from './look.ts';
 
@@ -28,9 +28,9 @@ test('APPS-4, APPS-3: settings are refused at their field, kept over a reload, s
   await page.getByText('Saved with another value by somebody else meanwhile: Messages a minute').waitFor();
   assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Renamed');
   await look(page, 'settings');
-  assert.deepEqual(await axeFaults(page), []);
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.getByRole('button', { name: 'Save changes' }).click();
-  await page.getByRole('button', { name: 'Save changes' }).waitFor({ state: 'detached' });
+  await page.getByRole('region', { name: 'Changes' }).waitFor({ state: 'detached' });
   const { app } = (await operator('GET', `/apps/${appId}`)).json as { app: Record<string, unknown> };
   assert.deepEqual([app.messages_per_minute, app.allowed_domains, app.name], [30, ['shop.example.com'], 'Renamed']);
 });
@@ -82,7 +82,30 @@ test('APPS-6: an organisation is renamed, and its members and top-ups are set; w
   await page.getByLabel('Members').fill('ada@example.com Ada Byron');
   await page.getByRole('button', { name: 'Save changes' }).click();
   await waitForPage(page, 'Acme');
-  assert.deepEqual(await axeFaults(page), []);
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
   const { org } = (await operator('GET', `/orgs/${organisationId}`)).json as { org: Record<string, unknown> };
   assert.deepEqual(org.members, [{ email: 'ada@example.com', name: 'Ada Byron' }]);
+});
+
+test('APPS-3, APPS-4: a setting that another app has, and a service that is away, lose nothing that was typed', async (t) => {
+  const { service, signedIn } = await openWorld(t);
+  const { organisationId, appId } = await createTestApp(service.baseUrl, service.operatorToken);
+  const operator = createOperator(service.baseUrl, service.operatorToken);
+  await operator('POST', `/orgs/${organisationId}/apps`, { name: 'Other', slug: 'taken' });
+  const { context, page } = await signedIn(`/console/apps/${appId}/settings`);
+  const slug = page.getByLabel('Short name');
+  await slug.fill('taken');
+  const save = page.getByRole('button', { name: 'Save changes' });
+  await save.click();
+  await page.getByRole('alert').getByText('conflict').waitFor();
+  assert.equal(await slug.inputValue(), 'taken');
+  await slug.fill('mine');
+  await context.setOffline(true);
+  await save.click();
+  await page.getByRole('alert').getByText('The service does not answer').waitFor();
+  await context.setOffline(false);
+  await save.click();
+  await page.getByRole('region', { name: 'Changes' }).waitFor({ state: 'detached' });
+  const { app } = (await operator('GET', `/apps/${appId}`)).json as { app: { slug: string } };
+  assert.equal(app.slug, 'mine');
 });

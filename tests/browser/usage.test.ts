@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { createOperator, HANDSHAKE } from '../support/client.ts';
-import { axeFaults } from './axe.ts';
+import { axeFaultsInAllLooks } from './axe.ts';
 import { openWorld, waitForPage } from './browser.ts';
 import { look } from './look.ts';
 
@@ -27,14 +27,14 @@ test('SPEND-1: the days of a month as plot and table, caps of today, credit that
   await page.getByRole('button', { name: 'Add the credit' }).click();
   await page.getByText('50.00 USD left').waitFor();
   await look(page, 'usage');
-  assert.deepEqual(await axeFaults(page), []);
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await page.getByRole('link', { name: 'The month before' }).click();
   await page.getByText('Nothing was used in this month.').waitFor();
   assert.match(page.url(), /month=\d{4}-\d{2}/);
   await page.goBack();
   await page.getByRole('link', { name: 'Test app' }).click();
   await page.getByText('1; 1,000,000 messages may be sent').waitFor();
-  assert.deepEqual(await axeFaults(page), []);
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
   const usage = (await operator('GET', `/orgs/${organisationId}/usage`)).json as { days: object[]; mails: object[] };
   assert.deepEqual(
     usage.days.map((day) => ({ ...day, spent_usd: 0 })),
