@@ -11,6 +11,7 @@ import { keepLook, LOOKS, type Look, takeLook } from './component-pictures.ts';
 import { takeConsolePages } from './console-pictures.ts';
 import { projectRoot } from './project-root.ts';
 import { startService } from './service.ts';
+import { startSetupShop } from './setup-scenes.ts';
 
 const FOLDER = join(projectRoot(), 'docs', 'images', 'console');
 const WIDGET_FOLDER = join(projectRoot(), 'docs', 'images', 'widget');
@@ -20,6 +21,8 @@ interface Scene {
   readonly path: string;
   /** The page's heading. */
   readonly title: string;
+  /** What is there once the page is; a table or a drawing unless said otherwise. */
+  readonly shows?: string;
   /** What is done before the picture is taken. */
   readonly before?: (page: Page) => Promise<void>;
 }
@@ -70,12 +73,17 @@ function scenesOf(appId: string, { turnId, conversationId }: Asked): readonly Sc
   ];
 }
 
-async function take(page: Page, base: string, { name, path, title, before }: Scene, colorScheme: 'light' | 'dark'): Promise<void> {
+async function take(
+  page: Page,
+  base: string,
+  { name, path, title, shows = 'table, .drawing-frame[viewBox]', before }: Scene,
+  colorScheme: 'light' | 'dark',
+): Promise<void> {
   await page.emulateMedia({ colorScheme });
   await page.goto(base + path);
   await waitForPage(page, title);
   // Nothing is under way any more, or all that is left is a stream.
-  await page.locator('table, .drawing-frame[viewBox]').first().waitFor();
+  await page.locator(shows).first().waitFor();
   await before?.(page);
   await page.screenshot({ path: join(FOLDER, `${name}-${colorScheme}.png`), animations: 'disabled' });
 }
@@ -97,6 +105,29 @@ async function takeDemo(world: BrowserWorld, colorScheme: 'light' | 'dark'): Pro
   await context.close();
 }
 
+/** The pages on the way to people, of an app that an agent sets up meanwhile. */
+async function takeSetup(end: TestContext): Promise<void> {
+  const shop = await startSetupShop(end);
+  const world = await openWorld(end, shop.service);
+  const at = (section: string) => `/console/apps/${shop.appId}/${section}`;
+  const { page } = await world.signedIn('/console', { viewport: { width: 1_440, height: 900 }, deviceScaleFactor: 1.5 });
+  const both = async (scene: Scene) => {
+    for (const scheme of ['light', 'dark'] as const) await take(page, shop.service.baseUrl, scene, scheme);
+  };
+  await both({ name: 'setup', path: at('setup?step=knowledge'), title: 'Setup', shows: '.setup-line' });
+  await shop.goLive();
+  await both({ name: 'proposals', path: at('proposals'), title: 'Proposals', shows: '.sides' });
+  await both({ name: 'go-live', path: at('go-live'), title: 'Go live', shows: '.smoke-answer' });
+  await both({ name: 'actions', path: at('actions?item=search_teas'), title: 'Actions and screens', shows: '.definition-form' });
+  const ask = async (window: Page) => {
+    const field = window.getByRole('textbox', { name: 'Write a message' });
+    await field.fill('How hot should green tea be?');
+    await field.press('Enter');
+    await window.locator('.trial-step').last().getByText('→ completed').waitFor();
+  };
+  await both({ name: 'test', path: at('test'), title: 'Test', shows: '.trial-place', before: ask });
+}
+
 /** What is opened is closed at the end, as by a test. */
 const ends: (() => unknown)[] = [];
 const end = { after: (close: () => unknown) => void ends.push(close) } as unknown as TestContext;
@@ -107,6 +138,7 @@ try {
   for (const look of Object.keys(LOOKS) as Look[]) keepLook(look, await takeLook(demo, look));
   mkdirSync(FOLDER, { recursive: true });
   await takeConsolePages(demo, FOLDER);
+  await takeSetup(end);
   const it = await startScriptedChat(end);
   const world = await openWorld(end, it.service);
   const scenes = scenesOf(it.app.appId, await askedTurn(it));

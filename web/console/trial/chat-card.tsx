@@ -104,5 +104,9 @@ function ChatPlace({ apiKey, hash, onTurn }: ChatPlaceProps) {
       end();
     };
   }, [apiKey, hash]);
-  return <div ref={place} class="trial-place" />;
+  return (
+    <div class="trial-place">
+      <div ref={place} />
+    </div>
+  );
 }
