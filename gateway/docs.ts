@@ -10,6 +10,8 @@ interface Shelf {
   readonly ending: string;
   /** What a file is called when there is none of the name. */
   readonly what: string;
+  /** Absent: it is. */
+  readonly isText?: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +34,7 @@ const picture = {
 };
 
 /** What a page of the console looks like. */
-const screenshot = { ending: '.png', what: 'picture', headers: { ...HEADERS, 'Content-Type': 'image/png' } };
+const screenshot = { ending: '.png', what: 'picture', isText: false, headers: { ...HEADERS, 'Content-Type': 'image/png' } };
 
 /** Where the document that SDK authors start with is served. */
 export const RUNTIME_DOCS_PATH = '/docs/runtime.md';
@@ -47,7 +49,7 @@ function namesIn(folder: URL, ending: string): string[] {
 }
 
 /** Serves the files of one folder (RUN-31). Names are looked up among those found at the start, so that none from outside becomes a path. */
-function shelfRoute({ path, ending, what, headers }: Shelf) {
+function shelfRoute({ path, ending, what, isText = true, headers }: Shelf) {
   const folder = new URL(`../..${path}/`, import.meta.url);
   const names = namesIn(folder, ending);
   return defineRoute({
@@ -57,7 +59,10 @@ function shelfRoute({ path, ending, what, headers }: Shelf) {
     handle({ params: { name = '' } }) {
       if (!names.includes(name))
         throw new Refusal('not_found', `There is no ${what} of this name in ${path}. There are: ${names.join(', ')}.`);
-      return { kind: 'bytes', status: 200, body: readFileSync(new URL(name, folder)), headers };
+      const file = new URL(name, folder);
+      return isText
+        ? { kind: 'text', status: 200, body: readFileSync(file, 'utf8'), headers }
+        : { kind: 'bytes', status: 200, body: readFileSync(file), headers };
     },
   });
 }

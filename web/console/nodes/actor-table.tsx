@@ -1,10 +1,10 @@
 /** The live actors of all nodes, each with a link to its diagram. */
 import { useLocation, useRoute } from 'preact-iso';
+import { usePolled } from '../api/polled-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress } from '../app/app.ts';
 import { momentOf } from '../parts/times.ts';
 import { type ActorEntry, type ActorsAnswer, diagramAddress, type NodeEntry } from './node-answers.ts';
-import { usePolled } from './polled-hook.ts';
 
 const KINDS = { '': 'Everything', conversation: 'Conversations', setup_session: 'Setup sessions' } as const;
 

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
+import { usePolled } from '../api/polled-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { momentOf } from '../parts/times.ts';
@@ -11,7 +12,6 @@ import { ActorTable } from './actor-table.tsx';
 import { ConditionList } from './condition-list.tsx';
 import { MoveTable } from './move-table.tsx';
 import type { CellsAnswer, NodeEntry, NodesAnswer } from './node-answers.ts';
-import { usePolled } from './polled-hook.ts';
 
 const REDIS_WORDS = { connected: 'Redis is connected', away: 'Redis is away', none: 'One process, which needs no Redis' } as const;
 

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { signOut } from '../api/session.ts';
 import { AppNavigation } from '../app/app-navigation.tsx';
+import { toggleDock } from '../dock/dock.tsx';
 import { GROUPS, PAGES } from '../pages.ts';
 import { NAVIGATION_ID, navigationPanel } from './navigation-button.tsx';
 import { shortcutHelp } from './shortcuts.ts';
@@ -54,6 +55,9 @@ export function Navigation() {
         </a>
         <button type="button" class="link" onClick={() => shortcutHelp.send({ type: 'opened' })}>
           Keys <kbd>?</kbd>
+        </button>
+        <button type="button" class="link" onClick={toggleDock}>
+          Dock <kbd>d</kbd>
         </button>
         <button type="button" class="link" onClick={() => void leave()}>
           Sign out

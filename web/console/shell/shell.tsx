@@ -5,6 +5,7 @@ import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
 import { progress } from '../api/progress.ts';
 import { resumeSession, session } from '../api/session.ts';
+import { Dock } from '../dock/dock.tsx';
 import { PAGES } from '../pages.ts';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
@@ -40,6 +41,7 @@ export function Shell() {
         <Navigation />
         <div class="stage">
           <Pages />
+          <Dock />
         </div>
       </div>
       <Toasts />

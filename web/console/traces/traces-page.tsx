@@ -6,19 +6,7 @@ import { useResource } from '../api/resource.ts';
 import { Page } from '../shell/page.tsx';
 import { type AppChoice, useApps } from './app-hook.ts';
 import { findTrace } from './find.ts';
-
-interface NewestTrace {
-  readonly machine: string;
-  readonly instance: string;
-  /** Where it is; null where only its trace would say. */
-  readonly state: string | null;
-  readonly at_ms: number;
-}
-
-function newestQuery({ machine, instance }: NewestTrace): string {
-  const value = encodeURIComponent(instance);
-  return machine === 'chat-turn' ? `turn_id=${value}` : `machine=${machine}&instance=${value}`;
-}
+import { type NewestTrace, newestAddress } from './newest.ts';
 
 export function TracesPage() {
   const apps = useApps();
@@ -122,7 +110,7 @@ function NewestTraces({ app }: { readonly app: AppChoice }) {
           {answer.newest.map((trace) => (
             <tr key={`${trace.machine} ${trace.instance}`}>
               <th scope="row">
-                <a href={`/console/traces/${encodeURIComponent(app.id)}?${newestQuery(trace)}`}>
+                <a href={newestAddress(app.id, trace)}>
                   <span class="mono">{trace.instance}</span>
                 </a>
               </th>

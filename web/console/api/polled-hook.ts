@@ -1,7 +1,7 @@
 /** What changes by itself and is told by no stream: read again every few seconds while the page is looked at. */
 import { useEffect, useState } from 'preact/hooks';
-import { ask } from '../api/api.ts';
-import { ApiError } from '../api/request.ts';
+import { ask } from './api.ts';
+import { ApiError } from './request.ts';
 
 const AGAIN_MS = 2_000;
 

@@ -1,0 +1,116 @@
+/** What the dock shows: what is wrong and what failed lately, grouped, beside what happens to the object on screen, as it happens. */
+import { usePolled } from '../api/polled-hook.ts';
+import type { NodesAnswer } from '../nodes/node-answers.ts';
+import { useLiveTraces } from '../traces/live-hook.ts';
+import { type NewestTrace, newestAddress } from '../traces/newest.ts';
+import type { DockPanelProps } from './dock.tsx';
+import { type FailureGroup, failureGroups } from './failures.ts';
+
+/** As many lines as a person takes in; the page of traces has more. */
+const EVENTS_SHOWN = 30;
+
+const timeOf = (ms: number) => new Date(ms).toLocaleTimeString('en-GB');
+
+export function DockPanel({ app, conversation }: DockPanelProps) {
+  return (
+    <div class="dock-halves">
+      <section aria-label="What failed">
+        <h2>What failed</h2>
+        <Conditions />
+        {app === undefined ? <p class="hint">Open a page of an app: what failed in it is here.</p> : <Failures app={app} />}
+      </section>
+      <section aria-label="What happens">
+        <h2>What happens</h2>
+        {app === undefined && <p class="hint">Open a page of an app: its turns, calls, sessions and sources are here as they move.</p>}
+        {app !== undefined &&
+          (conversation === undefined ? <AppEvents app={app} /> : <ConversationEvents app={app} conversation={conversation} />)}
+      </section>
+    </div>
+  );
+}
+
+/** What is wrong with the node that answers. */
+function Conditions() {
+  const { answer } = usePolled<NodesAnswer>('/nodes');
+  return (
+    <>
+      {answer?.conditions.map(({ condition, detail }) => (
+        <p key={condition}>
+          <a href="/console/nodes" class="chip is-bad">
+            {condition}
+          </a>{' '}
+          {detail}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function useNewest(app: string) {
+  return usePolled<{ readonly newest: readonly NewestTrace[] }>(`/apps/${encodeURIComponent(app)}/traces/newest`);
+}
+
+function Failures({ app }: { readonly app: string }) {
+  const { answer, error } = useNewest(app);
+  if (answer === undefined) return <p class="hint">{error?.message}</p>;
+  const groups = failureGroups(answer.newest);
+  if (groups.length === 0) return <p class="hint">Nothing of the newest {answer.newest.length} has failed.</p>;
+  return (
+    <ul class="dock-lines">
+      {groups.map((group) => (
+        <Failure key={`${group.machine} ${group.state}`} app={app} {...group} />
+      ))}
+    </ul>
+  );
+}
+
+function Failure({ app, machine, state, members }: FailureGroup & { readonly app: string }) {
+  return (
+    <li>
+      <details>
+        <summary>
+          <span class="chip is-bad">{state}</span> {machine} <b>{members.length} ×</b>
+        </summary>
+        {members.map((each) => (
+          <a key={each.instance} class="mono" href={newestAddress(app, each)}>
+            {timeOf(each.at_ms)} {each.instance}
+          </a>
+        ))}
+      </details>
+    </li>
+  );
+}
+
+function AppEvents({ app }: { readonly app: string }) {
+  const { answer, error } = useNewest(app);
+  if (answer === undefined) return <p class="hint">{error?.message}</p>;
+  if (answer.newest.length === 0) return <p class="hint">Nothing yet.</p>;
+  return (
+    <ul class="dock-lines">
+      {answer.newest.slice(0, EVENTS_SHOWN).map((each) => (
+        <li key={`${each.machine} ${each.instance}`}>
+          <time>{timeOf(each.at_ms)}</time> {each.machine} <b>{each.state ?? '·'}</b>{' '}
+          <a class="mono" href={newestAddress(app, each)}>
+            {each.instance}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ConversationEvents({ app, conversation }: { readonly app: string; readonly conversation: string }) {
+  const { traces, error } = useLiveTraces(app, `conversation_id=${encodeURIComponent(conversation)}`);
+  if (traces === undefined) return <p class="hint">{error?.message}</p>;
+  const steps = traces.flatMap(({ machine, instance, steps: all }) => all.map((step) => ({ machine, instance, step })));
+  const newest = steps.sort((one, other) => other.step.atMs - one.step.atMs).slice(0, EVENTS_SHOWN);
+  return (
+    <ul class="dock-lines">
+      {newest.map(({ machine, instance, step }, at) => (
+        <li key={`${instance} ${newest.length - at}`}>
+          <time>{timeOf(step.atMs)}</time> {machine} {step.event.type} → <b>{step.to}</b>
+        </li>
+      ))}
+    </ul>
+  );
+}

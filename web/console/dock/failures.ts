@@ -1,0 +1,26 @@
+/** What failed of the newest instances of an app, grouped. Pure. */
+import type { NewestTrace } from '../traces/newest.ts';
+
+export interface FailureGroup {
+  readonly machine: string;
+  readonly state: string;
+  /** The newest first. */
+  readonly members: readonly NewestTrace[];
+}
+
+/** States in which something is over and not done. */
+const FAILED: ReadonlySet<string> = new Set(['failed', 'unknown', 'expired', 'interrupted']);
+
+/** By machine and state, the group with the newest failure first. */
+export function failureGroups(newest: readonly NewestTrace[]): readonly FailureGroup[] {
+  const groups = new Map<string, NewestTrace[]>();
+  for (const each of [...newest].sort((one, other) => other.at_ms - one.at_ms)) {
+    if (each.state === null || !FAILED.has(each.state)) continue;
+    const key = `${each.machine} ${each.state}`;
+    groups.set(key, [...(groups.get(key) ?? []), each]);
+  }
+  return [...groups.values()].flatMap((members) => {
+    const [first] = members;
+    return first?.state == null ? [] : [{ machine: first.machine, state: first.state, members }];
+  });
+}
