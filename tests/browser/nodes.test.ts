@@ -1,6 +1,11 @@
 /** The page of nodes: what runs where, what is wrong, and a drain. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { organisationMove } from '../../machines/organisation-move.ts';
+import { stepper } from '../../machines/step.ts';
+import { packSteps, unpackSteps } from '../../machines/trace.ts';
+import { traceFileJson } from '../../machines/trace-file.ts';
+import { machineVersion } from '../../machines/version.ts';
 import { gate, startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { axeFaults } from './axe.ts';
 import { openWorld, waitForPage } from './browser.ts';
@@ -96,6 +101,38 @@ test('NODES-2: what is wrong is said with what to do, a cell that is away and a 
   await page.getByRole('region', { name: 'Cells' }).getByText('It does not answer.').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Drain' }).isDisabled());
   await look(page, 'nodes-wrong');
+  assert.deepEqual(await axeFaults(page), []);
+});
+
+test('REPLAY-1: a move is stepped through from its row on the page of nodes', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console', { bypassCSP: true });
+  const move = {
+    organisation_id: 'org_2',
+    move_id: 'mov_1',
+    source_cell: 'a',
+    target_cell: 'b',
+    step: 'sealed',
+    error: null,
+    started_at: SINCE,
+  };
+  await page.route('**/console/api/nodes', (route) =>
+    route.fulfill({ json: { nodes: [], redis: 'connected', conditions: [], moves: [move] } }),
+  );
+  const machine = stepper(organisationMove);
+  for (const type of ['move.resumed', 'source.sealed'] as const) machine.send({ type });
+  const { steps } = unpackSteps(packSteps(machine.takeSteps().made) ?? '');
+  const trace = traceFileJson({ machine: 'organisation-move', version: machineVersion(organisationMove), instance: 'mov_1', steps });
+  await page.route('**/console/api/orgs/org_2/move/trace', (route) =>
+    route.fulfill({ json: { traces: [{ request_id: null, mixed_versions: false, nodes: ['', ''], trace }] } }),
+  );
+  await page.getByRole('link', { name: 'Nodes' }).click();
+  await page.getByRole('region', { name: 'Moves' }).getByRole('link', { name: 'Step by step' }).click();
+  await waitForPage(page, 'A move, step by step');
+  const list = page.getByRole('region', { name: 'Steps' });
+  await list.getByText('begun → sealed').waitFor();
+  await page.keyboard.press('ArrowUp');
+  await list.locator('[aria-current="step"]').getByText('move.resumed').waitFor();
   assert.deepEqual(await axeFaults(page), []);
 });
 

@@ -16,6 +16,7 @@ export function MoveTable({ moves }: { readonly moves: readonly MoveEntry[] }) {
             <th scope="col">From, to</th>
             <th scope="col">Last step</th>
             <th scope="col">Begun</th>
+            <th scope="col">Trace</th>
           </tr>
         </thead>
         <tbody>
@@ -28,10 +29,12 @@ export function MoveTable({ moves }: { readonly moves: readonly MoveEntry[] }) {
                 {move.source_cell} → {move.target_cell}
               </td>
               <td>
-                <span class={`chip ${move.step === 'aborted' ? 'is-bad' : 'is-wait'}`}>{move.step}</span> {move.error}{' '}
-                {move.step !== 'begun' && <a href={`/console/traces/moves/${encodeURIComponent(move.organisation_id)}`}>Step by step</a>}
+                <span class={`chip ${move.step === 'aborted' ? 'is-bad' : 'is-wait'}`}>{move.step}</span> {move.error}
               </td>
               <td>{momentOf(move.started_at)}</td>
+              <td>
+                {move.step !== 'begun' && <a href={`/console/traces/moves/${encodeURIComponent(move.organisation_id)}`}>Step by step</a>}
+              </td>
             </tr>
           ))}
         </tbody>
