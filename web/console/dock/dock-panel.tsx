@@ -3,8 +3,12 @@ import { usePolled } from '../api/polled-hook.ts';
 import type { NodesAnswer } from '../nodes/node-answers.ts';
 import { useLiveTraces } from '../traces/live-hook.ts';
 import { type NewestTrace, newestAddress } from '../traces/newest.ts';
-import type { DockPanelProps } from './dock.tsx';
 import { type FailureGroup, failureGroups } from './failures.ts';
+
+export interface DockPanelProps {
+  readonly app: string | undefined;
+  readonly conversation: string | undefined;
+}
 
 /** As many lines as a person takes in; the page of traces has more. */
 const EVENTS_SHOWN = 30;

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
 import { useShortcut } from '../shell/shortcuts.ts';
+import type { DockPanelProps } from './dock-panel.tsx';
 
 /** Of the tab: a reload leaves it as it was. A browser that keeps nothing closes it. */
 const KEPT_AS = 'console.dock';
@@ -40,11 +41,6 @@ export const toggleDock = () => dock.send({ type: 'toggled' });
 function objectOf(path: string): { readonly app: string; readonly conversation: string | undefined } | undefined {
   const found = /^\/console\/(?:apps|traces)\/(app_[0-9a-z]+)(?:\/conversations\/(cnv_[0-9a-z]+))?/.exec(path);
   return found?.[1] === undefined ? undefined : { app: found[1], conversation: found[2] };
-}
-
-export interface DockPanelProps {
-  readonly app: string | undefined;
-  readonly conversation: string | undefined;
 }
 
 export function Dock() {

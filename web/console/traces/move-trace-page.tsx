@@ -1,7 +1,7 @@
 /** The last move of an organisation away from the cell that answers, step by step, and read again while it goes on. */
 import { useRoute } from 'preact-iso';
+import { usePolled } from '../api/polled-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { usePolled } from '../nodes/polled-hook.ts';
 import { Page } from '../shell/page.tsx';
 import { TraceView } from './trace-view.tsx';
 import { type TracesAnswer, tracesOf } from './traces.ts';
