@@ -33,8 +33,7 @@ test('PAGE-10: pages, sections, apps, conversations and ids are found by keys fr
   await page.keyboard.press('Control+k');
   await field.fill(it.app.appId);
   await page.getByRole('option').filter({ hasText: 'app' }).nth(1).waitFor();
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('Enter');
+  await page.getByRole('option').filter({ hasText: it.app.appId }).nth(1).click();
   await page.waitForURL(new RegExp(`/console/apps/${it.app.appId}$`));
   await page.keyboard.press('Control+k');
   await field.fill('go live');
@@ -55,6 +54,7 @@ test('PAGE-10: pages, sections, apps, conversations and ids are found by keys fr
   await page.keyboard.press('Enter');
   await page.getByText('Nothing is kept of nothing-like-that-7.').waitFor();
   await field.fill(thread(asked));
+  await page.getByRole('option', { name: thread(asked), selected: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(`/conversations/${thread(asked)}`));
 });

@@ -53,7 +53,9 @@ export function PaletteDialog({ onClose }: PaletteDialogProps) {
   };
   const [fault, setFault] = useState('');
   const act = useAct();
-  const apps = useApps() ?? [];
+  const known = useApps();
+  const apps = known ?? [];
+  const [wanted, want] = useState<string>();
   const opened = useStore(openedApp, (context) => context.app);
   const app = opened !== undefined && path.includes(`/apps/${encodeURIComponent(opened.id)}`) ? opened : undefined;
   const entries = entriesOf(apps, app, useConversations(app?.id));
@@ -64,17 +66,21 @@ export function PaletteDialog({ onClose }: PaletteDialogProps) {
     if (entry?.href !== undefined) {
       dialog.current?.close();
       route(entry.href);
-    } else if (entry !== undefined) {
-      act.run(async () => {
-        const address = await addressOf(apps, entry.label);
-        if (address === undefined) setFault(`Nothing is kept of ${entry.label}.`);
-        else {
-          dialog.current?.close();
-          route(address);
-        }
-      });
-    }
+    } else if (entry !== undefined) want(entry.label);
   };
+  // An id is looked for in every app, so not before they are known.
+  useEffect(() => {
+    if (wanted === undefined || known === undefined) return;
+    want(undefined);
+    act.run(async () => {
+      const address = await addressOf(known, wanted);
+      if (address === undefined) setFault(`Nothing is kept of ${wanted}.`);
+      else {
+        dialog.current?.close();
+        route(address);
+      }
+    });
+  }, [wanted, known]);
   const pressed = (event: KeyboardEvent & { readonly currentTarget: HTMLInputElement }) => {
     const now = foundIn(entries, event.currentTarget.value);
     if (event.key === 'Enter') go(now[Math.min(latest.current, now.length - 1)]);
