@@ -1,29 +1,25 @@
-/** Pictures of the console's pages about apps: an app that an agent has set up, with people who asked it, and one that is being changed. */
+/** Pictures of the console's pages about an app that an agent has set up, which people have asked, and of those about all of them. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { type BrowserWorld, waitForPage } from '../browser/browser.ts';
 import { createClient, createOperator, HANDSHAKE } from './client.ts';
-import { AGENT, agentOf, openSession } from './setup-agent.ts';
+import { agentOf, openSession } from './setup-agent.ts';
 import { SETUP_WORK, SUMMARY } from './setup-work.ts';
 
 /** Each page by the end of its address, and the title it has. */
 const PAGES = [
   ['summary', '', 'Tea shop'],
-  ['setup', '/setup', 'Setup'],
   ['appearance', '/appearance', 'Appearance'],
   ['assistant', '/assistant', 'Assistant'],
   ['knowledge', '/knowledge', 'Knowledge'],
-  ['actions', '/actions', 'Actions and screens'],
-  ['proposals', '/proposals', 'Proposals'],
-  ['test', '/test', 'Test'],
-  ['go-live', '/go-live', 'Go live'],
   ['conversations', '/conversations', 'Conversations'],
   ['settings', '/settings', 'Settings'],
+  ['usage', '/usage', 'Usage'],
 ] as const;
 
 const QUESTIONS = ['How do I send something back?', 'How long does shipping take?', 'How hot should the water be?'];
 
-/** An app that was set up call by call and is live, which people have asked, and for which an agent proposes changes. */
+/** An app that was set up call by call and is live, which people have asked. */
 async function setUpShop({ service }: BrowserWorld): Promise<string> {
   const operator = createOperator(service.baseUrl, service.operatorToken);
   const { org } = (await operator('POST', '/orgs', { name: 'Tea and more', plan: 'growth' })).json as { org: { id: string } };
@@ -40,16 +36,6 @@ async function setUpShop({ service }: BrowserWorld): Promise<string> {
     const client = createClient(service.baseUrl, made.keys.live, String(n).repeat(32));
     await client.chat({ message: { text }, client: HANDSHAKE });
   }
-  const second = await agentOf(service.baseUrl, (await openSession(operator, appId, 'sync')).code);
-  await second.get('POST', '/start', AGENT);
-  await second.send('PUT', '/experience', {
-    tone: 'Short, warm and precise.',
-    welcomeBody: 'Ask about tea, orders and returns.',
-    reason: 'The shop has a new voice.',
-  });
-  await second.send('POST', '/events', [
-    { step: 'discover', status: 'done', title: 'Read what changed', detail: '14 files since the last session' },
-  ]);
   return appId;
 }
 
