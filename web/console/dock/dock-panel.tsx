@@ -1,4 +1,5 @@
 /** What the dock shows: what is wrong and what failed lately, grouped, beside what happens to the object on screen, as it happens. */
+import type { ComponentChildren } from 'preact';
 import { usePolled } from '../api/polled-hook.ts';
 import type { NodesAnswer } from '../nodes/node-answers.ts';
 import { useLiveTraces } from '../traces/live-hook.ts';
@@ -16,20 +17,44 @@ const EVENTS_SHOWN = 30;
 const timeOf = (ms: number) => new Date(ms).toLocaleTimeString('en-GB');
 
 export function DockPanel({ app, conversation }: DockPanelProps) {
+  if (app === undefined) {
+    return (
+      <Halves
+        failed={<p class="hint">Open a page of an app: what failed in it is here.</p>}
+        happens={<p class="hint">Open a page of an app: its turns, calls, sessions and sources are here as they move.</p>}
+      />
+    );
+  }
+  return <AppHalves app={app} conversation={conversation} />;
+}
+
+function Halves({ failed, happens }: { readonly failed: ComponentChildren; readonly happens: ComponentChildren }) {
   return (
     <div class="dock-halves">
       <section aria-label="What failed">
         <h2>What failed</h2>
         <Conditions />
-        {app === undefined ? <p class="hint">Open a page of an app: what failed in it is here.</p> : <Failures app={app} />}
+        {failed}
       </section>
       <section aria-label="What happens">
         <h2>What happens</h2>
-        {app === undefined && <p class="hint">Open a page of an app: its turns, calls, sessions and sources are here as they move.</p>}
-        {app !== undefined &&
-          (conversation === undefined ? <AppEvents app={app} /> : <ConversationEvents app={app} conversation={conversation} />)}
+        {happens}
       </section>
     </div>
+  );
+}
+
+function AppHalves({ app, conversation }: DockPanelProps & { readonly app: string }) {
+  const { answer, error } = usePolled<{ readonly newest: readonly NewestTrace[] }>(`/apps/${encodeURIComponent(app)}/traces/newest`);
+  if (answer === undefined) return <p class="hint">{error?.message}</p>;
+  const { newest } = answer;
+  return (
+    <Halves
+      failed={<Failures app={app} newest={newest} />}
+      happens={
+        conversation === undefined ? <AppEvents app={app} newest={newest} /> : <ConversationEvents app={app} conversation={conversation} />
+      }
+    />
   );
 }
 
@@ -50,15 +75,14 @@ function Conditions() {
   );
 }
 
-function useNewest(app: string) {
-  return usePolled<{ readonly newest: readonly NewestTrace[] }>(`/apps/${encodeURIComponent(app)}/traces/newest`);
+interface NewestProps {
+  readonly app: string;
+  readonly newest: readonly NewestTrace[];
 }
 
-function Failures({ app }: { readonly app: string }) {
-  const { answer, error } = useNewest(app);
-  if (answer === undefined) return <p class="hint">{error?.message}</p>;
-  const groups = failureGroups(answer.newest);
-  if (groups.length === 0) return <p class="hint">Nothing of the newest {answer.newest.length} has failed.</p>;
+function Failures({ app, newest }: NewestProps) {
+  const groups = failureGroups(newest);
+  if (groups.length === 0) return <p class="hint">Nothing of the newest {newest.length} has failed.</p>;
   return (
     <ul class="dock-lines">
       {groups.map((group) => (
@@ -85,13 +109,11 @@ function Failure({ app, machine, state, members }: FailureGroup & { readonly app
   );
 }
 
-function AppEvents({ app }: { readonly app: string }) {
-  const { answer, error } = useNewest(app);
-  if (answer === undefined) return <p class="hint">{error?.message}</p>;
-  if (answer.newest.length === 0) return <p class="hint">Nothing yet.</p>;
+function AppEvents({ app, newest }: NewestProps) {
+  if (newest.length === 0) return <p class="hint">Nothing yet.</p>;
   return (
     <ul class="dock-lines">
-      {answer.newest.slice(0, EVENTS_SHOWN).map((each) => (
+      {newest.slice(0, EVENTS_SHOWN).map((each) => (
         <li key={`${each.machine} ${each.instance}`}>
           <time>{timeOf(each.at_ms)}</time> {each.machine} <b>{each.state ?? '·'}</b>{' '}
           <a class="mono" href={newestAddress(app, each)}>

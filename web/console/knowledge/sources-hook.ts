@@ -38,7 +38,8 @@ const PAGE = 200;
 const PAGES_MAX = 50;
 const LOOK_AGAIN_MS = 2_000;
 
-async function readAll(app: string, signal: AbortSignal): Promise<readonly Source[]> {
+/** Reads page by page, and tells after each what there is by then. */
+async function readAll(app: string, signal: AbortSignal, onPage: (sources: readonly Source[]) => void): Promise<readonly Source[]> {
   const sources: Source[] = [];
   let after = '';
   for (let page = 0; page < PAGES_MAX; page++) {
@@ -46,6 +47,7 @@ async function readAll(app: string, signal: AbortSignal): Promise<readonly Sourc
     const answer = await ask<SourcePage>('GET', path, undefined, signal);
     sources.push(...answer.sources);
     if (answer.next === null) break;
+    onPage([...sources]);
     after = answer.next;
   }
   return sources;
@@ -61,7 +63,11 @@ export function useSources(app: string): Sources {
   useEffect(() => {
     const aborted = new AbortController();
     progress.send({ type: 'began' });
-    readAll(app, aborted.signal)
+    // The first ones are there at once; what was shown before stays until all are read anew.
+    const isKept = held.app === app && held.sources !== undefined;
+    readAll(app, aborted.signal, (sources) => {
+      if (!isKept) hold({ app, sources });
+    })
       .then(
         (sources) => hold({ app, sources }),
         (error: unknown) => {

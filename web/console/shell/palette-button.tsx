@@ -2,14 +2,20 @@
 import { createStore } from '@xstate/store';
 
 interface PaletteContext {
-  readonly isOpen: boolean;
+  /** Counts how often it was opened; null while it is closed. */
+  readonly round: number | null;
+  readonly rounds: number;
 }
 
-const CLOSED: PaletteContext = { isOpen: false };
+const CLOSED: PaletteContext = { round: null, rounds: 0 };
 
 export const palette = createStore({
   context: CLOSED,
-  on: { opened: (): PaletteContext => ({ isOpen: true }), closed: (): PaletteContext => CLOSED },
+  on: {
+    opened: ({ rounds }): PaletteContext => ({ round: rounds + 1, rounds: rounds + 1 }),
+    // A dialog tells a moment late that it was closed: another one may be open by then.
+    closed: (now, { round }: { round: number }): PaletteContext => (now.round === round ? { ...now, round: null } : now),
+  },
 });
 
 export const openPalette = () => palette.send({ type: 'opened' });

@@ -14,7 +14,7 @@ function pressed(event: KeyboardEvent): void {
 }
 
 export function Palette() {
-  const isOpen = useStore(palette, (context) => context.isOpen);
+  const round = useStore(palette, (context) => context.round);
   const [loaded, hold] = useState<{ readonly Part: ComponentType<{ readonly onClose: () => void }> }>();
   useShortcut(PALETTE_KEYS, 'Find a page, an app, a conversation or an id', openPalette);
   useEffect(() => {
@@ -22,8 +22,9 @@ export function Palette() {
     return () => removeEventListener('keydown', pressed);
   }, []);
   useEffect(() => {
-    if (isOpen && loaded === undefined) void import('./palette-dialog.tsx').then(({ PaletteDialog }) => hold({ Part: PaletteDialog }));
-  }, [isOpen]);
-  if (!isOpen || loaded === undefined) return null;
-  return <loaded.Part onClose={() => palette.send({ type: 'closed' })} />;
+    if (round !== null && loaded === undefined)
+      void import('./palette-dialog.tsx').then(({ PaletteDialog }) => hold({ Part: PaletteDialog }));
+  }, [round]);
+  if (round === null || loaded === undefined) return null;
+  return <loaded.Part key={round} onClose={() => palette.send({ type: 'closed', round })} />;
 }
