@@ -2,7 +2,7 @@
 import { Problem } from '../api/problem.tsx';
 import { useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from './app.ts';
-import { hasSection } from './sections.ts';
+import { SECTIONS } from './sections.ts';
 
 interface Status {
   readonly go_live: readonly { readonly key: string; readonly label: string; readonly ok: boolean; readonly detail: string }[];
@@ -14,11 +14,12 @@ interface Status {
 /** The section to go to for a check that is not met, if there is such a page. */
 const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'go-live' };
 
-function SectionLink({ app, section, label }: { readonly app: App; readonly section: string; readonly label: string }) {
-  if (!hasSection(section)) return null;
+function SectionLink({ app, section }: { readonly app: App; readonly section: string }) {
+  const found = SECTIONS.find(({ name }) => name === section);
+  if (found === undefined) return null;
   return (
     <a class="button" href={appAddress(app.id, section)}>
-      {label}
+      Open {found.label}
     </a>
   );
 }
@@ -38,11 +39,9 @@ export function GoLiveCard({ app }: { readonly app: App }) {
             Next: let a coding agent set the app up. It reads the app's code, writes look, persona and knowledge as drafts, and builds the
             assistant in. You watch each step.
           </p>
-          {hasSection('setup') && (
-            <a class="button primary" href={appAddress(app.id, 'setup')}>
-              Set the app up
-            </a>
-          )}
+          <a class="button primary" href={appAddress(app.id, 'setup')}>
+            Set the app up
+          </a>
         </div>
       )}
       <ul class="lines">
@@ -55,7 +54,7 @@ export function GoLiveCard({ app }: { readonly app: App }) {
               <b>{label}</b>
               <span class="unseen">{ok ? ', done' : ', open'}</span> <span class="line-note">{detail}</span>
             </span>
-            {!ok && <SectionLink app={app} section={SECTION_OF_CHECK[key] ?? ''} label={`Open ${key === 'app' ? 'setup' : key}`} />}
+            {!ok && <SectionLink app={app} section={SECTION_OF_CHECK[key] ?? 'go-live'} />}
           </li>
         ))}
       </ul>
