@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
 import { axeFaults } from './axe.ts';
 import { type BrowserWorld, openWorld } from './browser.ts';
+import { pressByKeys } from './keys.ts';
 
 /** Answers of the built-in model come at once; a slow machine takes its time. */
 const SOON_MS = 20_000;
@@ -18,20 +19,6 @@ async function openShop(world: BrowserWorld, width = 1_360, colorScheme: 'light'
 
 const blocks = (page: Page, type: string) => page.locator(`assistant-widget [data-type=${type}]`);
 const heading = (page: Page) => page.locator('main h1').innerText();
-
-/** Presses what has the focus after so many steps with Tab that this name has it. */
-async function pressByKeys(page: Page, name: string): Promise<void> {
-  const focused = () =>
-    page.evaluate(() => {
-      const inner = document.activeElement?.shadowRoot?.activeElement ?? document.activeElement;
-      return (inner?.getAttribute('aria-label') ?? inner?.textContent ?? '').trim();
-    });
-  for (let steps = 0; (await focused()) !== name; steps++) {
-    assert.ok(steps < 80, `nothing called ${name} gets the focus`);
-    await page.keyboard.press('Tab');
-  }
-  await page.keyboard.press('Enter');
-}
 
 test('the demo shop', async (t) => {
   const world = await openWorld(t);
