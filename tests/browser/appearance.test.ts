@@ -78,6 +78,9 @@ test('LOOK-3: the persona is typed within its limits beside the welcome that it 
   await page.getByLabel('Rules').fill('Never promise a date.');
   await page.getByRole('button', { name: 'Save the draft' }).click();
   await page.getByRole('region', { name: 'Changes' }).waitFor({ state: 'detached' });
+  const told = page.getByRole('region', { name: 'What the model is told' });
+  await told.getByText('The draft, with test keys').click();
+  await told.getByText('Never promise a date.').waitFor();
   const { draft } = (await operator('GET', `/apps/${appId}/experience`)).json as { draft: Record<string, unknown> };
   assert.deepEqual(draft, {
     assistantName: 'Ada',

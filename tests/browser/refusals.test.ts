@@ -9,7 +9,7 @@ interface Form {
   readonly name: string;
   /** Behind the address of the app. */
   readonly path: string;
-  /** Of the request that it sends, below /console/api. */
+  /** Which request it sends, below /console/api. */
   readonly sends: RegExp;
   readonly label: string;
   readonly text: string;

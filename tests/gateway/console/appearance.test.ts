@@ -26,6 +26,12 @@ test('LOOK-1, LOOK-4: a preview completes and judges a theme and saves nothing; 
   await operator('PUT', path, { theme: { ...THEME, accent: '#0b57d0' } });
   const after = (await operator('GET', path)).json as Record<string, { theme: Record<string, string> }>;
   assert.deepEqual([after.draft?.theme.accent, after.published?.theme.accent, after.published_version], ['#0b57d0', '#ffb300', 1]);
-  const persona = (await operator('GET', `/apps/${appId}/experience`)).json as { published: object };
+  await operator('PUT', `/apps/${appId}/experience`, { tone: 'Short.' });
+  const persona = (await operator('GET', `/apps/${appId}/experience`)).json as {
+    published: object;
+    instructions: { sandbox: string; live: string };
+  };
   assert.deepEqual(persona.published, { assistantName: 'Ada' });
+  assert.match(persona.instructions.live, /^You are Ada, the assistant inside the app /);
+  assert.deepEqual([/Short\./.test(persona.instructions.sandbox), /Short\./.test(persona.instructions.live)], [true, false]);
 });

@@ -21,6 +21,7 @@ import { SaveBar } from '../parts/save-bar.tsx';
 import { configurationOf, type Drafts, useDrafts } from '../preview/drafts-hook.ts';
 import { PreviewCard } from '../preview/preview-card.tsx';
 import { PublishCard } from '../preview/publish-card.tsx';
+import { InstructionsCard } from './instructions-card.tsx';
 
 /** Lists are lines of text here. */
 interface Fields extends Record<string, unknown> {
@@ -92,6 +93,7 @@ function Persona({ app, drafts, draft }: { readonly app: App; readonly drafts: D
       <div>
         <WelcomeFields form={form} />
         <AnswerFields form={form} />
+        {drafts.experience !== undefined && <InstructionsCard {...drafts.experience} />}
         <PublishCard app={app} drafts={drafts} />
         <SaveBar form={form} labels={LABELS} verb="Save the draft" />
       </div>

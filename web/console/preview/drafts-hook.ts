@@ -30,16 +30,21 @@ export interface Drafted<Draft> {
   readonly published_version: number | null;
 }
 
+export interface DraftedExperience extends Drafted<ExperienceDraft> {
+  /** What a model is told before anything was said, by the kind of key. */
+  readonly instructions: { readonly sandbox: string; readonly live: string };
+}
+
 export interface Drafts {
   readonly appearance: DraftedAppearance | undefined;
-  readonly experience: Drafted<ExperienceDraft> | undefined;
+  readonly experience: DraftedExperience | undefined;
   readonly error: ApiError | undefined;
   reload(): void;
 }
 
 export function useDrafts(app: string): Drafts {
   const appearance = useResource<DraftedAppearance>(`${appPath(app)}/appearance`);
-  const experience = useResource<Drafted<ExperienceDraft>>(`${appPath(app)}/experience`);
+  const experience = useResource<DraftedExperience>(`${appPath(app)}/experience`);
   return {
     appearance: appearance.answer,
     experience: experience.answer,
