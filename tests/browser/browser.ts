@@ -17,6 +17,14 @@ export interface BrowserWorld {
   signedIn(path: string, options?: BrowserContextOptions): Promise<{ readonly context: BrowserContext; readonly page: Page }>;
 }
 
+/** `BROWSER_SLOWDOWN=4` makes each page four times slower: what a test does not wait for shows then. */
+const SLOWDOWN = Number(process.env.BROWSER_SLOWDOWN ?? 1);
+
+async function slowDown(page: Page): Promise<void> {
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
+}
+
 /** The package's face, and for arrows and code those of the system, if it has any. */
 function fontsFile(t: TestContext): string {
   const folder = temporaryDir(t);
@@ -42,6 +50,7 @@ export async function openWorld(t: TestContext, running?: RunningService): Promi
   const open = async (options: BrowserContextOptions = {}) => {
     const context = await browser.newContext({ viewport: { width: 1_360, height: 860 }, ...options });
     const page = await context.newPage();
+    if (SLOWDOWN > 1) await slowDown(page);
     page.on('pageerror', (error) => {
       // A service that ends with its test may be asked for the part of a page that was just opened; a part that is missing is missed by what follows.
       if (!/Failed to fetch dynamically imported module/.test(String(error))) faults.push(String(error));

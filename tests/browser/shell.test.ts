@@ -109,6 +109,19 @@ test('PAGE-8: an error stands in its place with its code and request id, and can
   assert.equal(await page.getByRole('alert').count(), 0);
 });
 
+test('PAGE-8: an answer that is cut off is told, and what is given up meanwhile disturbs no page', async (t) => {
+  const { signedIn } = await openWorld(t);
+  const { page } = await signedIn('/console/machines');
+  await waitForPage(page, 'Machines');
+  const organisations = /\/console\/api\/orgs\?/;
+  await page.route(organisations, (route) => route.fulfill({ status: 200, contentType: 'application/json', body: '{"organisa' }));
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('alert').getByText('The answer of the service was cut off.').waitFor();
+  await page.unroute(organisations);
+  await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('table').first().waitFor();
+});
+
 for (const [path, title] of PAGES) {
   test(`PAGE-9: axe-core finds no fault at ${path}, light and dark, wide and narrow`, async (t) => {
     const { signedIn } = await openWorld(t);

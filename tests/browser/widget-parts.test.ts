@@ -155,6 +155,8 @@ test('WIDGET-8: earlier messages are read page by page above the others, and the
   assert.equal(await page.getByText('Question 0', { exact: true }).count(), 0);
   const thread = page.getByRole('log');
   await thread.evaluate((box) => box.scrollTo({ top: 0 }));
+  // The thread has seen that its end is not looked at any more.
+  await button(page, 'To the newest message').waitFor();
   const first = page.locator('assistant-widget .said').first();
   const said = await first.innerText();
   const before = await first.boundingBox();

@@ -62,17 +62,9 @@ function errorOf(status: number, body: ErrorBody | undefined, requestId: string 
   return new ApiError(code, message, status, { requestId, ...(Array.isArray(details) ? { details: details as ErrorDetail[] } : {}) });
 }
 
-async function readJson(answer: Response): Promise<unknown> {
-  try {
-    return await answer.json();
-  } catch {
-    return undefined;
-  }
-}
-
 /** What an answer that is no success says. */
 export async function errorFrom(answer: Response): Promise<ApiError> {
-  const json = await readJson(answer);
+  const json: unknown = await answer.json().catch(() => undefined);
   return errorOf(answer.status, json as ErrorBody | undefined, answer.headers.get('X-Request-Id'));
 }
 
@@ -94,6 +86,11 @@ export async function request(method: Method, path: string, { body, form, csrfTo
     if (signal?.aborted === true) throw error;
     throw new ApiError('unreachable', 'The service does not answer. See whether it runs, then try again.', 0);
   }
-  if (answer.ok) return readJson(answer);
-  throw await errorFrom(answer);
+  if (!answer.ok) throw await errorFrom(answer);
+  try {
+    return await answer.json();
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    throw new ApiError('cut_off', 'The answer of the service was cut off. Try again.', answer.status);
+  }
 }

@@ -24,13 +24,21 @@ function SectionLink({ app, section }: { readonly app: App; readonly section: st
   );
 }
 
+function CheckCount({ checks }: { readonly checks: Status['go_live'] }) {
+  return (
+    <small>
+      {checks.filter(({ ok }) => ok).length} of {checks.length} checks pass
+    </small>
+  );
+}
+
 export function GoLiveCard({ app }: { readonly app: App }) {
   const { answer, error, reload } = useResource<Status>(`${appPath(app.id)}/status`);
   const isNew = answer?.steps === null && app.handshake_at === null;
   return (
     <section class="card" aria-label="On the way to people">
       <h2>
-        {app.live ? 'Live' : 'On the way to people'} <small>{answer?.go_live.filter(({ ok }) => ok).length ?? 0} of 4 checks pass</small>
+        {app.live ? 'Live' : 'On the way to people'} {answer !== undefined && <CheckCount checks={answer.go_live} />}
       </h2>
       {error !== undefined && <Problem error={error} retry={reload} />}
       {isNew && (

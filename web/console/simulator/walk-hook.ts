@@ -1,5 +1,5 @@
 /** A walk that stands in the address: read from it once, written to it after every step, so that the address is always the link to share. */
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import type { SimulatedMachine } from '../../../machines/simulator/walk.ts';
 import { DamagedLink, type LinkedWalk, walkFromText, walkToText } from '../../../machines/simulator/walk-link.ts';
 import { useStore } from '../../sdk/store-hook.ts';
@@ -39,6 +39,7 @@ export function useWalk(simulated: SimulatedMachine): WalkOnPage {
     return { store: createWalk(walk), fault: wrong };
   }, [simulated]);
   const walk = useStore(store, (context) => context);
-  useEffect(() => writeAddress(simulated, walk), [simulated, walk]);
+  // With the picture, and not after it: who copies the address copies what is shown.
+  useLayoutEffect(() => writeAddress(simulated, walk), [simulated, walk]);
   return { store, walk, fault: walk.events.length === 0 ? fault : '' };
 }
