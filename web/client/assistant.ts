@@ -181,16 +181,18 @@ export class Assistant {
     const { id, hmac } = person;
     const before = this.#person.id;
     this.#person.is({ id, ...(hmac === undefined ? {} : { hmac }) });
+    await this.#settleDevice(this.#device);
     await this.#opened.personChanged(before);
     return reply;
   }
 
-  /** Nobody is signed in from now on. */
+  /** Nobody is signed in from now on. Whoever comes next is on another device, and is shown nothing of this person's. */
   async signOut(): Promise<void> {
     await this.ready;
     this.#userToken = undefined;
     const before = this.#person.id;
     this.#person.is(null);
+    await this.#settleDevice();
     await this.#opened.personChanged(before);
   }
 
@@ -244,7 +246,7 @@ export class Assistant {
 
   async #start(): Promise<void> {
     const { key } = this.#options;
-    this.#device = await deviceId(this.#surroundings, this.#nameOf('device'), this.#log);
+    await this.#settleDevice();
     if (!isPublishableKey(key)) {
       this.#availability.refuse('The key does not begin with rd_pk_: use a publishable key of the app.');
       return;
@@ -253,6 +255,10 @@ export class Assistant {
     this.#manifest.start();
     void this.#availability.check();
     if (this.#surroundings.tabs === undefined) await this.#opened.resume();
+  }
+
+  async #settleDevice(bound?: string): Promise<void> {
+    this.#device = await deviceId(this.#surroundings, this.#nameOf('device'), this.#person.user, this.#log, bound);
   }
 
   #makeConversation(tabs: ConversationTabs | undefined, conversationId: string | undefined): Conversation {

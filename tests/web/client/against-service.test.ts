@@ -125,6 +125,39 @@ test('CLIENT-13, CLIENT-16: another person sees nothing of it, and the same pers
   assert.equal((await again.list()).conversations.length, 1);
 });
 
+test('CLIENT-25: whoever comes after a person, by a sign-out, by a page of nobody or of another person, is on another device and is shown nothing of theirs', async (t) => {
+  const operator = createOperator(service.baseUrl, service.operatorToken);
+  const { json } = await operator('GET', `/apps/${app.appId}/identity-secret`);
+  const { identity_secret: secret } = json as { identity_secret: string };
+  const signed = (id: string) => ({ id, hmac: createHmac('sha256', secret).update(id).digest('hex') });
+  const kept = keptInMemory();
+  const page = async (user?: AssistantOptions['user']) => {
+    const assistant = startAssistant(t, { kept, options: user === undefined ? {} : { user } });
+    await assistant.ready;
+    return assistant;
+  };
+  const listed = async (assistant: Assistant) => (await assistant.list()).conversations.length;
+
+  const nobody = await page();
+  nobody.conversation.say(`ask ${nextName()}`);
+  await eventually(() => phaseOf(nobody.conversation) === 'completed');
+  await nobody.identify(signed('cy'));
+  assert.equal(await listed(nobody), 1, 'a sign-in takes along what nobody in particular said on the device');
+  assert.equal(await listed(await page()), 1, 'a page that does not say who it is goes on with the device');
+  await nobody.signOut();
+  assert.equal(await listed(nobody), 0);
+  nobody.conversation.say(`ask ${nextName()}`);
+  await eventually(() => phaseOf(nobody.conversation) === 'completed');
+  assert.equal(await listed(await page(null)), 1, 'nobody in particular stays on one device');
+
+  const dee = await page(signed('dee'));
+  dee.conversation.say(`ask ${nextName()}`);
+  await eventually(() => phaseOf(dee.conversation) === 'completed');
+  assert.equal(await listed(await page(signed('dee'))), 2, 'hers, and what nobody in particular said on her device');
+  assert.equal(await listed(await page(signed('eve'))), 0);
+  assert.equal(await listed(await page(null)), 0);
+});
+
 /** Reads what the other keeps, and writes elsewhere: a person who looks does not change what another one kept. */
 function copyOf(kept: KeptValues): KeptValues {
   const own = keptInMemory();

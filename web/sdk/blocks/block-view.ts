@@ -93,10 +93,12 @@ export type BlockViews = { readonly [K in ComponentName]: BlockView<K> };
 
 /** Components whose drawings are loaded when the first of them is shown. */
 export type LaterComponent =
+  | 'choice'
   | 'order_tracker'
   | 'timeline'
   | 'checklist'
   | 'comparison'
+  | 'key_value'
   | 'info_card'
   | 'item_list'
   | 'place_card'

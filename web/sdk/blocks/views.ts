@@ -1,10 +1,8 @@
 /** The table of drawings (BLOCKVIEW-1): one for each component of the catalog, in its order. Large and rare ones are loaded with the first of them. */
 import { Actions } from './actions.tsx';
 import type { BlockViews, ComponentName } from './block-view.ts';
-import { Choice } from './choice.tsx';
 import { ConfirmCard } from './confirm-card.tsx';
 import { KeyPoints } from './key-points.tsx';
-import { KeyValue } from './key-value.tsx';
 import { later } from './later.tsx';
 import { QuickReplies } from './quick-replies.tsx';
 import { Screens } from './screens.tsx';
@@ -17,7 +15,7 @@ export const BLOCK_VIEWS: BlockViews = {
   section: Section,
   key_points: KeyPoints,
   quick_replies: QuickReplies,
-  choice: Choice,
+  choice: later('choice'),
   tags: Tags,
   actions: Actions,
   screens: Screens,
@@ -26,7 +24,7 @@ export const BLOCK_VIEWS: BlockViews = {
   timeline: later('timeline'),
   checklist: later('checklist'),
   comparison: later('comparison'),
-  key_value: KeyValue,
+  key_value: later('key_value'),
   info_card: later('info_card'),
   item_list: later('item_list'),
   place_card: later('place_card'),

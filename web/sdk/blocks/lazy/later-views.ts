@@ -2,6 +2,7 @@
 import laterBlocksCss from '../../look/later-blocks.css';
 import type { BlockViews, LaterComponent } from '../block-view.ts';
 import { Checklist } from '../checklist.tsx';
+import { Choice } from '../choice.tsx';
 import { Code } from '../code.tsx';
 import { Comparison } from '../comparison.tsx';
 import { Contact } from '../contact.tsx';
@@ -10,6 +11,7 @@ import { Disclosure } from '../disclosure.tsx';
 import { Form } from '../form.tsx';
 import { InfoCard } from '../info-card.tsx';
 import { ItemList } from '../item-list.tsx';
+import { KeyValue } from '../key-value.tsx';
 import { MapView } from '../map.tsx';
 import { OrderTracker } from '../order-tracker.tsx';
 import { Pass } from '../pass.tsx';
@@ -21,10 +23,12 @@ import { VariantPicker } from '../variant-picker.tsx';
 export const LATER_CSS = laterBlocksCss;
 
 export const LATER_VIEWS: Pick<BlockViews, LaterComponent> = {
+  choice: Choice,
   order_tracker: OrderTracker,
   timeline: Timeline,
   checklist: Checklist,
   comparison: Comparison,
+  key_value: KeyValue,
   info_card: InfoCard,
   item_list: ItemList,
   place_card: PlaceCard,
