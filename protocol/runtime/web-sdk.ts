@@ -10,3 +10,6 @@ export const WEB_SDK_NAME = `web/${WEB_SDK_VERSION}`;
 export function webSdkFolder(version: string): string {
   return `/sdk/web/${version}/`;
 }
+
+/** The parameter of a page's address with the code of a pairing, which the widget claims when it starts (WIDGET-13). */
+export const PAIRING_PARAMETER = 'assistant-pair';

@@ -5,6 +5,7 @@ import { createClient, createOperator, HANDSHAKE } from '../support/client.ts';
 import { startService } from '../support/service.ts';
 import { axeFaults } from './axe.ts';
 import { openWorld, waitForPage } from './browser.ts';
+import { embedding, serveHostPages } from './host-page.ts';
 import { look } from './look.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=1">';
@@ -27,6 +28,8 @@ async function shop(t: TestContext) {
   const status = async () => (await operator('GET', `/apps/${id}/status`)).json as { facts: { manifest: unknown } };
   return {
     world: await openWorld(t, service),
+    service,
+    testKey: made.keys.test,
     path: `/console/apps/${id}/test`,
     client: createClient(service.baseUrl, made.keys.test),
     status,
@@ -76,4 +79,46 @@ test('TRIAL-3: a build is paired by its code and watched, what is said in it is 
   await turns.getByText('within 60 days').waitFor();
   await page.getByRole('list', { name: 'Steps of the turn' }).getByText('→ completed').waitFor();
   assert.equal(await page.title(), 'Test · Console');
+});
+
+test('TRIAL-4, WIDGET-13: the code can be scanned, and with the address of a web build it leads there, where the page pairs itself', async (t) => {
+  const { world, path, service, testKey } = await shop(t);
+  const pages = await serveHostPages(t, {
+    '/shop': {
+      html: embedding(service.baseUrl, '/shop'),
+      script: `Assistant.init(${JSON.stringify({ key: testKey })});`,
+    },
+  });
+  const { page, context } = await world.signedIn(`${path}?with=build`, { bypassCSP: true });
+  await page.getByRole('button', { name: 'Make a code' }).click();
+  const scanned = page.locator('.pairing-scan path');
+  await scanned.waitFor();
+  const short = await scanned.getAttribute('d');
+  const address = page.getByLabel('Address of a web build');
+  await address.fill('javascript:alert(1)');
+  await page.getByText('must be an address that begins with https:// or http://').waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Open the build, watched' }).isVisible(), false);
+  await address.fill(pages.url('/shop?lang=en'));
+  const link = page.getByRole('link', { name: 'Open the build, watched' });
+  await link.waitFor();
+  assert.notEqual(await scanned.getAttribute('d'), short);
+  await look(page, 'pairing');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1_360, 360]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height: 860 });
+      assert.deepEqual(await axeFaults(page), [], `${colorScheme}, ${width}`);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, `${width}`);
+    }
+  }
+  const opened = context.waitForEvent('page');
+  await link.click();
+  const build = await opened;
+  assert.match(build.url(), /\/shop\?lang=en&assistant-pair=[A-Z0-9]{8}$/);
+  await page.getByText('watching', { exact: true }).waitFor();
+  await build.getByRole('button', { name: 'Ask the assistant' }).click();
+  const field = build.getByRole('textbox', { name: 'Write a message' });
+  await field.fill('How long can I send tea back?');
+  await field.press('Enter');
+  await page.getByRole('list', { name: 'Turns of the build' }).getByText('within 60 days').waitFor();
 });

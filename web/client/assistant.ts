@@ -45,6 +45,7 @@ import { type Abilities, Composer } from './app/composer.ts';
 import { deviceId } from './app/device.ts';
 import { Manifest } from './app/manifest.ts';
 import { OpenConversation } from './app/open-conversation.ts';
+import { claimPairing } from './app/pairing.ts';
 import { identify, Person, type SignedPerson } from './app/person.ts';
 import { Telemetry, type TelemetryEvent } from './app/telemetry.ts';
 import { type UploadOptions, upload } from './app/uploads.ts';
@@ -222,7 +223,7 @@ export class Assistant {
   /** Lets the console's Test page watch this build, by the code that it shows. @throws ClientError */
   async pair(code: string): Promise<PairingClaimReply> {
     await this.ready;
-    return this.#requests.object<PairingClaimReply>({ method: 'POST', path: '/v1/pairings/claim', body: { code } });
+    return claimPairing(this.#requests, this.#log, code);
   }
 
   /** Counts something, without a promise. */

@@ -24,6 +24,7 @@ export const LOG_CODES = {
   key_invalid: 'the key is no publishable key: the assistant is off',
   manifest_failed: 'the manifest could not be sent; turns go without actions until it is',
   manifest_rejected: 'the service does not take the manifest: turns go without actions',
+  pairing_failed: 'the console does not watch this build: the code is wrong, used or over, or the key is no test key',
   storage_error: 'a value could not be kept or read: a reload will not remember it',
   stop_failed: 'a turn could not be stopped',
   stream_broken: 'the stream of a turn broke off; it is taken up again',

@@ -3,7 +3,7 @@
  * page; `destroy` takes all of it away.
  */
 import { h, render } from 'preact';
-import { WEB_SDK_NAME } from '../../protocol/runtime/web-sdk.ts';
+import { PAIRING_PARAMETER, WEB_SDK_NAME } from '../../protocol/runtime/web-sdk.ts';
 import { type Assistant, createAssistant } from '../client/assistant.ts';
 import type { TurnPhase } from '../client/conversation/turn.ts';
 import type { LogRecord } from '../client/log.ts';
@@ -69,6 +69,9 @@ export class Widget {
       browser({ log }),
     );
     if (options.userToken !== undefined) this.assistant.setUserToken(options.userToken);
+    const pairing = new URLSearchParams(location.search).get(PAIRING_PARAMETER);
+    // What went wrong is in the log; a page that is loaded again brings a code that is used.
+    if (pairing !== null) this.assistant.pair(pairing).catch(() => {});
     this.#scene = this.#makeScene(locale, address);
     this.#listen();
     this.#look();

@@ -7,8 +7,8 @@ import { Problem } from '../api/problem.tsx';
 import type { ApiError } from '../api/request.ts';
 import { type App, appPath } from '../app/app.ts';
 import { timeLeft, useNow } from '../parts/clock-hook.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
 import { type Pairing, type WatchedTurn, withPairingFrame } from './pairing.ts';
+import { PairingCode } from './pairing-code.tsx';
 
 export interface PairingCardProps {
   readonly app: App;
@@ -45,11 +45,11 @@ export function PairingCard({ app, id, onPairing, onTurn, turnId }: PairingCardP
       {act.error !== undefined && <Problem error={act.error} retry={open} />}
       {id === undefined ? (
         <p class="card-empty">
-          Make a code and type it into a test build of the app. For two hours you see here what is said in it, with placeholders for
-          personal data.
+          Make a code and scan it with a test build of the app, or type it there. For two hours you see here what is said in it, with
+          placeholders for personal data.
         </p>
       ) : (
-        <Watched key={id} id={id} onTurn={onTurn} turnId={turnId} />
+        <Watched key={id} app={app.id} id={id} onTurn={onTurn} turnId={turnId} />
       )}
     </section>
   );
@@ -79,7 +79,7 @@ function useFollowed(id: string): Followed {
   return followed;
 }
 
-function Watched({ id, onTurn, turnId }: { readonly id: string } & Pick<PairingCardProps, 'onTurn' | 'turnId'>) {
+function Watched({ app, id, onTurn, turnId }: { readonly app: string; readonly id: string } & Pick<PairingCardProps, 'onTurn' | 'turnId'>) {
   const { pairing, turns, isLive, error } = useFollowed(id);
   const newest = turns.at(-1)?.turnId;
   useEffect(() => {
@@ -90,7 +90,7 @@ function Watched({ id, onTurn, turnId }: { readonly id: string } & Pick<PairingC
   return (
     <>
       <div class="card-body">
-        <PairingState pairing={pairing} code={codes.get(id)} isLive={isLive} />
+        <PairingState app={app} pairing={pairing} code={codes.get(id)} isLive={isLive} />
       </div>
       {turns.length > 0 && (
         <ol class="watched-turns" aria-label="Turns of the build">
@@ -115,10 +115,12 @@ function Watched({ id, onTurn, turnId }: { readonly id: string } & Pick<PairingC
 }
 
 function PairingState({
+  app,
   pairing,
   code,
   isLive,
 }: {
+  readonly app: string;
   readonly pairing: Pairing;
   readonly code: string | undefined;
   readonly isLive: boolean;
@@ -139,9 +141,7 @@ function PairingState({
       {code === undefined ? (
         <p class="hint">The code is shown where it was made, and only there. Make another one.</p>
       ) : (
-        <p class="row">
-          <code class="pairing-code">{code}</code> <CopyButton text={code} label="Copy the code" />
-        </p>
+        <PairingCode app={app} code={code} />
       )}
       <p class="hint" role="timer">
         Waits for a build, for another {timeLeft(Date.parse(pairing.code_expires_at) - nowMs)}

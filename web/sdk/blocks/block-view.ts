@@ -94,6 +94,8 @@ export type BlockViews = { readonly [K in ComponentName]: BlockView<K> };
 /** Components whose drawings are loaded when the first of them is shown. */
 export type LaterComponent =
   | 'choice'
+  | 'tags'
+  | 'screens'
   | 'order_tracker'
   | 'timeline'
   | 'checklist'

@@ -5,9 +5,7 @@ import { ConfirmCard } from './confirm-card.tsx';
 import { KeyPoints } from './key-points.tsx';
 import { later } from './later.tsx';
 import { QuickReplies } from './quick-replies.tsx';
-import { Screens } from './screens.tsx';
 import { Section } from './section.tsx';
-import { Tags } from './tags.tsx';
 import { Text } from './text.tsx';
 
 export const BLOCK_VIEWS: BlockViews = {
@@ -16,9 +14,9 @@ export const BLOCK_VIEWS: BlockViews = {
   key_points: KeyPoints,
   quick_replies: QuickReplies,
   choice: later('choice'),
-  tags: Tags,
+  tags: later('tags'),
   actions: Actions,
-  screens: Screens,
+  screens: later('screens'),
   confirm_card: ConfirmCard,
   order_tracker: later('order_tracker'),
   timeline: later('timeline'),

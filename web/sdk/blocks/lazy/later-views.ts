@@ -17,6 +17,8 @@ import { OrderTracker } from '../order-tracker.tsx';
 import { Pass } from '../pass.tsx';
 import { PlaceCard } from '../place-card.tsx';
 import { Rating } from '../rating.tsx';
+import { Screens } from '../screens.tsx';
+import { Tags } from '../tags.tsx';
 import { Timeline } from '../timeline.tsx';
 import { VariantPicker } from '../variant-picker.tsx';
 
@@ -24,6 +26,8 @@ export const LATER_CSS = laterBlocksCss;
 
 export const LATER_VIEWS: Pick<BlockViews, LaterComponent> = {
   choice: Choice,
+  tags: Tags,
+  screens: Screens,
   order_tracker: OrderTracker,
   timeline: Timeline,
   checklist: Checklist,
