@@ -1,6 +1,7 @@
 /** What routes may use; put together once in main.ts. */
 import type { Logger } from 'pino';
 import type { Billing } from '../actors/billing/billing.ts';
+import type { ActionTrials } from '../actors/calls/action-trial.ts';
 import type { Confirmations } from '../actors/calls/confirmation.ts';
 import type { Cells } from '../actors/cells/cells.ts';
 import type { OrganisationMoves } from '../actors/cells/move.ts';
@@ -61,6 +62,8 @@ export interface Services {
   readonly moves?: { readonly leaving: OrganisationMoves; readonly arriving: MoveReceiver } | null;
   readonly billing: Billing;
   readonly confirmations: Confirmations;
+  /** Reads that a person tries in the console. */
+  readonly trials: ActionTrials;
   readonly writes: WriteServices;
   readonly setup: Setup;
   readonly smoke: SmokeRuns;

@@ -5,6 +5,7 @@ import { type Billing, createBilling } from '../actors/billing/billing.ts';
 import { createMailer } from '../actors/billing/mail.ts';
 import { createPayments } from '../actors/billing/payments.ts';
 import { createActionRunner } from '../actors/calls/action-runner.ts';
+import { ActionTrials } from '../actors/calls/action-trial.ts';
 import { Confirmations, EDIT_ABANDONED_MS } from '../actors/calls/confirmation.ts';
 import { invocationDeadlines } from '../actors/calls/invocation-deadlines.ts';
 import { mintNodeId } from '../actors/cluster/nodes/node-id.ts';
@@ -163,7 +164,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     actors,
     services: {
       ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs, node },
-      ...{ meanings: knowledge.meanings, demo: config.demo ? { key: demo?.live } : undefined },
+      ...{ trials: answering.trials, meanings: knowledge.meanings, demo: config.demo ? { key: demo?.live } : undefined },
       cluster: composed.view(census),
       counts: composed.counts,
       cells: open?.cells ?? null,
@@ -205,6 +206,7 @@ function openAnswering(config: Config, storage: Storage, log: Logger, { guard, m
   const prices = priceTable(config.prices);
   return {
     complaint,
+    trials: new ActionTrials({ storage, runner, nowMs: Date.now }),
     asked: { model, prices, meanings, runAction: runner.run, manifestWithout: demoManifests(storage) },
     async close(): Promise<void> {
       await caller.close();

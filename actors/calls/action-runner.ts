@@ -35,9 +35,17 @@ export type ActionOutcome =
   /** `error` has at most 500 characters and may hold the endpoint's words: to be fenced. */
   | { readonly outcome: 'failed' | 'unknown'; readonly error: string };
 
+/** An outcome, and what the endpoint answered with; null: it gave no status. */
+export interface ActionAttempt {
+  readonly outcome: ActionOutcome;
+  readonly status: number | null;
+}
+
 export interface ActionRunner {
   /** Never rejects for what an endpoint, a network or a person does. */
   run(call: ActionCall): Promise<ActionOutcome>;
+  /** The same, for somebody who wants to know more of it. */
+  attempt(call: ActionCall): Promise<ActionAttempt>;
   /** After the last call. */
   close(): Promise<void>;
 }
@@ -84,23 +92,30 @@ async function outcomeOf(
   return { outcome: called.kind, error: shownError(called.reason, called.kind === 'failed' ? called.answer : undefined, hide) };
 }
 
+function statusOf(called: CallOutcome): number | null {
+  if (called.kind === 'ok') return called.status;
+  return called.kind === 'failed' ? (called.answer?.status ?? null) : null;
+}
+
 export function createActionRunner({ storage, caller }: { readonly storage: Storage; readonly caller: HttpActionCaller }): ActionRunner {
   const cutter = createResultCutter();
+  const attempt = async (call: ActionCall): Promise<ActionAttempt> => {
+    const { definition, params, invocationId, userToken, receipt, signal } = call;
+    const found = sharedKeyOf(storage, call);
+    if ('error' in found) return { outcome: { outcome: 'failed', error: found.error }, status: null };
+    const credentials = { invocationId, userToken, sharedKey: found.key, receipt };
+    const rendered = renderRequest(definition, params, credentials);
+    if (!rendered.ok) return { outcome: { outcome: 'failed', error: rendered.reason }, status: null };
+    const called = await caller.call(rendered.request, {
+      timeoutMs: definition.timeout_ms,
+      maxBytes: HTTP_ACTION_ANSWER_MAX_BYTES,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return { outcome: await outcomeOf(called, definition, [userToken, found.key, receipt], cutter), status: statusOf(called) };
+  };
   return {
     close: () => cutter.close(),
-    async run(call) {
-      const { definition, params, invocationId, userToken, receipt, signal } = call;
-      const found = sharedKeyOf(storage, call);
-      if ('error' in found) return { outcome: 'failed', error: found.error };
-      const credentials = { invocationId, userToken, sharedKey: found.key, receipt };
-      const rendered = renderRequest(definition, params, credentials);
-      if (!rendered.ok) return { outcome: 'failed', error: rendered.reason };
-      const called = await caller.call(rendered.request, {
-        timeoutMs: definition.timeout_ms,
-        maxBytes: HTTP_ACTION_ANSWER_MAX_BYTES,
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return outcomeOf(called, definition, [userToken, found.key, receipt], cutter);
-    },
+    attempt,
+    run: async (call) => (await attempt(call)).outcome,
   };
 }

@@ -2,7 +2,7 @@
  * Console: an app's HTTP actions (SERVERACTION-12) and the shared keys that a person enters for them.
  * A key goes in and never comes out: no answer and no log holds it.
  */
-import { actionKeyBody } from '../../protocol/console/sessions.ts';
+import { actionCallBody, actionKeyBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { countActions, type HttpActionRecord, listActions, readAction } from '../../storage/apps/http-actions.ts';
@@ -48,6 +48,26 @@ export const putActionKeyRoute = defineRoute({
     const input = { appId: app.id, name, host, sealed, nowMs: services.nowMs() };
     const { actions } = await storage.write(app.organisationId, 'setSharedKey', input);
     return json({ saved: true, host, actions });
+  },
+});
+
+export const callActionRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/apps/:app/actions/:name/call',
+  caller: 'operator',
+  body: actionCallBody,
+  async handle({ params, body }, services) {
+    const { id: appId, organisationId } = requireApp(services, params.app).app;
+    const order = { organisationId, appId, name: params.name ?? '', params: body.params, userToken: body.user_token };
+    const { request, status, tookMs, outcome } = await services.trials.call(order);
+    return json({
+      request: request === null ? null : { ...request, url: request.url.href, body: request.body ?? null },
+      status,
+      took_ms: tookMs,
+      outcome: outcome.outcome,
+      result: outcome.outcome === 'succeeded' ? outcome.result : null,
+      error: outcome.outcome === 'succeeded' ? null : outcome.error,
+    });
   },
 });
 

@@ -1,6 +1,6 @@
 /** The console interface's table of contents (docs/specification/console.md). */
 import type { Route } from '../route.ts';
-import { deleteActionKeyRoute, listActionsRoute, putActionKeyRoute } from './actions.ts';
+import { callActionRoute, deleteActionKeyRoute, listActionsRoute, putActionKeyRoute } from './actions.ts';
 import { actorRoutes } from './actors.ts';
 import { previewAppearanceRoute, readAppearanceRoute } from './appearance.ts';
 import { createAppRoute, deleteAppRoute, goLiveRoute, listAppsRoute, patchAppRoute, readAppRoute } from './apps.ts';
@@ -82,6 +82,7 @@ const interfaceRoutes: readonly Route[] = [
   consoleWrites.actions,
   putActionKeyRoute,
   deleteActionKeyRoute,
+  callActionRoute,
   listScreensRoute,
   readManifestRoute,
   consoleWrites.screens,

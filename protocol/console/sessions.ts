@@ -19,3 +19,12 @@ export const rejectProposalBody = v.strictObject({ reason: v.optional(text(REASO
 export const actionKeyBody = v.strictObject({
   value: v.pipe(filledText(SHARED_KEY_MAX_CHARS), v.regex(/^\P{Cc}*$/u, 'must not hold control characters')),
 });
+
+/** Tokens of signed-in people are carried in a header; those in use have 4 KB at most. */
+const USER_TOKEN_MAX_CHARS = 8_000;
+
+/** POST /apps/:app/actions/:name/call: values by the names of the action's parameters, checked against it. */
+export const actionCallBody = v.strictObject({
+  params: v.optional(v.record(v.string(), v.unknown()), {}),
+  user_token: v.optional(v.pipe(text(USER_TOKEN_MAX_CHARS), v.regex(/^\P{Cc}*$/u, 'must not hold control characters')), ''),
+});

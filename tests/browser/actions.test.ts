@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { sendJson, startBackend } from '../support/backend.ts';
 import { type Answer, createClient, createOperator, HANDSHAKE } from '../support/client.ts';
 import { startService } from '../support/service.ts';
 import { axeFaults } from './axe.ts';
@@ -22,7 +23,7 @@ const STATUS = { ...SEARCH, external_key: 'status', name: 'get_order_status', ne
 
 /** An app with two actions and two screens, and a build that registers some of them and others. */
 async function shop(t: TestContext) {
-  const service = await startService(t, { env: { DEMO: 'off', LOG_LEVEL: 'warn' } });
+  const service = await startService(t, { env: { DEMO: 'off', LOG_LEVEL: 'warn', ALLOW_PRIVATE_ADDRESSES: 'true' } });
   const operator = createOperator(service.baseUrl, service.operatorToken);
   const { org } = (await operator('POST', '/orgs', { name: 'Tea' })).json as { org: { id: string } };
   const made = (await operator('POST', `/orgs/${org.id}/apps`, { name: 'Tea shop' })).json as {
@@ -125,4 +126,40 @@ test('DECLARED-3: a key is entered and taken away again; it is nowhere in the br
   assert.equal((await console('GET', '/actions')).text.includes('sk-secret'), false);
   await key.getByRole('button', { name: 'Take the key away' }).click();
   await key.getByText('not entered').waitFor();
+});
+
+test('DECLARED-4: a read is tried with its example, wrong values are named at their fields, and a failed answer shows its request', async (t) => {
+  const backend = await startBackend(t);
+  const { world, path, console } = await shop(t);
+  const params = [
+    { name: 'order_id', description: 'Its number.', required: true, example: 'A-1042' },
+    { name: 'days', type: 'number' },
+  ];
+  const item = { ...STATUS, external_key: 'local', name: 'find_order', url_template: `${backend.url}/orders/{{param.order_id}}`, params };
+  await console('POST', '/actions', { items: [item] });
+  const { page } = await world.signedIn(`${path}?show=actions&item=find_order`, { bypassCSP: true });
+  const card = page.getByRole('region', { name: 'Try it' });
+  backend.answer((_, response) => sendJson(response, { state: `packed ${HOSTILE}` }));
+  await card.getByRole('button', { name: 'Call it' }).click();
+  await card.getByText('200', { exact: true }).waitFor();
+  await card.getByText('packed <img src=x').waitFor();
+  assert.equal(backend.requests[0]?.url, '/orders/A-1042');
+  await look(page, 'try-action');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1_360, 360]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height: 860 });
+      assert.deepEqual(await axeFaults(page), [], `${colorScheme}, ${width}`);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, `${width}`);
+    }
+  }
+  await card.getByLabel('days').fill('a week');
+  await card.getByRole('button', { name: 'Call it' }).click();
+  await card.getByText('must be a number').first().waitFor();
+  await card.getByLabel('days').fill('');
+  backend.answer((_, response) => sendJson(response, { why: 'down' }, 503));
+  await card.getByRole('button', { name: 'Call it' }).click();
+  await card.getByText('503', { exact: true }).waitFor();
+  await card.getByText(`GET ${backend.url}/orders/A-1042`).waitFor();
+  assert.equal(await page.title(), 'Actions and screens · Console');
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { sendJson, startBackend } from '../../support/backend.ts';
 import { type ConsoleApp, startConsoleApp } from './console-app.ts';
 
 interface Result {
@@ -16,6 +17,14 @@ interface Report {
   readonly failed: number;
   readonly needs_key: string[];
   readonly results: Result[];
+}
+interface Tried {
+  readonly request: { readonly method: string; readonly url: string; readonly headers: Readonly<Record<string, string>> } | null;
+  readonly status: number | null;
+  readonly took_ms: number;
+  readonly outcome: string;
+  readonly result: string | null;
+  readonly error: string | null;
 }
 type WireAction = Readonly<Record<string, unknown>>;
 
@@ -267,4 +276,61 @@ test('SERVERACTION-13: a key that a person entered is in no answer, no log line 
   for (const text of [...texts, stdout, stderr]) {
     for (const spelling of spellings) assert.equal(text.includes(spelling), false, text);
   }
+});
+
+test('SERVERACTION-17: a read is tried: sent as a turn sends it, shown with credentials hidden, and answered as the model is told', async (t) => {
+  const backend = await startBackend(t);
+  const { post, console } = await shop(t, { ALLOW_PRIVATE_ADDRESSES: 'true' });
+  const url_template = `${backend.url}/orders/{{param.number}}`;
+  const find = {
+    ...READ,
+    url_template,
+    auth: 'user',
+    needs_key: { kind: 'header', name: 'X-Shop-Key' },
+    result_path: 'data',
+    result_limit: 1,
+  };
+  const saved = await post(find, { ...WRITE, url_template });
+  assert.equal(saved.report.failed, 0, saved.text);
+  const trial = (name: string, body: unknown) => console('POST', `/actions/${name}/call`, body);
+  const asked = { params: { number: 'A 1/2' }, user_token: 'token-of-ada' };
+
+  const off = await trial('find_order', asked);
+  assert.deepEqual([off.status, backend.requests.length], [409, 0], off.text);
+  await enterKey({ console }, 'find_order', 'sesame-9');
+  backend.answer(({ headers }, response) => {
+    sendJson(response, { data: [{ heard: headers['x-shop-key'], token: headers.authorization }, { second: true }] });
+  });
+  const tried = await trial('find_order', asked);
+  assert.equal(tried.status, 200, tried.text);
+  const { request, result, error, ...rest } = tried.json as Tried;
+  assert.deepEqual([rest.status, rest.outcome, error], [200, 'succeeded', null]);
+  assert.ok(Number.isInteger(rest.took_ms) && rest.took_ms >= 0);
+  const [arrived] = backend.requests;
+  assert.equal(arrived?.headers['x-shop-key'], 'sesame-9');
+  assert.equal(arrived?.headers.authorization, 'Bearer token-of-ada');
+  assert.deepEqual([request?.method, request?.url], ['GET', `${backend.url}${arrived?.url}`]);
+  assert.deepEqual([request?.headers['x-shop-key'], request?.headers.authorization], ['***', 'Bearer ***']);
+  assert.equal(request?.headers['idempotency-key'], arrived?.headers['idempotency-key']);
+  assert.doesNotMatch(String(result), /second/, 'the answer is cut as a turn cuts it');
+  assert.doesNotMatch(tried.text, /sesame-9|token-of-ada/, 'also where the endpoint says it');
+
+  backend.answer((_, response) => sendJson(response, { why: 'no such order' }, 404));
+  const missing = (await trial('find_order', asked)).json as Tried;
+  assert.deepEqual([missing.status, missing.outcome, missing.result], [404, 'failed', null]);
+  assert.match(missing.error ?? '', /status 404[\s\S]*no such order/);
+  const anonymous = (await trial('find_order', { params: asked.params })).json as Tried;
+  assert.deepEqual([anonymous.request, anonymous.status, backend.requests.length], [null, null, 2]);
+  assert.match(anonymous.error ?? '', /signed in/);
+
+  const wrong = await trial('find_order', { params: { number: 7, colour: 'red' } });
+  assert.equal(wrong.status, 400);
+  const { details } = (wrong.json as { error: { details: { path: string }[] } }).error;
+  assert.deepEqual(details.map(({ path }) => path).sort(), ['params.colour', 'params.number']);
+  const statuses = [await trial('cancel_order', asked), await trial('nothing', {}), await trial('find_order', { paramz: {} })];
+  assert.deepEqual(
+    statuses.map(({ status }) => status),
+    [409, 404, 400],
+  );
+  assert.equal(backend.requests.length, 2, 'what is refused is not sent');
 });

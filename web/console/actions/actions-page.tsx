@@ -18,6 +18,7 @@ import {
 import { DeclaredTable } from './declared-table.tsx';
 import { DefinitionCard, type Kind, NEW_ITEM } from './definition-card.tsx';
 import { KeyCard } from './key-card.tsx';
+import { TrialCard } from './trial-card.tsx';
 
 /** An app has 200 actions in service; archived ones may come on top, and are left out here. */
 const LISTED_MAX = 200;
@@ -124,6 +125,9 @@ function Chosen({ app, kind, item, rows, markOf, show, onChange }: ChosenProps) 
       )}
       {declared !== undefined && 'needs_key' in declared && declared.needs_key !== null && (
         <KeyCard key={declared.name} app={app} action={declared} onChange={onChange} />
+      )}
+      {declared !== undefined && 'enabled' in declared && declared.risk === 'read' && declared.enabled && (
+        <TrialCard key={`trial ${declared.name}`} app={app} action={declared} />
       )}
       {(declared !== undefined || item === NEW_ITEM) && (
         <DefinitionCard

@@ -8,12 +8,24 @@ export interface DeclaredAction {
   readonly description: string;
   readonly method: string;
   readonly risk: string;
+  readonly auth: string;
+  readonly params: readonly DeclaredParam[];
   readonly needs_key: { readonly kind: string; readonly name?: string; readonly note?: string } | null;
   readonly host: string;
   readonly has_key: boolean;
   readonly enabled: boolean;
   readonly origin: string;
   readonly archived_at: string | null;
+}
+
+export interface DeclaredParam {
+  readonly name: string;
+  readonly description: string;
+  readonly type: 'string' | 'number' | 'boolean' | 'array';
+  readonly items?: 'string' | 'number' | 'boolean';
+  readonly required: boolean;
+  readonly enum?: readonly (string | number | boolean)[];
+  readonly example?: unknown;
 }
 
 export interface DeclaredScreen {

@@ -1,0 +1,142 @@
+/** A read that is tried: values for its parameters, the request that goes out, and the answer as the assistant gets it. */
+import { useState } from 'preact/hooks';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { type App, appPath } from '../app/app.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { useDraft } from '../parts/draft-hook.ts';
+import { TextArea, TextField } from '../parts/fields.tsx';
+import type { DeclaredAction, DeclaredParam } from './declared.ts';
+import { exampleText, sentValues } from './trial-values.ts';
+
+interface Tried {
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | null;
+  } | null;
+  readonly status: number | null;
+  readonly took_ms: number;
+  readonly outcome: 'succeeded' | 'failed' | 'unknown';
+  readonly result: string | null;
+  readonly error: string | null;
+}
+
+interface ValueFieldProps {
+  readonly param: DeclaredParam;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly fault: string | undefined;
+}
+
+function ValueField({ param, text, onText, fault }: ValueFieldProps) {
+  const { name, type, items = 'string', required, description, enum: allowed } = param;
+  const kind = type === 'array' ? `a list of ${items} values, a line each` : type;
+  const choice = type === 'boolean' ? ', true or false' : allowed === undefined ? '' : `, one of ${allowed.join(', ')}`;
+  const frame = {
+    label: name,
+    hint: `${description === '' ? '' : `${description} · `}${kind}${choice}${required ? '' : ' · may be left empty'}`,
+    fault: fault ?? '',
+    value: text,
+    onInput: onText,
+  };
+  return type === 'array' ? <TextArea {...frame} rows={3} isMono /> : <TextField {...frame} isMono />;
+}
+
+export function TrialCard({ app, action }: { readonly app: App; readonly action: DeclaredAction }) {
+  const { params, auth, name } = action;
+  const examples = Object.fromEntries(params.map((param) => [param.name, exampleText(param)]));
+  const { values, set } = useDraft<Readonly<Record<string, string>>>(`trial.${app.id}.${name}`, examples);
+  const [token, type] = useState('');
+  const [tried, hold] = useState<Tried>();
+  const act = useAct();
+  const call = () =>
+    act.run(async () => {
+      const body = { params: sentValues(params, values), ...(token === '' ? {} : { user_token: token }) };
+      hold(await ask<Tried>('POST', `${appPath(app.id)}/actions/${encodeURIComponent(name)}/call`, body));
+    });
+  const faultOf = (param: string) => act.error?.details.find(({ path }) => path === `params.${param}`)?.message;
+  return (
+    <section class="card" aria-label="Try it">
+      <h2>Try it</h2>
+      <form
+        class="card-body definition-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          call();
+        }}
+      >
+        <p class="hint">Sends one real request to {action.host}, as a turn would. It is no part of any conversation.</p>
+        {params.map((param) => (
+          <ValueField
+            key={param.name}
+            param={param}
+            text={values[param.name] ?? ''}
+            onText={(text) => set(param.name, text)}
+            fault={faultOf(param.name)}
+          />
+        ))}
+        {auth === 'user' && (
+          <label class="key-field">
+            <span>Token of a signed-in person</span>
+            <input
+              class="input mono"
+              type="password"
+              autocomplete="off"
+              value={token}
+              onInput={(event) => type(event.currentTarget.value)}
+            />
+          </label>
+        )}
+        {act.error !== undefined && <Problem error={act.error} />}
+        <div class="row">
+          <button type="submit" class="button primary" disabled={act.isUnderWay}>
+            {act.isUnderWay ? 'Calling …' : 'Call it'}
+          </button>
+        </div>
+      </form>
+      {tried !== undefined && <TriedView tried={tried} />}
+    </section>
+  );
+}
+
+/** JSON with its lines; anything else as it is. */
+function readable(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function requestText({ method, url, headers, body }: NonNullable<Tried['request']>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return `${method} ${url}\n${lines.join('\n')}${body === null ? '' : `\n\n${body}`}`;
+}
+
+function TriedView({ tried: { request, status, took_ms: took, outcome, result, error } }: { readonly tried: Tried }) {
+  return (
+    <div class="tried" role="status">
+      <p class="row">
+        <span class={outcome === 'succeeded' ? 'chip is-ok' : 'chip is-bad'}>{status ?? 'no answer'}</span>
+        {outcome === 'succeeded' ? 'Answered' : 'Failed'} after {took.toLocaleString('en')} ms
+      </p>
+      {error !== null && <p class="fault">{error}</p>}
+      {result !== null && (
+        <>
+          <h3>What the assistant is told</h3>
+          <pre class="definition">{readable(result)}</pre>
+        </>
+      )}
+      {request !== null && (
+        <details open={outcome !== 'succeeded'}>
+          <summary>The request, with credentials hidden</summary>
+          <pre class="definition">{requestText(request)}</pre>
+          <CopyButton text={requestText(request)} label="Copy the request" />
+        </details>
+      )}
+    </div>
+  );
+}
