@@ -9,20 +9,20 @@ import { type RatingRow, readRatings } from '../../storage/conversations/ratings
 import {
   type ConversationHead,
   listConversations,
-  listNewestOfPerson,
   type MessageTurn,
   readConversationHead,
   readConversationOfRequest,
   readTranscriptPage,
   readTurnsOfMessages,
 } from '../../storage/conversations/transcripts.ts';
-import { type Channel, listOrganisations } from '../../storage/organisations/organisations.ts';
+import { listOrganisations } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { readIfThere } from '../../storage/sqlite/storage-error.ts';
 import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { appRead } from './app-read.ts';
+import { filterOf } from './conversation-filter.ts';
 import { requireApp } from './lookup.ts';
 import { newestLimit, nextOf, pageKey } from './pages.ts';
 
@@ -54,24 +54,14 @@ function headToWire(head: ConversationHead) {
   };
 }
 
-function channelOf(query: URLSearchParams): Channel | null {
-  const channel = query.get('channel');
-  if (channel === null || channel === 'live' || channel === 'sandbox') return channel;
-  throw new Refusal('invalid_request', 'channel must be live or sandbox.');
-}
-
 export const listConversationsRoute = appRead('/conversations', ({ app, db }, query) => {
   const limit = newestLimit(query);
-  const [person, request] = [query.get('end_user_id'), query.get('request_id')];
+  const request = query.get('request_id');
   if (request !== null) {
     const found = readConversationOfRequest(db, app.id, request, REQUESTS_SEARCHED);
     return { conversations: found === undefined ? [] : [headToWire(found)], next: null };
   }
-  const before = pageKey(query);
-  const { conversations, next } =
-    person === null
-      ? listConversations(db, app.id, { channel: channelOf(query), before, limit })
-      : listNewestOfPerson(db, app.id, person, before, limit);
+  const { conversations, next } = listConversations(db, app.id, { filter: filterOf(query), before: pageKey(query), limit });
   return { conversations: conversations.map(headToWire), next: nextOf(next) };
 });
 

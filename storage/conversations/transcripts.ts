@@ -1,4 +1,5 @@
 /** Conversations as the console reads them: an app's list, and one conversation's messages from the beginning. Read only. */
+import type { TurnState } from '../../protocol/runtime/states.ts';
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -6,11 +7,13 @@ import { afterPage, type PageKey, pageStart } from '../sqlite/page-key.ts';
 import { messageHead, messagesOf, numberOf, OF_TURNS, pageMessage, role, type StoredMessage, withinPage } from './conversations.ts';
 import { ANSWER_OF_TURN } from './turns.ts';
 
-/** Rows read for one page of one channel: some 20 ms. The app may have millions of rows of the other channel. */
+/** Rows read for one page of those that a filter keeps: some 20 ms. The app may have millions of others. */
 const SCANNED_MAX = 5_000;
 
 const place = { id: text, updatedAtMs: integer };
 const conversationPlace = columns(place);
+
+const NEWEST_STATE = '(SELECT state FROM turns WHERE conversation_id = conversations.id ORDER BY turns.id DESC LIMIT 1)';
 
 const conversationHead = columns({
   ...place,
@@ -22,7 +25,7 @@ const conversationHead = columns({
   /** As the app names the person; null of nobody in particular. */
   externalUserId: orNull(text).from('(SELECT external_user_id FROM end_users WHERE end_users.id = conversations.end_user_id)'),
   /** The state of its newest turn; null before the first. */
-  turnState: orNull(text).from('(SELECT state FROM turns WHERE conversation_id = conversations.id ORDER BY turns.id DESC LIMIT 1)'),
+  turnState: orNull(text.as<TurnState>()).from(NEWEST_STATE),
   messages: integer.from(
     `coalesce((SELECT ordinal FROM messages
        WHERE no = 2 * (SELECT max(turns.id) FROM turns WHERE conversation_id = conversations.id) + 1), 0)`,
@@ -32,48 +35,57 @@ const conversationHead = columns({
 
 export type ConversationHead = RowOf<typeof conversationHead>;
 
-const PAGE = `FROM conversations WHERE app_id = :appId AND ${afterPage('updated_at_ms', 'id')}`;
-
 export interface ConversationsPage {
   readonly conversations: readonly ConversationHead[];
-  /** Where the next page begins; null on the last one. A page of one channel may be short without being the last. */
+  /** Where the next page begins; null on the last one. A page of what a filter keeps may be short, even empty, without being the last. */
   readonly next: PageKey | null;
 }
 
-/** Up to `limit` conversations of an app, of one channel or of both, the most recently active first. */
+/** Which conversations of an app; null: whatever it is. */
+export interface ConversationFilter {
+  readonly endUserId: string | null;
+  readonly channel: Channel | null;
+  /** That of the newest turn. */
+  readonly state: TurnState | null;
+  /** Somebody gave an answer in it this thumb. */
+  readonly rating: 1 | -1 | null;
+  /** The latest message came then or later. */
+  readonly fromMs: number | null;
+  /** It came before. */
+  readonly toMs: number | null;
+}
+
+const KEPT = `(:channel IS NULL OR channel = :channel) AND (:state IS NULL OR ${NEWEST_STATE} = :state)
+  AND (:rating IS NULL OR EXISTS (SELECT 1 FROM feedback WHERE conversation_id = conversations.id AND rating = :rating))`;
+
+/** Conversations of an app or of one person of it, in the order of an index, that were active in the time; what is kept of them is told after. */
+function inOrder(filter: ConversationFilter): string {
+  const whose = filter.endUserId === null ? 'app_id = :appId' : 'end_user_id = :endUserId AND app_id = :appId';
+  return `FROM conversations WHERE ${whose} AND updated_at_ms >= :fromMs AND ${afterPage('updated_at_ms', 'id')}`;
+}
+
+/** Up to `limit` conversations of an app that the filter keeps, the most recently active first. */
 export function listConversations(
   db: Connection,
   appId: string,
-  { channel, before, limit }: { channel: Channel | null; before: PageKey | null; limit: number },
+  { filter, before, limit }: { filter: ConversationFilter; before: PageKey | null; limit: number },
 ): ConversationsPage {
-  const { atMs, key } = pageStart(before);
+  const { channel, state, rating, endUserId, fromMs, toMs } = filter;
+  const start = pageStart(before);
+  const { atMs, key } = toMs !== null && toMs <= start.atMs ? { atMs: toMs, key: '' } : start;
+  const whose = { appId, atMs, key, fromMs: fromMs ?? 0, ...(endUserId === null ? {} : { endUserId }) };
   const conversations = conversationHead.all(
     db,
     `FROM conversations WHERE id IN (
-       SELECT id FROM (SELECT id, channel ${PAGE} LIMIT :scanned) WHERE :channel IS NULL OR channel = :channel LIMIT :limit)
+       SELECT id FROM (SELECT id, channel ${inOrder(filter)} LIMIT :scanned) AS conversations WHERE ${KEPT} LIMIT :limit)
      ORDER BY updated_at_ms DESC, id DESC`,
-    { appId, atMs, key, channel, limit, scanned: SCANNED_MAX },
+    { ...whose, channel, state, rating, limit, scanned: SCANNED_MAX },
   );
   const last = conversations.at(-1);
   if (conversations.length === limit && last !== undefined) return { conversations, next: { atMs: last.updatedAtMs, key: last.id } };
-  if (channel === null) return { conversations, next: null };
-  const scanned = conversationPlace.get(db, `${PAGE} LIMIT 1 OFFSET :skipped`, { appId, atMs, key, skipped: SCANNED_MAX - 1 });
+  if (channel === null && state === null && rating === null) return { conversations, next: null };
+  const scanned = conversationPlace.get(db, `${inOrder(filter)} LIMIT 1 OFFSET :skipped`, { ...whose, skipped: SCANNED_MAX - 1 });
   return { conversations, next: scanned === undefined ? null : { atMs: scanned.updatedAtMs, key: scanned.id } };
-}
-
-/** Up to `limit` conversations of one person of an app, the most recently active first. */
-export function listNewestOfPerson(
-  db: Connection,
-  appId: string,
-  endUserId: string,
-  before: PageKey | null,
-  limit: number,
-): ConversationsPage {
-  const { atMs, key } = pageStart(before);
-  const from = `FROM conversations WHERE end_user_id = :endUserId AND app_id = :appId AND ${afterPage('updated_at_ms', 'id')} LIMIT :limit`;
-  const conversations = conversationHead.all(db, from, { appId, endUserId, atMs, key, limit });
-  const last = conversations.length === limit ? conversations.at(-1) : undefined;
-  return { conversations, next: last === undefined ? null : { atMs: last.updatedAtMs, key: last.id } };
 }
 
 const turnConversation = columns({ conversationId: text });

@@ -1,10 +1,6 @@
 /** Schema of one organisation's file: apps, knowledge, conversations and usage. */
 import type { Migration } from './migrate.ts';
-import { clusterMigration } from './organisation-cluster.ts';
-import { retrievalMigration } from './organisation-retrieval.ts';
-import { runtimeMigration } from './organisation-runtime.ts';
-import { setupMigration } from './organisation-setup.ts';
-import { tracesMigration } from './organisation-traces.ts';
+import { laterMigrations } from './organisation-later.ts';
 
 export const organisationMigrations: readonly Migration[] = [
   {
@@ -292,9 +288,5 @@ export const organisationMigrations: readonly Migration[] = [
       ) STRICT;
     `,
   },
-  setupMigration,
-  retrievalMigration,
-  runtimeMigration,
-  clusterMigration,
-  tracesMigration,
+  ...laterMigrations,
 ];

@@ -5,7 +5,12 @@ import { mintId } from '../../../protocol/ids.ts';
 import { insertBlocks, readTextBlocks } from '../../../storage/conversations/blocks.ts';
 import { PAGE_BYTES_MAX, readMessages } from '../../../storage/conversations/conversations.ts';
 import { listOwnConversations } from '../../../storage/conversations/own-conversations.ts';
-import { readTranscriptPage, readTurnsOfMessages } from '../../../storage/conversations/transcripts.ts';
+import {
+  type ConversationFilter,
+  listConversations,
+  readTranscriptPage,
+  readTurnsOfMessages,
+} from '../../../storage/conversations/transcripts.ts';
 import { readJournal } from '../../../storage/conversations/turns.ts';
 import { listEndUsers } from '../../../storage/people/end-users.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
@@ -111,4 +116,22 @@ test('STORE-18: what is read of messages and their blocks is found by index or p
   for (const plan of plans) assert.doesNotMatch(plan, /SCAN (?:conversations|messages|m|blocks|b|turns|t|turn_journal)\b/);
   const [newest, , oldest, , , , journal] = plans;
   for (const plan of [newest, oldest, journal]) assert.doesNotMatch(plan ?? 'TEMP B-TREE', /TEMP B-TREE/, 'read in its order, not sorted');
+});
+
+test('STORE-18, CONSOLE-27: conversations that a filter keeps are looked through by index, in order and no further than is needed', (t) => {
+  const { db, appId } = talk(t);
+  const { spy, plans } = planning(db);
+  const filter: ConversationFilter = { endUserId: null, channel: 'live', state: 'failed', rating: -1, fromMs: 1, toMs: 9 };
+  listConversations(spy, appId, { filter, before: null, limit: 10 });
+  listConversations(spy, appId, { filter: { ...filter, endUserId: 'usr_1' }, before: null, limit: 10 });
+  const [ofApp = '', ofPerson = ''] = plans;
+  assert.match(ofApp, /conversations_by_app \(app_id=\? AND updated_at_ms>\? AND updated_at_ms<\?\)/);
+  assert.match(ofPerson, /conversations_of_person \(end_user_id=\? AND updated_at_ms>\? AND updated_at_ms<\?\)/);
+  for (const plan of [ofApp, ofPerson]) {
+    assert.match(
+      plan,
+      /CO-ROUTINE conversations;.*turns_by_conversation \(conversation_id=\?\).*feedback_by_conversation \(conversation_id=\? AND rating=\?\)/,
+    );
+    assert.doesNotMatch(plan, /SCAN (?:turns|feedback)|MATERIALIZE/);
+  }
 });

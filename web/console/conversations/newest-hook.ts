@@ -13,7 +13,10 @@ export function useNewest<Page extends NewestPage>(path: string) {
   const first = useResource<Page>(path);
   const [later, hold] = useState<{ readonly path: string; readonly pages: readonly Page[] }>({ path, pages: [] });
   const act = useAct();
-  useEffect(() => hold({ path, pages: [] }), [path, first.answer]);
+  useEffect(() => {
+    hold({ path, pages: [] });
+    act.forget();
+  }, [path, first.answer]);
   const pages = first.answer === undefined ? [] : [first.answer, ...(later.path === path ? later.pages : [])];
   const next = pages.at(-1)?.next ?? null;
   return {
