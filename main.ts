@@ -17,6 +17,7 @@ import { type Composed, compose } from './program/compose.ts';
 import { type Config, ConfigError, readConfig } from './program/config.ts';
 import { tuneEngine } from './program/engine.ts';
 import { LogLines } from './program/log-lines.ts';
+import { type Keeper, keepReplica } from './program/replica/keeper.ts';
 import { loggedError } from './program/source-names.ts';
 import { supervise } from './program/workers/supervisor.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './program/workers/worker.ts';
@@ -79,7 +80,13 @@ async function announce(config: Config, { model, complaint, demo }: Composed, se
   );
 }
 
-async function stop({ actors, close, services }: Composed, server: Server, log: pino.Logger, reason: string): Promise<void> {
+interface Running {
+  readonly server: Server;
+  /** Undefined: nothing is replicated, or the supervisor sees to it. */
+  readonly keeper: Keeper | undefined;
+}
+
+async function stop({ actors, close, services }: Composed, { server, keeper }: Running, log: pino.Logger, reason: string): Promise<void> {
   log.info({ signal: reason, open_streams: services.node.get().context.streams }, 'draining');
   setTimeout(() => {
     log.error({ after_ms: STOP_MS }, 'the drain took too long: exiting without finishing it');
@@ -90,6 +97,8 @@ async function stop({ actors, close, services }: Composed, server: Server, log: 
   await actors.drain(DRAIN_MS);
   await closing;
   await close();
+  // After the last write, so that it is sent.
+  await keeper?.close();
   services.node.send({ type: 'stop' });
   log.info('stopped');
   log.flush(() => process.exit(0));
@@ -97,11 +106,12 @@ async function stop({ actors, close, services }: Composed, server: Server, log: 
 
 async function serve(config: Config, log: pino.Logger): Promise<void> {
   let server: Server | undefined;
+  let keeper: Keeper | undefined;
   const drain = (reason: string) => {
     // Before it listens there is nothing to drain.
     if (server === undefined || composed.services.node.get().context.life.phase !== 'serving') return;
     composed.services.node.send({ type: 'drain' });
-    void stop(composed, server, log, reason);
+    void stop(composed, { server, keeper }, log, reason);
   };
   if (config.supervised !== undefined) endWithSupervisor(log, drain, () => server !== undefined);
   const composed = await compose(config, log, () => drain('asked for by an operator'));
@@ -133,6 +143,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
   services.node.send({ type: 'serve', url: publicUrlOf({ ...config, publicUrl: undefined }, server.port) });
   services.log.info({ port: server.port, model: composed.model.name }, 'listening');
   composed.begin();
+  if (config.supervised === undefined) keeper = keeperOf(config, log);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => drain(signal));
   // Before the banner, which may wait for the model: the other workers need not.
   if (config.supervised !== undefined) reportToSupervisor({ port: server.port, publicUrl: publicUrlOf(config, server.port) });
@@ -165,14 +176,27 @@ function reportToSupervisor(listening: { readonly port: number; readonly publicU
   setInterval(() => say({ kind: 'alive' }), ALIVE_EVERY_MS).unref();
 }
 
+/** Undefined: nothing is replicated. */
+function keeperOf({ replica, dataDir }: Config, log: pino.Logger): Keeper | undefined {
+  return replica === undefined ? undefined : keepReplica({ config: replica, dataDir, log });
+}
+
+async function superviseAll(config: Config, log: pino.Logger): Promise<number> {
+  const { host, port, workers } = config;
+  const entry = fileURLToPath(import.meta.url);
+  // Once a worker made the data directory there is something to keep; until then the keeper looks and waits.
+  const keeper = keeperOf(config, log);
+  try {
+    return await supervise({ workers, nodeId: config.cluster?.nodeId, host, port, env: process.env, entry, log });
+  } finally {
+    await keeper?.close();
+  }
+}
+
 function start(config: Config): Promise<unknown> {
   const log = createLog(config);
   if (config.workers === 1) return serve(config, log);
-  const { host, port, workers } = config;
-  const entry = fileURLToPath(import.meta.url);
-  return supervise({ workers, nodeId: config.cluster?.nodeId, host, port, env: process.env, entry, log }).then((code) =>
-    process.exit(code),
-  );
+  return superviseAll(config, log).then((code) => process.exit(code));
 }
 
 try {

@@ -2,6 +2,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ActorStats } from '../actors/turns/host.ts';
 import { CONDITIONS } from '../storage/health/conditions.ts';
+import type { ReplicaStatus } from '../storage/replica/replica-status.ts';
+import type { ReplicaWatch } from '../storage/replica/replica-watch.ts';
 import type { LoadStats, LoadWatch } from '../watch/load-watch.ts';
 import type { StallStats, StallWatch } from '../watch/stall-watch.ts';
 import type { Starts } from '../watch/starts.ts';
@@ -39,6 +41,7 @@ export function createMetrics(services: Services): GatewayMetrics {
   addConditionMetrics(registry, services);
   addActorMetrics(registry, services);
   addWriterMetrics(registry, services);
+  if (services.replica !== undefined) addReplicaMetrics(registry, services.replica);
   if (services.load !== undefined) addLoadMetrics(registry, services.load);
   if (services.starts !== undefined) addStartMetrics(registry, services.starts);
   if (services.stalls !== undefined) addLoopMetrics(registry, services.stalls);
@@ -128,6 +131,31 @@ function addWriterMetrics(registry: Registry, services: Services): void {
     },
   });
   addCounter(registry, 'storage_commits_total', 'Commits; several writes share one.', () => services.storage.stats().commits);
+}
+
+/** How far the replica is, as its keeper told. The worst files are named and no others, so that the number of series is bounded. */
+function addReplicaMetrics(registry: Registry, replica: Pick<ReplicaWatch, 'status'>): void {
+  const gauges: readonly (readonly [string, string, (status: ReplicaStatus) => number])[] = [
+    ['assistant_replica_databases', 'Databases that are replicated.', ({ files }) => files],
+    ['assistant_replica_lag_max_seconds', 'How far behind the database is that is furthest behind.', (s) => s.lag_max_s],
+    ['assistant_replica_starts', 'Starts of Litestream by the process that keeps the replica.', ({ starts }) => starts],
+  ];
+  for (const [name, help, value] of gauges) {
+    addGauge(registry, name, help, () => {
+      const status = replica.status();
+      return status === undefined ? Number.NaN : value(status);
+    });
+  }
+  new Gauge({
+    name: 'assistant_replica_lag_seconds',
+    help: 'How far behind the replica of a database is, for the 20 that are furthest behind.',
+    labelNames: ['file'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { file, lag_s } of replica.status()?.worst ?? []) this.set({ file }, lag_s);
+    },
+  });
 }
 
 /** What decides whether new turns are taken. */

@@ -16,6 +16,7 @@ import type { Setup } from '../actors/setup/setup.ts';
 import type { SmokeRuns } from '../actors/smoke/run.ts';
 import type { ActorSystem } from '../actors/turns/turns.ts';
 import type { UploadReceiver } from '../actors/uploads/upload-receiver.ts';
+import type { ReplicaWatch } from '../storage/replica/replica-watch.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LoadWatch } from '../watch/load-watch.ts';
 import type { StallWatch } from '../watch/stall-watch.ts';
@@ -75,6 +76,8 @@ export interface Services {
   readonly largeBodies?: LargeBodies;
   /** The demo's pages; absent: they are off. */
   readonly demo?: DemoPages | undefined;
+  /** How far the replica is; absent: nothing is replicated. */
+  readonly replica?: Pick<ReplicaWatch, 'status'> | undefined;
   readonly log: Logger;
   /** Says when new work is refused; absent: never. */
   readonly load?: LoadWatch;

@@ -36,6 +36,7 @@ import { refuseCutOffRestore } from '../storage/backup/restore.ts';
 import { prepareDataDir } from '../storage/data-layout.ts';
 import { createConditions } from '../storage/health/conditions.ts';
 import { readEmbeddingModel } from '../storage/knowledge/embedding-model.ts';
+import { watchReplica } from '../storage/replica/replica-watch.ts';
 import { lockDataDir, withStartLock } from '../storage/sqlite/lock.ts';
 import { isRefusedByDisk, isUnavailable } from '../storage/sqlite/storage-error.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
@@ -50,7 +51,7 @@ import { standAlone } from './stand-alone.ts';
 const PARSERS_WITHOUT_LIMITS =
   'prlimit (util-linux) was not found: the memory of processes that read documents is bounded by V8 and by a watch only. Install it';
 
-function openData({ cluster, dataDir, embeddings, masterKey }: Config, log: Logger) {
+function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, log: Logger) {
   const fatal = (error: Error) => {
     log.fatal({ err: error }, 'the writer thread died and no write can be stored: exiting');
     log.flush();
@@ -59,7 +60,8 @@ function openData({ cluster, dataDir, embeddings, masterKey }: Config, log: Logg
   const shared = cluster !== undefined;
   const conditions = createConditions(log, Date.now);
   const lock = lockDataDir(dataDir, shared ? 'shared' : 'alone');
-  const options = { dataDir, masterKey, shared, vectors: embeddings !== undefined, conditions, onFatal: fatal };
+  const replicated = replica !== undefined;
+  const options = { dataDir, masterKey, shared, replicated, vectors: embeddings !== undefined, conditions, onFatal: fatal };
   // One of several nodes uses files under the name by which the others know whether it lives.
   return { lock, storage: openStorage(cluster === undefined ? options : { ...options, process: mintNodeId(cluster.nodeId) }) };
 }
@@ -151,10 +153,8 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   let sweep: ReturnType<typeof startUploadSweep> | undefined;
   const pairings = new Pairings({ storage, actors, others, log, nowMs });
   const cell = config.cluster?.cell;
-  const open =
-    cluster === undefined || cell === undefined
-      ? undefined
-      : await openCells({ config: cell, node: cluster, storage, log, nowMs, takeUp: upkeep.lookThrough });
+  const open = cluster && cell && (await openCells({ config: cell, node: cluster, storage, log, nowMs, takeUp: upkeep.lookThrough }));
+  const replica = config.replica && watchReplica({ storage, lagMaxS: config.replica.lagMaxS, nowMs });
   const { id } = node.get().context;
   const census = { actors: () => [...actors.actors(id), ...setup.sessions.actors(id)], drain, node };
   return {
@@ -166,7 +166,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs, node },
       ...{ trials: answering.trials, meanings: knowledge.meanings, demo: config.demo ? { key: demo?.live } : undefined },
       cluster: composed.view(census),
-      counts: composed.counts,
+      ...{ counts: composed.counts, replica },
       cells: open?.cells ?? null,
       moves: open?.moves ?? null,
     },
@@ -192,6 +192,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       await parsers.close();
       await largeBodies.close();
       await composed.close();
+      replica?.close();
       await storage.close();
       lock.release();
     },

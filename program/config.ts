@@ -5,9 +5,11 @@ import { type ProxyTrust, proxyTrust } from '../gateway/http/client-address.ts';
 import type { InspectorConfig } from '../gateway/services.ts';
 import { MODEL_SILENCE_MS } from '../protocol/limits.ts';
 import { type ClusterConfig, clusterOf, clusterVariables } from './config-cluster.ts';
+import { type ReplicaConfig, replicaOf, replicaVariables } from './config-replica.ts';
 import { ConfigError, flag, httpUrl, json, key, modelName, numberAs, origins } from './config-values.ts';
 
 export type { CellConfig, ClusterConfig } from './config-cluster.ts';
+export type { ReplicaConfig } from './config-replica.ts';
 export { ConfigError } from './config-values.ts';
 
 export interface Config {
@@ -45,6 +47,8 @@ export interface Config {
   readonly platformDailyBudgetUsd: number | null;
   /** Undefined: this process is alone with its data directory. */
   readonly cluster: ClusterConfig | undefined;
+  /** Undefined: nothing is replicated. */
+  readonly replica: ReplicaConfig | undefined;
   /** Processes that share the port; above 1 this one only looks after them. */
   readonly workers: number;
   /** Set by the process that looks after the workers: how many there are; undefined: there is no supervisor. */
@@ -86,6 +90,7 @@ const SECRET = new Set([
   'REDIS_URL',
   'SMTP_URL',
   'STRIPE_SECRET_KEY',
+  'AWS_SECRET_ACCESS_KEY',
 ]);
 
 /** An address with a user and a password, in any variable: it must not reach a log. */
@@ -179,6 +184,7 @@ export const environment = v.object({
   INSPECTOR_ORIGINS: v.optional(origins),
   TRACE_MB: v.optional(numberAs(TRACE_MB, 'a number of megabytes from 1 to 99999'), '64'),
   ...clusterVariables,
+  ...replicaVariables,
   ...billing,
 });
 
@@ -240,6 +246,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     stripe: read.STRIPE_SECRET_KEY === undefined ? undefined : { secretKey: read.STRIPE_SECRET_KEY, baseUrl: read.STRIPE_BASE_URL },
     platformDailyBudgetUsd: read.PLATFORM_DAILY_BUDGET_USD ?? null,
     cluster,
+    replica: replicaOf(read),
     workers: read.WORKERS,
     supervised: read.SUPERVISED,
     banner: read.BANNER,

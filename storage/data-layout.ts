@@ -21,6 +21,8 @@ export interface DataLayout {
   /** One sealed upload. Throws unless both are ids of their kind. */
   upload(organisationId: string, uploadId: string): string;
   readonly outbox: string;
+  /** What the keeper of the replica knows: its configuration, its lock, how far the replica is. */
+  readonly replica: string;
   /** The files of an organisation's move between cells. Throws as `organisation` does. */
   movesOf(organisationId: string): string;
 }
@@ -59,6 +61,7 @@ export function dataLayout(dir: string): DataLayout {
       return join(uploadsOf(organisationId), uploadId);
     },
     outbox: join(root, 'outbox'),
+    replica: join(root, 'replica'),
     movesOf(organisationId) {
       requireId('org', organisationId);
       return join(root, 'moves', organisationId);

@@ -84,6 +84,8 @@ export interface StorageOptions {
   readonly vectors?: boolean;
   /** Other processes write to the directory too (CLUSTER-1). */
   readonly shared?: boolean;
+  /** Another program replicates the files, and makes their checkpoints (REPLICA-3). */
+  readonly replicated?: boolean;
   /** Read connections kept open; default 512. */
   readonly openOrganisationsMax?: number;
   /** Names this process for other processes of the directory; absent: it is minted. */
@@ -218,6 +220,7 @@ export function openStorage(options: StorageOptions): Storage {
   const writer: Writer<Registry> = createWriter({
     registryUrl: new URL('./transactions.js', import.meta.url),
     onFatal: options.onFatal,
+    replicated: options.replicated ?? false,
   });
   const noteUse = (organisationId: string, usedBy: string) => writer.write(layout.control, 'beginUse', { organisationId, usedBy });
   const files = new OrganisationFiles({

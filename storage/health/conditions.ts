@@ -10,6 +10,7 @@
  * - `organisation_unavailable`: its file is missing, empty, replaced, damaged or unreadable. About an organisation.
  * - `redis_away`: see REDIS_URL.
  * - `cell_away`: another cell does not answer. About a cell.
+ * - `replica_behind`: what is stored here is not replicated, or later than REPLICA_LAG_MAX_S.
  * - `model_unusable`: the model's server refuses the key, the name or the address, or did not answer at the start.
  */
 export const CONDITIONS = [
@@ -20,6 +21,7 @@ export const CONDITIONS = [
   'organisation_unavailable',
   'redis_away',
   'cell_away',
+  'replica_behind',
   'model_unusable',
 ] as const;
 export type ConditionName = (typeof CONDITIONS)[number];

@@ -6,6 +6,8 @@ import { StorageError, type StorageErrorCode, sqliteCodeOf, storageErrorCodeOf }
 export interface ThreadSettings {
   readonly registryUrl: string;
   readonly syncDelayMs: number;
+  /** The files are replicated by another program, which makes their checkpoints. */
+  readonly replicated: boolean;
 }
 
 export interface WriteRequest {

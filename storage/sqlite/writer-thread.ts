@@ -7,7 +7,7 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { Checkpoints } from './checkpoints.ts';
+import { Checkpoints, leaveCheckpoints } from './checkpoints.ts';
 import type { Connection } from './connection.ts';
 import { blockThread, jitteredPauseMs } from './database.ts';
 import { commitGroup, type RunnableTransactions, type WritableFile } from './group.ts';
@@ -60,13 +60,16 @@ class WriterThread {
   readonly #syncDelayMs: number;
   readonly #queues = new Map<string, FileQueue>();
   readonly #open = new LRUCache<string, WritableFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => connection.close() });
-  readonly #checkpoints = new Checkpoints();
+  readonly #checkpoints: Checkpoints;
+  readonly #replicated: boolean;
   #rerunPlanned = false;
 
-  constructor(port: MessagePort, registry: Registry, syncDelayMs: number) {
+  constructor(port: MessagePort, registry: Registry, { syncDelayMs, replicated }: ThreadSettings) {
     this.#port = port;
     this.#registry = registry;
     this.#syncDelayMs = syncDelayMs;
+    this.#replicated = replicated;
+    this.#checkpoints = new Checkpoints(replicated);
   }
 
   receive(first: ToThread): void {
@@ -141,7 +144,8 @@ class WriterThread {
     if (queue.writes.length === 0) this.#queues.delete(queue.path);
     const answer = () => this.#answer({ settlements, committed, busyRetries: busyTries });
     const { erasing } = this.#registry;
-    if (committed && erasing !== undefined && group.some(({ name }) => erasing.has(name)))
+    // The replicator holds the log of a file open, so waiting for it would only delay the answer; it empties the log itself.
+    if (committed && !this.#replicated && erasing !== undefined && group.some(({ name }) => erasing.has(name)))
       emptyLog(() => this.#open.peek(queue.path)?.connection, answer);
     else answer();
     const file = committed ? this.#open.peek(queue.path) : undefined;
@@ -162,6 +166,7 @@ class WriterThread {
     const known = this.#open.get(path);
     if (known !== undefined) return known;
     const connection = this.#registry.open(path);
+    if (this.#replicated) leaveCheckpoints(connection);
     const { sealing, transactions } = this.#registry;
     const file: WritableFile = {
       connection,
@@ -200,8 +205,8 @@ class WriterThread {
   }
 
   #close(): void {
-    // Where it fails the rows are safe in the WAL; the next start checkpoints it.
-    for (const { connection } of this.#open.values()) emptiesLog(connection);
+    // Where it fails the rows are safe in the WAL; the next start checkpoints it. A replicator still reads the log.
+    for (const { connection } of this.#replicated ? [] : this.#open.values()) emptiesLog(connection);
     this.#open.clear();
     this.#port.close();
   }
@@ -214,6 +219,6 @@ function failAll(group: readonly WriteRequest[], failure: Failure): Settlement[]
 if (parentPort === null) throw new Error('writer-thread runs as a worker thread only');
 const settings = workerData as ThreadSettings;
 const registry = (await import(settings.registryUrl)) as Registry;
-const thread = new WriterThread(parentPort, registry, settings.syncDelayMs);
+const thread = new WriterThread(parentPort, registry, settings);
 // Messages that came before this line have waited in the port.
 parentPort.on('message', (message: ToThread) => thread.receive(message));

@@ -81,6 +81,8 @@ export interface WriterOptions {
   readonly maxQueued?: number;
   /** Added after each COMMIT before it is answered: simulates a slower disk in tests and benchmarks. */
   readonly syncDelayMs?: number;
+  /** Another program replicates the files and makes their checkpoints (REPLICA-3). */
+  readonly replicated?: boolean;
   /** The thread has died; every write rejects from now on. Called at most once. */
   readonly onFatal?: (error: StorageError) => void;
 }
@@ -110,7 +112,11 @@ class ThreadWriter {
   constructor(options: WriterOptions) {
     this.#maxQueued = options.maxQueued ?? WRITES_QUEUED_MAX;
     this.#onFatal = options.onFatal ?? (() => {});
-    const workerData: ThreadSettings = { registryUrl: options.registryUrl.href, syncDelayMs: options.syncDelayMs ?? 0 };
+    const workerData: ThreadSettings = {
+      registryUrl: options.registryUrl.href,
+      syncDelayMs: options.syncDelayMs ?? 0,
+      replicated: options.replicated ?? false,
+    };
     // `.js`: the path of a worker is not an import, so the compiler does not rewrite its extension.
     this.#worker = new Worker(options.threadUrl ?? new URL('./writer-thread.js', import.meta.url), { workerData, name: 'writer' });
     this.#worker.on('message', (message: FromThread) => this.#settle(message));

@@ -85,5 +85,6 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   organisation_unavailable: 'See “A file is missing or damaged” in docs/backups.md. Others are served.',
   redis_away: 'See to the Redis that REDIS_URL names. Conversations go on; nodes cannot hand over.',
   model_unusable: 'Do what it says: the key, the name or the address of the model.',
+  replica_behind: 'See to the destination that REPLICA_URL names. Until then a lost disk loses more.',
   cell_away: 'Look at that cell. It is over with the next request that can be passed on.',
 };

@@ -1,0 +1,72 @@
+/** Configuration of the continuous replica (REPLICA-1). */
+import * as v from 'valibot';
+import { withoutEnd } from '../protocol/schema/text.ts';
+import { ConfigError, httpUrl, numberAs } from './config-values.ts';
+
+export interface ReplicaConfig {
+  /** Where to, without a slash at its end. May hold a password: it is shown by `shownUrl` only. */
+  readonly url: string;
+  /** Litestream's program: a path, or a name on the PATH. */
+  readonly bin: string;
+  /** Seconds that the replica may be behind before the service says that it is degraded. */
+  readonly lagMaxS: number;
+  /** The server of an `s3://` address; `endpoint` undefined: Amazon's. */
+  readonly s3: S3Config;
+}
+
+export interface S3Config {
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  readonly accessKeyId: string | undefined;
+  readonly secretAccessKey: string | undefined;
+}
+
+/** A file, and the stores that Litestream 0.3 and 0.5 both write to. */
+const URL_FORM = /^(?:s3|gs|abs|sftp|file):\/\/[^\s"'$]{1,2000}$/;
+const LAG_S = /^[1-9]\d{0,4}$/;
+const REGION_FORM = /^[0-9a-z-]{1,40}$/;
+const REGION = 'us-east-1';
+
+export const replicaVariables = {
+  REPLICA_URL: v.optional(
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => URL_FORM.test(text) && URL.canParse(text) && !(text.startsWith('file://') && !text.startsWith('file:///')),
+        'it must be an address such as s3://bucket/prefix or file:///backup/replica',
+      ),
+    ),
+  ),
+  LITESTREAM_BIN: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a program')), 'litestream'),
+  REPLICA_LAG_MAX_S: v.optional(numberAs(LAG_S, 'a number of seconds from 1 to 99999'), '60'),
+  AWS_ACCESS_KEY_ID: v.optional(v.string()),
+  AWS_SECRET_ACCESS_KEY: v.optional(v.string()),
+  AWS_REGION: v.optional(v.string(), REGION),
+  AWS_ENDPOINT_URL: v.optional(v.string()),
+};
+
+type ReplicaRead = v.InferOutput<v.ObjectSchema<typeof replicaVariables, undefined>>;
+
+/** Undefined without REPLICA_URL, whatever else is set. @throws ConfigError for an address without what its kind needs. */
+export function replicaOf(read: ReplicaRead): ReplicaConfig | undefined {
+  if (read.REPLICA_URL === undefined) return undefined;
+  const url = withoutEnd(read.REPLICA_URL, '/');
+  if (url.startsWith('s3://') && new URL(url).hostname === '')
+    throw new ConfigError('REPLICA_URL', 'set to something else', 'an s3 address names a bucket');
+  // Other programs read these as well, so without a replica they may hold anything.
+  if (!REGION_FORM.test(read.AWS_REGION)) throw new ConfigError('AWS_REGION', 'set to something else', 'it must be the name of a region');
+  const endpoint = read.AWS_ENDPOINT_URL;
+  if (endpoint !== undefined && !v.is(httpUrl, endpoint))
+    throw new ConfigError('AWS_ENDPOINT_URL', 'set to something else', 'it must be an http or https address');
+  return {
+    url,
+    bin: read.LITESTREAM_BIN,
+    lagMaxS: read.REPLICA_LAG_MAX_S,
+    s3: {
+      endpoint: endpoint === undefined ? undefined : withoutEnd(endpoint, '/'),
+      region: read.AWS_REGION,
+      accessKeyId: read.AWS_ACCESS_KEY_ID,
+      secretAccessKey: read.AWS_SECRET_ACCESS_KEY,
+    },
+  };
+}

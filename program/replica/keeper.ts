@@ -1,0 +1,213 @@
+/**
+ * Keeps the continuous replica of a data directory (REPLICA-1 to REPLICA-4): has Litestream follow its databases, looks how far it is, and
+ * tells every process of the directory. One keeper at a time: others wait for its lock. Serves nothing and opens no database of the service.
+ */
+import { once } from 'node:events';
+import { existsSync, mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { basename } from 'node:path';
+import type { Logger } from 'pino';
+import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
+import { type ReplicaStatus, writeReplicaStatus } from '../../storage/replica/replica-status.ts';
+import { replicatedDatabases } from '../../storage/replica/replicated-databases.ts';
+import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
+import type { ReplicaConfig } from '../config.ts';
+import { Lags, readingsOf } from './lag.ts';
+import { Litestream, litestreamVersion } from './litestream.ts';
+import { litestreamConfiguration, shownUrl, writeConfiguration } from './litestream-configuration.ts';
+import { shadowPlace } from './shadow-log.ts';
+
+export interface Keeper {
+  /** Ends Litestream, which sends what is left. Called after the last write. */
+  close(): Promise<void>;
+}
+
+interface KeeperOptions {
+  readonly config: ReplicaConfig;
+  readonly dataDir: string;
+  readonly log: Logger;
+}
+
+/** How often it looks; a look at many databases takes long, and then pauses are longer. */
+const LOOK_MS = 1_000;
+/** A look costs at most this share of the time. */
+const LOOK_SHARE = 0.05;
+/** Litestream learns of other databases by a restart, so that changes are gathered for this long. */
+const SETTLE_MS = 1_000;
+const SETTLE_MAX_MS = 5_000;
+/** While organisations come all the time, replication has to go on between two restarts. */
+const RESTART_EVERY_MS = 10_000;
+const METRICS_TIMEOUT_MS = 5_000;
+/** Databases that are told one by one: with thousands, a table of all would be of use to nobody. */
+const WORST_SHOWN = 20;
+
+/** Between two starts of a Litestream that stands still, doubling: its destination may be away for hours. */
+const STUCK_PAUSE_MS = 10_000;
+const STUCK_PAUSE_MAX_MS = 60_000;
+
+/** A free port of the loopback interface. */
+async function freePort(): Promise<number> {
+  const probe = createServer().listen({ host: '127.0.0.1', port: 0 });
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+class ReplicaKeeper {
+  readonly #config: ReplicaConfig;
+  readonly #layout: DataLayout;
+  readonly #log: Logger;
+  readonly #lags = new Lags();
+  readonly #litestream: Litestream;
+  #lock: DataDirLock | undefined;
+  #port = 0;
+  /** The databases that Litestream was started with, and since when there are others. */
+  #followed = '';
+  #changedAtMs: number | undefined;
+  #seen = '';
+  #seenAtMs = 0;
+  #restartedAtMs = 0;
+  #stuckPauseMs = STUCK_PAUSE_MS;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor({ config, dataDir, log }: KeeperOptions) {
+    this.#config = config;
+    this.#layout = dataLayout(dataDir);
+    this.#log = log;
+    this.#litestream = new Litestream({
+      bin: config.bin,
+      layout: this.#layout,
+      configure: () => this.#configure(),
+      started: () => this.#lags.restarted(),
+    });
+  }
+
+  async #configure(): Promise<void> {
+    this.#port = await freePort();
+    const databases = replicatedDatabases(this.#layout);
+    this.#followed = databases.map(({ path }) => path).join('\n');
+    this.#changedAtMs = undefined;
+    this.#restartedAtMs = performance.now();
+    writeConfiguration(this.#layout, litestreamConfiguration(this.#config, databases, `127.0.0.1:${this.#port}`));
+  }
+
+  begin(): void {
+    this.#looking = this.#look().catch((error: unknown) => {
+      this.#log.error({ err: error }, 'keeping the replica failed: trying again');
+    });
+    const startedMs = performance.now();
+    void this.#looking.then(() => {
+      if (this.#closed) return;
+      const tookMs = performance.now() - startedMs;
+      this.#timer = setTimeout(() => this.begin(), Math.max(LOOK_MS, tookMs / LOOK_SHARE)).unref();
+    });
+  }
+
+  async #look(): Promise<void> {
+    if (!this.#isKeeper()) return;
+    const nowMs = Date.now();
+    const databases = replicatedDatabases(this.#layout);
+    this.#lags.follow(new Set(databases.map(({ path }) => path)), nowMs);
+    await this.#follow(databases.map(({ path }) => path).join('\n'));
+    if (this.#litestream.isRunning) await this.#readMetrics();
+    await this.#unstick(Date.now());
+    writeReplicaStatus(this.#layout, this.#status(Date.now()));
+  }
+
+  /** Whether this process keeps the replica, or does from now on. */
+  #isKeeper(): boolean {
+    if (this.#lock !== undefined) return true;
+    if (!existsSync(this.#layout.control)) return false;
+    mkdirSync(this.#layout.replica, { recursive: true, mode: 0o700 });
+    try {
+      this.#lock = lockDataDir(this.#layout.replica);
+    } catch {
+      // Another process of this directory keeps it.
+      return false;
+    }
+    this.#litestream.endLeftOver();
+    this.#log.info({ to: shownUrl(this.#config.url) }, 'keeping the replica');
+    void litestreamVersion(this.#config.bin).then((version) => version && this.#log.info({ version }, 'Litestream was found'));
+    return true;
+  }
+
+  /** Starts Litestream, and anew once other databases have settled. */
+  async #follow(paths: string): Promise<void> {
+    const nowMs = performance.now();
+    if (this.#litestream.starts === 0) {
+      await this.#litestream.start();
+      return;
+    }
+    if (paths === this.#followed) {
+      this.#changedAtMs = undefined;
+      return;
+    }
+    this.#changedAtMs ??= nowMs;
+    if (paths !== this.#seen) {
+      this.#seen = paths;
+      this.#seenAtMs = nowMs;
+    }
+    const hasSettled = nowMs - this.#seenAtMs >= SETTLE_MS || nowMs - this.#changedAtMs >= SETTLE_MAX_MS;
+    if (!hasSettled || nowMs - this.#restartedAtMs < RESTART_EVERY_MS) return;
+    this.#log.info({ databases: paths.split('\n').length }, 'organisations came or went: starting Litestream anew');
+    await this.#litestream.restart(this.#lags.standsStill(Date.now(), this.#config.lagMaxS) ? 'SIGKILL' : 'SIGTERM');
+  }
+
+  /**
+   * Litestream 0.3 may stand still for good after its destination refused it once, and then does not end by itself either. A fresh one goes on
+   * from where the replica is.
+   */
+  async #unstick(nowMs: number): Promise<void> {
+    if (!this.#lags.standsStill(nowMs, this.#config.lagMaxS)) {
+      this.#stuckPauseMs = STUCK_PAUSE_MS;
+      return;
+    }
+    if (!this.#litestream.isRunning || performance.now() - this.#restartedAtMs < this.#stuckPauseMs) return;
+    this.#stuckPauseMs = Math.min(2 * this.#stuckPauseMs, STUCK_PAUSE_MAX_MS);
+    this.#log.warn({ starts: this.#litestream.starts }, 'Litestream stands still: starting it anew');
+    await this.#litestream.restart('SIGKILL');
+  }
+
+  async #readMetrics(): Promise<void> {
+    try {
+      const answer = await fetch(`http://127.0.0.1:${this.#port}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
+      const atMs = Date.now();
+      const isTroubled = (path: string) => this.#litestream.isTroubled(path, atMs);
+      this.#lags.look(readingsOf(await answer.text()), atMs, { readUpTo: shadowPlace, isTroubled });
+    } catch {
+      // It starts or hangs: what is behind stays behind, and shows.
+    }
+  }
+
+  #status(nowMs: number): ReplicaStatus {
+    const worst = this.#lags.worst(nowMs, WORST_SHOWN).map(({ path, lagS }) => ({ file: basename(path), lag_s: lagS }));
+    return {
+      at_ms: nowMs,
+      files: this.#lags.size,
+      lag_max_s: worst[0]?.lag_s ?? 0,
+      worst,
+      files_lag_s: 0,
+      problem: this.#litestream.complaint(nowMs) ?? null,
+      starts: this.#litestream.starts,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+    await this.#litestream.stop();
+    this.#lock?.release();
+  }
+}
+
+/** Begins to keep the replica of `dataDir`, as soon as no other process does. Never throws: what goes wrong is in the status and the log. */
+export function keepReplica(options: KeeperOptions): Keeper {
+  const keeper = new ReplicaKeeper(options);
+  keeper.begin();
+  return keeper;
+}

@@ -1,0 +1,70 @@
+/**
+ * What Litestream is told: its configuration file and its environment. The keys are those that 0.3 and 0.5 both read: one destination in
+ * the list `replicas`, each database by its path. JSON is YAML.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DataLayout } from '../../storage/data-layout.ts';
+import type { ReplicatedDatabase } from '../../storage/replica/replicated-databases.ts';
+import type { ReplicaConfig } from '../config.ts';
+
+/** What is lost with a host is what came since the last sync. */
+const SYNC_INTERVAL = '1s';
+
+/** Variables by which Litestream finds credentials, proxies and certificates; nothing else of the service's environment reaches it. */
+const PASSED_ON = /^(?:PATH|HOME|TMPDIR|TZ|(?:AWS|LITESTREAM|GOOGLE|AZURE|SSL_CERT)_\w+|(?:HTTPS?|NO)_PROXY|(?:https?|no)_proxy)$/;
+
+/** The destination of one database, as Litestream's configuration names it. */
+export function litestreamReplica({ url, s3 }: Pick<ReplicaConfig, 'url' | 's3'>, name: string): object {
+  if (!url.startsWith('s3://') || s3.endpoint === undefined) return { url: `${url}/${name}`, 'sync-interval': SYNC_INTERVAL };
+  const { hostname, pathname } = new URL(url);
+  const prefix = pathname.replace(/^\//, '');
+  return {
+    type: 's3',
+    bucket: hostname,
+    path: prefix === '' ? name : `${prefix}/${name}`,
+    endpoint: s3.endpoint,
+    region: s3.region,
+    'force-path-style': true,
+    'sync-interval': SYNC_INTERVAL,
+  };
+}
+
+/** The text of the configuration. `metrics`: host and port where Litestream tells how far it is. */
+export function litestreamConfiguration(config: ReplicaConfig, databases: readonly ReplicatedDatabase[], metrics: string): string {
+  const dbs = databases.map(({ path, name }) => ({ path, replicas: [litestreamReplica(config, name)] }));
+  return `${JSON.stringify({ addr: metrics, dbs })}\n`;
+}
+
+/** Where the configuration lies. */
+export function configurationPath(layout: DataLayout): string {
+  return join(layout.replica, 'litestream.yml');
+}
+
+/** Replaces the configuration as a whole, readable for its owner only: an address may hold a password. */
+export function writeConfiguration(layout: DataLayout, text: string): string {
+  const path = configurationPath(layout);
+  writeFileSync(`${path}.new`, text, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+  return path;
+}
+
+/** The environment of Litestream. */
+export function litestreamEnvironment(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)));
+}
+
+/** The address without a user and a password, for messages. */
+export function shownUrl(url: string): string {
+  return url.replace(/\/\/[^/@]*@/, '//');
+}
+
+/** Whether a process that runs is Litestream with this configuration: what a keeper that was killed left behind. */
+export function isLitestream(pid: number, configuration: string): boolean {
+  try {
+    const parts = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return parts.includes('replicate') && parts.includes(configuration);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * Litestream as a child process: started with a configuration, started again with a growing pause when it ends unasked, stopped so that it
+ * carries what is left. Owns the process, its pid file and the last thing that it complained about.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { DataLayout } from '../../storage/data-layout.ts';
+import { backOffMs } from '../workers/restarts.ts';
+import { configurationPath, isLitestream, litestreamEnvironment } from './litestream-configuration.ts';
+import { LitestreamLog } from './litestream-log.ts';
+
+export interface LitestreamOptions {
+  readonly bin: string;
+  readonly layout: DataLayout;
+  /** Writes the configuration anew; a start reads it. */
+  configure(): Promise<void>;
+  /** It was started. */
+  started(): void;
+}
+
+/** After it ended: the first pause, doubling to the longest; one that ran for the last of these begins with the first again. */
+const FIRST_BACK_OFF_MS = 1_000;
+const LONGEST_BACK_OFF_MS = 30_000;
+const SETTLED_MS = 60_000;
+/** What is left is sent within this time when the destination is there; while it is away Litestream would wait for it for ever. */
+const STOP_MS = 10_000;
+/** A longer line of Litestream's log is cut. */
+const COMPLAINT_CHARS = 300;
+/** A complaint is repeated with every try, so one that was not is over. */
+const COMPLAINT_KEPT_MS = 60_000;
+const COMPLAINT = /^time=\S{1,40} level=(?:WARN|ERROR) msg=|^cannot |^Error/i;
+
+export class Litestream {
+  readonly #options: LitestreamOptions;
+  #child: ChildProcess | undefined;
+  #ended: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #ends = 0;
+  #stopped = false;
+  #complaint: { readonly text: string; readonly atMs: number } | undefined;
+  #starts = 0;
+  readonly #said = new LitestreamLog();
+
+  constructor(options: LitestreamOptions) {
+    this.#options = options;
+  }
+
+  /** Starts by this process. */
+  get starts(): number {
+    return this.#starts;
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined;
+  }
+
+  /** What it said last about what keeps it from working; undefined: nothing of late. */
+  complaint(nowMs: number): string | undefined {
+    const said = this.#complaint;
+    return said !== undefined && (!this.isRunning || nowMs - said.atMs < COMPLAINT_KEPT_MS) ? said.text : undefined;
+  }
+
+  #pidPath(): string {
+    return join(this.#options.layout.replica, 'litestream.pid');
+  }
+
+  /** Ends what a keeper that was killed left behind: two that write to one destination spoil it. */
+  endLeftOver(): void {
+    let pid: number;
+    try {
+      pid = Number(readFileSync(this.#pidPath(), 'utf8'));
+    } catch {
+      return;
+    }
+    if (Number.isSafeInteger(pid) && pid > 1 && isLitestream(pid, configurationPath(this.#options.layout))) process.kill(pid, 'SIGKILL');
+  }
+
+  async start(): Promise<void> {
+    clearTimeout(this.#timer);
+    if (this.#stopped || this.isRunning) return;
+    await this.#options.configure();
+    if (this.#stopped || this.isRunning) return;
+    const args = ['replicate', '-no-expand-env', '-config', configurationPath(this.#options.layout)];
+    const startedMs = performance.now();
+    // Detached: Ctrl-C at a terminal is for the service, whose last writes it still has to send.
+    const env = litestreamEnvironment(process.env);
+    const child = spawn(this.#options.bin, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    this.#child = child;
+    this.#starts += 1;
+    this.#said.clear();
+    this.#options.started();
+    this.#ended = new Promise<void>((resolve) => {
+      child.once('error', (error) => {
+        this.#complain(notStarted(this.#options.bin, error));
+        if (child.pid === undefined) resolve();
+      });
+      child.once('exit', () => resolve());
+    }).then(() => this.#end(child, startedMs));
+    if (child.pid !== undefined) writeFileSync(this.#pidPath(), String(child.pid), { mode: 0o600 });
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream !== null) createInterface({ input: stream }).on('line', (line) => this.#read(line));
+    }
+  }
+
+  /** Whether it fails with this database, or stands still over it. */
+  isTroubled(path: string, nowMs: number): boolean {
+    return this.#said.isTroubled(path, nowMs);
+  }
+
+  #read(line: string): void {
+    this.#said.read(line, Date.now());
+    if (COMPLAINT.test(line)) this.#complain(`Litestream says: ${line.replace(/^time=\S+ /, '')}`);
+  }
+
+  #complain(text: string): void {
+    this.#complaint = { text: text.slice(0, COMPLAINT_CHARS), atMs: Date.now() };
+  }
+
+  #end(child: ChildProcess, startedMs: number): void {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    rmSync(this.#pidPath(), { force: true });
+    if (this.#stopped) return;
+    this.#ends = performance.now() - startedMs >= SETTLED_MS ? 1 : this.#ends + 1;
+    if (this.#complaint === undefined) this.#complain('Litestream ended by itself');
+    this.#timer = setTimeout(() => void this.start(), backOffMs(this.#ends, FIRST_BACK_OFF_MS, LONGEST_BACK_OFF_MS));
+  }
+
+  /** Starts it anew with another configuration. `SIGKILL`: one that stands still would not end by itself. */
+  async restart(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    this.#stopped = true;
+    await this.#terminate(signal);
+    this.#stopped = false;
+    this.#ends = 0;
+    await this.start();
+  }
+
+  async #terminate(signal: NodeJS.Signals): Promise<void> {
+    clearTimeout(this.#timer);
+    const child = this.#child;
+    if (child === undefined) return;
+    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    child.kill(signal);
+    await this.#ended;
+    clearTimeout(kill);
+  }
+
+  /** Ends it; it sends what is left as far as its destination is there. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#terminate('SIGTERM');
+  }
+}
+
+function notStarted(bin: string, error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  const why = code === 'ENOENT' ? 'was not found' : `cannot be started (${code ?? error.message})`;
+  return `LITESTREAM_BIN "${bin}" ${why}: install Litestream, or say where it is`;
+}
+
+/** What `litestream` says about itself, such as "v0.3.13"; undefined when it cannot be run. */
+export async function litestreamVersion(bin: string): Promise<string | undefined> {
+  const child = spawn(bin, ['version'], { env: litestreamEnvironment(process.env), stdio: ['ignore', 'pipe', 'ignore'] });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk.toString('utf8', 0, COMPLAINT_CHARS);
+  });
+  try {
+    await once(child, 'close');
+    return text.trim() === '' ? undefined : text.trim().slice(0, COMPLAINT_CHARS);
+  } catch {
+    return undefined;
+  }
+}

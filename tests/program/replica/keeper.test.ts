@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openReader } from '../../../storage/sqlite/database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { litestreamBin } from '../../support/litestream.ts';
+import { startService } from '../../support/service.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+
+/** Seconds: the shortest that a healthy replica never passes on a busy machine. */
+const LAG_MAX_S = '8';
+
+/** A Litestream that stands still is given up after 10 s, or 20 when it was started just before. */
+const CATCH_UP_MS = 90_000;
+
+interface Conditions {
+  readonly status: string;
+  readonly conditions?: readonly { readonly condition: string; readonly detail?: string }[];
+}
+
+async function start(t: TestContext, env: Record<string, string> = {}, dataDir = temporaryDir(t)) {
+  const target = temporaryDir(t);
+  const replica = { REPLICA_URL: `file://${target}`, LITESTREAM_BIN: litestreamBin(), REPLICA_LAG_MAX_S: LAG_MAX_S };
+  const service = await startService(t, { dataDir, env: { ...replica, ...env } });
+  const headers = { Authorization: `Bearer ${service.operatorToken}` };
+  return {
+    ...{ service, target },
+    ready: async () => (await (await fetch(`${service.baseUrl}/readyz`, { headers })).json()) as Conditions,
+    async metric(name: string): Promise<number> {
+      const text = await (await fetch(`${service.baseUrl}/metrics`)).text();
+      return Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(`${name} `))
+          ?.slice(name.length + 1),
+      );
+    },
+    async addOrganisation(): Promise<string> {
+      const body = JSON.stringify({ name: 'Newcomer' });
+      const made = await fetch(`${service.baseUrl}/console/api/orgs`, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json' },
+        body,
+      });
+      const { id } = ((await made.json()) as { org: { id: string } }).org;
+      const app = JSON.stringify({ name: 'Its app' });
+      await fetch(`${service.baseUrl}/console/api/orgs/${id}/apps`, {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json' },
+        body: app,
+      });
+      return id;
+    },
+  };
+}
+
+function litestreamPid(dataDir: string): number {
+  return Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8'));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The rows of a table in the replica of a database, restored by Litestream itself. */
+function replicated(t: TestContext, target: string, name: string, sql: string): unknown[] {
+  const out = join(temporaryDir(t), 'restored.sqlite');
+  try {
+    execFileSync(litestreamBin(), ['restore', '-if-replica-exists', '-o', out, `file://${join(target, name)}`], { stdio: 'ignore' });
+  } catch {
+    // Its first snapshot is being written.
+  }
+  if (!existsSync(out)) return [];
+  const db = openReader(out);
+  try {
+    return db.statement(sql).all();
+  } finally {
+    db.close();
+  }
+}
+
+test('REPLICA-1, REPLICA-2: every database is carried, also of an organisation that comes, and the metrics tell it', async (t) => {
+  const { service, target, ready, metric, addOrganisation } = await start(t);
+  await eventually(async () => (await metric('assistant_replica_databases')) === 2);
+  await eventually(() => replicated(t, target, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
+  const id = await addOrganisation();
+  await eventually(() => replicated(t, target, `organisations/${id}.sqlite`, 'SELECT id FROM apps').length === 1);
+  await eventually(async () => (await metric('assistant_replica_lag_max_seconds')) < Number(LAG_MAX_S));
+  assert.equal((await ready()).status, 'ready');
+  assert.equal(await service.stop(), 0);
+});
+
+test('REPLICA-1: what was written last is there when the service has ended', async (t) => {
+  const { service, target, metric, addOrganisation } = await start(t);
+  await eventually(async () => (await metric('assistant_replica_databases')) === 2);
+  const pid = litestreamPid(service.dataDir);
+  const id = await addOrganisation();
+  assert.equal(await service.stop(), 0);
+  assert.deepEqual(replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
+  assert.equal(isAlive(pid), false);
+});
+
+test('REPLICA-1: without REPLICA_URL there is nothing of it', async (t) => {
+  const service = await startService(t);
+  assert.equal(existsSync(join(service.dataDir, 'replica')), false);
+  assert.doesNotMatch(await (await fetch(`${service.baseUrl}/metrics`)).text(), /assistant_replica/);
+});
+
+test('REPLICA-2, REPLICA-4: a program that is missing is named, and the service serves', async (t) => {
+  const { service, ready } = await start(t, { LITESTREAM_BIN: '/nowhere/litestream', REPLICA_LAG_MAX_S: '1' });
+  await eventually(async () => (await ready()).status === 'degraded');
+  const [condition] = (await ready()).conditions ?? [];
+  assert.equal(condition?.condition, 'replica_behind');
+  assert.match(condition?.detail ?? '', /"\/nowhere\/litestream" was not found: install Litestream/);
+  assert.match(service.output().stderr, /"condition":"replica_behind"/);
+});
+
+test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica catches up', async (t) => {
+  const { target, ready, metric, addOrganisation } = await start(t, { REPLICA_LAG_MAX_S: '2' });
+  await eventually(() => replicated(t, target, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
+  renameSync(target, `${target}.away`);
+  writeFileSync(target, 'no folder');
+  const id = await addOrganisation();
+  await eventually(async () => (await ready()).status === 'degraded');
+  assert.ok((await metric('assistant_replica_lag_max_seconds')) > 2);
+  renameSync(target, `${target}.file`);
+  renameSync(`${target}.away`, target);
+  await eventually(async () => (await ready()).status === 'ready', CATCH_UP_MS);
+  assert.deepEqual(replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
+});
+
+test('REPLICA-4: a Litestream that is killed is started again, and one that outlived its service is ended', async (t) => {
+  const { service, target, metric, addOrganisation } = await start(t);
+  await eventually(async () => (await metric('assistant_replica_starts')) === 1);
+  process.kill(litestreamPid(service.dataDir), 'SIGKILL');
+  const id = await addOrganisation();
+  await eventually(async () => (await metric('assistant_replica_starts')) > 1);
+  await eventually(() => replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`).length === 1);
+  const left = litestreamPid(service.dataDir);
+  await service.stop('SIGKILL');
+  assert.equal(isAlive(left), true);
+  const next = await start(t, { REPLICA_URL: `file://${target}` }, service.dataDir);
+  await eventually(async () => (await next.metric('assistant_replica_starts')) === 1);
+  await eventually(() => !isAlive(left));
+  await next.service.stop();
+});
+
+test('REPLICA-5: Litestream gets no secret of the service, and its configuration is for its owner only', async (t) => {
+  const bin = join(temporaryDir(t), 'litestream');
+  const told = join(temporaryDir(t), 'environment');
+  writeFileSync(bin, `#!/bin/sh\nenv > ${told}.new; mv ${told}.new ${told}\nexec sleep 600\n`, { mode: 0o700 });
+  const secrets = { OPERATOR_TOKEN: 'a-secret-of-the-operator-0001', MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
+  const { service } = await start(t, { LITESTREAM_BIN: bin, AWS_ACCESS_KEY_ID: 'for-litestream', ...secrets });
+  await eventually(() => existsSync(told));
+  const environment = readFileSync(told, 'utf8');
+  assert.match(environment, /^AWS_ACCESS_KEY_ID=for-litestream$/m);
+  for (const secret of Object.values(secrets)) assert.equal(environment.includes(secret), false);
+  const configuration = join(service.dataDir, 'replica', 'litestream.yml');
+  assert.equal(statSync(configuration).mode & 0o777, 0o600);
+  const replicas = JSON.parse(readFileSync(configuration, 'utf8')) as { dbs: { path: string }[] };
+  assert.equal(replicas.dbs[0]?.path, join(service.dataDir, 'control.sqlite'));
+  await service.stop('SIGKILL');
+  process.kill(litestreamPid(service.dataDir), 'SIGKILL');
+});

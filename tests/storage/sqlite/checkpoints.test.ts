@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Checkpoints, leaveCheckpoints } from '../../../storage/sqlite/checkpoints.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+
+/** Bytes of the file itself after a thousand writes, each of which asked for a checkpoint. */
+function bytesInFile(t: TestContext, replicated: boolean): number {
+  const path = join(temporaryDir(t), 'a.sqlite');
+  const db = openWriter(path);
+  t.after(() => db.close());
+  if (replicated) leaveCheckpoints(db);
+  const checkpoints = new Checkpoints(replicated);
+  db.exec('CREATE TABLE t (x TEXT) STRICT');
+  for (let write = 0; write < 1_000; write += 1) {
+    db.statement('INSERT INTO t VALUES (:x)').run({ x: String(write) });
+    checkpoints.afterGroup(db, 1);
+  }
+  return statSync(path).size;
+}
+
+test('REPLICA-3: the writer leaves the checkpoints of a replicated file to its replicator', (t) => {
+  assert.equal(bytesInFile(t, true), 4_096, 'only the first page is in the file itself');
+  assert.ok(bytesInFile(t, false) > 8_192, 'else the writer moves pages there');
+});
+
+test('REPLICA-3: a log that grows to 64 MB is cut all the same', (t) => {
+  const path = join(temporaryDir(t), 'a.sqlite');
+  const db = openWriter(path);
+  t.after(() => db.close());
+  leaveCheckpoints(db);
+  const checkpoints = new Checkpoints(true);
+  db.exec('CREATE TABLE t (x BLOB) STRICT');
+  for (let megabyte = 0; megabyte < 70; megabyte += 1) db.statement('INSERT INTO t VALUES (:x)').run({ x: Buffer.alloc(1_000_000) });
+  const before = statSync(path).size;
+  checkpoints.afterGroup(db, 1_000);
+  assert.ok(statSync(path).size > before + 60_000_000);
+});
