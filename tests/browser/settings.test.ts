@@ -25,7 +25,7 @@ test('APPS-4, APPS-3: settings are refused at their field, kept over a reload, s
   await operator('PATCH', `/apps/${appId}`, { messages_per_minute: 25, name: 'Renamed' });
   await page.getByLabel('Domains').fill('shop.example.com');
   await page.reload();
-  await page.getByText('Saved with another value by somebody else meanwhile: Messages a minute').waitFor();
+  await page.getByText('Messages a minute, theirs: 25').waitFor();
   assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Renamed');
   await look(page, 'settings');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);

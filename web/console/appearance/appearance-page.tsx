@@ -5,7 +5,7 @@ import { type App, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
-import { type AppearanceDraft, configurationOf, type Drafts, useDrafts } from '../preview/drafts-hook.ts';
+import { type AppearanceDraft, configurationOf, type DraftedAppearance, type Drafts, useDrafts } from '../preview/drafts-hook.ts';
 import { PreviewCard } from '../preview/preview-card.tsx';
 import { PublishCard } from '../preview/publish-card.tsx';
 import { ColoursCard } from './colours-card.tsx';
@@ -38,9 +38,19 @@ interface LookProps {
 
 function Look({ app, drafts, draft }: LookProps) {
   const before = draft ?? FIRST_DRAFT;
-  const form = useForm<AppearanceFields>(`appearance-${app.id}`, fieldsOf(before), async (_, values) => {
-    await ask('PUT', `${appPath(app.id)}/appearance`, draftOf(values, before));
+  const path = `${appPath(app.id)}/appearance`;
+  let latest = before;
+  const send = async (_: Partial<AppearanceFields>, values: AppearanceFields) => {
+    await ask('PUT', path, draftOf(values, latest));
     await drafts.reload();
+  };
+  const form = useForm<AppearanceFields>(`appearance-${app.id}`, fieldsOf(before), send, {
+    async read() {
+      // The whole draft is sent: also what it has beside these fields is that of now.
+      latest = (await ask<DraftedAppearance>('GET', path)).draft ?? FIRST_DRAFT;
+      return fieldsOf(latest);
+    },
+    reload: drafts.reload,
   });
   const typed = draftOf(form.values, before);
   const preview = useAppearancePreview(app.id, typed);

@@ -18,7 +18,7 @@ import { TextArea, TextField } from '../parts/fields.tsx';
 import { type Form, useForm } from '../parts/form-hook.ts';
 import { linesOf } from '../parts/lines.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
-import { configurationOf, type Drafts, useDrafts } from '../preview/drafts-hook.ts';
+import { configurationOf, type DraftedExperience, type Drafts, useDrafts } from '../preview/drafts-hook.ts';
 import { PreviewCard } from '../preview/preview-card.tsx';
 import { PublishCard } from '../preview/publish-card.tsx';
 import { InstructionsCard } from './instructions-card.tsx';
@@ -83,9 +83,14 @@ function Loaded({ app }: { readonly app: App }) {
 }
 
 function Persona({ app, drafts, draft }: { readonly app: App; readonly drafts: Drafts; readonly draft: ExperienceDraft | null }) {
-  const form = useForm<Fields>(`assistant-${app.id}`, fieldsOf(draft), async (changes) => {
-    await ask('PUT', `${appPath(app.id)}/experience`, patchOf(changes));
+  const path = `${appPath(app.id)}/experience`;
+  const send = async (changes: Partial<Fields>) => {
+    await ask('PUT', path, patchOf(changes));
     await drafts.reload();
+  };
+  const form = useForm<Fields>(`assistant-${app.id}`, fieldsOf(draft), send, {
+    read: async () => fieldsOf((await ask<DraftedExperience>('GET', path)).draft),
+    reload: drafts.reload,
   });
   const shown = { ...draft, ...patchOf(form.values) };
   return (

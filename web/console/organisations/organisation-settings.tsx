@@ -79,10 +79,16 @@ export interface OrganisationSettingsProps {
 }
 
 export function OrganisationSettings({ organisation, onSaved }: OrganisationSettingsProps) {
-  const form = useForm<Fields>(`organisation-${organisation.id}`, fieldsOf(organisation), async (changes, values) => {
-    const path = `/orgs/${encodeURIComponent(organisation.id)}`;
-    const { org } = await ask<{ readonly org: WholeOrganisation }>('PATCH', path, patchOf(changes, values));
-    onSaved(org);
+  const path = `/orgs/${encodeURIComponent(organisation.id)}`;
+  const send = async (changes: Partial<Fields>, values: Fields) =>
+    onSaved((await ask<{ readonly org: WholeOrganisation }>('PATCH', path, patchOf(changes, values))).org);
+  let latest = organisation;
+  const form = useForm<Fields>(`organisation-${organisation.id}`, fieldsOf(organisation), send, {
+    async read() {
+      latest = (await ask<{ readonly org: WholeOrganisation }>('GET', path)).org;
+      return fieldsOf(latest);
+    },
+    reload: () => onSaved(latest),
   });
   const { values, set, faultOf } = form;
   return (

@@ -16,6 +16,8 @@ interface Change {
 type Changes = Readonly<Record<string, Change>>;
 
 export interface Draft<Form extends Values> {
+  /** What is saved, as far as this page knows. */
+  readonly saved: Form;
   /** What is saved, and above it what was typed. */
   readonly values: Form;
   /** Names of the fields that differ from what is saved. */
@@ -74,6 +76,7 @@ export function useDraft<Form extends Values>(key: string, saved: Form): Draft<F
       return { key, changes: next };
     });
   return {
+    saved,
     values: values as Form,
     changed,
     overtaken: changed.filter((name) => !isSame(changes[name]?.from, saved[name])),

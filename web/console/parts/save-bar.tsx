@@ -15,6 +15,15 @@ function namesOf<Fields extends Values>(names: readonly (keyof Fields & string)[
   return names.map((name) => labels[name] ?? name).join(', ');
 }
 
+/** As much of a value as fits in a line. */
+const THEIRS_MAX_CHARS = 160;
+
+function shownValue(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text === '') return 'nothing';
+  return text.length > THEIRS_MAX_CHARS ? `${text.slice(0, THEIRS_MAX_CHARS)}…` : text;
+}
+
 export function SaveBar<Fields extends Values>({ form, labels, verb = 'Save changes' }: SaveBarProps<Fields>) {
   const { changed, overtaken, act } = form;
   if (changed.length === 0 && act.error === undefined) return null;
@@ -22,9 +31,16 @@ export function SaveBar<Fields extends Values>({ form, labels, verb = 'Save chan
     <section class="save-bar" aria-label="Changes">
       {act.error !== undefined && <Problem error={act.error} />}
       {overtaken.length > 0 && (
-        <p class="save-note" role="status">
-          Saved with another value by somebody else meanwhile: {namesOf<Fields>(overtaken, labels)}. Saving puts yours in its place.
-        </p>
+        <div class="save-note" role="status">
+          <p>Saved with another value by somebody else meanwhile. Saving puts yours in its place; Discard keeps theirs.</p>
+          <ul>
+            {overtaken.map((name) => (
+              <li key={name}>
+                <b>{labels[name] ?? name}</b>, theirs: {shownValue(form.saved[name])}
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
       <div class="save-line">
         <p class="save-what">

@@ -29,6 +29,8 @@ export function ProposalDetail(props: ProposalDetailProps) {
   useEffect(() => {
     if (round !== first.current) reload();
   }, [round]);
+  const wasWaiting = useRef(false);
+  if (answer?.proposal.status === 'pending') wasWaiting.current = true;
   if (answer === undefined) return error === undefined ? null : <Problem error={error} retry={reload} />;
   const { proposal } = answer;
   return (
@@ -46,6 +48,11 @@ export function ProposalDetail(props: ProposalDetailProps) {
         {act.error !== undefined && <Problem error={act.error} retry={reload} />}
       </div>
       {proposal.status === 'pending' && <Verdict {...props} proposal={proposal} />}
+      {proposal.status !== 'pending' && wasWaiting.current && (
+        <p class="verdict hint" role="status">
+          It was {proposal.status} meanwhile, by somebody else or in another window. Nothing more can be decided here.
+        </p>
+      )}
     </article>
   );
 }

@@ -1,5 +1,5 @@
 /** Proposals: what agents would write to a live app, one after the other, by keys. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
 import { useAct } from '../api/act-hook.ts';
@@ -64,9 +64,12 @@ function Proposals({ app, status }: { readonly app: App; readonly status: Shown 
   const { answer, error, reload } = useResource<{ readonly proposals: readonly Proposal[] }>(path);
   const waiting = useStore(openedApp, (context) => context.waiting);
   const [round, again] = useState(0);
+  const lastDecided = useRef<string | undefined>(undefined);
   // Somebody else decided, or an agent proposed.
   useEffect(() => {
-    if (answer !== undefined) reload();
+    if (answer === undefined) return;
+    reload();
+    again((count) => count + 1);
   }, [waiting]);
   const proposals = answer?.proposals ?? [];
   const ordered = status === 'pending' ? proposals : proposals.toReversed();
@@ -76,10 +79,15 @@ function Proposals({ app, status }: { readonly app: App; readonly status: Shown 
     const chosen = next === undefined ? '' : `&proposal=${encodeURIComponent(next.id)}`;
     route(`${appAddress(app.id, 'proposals')}?status=${status}${chosen}`, true);
   };
+  // The one that is looked at stays when somebody else decides it: nobody is to approve what they have not seen.
+  useEffect(() => {
+    if (query.proposal === undefined && ordered[0] !== undefined && ordered[0].id !== lastDecided.current) go(ordered[0]);
+  }, [query.proposal, ordered[0]?.id]);
   const show = (next: Proposal | undefined) => {
     if (next !== undefined) go(next);
   };
   const decided = (what: string) => {
+    lastDecided.current = id;
     toast(what);
     go(ordered[at + 1] ?? ordered[at - 1]);
     reload();
@@ -87,6 +95,10 @@ function Proposals({ app, status }: { readonly app: App; readonly status: Shown 
     void countProposals(app.id).catch(() => undefined);
   };
   const verdict = useVerdict(id, decided);
+  // Somebody was faster: what they decided is read.
+  useEffect(() => {
+    if (verdict.act.error?.code === 'conflict') again((count) => count + 1);
+  }, [verdict.act.error]);
   useShortcut('j', 'Next proposal', () => show(ordered[at + 1]));
   useShortcut('k', 'Proposal before', () => show(ordered[at - 1]));
   useShortcut('a', 'Approve the proposal', verdict.approve);

@@ -2,7 +2,7 @@
 import { ask } from '../api/api.ts';
 import { type App, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
-import { showApp } from '../app/app-store.ts';
+import { readApp, showApp } from '../app/app-store.ts';
 import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
 import { EndingCard } from './ending-card.tsx';
@@ -16,9 +16,11 @@ export function SettingsPage() {
 }
 
 function Settings({ app }: { readonly app: App }) {
-  const form = useForm<SettingFields>(`settings-${app.id}`, fieldsOf(app), async (changes) => {
-    const answer = await ask<{ readonly app: App }>('PATCH', appPath(app.id), patchOf(changes));
-    showApp(answer.app);
+  const path = appPath(app.id);
+  const send = async (changes: Partial<SettingFields>) => showApp((await ask<{ readonly app: App }>('PATCH', path, patchOf(changes))).app);
+  const form = useForm<SettingFields>(`settings-${app.id}`, fieldsOf(app), send, {
+    read: async () => fieldsOf((await ask<{ readonly app: App }>('GET', path)).app),
+    reload: () => void readApp(app.id),
   });
   return (
     <>
