@@ -1,10 +1,9 @@
 /** The Setup page in a browser, while an agent plays a real setup session over HTTP. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createOperator, createTestApp } from '../support/client.ts';
+import { freePort } from '../support/free-port.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { AGENT, type Agent, agentOf, createAgent, fetchFile, type Operator, openSession, tokenIn } from '../support/setup-agent.ts';
 import { SETUP_WORK, SUMMARY } from '../support/setup-work.ts';
@@ -37,15 +36,6 @@ const steps = (page: Page) => page.getByRole('list', { name: 'Steps' });
 const step = (page: Page, id: string) => steps(page).locator(`[data-step=${id}]`);
 const marked = (page: Page, id: string, mark: string) => steps(page).locator(`[data-step=${id}][data-mark=${mark}]`).waitFor();
 const codeIn = (command: string) => /code=([0-9a-f]{32})/.exec(command)?.[1] ?? '';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Ids of the lines that are shown, in their order. */
 async function shownLines(page: Page): Promise<number[]> {

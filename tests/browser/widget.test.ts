@@ -1,10 +1,10 @@
 /** The widget in pages of somebody's app, against the running service. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { startHostileProxy } from '../support/hostile-proxy.ts';
 import { startPacedModel } from '../support/paced-model.ts';
 import { startService } from '../support/service.ts';
@@ -262,14 +262,6 @@ test('WIDGET-8: a thread that was scrolled away stays where it is, and a button 
     () => 'it is at its end',
   );
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 async function pacedWorld(t: TestContext) {
   const model = await startPacedModel(t);
