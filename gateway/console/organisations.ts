@@ -73,7 +73,9 @@ export const listOrganisationsRoute = defineRoute({
   path: '/console/api/orgs',
   caller: 'operator',
   handle({ query }, { storage }) {
-    const { items, next } = pageOf(query, 'id', (after, limit) => listOrganisations(storage.control, after, limit));
+    const { items, next } = pageOf(query, 'id', (after, limit) => {
+      return listOrganisations(storage.control, after, limit, query.get('name') ?? '');
+    });
     return json({ orgs: items.map(organisationToWire), next });
   },
 });

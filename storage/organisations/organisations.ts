@@ -93,10 +93,13 @@ export function isHere(control: Connection, organisationId: string): boolean {
   return control.statement(`SELECT 1 AS found WHERE ${livesHere(':organisationId')}`).get({ organisationId }) !== undefined;
 }
 
-/** Up to `limit` organisations that live here, after the id `after` ('' for the first ones), oldest first. */
-export function listOrganisations(control: Connection, after: string, limit: number): OrganisationRecord[] {
-  const from = `FROM organisations WHERE id > :after AND ${LIVES_HERE} ORDER BY id LIMIT :limit`;
-  return organisationRow.all(control, from, { after, limit }).map(organisationOf);
+/**
+ * Up to `limit` organisations that live here, after the id `after` ('' for the first ones), oldest first; those whose name holds `named`,
+ * whichever case its Latin letters have.
+ */
+export function listOrganisations(control: Connection, after: string, limit: number, named = ''): OrganisationRecord[] {
+  const from = `FROM organisations WHERE id > :after AND ${LIVES_HERE} AND instr(lower(name), lower(:named)) > 0 ORDER BY id LIMIT :limit`;
+  return organisationRow.all(control, from, { after, limit, named }).map(organisationOf);
 }
 
 /** Page size when all organisations are listed. */

@@ -35,6 +35,13 @@ test('SPEND-1: the days of a month as plot and table, caps of today, credit that
   await page.getByRole('link', { name: 'Test app' }).click();
   await page.getByText('1; 1,000,000 messages may be sent').waitFor();
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
+  await operator('PATCH', `/apps/${appId}`, { messages_per_day: 2 });
+  // A turn in the six hours since midnight: the other one is used up at noon.
+  await page.clock.setFixedTime(new Date(`${today}T06:00:00Z`));
+  await page.reload();
+  await page.getByText('At this pace used up at 12:00').waitFor();
+  await look(page, 'usage-app');
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
   const usage = (await operator('GET', `/orgs/${organisationId}/usage`)).json as { days: object[]; mails: object[] };
   assert.deepEqual(
     usage.days.map((day) => ({ ...day, spent_usd: 0 })),

@@ -1,11 +1,14 @@
 /** The first page: organisations, their apps, and what state each is in. */
 import { useRef, useState } from 'preact/hooks';
+import { useRoute } from 'preact-iso';
 import { Problem } from '../api/problem.tsx';
 import { useResource } from '../api/resource.ts';
 import { type App, type Organisation, organisationAddress } from '../app/app.ts';
+import { useNewest } from '../conversations/newest-hook.ts';
 import { AppTable } from '../organisations/app-table.tsx';
 import { NewOrganisation } from '../organisations/new-organisation.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { replaceAddress } from '../shell/address.ts';
 import { Page } from '../shell/page.tsx';
 
 interface OrganisationsAnswer {
@@ -13,50 +16,58 @@ interface OrganisationsAnswer {
   readonly next: string | null;
 }
 
-/** So many at first, and so many more with each press of the button. */
+/** Organisations of a page; each asks for its apps. */
 const ORGANISATIONS_SHOWN = 50;
-/** The most that one answer of the interface has. */
-const ORGANISATIONS_MAX = 200;
+/** Fewer are seen at a glance. */
+const FEW = 8;
 
-/** The last one that there was: what is shown stays while more is read. */
-function useKept<Answer>(answer: Answer | undefined): Answer | undefined {
-  const last = useRef(answer);
-  last.current = answer ?? last.current;
-  return last.current;
+/** Those that were shown stay until there are others. */
+function useOrganisations(name: string) {
+  const path = `/orgs?limit=${ORGANISATIONS_SHOWN}${name === '' ? '' : `&name=${encodeURIComponent(name)}`}`;
+  const list = useNewest<OrganisationsAnswer>(path);
+  const shown = useRef<readonly Organisation[] | undefined>(undefined);
+  if (list.pages.length > 0) shown.current = list.pages.flatMap(({ orgs }) => orgs);
+  return { ...list, organisations: shown.current };
 }
 
 export function OverviewPage() {
-  const [shown, show] = useState(ORGANISATIONS_SHOWN);
+  const { query } = useRoute();
+  const [name, type] = useState(query.find ?? '');
   const [isCreating, create] = useState(false);
-  const { answer: read, error, reload } = useResource<OrganisationsAnswer>(`/orgs?limit=${shown}`);
-  const answer = useKept(read);
-  const isEmpty = answer?.orgs.length === 0;
+  const { organisations, pages, next, error, isReading, reload, more } = useOrganisations(name.trim());
+  const isEmpty = organisations?.length === 0 && name.trim() === '';
+  const hasMany = name !== '' || next !== null || (organisations?.length ?? 0) > FEW;
   const button = (
     <button type="button" class="button" onClick={() => create(true)}>
       New organisation
     </button>
   );
   return (
-    <Page title="Overview" {...(isEmpty || answer === undefined ? {} : { actions: button })}>
+    <Page title="Overview" {...(isEmpty || organisations === undefined ? {} : { actions: button })}>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {isEmpty && (
-        <section class="card" aria-label="The first organisation">
-          <h2>Create the first organisation</h2>
-          <div class="card-form">
-            <p class="hint">
-              An organisation is a customer of this service: its apps, its people and what they spend belong together. Then it gets an app,
-              and a coding agent sets that up.
-            </p>
-            <NewOrganisation />
-          </div>
-        </section>
+      {isEmpty && <FirstOrganisation />}
+      {hasMany && (
+        <input
+          class="input find-organisation"
+          type="search"
+          aria-label="Find an organisation"
+          placeholder="Find an organisation by its name"
+          value={name}
+          onInput={(event) => {
+            type(event.currentTarget.value);
+            replaceAddress({ find: event.currentTarget.value || undefined });
+          }}
+        />
       )}
-      {answer?.orgs.map((organisation) => (
+      {pages.length > 0 && organisations?.length === 0 && name.trim() !== '' && (
+        <p class="card card-empty">No organisation has {name.trim()} in its name.</p>
+      )}
+      {organisations?.map((organisation) => (
         <OrganisationCard key={organisation.id} {...organisation} />
       ))}
-      {answer != null && answer.next !== null && shown < ORGANISATIONS_MAX && (
+      {next !== null && (
         <p class="more">
-          <button type="button" class="button" onClick={() => show(Math.min(shown + ORGANISATIONS_SHOWN, ORGANISATIONS_MAX))}>
+          <button type="button" class="button" disabled={isReading} onClick={more}>
             Show more
           </button>
         </p>
@@ -67,6 +78,21 @@ export function OverviewPage() {
         </Dialog>
       )}
     </Page>
+  );
+}
+
+function FirstOrganisation() {
+  return (
+    <section class="card" aria-label="The first organisation">
+      <h2>Create the first organisation</h2>
+      <div class="card-form">
+        <p class="hint">
+          An organisation is a customer of this service: its apps, its people and what they spend belong together. Then it gets an app, and
+          a coding agent sets that up.
+        </p>
+        <NewOrganisation />
+      </div>
+    </section>
   );
 }
 

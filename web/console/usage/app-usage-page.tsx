@@ -6,6 +6,7 @@ import { AppPage } from '../app/app-page.tsx';
 import { DayPlot } from './day-plot.tsx';
 import { Level } from './level.tsx';
 import { MonthChoice, useMonth } from './month-choice.tsx';
+import { todayOf, usedUpAtMs } from './pace.ts';
 import { monthOf, type Usage, usd } from './usage.ts';
 
 export function AppUsagePage() {
@@ -16,6 +17,8 @@ export function AppUsagePage() {
     </AppPage>
   );
 }
+
+const counted = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 
 function AppUsage({ app, month }: { readonly app: App; readonly month: string }) {
   const { answer, error, reload } = useResource<Usage>(`/orgs/${encodeURIComponent(app.org_id)}/usage?month=${month}`);
@@ -30,7 +33,7 @@ function AppUsage({ app, month }: { readonly app: App; readonly month: string })
             <h2>
               Spend by day
               <small>
-                {usd(own?.spent_usd ?? 0)} for {(own?.turns ?? 0).toLocaleString('en')} turns in {own?.conversations ?? 0} conversations
+                {usd(own?.spent_usd ?? 0)} for {counted(own?.turns ?? 0, 'turn')} in {counted(own?.conversations ?? 0, 'conversation')}
               </small>
             </h2>
             <DayPlot month={month} days={days} budget={app.daily_model_budget_usd} />
@@ -51,6 +54,11 @@ function Today({ app, usage }: { readonly app: App; readonly usage: Usage }) {
   const turns = day?.turns ?? 0;
   const spent = (day?.spent_usd ?? 0) + (day?.failed_usd ?? 0);
   const budget = app.daily_model_budget_usd;
+  const nowMs = Date.now();
+  const usedUp = (used: number, of: number) => {
+    const atMs = usedUpAtMs({ used, left: of - used, nowMs, ...todayOf(nowMs) });
+    return atMs === null ? null : `at ${new Date(atMs).toISOString().slice('YYYY-MM-DDT'.length, 'YYYY-MM-DDTHH:MM'.length)}`;
+  };
   return (
     <section class="card" aria-label="Today">
       <h2>
@@ -62,11 +70,12 @@ function Today({ app, usage }: { readonly app: App; readonly usage: Usage }) {
           used={turns}
           of={app.messages_per_day}
           words={`${turns.toLocaleString('en')}; ${app.messages_per_day.toLocaleString('en')} messages may be sent`}
+          usedUp={usedUp(turns, app.messages_per_day)}
         />
         {budget === null ? (
           <Level label="Model spend" used={0} of={1} words={`${usd(spent)}, no budget is set`} isSoft />
         ) : (
-          <Level label="Model spend" used={spent} of={budget} words={`${usd(spent)} of ${usd(budget)}`} />
+          <Level label="Model spend" used={spent} of={budget} words={`${usd(spent)} of ${usd(budget)}`} usedUp={usedUp(spent, budget)} />
         )}
       </div>
     </section>

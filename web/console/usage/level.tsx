@@ -6,6 +6,8 @@ export interface LevelProps {
   readonly of: number;
   /** The figures in words. */
   readonly words: string;
+  /** When it is used up at the pace so far; null or absent: it lasts. */
+  readonly usedUp?: string | null;
   /** More is no trouble. */
   readonly isSoft?: boolean;
 }
@@ -13,14 +15,17 @@ export interface LevelProps {
 /** From here on a cap is near. */
 const NEAR = 0.8;
 
-export function Level({ label, used, of, words, isSoft = false }: LevelProps) {
+export function Level({ label, used, of, words, usedUp = null, isSoft = false }: LevelProps) {
   const share = of === 0 ? 0 : used / of;
   const signal = isSoft || share < NEAR ? '' : share < 1 ? 'is-near' : 'is-over';
   return (
     <div class="level">
       <span class="level-label">{label}</span>
       <meter class={`rank-bar is-wide ${signal}`} min={0} max={Math.max(of, 0.000001)} value={Math.min(used, of)} aria-label={label} />
-      <span class="level-words">{words}</span>
+      <span class="level-words">
+        {words}
+        {usedUp !== null && <span class="level-pace">At this pace used up {usedUp}</span>}
+      </span>
     </div>
   );
 }

@@ -1,18 +1,14 @@
 /** What an organisation used in a month: spend by day and app, credit by kind, caps, top-ups and mails; and buying credit. */
 import { useRoute } from 'preact-iso';
-import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
 import { useResource } from '../api/resource.ts';
 import { appAddress, type Organisation, organisationAddress } from '../app/app.ts';
-import { NumberField } from '../parts/fields.tsx';
-import { useForm } from '../parts/form-hook.ts';
-import { dayOf, momentOf } from '../parts/times.ts';
+import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
-import { toast } from '../shell/toasts.tsx';
+import { CreditCard } from './credit-card.tsx';
 import { DayPlot } from './day-plot.tsx';
-import { Level } from './level.tsx';
 import { MonthChoice, useMonth } from './month-choice.tsx';
-import { type Usage, usd } from './usage.ts';
+import { monthOf, type Usage, usd } from './usage.ts';
 
 export function OrganisationUsagePage() {
   const id = useRoute().params.org ?? '';
@@ -40,7 +36,7 @@ export function OrganisationUsagePage() {
             <DayPlot month={month} days={answer.days} />
           </section>
           <AppsCard usage={answer} />
-          <CreditCard organisation={id} usage={answer} onBought={reload} />
+          <CreditCard organisation={id} usage={answer} isThisMonth={month === monthOf(new Date())} onBought={reload} />
           <TopUpsCard usage={answer} />
           <MailsCard usage={answer} />
         </>
@@ -96,88 +92,6 @@ function AppsCard({ usage }: { readonly usage: Usage }) {
           </table>
         </section>
       )}
-    </section>
-  );
-}
-
-const CREDIT_MIN_USD = 10;
-
-interface CreditFields extends Record<string, unknown> {
-  readonly amount_usd: number | null;
-}
-
-const NO_AMOUNT: CreditFields = { amount_usd: null };
-
-interface CreditProps {
-  readonly organisation: string;
-  readonly usage: Usage;
-  readonly onBought: () => void;
-}
-
-function CreditCard({ organisation, usage, onBought }: CreditProps) {
-  const { credit, users, sandbox_conversations: sandbox } = usage;
-  const form = useForm<CreditFields>(`credit-${organisation}`, NO_AMOUNT, async (_, { amount_usd: amount }) => {
-    await ask('POST', `/orgs/${encodeURIComponent(organisation)}/credit`, { amount_usd: amount });
-    toast(`${amount} USD of credit were added.`);
-    onBought();
-  });
-  return (
-    <section class="card" aria-label="Credit and caps">
-      <h2>
-        Credit and caps, now
-        {credit.exhausted && <span class="chip is-bad">used up</span>}
-      </h2>
-      <div class="levels">
-        <Level
-          label="Plan credit"
-          used={credit.plan_usd - credit.plan_left_usd}
-          of={credit.plan_usd}
-          words={`${usd(credit.plan_left_usd)} of ${usd(credit.plan_usd)} left, anew on ${dayOf(credit.resets_at)}`}
-        />
-        <Level label="Bought credit" used={0} of={1} words={`${usd(credit.purchased_left_usd)} left`} isSoft />
-        {credit.overdrawn_usd > 0 && (
-          <Level label="Overdrawn" used={1} of={1} words={`${usd(credit.overdrawn_usd)}, taken from the next credit`} />
-        )}
-        <Level
-          label="Users"
-          used={users.count}
-          of={users.allowance}
-          words={`${users.count.toLocaleString('en')} of ${users.allowance.toLocaleString('en')} in ${users.window_days} days; more shuts nothing off`}
-          isSoft
-        />
-        <Level
-          label="Test conversations"
-          used={sandbox.count}
-          of={sandbox.limit}
-          words={`${sandbox.count.toLocaleString('en')} of ${sandbox.limit.toLocaleString('en')} in the month`}
-        />
-      </div>
-      <form
-        noValidate
-        class="card-form"
-        aria-label="Add credit"
-        onSubmit={(event) => {
-          event.preventDefault();
-          form.save();
-        }}
-      >
-        <NumberField
-          label="Add credit"
-          unit="USD"
-          min={CREDIT_MIN_USD}
-          step={0.01}
-          value={form.values.amount_usd}
-          fault={form.faultOf('amount_usd')}
-          hint={`At least ${CREDIT_MIN_USD} USD; valid for 12 months, and used after the plan's. Nothing is charged here: enter what was paid.`}
-          onInput={(to) => form.set('amount_usd', to)}
-        />
-        {form.act.error !== undefined && <Problem error={form.act.error} />}
-        <div class="row">
-          <button type="submit" class="button" disabled={form.act.isUnderWay || form.values.amount_usd === null}>
-            Add the credit
-          </button>
-        </div>
-      </form>
     </section>
   );
 }

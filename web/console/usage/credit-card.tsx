@@ -1,0 +1,115 @@
+/** An organisation's credit by kind and its caps: how much is left, until when at the pace so far, and adding credit. */
+import { ask } from '../api/api.ts';
+import { Problem } from '../api/problem.tsx';
+import { NumberField } from '../parts/fields.tsx';
+import { useForm } from '../parts/form-hook.ts';
+import { dayOf } from '../parts/times.ts';
+import { toast } from '../shell/toasts.tsx';
+import { Level } from './level.tsx';
+import { latestSpend, usedUpAtMs } from './pace.ts';
+import { type Usage, usd } from './usage.ts';
+
+const CREDIT_MIN_USD = 10;
+
+interface CreditFields extends Record<string, unknown> {
+  readonly amount_usd: number | null;
+}
+
+const NO_AMOUNT: CreditFields = { amount_usd: null };
+
+interface CreditProps {
+  readonly organisation: string;
+  readonly usage: Usage;
+  /** The days of `usage` are those up to now, so that a pace is known. */
+  readonly isThisMonth: boolean;
+  readonly onBought: () => void;
+}
+
+export function CreditCard({ organisation, usage, isThisMonth, onBought }: CreditProps) {
+  const { credit } = usage;
+  const form = useForm<CreditFields>(`credit-${organisation}`, NO_AMOUNT, async (_, { amount_usd: amount }) => {
+    await ask('POST', `/orgs/${encodeURIComponent(organisation)}/credit`, { amount_usd: amount });
+    toast(`${amount} USD of credit were added.`);
+    onBought();
+  });
+  return (
+    <section class="card" aria-label="Credit and caps">
+      <h2>
+        Credit and caps, now
+        {credit.exhausted && <span class="chip is-bad">used up</span>}
+      </h2>
+      <Levels usage={usage} isThisMonth={isThisMonth} />
+      <form
+        noValidate
+        class="card-form"
+        aria-label="Add credit"
+        onSubmit={(event) => {
+          event.preventDefault();
+          form.save();
+        }}
+      >
+        <NumberField
+          label="Add credit"
+          unit="USD"
+          min={CREDIT_MIN_USD}
+          step={0.01}
+          value={form.values.amount_usd}
+          fault={form.faultOf('amount_usd')}
+          hint={`At least ${CREDIT_MIN_USD} USD; valid for 12 months, and used after the plan's. Nothing is charged here: enter what was paid.`}
+          onInput={(to) => form.set('amount_usd', to)}
+        />
+        {form.act.error !== undefined && <Problem error={form.act.error} />}
+        <div class="row">
+          <button type="submit" class="button" disabled={form.act.isUnderWay || form.values.amount_usd === null}>
+            Add the credit
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+/** Words of the day on which `left` is gone at the pace of the last days; null where it lasts. */
+function dayUsedUp({ days }: Usage, left: number, untilMs: number): string | null {
+  const nowMs = Date.now();
+  const spend = latestSpend(days, nowMs);
+  const atMs = usedUpAtMs({ used: spend.usd, left, sinceMs: spend.sinceMs, nowMs, untilMs });
+  return atMs === null ? null : `on ${dayOf(new Date(atMs).toISOString())}`;
+}
+
+function Levels({ usage, isThisMonth }: Pick<CreditProps, 'usage' | 'isThisMonth'>) {
+  const { credit, users, sandbox_conversations: sandbox } = usage;
+  const [plan, bought] = [credit.plan_left_usd, credit.purchased_left_usd];
+  const until = Date.parse(credit.resets_at);
+  const planUsedUp = isThisMonth ? dayUsedUp(usage, plan, until) : null;
+  // What was bought is used after the plan's, which comes anew then.
+  const boughtUsedUp = isThisMonth && bought > 0 ? dayUsedUp(usage, plan + bought, until) : null;
+  return (
+    <div class="levels">
+      <Level
+        label="Plan credit"
+        used={credit.plan_usd - credit.plan_left_usd}
+        of={credit.plan_usd}
+        words={`${usd(credit.plan_left_usd)} of ${usd(credit.plan_usd)} left, anew on ${dayOf(credit.resets_at)}`}
+        usedUp={planUsedUp}
+      />
+      <Level label="Bought credit" used={0} of={1} words={`${usd(bought)} left`} usedUp={boughtUsedUp} isSoft />
+      {credit.overdrawn_usd > 0 && (
+        <Level label="Overdrawn" used={1} of={1} words={`${usd(credit.overdrawn_usd)}, taken from the next credit`} />
+      )}
+      <Level
+        label="Users"
+        used={users.count}
+        of={users.allowance}
+        words={`${users.count.toLocaleString('en')} of ${users.allowance.toLocaleString('en')} in ${users.window_days} days; more shuts nothing off`}
+        isSoft
+      />
+      <Level
+        label="Test conversations"
+        used={sandbox.count}
+        of={sandbox.limit}
+        words={`${sandbox.count.toLocaleString('en')} of ${sandbox.limit.toLocaleString('en')} in the month`}
+      />
+    </div>
+  );
+}
