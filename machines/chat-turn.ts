@@ -53,11 +53,24 @@ export interface ChatTurnContext {
   readonly failure: TurnFailure | null;
 }
 
+/** Where the time of a round went, and its tokens, for whoever looks at the turn later: the machine decides nothing by it. */
+export interface RoundCost {
+  /** From the arrival of the request until the turn was open; in the first round alone. */
+  readonly admittedMs?: number;
+  /** Until the model was asked: knowledge was searched, and the request made. */
+  readonly preparedMs: number;
+  /** From there to the model's first word or call; absent: there was none. */
+  readonly firstMs?: number;
+  /** As the upstream reports them; absent: it does not. */
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+}
+
 export type ChatTurnEvent =
   | { readonly type: 'turn.open'; readonly serverCalls: number; readonly waiting: Waiting }
   | { readonly type: 'block.completed'; readonly blockId: string }
-  | { readonly type: 'round.finished'; readonly serverCalls: number; readonly waiting: Waiting }
-  | { readonly type: 'round.failed'; readonly failure: TurnFailure }
+  | { readonly type: 'round.finished'; readonly serverCalls: number; readonly waiting: Waiting; readonly cost?: RoundCost }
+  | { readonly type: 'round.failed'; readonly failure: TurnFailure; readonly cost?: RoundCost }
   | { readonly type: 'calls.settled' }
   | { readonly type: 'turn.stop' }
   | { readonly type: 'turn.interrupted'; readonly failure: TurnFailure }

@@ -18,6 +18,8 @@ export interface TurnCommand extends DeviceRef {
   /** `smoke`: asked by the service itself, so it meets no cap and costs the organisation nothing. */
   readonly purpose: 'person' | 'smoke';
   readonly body: ChatRequest;
+  /** When it arrived, in Unix time; absent where nobody looks at that. */
+  readonly receivedAtMs?: number;
   /** The signed-in person's own token for actions with auth `user`; '' when none was sent. Lives in memory only. */
   readonly userToken: string;
   /** Requests like this one that still fit into the minute; null when they are not counted. */

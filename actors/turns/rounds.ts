@@ -10,6 +10,7 @@ import type { TurnAnswer } from './answer.ts';
 import { failureOf, nothingSaid } from './failures.ts';
 import type { TurnMailbox } from './mailbox.ts';
 import { TurnRequests } from './requests.ts';
+import { RoundClock } from './round-clock.ts';
 import type { TurnScope } from './scope.ts';
 import type { ServerCalls } from './server-calls.ts';
 import type { TurnSpending } from './spending.ts';
@@ -33,6 +34,7 @@ export interface RoundsTurn {
 export class TurnRounds {
   readonly #turn: RoundsTurn;
   readonly #requests: TurnRequests;
+  readonly #clock: RoundClock;
   /** The model's answer that comes in. */
   #upstream: ModelRun | null = null;
   /** How the model's last round ended; `length` also where the answer grew beyond a bound of ours. */
@@ -41,6 +43,7 @@ export class TurnRounds {
   constructor(turn: RoundsTurn) {
     this.#turn = turn;
     this.#requests = new TurnRequests(turn.scope, turn.spending);
+    this.#clock = new RoundClock(turn.scope.services.nowMs);
   }
 
   get upstream(): ModelRun | null {
@@ -62,6 +65,7 @@ export class TurnRounds {
   ask(round: number): void {
     const { scope, spending } = this.#turn;
     const spent = round > 1 ? spending.overBudget() : null;
+    this.#clock.begun(round === 1 ? scope.command.receivedAtMs : undefined);
     if (spent === null) {
       this.#with(this.#requests.preparation(), () => this.#stream());
       return;
@@ -74,10 +78,12 @@ export class TurnRounds {
     const { answer, calls, mailbox, scope } = this.#turn;
     const { requestId } = scope.command;
     const request = section('turn: the request to the model', requestId, () => this.#requests.next(answer.count));
+    this.#clock.asked();
     this.#upstream = scope.services.model.stream(request, {
       text: (delta) => this.#heard(delta),
       toolCallStarted: (call) =>
         mailbox.do(() => {
+          this.#clock.heard();
           if (!calls.drawsComponent(call.name)) return;
           answer.componentStarted(call);
           this.#goOn();
@@ -91,6 +97,7 @@ export class TurnRounds {
   #heard(delta: string): void {
     const { answer, mailbox } = this.#turn;
     mailbox.do(() => {
+      this.#clock.heard();
       this.#requests.heard(delta);
       answer.text(delta);
       this.#goOn();
@@ -110,13 +117,14 @@ export class TurnRounds {
     this.#upstream?.abort();
     this.#upstream = null;
     this.#reason = 'length';
-    this.finish({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
+    this.finish({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 }, ...this.#clock.cost() });
   }
 
   #finishRound({ reason, toolCalls, usage }: RoundResult): void {
     const { calls, spending } = this.#turn;
     this.#upstream = null;
     this.#reason = reason;
+    this.#clock.reported(usage);
     const argumentChars = toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
     spending.finished(usage, argumentChars);
     this.#with(calls.kept(toolCalls), (kept) => this.#sort(kept));
@@ -127,7 +135,7 @@ export class TurnRounds {
     const { serverCalls, waiting } = calls.sort(made, this.#requests.tellsOnly);
     if (serverCalls === 0) answer.finish();
     const isLast = serverCalls + waiting.reads + waiting.confirmations === 0;
-    this.#close(isLast, { type: 'round.finished', serverCalls, waiting });
+    this.#close(isLast, { type: 'round.finished', serverCalls, waiting, ...this.#clock.cost() });
   }
 
   /** `isLast`: nothing more comes after this event. A turn in which nothing was said has failed, so that nobody looks at an empty answer. */
@@ -138,16 +146,17 @@ export class TurnRounds {
       return;
     }
     scope.log.warn({ reason: this.#reason }, 'the model’s answer was empty: the turn failed');
-    advance({ type: 'round.failed', failure: nothingSaid(this.#reason) });
+    advance({ type: 'round.failed', failure: nothingSaid(this.#reason), ...this.#clock.cost() });
   }
 
   #fail(failure: ModelFailure): void {
     const { answer, scope, spending } = this.#turn;
     this.#upstream = null;
+    this.#clock.reported(failure.usage);
     spending.failed(failure);
     const saidNothing = answer.count === 0;
     scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'the model server failed');
-    this.finish({ type: 'round.failed', failure: failureOf(failure, saidNothing) });
+    this.finish({ type: 'round.failed', failure: failureOf(failure, saidNothing), ...this.#clock.cost() });
   }
 
   /** Tells the person plainly that the service does not know how a write ended. */

@@ -39,6 +39,7 @@ import {
 import { shellRoutes } from './shell.ts';
 import { appStatusRoute, postSmokeRoute, readSmokeRoute } from './status.ts';
 import { readCoverageRoute, readNewestTracesRoute, readTracesRoute, traceStreamRoute } from './traces.ts';
+import { readTurnRoute } from './turns.ts';
 import { consoleWrites } from './writes.ts';
 
 const interfaceRoutes: readonly Route[] = [
@@ -105,6 +106,7 @@ const interfaceRoutes: readonly Route[] = [
   listConversationsRoute,
   readConversationRoute,
   listFeedbackRoute,
+  readTurnRoute,
   readTracesRoute,
   traceStreamRoute,
   readCoverageRoute,

@@ -62,6 +62,7 @@ export const chatRoutes: readonly Route[] = [
     body: chatRequest,
     newWork: beginsSomething,
     async handle({ caller, body, requestId, header }, services) {
+      const receivedAtMs = services.nowMs();
       const person = turnPerson(body.user, caller, services);
       caller.pass(SENDERS, person?.verified === true ? person.externalUserId : null);
       const command = {
@@ -79,6 +80,7 @@ export const chatRoutes: readonly Route[] = [
         body,
         userToken: runtimeHeader(header, 'userToken'),
         minuteLeft: caller.minuteLeft,
+        receivedAtMs,
       } as const;
       // Once in the life of an app: the turn waits until it is noted.
       const called = caller.app.handshakeAtMs === null ? callIn(caller, services) : undefined;

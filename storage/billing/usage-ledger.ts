@@ -1,7 +1,7 @@
 /** The caps that a turn must pass and the ledger it writes, inside the transaction that opens or ends it. */
 import { SANDBOX_CONVERSATIONS_PER_MONTH } from '../../protocol/limits.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import { columns, integer } from '../sqlite/columns.ts';
+import { columns, integer, type RowOf } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -29,6 +29,23 @@ export interface Charge {
   readonly costMicroUsd: number;
   /** The attempt succeeded, so it draws credit. A failed one still counts towards the day's budget and ceiling (LIMIT-17). */
   readonly billed: boolean;
+}
+
+const spent = columns({ inputTokens: integer, outputTokens: integer, costMicroUsd: integer.from('cost_microusd') });
+
+/** Tokens and money of a turn, all its attempts together. */
+export type Spent = RowOf<typeof spent>;
+
+/** Null: nothing was spent, or it is not known yet. */
+export function spentOnTurn(db: Connection, turn: number): Spent | null {
+  const attempts = ['charges', 'failed_attempts'].flatMap((table) => spent.all(db, `FROM ${table} WHERE turn = :turn`, { turn }));
+  if (attempts.length === 0) return null;
+  const sum = (amount: (one: Spent) => number) => attempts.reduce((total, one) => total + amount(one), 0);
+  return {
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    costMicroUsd: sum(({ costMicroUsd }) => costMicroUsd),
+  };
 }
 
 /** The day that was asked for last: a turn asks six times, and a Date takes longer than some of its statements. */

@@ -37,28 +37,40 @@ const DICTIONARY_1 = Buffer.from(
   ].join(''),
 );
 
-/** Stands before the deflated bytes. */
-const NUMBER_1 = 1;
+/** The same, and what a round cost. */
+const DICTIONARY_2 = Buffer.concat([
+  Buffer.from('"cost":{"admittedMs":1,"preparedMs":1,"firstMs":100,"inputTokens":3000,"outputTokens":100}'),
+  DICTIONARY_1,
+]);
+
+/** Dictionaries by the number that stands before the deflated bytes. */
+const DICTIONARIES: ReadonlyMap<number, Buffer> = new Map([
+  [1, DICTIONARY_1],
+  [2, DICTIONARY_2],
+]);
+/** With which pieces are made now. */
+const NUMBER = 2;
 
 /**
  * A window of 4 KiB holds the dictionary and a piece of many steps. More memory than this costs time: it is set to zero for each piece. Level 1
  * makes pieces as small as 9 does here.
  */
-const OPTIONS = { level: zlib.Z_BEST_SPEED, windowBits: 12, memLevel: 2, dictionary: DICTIONARY_1 } as const;
+const OPTIONS = { level: zlib.Z_BEST_SPEED, windowBits: 12, memLevel: 2, dictionary: DICTIONARY_2 } as const;
 
 /** The 320 steps of a piece, with what a trace keeps of each, are far below it: more is none of ours. */
 const STEPS_CHARS_MAX = 8 * 1_024 * 1_024;
 
 /** Takes some 10 µs for a turn's steps. */
 export function packedSteps(steps: string): Buffer {
-  return Buffer.concat([Buffer.of(NUMBER_1), deflateRawSync(steps, OPTIONS)]);
+  return Buffer.concat([Buffer.of(NUMBER), deflateRawSync(steps, OPTIONS)]);
 }
 
 /** @throws Error on bytes that `packedSteps` did not make. */
 function unpacked(packed: Buffer): string {
-  if (packed[0] !== NUMBER_1)
+  const dictionary = DICTIONARIES.get(packed[0] ?? 0);
+  if (dictionary === undefined)
     throw new TypeError(`steps are packed with dictionary ${String(packed[0])}, which this release does not know`);
-  return inflateRawSync(packed.subarray(1), { dictionary: DICTIONARY_1, maxOutputLength: STEPS_CHARS_MAX }).toString();
+  return inflateRawSync(packed.subarray(1), { dictionary, maxOutputLength: STEPS_CHARS_MAX }).toString();
 }
 
 /** The column of a trace's steps, as their text. */

@@ -45,6 +45,9 @@ test('SAID-1, SAID-2, SAID-3: a conversation is found by its ids, drawn as it wa
   await meant.getByText(`No. ${HOSTILE}`).waitFor();
   await page.getByText('⟦email_1⟧').waitFor();
   assert.equal(await page.getByText('ada@example.com').count(), 0);
+  await meant.getByText('Time, cost and what the model sent').click();
+  await meant.getByText('Model to first word').waitFor();
+  await meant.getByRole('region', { name: 'What the model sent' }).locator('summary').first().waitFor();
   await look(page, 'conversation');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await meant.getByRole('link', { name: 'Step by step' }).click();

@@ -36,7 +36,7 @@ async function shop(t: TestContext) {
   };
 }
 
-test('TRIAL-1, TRIAL-2: a question in the page is answered by the SDK, its steps stand beside it, and no check takes the page for a build', async (t) => {
+test('TRIAL-1, TRIAL-2, TRIAL-5: a question in the page is answered by the SDK, its steps stand beside it, and no check takes the page for a build', async (t) => {
   const { world, path, status } = await shop(t);
   const { page } = await world.signedIn(path, { bypassCSP: true });
   await waitForPage(page, 'Test');
@@ -48,6 +48,14 @@ test('TRIAL-1, TRIAL-2: a question in the page is answered by the SDK, its steps
   const steps = page.getByRole('list', { name: 'Steps of the turn' });
   await steps.getByText('turn.open').waitFor();
   await steps.getByText('→ completed').waitFor();
+  const times = page.getByRole('list', { name: 'Where the time of the turn went' });
+  for (const words of ['Admission', 'Knowledge and request', 'Model to first word', 'Model to its end', 'Together']) {
+    await times.getByText(words).waitFor();
+  }
+  await page.getByText(/tokens in, [0-9,]+ out · \$|nothing was charged/).waitFor();
+  const sent = page.getByRole('region', { name: 'What the model sent' });
+  await sent.locator('summary').first().click();
+  await sent.getByText('within 60 days').waitFor();
   assert.match(page.url(), /turn_id=/);
   assert.equal((await status()).facts.manifest, null);
   await look(page, 'test');

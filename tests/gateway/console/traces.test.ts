@@ -72,6 +72,31 @@ test('TRACE-1, TRACE-2, TRACE-9: a turn is read by its id and by the request id 
   assert.deepEqual(await traces(`request_id=${turn.request_id}`), [turn]);
 });
 
+test('TRACE-17, CONSOLE-28: a turn tells where the time of its rounds went, what it cost, and its blocks as they were kept', async () => {
+  const turnId = randomUUID();
+  const before = Date.now();
+  const answer = await client.say(`Write to ${CANARY}`, { turn_id: turnId });
+  const tookMs = Date.now() - before;
+  const [turn] = await traces(`turn_id=${turnId}`);
+  assert.ok(turn);
+  const last = proven(turn).steps.at(-1);
+  assert.ok(last);
+  const { cost = {} } = last.event as { cost?: Record<string, number> };
+  const { admittedMs = Number.NaN, preparedMs = Number.NaN, firstMs = Number.NaN } = cost;
+  for (const ms of [admittedMs, preparedMs, firstMs]) assert.ok(Number.isInteger(ms) && ms >= 0 && ms <= tookMs, JSON.stringify(cost));
+  assert.ok(admittedMs + preparedMs + firstMs <= tookMs, JSON.stringify([cost, tookMs]));
+  const { status, json, text } = await it.console('GET', `/turns/${turnId}`);
+  assert.equal(status, 200, text);
+  const { turn: told } = json as { turn: { turn_id: string; conversation_id: string; state: string; blocks: { body: { md?: string } }[] } };
+  assert.deepEqual(
+    [told.turn_id, told.conversation_id, told.state],
+    [turnId, answer.headers['x-conversation-id'] ?? told.conversation_id, 'completed'],
+  );
+  assert.ok(told.blocks.length > 0);
+  assert.doesNotMatch(text, new RegExp(CANARY.replace('.', '\\.')));
+  assert.equal((await it.console('GET', `/turns/${randomUUID()}`)).status, 404);
+});
+
 test('TRACE-15: each step tells its commit, and all of them together every frame that left, in their order', async () => {
   const turnId = randomUUID();
   const answer = await client.say('Hello', { turn_id: turnId });

@@ -12,6 +12,11 @@ const TURN =
 /** As the first release packed `TURN`: files that hold such bytes are read for as long as they are kept. */
 const PACKED = 'AUOKICMLU1NTIwvDYRVRFsaVxmbpuWYmeRmWSaZp5mWWZXnJFsRHHy79gzpSAQ==';
 
+const COST = '"cost":{"admittedMs":2,"preparedMs":1,"firstMs":412,"inputTokens":3329,"outputTokens":123}';
+const TIMED = TURN.replace('"confirmations":0}},"completed"', `"confirmations":0},${COST}},"completed"`);
+/** As the second dictionary packs it. */
+const PACKED_2 = 'AkOKICMLU1NTIwtQo3L4RJSFcaWxWXqumUlehmWSaZp5mWVZXrIF8dGHSz9NIhUUp5iNfiPcjX4TQyP0Rr+xkSVGo9/ImGrpBQA=';
+
 test('TRACE-1: steps are read as they were packed, whatever they say', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json({ maxDepth: 3 }), fc.string({ unit: 'grapheme', maxLength: 2_000 })), (steps) => {
@@ -23,10 +28,12 @@ test('TRACE-1: steps are read as they were packed, whatever they say', () => {
 test('TRACE-1: what an earlier release packed is read, and a plain turn takes less than 64 bytes', () => {
   assert.equal(stepsText.read(Buffer.from(PACKED, 'base64'), 'steps'), TURN);
   assert.ok(packedSteps(TURN).length < 64, `${packedSteps(TURN).length} bytes`);
+  assert.equal(stepsText.read(Buffer.from(PACKED_2, 'base64'), 'steps'), TIMED);
+  assert.ok(packedSteps(TIMED).length < 96, `${packedSteps(TIMED).length} bytes`);
 });
 
 test('TRACE-1: bytes that are no steps are refused', () => {
-  assert.throws(() => stepsText.read(Buffer.of(2, 3, 0), 'steps'), /dictionary 2, which this release does not know/);
+  assert.throws(() => stepsText.read(Buffer.of(3, 3, 0), 'steps'), /dictionary 3, which this release does not know/);
   assert.throws(() => stepsText.read(Buffer.of(1, 255, 255), 'steps'), /invalid/);
   assert.throws(() => stepsText.read('{"at":1}', 'steps'), /column steps holds string, not a blob/);
 });

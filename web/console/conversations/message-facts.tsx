@@ -1,6 +1,12 @@
 /** Beside an answer: how its turn went, what was called with which result, and what people thought of it. */
-import type { App } from '../app/app.ts';
+import { useState } from 'preact/hooks';
+import { useResource } from '../api/resource.ts';
+import { type App, appPath } from '../app/app.ts';
 import { momentOf } from '../parts/times.ts';
+import { PhaseList } from '../traces/phase-list.tsx';
+import { phasesOf } from '../traces/phases.ts';
+import { type TracesAnswer, tracesOf } from '../traces/traces.ts';
+import { TurnFacts } from '../traces/turn-facts.tsx';
 import { type Call, type Message, signalOf } from './conversations.ts';
 
 function CallFacts({ call }: { readonly call: Call }) {
@@ -45,6 +51,36 @@ function CallFacts({ call }: { readonly call: Call }) {
   );
 }
 
+/** Read when somebody opens it: a page has up to 200 messages. */
+function TurnTimes({ app, turnId }: { readonly app: App; readonly turnId: string }) {
+  const [isOpen, open] = useState(false);
+  const query = `turn_id=${encodeURIComponent(turnId)}`;
+  return (
+    <>
+      <p>
+        <a href={`/console/traces/${encodeURIComponent(app.id)}?${query}`}>Step by step</a>
+      </p>
+      <details class="call" onToggle={(event) => open(event.currentTarget.open)}>
+        <summary>Time, cost and what the model sent</summary>
+        {isOpen && (
+          <>
+            <TurnPhases app={app.id} query={query} />
+            <TurnFacts app={app.id} turnId={turnId} linksBack={false} />
+          </>
+        )}
+      </details>
+    </>
+  );
+}
+
+function TurnPhases({ app, query }: { readonly app: string; readonly query: string }) {
+  const { answer, error } = useResource<TracesAnswer>(`${appPath(app)}/traces?${query}`);
+  if (error !== undefined) return <p class="hint">{error.status === 404 ? 'No steps are kept of this turn any more.' : error.message}</p>;
+  const own = answer === undefined ? undefined : tracesOf(answer).find(({ machine }) => machine === 'chat-turn');
+  const phases = own === undefined ? [] : phasesOf(own);
+  return phases.length === 0 ? null : <PhaseList phases={phases} />;
+}
+
 export function MessageFacts({ app, message }: { readonly app: App; readonly message: Message }) {
   const { turn, invocations = [], feedback = [], ratings = [] } = message;
   return (
@@ -60,11 +96,7 @@ export function MessageFacts({ app, message }: { readonly app: App; readonly mes
           </>
         )}
       </p>
-      {turn != null && (
-        <p>
-          <a href={`/console/traces/${encodeURIComponent(app.id)}?turn_id=${encodeURIComponent(turn.turn_id)}`}>Step by step</a>
-        </p>
-      )}
+      {turn != null && <TurnTimes app={app} turnId={turn.turn_id} />}
       {invocations.map((call) => (
         <CallFacts key={call.id} call={call} />
       ))}

@@ -4,9 +4,12 @@ import { Problem } from '../api/problem.tsx';
 import { appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { useLiveTraces } from '../traces/live-hook.ts';
+import { PhaseList } from '../traces/phase-list.tsx';
+import { phasesOf } from '../traces/phases.ts';
 import { sinceWords } from '../traces/scene-list.tsx';
 import { edgesOfTime } from '../traces/time-scale.ts';
 import { type Scene, storyOf } from '../traces/traces.ts';
+import { TurnFacts } from '../traces/turn-facts.tsx';
 
 /** The first step of a turn is committed some milliseconds after it was sent; until then there is no trace of it. */
 const LOOK_AGAIN_MS = 400;
@@ -28,6 +31,9 @@ export function TurnCard({ app, turnId }: TurnCardProps) {
     return () => clearTimeout(timer);
   }, [error]);
   const story = storyOf(traces ?? []);
+  const own = traces?.find(({ machine }) => machine === 'chat-turn');
+  const phases = own === undefined ? [] : phasesOf(own);
+  const isOver = own?.steps.at(-1)?.effects.some(({ type }) => type === 'endTurn') === true;
   const requestId = traces?.[0]?.requestId;
   const command = `curl "${location.origin}/console/api${appPath(app)}/traces?${query}" -H "Authorization: Bearer $OPERATOR_TOKEN"`;
   return (
@@ -40,8 +46,10 @@ export function TurnCard({ app, turnId }: TurnCardProps) {
       {isAhead && <p class="card-empty">The turn is on its way.</p>}
       {story.length > 0 && (
         <>
+          {phases.length > 0 && <PhaseList phases={phases} />}
           <TurnSteps story={story} />
           <div class="trial-foot">
+            {isOver && <TurnFacts app={app} turnId={turnId} />}
             {requestId != null && (
               <p>
                 Request <code class="selectable">{requestId}</code>

@@ -1,0 +1,74 @@
+/** Where the time of a turn went, in words that need no machine: admission, knowledge, the model, its words, calls. Made of the turn's steps. */
+import type { RoundCost } from '../../../machines/chat-turn.ts';
+import type { Trace, TracedStep } from './traces.ts';
+
+export type PhaseKind = 'admit' | 'find' | 'wait' | 'model' | 'call';
+
+export interface Phase {
+  readonly kind: PhaseKind;
+  /** The model's round; 0 for what comes before it. */
+  readonly round: number;
+  /** Unix time, and how long. */
+  readonly fromMs: number;
+  readonly tookMs: number;
+}
+
+export const PHASE_WORDS: Readonly<Record<PhaseKind, string>> = {
+  admit: 'Admission',
+  find: 'Knowledge and request',
+  wait: 'Model to first word',
+  model: 'Model to its end',
+  call: 'Calls of the app',
+};
+
+function costOf({ event }: TracedStep): RoundCost | undefined {
+  const { cost } = event;
+  const isCost = typeof cost === 'object' && cost !== null && typeof (cost as Partial<RoundCost>).preparedMs === 'number';
+  return isCost ? (cost as unknown as RoundCost) : undefined;
+}
+
+function roundPhases(askedAtMs: number, endedAtMs: number, round: number, cost: RoundCost): Phase[] {
+  const { admittedMs = 0, preparedMs, firstMs } = cost;
+  const sentAtMs = askedAtMs + preparedMs;
+  const firstAtMs = firstMs === undefined ? endedAtMs : Math.min(sentAtMs + firstMs, endedAtMs);
+  const phases: Phase[] = [
+    { kind: 'admit', round: 0, fromMs: askedAtMs - admittedMs, tookMs: admittedMs },
+    { kind: 'find', round, fromMs: askedAtMs, tookMs: preparedMs },
+    { kind: 'wait', round, fromMs: sentAtMs, tookMs: Math.max(0, firstAtMs - sentAtMs) },
+    { kind: 'model', round, fromMs: firstAtMs, tookMs: Math.max(0, endedAtMs - firstAtMs) },
+  ];
+  return phases.filter(({ kind }) => (kind === 'admit' ? cost.admittedMs !== undefined : kind !== 'model' || firstMs !== undefined));
+}
+
+/** Phases in the order of time, made of the turn's own trace. A turn that was made before rounds were timed has none. */
+export function phasesOf({ steps }: Pick<Trace, 'steps'>): readonly Phase[] {
+  let [askedAtMs, callsAtMs, round] = [0, 0, 0];
+  return steps.flatMap((step): Phase[] => {
+    const { event, effects, atMs } = step;
+    const cost = costOf(step);
+    const ended = cost === undefined ? [] : roundPhases(askedAtMs, atMs, round, cost);
+    const called: Phase[] = event.type === 'calls.settled' ? [{ kind: 'call', round, fromMs: callsAtMs, tookMs: atMs - callsAtMs }] : [];
+    for (const effect of effects) {
+      if (effect.type === 'runCalls') callsAtMs = atMs;
+      if (effect.type !== 'callModel') continue;
+      askedAtMs = atMs;
+      round = Number(effect.round);
+    }
+    return [...ended, ...called];
+  });
+}
+
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** As the upstream reported them, all rounds together; undefined: it reported none. */
+export function tokensOf({ steps }: Pick<Trace, 'steps'>): Tokens | undefined {
+  const costs = steps.flatMap((step) => costOf(step) ?? []).filter(({ inputTokens }) => inputTokens !== undefined);
+  if (costs.length === 0) return undefined;
+  return {
+    input: costs.reduce((sum, { inputTokens = 0 }) => sum + inputTokens, 0),
+    output: costs.reduce((sum, { outputTokens = 0 }) => sum + outputTokens, 0),
+  };
+}

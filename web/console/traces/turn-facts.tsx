@@ -1,0 +1,59 @@
+/** What a turn cost, and what the model sent: read once the turn is over. */
+import { Problem } from '../api/problem.tsx';
+import { useResource } from '../api/resource.ts';
+import { appAddress, appPath } from '../app/app.ts';
+import { BlocksSent, type SentBlock } from './blocks-sent.tsx';
+
+export interface Spent {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number;
+}
+
+interface TurnAnswer {
+  readonly turn: {
+    readonly turn_id: string;
+    readonly conversation_id: string;
+    readonly model: string;
+    readonly spent: Spent | null;
+    readonly blocks: readonly SentBlock[];
+  };
+}
+
+/** Costs of turns are fractions of a cent. */
+const DOLLARS = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 6 });
+
+export function SpentWords({ spent }: { readonly spent: Spent | null }) {
+  if (spent === null) return <span>nothing was charged</span>;
+  const { input_tokens: input, output_tokens: output, cost_usd: cost } = spent;
+  return (
+    <span>
+      {input.toLocaleString('en')} tokens in, {output.toLocaleString('en')} out · {DOLLARS.format(cost)}
+    </span>
+  );
+}
+
+export interface TurnFactsProps {
+  readonly app: string;
+  readonly turnId: string;
+  /** The conversation page shows the turn already. */
+  readonly linksBack?: boolean;
+}
+
+export function TurnFacts({ app, turnId, linksBack = true }: TurnFactsProps) {
+  const { answer, error, reload } = useResource<TurnAnswer>(`${appPath(app)}/turns/${encodeURIComponent(turnId)}`);
+  if (error !== undefined) return <Problem error={error} retry={reload} />;
+  if (answer === undefined) return null;
+  const { conversation_id: conversation, model, spent, blocks } = answer.turn;
+  const there = `${appAddress(app, 'conversations')}/${encodeURIComponent(conversation)}?of=${encodeURIComponent(turnId)}`;
+  return (
+    <>
+      <p class="row">
+        <span>{model}</span>
+        <SpentWords spent={spent} />
+        {linksBack && <a href={there}>In its conversation</a>}
+      </p>
+      <BlocksSent blocks={blocks} />
+    </>
+  );
+}
