@@ -22,7 +22,7 @@ export interface S3Config {
 }
 
 /** A file, and the stores that Litestream 0.3 and 0.5 both write to. */
-const URL_FORM = /^(?:s3|gs|abs|sftp|file):\/\/[^\s"'$]{1,2000}$/;
+const URL_FORM = /^(?:s3|gs|abs|sftp|file):\/\/[^\s"'$]+$/;
 const LAG_S = /^[1-9]\d{0,4}$/;
 const REGION_FORM = /^[0-9a-z-]{1,40}$/;
 const REGION = 'us-east-1';
