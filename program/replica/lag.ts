@@ -38,7 +38,7 @@ export function placeOf(index: number, offset: number): number {
 }
 
 const LINE =
-  /^litestream_(shadow_wal_index|shadow_wal_size|replica_wal_index|replica_wal_offset|sync_count|sync_error_count)\{db="([^"]{1,4096})"[^}]*\} ([0-9.e+]{1,32})$/;
+  /^litestream_(shadow_wal_index|shadow_wal_size|replica_wal_index|replica_wal_offset|sync_count|sync_error_count)\{db="([^"]+)"[^}]*\} ([0-9.e+]+)$/;
 
 /** The databases in Litestream's metrics, by path. */
 export function readingsOf(text: string): Map<string, Reading> {
