@@ -1,4 +1,5 @@
 /** Console: one turn by its id: what it cost, and each block as the model's words were kept, in placeholder form (CONSOLE-28). */
+import type { Block } from '../../protocol/catalog/block.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { toUsd } from '../../protocol/money.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
@@ -13,6 +14,12 @@ export function spentToWire(spent: Spent | null) {
   return { input_tokens: spent.inputTokens, output_tokens: spent.outputTokens, cost_usd: toUsd(spent.costMicroUsd) };
 }
 
+/** The words of a person's message; null for what had none, as results of calls. */
+function wordsOf(blocks: readonly Block[]): string | null {
+  const words = blocks.flatMap(({ body: { md } }) => (typeof md === 'string' ? [md] : []));
+  return words.length === 0 ? null : words.join('\n');
+}
+
 export const readTurnRoute = defineRoute({
   method: 'GET',
   path: '/console/api/apps/:app/turns/:turn',
@@ -22,7 +29,8 @@ export const readTurnRoute = defineRoute({
     const turnId = params.turn ?? '';
     const row = readTurn(db, app.id, turnId.toLowerCase());
     if (row === undefined) throw new Refusal('not_found', `There is no turn ${turnId}.`);
-    const answer = row.turn * 2 + 1;
+    const [question, answer] = [row.turn * 2, row.turn * 2 + 1];
+    const blocks = readBlocks(db, [question, answer]);
     return json({
       turn: {
         turn_id: row.turnId,
@@ -33,7 +41,8 @@ export const readTurnRoute = defineRoute({
         opened_at: timestamp(row.openedAtMs),
         ended_at: timestamp(row.endedAtMs),
         spent: spentToWire(spentOnTurn(db, row.turn)),
-        blocks: readBlocks(db, [answer]).get(answer) ?? [],
+        said: wordsOf(blocks.get(question) ?? []),
+        blocks: blocks.get(answer) ?? [],
       },
     });
   },

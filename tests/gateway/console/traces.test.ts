@@ -87,12 +87,15 @@ test('TRACE-17, CONSOLE-28: a turn tells where the time of its rounds went, what
   assert.ok(admittedMs + preparedMs + firstMs <= tookMs, JSON.stringify([cost, tookMs]));
   const { status, json, text } = await it.console('GET', `/turns/${turnId}`);
   assert.equal(status, 200, text);
-  const { turn: told } = json as { turn: { turn_id: string; conversation_id: string; state: string; blocks: { body: { md?: string } }[] } };
+  const { turn: told } = json as {
+    turn: { turn_id: string; conversation_id: string; state: string; said: string | null; blocks: { body: { md?: string } }[] };
+  };
   assert.deepEqual(
     [told.turn_id, told.conversation_id, told.state],
     [turnId, answer.headers['x-conversation-id'] ?? told.conversation_id, 'completed'],
   );
   assert.ok(told.blocks.length > 0);
+  assert.match(told.said ?? '', /^Write to ⟦email_\d+⟧$/);
   assert.doesNotMatch(text, new RegExp(CANARY.replace('.', '\\.')));
   assert.equal((await it.console('GET', `/turns/${randomUUID()}`)).status, 404);
 });

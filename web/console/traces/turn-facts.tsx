@@ -2,6 +2,8 @@
 import { Problem } from '../api/problem.tsx';
 import { useResource } from '../api/resource.ts';
 import { appAddress, appPath } from '../app/app.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { askAgainCommand } from './ask-again.ts';
 import { BlocksSent, type SentBlock } from './blocks-sent.tsx';
 
 export interface Spent {
@@ -16,6 +18,8 @@ interface TurnAnswer {
     readonly conversation_id: string;
     readonly model: string;
     readonly spent: Spent | null;
+    /** The person's words, with placeholders; null: the turn answered results of calls. */
+    readonly said: string | null;
     readonly blocks: readonly SentBlock[];
   };
 }
@@ -44,7 +48,7 @@ export function TurnFacts({ app, turnId, linksBack = true }: TurnFactsProps) {
   const { answer, error, reload } = useResource<TurnAnswer>(`${appPath(app)}/turns/${encodeURIComponent(turnId)}`);
   if (error !== undefined) return <Problem error={error} retry={reload} />;
   if (answer === undefined) return null;
-  const { conversation_id: conversation, model, spent, blocks } = answer.turn;
+  const { conversation_id: conversation, model, spent, said, blocks } = answer.turn;
   const there = `${appAddress(app, 'conversations')}/${encodeURIComponent(conversation)}?of=${encodeURIComponent(turnId)}`;
   return (
     <>
@@ -54,6 +58,7 @@ export function TurnFacts({ app, turnId, linksBack = true }: TurnFactsProps) {
         {linksBack && <a href={there}>In its conversation</a>}
       </p>
       <BlocksSent blocks={blocks} />
+      {said !== null && <CopyButton text={askAgainCommand(location.origin, said)} label="Copy the question as curl" />}
     </>
   );
 }

@@ -59,7 +59,7 @@ export function TurnCard({ app, turnId }: TurnCardProps) {
               <a class="button primary" href={`/console/traces/${encodeURIComponent(app)}?${query}`}>
                 Step through it
               </a>
-              <CopyButton text={command} label="Copy as curl" />
+              <CopyButton text={command} label="Copy the steps as curl" />
             </div>
           </div>
         </>
