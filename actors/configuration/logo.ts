@@ -1,8 +1,9 @@
 /** Stores a logo (LOGO-9): one set of rules for the setup interface and the console. */
 import { createHash } from 'node:crypto';
-import { examineLogo } from '../../assistant/logo/logo-image.ts';
+import { examineLogo, type LogoImage } from '../../assistant/logo/logo-image.ts';
 import { mintId } from '../../protocol/ids.ts';
 import type { AppearanceDraft } from '../../protocol/setup/appearance.ts';
+import type { SetupWrite } from '../../protocol/setup/writes.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { WriteTarget } from './write-target.ts';
 
@@ -39,4 +40,13 @@ export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: U
 export async function examineLogoContent(content: string, asker: string): Promise<string> {
   const { bytes } = await examineLogo(Buffer.from(content, 'base64'), asker);
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+/**
+ * The picture that a write would put into the look, as it would be stored: an SVG without what is not safe; undefined when it brings none.
+ * @throws Refusal 415, 413, 429, as examineLogo.
+ */
+export async function pictureOf(write: SetupWrite, asker: string): Promise<LogoImage | undefined> {
+  const content = write.kind === 'logo' ? write.content : write.kind === 'appearance' ? write.logo : undefined;
+  return content === undefined ? undefined : examineLogo(Buffer.from(content, 'base64'), asker);
 }

@@ -3,6 +3,7 @@
  * stored and checks nothing: approving does that.
  */
 import canonicalize from 'canonicalize';
+import { measuredPairs } from '../../protocol/appearance/contrast.ts';
 import { judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
 import { type AppearanceDraft, replaceAppearance } from '../../protocol/setup/appearance.ts';
 import { judgeKnowledgeItem } from '../../protocol/setup/knowledge.ts';
@@ -30,8 +31,21 @@ interface ItemChange {
   readonly fields: readonly FieldChange[];
 }
 
+/** A pair of colours that would be read otherwise than now; ratios with two decimals. */
+export interface ContrastChange {
+  readonly part: 'theme' | 'themeDark';
+  /** What a person sees: `text on the accent`. */
+  readonly subject: string;
+  readonly minimum: number;
+  /** Null where there is no look yet. */
+  readonly before: number | null;
+  readonly after: number;
+}
+
 export interface Comparison {
   readonly items: readonly ItemChange[];
+  /** Empty but for a look whose colours differ. */
+  readonly contrast: readonly ContrastChange[];
   /** What it would replace is not what it was: approving is refused (PROPOSAL-3). */
   readonly outdated: boolean;
   /** Other waiting proposals about the same: approving this one makes them out of date. */
@@ -70,6 +84,16 @@ function lookItems({ db, appId }: Rows, write: Extract<SetupWrite, { kind: 'appe
   if (image === undefined) return parts;
   const bytes = Buffer.byteLength(image, 'base64');
   return [...parts, { name: 'logo', change: 'updated', fields: [{ field: 'bytes', before: null, after: bytes }] }];
+}
+
+function contrastChanges({ db, appId }: Rows, write: SetupWrite): ContrastChange[] {
+  if (write.kind !== 'appearance') return [];
+  const draft: AppearanceDraft | null = readDraft(db, appId)?.appearance ?? null;
+  const now = draft === null ? [] : measuredPairs(draft);
+  return measuredPairs(replaceAppearance(draft, write.body)).flatMap(({ variant: part, check, subject, minimum, ratio: after }) => {
+    const before = now.find((pair) => pair.variant === part && pair.check === check)?.ratio ?? null;
+    return before === after ? [] : [{ part, subject, minimum, before, after }];
+  });
 }
 
 function personaItems({ db, appId }: Rows, { patch }: Extract<SetupWrite, { kind: 'experience' }>): ItemChange[] {
@@ -141,6 +165,7 @@ export function compareProposal(rows: Rows, proposal: Proposal, write: SetupWrit
   return {
     items: itemsOf(rows, write),
     // One that was begun has changed part of what it would replace itself, and can be finished.
+    contrast: contrastChanges(rows, write),
     outdated: proposal.state === 'pending' && baseOf(db, appId, write) !== proposal.base,
     overlaps: overlaps.filter((id) => id !== proposal.id),
   };

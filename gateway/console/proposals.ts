@@ -23,7 +23,7 @@ function noSuchProposal(id = ''): Refusal {
 }
 
 /** @throws Refusal 404 not_found. */
-function requireProposal({ storage }: Services, id: string | undefined): { organisationId: string; proposal: Proposal } {
+export function requireProposal({ storage }: Services, id: string | undefined): { organisationId: string; proposal: Proposal } {
   const organisationId = id === undefined ? undefined : organisationOfProposal(storage.control, id);
   const proposal = id === undefined || organisationId === undefined ? undefined : readProposal(storage.organisation(organisationId), id);
   if (organisationId === undefined || proposal === undefined) throw noSuchProposal(id);

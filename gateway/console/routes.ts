@@ -25,6 +25,7 @@ import {
   usageRoute,
 } from './organisations.ts';
 import { openPairingRoute, pairingStreamRoute, readPairingRoute } from './pairings.ts';
+import { readLogoRoute, readProposedLogoRoute } from './pictures.ts';
 import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProposalRoute } from './proposals.ts';
 import { publishRoute } from './publish.ts';
 import { listScreensRoute, readManifestRoute } from './screens.ts';
@@ -74,6 +75,7 @@ const interfaceRoutes: readonly Route[] = [
   previewAppearanceRoute,
   consoleWrites.appearance,
   consoleWrites.logo,
+  readLogoRoute,
   readExperienceRoute,
   consoleWrites.experience,
   listKnowledgeRoute,
@@ -97,6 +99,7 @@ const interfaceRoutes: readonly Route[] = [
   stopSessionRoute,
   listProposalsRoute,
   readProposalRoute,
+  readProposedLogoRoute,
   approveProposalRoute,
   rejectProposalRoute,
 

@@ -110,6 +110,24 @@ function ratioOf(look: Look, { variant, pair }: Check): number {
   return contrastRatio(colours[pair.foreground], colours[pair.background]);
 }
 
+export interface MeasuredPair extends Pick<ContrastPair, 'check' | 'subject' | 'minimum' | 'foreground' | 'background'> {
+  readonly variant: Variant;
+  /** Two decimals; a pair below `minimum` is never rounded up to it. */
+  readonly ratio: number;
+}
+
+const HUNDREDTH = 100;
+
+/** The contrast of every checked pair as it is served, light ones first. */
+export function measuredPairs(themes: Themes): MeasuredPair[] {
+  const look = lookOf(themes);
+  return CHECKS.map((check) => {
+    const { check: name, subject, minimum, foreground, background } = check.pair;
+    const ratio = Math.floor(ratioOf(look, check) * HUNDREDTH) / HUNDREDTH;
+    return { variant: check.variant, check: name, subject, minimum, foreground, background, ratio };
+  });
+}
+
 function holds(look: Look, check: Check): boolean {
   return ratioOf(look, check) >= check.pair.minimum;
 }

@@ -51,6 +51,14 @@ async function propose(agent: Agent, method: string, path: string, body: unknown
   assert.equal(answer.status, 202, answer.text);
 }
 
+/** The picture of the logo is there, and can be drawn. */
+async function waitForPicture(page: Page, what: string): Promise<void> {
+  await page.waitForFunction(
+    (alt) => (document.querySelector<HTMLImageElement>(`img[alt="${alt}"]`)?.naturalWidth ?? 0) > 0,
+    `The logo: ${what}`,
+  );
+}
+
 const shown = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 test('VERDICT-1, VERDICT-3: a difference side by side with who, why and when; the navigation counts; what was proposed is text', async (t) => {
@@ -80,6 +88,37 @@ test('VERDICT-1, VERDICT-3: a difference side by side with who, why and when; th
   await page.reload();
   await shown(page, 'theme').getByText('#7a1fa2').waitFor();
   assert.equal(await page.title(), 'Proposals · Console');
+});
+
+test('VERDICT-1: a proposed logo is a picture beside the one there is, and proposed colours have their contrast', async (t) => {
+  const { world, agent, path, console } = await liveShop(t);
+  const drawing = (fill: string) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24"><circle cx="12" cy="12" r="11" fill="${fill}"/></svg>`;
+  const first = await agent.logo(Buffer.from(drawing('#0b6e4f')), 'image/svg+xml');
+  assert.equal(first.status, 202, first.text);
+  const { page } = await world.signedIn(path, { bypassCSP: true });
+  const logo = shown(page, 'logo');
+  await logo.getByText('no logo').waitFor();
+  await waitForPicture(page, 'would be');
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText('Nothing waits for you.').waitFor();
+  const second = await agent.logo(Buffer.from(drawing('#7a1fa2')), 'image/svg+xml');
+  assert.equal(second.status, 202, second.text);
+  await propose(agent, 'PUT', '/appearance', { theme: { ...THEME, accent: '#ffd54a' }, reason: 'The brand is yellow now.' });
+  assert.equal(((await console('GET', '/proposals?status=pending')) as { proposals: object[] }).proposals.length, 1);
+  await page.reload();
+  await waitForPicture(page, 'now');
+  await waitForPicture(page, 'would be');
+  const pair = shown(page, 'Contrast').getByRole('row', { name: /^the accent on the page, at least 3 / });
+  await pair.getByText('hard to read').waitFor();
+  await look(page, 'proposals-look');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1_360, 360]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height: 860 });
+      assert.deepEqual(await axeFaults(page), [], `${colorScheme}, ${width}`);
+    }
+  }
 });
 
 test('VERDICT-2: j, k, a and r decide; the reason outlives a reload; the help lists the keys; what was approved counts', async (t) => {

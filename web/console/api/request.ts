@@ -34,6 +34,11 @@ export interface RequestOptions {
 
 const BASE = '/console/api';
 
+/** Where the page finds what is at `path` of the interface: for a picture. */
+export function apiAddress(path: string): string {
+  return BASE + path;
+}
+
 interface ErrorBody {
   /** A batch of which nothing was saved says of each item why (SETUP-30). */
   readonly results?: readonly { readonly external_key?: unknown; readonly error?: unknown }[];

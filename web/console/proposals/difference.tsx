@@ -1,10 +1,17 @@
 /** What is there now beside what would be written, field by field. Everything is text; colours have a swatch beside it. */
+import type { ComponentChildren } from 'preact';
 import type { FieldChange, ItemChange } from './proposal.ts';
 import { type TextPart, textSides } from './text-difference.ts';
 
 const CHANGE_SIGNALS: Readonly<Record<ItemChange['change'], string>> = { added: 'is-ok', updated: 'is-accent', archived: 'is-bad' };
 
-export function Difference({ items }: { readonly items: readonly ItemChange[] }) {
+export interface DifferenceProps {
+  readonly items: readonly ItemChange[];
+  /** Stands in the place of the fields of an item where there is more to see than text. */
+  readonly drawn?: (item: ItemChange) => ComponentChildren;
+}
+
+export function Difference({ items, drawn }: DifferenceProps) {
   return (
     <>
       {items.map((item) => (
@@ -12,24 +19,25 @@ export function Difference({ items }: { readonly items: readonly ItemChange[] })
           <h3>
             <span class={`chip ${CHANGE_SIGNALS[item.change]}`}>{item.change}</span> <span class="difference-name">{item.name}</span>
           </h3>
-          {item.fields.length === 0 ? (
-            <p class="hint">Nothing would change: it is read again, or is as it would be.</p>
-          ) : (
-            <table class="sides">
-              <thead>
-                <tr>
-                  <th scope="col">Field</th>
-                  <th scope="col">Now</th>
-                  <th scope="col">{item.change === 'archived' ? 'Afterwards' : 'Would be'}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {item.fields.map((change) => (
-                  <FieldRow key={change.field} change={change} />
-                ))}
-              </tbody>
-            </table>
-          )}
+          {drawn?.(item) ||
+            (item.fields.length === 0 ? (
+              <p class="hint">Nothing would change: it is read again, or is as it would be.</p>
+            ) : (
+              <table class="sides">
+                <thead>
+                  <tr>
+                    <th scope="col">Field</th>
+                    <th scope="col">Now</th>
+                    <th scope="col">{item.change === 'archived' ? 'Afterwards' : 'Would be'}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {item.fields.map((change) => (
+                    <FieldRow key={change.field} change={change} />
+                  ))}
+                </tbody>
+              </table>
+            ))}
         </section>
       ))}
     </>

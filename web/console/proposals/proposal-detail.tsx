@@ -8,6 +8,7 @@ import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
 import { agentName, type SetupSession } from '../setup/session.ts';
 import { Difference } from './difference.tsx';
+import { ContrastDifference, LogoDifference } from './look-difference.tsx';
 import { afterApproval, KIND_LABELS, reasonsOf, STATUS_SIGNALS, type WholeProposal } from './proposal.ts';
 
 export interface ProposalDetailProps {
@@ -21,6 +22,9 @@ export interface ProposalDetailProps {
   /** Goes up when the proposal is to be read again. */
   readonly round: number;
 }
+
+/** Things of the other kinds have names that agents gave them. */
+const isLook = ({ kind }: WholeProposal) => kind === 'appearance' || kind === 'logo';
 
 export function ProposalDetail(props: ProposalDetailProps) {
   const { id, act, round } = props;
@@ -43,7 +47,11 @@ export function ProposalDetail(props: ProposalDetailProps) {
         {error !== undefined && <Problem error={error} retry={reload} />}
         <p class="proposal-summary">{proposal.summary}</p>
         <Facts proposal={proposal} />
-        <Difference items={proposal.comparison?.items ?? []} />
+        <Difference
+          items={proposal.comparison?.items ?? []}
+          drawn={(item) => isLook(proposal) && item.name === 'logo' && <LogoDifference proposal={proposal} />}
+        />
+        <ContrastDifference contrast={proposal.comparison?.contrast ?? []} />
         {proposal.comparison === null && <WhatWasWritten proposal={proposal} />}
         {act.error !== undefined && <Problem error={act.error} retry={reload} />}
       </div>

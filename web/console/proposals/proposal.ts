@@ -2,6 +2,7 @@
 
 export interface Proposal {
   readonly id: string;
+  readonly app_id: string;
   readonly session_id: string;
   readonly kind: 'appearance' | 'logo' | 'experience' | 'knowledge' | 'actions' | 'screens';
   readonly summary: string;
@@ -25,9 +26,22 @@ export interface ItemChange {
   readonly fields: readonly FieldChange[];
 }
 
+export interface ContrastChange {
+  readonly part: 'theme' | 'themeDark';
+  readonly subject: string;
+  readonly minimum: number;
+  readonly before: number | null;
+  readonly after: number;
+}
+
 export interface WholeProposal extends Proposal {
   readonly write: Readonly<Record<string, unknown>>;
-  readonly comparison: { readonly items: readonly ItemChange[]; readonly outdated: boolean; readonly overlaps: readonly string[] } | null;
+  readonly comparison: {
+    readonly items: readonly ItemChange[];
+    readonly contrast: readonly ContrastChange[];
+    readonly outdated: boolean;
+    readonly overlaps: readonly string[];
+  } | null;
 }
 
 export const KIND_LABELS: Readonly<Record<Proposal['kind'], string>> = {
