@@ -1,10 +1,11 @@
 /** npm run measure:console: what each page of the console loads, and how long people wait for it; the figures of docs/console.md. */
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import type { CDPSession, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { openWorld } from '../browser/browser.ts';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { createClient, createOperator, HANDSHAKE } from './client.ts';
+import { choose, heapMegabytes, measureSession } from './measure-session.ts';
 
 const CONVERSATIONS = Number(process.env.CONVERSATIONS ?? 10_000);
 const SOURCES = Number(process.env.SOURCES ?? 1_000);
@@ -57,12 +58,6 @@ function press(page: Page, label: string): Promise<number> {
       if (heading === name && document.querySelector('main :is(table, .card, svg, form, .empty)') !== null) return performance.now() - from;
     }
   }, label);
-}
-
-async function heapMegabytes(cdp: CDPSession): Promise<string> {
-  await cdp.send('HeapProfiler.collectGarbage');
-  const { metrics } = await cdp.send('Performance.getMetrics');
-  return ((metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 1e6).toFixed(1);
 }
 
 const ends: (() => unknown)[] = [];
@@ -129,6 +124,7 @@ try {
     );
   }
   await page.goto(`${it.service.baseUrl}/console${app}`);
+  await page.getByRole('link', { name: 'Conversations', exact: true }).first().waitFor();
   print('from one page to the next, by its link', 'first time', 'later');
   for (const label of ['Conversations', 'Knowledge', 'Settings']) {
     const times = [];
@@ -138,6 +134,15 @@ try {
     }
     print(label, `${(times[0] ?? 0).toFixed(0)} ms`, `${median(times.slice(1)).toFixed(0)} ms`);
   }
+  const choices: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    await page.goto(`${it.service.baseUrl}/console${app}/conversations`);
+    await page.locator('main tbody tr').first().waitFor();
+    choices[0].push(await choose(page, 'Newest turn', 'completed', 50));
+    choices[1].push(await choose(page, 'Newest turn', 'failed', 0));
+  }
+  print(`of ${CONVERSATIONS} conversations: all completed, none failed`, ...choices.map((times) => `${median(times).toFixed(0)} ms`));
+  await measureSession({ page, service: it.service, operator, heap: () => heapMegabytes(cdp), print });
   await page.goto(`${it.service.baseUrl}/console/nodes`);
   await page.waitForLoadState('networkidle');
   const before = await heapMegabytes(cdp);
