@@ -46,14 +46,21 @@ function addUse({ service }: Pick<BrowserWorld, 'service'>, organisationId: stri
   const db = openWriter(join(service.dataDir, 'organisations', `${organisationId}.sqlite`));
   const add = db.statement(
     `INSERT INTO usage_days (app_id, channel, day, turns, conversations, cost_microusd, failed_microusd)
-     VALUES (:appId, 'live', :day, :turns, :turns / 3, :turns * 1900, :failed)`,
+     VALUES (:appId, 'live', :day, :turns, :conversations, :costMicroUsd, :failed)`,
   );
   const today = new Date();
   for (let day = 1; day < today.getUTCDate(); day++) {
     const date = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), day));
     const isQuiet = date.getUTCDay() % 6 === 0;
     const turns = (isQuiet ? 140 : 420) + ((day * 97) % 180);
-    add.run({ appId, day: date.toISOString().slice(0, 'YYYY-MM-DD'.length), turns, failed: day % 9 === 4 ? 90_000 : 0 });
+    add.run({
+      appId,
+      day: date.toISOString().slice(0, 'YYYY-MM-DD'.length),
+      turns,
+      conversations: Math.ceil(turns / 3),
+      costMicroUsd: turns * 1_900,
+      failed: day % 9 === 4 ? 90_000 : 0,
+    });
   }
   db.close();
 }
