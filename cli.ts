@@ -7,7 +7,7 @@ import { readConfig } from './program/config.ts';
 process.stdout.on('error', () => process.exit(0));
 
 process.exitCode = await runCli(process.argv.slice(2), {
-  config: () => readConfig(process.env),
+  config: (also) => readConfig({ ...process.env, ...also }),
   print: (text) => void process.stdout.write(`${text}\n`),
   note: (text) => void process.stderr.write(`${text}\n`),
   nowMs: Date.now,

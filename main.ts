@@ -177,8 +177,8 @@ function reportToSupervisor(listening: { readonly port: number; readonly publicU
 }
 
 /** Undefined: nothing is replicated. */
-function keeperOf({ replica, dataDir }: Config, log: pino.Logger): Keeper | undefined {
-  return replica === undefined ? undefined : keepReplica({ config: replica, dataDir, log });
+function keeperOf({ replica, dataDir, masterKey }: Config, log: pino.Logger): Keeper | undefined {
+  return replica === undefined ? undefined : keepReplica({ config: replica, dataDir, masterKey, log });
 }
 
 async function superviseAll(config: Config, log: pino.Logger): Promise<number> {

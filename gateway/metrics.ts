@@ -138,6 +138,7 @@ function addReplicaMetrics(registry: Registry, replica: Pick<ReplicaWatch, 'stat
   const gauges: readonly (readonly [string, string, (status: ReplicaStatus) => number])[] = [
     ['assistant_replica_databases', 'Databases that are replicated.', ({ files }) => files],
     ['assistant_replica_lag_max_seconds', 'How far behind the database is that is furthest behind.', (s) => s.lag_max_s],
+    ['assistant_replica_files_lag_seconds', 'How long files that are no databases have waited to be carried.', (s) => s.files_lag_s],
     ['assistant_replica_starts', 'Starts of Litestream by the process that keeps the replica.', ({ starts }) => starts],
   ];
   for (const [name, help, value] of gauges) {

@@ -1,7 +1,7 @@
 /** Configuration of the continuous replica (REPLICA-1). */
 import * as v from 'valibot';
 import { withoutEnd } from '../protocol/schema/text.ts';
-import { ConfigError, httpUrl, numberAs } from './config-values.ts';
+import { ConfigError, flag, httpUrl, numberAs } from './config-values.ts';
 
 export interface ReplicaConfig {
   /** Where to, without a slash at its end. May hold a password: it is shown by `shownUrl` only. */
@@ -10,6 +10,8 @@ export interface ReplicaConfig {
   readonly bin: string;
   /** Seconds that the replica may be behind before the service says that it is degraded. */
   readonly lagMaxS: number;
+  /** The master key goes along with the files. */
+  readonly includeKey: boolean;
   /** The server of an `s3://` address; `endpoint` undefined: Amazon's. */
   readonly s3: S3Config;
 }
@@ -39,6 +41,7 @@ export const replicaVariables = {
   ),
   LITESTREAM_BIN: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a program')), 'litestream'),
   REPLICA_LAG_MAX_S: v.optional(numberAs(LAG_S, 'a number of seconds from 1 to 99999'), '60'),
+  REPLICA_INCLUDE_KEY: v.optional(flag, 'off'),
   AWS_ACCESS_KEY_ID: v.optional(v.string()),
   AWS_SECRET_ACCESS_KEY: v.optional(v.string()),
   AWS_REGION: v.optional(v.string(), REGION),
@@ -62,6 +65,7 @@ export function replicaOf(read: ReplicaRead): ReplicaConfig | undefined {
     url,
     bin: read.LITESTREAM_BIN,
     lagMaxS: read.REPLICA_LAG_MAX_S,
+    includeKey: read.REPLICA_INCLUDE_KEY,
     s3: {
       endpoint: endpoint === undefined ? undefined : withoutEnd(endpoint, '/'),
       region: read.AWS_REGION,

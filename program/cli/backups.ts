@@ -1,7 +1,9 @@
 /** Commands: backup of the data directory while the service runs, and restore (docs/backups.md). */
 import { backUp, type ProgressLog } from '../../storage/backup/backup.ts';
 import { restore } from '../../storage/backup/restore.ts';
+import { restoreOrganisation, restoreReplica } from '../replica/restore-replica.ts';
 import type { Call, Command } from './command.ts';
+import { WrongUsage } from './surroundings.ts';
 
 /** Progress messages for the person who waits. */
 function progress({ note }: Call): ProgressLog {
@@ -44,7 +46,38 @@ async function makeBackup(call: Call): Promise<void> {
   );
 }
 
+/** A moment as `--at` gives it: RFC 3339, of the past. @throws WrongUsage */
+function momentOf(call: Call): number | undefined {
+  const at = call.option('at');
+  if (at === undefined) return undefined;
+  const atMs = /^\d{4}-\d\d-\d\dT[0-9:.]{5,15}(?:Z|[+-]\d\d:\d\d)$/.test(at) ? Date.parse(at) : Number.NaN;
+  if (Number.isNaN(atMs) || atMs > call.nowMs()) throw new WrongUsage('--at takes a time of the past, such as 2026-11-23T17:00:00Z.');
+  return atMs;
+}
+
+async function restoreFromReplica(call: Call, url: string): Promise<void> {
+  const { dataDir, masterKey, replica } = call.config({ REPLICA_URL: url });
+  if (replica === undefined) throw new WrongUsage('--from takes the address of a replica, such as s3://bucket/prefix.');
+  const options = { config: replica, dataDir, masterKey, atMs: momentOf(call), log: progress(call) };
+  const id = call.option('org');
+  const report = id === undefined ? await restoreReplica(options) : await restoreOrganisation(options, id);
+  const { organisations, rows, files, missing, completeUpTo, seconds } = report;
+  const upTo = completeUpTo === null ? 'The replica does not say up to when.' : `It is complete up to ${completeUpTo}.`;
+  const lacking =
+    missing.length === 0 ? '' : `\nNot in the replica: ${missing.join(', ')}. See "A file is missing or damaged" in docs/backups.md.`;
+  const what = id === undefined ? report.dataDir : `${report.dataDir}, organisation ${id}`;
+  call.answer(
+    { data_dir: report.dataDir, organisations, rows, files, missing, complete_up_to: completeUpTo, seconds },
+    `${what}: ${organisations} restored with ${rows.toLocaleString('en')} rows and ${files} files, in ${seconds.toFixed(1)} s. ${upTo}${lacking}`,
+  );
+}
+
 async function restoreBackup(call: Call): Promise<void> {
+  const from = call.option('from');
+  if (from !== undefined && call.args.length > 0) throw new WrongUsage('Give the folder of a backup, or --from with a replica, not both.');
+  if (from !== undefined) return restoreFromReplica(call, from);
+  if (call.args.length === 0) throw new WrongUsage('Say what to restore: the folder of a backup, or --from with the address of a replica.');
+  if (call.option('at') !== undefined || call.option('org') !== undefined) throw new WrongUsage('--at and --org are for --from.');
   const { dataDir, masterKey } = call.config();
   const report = await restore({ source: call.args[0] ?? '', dataDir, masterKey, log: progress(call) });
   const { dataDir: restored, backupBeganAt, missingUploads, masterKeyInstalled, ...amount } = report;
@@ -72,9 +105,13 @@ export const backupCommand: Command = {
 
 export const restoreCommand: Command = {
   name: 'restore',
-  usage: '<dir>',
-  does: 'Puts a backup into DATA_DIR, which must be empty or not exist. The service must not run.',
-  arity: [1, 1],
-  options: {},
+  usage: '[<dir>]',
+  does: 'Puts a backup, or with --from a replica, into DATA_DIR, which must be empty or not exist. The service must not run.',
+  arity: [0, 1],
+  options: {
+    from: { value: '<url>', does: 'restore from this replica, as REPLICA_URL names it' },
+    at: { value: '<time>', does: 'restore it as it was then; the newest without' },
+    org: { value: '<org>', does: 'restore this organisation only, whose file is away; the service may run' },
+  },
   run: restoreBackup,
 };

@@ -1,4 +1,5 @@
 /** Where a command runs, and the two errors it may end with. */
+import type { ReplicaConfig } from '../config-replica.ts';
 
 /** The part of the configuration that commands use. */
 export interface CliConfig {
@@ -8,12 +9,14 @@ export interface CliConfig {
   readonly dataDir: string;
   readonly operatorToken: string | undefined;
   readonly masterKey: string | undefined;
+  /** Undefined: nothing is replicated. */
+  readonly replica?: ReplicaConfig | undefined;
 }
 
 /** Where a command reads from and prints to; tests put their own in its place. */
 export interface Surroundings {
-  /** Read when a command asks for it: `help` works whatever the environment holds. @throws Error naming a bad variable. */
-  config(): CliConfig;
+  /** Read when a command asks for it: `help` works whatever the environment holds. `also`: variables that the command line gave. @throws Error naming a bad variable. */
+  config(also?: Readonly<Record<string, string>>): CliConfig;
   /** A line, or lines, on standard output. */
   print(text: string): void;
   /** The same on standard error, for what is not part of the answer. */

@@ -12,10 +12,12 @@ import { type ReplicaStatus, writeReplicaStatus } from '../../storage/replica/re
 import { replicatedDatabases } from '../../storage/replica/replicated-databases.ts';
 import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
 import type { ReplicaConfig } from '../config.ts';
+import { FilesKeeper } from './files-keeper.ts';
 import { Lags, readingsOf } from './lag.ts';
 import { Litestream, litestreamVersion } from './litestream.ts';
 import { litestreamConfiguration, shownUrl, writeConfiguration } from './litestream-configuration.ts';
 import { shadowPlace } from './shadow-log.ts';
+import { replicaStore } from './store.ts';
 
 export interface Keeper {
   /** Ends Litestream, which sends what is left. Called after the last write. */
@@ -25,6 +27,8 @@ export interface Keeper {
 interface KeeperOptions {
   readonly config: ReplicaConfig;
   readonly dataDir: string;
+  /** MASTER_KEY, when it is set. */
+  readonly masterKey: string | undefined;
   readonly log: Logger;
 }
 
@@ -35,12 +39,15 @@ const LOOK_SHARE = 0.05;
 /** Litestream learns of other databases by a restart, so that changes are gathered for this long. */
 const SETTLE_MS = 1_000;
 const SETTLE_MAX_MS = 5_000;
+const SETTLE_LOOK_MS = 100;
 /** While organisations come all the time, replication has to go on between two restarts. */
 const RESTART_EVERY_MS = 10_000;
 const METRICS_TIMEOUT_MS = 5_000;
 /** Databases that are told one by one: with thousands, a table of all would be of use to nobody. */
 const WORST_SHOWN = 20;
 
+/** Files are looked through this often. */
+const CARRY_MS = 10_000;
 /** Between two starts of a Litestream that stands still, doubling: its destination may be away for hours. */
 const STUCK_PAUSE_MS = 10_000;
 const STUCK_PAUSE_MAX_MS = 60_000;
@@ -55,12 +62,20 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
+const ONLY_DATABASES =
+  'REPLICA_URL is neither an s3 nor a file address: uploads, mails and secrets are not carried there, carry them another way';
+
 class ReplicaKeeper {
   readonly #config: ReplicaConfig;
   readonly #layout: DataLayout;
   readonly #log: Logger;
   readonly #lags = new Lags();
   readonly #litestream: Litestream;
+  readonly #files: FilesKeeper | undefined;
+  #filesAtMs = Date.now();
+  #filesProblem: string | undefined;
+  #carrying: Promise<void> | undefined;
+  #carriedAtMs = 0;
   #lock: DataDirLock | undefined;
   #port = 0;
   /** The databases that Litestream was started with, and since when there are others. */
@@ -74,10 +89,13 @@ class ReplicaKeeper {
   #looking: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor({ config, dataDir, log }: KeeperOptions) {
+  constructor({ config, dataDir, masterKey, log }: KeeperOptions) {
     this.#config = config;
     this.#layout = dataLayout(dataDir);
     this.#log = log;
+    const store = replicaStore(config);
+    const { url, includeKey } = config;
+    this.#files = store && new FilesKeeper({ store, layout: this.#layout, url, includeKey, masterKey });
     this.#litestream = new Litestream({
       bin: config.bin,
       layout: this.#layout,
@@ -115,6 +133,7 @@ class ReplicaKeeper {
     await this.#follow(databases.map(({ path }) => path).join('\n'));
     if (this.#litestream.isRunning) await this.#readMetrics();
     await this.#unstick(Date.now());
+    if (this.#carrying === undefined && nowMs - this.#carriedAtMs >= CARRY_MS) this.#carry();
     writeReplicaStatus(this.#layout, this.#status(Date.now()));
   }
 
@@ -131,6 +150,7 @@ class ReplicaKeeper {
     }
     this.#litestream.endLeftOver();
     this.#log.info({ to: shownUrl(this.#config.url) }, 'keeping the replica');
+    if (this.#files === undefined) this.#log.warn(ONLY_DATABASES);
     void litestreamVersion(this.#config.bin).then((version) => version && this.#log.info({ version }, 'Litestream was found'));
     return true;
   }
@@ -172,6 +192,30 @@ class ReplicaKeeper {
     await this.#litestream.restart('SIGKILL');
   }
 
+  /** Sends files in the background: a large one must not keep the databases from being looked at. */
+  #carry(): void {
+    const startedAtMs = Date.now();
+    this.#carriedAtMs = startedAtMs;
+    const lagMaxS = this.#lags.worst(startedAtMs, 1)[0]?.lagS ?? 0;
+    const carried = this.#files?.carry(startedAtMs, lagMaxS) ?? Promise.resolve();
+    this.#carrying = carried
+      .then(() => {
+        this.#filesAtMs = startedAtMs;
+        this.#filesProblem = undefined;
+      })
+      .catch((error: unknown) => {
+        this.#filesProblem = error instanceof Error ? error.message : String(error);
+      })
+      .finally(() => {
+        this.#carrying = undefined;
+      });
+  }
+
+  /** Seconds, beyond the time that is left between two times anyway. */
+  #filesLagS(nowMs: number): number {
+    return this.#files === undefined ? 0 : Math.max(0, nowMs - this.#filesAtMs - CARRY_MS) / 1_000;
+  }
+
   async #readMetrics(): Promise<void> {
     try {
       const answer = await fetch(`http://127.0.0.1:${this.#port}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
@@ -190,17 +234,33 @@ class ReplicaKeeper {
       files: this.#lags.size,
       lag_max_s: worst[0]?.lag_s ?? 0,
       worst,
-      files_lag_s: 0,
-      problem: this.#litestream.complaint(nowMs) ?? null,
+      files_lag_s: this.#filesLagS(nowMs),
+      problem: this.#litestream.complaint(nowMs) ?? this.#filesProblem ?? null,
       starts: this.#litestream.starts,
     };
+  }
+
+  /** Litestream sends what is left of databases that it has looked at: a fresh one is given the time for that. */
+  async #settle(): Promise<void> {
+    const paths = replicatedDatabases(this.#layout).map(({ path }) => path);
+    this.#lags.follow(new Set(paths), Date.now());
+    if (paths.join('\n') !== this.#followed) await this.#litestream.restart();
+    const endMs = performance.now() + SETTLE_MAX_MS;
+    const isFresh = () => this.#litestream.isRunning && performance.now() - this.#restartedAtMs < SETTLE_MAX_MS;
+    while (isFresh() && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, SETTLE_LOOK_MS));
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#looking;
+    if (this.#lock !== undefined && this.#litestream.isRunning) await this.#settle();
     await this.#litestream.stop();
+    await this.#carrying;
+    if (this.#lock !== undefined && this.#files !== undefined) {
+      this.#carry();
+      await this.#carrying;
+    }
     this.#lock?.release();
   }
 }

@@ -192,21 +192,36 @@ function haveAllLookedThrough(control: string): void {
   }
 }
 
-/** Stages all files and moves them into place. Only a failure after the first move leaves something (see `isRestoreCutOff`). */
-function putBack(source: string, files: readonly BackupFile[], layout: DataLayout, log: ProgressLog): void {
+/**
+ * Makes the empty directory `dataDir` a data directory of what `fill` puts into a staging folder, and verifies there. Only a failure after
+ * the first move leaves something (see `isRestoreCutOff`).
+ * @throws Error when the directory is in use or not empty; what `fill` throws. Then nothing was restored.
+ */
+export async function restoreInto<Value>(
+  dataDir: string,
+  log: ProgressLog,
+  fill: (staging: DataLayout) => Value | Promise<Value>,
+): Promise<Value> {
+  const layout = dataLayout(dataDir);
+  const directory = takeDirectory(layout, log);
   const staging = join(layout.dir, STAGING);
   try {
-    // Includes the empty folders that the service expects.
-    prepareDataDir(staging);
-    stage(source, files, staging);
-    haveAllLookedThrough(dataLayout(staging).control);
-    syncFolders(staging);
-  } catch (error) {
-    rmSync(staging, { recursive: true, force: true });
-    throw error;
+    let value: Value;
+    try {
+      // Includes the empty folders that the service expects.
+      value = await fill(prepareDataDir(staging));
+      haveAllLookedThrough(dataLayout(staging).control);
+      syncFolders(staging);
+    } catch (error) {
+      rmSync(staging, { recursive: true, force: true });
+      throw error;
+    }
+    log.info({}, 'what is restored is complete and undamaged');
+    install(layout, staging);
+    return value;
+  } finally {
+    directory.release();
   }
-  log.info({ files: files.length }, 'the backup is complete and undamaged');
-  install(layout, staging);
 }
 
 /**
@@ -223,12 +238,7 @@ export async function restore({ source: given, dataDir, masterKey, log }: Restor
   const manifest = readManifest(source);
   compareListing(source, manifest);
   requireKey(source, manifest, masterKey);
-  const directory = takeDirectory(layout, log);
-  try {
-    putBack(source, manifest.files, layout, log);
-  } finally {
-    directory.release();
-  }
+  await restoreInto(dataDir, log, ({ dir }) => stage(source, manifest.files, dir));
   const count = (folder: string) => manifest.files.filter(({ path }) => path.startsWith(folder)).length;
   return {
     dataDir: layout.dir,

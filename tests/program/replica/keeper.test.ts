@@ -123,7 +123,7 @@ test('REPLICA-2, REPLICA-4: a program that is missing is named, and the service 
 });
 
 test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica catches up', async (t) => {
-  const { target, ready, metric, addOrganisation } = await start(t, { REPLICA_LAG_MAX_S: '2' });
+  const { service, target, ready, metric, addOrganisation } = await start(t, { REPLICA_LAG_MAX_S: '2' });
   await eventually(() => replicated(t, target, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
   renameSync(target, `${target}.away`);
   writeFileSync(target, 'no folder');
@@ -134,6 +134,7 @@ test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica 
   renameSync(`${target}.away`, target);
   await eventually(async () => (await ready()).status === 'ready', CATCH_UP_MS);
   assert.deepEqual(replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
+  await service.stop();
 });
 
 test('REPLICA-4: a Litestream that is killed is started again, and one that outlived its service is ended', async (t) => {

@@ -1,0 +1,135 @@
+/**
+ * Carries what is no database into the replica (REPLICA-6): uploads, mails of the outbox, minted secrets, as they lie on disk. What was sent is
+ * known from manifests, of which a copy lies in the data directory. The master key is sent only where the configuration says so.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isId } from '../../protocol/ids.ts';
+import { existingVault, isBackupName, masterKeyFingerprint } from '../../storage/backup/backup-manifest.ts';
+import type { DataLayout } from '../../storage/data-layout.ts';
+import {
+  manifestBytes,
+  organisationManifest,
+  parseManifest,
+  type ReplicaManifest,
+  type ReplicatedFile,
+  SERVICE_MANIFEST,
+  storedName,
+} from '../../storage/replica/replica-manifest.ts';
+import type { ReplicaStore } from './store.ts';
+
+interface FilesKeeperOptions {
+  readonly store: ReplicaStore;
+  readonly layout: DataLayout;
+  readonly url: string;
+  readonly includeKey: boolean;
+  /** MASTER_KEY, when it is set. */
+  readonly masterKey: string | undefined;
+}
+
+/** A file that went is kept as long as Litestream's own history goes back, and an hour more. */
+const GONE_KEPT_MS = 25 * 3_600_000;
+
+export class FilesKeeper {
+  readonly #options: FilesKeeperOptions;
+  /** Copies of manifests; another destination has others. */
+  readonly #known: string;
+
+  constructor(options: FilesKeeperOptions) {
+    this.#options = options;
+    const digest = createHash('sha256').update(options.url).digest('hex').slice(0, 16);
+    this.#known = join(options.layout.replica, `sent-${digest}`);
+  }
+
+  /** Sends what came since, and notes what went. @throws Error when the destination refuses; then the next call goes on. */
+  async carry(nowMs: number, lagMaxS: number): Promise<void> {
+    const { layout, masterKey, includeKey } = this.#options;
+    for (const id of this.#organisations()) await this.#keep(organisationManifest(id), this.#uploadsOf(id), nowMs);
+    const vault = existingVault(layout, masterKey);
+    if (vault === undefined) return;
+    const included = includeKey && masterKey === undefined;
+    const service = {
+      at_ms: nowMs,
+      lag_max_s: lagMaxS,
+      master_key: { fingerprint: masterKeyFingerprint(vault), included },
+    };
+    await this.#keep(SERVICE_MANIFEST, this.#ownFiles(included), nowMs, service);
+  }
+
+  /** Those that have uploads, and those that had. */
+  #organisations(): Set<string> {
+    const { uploads } = this.#options.layout;
+    const known = existsSync(this.#known) ? readdirSync(this.#known).map((name) => basename(name, '.json')) : [];
+    const there = existsSync(uploads) ? readdirSync(uploads) : [];
+    return new Set([...there, ...known].filter((id) => isId('org', id)));
+  }
+
+  #uploadsOf(id: string): string[] {
+    const folder = this.#options.layout.uploadsOf(id);
+    return existsSync(folder) ? readdirSync(folder).map((name) => `uploads/${id}/${name}`) : [];
+  }
+
+  #ownFiles(withKey: boolean): string[] {
+    const { layout } = this.#options;
+    const mails = existsSync(layout.outbox) ? readdirSync(layout.outbox).map((name) => `outbox/${name}`) : [];
+    const token = existsSync(layout.operatorToken) ? [basename(layout.operatorToken)] : [];
+    return [...mails, ...token, ...(withKey ? [basename(layout.masterKey)] : [])];
+  }
+
+  /** Brings one manifest and its files up to date. `service`: always written anew. */
+  async #keep(name: string, found: readonly string[], nowMs: number, service?: ReplicaManifest['service']): Promise<void> {
+    const { store } = this.#options;
+    const paths = new Set(found.filter((path) => isBackupName(path)));
+    const before = this.#read(name);
+    const files: ReplicatedFile[] = [];
+    const tooOld: string[] = [];
+    for (const file of before) {
+      const isThere = paths.delete(file.path);
+      const wentAtMs = isThere ? null : (file.went_at_ms ?? nowMs);
+      if (wentAtMs !== null && nowMs - wentAtMs > GONE_KEPT_MS) tooOld.push(file.path);
+      else files.push({ ...file, went_at_ms: wentAtMs });
+    }
+    for (const path of paths) {
+      const sent = await this.#send(path, nowMs);
+      if (sent !== undefined) files.push(sent);
+    }
+    if (service === undefined && JSON.stringify(files) === JSON.stringify(before)) return;
+    const bytes = manifestBytes(service === undefined ? { files } : { files, service });
+    await store.put(name, bytes);
+    for (const path of tooOld) await store.remove(storedName(path));
+    this.#write(name, bytes);
+  }
+
+  /** Undefined: it went before it was read. */
+  async #send(path: string, nowMs: number): Promise<ReplicatedFile | undefined> {
+    const { store, layout } = this.#options;
+    let bytes: Buffer;
+    try {
+      bytes = await readFile(join(layout.dir, path));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    await store.put(storedName(path), bytes);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    return { path, size: bytes.length, sha256, came_at_ms: nowMs, went_at_ms: null };
+  }
+
+  #read(name: string): ReplicatedFile[] {
+    try {
+      return parseManifest(name, readFileSync(join(this.#known, basename(name)))).files;
+    } catch {
+      // The first time, or after a crash: all is sent again, which changes nothing.
+      return [];
+    }
+  }
+
+  #write(name: string, bytes: Buffer): void {
+    const path = join(this.#known, basename(name));
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(`${path}.new`, bytes, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  }
+}

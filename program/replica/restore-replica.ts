@@ -1,0 +1,271 @@
+/**
+ * Restores from a continuous replica (REPLICA-7, REPLICA-8): a whole data directory, or one organisation beside others that stay. Litestream
+ * fetches the databases, several at a time; each is verified before anything is moved into place.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ProgressLog } from '../../storage/backup/backup.ts';
+import { existingVault, masterKeyFingerprint } from '../../storage/backup/backup-manifest.ts';
+import { restoreInto } from '../../storage/backup/restore.ts';
+import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
+import { isFileNoted } from '../../storage/organisations/organisation-files.ts';
+import { organisationIds } from '../../storage/organisations/organisations.ts';
+import {
+  filesAt,
+  organisationManifest,
+  parseManifest,
+  type ReplicaManifest,
+  SERVICE_MANIFEST,
+  storedName,
+} from '../../storage/replica/replica-manifest.ts';
+import { replicaName } from '../../storage/replica/replicated-databases.ts';
+import { openReader } from '../../storage/sqlite/database.ts';
+import { DamagedDatabase, type DatabaseFacts, syncPath, verifyDatabase } from '../../storage/sqlite/database-copy.ts';
+import type { ReplicaConfig } from '../config.ts';
+import { litestreamEnvironment, litestreamReplica, shownUrl } from './litestream-configuration.ts';
+import { type ReplicaStore, replicaStore } from './store.ts';
+
+export interface ReplicaRestoreOptions {
+  readonly config: Pick<ReplicaConfig, 'url' | 's3' | 'bin'>;
+  readonly dataDir: string;
+  /** The moment that is restored; undefined: the newest. Epoch ms. */
+  readonly atMs: number | undefined;
+  /** MASTER_KEY that the service will have, when it is set. */
+  readonly masterKey: string | undefined;
+  readonly log: ProgressLog;
+}
+
+export interface ReplicaRestoreReport {
+  readonly dataDir: string;
+  readonly organisations: number;
+  readonly rows: number;
+  readonly files: number;
+  /** Organisations that the control file notes and the replica lacks: they came in the last seconds. */
+  readonly missing: readonly string[];
+  /** Everything that was committed before is restored; RFC 3339. Null: the replica does not say. */
+  readonly completeUpTo: string | null;
+  readonly seconds: number;
+}
+
+/** Litestream fetches, unpacks and applies logs: two for each core keep both the network and the cores busy. */
+const AT_ONCE = 2 * availableParallelism();
+const SAID_CHARS = 300;
+/** Generations of one database: thousands of them. */
+const PRINTED_CHARS = 500_000;
+
+class Fetcher {
+  readonly #options: ReplicaRestoreOptions;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'assistant-restore-'));
+  #rows = 0;
+
+  constructor(options: ReplicaRestoreOptions) {
+    this.#options = options;
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Fetches one database to `path` and verifies it; false when the replica has none. @throws Error naming what is wrong with it. */
+  async database(name: string, path: string): Promise<boolean> {
+    const { bin, ...config } = this.#options.config;
+    const configuration = join(this.#folder, `${name.replaceAll('/', '-')}.yml`);
+    writeFileSync(configuration, JSON.stringify({ dbs: [{ path, replicas: [litestreamReplica(config, name)] }] }), { mode: 0o600 });
+    const { atMs } = this.#options;
+    const common = ['-no-expand-env', '-config', configuration];
+    const at = atMs === undefined ? [] : ['-timestamp', new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z')];
+    await run(bin, ['restore', ...common, '-if-replica-exists', ...at, path]);
+    if (!existsSync(path) && atMs !== undefined) {
+      // Litestream 0.3 finds nothing for a time after the last change: what was then is what that change left.
+      // It tells of a database that is there only.
+      writeFileSync(path, '');
+      const table = await run(bin, ['generations', ...common, path]).finally(() => rmSync(path));
+      const generation = lastGenerationBefore(table, atMs);
+      if (generation !== undefined) await run(bin, ['restore', ...common, '-generation', generation, path]);
+    }
+    if (!existsSync(path)) return false;
+    chmodSync(path, 0o600);
+    syncPath(path);
+    this.#rows += Object.values(this.#verified(name, path).rows).reduce((sum, rows) => sum + rows, 0);
+    return true;
+  }
+
+  #verified(name: string, path: string): DatabaseFacts {
+    try {
+      const facts = verifyDatabase(path);
+      const expected = name === 'control.sqlite' ? 'control' : 'organisation';
+      if (facts.kind !== expected) throw new DamagedDatabase(path, `is a database of kind "${facts.kind}"`);
+      return facts;
+    } catch (error) {
+      if (!(error instanceof DamagedDatabase)) throw error;
+      throw new Error(`${name} in the replica ${error.what}, nothing was restored. Give an earlier --at, or restore a backup.`);
+    }
+  }
+}
+
+/** The generation that ended last before `atMs`, of a table with name, generation, lag, start and end. */
+function lastGenerationBefore(table: string, atMs: number): string | undefined {
+  const ended = table.split('\n').flatMap((line) => {
+    const [, generation, , , end] = line.trim().split(/ +/);
+    const endMs = Date.parse(end ?? '');
+    return generation !== undefined && /^[0-9a-f]{16}$/.test(generation) && endMs <= atMs ? [{ generation, endMs }] : [];
+  });
+  return ended.sort((one, other) => other.endMs - one.endMs)[0]?.generation;
+}
+
+/** What it printed. @throws Error with what Litestream said. */
+async function run(bin: string, args: readonly string[]): Promise<string> {
+  const child = spawn(bin, args, { env: litestreamEnvironment(process.env), stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString('utf8')).slice(-SAID_CHARS);
+    });
+  }
+  child.stdout.on('data', (chunk: Buffer) => {
+    printed = (printed + chunk.toString('utf8')).slice(0, PRINTED_CHARS);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', () => reject(new Error(`LITESTREAM_BIN "${bin}" cannot be started: install Litestream, or say where it is.`)));
+    child.once('close', resolve);
+  });
+  if (code !== 0) throw new Error(`Litestream could not restore, nothing was changed: ${said.trim().split('\n').at(-1) ?? `code ${code}`}`);
+  return printed;
+}
+
+/** Works off `items`, `AT_ONCE` at a time; ends with the first error. */
+async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const worker = async () => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+async function manifest(store: ReplicaStore | undefined, name: string): Promise<ReplicaManifest | undefined> {
+  const bytes = await store?.get(name);
+  return bytes === undefined ? undefined : parseManifest(name, bytes);
+}
+
+/** Fetches the files of a manifest that belong to the moment. Returns how many. @throws Error naming one that is damaged or away. */
+async function fetchFiles(store: ReplicaStore, { files }: ReplicaManifest, layout: DataLayout, atMs: number | undefined): Promise<number> {
+  const wanted = filesAt(files, atMs);
+  await inParallel(wanted, async ({ path, sha256 }) => {
+    const target = join(layout.dir, path);
+    if (existsSync(target)) return;
+    const bytes = await store.get(storedName(path));
+    if (bytes === undefined) throw new Error(`${path} is listed in the replica and is not there, nothing was restored.`);
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+      throw new Error(`${path} in the replica has other bytes than were sent, nothing was restored.`);
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    writeFileSync(`${target}.part`, bytes, { mode: 0o600, flush: true });
+    renameSync(`${target}.part`, target);
+  });
+  return wanted.length;
+}
+
+/** @throws Error when the service could not open what was restored. */
+function requireKey(layout: DataLayout, service: ReplicaManifest['service'], masterKey: string | undefined): void {
+  const vault = existingVault(layout, masterKey);
+  if (vault === undefined) throw new Error('The replica does not hold the master key: set MASTER_KEY to the key that the service had.');
+  if (service !== undefined && masterKeyFingerprint(vault) !== service.master_key.fingerprint)
+    throw new Error('MASTER_KEY is not the key that the service had, nothing was restored.');
+}
+
+function notedOrganisations(control: string): { readonly id: string; readonly isNoted: boolean }[] {
+  const db = openReader(control);
+  try {
+    return [...organisationIds(db)].map((id) => ({ id, isNoted: isFileNoted(db, id) }));
+  } finally {
+    db.close();
+  }
+}
+
+function completeUpTo(service: ReplicaManifest['service'], atMs: number | undefined): string | null {
+  if (atMs !== undefined) return new Date(atMs).toISOString();
+  return service === undefined ? null : new Date(service.at_ms - service.lag_max_s * 1_000).toISOString();
+}
+
+/**
+ * Restores the replica into the empty directory `dataDir`.
+ * @throws Error with one sentence for the operator: the directory is in use or not empty, the replica is not there or damaged, the key is
+ * missing or another. Then nothing was restored.
+ */
+export async function restoreReplica(options: ReplicaRestoreOptions): Promise<ReplicaRestoreReport> {
+  const { config, dataDir, atMs, masterKey, log } = options;
+  const startedMs = performance.now();
+  const store = replicaStore(config);
+  const fetcher = new Fetcher(options);
+  try {
+    return await restoreInto(dataDir, log, async (staging) => {
+      const own = await manifest(store, SERVICE_MANIFEST);
+      let files = store !== undefined && own !== undefined ? await fetchFiles(store, own, staging, atMs) : 0;
+      requireKey(staging, own?.service, masterKey);
+      if (!(await fetcher.database('control.sqlite', staging.control)))
+        throw new Error(`There is no replica of control.sqlite at ${shownUrl(config.url)}${atMs === undefined ? '' : ' of that time'}.`);
+      const organisations = notedOrganisations(staging.control);
+      const missing: string[] = [];
+      await inParallel(organisations, async ({ id, isNoted }) => {
+        const path = staging.organisation(id);
+        if (!(await fetcher.database(replicaName(staging, path), path)) && isNoted) missing.push(id);
+        const uploads = await manifest(store, organisationManifest(id));
+        if (store !== undefined && uploads !== undefined) files += await fetchFiles(store, uploads, staging, atMs);
+      });
+      return {
+        dataDir: dataLayout(dataDir).dir,
+        organisations: organisations.length,
+        rows: fetcher.rows,
+        files,
+        missing,
+        completeUpTo: completeUpTo(own?.service, atMs),
+        seconds: (performance.now() - startedMs) / 1_000,
+      };
+    });
+  } finally {
+    fetcher.close();
+  }
+}
+
+/**
+ * Restores the file and the uploads of one organisation, whose file must be away; others stay as they are, and the service may run: it
+ * notices the file within seconds.
+ * @throws Error with one sentence for the operator; then nothing was changed.
+ */
+export async function restoreOrganisation(options: ReplicaRestoreOptions, id: string): Promise<ReplicaRestoreReport> {
+  const { config, dataDir, atMs } = options;
+  const startedMs = performance.now();
+  const layout = dataLayout(dataDir);
+  const path = layout.organisation(id);
+  const inTheWay = [path, `${path}-wal`, `${path}-shm`].find((file) => existsSync(file));
+  if (inTheWay !== undefined) throw new Error(`${inTheWay} is there, nothing was restored. Move it away first, with -wal and -shm.`);
+  if (!existsSync(layout.control)) throw new Error(`${layout.dir} is no data directory: restore all of it, without --org.`);
+  if (!notedOrganisations(layout.control).some((organisation) => organisation.id === id))
+    throw new Error(`There is no organisation ${id}.`);
+  const store = replicaStore(config);
+  const fetcher = new Fetcher(options);
+  const staged = `${path}.restored`;
+  try {
+    rmSync(staged, { force: true });
+    if (!(await fetcher.database(replicaName(layout, path), staged)))
+      throw new Error(`There is no replica of ${id} at ${shownUrl(config.url)}${atMs === undefined ? '' : ' of that time'}.`);
+    const uploads = await manifest(store, organisationManifest(id));
+    const files = store !== undefined && uploads !== undefined ? await fetchFiles(store, uploads, layout, atMs) : 0;
+    renameSync(staged, path);
+    syncPath(layout.organisations);
+    const own = await manifest(store, SERVICE_MANIFEST);
+    const seconds = (performance.now() - startedMs) / 1_000;
+    const upTo = completeUpTo(own?.service, atMs);
+    return { dataDir: layout.dir, organisations: 1, rows: fetcher.rows, files, missing: [], completeUpTo: upTo, seconds };
+  } finally {
+    rmSync(staged, { force: true });
+    fetcher.close();
+  }
+}

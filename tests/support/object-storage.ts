@@ -1,0 +1,38 @@
+/** An S3 server in a process of its own, over a folder: the stand-in for object storage. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import type { TestContext } from 'node:test';
+import { temporaryDir } from './temporary-dir.ts';
+
+export interface ObjectStorage {
+  readonly url: string;
+  /** The folder below which each object is a file, its name with `._S3rver_object` behind it. */
+  readonly folder: string;
+  /** What a program needs to write there. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** s3rver's own credentials. */
+const KEY = 'S3RVER';
+const BUCKET = 'replicas';
+
+const PROGRAM = `
+const S3rver = require(process.argv[1]);
+const server = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: process.argv[2], configureBuckets: [{ name: '${BUCKET}' }] });
+server.run().then(({ port }) => console.log(port));
+`;
+
+export async function startObjectStorage(t: TestContext): Promise<ObjectStorage> {
+  const s3rver = createRequire(import.meta.url).resolve('s3rver');
+  const folder = temporaryDir(t);
+  const child: ChildProcess = spawn(process.execPath, ['-e', PROGRAM, s3rver, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const [first] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+  const endpoint = `http://127.0.0.1:${Number(first.toString())}`;
+  return {
+    folder,
+    url: `s3://${BUCKET}/assistant`,
+    env: { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: KEY, AWS_SECRET_ACCESS_KEY: KEY },
+  };
+}
