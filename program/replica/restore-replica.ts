@@ -190,8 +190,9 @@ function notedOrganisations(control: string): { readonly id: string; readonly is
 }
 
 function completeUpTo(service: ReplicaManifest['service'], atMs: number | undefined): string | null {
-  if (atMs !== undefined) return new Date(atMs).toISOString();
-  return service === undefined ? null : new Date(service.at_ms - service.lag_max_s * 1_000).toISOString();
+  if (service === undefined) return null;
+  const knownMs = service.at_ms - service.lag_max_s * 1_000;
+  return new Date(Math.min(knownMs, atMs ?? knownMs)).toISOString();
 }
 
 /**
