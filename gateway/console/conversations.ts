@@ -1,6 +1,7 @@
 /** Console: what people and the assistant said, as it is stored: in placeholder form, never restored (CONSOLE-17, CONSOLE-18). */
 import { expireChange } from '../../actors/calls/invocation-step.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { conversationTitle } from '../../protocol/runtime/conversations.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { StoredMessage } from '../../storage/conversations/conversations.ts';
 import { type FeedbackRow, readFeedback } from '../../storage/conversations/feedback.ts';
@@ -47,6 +48,7 @@ function headToWire(head: ConversationHead) {
     device: shownDevice(head.deviceId),
     end_user_id: head.endUserId,
     external_user_id: head.externalUserId,
+    title: conversationTitle(head.firstWords),
     turn_state: head.turnState,
     messages: head.messages,
     created_at: timestamp(head.createdAtMs),

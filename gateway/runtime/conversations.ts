@@ -2,8 +2,7 @@
 
 import { holderOf, ownConversation } from '../../actors/people/ownership.ts';
 import { redactionOf } from '../../actors/people/redaction.ts';
-import { clipWhole } from '../../protocol/placeholder.ts';
-import { CONVERSATION_TITLE_MAX_CHARS, type ConversationsReply, conversationsQuery } from '../../protocol/runtime/conversations.ts';
+import { type ConversationsReply, conversationsQuery, conversationTitle } from '../../protocol/runtime/conversations.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { listOwnConversations, type OwnConversation } from '../../storage/conversations/own-conversations.ts';
 import { checkQuery } from '../http/query.ts';
@@ -15,10 +14,9 @@ import { callerOf, requireDevice } from './device.ts';
 /** The same as for pages of messages: each is read on the event loop, and nobody scrolls faster. */
 const PAGES_PER_MINUTE_PER_DEVICE = 600;
 
-/** The first line, cut where no placeholder stands, with the person's own data in it. */
+/** The title with the person's own data in it. */
 function titleOf(organisationId: string, conversation: OwnConversation, { storage }: Services): string {
-  const [line = ''] = conversation.firstWords.trim().split('\n', 1);
-  return redactionOf(storage, organisationId, conversation).restore(clipWhole(line.trim(), CONVERSATION_TITLE_MAX_CHARS));
+  return redactionOf(storage, organisationId, conversation).restore(conversationTitle(conversation.firstWords));
 }
 
 export const conversationsRoute = defineRoute({

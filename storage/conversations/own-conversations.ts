@@ -5,15 +5,16 @@ import { columns, integer, type RowOf, readIds, text } from '../sqlite/columns.t
 import type { Connection } from '../sqlite/connection.ts';
 import { placeIn } from './blocks.ts';
 
+/** SQL for the person's first message in placeholder form, beside a row of `conversations`; '' when it has no text. */
+export const FIRST_WORDS = `coalesce((SELECT b.body ->> '$.md' FROM turns t CROSS JOIN blocks b ON b.${placeIn('(t.id * 2)')}
+       WHERE t.conversation_id = conversations.id ORDER BY t.id, b.place LIMIT 1), '')`;
+
 const ownConversation = columns({
   id: text,
   /** Rows of placeholders it has. */
   placeholders: integer,
   /** The person's first message in placeholder form; '' when it has no text. */
-  firstWords: text.from(
-    `coalesce((SELECT b.body ->> '$.md' FROM turns t CROSS JOIN blocks b ON b.${placeIn('(t.id * 2)')}
-       WHERE t.conversation_id = conversations.id ORDER BY t.id, b.place LIMIT 1), '')`,
-  ),
+  firstWords: text.from(FIRST_WORDS),
   createdAtMs: integer,
   updatedAtMs: integer,
 });

@@ -5,6 +5,7 @@ import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts
 import type { Connection } from '../sqlite/connection.ts';
 import { afterPage, type PageKey, pageStart } from '../sqlite/page-key.ts';
 import { messageHead, messagesOf, numberOf, OF_TURNS, pageMessage, role, type StoredMessage, withinPage } from './conversations.ts';
+import { FIRST_WORDS } from './own-conversations.ts';
 import { ANSWER_OF_TURN } from './turns.ts';
 
 /** Rows read for one page of those that a filter keeps: some 20 ms. The app may have millions of others. */
@@ -30,6 +31,7 @@ const conversationHead = columns({
     `coalesce((SELECT ordinal FROM messages
        WHERE no = 2 * (SELECT max(turns.id) FROM turns WHERE conversation_id = conversations.id) + 1), 0)`,
   ),
+  firstWords: text.from(FIRST_WORDS),
   createdAtMs: integer,
 });
 

@@ -11,9 +11,9 @@ import { look } from './look.ts';
 /** Waits until the table shows exactly these conversations, in this order. */
 async function waitForRows(page: Page, ids: readonly string[]): Promise<void> {
   await page.waitForFunction((wanted) => {
-    const links = [...document.querySelectorAll('main tbody th a')].map(({ textContent }) => textContent?.trim());
+    const listed = [...document.querySelectorAll('main tbody th code')].map(({ textContent }) => textContent?.trim());
     const isCurrent = document.querySelector('main [aria-busy="true"]') === null;
-    return isCurrent && JSON.stringify(links) === JSON.stringify(wanted);
+    return isCurrent && JSON.stringify(listed) === JSON.stringify(wanted);
   }, ids);
 }
 

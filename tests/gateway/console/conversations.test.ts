@@ -54,6 +54,7 @@ test('CONSOLE-18: a row of GET /apps/:app/conversations, with the last four char
     device: 'beef',
     end_user_id: null,
     external_user_id: null,
+    title: 'How long?',
     turn_state: 'completed',
     messages: 2,
     created_at: new Date(START + 5).toISOString(),

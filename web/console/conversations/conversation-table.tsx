@@ -22,12 +22,13 @@ export function ConversationTable({ app, conversations }: { readonly app: string
           </tr>
         </thead>
         <tbody>
-          {conversations.map(({ id, turn_state: state, external_user_id: person, device, messages, channel, updated_at: at }) => (
+          {conversations.map(({ id, title, turn_state: state, external_user_id: person, device, messages, channel, updated_at: at }) => (
             <tr key={id}>
               <th scope="row">
-                <a class="mono" href={`${base}/${encodeURIComponent(id)}`}>
-                  {id}
+                <a class="clipped said-title" href={`${base}/${encodeURIComponent(id)}`}>
+                  {title === '' ? 'Without words' : title}
                 </a>
+                <code class="said-id">{id}</code>
               </th>
               <td>{state !== null && <span class={`chip ${signalOf(state)}`}>{state.replaceAll('_', ' ')}</span>}</td>
               <td>

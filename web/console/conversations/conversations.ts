@@ -6,6 +6,8 @@ export interface ConversationHead {
   readonly device: string | null;
   readonly end_user_id: string | null;
   readonly external_user_id: string | null;
+  /** The first line of what was said first; '' where that was no text. */
+  readonly title: string;
   readonly turn_state: string | null;
   readonly messages: number;
   readonly created_at: string;

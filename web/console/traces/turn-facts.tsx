@@ -58,7 +58,11 @@ export function TurnFacts({ app, turnId, linksBack = true }: TurnFactsProps) {
         {linksBack && <a href={there}>In its conversation</a>}
       </p>
       <BlocksSent blocks={blocks} />
-      {said !== null && <CopyButton text={askAgainCommand(location.origin, said)} label="Copy the question as curl" />}
+      {said !== null && (
+        <div class="row">
+          <CopyButton text={askAgainCommand(location.origin, said)} label="Copy the question as curl" />
+        </div>
+      )}
     </>
   );
 }
