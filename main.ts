@@ -21,7 +21,7 @@ import { type Keeper, keepReplica } from './program/replica/keeper.ts';
 import { loggedError } from './program/source-names.ts';
 import { supervise } from './program/workers/supervisor.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './program/workers/worker.ts';
-import { isRefusedByDisk } from './storage/sqlite/storage-error.ts';
+import { isNothingStored } from './storage/sqlite/storage-error.ts';
 import { watchLoad } from './watch/load-watch.ts';
 import { watchStalls } from './watch/stall-watch.ts';
 import { Starts } from './watch/starts.ts';
@@ -64,7 +64,7 @@ async function consolePath(services: Services): Promise<string> {
   try {
     return await issueConsoleLink(services);
   } catch (error) {
-    if (!isRefusedByDisk(error)) throw error;
+    if (!isNothingStored(error)) throw error;
     return '/console';
   }
 }

@@ -8,7 +8,7 @@
  */
 import type { Logger } from 'pino';
 import { organisationIds } from '../storage/organisations/organisations.ts';
-import { isRefusedByDisk, isSealed, isUnavailable } from '../storage/sqlite/storage-error.ts';
+import { isNothingStored, isSealed, isUnavailable } from '../storage/sqlite/storage-error.ts';
 import type { Storage } from '../storage/storage.ts';
 
 export interface EachServices {
@@ -21,7 +21,7 @@ type Outcome = 'done' | 'skipped' | 'failed';
 
 function outcomeOf({ storage, log }: EachServices, organisationId: string, what: string, error: unknown): Outcome {
   if (isSealed(error)) return 'skipped';
-  if (isUnavailable(error) || isRefusedByDisk(error)) return 'failed';
+  if (isUnavailable(error) || isNothingStored(error)) return 'failed';
   const file = storage.layout.organisation(organisationId);
   const text = `${what} failed for one organisation; the others are served. If its file is damaged: docs/backups.md`;
   log.error({ err: error, organisation_id: organisationId, file }, text);

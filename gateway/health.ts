@@ -48,7 +48,7 @@ function isOperator({ header, address }: Asker, services: Services, buckets: Rat
 
 /**
  * Whether a load balancer should send requests here: 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503
- * while draining. Says when the address guard is open to private addresses, so that nobody runs it so unknowingly. With the operator's
+ * while draining, and once another host took the cell over. Says when the address guard is open to private addresses, so that nobody runs it so unknowingly. With the operator's
  * bearer it names the organisations, cells and files concerned.
  */
 function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
@@ -63,7 +63,9 @@ function readiness(asker: Asker, services: Services, buckets: RateBuckets): Repl
   const knowsAll = isOperator(asker, services, buckets);
   const conditions = knowsAll ? held : held.filter(({ name }) => !FOR_OPERATORS.has(name));
   if (conditions.length === 0) return json({ status: 'ready', ...open });
-  return json({ status: 'degraded', ...open, conditions: shownConditions(conditions, knowsAll) });
+  const shown = shownConditions(conditions, knowsAll);
+  if (storage.conditions.holds('fenced')) return json({ status: 'fenced', ...open, conditions: shown }, 503);
+  return json({ status: 'degraded', ...open, conditions: shown });
 }
 
 /** `buckets` count the wrong bearers of /readyz. */

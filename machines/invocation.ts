@@ -2,15 +2,15 @@
  * The life of one action call of the model (CONFIRM-5 to CONFIRM-18). Owns who may still
  * answer it and what a late, repeated or unconfirmed answer counts as. It does not run anything and keeps no result.
  *
- * | state \ event    | dispatch                     | confirm   | decline  | expire ³  | edit.begin       | edit.accept   | edit.reject      | result.received                     | execution.started | execution.settled  | process.lost  |
- * |------------------|------------------------------|-----------|----------|-----------|------------------|---------------|------------------|-------------------------------------|-------------------|--------------------|---------------|
- * | requested        | dispatched / pending.clean ¹ | ignored   | ignored  | ignored   | ignored          | ignored       | ignored          | ignored                             | executing ²       | ignored            | ignored       |
- * | dispatched       | ignored                      | ignored   | ignored  | timed_out | ignored          | ignored       | ignored          | succeeded / failed / timed_out / declined | ignored     | ignored            | ignored       |
- * | pending.clean    | ignored                      | confirmed | declined | expired   | pending.editing  | ignored       | ignored          | confirmed / succeeded / declined / failed ⁴ | ignored   | ignored            | ignored       |
- * | pending.editing  | ignored                      | refused   | declined | expired   | ignored          | pending.clean | pending.rejected | declined / failed ⁵                 | ignored           | ignored            | pending.clean |
- * | pending.rejected | ignored                      | refused   | declined | expired   | pending.editing  | ignored       | ignored          | declined / failed ⁵                 | ignored           | ignored            | ignored       |
- * | confirmed        | ignored                      | ignored   | ignored  | expired   | ignored          | ignored       | ignored          | stays / succeeded / declined / failed ⁶ | executing ²   | ignored            | ignored       |
- * | executing        | ignored                      | ignored   | ignored  | ignored   | ignored          | ignored       | ignored          | ignored                             | ignored           | succeeded / failed / unknown | unknown |
+ * | state \ event    | dispatch                     | confirm   | decline  | expire ³  | edit.begin       | edit.accept   | edit.reject      | result.received                     | execution.started | execution.settled  | process.lost  | answer.lost |
+ * |------------------|------------------------------|-----------|----------|-----------|------------------|---------------|------------------|-------------------------------------|-------------------|--------------------|---------------|-------------|
+ * | requested        | dispatched / pending.clean ¹ | ignored   | ignored  | ignored   | ignored          | ignored       | ignored          | ignored                             | executing ²       | ignored            | ignored       | ignored     |
+ * | dispatched       | ignored                      | ignored   | ignored  | timed_out | ignored          | ignored       | ignored          | succeeded / failed / timed_out / declined | ignored     | ignored            | ignored       | ignored     |
+ * | pending.clean    | ignored                      | confirmed | declined | expired   | pending.editing  | ignored       | ignored          | confirmed / succeeded / declined / failed ⁴ | ignored   | ignored            | ignored       | unknown     |
+ * | pending.editing  | ignored                      | refused   | declined | expired   | ignored          | pending.clean | pending.rejected | declined / failed ⁵                 | ignored           | ignored            | pending.clean | unknown     |
+ * | pending.rejected | ignored                      | refused   | declined | expired   | pending.editing  | ignored       | ignored          | declined / failed ⁵                 | ignored           | ignored            | ignored       | unknown     |
+ * | confirmed        | ignored                      | ignored   | ignored  | expired   | ignored          | ignored       | ignored          | stays / succeeded / declined / failed ⁶ | executing ²   | ignored            | ignored       | ignored     |
+ * | executing        | ignored                      | ignored   | ignored  | ignored   | ignored          | ignored       | ignored          | ignored                             | ignored           | succeeded / failed / unknown | unknown | ignored     |
  *
  * declined, expired, succeeded, failed, timed_out, unknown: everything is ignored, the recorded answer stands.
  * A call that was sent, and whose outcome cannot be determined, settles as unknown.
@@ -60,7 +60,9 @@ export type InvocationEvent =
     }
   | { readonly type: 'execution.started' }
   | { readonly type: 'execution.settled'; readonly outcome: ExecutionOutcome }
-  | { readonly type: 'process.lost' };
+  | { readonly type: 'process.lost' }
+  /** The rows come from a replica that may lack a person's answer, or that the call was made (REPLICA-9). */
+  | { readonly type: 'answer.lost' };
 
 const definition = setup({
   types: {
@@ -134,6 +136,7 @@ export const invocation = definition.createMachine({
       initial: 'clean',
       on: {
         decline: 'declined',
+        'answer.lost': 'unknown',
         expire: { guard: 'isDue', target: 'expired' },
         'result.received': [{ guard: 'isOk', target: 'declined' }, { guard: 'isDeclined', target: 'declined' }, { target: 'failed' }],
       },

@@ -38,7 +38,8 @@ import { createConditions } from '../storage/health/conditions.ts';
 import { readEmbeddingModel } from '../storage/knowledge/embedding-model.ts';
 import { watchReplica } from '../storage/replica/replica-watch.ts';
 import { lockDataDir, withStartLock } from '../storage/sqlite/lock.ts';
-import { isRefusedByDisk, isUnavailable } from '../storage/sqlite/storage-error.ts';
+import { isNothingStored, isUnavailable } from '../storage/sqlite/storage-error.ts';
+import { WriteLease } from '../storage/sqlite/write-lease.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
 import type { ComposedNode } from './composed-node.ts';
 import type { Config } from './config.ts';
@@ -61,9 +62,10 @@ function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, 
   const conditions = createConditions(log, Date.now);
   const lock = lockDataDir(dataDir, shared ? 'shared' : 'alone');
   const replicated = replica !== undefined;
-  const options = { dataDir, masterKey, shared, replicated, vectors: embeddings !== undefined, conditions, onFatal: fatal };
+  const lease = cluster?.cell && new WriteLease();
+  const options = { dataDir, masterKey, shared, replicated, lease, vectors: embeddings !== undefined, conditions, onFatal: fatal };
   // One of several nodes uses files under the name by which the others know whether it lives.
-  return { lock, storage: openStorage(cluster === undefined ? options : { ...options, process: mintNodeId(cluster.nodeId) }) };
+  return { lock, lease, storage: openStorage(cluster === undefined ? options : { ...options, process: mintNodeId(cluster.nodeId) }) };
 }
 
 async function openBilling(config: Config, storage: Storage, log: Logger, others: Announcer): Promise<Billing> {
@@ -118,17 +120,18 @@ export async function compose(config: Config, log: Logger, drain: () => void): P
   process.umask(0o077);
   prepareDataDir(config.dataDir);
   refuseCutOffRestore(config.dataDir);
+  if (!isLimitedBySystem) log.warn(PARSERS_WITHOUT_LIMITS);
   const work = () => composeAlone(config, log, drain);
   // Secrets of a first start are minted once, however many nodes start together.
   return config.cluster === undefined ? work() : withStartLock(config.dataDir, work);
 }
 
 async function composeAlone(config: Config, log: Logger, drain: () => void) {
-  if (!isLimitedBySystem) log.warn(PARSERS_WITHOUT_LIMITS);
-  const { lock, storage } = openData(config, log);
+  const { lock, lease, storage } = openData(config, log);
   const nowMs = Date.now;
   const startedAtMs = nowMs();
-  const cluster = config.cluster && (await join({ config: config.cluster, dataDir: config.dataDir, storage, log, nowMs }));
+  const { dataDir, replica: replicated } = config;
+  const cluster = config.cluster && (await join({ config: config.cluster, replica: replicated, dataDir, storage, lease, log, nowMs }));
   const composed = cluster ?? standAlone(createNode({ id: 'node~alone', name: 'node', cell: null, startedAtMs }));
   const { node, others, leases } = composed;
   const deadlines = createDeadlines({ storage, log, nowMs, others });
@@ -154,7 +157,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const pairings = new Pairings({ storage, actors, others, log, nowMs });
   const cell = config.cluster?.cell;
   const open = cluster && cell && (await openCells({ config: cell, node: cluster, storage, log, nowMs, takeUp: upkeep.lookThrough }));
-  const replica = config.replica && watchReplica({ storage, lagMaxS: config.replica.lagMaxS, nowMs });
+  const replica = replicated && watchReplica({ storage, lagMaxS: replicated.lagMaxS, nowMs });
   const { id } = node.get().context;
   const census = { actors: () => [...actors.actors(id), ...setup.sessions.actors(id)], drain, node };
   return {
@@ -172,9 +175,11 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
     },
     /** Called once the process listens: begins the work in the background, which no request waits for. */
     begin(): void {
-      upkeep.begin();
-      traces.begin();
-      sweep = startUploadSweep({ storage, log, others }, startedAtMs);
+      composed.whenHeld(() => {
+        upkeep.begin();
+        traces.begin();
+        sweep = startUploadSweep({ storage, log, others }, startedAtMs);
+      });
     },
     /** Called after the last turn. Background work is resumed at the next start, or by another node. */
     async close(): Promise<void> {
@@ -222,7 +227,7 @@ async function tryDemo(writes: Parameters<typeof prepareDemo>[0], log: Logger): 
   try {
     return await prepareDemo(writes);
   } catch (error) {
-    if (!isRefusedByDisk(error) && !isUnavailable(error)) throw error;
+    if (!isNothingStored(error) && !isUnavailable(error)) throw error;
     log.error({ err: error }, 'creating the demo app failed: the next start tries again');
     return undefined;
   }

@@ -21,5 +21,7 @@ export interface ComposedNode {
   host(services: Omit<TurnOptions, 'ownership'>): TurnHost;
   chores(services: Omit<ChoreServices, 'members'>): Chores;
   view(census: CensusServices): ClusterView;
+  /** Calls back once this process may write: at once, but in a cell that another host may have taken over (CELL-17). */
+  whenHeld(begin: () => void): void;
   close(): Promise<void>;
 }

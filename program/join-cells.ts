@@ -8,11 +8,9 @@ import { forEachOrganisation } from '../actors/for-each-organisation.ts';
 import { createMoveFiles } from '../storage/moving/move-files.ts';
 import { goneMoveId, listStranded } from '../storage/moving/moves.ts';
 import type { Storage } from '../storage/storage.ts';
+import { REDIS_WAIT_MS, whenUp } from './cell-fence.ts';
 import type { CellConfig } from './config.ts';
 import type { ClusterNode } from './join-cluster.ts';
-
-/** How long a start waits for the map: Redis may be away. */
-const FIRST_MAP_MS = 2_000;
 
 export interface OpenCell {
   readonly cells: Cells;
@@ -32,11 +30,8 @@ export interface CellOptions {
 
 /** Before it serves, a cell that was down receives the current placements; without Redis it uses those it knew. */
 async function hearOfPlacements({ map }: Cells, redis: ClusterNode['redis']): Promise<void> {
-  const up = new Promise<void>((resolve) => {
-    if (redis.up) resolve();
-    else redis.onUp(resolve);
-  });
-  await Promise.race([up.then(() => map.sync()), pause(FIRST_MAP_MS, undefined, { ref: false })]);
+  await whenUp(redis);
+  if (redis.up) await Promise.race([map.sync(), pause(REDIS_WAIT_MS, undefined, { ref: false })]);
 }
 
 /** A cell restored from a backup may have files of organisations that moved away since: these must not take writes again. */
@@ -54,7 +49,8 @@ async function sealStranded(self: string, storage: Storage, log: Logger, nowMs: 
 }
 
 export async function openCell({ config, node, storage, log, nowMs, takeUp }: CellOptions): Promise<OpenCell> {
-  const { members, redis } = node;
+  const { members, redis, fence } = node;
+  if (fence === undefined) throw new Error('a cell has a fence');
   const { self } = members;
   const strand = () => sealStranded(config.id, storage, log, nowMs());
   const onPlaced = () => {
@@ -62,9 +58,17 @@ export async function openCell({ config, node, storage, log, nowMs, takeUp }: Ce
       log.error({ err: error }, 'sealing organisations that live on another cell failed: the next start tries again'),
     );
   };
-  const cells = createCells({ self: config, storage, redis, log, nowMs, onPlaced });
+  const cells = createCells({
+    self: { ...config, term: fence.own.term, replica: fence.replica },
+    mayPublish: () => fence.holds,
+    storage,
+    redis,
+    log,
+    nowMs,
+    onPlaced,
+  });
   await hearOfPlacements(cells, redis);
-  await strand();
+  if (fence.holds) await strand();
   const files = createMoveFiles(storage.layout);
   const placed = (organisationId: string) => void cells.map.publish(organisationId);
   const goOn = (organisationId: string) => {
@@ -95,8 +99,10 @@ export async function openCell({ config, node, storage, log, nowMs, takeUp }: Ce
     },
   });
   // Deletes what was called off, in the background.
-  void arriving.resume();
-  leaving.watch();
+  fence.whenHeld(() => {
+    void arriving.resume();
+    leaving.watch();
+  });
   return {
     cells,
     moves: { leaving, arriving },

@@ -14,19 +14,26 @@ import { PlacedTurns } from '../actors/cluster/remote/placed-turns.ts';
 import { createNode, type NodeContext, type NodeStore } from '../actors/node.ts';
 import type { Ownership } from '../actors/turns/epoch.ts';
 import { LocalTurns } from '../actors/turns/local-turns.ts';
+import type { WriteLease } from '../storage/sqlite/write-lease.ts';
 import type { Storage } from '../storage/storage.ts';
+import { type CellFence, openFence } from './cell-fence.ts';
 import type { ComposedNode } from './composed-node.ts';
-import type { ClusterConfig } from './config.ts';
+import type { ClusterConfig, ReplicaConfig } from './config.ts';
 
 /** This process as a node among others. */
 export interface ClusterNode extends ComposedNode {
   readonly members: Members;
   readonly questions: NodeQuestions;
   readonly redis: RedisConnection;
+  /** Undefined outside a cell. */
+  readonly fence: CellFence | undefined;
 }
 
 export interface JoinOptions {
   readonly config: ClusterConfig;
+  readonly replica: ReplicaConfig | undefined;
+  /** A cell's: its writes wait for it. */
+  readonly lease: WriteLease | undefined;
   readonly dataDir: string;
   /** Its storage uses organisations' files under this node's id. */
   readonly storage: Storage;
@@ -56,8 +63,8 @@ function watchRedis(node: NodeStore, { conditions }: Storage): () => void {
   };
 }
 
-/** @throws Error when DATA_DIR is too long for the sockets of nodes. Does not wait for a Redis that is away. */
-export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOptions): Promise<ClusterNode> {
+/** @throws Error when DATA_DIR is too long for the sockets of nodes, or another cell's. Does not wait for a Redis that is away. */
+export async function joinCell({ config, replica, dataDir, storage, lease, log, nowMs }: JoinOptions): Promise<ClusterNode> {
   const { redisUrl, nodeId } = config;
   const cell = config.cell?.id ?? null;
   const self = storage.process;
@@ -83,8 +90,11 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
     isLost: (process) => members.liveness(process) !== 'alive',
     mayTake: ({ owner }) => owner === '' || members.liveness(owner) !== 'alive',
   };
+  const fence = config.cell && lease && (await openFence({ config: config.cell, replica, redis, storage, lease, log }));
   return {
     node,
+    fence,
+    whenHeld: (begin) => (fence === undefined ? begin() : fence.whenHeld(begin)),
     others: bus,
     members,
     questions,
@@ -96,6 +106,7 @@ export async function joinCell({ config, dataDir, storage, log, nowMs }: JoinOpt
     chores: (services) => createChores({ ...services, members }),
     view: (census) => cellView({ members, questions }, census),
     async close() {
+      fence?.close();
       stopWatching();
       stopWatchingRedis();
       questions.close();

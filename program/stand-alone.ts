@@ -20,6 +20,7 @@ export function standAlone(node: NodeStore): ComposedNode {
     host: (services) => new LocalTurns({ ...services, ownership: soleOwner() }),
     chores: () => noChores,
     view: soleView,
+    whenHeld: (begin) => begin(),
     async close() {},
   };
 }

@@ -16,6 +16,7 @@ import { openVault, type Vault } from './secrets/vault.ts';
 import type { Connection } from './sqlite/connection.ts';
 import { requireVectors } from './sqlite/database.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from './sqlite/storage-error.ts';
+import type { WriteLease } from './sqlite/write-lease.ts';
 import { createWriter, type Writer } from './sqlite/writer.ts';
 import type { transactions } from './transactions.ts';
 
@@ -86,6 +87,8 @@ export interface StorageOptions {
   readonly shared?: boolean;
   /** Another program replicates the files, and makes their checkpoints (REPLICA-3). */
   readonly replicated?: boolean;
+  /** Writes are made while it holds only (CELL-17); absent: always. */
+  readonly lease?: WriteLease | undefined;
   /** Read connections kept open; default 512. */
   readonly openOrganisationsMax?: number;
   /** Names this process for other processes of the directory; absent: it is minted. */
@@ -221,6 +224,7 @@ export function openStorage(options: StorageOptions): Storage {
     registryUrl: new URL('./transactions.js', import.meta.url),
     onFatal: options.onFatal,
     replicated: options.replicated ?? false,
+    lease: options.lease,
   });
   const noteUse = (organisationId: string, usedBy: string) => writer.write(layout.control, 'beginUse', { organisationId, usedBy });
   const files = new OrganisationFiles({

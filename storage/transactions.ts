@@ -18,6 +18,7 @@ import * as embeddingModel from './knowledge/embedding-model.ts';
 import * as knowledge from './knowledge/knowledge.ts';
 import * as knowledgeVectors from './knowledge/knowledge-vectors.ts';
 import * as arrivals from './moving/arrivals.ts';
+import * as cellTerm from './moving/cell-term.ts';
 import * as cells from './moving/cells.ts';
 import { keepMovingRowsStill } from './moving/control-rows.ts';
 import * as moves from './moving/moves.ts';
@@ -58,6 +59,7 @@ export const transactions = {
   ...installation.transactions,
   ...organisations.transactions,
   ...organisationUses.transactions,
+  ...cellTerm.transactions,
   ...cells.transactions,
   ...placements.transactions,
   ...moves.transactions,

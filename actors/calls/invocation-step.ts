@@ -94,8 +94,9 @@ export function answerOf({ state, confirmedAtMs }: Pick<InvocationRow, 'state' |
     case 'confirmed':
     case 'executing':
     case 'succeeded':
-    case 'unknown':
       return 'confirmed';
+    // Its rows are restored, and lack whether anybody has: nobody can any more.
+    case 'unknown':
     case 'expired':
       return 'expired';
     default:
@@ -148,6 +149,14 @@ export function rejectEdit(row: InvocationRow): InvocationChange {
 /** The change of a call whose process ended while it ran or was being edited: it becomes `unknown`, or its card can be answered again. Null for others. */
 export function lostChange(row: InvocationRow): InvocationChange | null {
   return change(row, { type: 'process.lost' }, NOTHING_SAID);
+}
+
+/**
+ * The change of a call whose rows may lack that a person answered, or that the server has run it: nobody is asked again, and nothing is
+ * sent again. Null for others, and for a recorded confirmation that is the client's to run.
+ */
+export function answerLostChange(row: InvocationRow): InvocationChange | null {
+  return changeBy(row, [{ type: 'answer.lost' }, { type: 'execution.started' }, { type: 'process.lost' }], NOTHING_SAID);
 }
 
 /** The server has run a call. Null when it was not running. */

@@ -7,15 +7,29 @@ import type { Logger } from 'pino';
 import * as v from 'valibot';
 import { CELLS_MAX, type CellRecord, listCells } from '../../storage/moving/cells.ts';
 import { type KnownPlacement, listPlacementsOn, PLACEMENTS_PER_WRITE_MAX, readPlacement } from '../../storage/moving/placements.ts';
+import type { Vault } from '../../storage/secrets/vault.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { RedisConnection } from '../cluster/bus/redis-connection.ts';
 
 /** What the map needs of a connection to Redis; its commands reject at once while Redis is away. */
 export type MapRedis = Pick<RedisConnection, 'up' | 'hashSet' | 'hashGetAll' | 'onUp'>;
 
+/** What a cell says of itself. */
+export interface CellSelf {
+  /** CELL_ID and CELL_URL. */
+  readonly id: string;
+  readonly url: string;
+  /** Rises when another host takes the cell over (CELL-16). */
+  readonly term: number;
+  /** The address of its replica; undefined: it has none. */
+  readonly replica?: string | undefined;
+}
+
 export interface CellMapOptions {
   readonly redis: MapRedis;
-  readonly self: { readonly id: string; readonly url: string };
+  readonly self: CellSelf;
+  /** Whether this process may say where the cell is. */
+  mayPublish(): boolean;
   readonly storage: Pick<Storage, 'control' | 'vault' | 'writeControl'>;
   readonly log: Logger;
   nowMs(): number;
@@ -45,7 +59,13 @@ const NOTED_EVERY_MS = 30_000;
 const NAMES_KEPT_MS = 30 * 24 * 3_600_000;
 const FORGET_EVERY_MS = 24 * 3_600_000;
 
-const cellSchema = v.object({ url: v.pipe(v.string(), v.url()), seen_at_ms: v.number() });
+const cellSchema = v.object({
+  url: v.pipe(v.string(), v.url()),
+  seen_at_ms: v.number(),
+  term: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  replica: v.optional(v.string()),
+});
+export type CellEntry = v.InferOutput<typeof cellSchema>;
 const placementSchema = v.object({ cell: v.string(), version: v.pipe(v.number(), v.integer(), v.minValue(0)) });
 
 class RedisCellMap implements CellMap {
@@ -97,14 +117,15 @@ class RedisCellMap implements CellMap {
   async #noteHere(): Promise<void> {
     const { storage, self, log, nowMs } = this.#options;
     try {
-      await storage.writeControl('seeCells', { cells: [{ cell: self.id, url: self.url, seenAtMs: nowMs() }] });
+      const { id: cell, url, term } = self;
+      await storage.writeControl('seeCells', { cells: [{ cell, url, seenAtMs: nowMs(), term }] });
     } catch (error) {
       log.warn({ err: error }, 'recording this cell in its control file failed: cells are listed without it while Redis is away');
     }
   }
 
   async #attempt(work: () => Promise<void>): Promise<void> {
-    if (this.#closed || !this.#options.redis.up) return;
+    if (this.#closed || !this.#options.redis.up || !this.#options.mayPublish()) return;
     try {
       await work();
       this.#failing = false;
@@ -130,7 +151,9 @@ class RedisCellMap implements CellMap {
 
   async #meet(): Promise<void> {
     const { redis, self, nowMs } = this.#options;
-    await redis.hashSet(CELLS_KEY, { [self.id]: this.#seal(`cells ${self.id}`, { url: self.url, seen_at_ms: nowMs() }) });
+    const { id, url, term, replica } = self;
+    const entry: CellEntry = { url, seen_at_ms: nowMs(), term, ...(replica !== undefined && { replica }) };
+    await redis.hashSet(CELLS_KEY, { [id]: this.#seal(cellPurpose(id), entry) });
     await this.#takeOverCells();
   }
 
@@ -148,12 +171,12 @@ class RedisCellMap implements CellMap {
     const known = new Map(listCells(storage.control).map((record) => [record.cell, record]));
     const news: CellRecord[] = [];
     for (const [cell, value] of await redis.hashGetAll(CELLS_KEY)) {
-      const said = v.safeParse(cellSchema, this.#open(`cells ${cell}`, value));
-      if (!said.success) continue;
-      const { url, seen_at_ms: seenAtMs } = said.output;
+      const said = openCellEntry(storage.vault, cell, value);
+      if (said === undefined) continue;
+      const { url, seen_at_ms: seenAtMs, term } = said;
       const before = known.get(cell);
-      const isNews = before === undefined || before.url !== url || seenAtMs - before.seenAtMs >= NOTED_EVERY_MS;
-      if (isNews && (before !== undefined || known.size + news.length < CELLS_MAX)) news.push({ cell, url, seenAtMs });
+      const isNews = before === undefined || before.url !== url || before.term < term || seenAtMs - before.seenAtMs >= NOTED_EVERY_MS;
+      if (isNews && (before !== undefined || known.size + news.length < CELLS_MAX)) news.push({ cell, url, seenAtMs, term });
     }
     if (news.length > 0) await storage.writeControl('seeCells', { cells: news });
   }
@@ -203,14 +226,37 @@ class RedisCellMap implements CellMap {
     return this.#options.storage.vault.seal(`cell map ${purpose}`, Buffer.from(JSON.stringify(value))).toString('base64url');
   }
 
-  /** Undefined for what no cell with this master key wrote. */
   #open(purpose: string, sealed: string): unknown {
-    try {
-      return JSON.parse(this.#options.storage.vault.open(`cell map ${purpose}`, Buffer.from(sealed, 'base64url')).toString('utf8'));
-    } catch {
-      return undefined;
-    }
+    return opened(this.#options.storage.vault, purpose, sealed);
   }
+}
+
+function cellPurpose(cell: string): string {
+  return `cells ${cell}`;
+}
+
+/** Undefined for what no cell with this master key wrote. */
+function opened(vault: Pick<Vault, 'open'>, purpose: string, sealed: string): unknown {
+  try {
+    return JSON.parse(vault.open(`cell map ${purpose}`, Buffer.from(sealed, 'base64url')).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function openCellEntry(vault: Pick<Vault, 'open'>, cell: string, sealed: string): CellEntry | undefined {
+  const said = v.safeParse(cellSchema, opened(vault, cellPurpose(cell), sealed));
+  return said.success ? said.output : undefined;
+}
+
+/** What the map in Redis says of a cell; undefined: nothing. @throws while Redis is away */
+export async function readCellEntry(
+  redis: Pick<RedisConnection, 'hashGet'>,
+  vault: Pick<Vault, 'open'>,
+  cell: string,
+): Promise<CellEntry | undefined> {
+  const sealed = await redis.hashGet(CELLS_KEY, cell);
+  return sealed === undefined ? undefined : openCellEntry(vault, cell, sealed);
 }
 
 /** Starts to keep the map up to date, until `close`. */

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Storage } from '../../storage/storage.ts';
 import { type CellClient, createCellClient } from './cell-client.ts';
-import { type CellMap, createCellMap, type MapRedis } from './cell-map.ts';
+import { type CellMap, type CellSelf, createCellMap, type MapRedis } from './cell-map.ts';
 import { type CellDirectory, createCellDirectory } from './directory.ts';
 
 export interface Cells {
@@ -14,8 +14,9 @@ export interface Cells {
 }
 
 export interface CellsOptions {
-  /** CELL_ID and CELL_URL. */
-  readonly self: { readonly id: string; readonly url: string };
+  readonly self: CellSelf;
+  /** Whether this process may say where the cell is: not once another host took it over. */
+  mayPublish(): boolean;
   readonly storage: Storage;
   /** A connection that this one may send commands on; closing it is the caller's. */
   readonly redis: MapRedis;
@@ -25,10 +26,10 @@ export interface CellsOptions {
   readonly onPlaced?: (organisationIds: readonly string[]) => void;
 }
 
-export function createCells({ self, storage, redis, log, nowMs, onPlaced }: CellsOptions): Cells {
+export function createCells({ self, mayPublish, storage, redis, log, nowMs, onPlaced }: CellsOptions): Cells {
   const client = createCellClient({ vault: storage.vault, control: storage.control });
   const directory = createCellDirectory({ self: self.id, storage, client, nowMs });
-  const map = createCellMap({ redis, self, storage, log, nowMs, ...(onPlaced === undefined ? {} : { onPlaced }) });
+  const map = createCellMap({ redis, self, mayPublish, storage, log, nowMs, ...(onPlaced === undefined ? {} : { onPlaced }) });
   return {
     self,
     directory,

@@ -33,6 +33,7 @@ export const listCellsRoute = defineRoute({
       return {
         cell: record.cell,
         url: record.url,
+        term: record.term,
         is_this: record.cell === cells.self.id,
         seen_at: timestamp(record.seenAtMs),
         // Those that were ever moved; the others live where they were made.

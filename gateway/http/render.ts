@@ -1,7 +1,7 @@
 /** From what a route answered or threw to what goes out: the one place that renders replies, refusals and bugs. */
 import type { Logger } from 'pino';
 import { errorBody, Refusal } from '../../protocol/errors.ts';
-import { isRefusedByDisk, isUnavailable, StorageError } from '../../storage/sqlite/storage-error.ts';
+import { isFenced, isRefusedByDisk, isUnavailable, StorageError } from '../../storage/sqlite/storage-error.ts';
 import type { Reply } from '../route.ts';
 import type { Exchange, Headers } from './exchange.ts';
 
@@ -18,6 +18,9 @@ const SEALED_RETRY_AFTER_S = 2;
 
 /** A person has to put the file back; it is looked for every second. */
 const UNAVAILABLE_RETRY_AFTER_S = 30;
+/** The other host has the cell's address by then, or this one has proved that there is none. */
+const FENCED_RETRY_AFTER_S = 5;
+const FENCED = 'Another host may serve in place of this one, which stores nothing. Send the request again: it goes to the other one.';
 /** A person has to make room, and it is noticed in seconds. */
 const STORAGE_RETRY_AFTER_S = 5;
 
@@ -48,13 +51,14 @@ export function sendRefusal(exchange: Exchange, refusal: Refusal, more: Headers 
   exchange.respond(refusal.status, { ...JSON_HEADERS, ...more, ...retry }, JSON.stringify(errorBody(refusal)));
 }
 
-/** The refusal for a fault of the disk or of an organisation's file; undefined when the error is another one. */
+/** The refusal for a fault of the disk or of an organisation's file, or of a host that was replaced; undefined when the error is another one. */
 function refusalOfMedium(error: unknown, exchange: Exchange): Refusal | undefined {
   if (isUnavailable(error)) {
     const file = exchange.interface === 'console' ? ` ${(error as Error).message}` : '';
     const message = `The organisation's data is not there at the moment. Nothing of it was changed. Send the request again later.${file}`;
     return new Refusal('organisation_unavailable', message, { retryAfterS: UNAVAILABLE_RETRY_AFTER_S });
   }
+  if (isFenced(error)) return new Refusal('storage_unavailable', FENCED, { retryAfterS: FENCED_RETRY_AFTER_S });
   if (!isRefusedByDisk(error)) return undefined;
   const message = 'The service can store nothing at the moment. What is stored can be read. Send the request again later.';
   return new Refusal('storage_unavailable', message, { retryAfterS: STORAGE_RETRY_AFTER_S });

@@ -81,6 +81,7 @@ export const INVOCATION_EVENTS: ByType<InvocationEvent> = {
   'execution.started': [{ type: 'execution.started' }],
   'execution.settled': (['succeeded', 'failed', 'unknown'] as const).map((outcome) => ({ type: 'execution.settled', outcome })),
   'process.lost': [{ type: 'process.lost' }],
+  'answer.lost': [{ type: 'answer.lost' }],
 };
 
 export const CLAUDE: AgentIdentity = { tool: 'claude_code', model: 'opus', os: 'linux' };

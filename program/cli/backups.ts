@@ -1,18 +1,10 @@
 /** Commands: backup of the data directory while the service runs, and restore (docs/backups.md). */
-import { backUp, type ProgressLog } from '../../storage/backup/backup.ts';
+import { backUp } from '../../storage/backup/backup.ts';
 import { restore } from '../../storage/backup/restore.ts';
-import { restoreOrganisation, restoreReplica } from '../replica/restore-replica.ts';
 import type { Call, Command } from './command.ts';
+import { progress } from './progress.ts';
+import { restoreFromReplica } from './replicas.ts';
 import { WrongUsage } from './surroundings.ts';
-
-/** Progress messages for the person who waits. */
-function progress({ note }: Call): ProgressLog {
-  const told = (facts: object, text: string) => {
-    const details = Object.entries(facts).map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : value}`);
-    note(details.length === 0 ? text : `${text} (${details.join('; ')})`);
-  };
-  return { info: told, warn: (facts, text) => told(facts, `Warning: ${text}`) };
-}
 
 interface Amounts {
   readonly organisations: number;
@@ -43,32 +35,6 @@ async function makeBackup(call: Call): Promise<void> {
       master_key_included: masterKeyIncluded,
     },
     `${target} holds ${amounts(amount)}.${key}`,
-  );
-}
-
-/** A moment as `--at` gives it: RFC 3339, of the past. @throws WrongUsage */
-function momentOf(call: Call): number | undefined {
-  const at = call.option('at');
-  if (at === undefined) return undefined;
-  const atMs = /^\d{4}-\d\d-\d\dT[0-9:.]{5,15}(?:Z|[+-]\d\d:\d\d)$/.test(at) ? Date.parse(at) : Number.NaN;
-  if (Number.isNaN(atMs) || atMs > call.nowMs()) throw new WrongUsage('--at takes a time of the past, such as 2026-11-23T17:00:00Z.');
-  return atMs;
-}
-
-async function restoreFromReplica(call: Call, url: string): Promise<void> {
-  const { dataDir, masterKey, replica } = call.config({ REPLICA_URL: url });
-  if (replica === undefined) throw new WrongUsage('--from takes the address of a replica, such as s3://bucket/prefix.');
-  const options = { config: replica, dataDir, masterKey, atMs: momentOf(call), log: progress(call) };
-  const id = call.option('org');
-  const report = id === undefined ? await restoreReplica(options) : await restoreOrganisation(options, id);
-  const { organisations, rows, files, missing, completeUpTo, seconds } = report;
-  const upTo = completeUpTo === null ? 'The replica does not say up to when.' : `It is complete up to ${completeUpTo}.`;
-  const lacking =
-    missing.length === 0 ? '' : `\nNot in the replica: ${missing.join(', ')}. See "A file is missing or damaged" in docs/backups.md.`;
-  const what = id === undefined ? report.dataDir : `${report.dataDir}, organisation ${id}`;
-  call.answer(
-    { data_dir: report.dataDir, organisations, rows, files, missing, complete_up_to: completeUpTo, seconds },
-    `${what}: ${organisations} restored with ${rows.toLocaleString('en')} rows and ${files} files, in ${seconds.toFixed(1)} s. ${upTo}${lacking}`,
   );
 }
 

@@ -5,6 +5,7 @@ import { diagramCommand } from './diagram.ts';
 import { moveCommand } from './move.ts';
 import { actorsCommand, drainCommand, nodesCommand } from './nodes.ts';
 import { replayCommand } from './replay.ts';
+import { cellCommand } from './replicas.ts';
 import { WrongUsage } from './surroundings.ts';
 import { tokenCommand } from './token.ts';
 import { watchCommand } from './watch.ts';
@@ -32,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   moveCommand,
   backupCommand,
   restoreCommand,
+  cellCommand,
   tokenCommand,
   diagramCommand,
   replayCommand,

@@ -1,4 +1,5 @@
 /** Where a command runs, and the two errors it may end with. */
+import type { ClusterConfig } from '../config-cluster.ts';
 import type { ReplicaConfig } from '../config-replica.ts';
 
 /** The part of the configuration that commands use. */
@@ -9,6 +10,8 @@ export interface CliConfig {
   readonly dataDir: string;
   readonly operatorToken: string | undefined;
   readonly masterKey: string | undefined;
+  /** Undefined: there is no other process. */
+  readonly cluster?: Pick<ClusterConfig, 'redisUrl'> | undefined;
   /** Undefined: nothing is replicated. */
   readonly replica?: ReplicaConfig | undefined;
 }

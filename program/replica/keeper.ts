@@ -12,12 +12,13 @@ import { type ReplicaStatus, writeReplicaStatus } from '../../storage/replica/re
 import { replicatedDatabases } from '../../storage/replica/replicated-databases.ts';
 import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
 import type { ReplicaConfig } from '../config.ts';
+import { isClosed } from './address-holder.ts';
 import { FilesKeeper } from './files-keeper.ts';
 import { Lags, readingsOf } from './lag.ts';
 import { Litestream, litestreamVersion } from './litestream.ts';
 import { litestreamConfiguration, shownUrl, writeConfiguration } from './litestream-configuration.ts';
 import { shadowPlace } from './shadow-log.ts';
-import { replicaStore } from './store.ts';
+import { type ReplicaStore, replicaStore } from './store.ts';
 
 export interface Keeper {
   /** Ends Litestream, which sends what is left. Called after the last write. */
@@ -71,7 +72,10 @@ class ReplicaKeeper {
   readonly #log: Logger;
   readonly #lags = new Lags();
   readonly #litestream: Litestream;
+  readonly #store: ReplicaStore | undefined;
   readonly #files: FilesKeeper | undefined;
+  #isTakenOver = false;
+  #askedAtMs = 0;
   #filesAtMs = Date.now();
   #filesProblem: string | undefined;
   #carrying: Promise<void> | undefined;
@@ -94,6 +98,7 @@ class ReplicaKeeper {
     this.#layout = dataLayout(dataDir);
     this.#log = log;
     const store = replicaStore(config);
+    this.#store = store;
     const { url, includeKey } = config;
     this.#files = store && new FilesKeeper({ store, layout: this.#layout, url, includeKey, masterKey });
     this.#litestream = new Litestream({
@@ -128,6 +133,7 @@ class ReplicaKeeper {
   async #look(): Promise<void> {
     if (!this.#isKeeper()) return;
     const nowMs = Date.now();
+    if (await this.#isClosed(nowMs)) return;
     const databases = replicatedDatabases(this.#layout);
     this.#lags.follow(new Set(databases.map(({ path }) => path)), nowMs);
     await this.#follow(databases.map(({ path }) => path).join('\n'));
@@ -152,6 +158,17 @@ class ReplicaKeeper {
     this.#log.info({ to: shownUrl(this.#config.url) }, 'keeping the replica');
     if (this.#files === undefined) this.#log.warn(ONLY_DATABASES);
     void litestreamVersion(this.#config.bin).then((version) => version && this.#log.info({ version }, 'Litestream was found'));
+    return true;
+  }
+
+  /** Whether another host took the cell over from here (CELL-16): nothing more is carried to that address. */
+  async #isClosed(nowMs: number): Promise<boolean> {
+    if (this.#isTakenOver || this.#store === undefined || nowMs - this.#askedAtMs < CARRY_MS) return this.#isTakenOver;
+    this.#askedAtMs = nowMs;
+    this.#isTakenOver = await isClosed(this.#store);
+    if (!this.#isTakenOver) return false;
+    this.#log.error({ to: shownUrl(this.#config.url) }, 'another host took over from this address: nothing more is carried there');
+    await this.#litestream.stop();
     return true;
   }
 
@@ -257,7 +274,7 @@ class ReplicaKeeper {
     if (this.#lock !== undefined && this.#litestream.isRunning) await this.#settle();
     await this.#litestream.stop();
     await this.#carrying;
-    if (this.#lock !== undefined && this.#files !== undefined) {
+    if (this.#lock !== undefined && this.#files !== undefined && !this.#isTakenOver) {
       this.#carry();
       await this.#carrying;
     }

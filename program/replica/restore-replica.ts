@@ -7,10 +7,15 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { loseAnswers } from '../../actors/calls/lost-answers.ts';
 import type { ProgressLog } from '../../storage/backup/backup.ts';
 import { existingVault, masterKeyFingerprint } from '../../storage/backup/backup-manifest.ts';
 import { restoreInto } from '../../storage/backup/restore.ts';
 import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
+import { controlMigrations } from '../../storage/migrations/control.ts';
+import { type DatabaseKind, migrate } from '../../storage/migrations/migrate.ts';
+import { organisationMigrations } from '../../storage/migrations/organisation.ts';
+import { type CellTerm, raiseCellTerm } from '../../storage/moving/cell-term.ts';
 import { isFileNoted } from '../../storage/organisations/organisation-files.ts';
 import { organisationIds } from '../../storage/organisations/organisations.ts';
 import {
@@ -22,7 +27,8 @@ import {
   storedName,
 } from '../../storage/replica/replica-manifest.ts';
 import { replicaName } from '../../storage/replica/replicated-databases.ts';
-import { openReader } from '../../storage/sqlite/database.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { openReader, openWriter } from '../../storage/sqlite/database.ts';
 import { DamagedDatabase, type DatabaseFacts, syncPath, verifyDatabase } from '../../storage/sqlite/database-copy.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { litestreamEnvironment, litestreamReplica, shownUrl } from './litestream-configuration.ts';
@@ -35,6 +41,8 @@ export interface ReplicaRestoreOptions {
   readonly atMs: number | undefined;
   /** MASTER_KEY that the service will have, when it is set. */
   readonly masterKey: string | undefined;
+  /** What the directory becomes the next term of; absent: it stays what it was. */
+  readonly raised?: (CellTerm & { readonly nowMs: number }) | undefined;
   readonly log: ProgressLog;
 }
 
@@ -43,6 +51,8 @@ export interface ReplicaRestoreReport {
   readonly organisations: number;
   readonly rows: number;
   readonly files: number;
+  /** Calls of apps' backends whose outcome the replica may lack: they are unknown now (REPLICA-9). */
+  readonly unknownCalls: number;
   /** Organisations that the control file notes and the replica lacks: they came in the last seconds. */
   readonly missing: readonly string[];
   /** Everything that was committed before is restored; RFC 3339. Null: the replica does not say. */
@@ -56,17 +66,18 @@ const SAID_CHARS = 300;
 /** Generations of one database: thousands of them. */
 const PRINTED_CHARS = 500_000;
 
-class Fetcher {
+export class Fetcher {
   readonly #options: ReplicaRestoreOptions;
   readonly #folder = mkdtempSync(join(tmpdir(), 'assistant-restore-'));
   #rows = 0;
+  #unknownCalls = 0;
 
   constructor(options: ReplicaRestoreOptions) {
     this.#options = options;
   }
 
-  get rows(): number {
-    return this.#rows;
+  get amounts(): Pick<ReplicaRestoreReport, 'rows' | 'unknownCalls'> {
+    return { rows: this.#rows, unknownCalls: this.#unknownCalls };
   }
 
   close(): void {
@@ -93,7 +104,9 @@ class Fetcher {
     if (!existsSync(path)) return false;
     chmodSync(path, 0o600);
     syncPath(path);
-    this.#rows += Object.values(this.#verified(name, path).rows).reduce((sum, rows) => sum + rows, 0);
+    const { kind, rows } = this.#verified(name, path);
+    this.#rows += Object.values(rows).reduce((sum, count) => sum + count, 0);
+    if (kind === 'organisation') this.#unknownCalls += changeRestored(kind, path, (db) => loseAnswers(db, Date.now()));
     return true;
   }
 
@@ -107,6 +120,20 @@ class Fetcher {
       if (!(error instanceof DamagedDatabase)) throw error;
       throw new Error(`${name} in the replica ${error.what}, nothing was restored. Give an earlier --at, or restore a backup.`);
     }
+  }
+}
+
+/** Changes a restored database, which nobody uses yet. */
+function changeRestored<Value>(kind: DatabaseKind, path: string, change: (db: Connection) => Value): Value {
+  const db = openWriter(path, { mustExist: true });
+  try {
+    migrate(db, kind === 'control' ? controlMigrations : organisationMigrations, kind);
+    db.exec('BEGIN IMMEDIATE');
+    const value = change(db);
+    db.exec('COMMIT');
+    return value;
+  } finally {
+    db.close();
   }
 }
 
@@ -201,7 +228,7 @@ function completeUpTo(service: ReplicaManifest['service'], atMs: number | undefi
  * missing or another. Then nothing was restored.
  */
 export async function restoreReplica(options: ReplicaRestoreOptions): Promise<ReplicaRestoreReport> {
-  const { config, dataDir, atMs, masterKey, log } = options;
+  const { config, dataDir, atMs, masterKey, raised, log } = options;
   const startedMs = performance.now();
   const store = replicaStore(config);
   const fetcher = new Fetcher(options);
@@ -212,6 +239,7 @@ export async function restoreReplica(options: ReplicaRestoreOptions): Promise<Re
       requireKey(staging, own?.service, masterKey);
       if (!(await fetcher.database('control.sqlite', staging.control)))
         throw new Error(`There is no replica of control.sqlite at ${shownUrl(config.url)}${atMs === undefined ? '' : ' of that time'}.`);
+      if (raised !== undefined) changeRestored('control', staging.control, (db) => raiseCellTerm(db, raised));
       const organisations = notedOrganisations(staging.control);
       const missing: string[] = [];
       await inParallel(organisations, async ({ id, isNoted }) => {
@@ -223,7 +251,7 @@ export async function restoreReplica(options: ReplicaRestoreOptions): Promise<Re
       return {
         dataDir: dataLayout(dataDir).dir,
         organisations: organisations.length,
-        rows: fetcher.rows,
+        ...fetcher.amounts,
         files,
         missing,
         completeUpTo: completeUpTo(own?.service, atMs),
@@ -264,7 +292,7 @@ export async function restoreOrganisation(options: ReplicaRestoreOptions, id: st
     const own = await manifest(store, SERVICE_MANIFEST);
     const seconds = (performance.now() - startedMs) / 1_000;
     const upTo = completeUpTo(own?.service, atMs);
-    return { dataDir: layout.dir, organisations: 1, rows: fetcher.rows, files, missing: [], completeUpTo: upTo, seconds };
+    return { dataDir: layout.dir, organisations: 1, ...fetcher.amounts, files, missing: [], completeUpTo: upTo, seconds };
   } finally {
     rmSync(staged, { force: true });
     fetcher.close();

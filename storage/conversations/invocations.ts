@@ -100,6 +100,13 @@ export function readWaitingCalls(db: Connection, conversationId: string, limit: 
     .reverse();
 }
 
+/** Calls that a person may still confirm, or that the server runs once it is asked to, in all conversations, at most `limit`. */
+export function readConfirmable(db: Connection, limit: number): InvocationRow[] {
+  const from = `FROM invocations WHERE expires_at_ms IS NOT NULL AND (state = 'confirmed' AND executor = 'server'
+       OR state IN ('pending.clean', 'pending.editing', 'pending.rejected')) LIMIT :limit`;
+  return invocation.all(db, from, { limit });
+}
+
 /** Calls whose card is being changed, at most `limit`. Found by their deadline, because all of them have one. */
 export function readEditing(db: Connection, limit: number): InvocationRow[] {
   return invocation.all(db, `FROM invocations WHERE expires_at_ms IS NOT NULL AND state = 'pending.editing' LIMIT :limit`, { limit });

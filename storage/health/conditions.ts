@@ -8,12 +8,16 @@
  * - `disk_full`, `read_only`: nothing can be stored.
  * - `disk_failing`: the disk refused a write or an fsync. About an organisation when only its file is refused.
  * - `organisation_unavailable`: its file is missing, empty, replaced, damaged or unreadable. About an organisation.
+ * - `fenced`: another host took this cell over; nothing is stored here any more.
+ * - `term_unproved`: nobody can say whether another host did; nothing is stored until somebody can.
  * - `redis_away`: see REDIS_URL.
  * - `cell_away`: another cell does not answer. About a cell.
  * - `replica_behind`: what is stored here is not replicated, or later than REPLICA_LAG_MAX_S.
  * - `model_unusable`: the model's server refuses the key, the name or the address, or did not answer at the start.
  */
 export const CONDITIONS = [
+  'fenced',
+  'term_unproved',
   'disk_low',
   'disk_full',
   'read_only',

@@ -52,3 +52,22 @@ export const cellsMigration: Migration = {
     ) STRICT, WITHOUT ROWID;
   `,
 };
+
+export const cellTermMigration: Migration = {
+  version: 6,
+  name: 'terms of cells',
+  sql: `
+    -- A cell that another host took over is reached where its newest term is.
+    ALTER TABLE cells ADD COLUMN term INTEGER NOT NULL DEFAULT 1;
+
+    -- Which cell this directory is of, and its term: it rises when another host takes the cell over.
+    CREATE TABLE cell_term (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      cell TEXT NOT NULL,
+      term INTEGER NOT NULL,
+      since_ms INTEGER NOT NULL,
+      -- The address of the replica that says so too, as a digest: it may hold a password.
+      replica TEXT NOT NULL DEFAULT ''
+    ) STRICT;
+  `,
+};

@@ -1,5 +1,5 @@
 /** Schema of `control.sqlite`: which organisations exist, and which file a key or an app belongs to. */
-import { cellsMigration } from './control-cells.ts';
+import { cellsMigration, cellTermMigration } from './control-cells.ts';
 import { moveTracesMigration } from './control-traces.ts';
 import type { Migration } from './migrate.ts';
 
@@ -112,4 +112,5 @@ export const controlMigrations: readonly Migration[] = [
   },
   cellsMigration,
   moveTracesMigration,
+  cellTermMigration,
 ];

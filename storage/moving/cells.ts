@@ -11,6 +11,8 @@ const cellRow = columns({
   url: text,
   /** By its own clock. */
   seenAtMs: integer,
+  /** Rises when another host takes the cell over, from 1. */
+  term: integer,
 });
 
 export type CellRecord = RowOf<typeof cellRow>;
@@ -37,14 +39,14 @@ export function readForeignName(control: Connection, digest: string): string | u
 
 /** Writes of the control file. */
 export const transactions = {
-  /** Updates each cell whose record is newer than the stored one. */
+  /** Updates each cell whose record is newer than the stored one; of an earlier term none is. */
   seeCells(db: Connection, input: { cells: readonly CellRecord[] }): void {
-    for (const { cell, url, seenAtMs } of input.cells) {
+    for (const { cell, url, seenAtMs, term } of input.cells) {
       db.statement(
-        `INSERT INTO cells (cell, url, seen_at_ms) VALUES (:cell, :url, :seenAtMs)
-         ON CONFLICT (cell) DO UPDATE SET url = excluded.url, seen_at_ms = excluded.seen_at_ms
-         WHERE excluded.seen_at_ms > cells.seen_at_ms`,
-      ).run({ cell, url, seenAtMs });
+        `INSERT INTO cells (cell, url, seen_at_ms, term) VALUES (:cell, :url, :seenAtMs, :term)
+         ON CONFLICT (cell) DO UPDATE SET url = excluded.url, seen_at_ms = excluded.seen_at_ms, term = excluded.term
+         WHERE excluded.term > cells.term OR (excluded.term = cells.term AND excluded.seen_at_ms > cells.seen_at_ms)`,
+      ).run({ cell, url, seenAtMs, term });
     }
   },
 

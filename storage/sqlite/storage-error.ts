@@ -4,6 +4,7 @@
  * - `overloaded`: too many writes wait; nothing was tried.
  * - `busy`: another process kept the file's write lock; nothing was written.
  * - `sealed`: the organisation is on its way to another cell; nothing was tried.
+ * - `fenced`: another host took this cell over, or may have; what was written is not acknowledged.
  * - `disk_full`, `read_only`, `io`: the medium refused. After an `io` error at COMMIT followed by a crash the write may still surface.
  * - `unavailable`: the organisation's file is missing or was replaced; nothing was tried.
  * - `corrupt`: the file is damaged or not a database.
@@ -16,6 +17,7 @@ export type StorageErrorCode =
   | 'overloaded'
   | 'busy'
   | 'sealed'
+  | 'fenced'
   | 'disk_full'
   | 'read_only'
   | 'io'
@@ -30,6 +32,7 @@ const RETRYABLE: Readonly<Record<StorageErrorCode, boolean>> = {
   overloaded: true,
   busy: true,
   sealed: true,
+  fenced: true,
   disk_full: true,
   read_only: true,
   io: true,
@@ -69,6 +72,16 @@ export class StorageError extends Error {
 /** Whether a write was refused because its organisation is moving to another cell. The work resumes there, or here when the move is aborted. */
 export function isSealed(error: unknown): boolean {
   return error instanceof StorageError && error.code === 'sealed';
+}
+
+/** Whether another host took this cell over, or may have. */
+export function isFenced(error: unknown): boolean {
+  return error instanceof StorageError && error.code === 'fenced';
+}
+
+/** Whether nothing can be stored here for now, for whichever reason. What is only of use later is made at a later start. */
+export function isNothingStored(error: unknown): boolean {
+  return isRefusedByDisk(error) || isFenced(error);
 }
 
 /** Whether the organisation's file is missing or damaged. The work resumes when the file is back. */

@@ -8,6 +8,8 @@ export interface ThreadSettings {
   readonly syncDelayMs: number;
   /** The files are replicated by another program, which makes their checkpoints. */
   readonly replicated: boolean;
+  /** The buffer of a WriteLease; undefined: this process may always write. */
+  readonly lease: SharedArrayBuffer | undefined;
 }
 
 export interface WriteRequest {

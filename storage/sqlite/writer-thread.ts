@@ -13,6 +13,7 @@ import { blockThread, jitteredPauseMs } from './database.ts';
 import { commitGroup, type RunnableTransactions, type WritableFile } from './group.ts';
 import { emptiesLog, emptyLog } from './log-emptying.ts';
 import { StorageError, storageErrorCodeOf } from './storage-error.ts';
+import { WriteLease } from './write-lease.ts';
 import type { Sealing } from './writer.ts';
 import {
   type Failure,
@@ -62,14 +63,16 @@ class WriterThread {
   readonly #open = new LRUCache<string, WritableFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => connection.close() });
   readonly #checkpoints: Checkpoints;
   readonly #replicated: boolean;
+  readonly #lease: WriteLease | undefined;
   #rerunPlanned = false;
 
-  constructor(port: MessagePort, registry: Registry, { syncDelayMs, replicated }: ThreadSettings) {
+  constructor(port: MessagePort, registry: Registry, { syncDelayMs, replicated, lease }: ThreadSettings) {
     this.#port = port;
     this.#registry = registry;
     this.#syncDelayMs = syncDelayMs;
     this.#replicated = replicated;
     this.#checkpoints = new Checkpoints(replicated);
+    this.#lease = lease && new WriteLease(lease);
   }
 
   receive(first: ToThread): void {
@@ -125,8 +128,10 @@ class WriterThread {
     let settlements: Settlement[];
     let committed = true;
     try {
+      this.#requireLease('nothing was tried');
       settlements = commitGroup(this.#file(queue.path), group);
       blockThread(this.#syncDelayMs);
+      this.#requireLease('what was written is not acknowledged');
     } catch (error) {
       const code = storageErrorCodeOf(error);
       if (code === 'busy' && queue.busyTries + 1 < BUSY_TRIES_MAX) {
@@ -134,7 +139,7 @@ class WriterThread {
         return;
       }
       // After a disk error the connection's state is unknown, so the next write opens the file again.
-      if (code !== 'busy') this.#open.delete(queue.path);
+      if (code !== 'busy' && code !== 'fenced') this.#open.delete(queue.path);
       settlements = failAll(group, failureOf(error));
       committed = false;
     }
@@ -150,6 +155,11 @@ class WriterThread {
     else answer();
     const file = committed ? this.#open.peek(queue.path) : undefined;
     if (file !== undefined) this.#checkpoints.afterGroup(file.connection, group.length);
+  }
+
+  /** @throws StorageError fenced */
+  #requireLease(outcome: string): void {
+    if (this.#lease?.holds === false) throw new StorageError('fenced', `another host may have taken this cell over; ${outcome}`);
   }
 
   #pause(queue: FileQueue): void {

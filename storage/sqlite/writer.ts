@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { passing } from '../../watch/sections.ts';
 import type { Connection } from './connection.ts';
 import { StorageError } from './storage-error.ts';
+import type { WriteLease } from './write-lease.ts';
 import { errorOf, type FromThread, type Settlement, type ThreadSettings, type ToThread, type WriteRequest } from './writer-messages.ts';
 
 /** A grouped write takes some 20 µs, so 8,192 are a backlog of a fifth of a second; later writes are refused. */
@@ -83,6 +84,8 @@ export interface WriterOptions {
   readonly syncDelayMs?: number;
   /** Another program replicates the files and makes their checkpoints (REPLICA-3). */
   readonly replicated?: boolean;
+  /** Writes are made while it holds only; absent: always. */
+  readonly lease?: WriteLease | undefined;
   /** The thread has died; every write rejects from now on. Called at most once. */
   readonly onFatal?: (error: StorageError) => void;
 }
@@ -116,6 +119,7 @@ class ThreadWriter {
       registryUrl: options.registryUrl.href,
       syncDelayMs: options.syncDelayMs ?? 0,
       replicated: options.replicated ?? false,
+      lease: options.lease?.buffer,
     };
     // `.js`: the path of a worker is not an import, so the compiler does not rewrite its extension.
     this.#worker = new Worker(options.threadUrl ?? new URL('./writer-thread.js', import.meta.url), { workerData, name: 'writer' });

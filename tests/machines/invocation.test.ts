@@ -44,6 +44,7 @@ const DUE: readonly InvocationEvent[] = [
 const WENT_WRONG: readonly ResultStatus[] = ['error', 'timeout', 'unavailable'];
 
 const DECLINE: Cell = [{ on: [{ type: 'decline' }], to: 'declined', changes: OFF_CLOCK }];
+const LOST: Cell = [{ on: [{ type: 'answer.lost' }], to: 'unknown', changes: OFF_CLOCK }];
 const EDIT: Cell = [{ on: [{ type: 'edit.begin' }], to: 'pending.editing' }];
 const expires = (from: InvocationState, to: InvocationState): Cell => [
   { on: [EARLY], to: from },
@@ -67,6 +68,7 @@ const IGNORES_ALL: Record<EventType, Cell> = {
   'execution.started': null,
   'execution.settled': null,
   'process.lost': null,
+  'answer.lost': null,
 };
 
 const TABLE: Record<InvocationState, Record<EventType, Cell>> = {
@@ -89,6 +91,7 @@ const TABLE: Record<InvocationState, Record<EventType, Cell>> = {
     ],
     'execution.settled': null,
     'process.lost': null,
+    'answer.lost': null,
   },
   dispatched: {
     ...IGNORES_ALL,
@@ -119,6 +122,7 @@ const TABLE: Record<InvocationState, Record<EventType, Cell>> = {
     'execution.started': null,
     'execution.settled': null,
     'process.lost': null,
+    'answer.lost': LOST,
   },
   'pending.editing': {
     dispatch: null,
@@ -132,6 +136,7 @@ const TABLE: Record<InvocationState, Record<EventType, Cell>> = {
     'execution.started': null,
     'execution.settled': null,
     'process.lost': [{ on: [{ type: 'process.lost' }], to: 'pending.clean' }],
+    'answer.lost': LOST,
   },
   'pending.rejected': {
     dispatch: null,
@@ -145,6 +150,7 @@ const TABLE: Record<InvocationState, Record<EventType, Cell>> = {
     'execution.started': null,
     'execution.settled': null,
     'process.lost': null,
+    'answer.lost': LOST,
   },
   confirmed: {
     ...IGNORES_ALL,

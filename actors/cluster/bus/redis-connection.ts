@@ -149,6 +149,9 @@ export interface RedisConnection {
   /** Values of all keys that begin with `prefix`, by key, as they were at some time during the call. */
   withPrefix(prefix: string): Promise<ReadonlyMap<string, string>>;
   hashSet(key: string, fields: Readonly<Record<string, string>>): Promise<void>;
+  /** Sets the field unless it is set; false: it was. */
+  hashSetNew(key: string, field: string, value: string): Promise<boolean>;
+  hashGet(key: string, field: string): Promise<string | undefined>;
   hashGetAll(key: string): Promise<ReadonlyMap<string, string>>;
   /** Called each time Redis can be used: the first time and whenever it was away. It may have lost everything. */
   onUp(listener: () => void): void;
@@ -195,6 +198,8 @@ export function openRedis({ redisUrl, log }: Pick<LinkOptions, 'redisUrl' | 'log
     async hashSet(key, fields) {
       await redis.hset(key, fields);
     },
+    hashSetNew: async (key, field, value) => (await redis.hsetnx(key, field, value)) === 1,
+    hashGet: async (key, field) => (await redis.hget(key, field)) ?? undefined,
     async hashGetAll(key) {
       return new Map(Object.entries(await redis.hgetall(key)));
     },

@@ -235,9 +235,9 @@ describe('what a person has answered', () => {
       (
         ['pending.clean', 'pending.editing', 'confirmed', 'executing', 'succeeded', 'unknown', 'failed', 'declined', 'expired'] as const
       ).map((state) => answerOf({ state, confirmedAtMs }));
-    const confirmed = ['confirmed', 'confirmed', 'confirmed', 'confirmed'];
-    assert.deepEqual(answers(null), ['pending', 'pending', ...confirmed, 'declined', 'declined', 'expired']);
-    assert.deepEqual(answers(1), ['pending', 'pending', ...confirmed, 'confirmed', 'confirmed', 'confirmed']);
+    const confirmed = ['confirmed', 'confirmed', 'confirmed'];
+    assert.deepEqual(answers(null), ['pending', 'pending', ...confirmed, 'expired', 'declined', 'declined', 'expired']);
+    assert.deepEqual(answers(1), ['pending', 'pending', ...confirmed, ...Array(4).fill('confirmed')]);
   });
 
   test('CONFIRM-21: a result says when the person agreed only where its word is what counts', () => {

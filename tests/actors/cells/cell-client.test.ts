@@ -19,7 +19,7 @@ async function open(t: TestContext) {
   const listen = async (cell: string, handle: http.RequestListener, path = '') => {
     const { url, close } = await serveFake(handle);
     t.after(close);
-    await storage.writeControl('seeCells', { cells: [{ cell, url: `${url()}${path}`, seenAtMs: 1 }] });
+    await storage.writeControl('seeCells', { cells: [{ cell, url: `${url()}${path}`, seenAtMs: 1, term: 1 }] });
   };
   return { storage, client, listen };
 }
@@ -84,7 +84,7 @@ test('CELL-7: a call proves that it comes from a cell, below the address that th
 
 test('CELL-7: a cell that is unknown, away, mute or speaks at length cannot be reached', async (t) => {
   const { storage, client, listen } = await open(t);
-  await storage.writeControl('seeCells', { cells: [{ cell: 'away', url: 'http://127.0.0.1:1', seenAtMs: 1 }] });
+  await storage.writeControl('seeCells', { cells: [{ cell: 'away', url: 'http://127.0.0.1:1', seenAtMs: 1, term: 1 }] });
   await listen('mute', () => {});
   await listen('long', (_, answer) => answer.end(Buffer.alloc(2 * 1024 * 1024)));
   await listen('text', (_, answer) => answer.writeHead(502).end('<html>'));

@@ -30,8 +30,16 @@ function join(t: TestContext, id: string, redisUrl: string, key = masterKey): Me
   const storage = openStorage({ dataDir: temporaryDir(t), masterKey: key, onFatal: () => {} });
   const redis = openRedis({ redisUrl, log: silent });
   const placed: string[] = [];
-  const self = { id, url: `http://${id}.example` };
-  const map = createCellMap({ redis, self, storage, log: silent, nowMs: () => nowMs, onPlaced: (ids) => placed.push(...ids) });
+  const self = { id, url: `http://${id}.example`, term: 1 };
+  const map = createCellMap({
+    redis,
+    self,
+    mayPublish: () => true,
+    storage,
+    log: silent,
+    nowMs: () => nowMs,
+    onPlaced: (ids) => placed.push(...ids),
+  });
   t.after(async () => {
     await map.close();
     redis.close();

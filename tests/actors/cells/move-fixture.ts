@@ -124,7 +124,7 @@ export async function openCell(t: TestContext, id: string, { masterKey, threads 
     },
   } as unknown as Partial<Services>;
   const { base } = await serve(t, arrivalRoutes, services);
-  await storage.writeControl('seeCells', { cells: [{ cell: id, url: base, seenAtMs: Date.now() }] });
+  await storage.writeControl('seeCells', { cells: [{ cell: id, url: base, seenAtMs: Date.now(), term: 1 }] });
   t.after(async () => {
     await Promise.all(opened.map((moves) => moves.close()));
     client.close();
@@ -138,7 +138,8 @@ export async function introduce(...cells: readonly TestCell[]): Promise<void> {
   for (const one of cells) {
     for (const other of cells) {
       const url = other.client.url(other.id);
-      if (url !== undefined) await one.storage.writeControl('seeCells', { cells: [{ cell: other.id, url, seenAtMs: Date.now() }] });
+      if (url !== undefined)
+        await one.storage.writeControl('seeCells', { cells: [{ cell: other.id, url, seenAtMs: Date.now(), term: 1 }] });
     }
   }
 }

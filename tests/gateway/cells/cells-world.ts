@@ -84,7 +84,7 @@ export function createWorld(t: TestContext): World {
     },
     async introduce(cells, urls = {}) {
       const addresses = { ...Object.fromEntries(cells.map(({ id, base }) => [id, base])), ...urls };
-      const all = Object.entries(addresses).map(([cell, url]) => ({ cell, url, seenAtMs: clock.nowMs }));
+      const all = Object.entries(addresses).map(([cell, url]) => ({ cell, url, seenAtMs: clock.nowMs, term: 1 }));
       for (const { storage } of cells) await storage.writeControl('seeCells', { cells: all });
     },
     async place({ storage }) {

@@ -212,7 +212,7 @@ test('CELL-4: while a cell is silent an unknown name is 503; one that was taken 
   assert.equal((await echo(a, app)).status, 200);
   world.clock.nowMs += 25 * 3_600_000;
   await world.introduce([a, b], { c: mute });
-  const old = { cell: 'c', url: 'http://127.0.0.1:1', seenAtMs: world.clock.nowMs + 1 };
+  const old = { cell: 'c', url: 'http://127.0.0.1:1', seenAtMs: world.clock.nowMs + 1, term: 1 };
   await a.storage.writeControl('seeCells', { cells: [old] });
   world.clock.nowMs += 25 * 3_600_000;
   assert.equal((await echo(a, stranger())).status, 401);

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openReader } from '../../../storage/sqlite/database.ts';
 import { eventually } from '../../support/eventually.ts';
-import { litestreamBin } from '../../support/litestream.ts';
+import { litestreamBin, replicated } from '../../support/litestream.ts';
 import { startService } from '../../support/service.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -66,23 +64,6 @@ function isAlive(pid: number): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** The rows of a table in the replica of a database, restored by Litestream itself. */
-function replicated(t: TestContext, target: string, name: string, sql: string): unknown[] {
-  const out = join(temporaryDir(t), 'restored.sqlite');
-  try {
-    execFileSync(litestreamBin(), ['restore', '-if-replica-exists', '-o', out, `file://${join(target, name)}`], { stdio: 'ignore' });
-  } catch {
-    // Its first snapshot is being written.
-  }
-  if (!existsSync(out)) return [];
-  const db = openReader(out);
-  try {
-    return db.statement(sql).all();
-  } finally {
-    db.close();
   }
 }
 

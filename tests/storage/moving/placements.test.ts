@@ -42,13 +42,13 @@ test('CELL-6: of two placements the higher version holds, in whatever order they
 
 test('CELL-6: a cell is what was last heard of it; names of other cells are kept until they are forgotten', async (t) => {
   const { control, writeControl } = open(t);
-  const see = (cell: string, url: string, seenAtMs: number) => writeControl('seeCells', { cells: [{ cell, url, seenAtMs }] });
+  const see = (cell: string, url: string, seenAtMs: number) => writeControl('seeCells', { cells: [{ cell, url, seenAtMs, term: 1 }] });
   await see('b', 'http://b.example', 20);
   await see('a', 'http://a.example', 10);
   await see('b', 'http://old.example', 15);
   assert.deepEqual(listCells(control), [
-    { cell: 'a', url: 'http://a.example', seenAtMs: 10 },
-    { cell: 'b', url: 'http://b.example', seenAtMs: 20 },
+    { cell: 'a', url: 'http://a.example', seenAtMs: 10, term: 1 },
+    { cell: 'b', url: 'http://b.example', seenAtMs: 20, term: 1 },
   ]);
   assert.deepEqual([readCellUrl(control, 'b'), readCellUrl(control, 'c')], ['http://b.example', undefined]);
   const note = (digest: string, organisationId: string, nowMs: number) =>

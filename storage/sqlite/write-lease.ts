@@ -1,0 +1,58 @@
+/**
+ * Until when this process may write (CELL-17). The event loop extends it, the writer thread asks for it before and after each commit: a
+ * process that was suspended must not acknowledge what it wrote when another host may have taken its place.
+ */
+
+/** A moment by both clocks. The wall clock may be set, and the other one may stand still while a machine is suspended: the later one counts. */
+export interface Moment {
+  readonly wallMs: number;
+  readonly steadyMs: number;
+}
+
+const WALL = 0;
+const STEADY = 1;
+/** Beyond any clock, and a number that BigInt64 holds. */
+const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
+
+/** The steady clock is the same in all threads, unlike `performance.now()`. */
+export function currentMoment(): Moment {
+  return { wallMs: Date.now(), steadyMs: Number(process.hrtime.bigint() / 1_000_000n) };
+}
+
+export class WriteLease {
+  /** For the writer thread. */
+  readonly buffer: SharedArrayBuffer;
+  readonly #until: BigInt64Array;
+  readonly #now: () => Moment;
+
+  /** With `buffer` it is the lease of another thread. A new one has run out. */
+  constructor(buffer = new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT), now: () => Moment = currentMoment) {
+    this.buffer = buffer;
+    this.#until = new BigInt64Array(buffer);
+    this.#now = now;
+  }
+
+  get holds(): boolean {
+    const { wallMs, steadyMs } = this.#now();
+    return wallMs < Atomics.load(this.#until, WALL) && steadyMs < Atomics.load(this.#until, STEADY);
+  }
+
+  /** It holds for `ms` after `from`. */
+  extend(from: Moment, ms: number): void {
+    this.#set(from.wallMs + ms, from.steadyMs + ms);
+  }
+
+  /** It holds until it is ended. */
+  keep(): void {
+    this.#set(FOR_EVER_MS, FOR_EVER_MS);
+  }
+
+  end(): void {
+    this.#set(0, 0);
+  }
+
+  #set(wallMs: number, steadyMs: number): void {
+    Atomics.store(this.#until, WALL, BigInt(Math.floor(wallMs)));
+    Atomics.store(this.#until, STEADY, BigInt(Math.floor(steadyMs)));
+  }
+}
