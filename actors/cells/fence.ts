@@ -7,7 +7,7 @@
 import type { Logger } from 'pino';
 import type { Conditions } from '../../storage/health/conditions.ts';
 import type { CellTerm } from '../../storage/moving/cell-term.ts';
-import { currentMoment, type WriteLease } from '../../storage/sqlite/write-lease.ts';
+import type { WriteLease } from '../../storage/sqlite/write-lease.ts';
 import type { TermClaim, TermClaims } from './term-claims.ts';
 
 /** How often it looks: four looks may fail before writes stop. */
@@ -62,6 +62,7 @@ class TermFence implements Fence {
   readonly #options: FenceOptions;
   readonly #waiting: (() => void)[] = [];
   #isOvertaken = false;
+  #isAsking = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -90,9 +91,9 @@ class TermFence implements Fence {
   }
 
   async #look(): Promise<void> {
-    const { lease, askReplica } = this.#options;
-    const from = currentMoment();
-    const [claims, replica] = await Promise.all([inTime(this.#askClaims()), askReplica && inTime(askReplica())]);
+    const { lease } = this.#options;
+    const from = lease.now();
+    const [claims, replica] = await Promise.all([inTime(this.#askClaims()), this.#askReplica()]);
     if (claims === 'overtaken' || replica === 'overtaken') {
       this.#overtaken();
       return;
@@ -108,6 +109,18 @@ class TermFence implements Fence {
     const { claims, own } = this.#options;
     if ((await claims.read({ ...own, term: own.term + 1 })) !== undefined) return 'overtaken';
     return (await claims.read(own)) === undefined ? 'silent' : 'newest';
+  }
+
+  /** One question at a time: a folder of a network that hangs would otherwise take all threads that read files. */
+  async #askReplica(): Promise<Verdict | undefined> {
+    const { askReplica } = this.#options;
+    if (askReplica === undefined) return undefined;
+    if (this.#isAsking) return 'silent';
+    this.#isAsking = true;
+    const asked = askReplica().finally(() => {
+      this.#isAsking = false;
+    });
+    return inTime(asked);
   }
 
   /** Redis learns of this term, at first and when it lost it, once the other place has said that it is the newest. */

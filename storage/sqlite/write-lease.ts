@@ -23,17 +23,17 @@ export class WriteLease {
   /** For the writer thread. */
   readonly buffer: SharedArrayBuffer;
   readonly #until: BigInt64Array;
-  readonly #now: () => Moment;
+  readonly now: () => Moment;
 
   /** With `buffer` it is the lease of another thread. A new one has run out. */
   constructor(buffer = new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT), now: () => Moment = currentMoment) {
     this.buffer = buffer;
     this.#until = new BigInt64Array(buffer);
-    this.#now = now;
+    this.now = now;
   }
 
   get holds(): boolean {
-    const { wallMs, steadyMs } = this.#now();
+    const { wallMs, steadyMs } = this.now();
     return wallMs < Atomics.load(this.#until, WALL) && steadyMs < Atomics.load(this.#until, STEADY);
   }
 

@@ -78,6 +78,8 @@ export function diagramAddress({ kind, id, app_id: app, turn_id: turn }: ActorEn
 
 /** What to do about a condition, as docs/operations.md has it; of one that this page does not know, nothing. */
 export const REMEDIES: Readonly<Record<string, string>> = {
+  fenced: 'Stop this service: another host serves its cell.',
+  term_unproved: 'See to Redis, or to the destination that REPLICA_URL names: one of them is enough.',
   disk_low: 'Make room: uploads are refused from here on, before databases are.',
   disk_full: 'Make room: reads are served, writes are not. The service goes on within seconds.',
   read_only: 'Mount the data directory for writing, and see to its owner and mode.',
