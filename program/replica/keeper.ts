@@ -13,6 +13,8 @@ import { replicatedDatabases } from '../../storage/replica/replicated-databases.
 import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { isClosed } from './address-holder.ts';
+import { Doubts } from './doubts.ts';
+import { FilesCarrier } from './files-carrier.ts';
 import { FilesKeeper } from './files-keeper.ts';
 import { Lags, readingsOf } from './lag.ts';
 import { Litestream, litestreamVersion } from './litestream.ts';
@@ -33,8 +35,9 @@ interface KeeperOptions {
   readonly log: Logger;
 }
 
-/** How often it looks; a look at many databases takes long, and then pauses are longer. */
+/** How often it looks; a look at many databases takes long, and then pauses are longer, but not when it waited for a Litestream that hangs. */
 const LOOK_MS = 1_000;
+const LOOK_MAX_MS = 5_000;
 /** A look costs at most this share of the time. */
 const LOOK_SHARE = 0.05;
 /** Litestream learns of other databases by a restart, so that changes are gathered for this long. */
@@ -47,8 +50,8 @@ const METRICS_TIMEOUT_MS = 5_000;
 /** Databases that are told one by one: with thousands, a table of all would be of use to nobody. */
 const WORST_SHOWN = 20;
 
-/** Files are looked through this often. */
-const CARRY_MS = 10_000;
+/** The destination is asked this often whether another host took over from here. */
+const ASK_CLOSED_MS = 10_000;
 /** Between two starts of a Litestream that stands still, doubling: its destination may be away for hours. */
 const STUCK_PAUSE_MS = 10_000;
 const STUCK_PAUSE_MAX_MS = 60_000;
@@ -63,6 +66,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
+const NOT_TAKEN = 'Litestream is sending and nothing arrives: look whether the destination answers and has room';
 const ONLY_DATABASES =
   'REPLICA_URL is neither an s3 nor a file address: uploads, mails and secrets are not carried there, carry them another way';
 
@@ -73,13 +77,11 @@ class ReplicaKeeper {
   readonly #lags = new Lags();
   readonly #litestream: Litestream;
   readonly #store: ReplicaStore | undefined;
-  readonly #files: FilesKeeper | undefined;
+  readonly #files: FilesCarrier | undefined;
+  readonly #doubts: Doubts | undefined;
   #isTakenOver = false;
+  #asked: Promise<void> | undefined;
   #askedAtMs = 0;
-  #filesAtMs = Date.now();
-  #filesProblem: string | undefined;
-  #carrying: Promise<void> | undefined;
-  #carriedAtMs = 0;
   #lock: DataDirLock | undefined;
   #port = 0;
   /** The databases that Litestream was started with, and since when there are others. */
@@ -100,12 +102,17 @@ class ReplicaKeeper {
     const store = replicaStore(config);
     this.#store = store;
     const { url, includeKey } = config;
-    this.#files = store && new FilesKeeper({ store, layout: this.#layout, url, includeKey, masterKey });
+    this.#files = store && new FilesCarrier(new FilesKeeper({ store, layout: this.#layout, url, includeKey, masterKey }));
+    this.#doubts = store && new Doubts(store, this.#layout, this.#lags);
     this.#litestream = new Litestream({
       bin: config.bin,
       layout: this.#layout,
       configure: () => this.#configure(),
       started: () => this.#lags.restarted(),
+      told: (told) => {
+        if (told.kind === 'sent') this.#lags.arrived(told.path, told.place, Date.now());
+        else this.#lags.beganAnew(told.path);
+      },
     });
   }
 
@@ -126,7 +133,7 @@ class ReplicaKeeper {
     void this.#looking.then(() => {
       if (this.#closed) return;
       const tookMs = performance.now() - startedMs;
-      this.#timer = setTimeout(() => this.begin(), Math.max(LOOK_MS, tookMs / LOOK_SHARE)).unref();
+      this.#timer = setTimeout(() => this.begin(), Math.min(Math.max(LOOK_MS, tookMs / LOOK_SHARE), LOOK_MAX_MS)).unref();
     });
   }
 
@@ -137,9 +144,12 @@ class ReplicaKeeper {
     const databases = replicatedDatabases(this.#layout);
     this.#lags.follow(new Set(databases.map(({ path }) => path)), nowMs);
     await this.#follow(databases.map(({ path }) => path).join('\n'));
-    if (this.#litestream.isRunning) await this.#readMetrics();
+    if (this.#litestream.isRunning) {
+      await this.#readMetrics();
+      this.#doubts?.ask(Date.now());
+    }
     await this.#unstick(Date.now());
-    if (this.#carrying === undefined && nowMs - this.#carriedAtMs >= CARRY_MS) this.#carry();
+    this.#files?.carry(nowMs, this.#lagMaxS(nowMs));
     writeReplicaStatus(this.#layout, this.#status(Date.now()));
   }
 
@@ -163,11 +173,18 @@ class ReplicaKeeper {
 
   /** Whether another host took the cell over from here (CELL-16): nothing more is carried to that address. */
   async #isClosed(nowMs: number): Promise<boolean> {
-    if (this.#isTakenOver || this.#store === undefined || nowMs - this.#askedAtMs < CARRY_MS) return this.#isTakenOver;
-    this.#askedAtMs = nowMs;
-    this.#isTakenOver = await isClosed(this.#store);
+    if (this.#asked === undefined && this.#store !== undefined && nowMs - this.#askedAtMs >= ASK_CLOSED_MS) {
+      this.#askedAtMs = nowMs;
+      this.#asked = isClosed(this.#store).then((closed) => {
+        this.#asked = undefined;
+        if (!closed || this.#isTakenOver) return;
+        this.#isTakenOver = true;
+        this.#log.error({ to: shownUrl(this.#config.url) }, 'another host took over from this address: nothing more is carried there');
+      });
+      // Before anything is carried; later a destination that does not answer must not keep the databases from being looked at.
+      if (this.#litestream.starts === 0) await this.#asked;
+    }
     if (!this.#isTakenOver) return false;
-    this.#log.error({ to: shownUrl(this.#config.url) }, 'another host took over from this address: nothing more is carried there');
     await this.#litestream.stop();
     return true;
   }
@@ -209,30 +226,6 @@ class ReplicaKeeper {
     await this.#litestream.restart('SIGKILL');
   }
 
-  /** Sends files in the background: a large one must not keep the databases from being looked at. */
-  #carry(): void {
-    const startedAtMs = Date.now();
-    this.#carriedAtMs = startedAtMs;
-    const lagMaxS = this.#lags.worst(startedAtMs, 1)[0]?.lagS ?? 0;
-    const carried = this.#files?.carry(startedAtMs, lagMaxS) ?? Promise.resolve();
-    this.#carrying = carried
-      .then(() => {
-        this.#filesAtMs = startedAtMs;
-        this.#filesProblem = undefined;
-      })
-      .catch((error: unknown) => {
-        this.#filesProblem = error instanceof Error ? error.message : String(error);
-      })
-      .finally(() => {
-        this.#carrying = undefined;
-      });
-  }
-
-  /** Seconds, beyond the time that is left between two times anyway. */
-  #filesLagS(nowMs: number): number {
-    return this.#files === undefined ? 0 : Math.max(0, nowMs - this.#filesAtMs - CARRY_MS) / 1_000;
-  }
-
   async #readMetrics(): Promise<void> {
     try {
       const answer = await fetch(`http://127.0.0.1:${this.#port}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
@@ -244,6 +237,15 @@ class ReplicaKeeper {
     }
   }
 
+  #lagMaxS(nowMs: number): number {
+    return this.#lags.worst(nowMs, 1)[0]?.lagS ?? 0;
+  }
+
+  #problem(nowMs: number): string | undefined {
+    const said = this.#litestream.complaint(nowMs) ?? this.#doubts?.problem ?? this.#files?.problem;
+    return said ?? (this.#litestream.isStuck(nowMs) ? NOT_TAKEN : undefined);
+  }
+
   #status(nowMs: number): ReplicaStatus {
     const worst = this.#lags.worst(nowMs, WORST_SHOWN).map(({ path, lagS }) => ({ file: basename(path), lag_s: lagS }));
     return {
@@ -251,8 +253,8 @@ class ReplicaKeeper {
       files: this.#lags.size,
       lag_max_s: worst[0]?.lag_s ?? 0,
       worst,
-      files_lag_s: this.#filesLagS(nowMs),
-      problem: this.#litestream.complaint(nowMs) ?? this.#filesProblem ?? null,
+      files_lag_s: this.#files?.lagS(nowMs) ?? 0,
+      problem: this.#problem(nowMs) ?? null,
       starts: this.#litestream.starts,
     };
   }
@@ -273,11 +275,9 @@ class ReplicaKeeper {
     await this.#looking;
     if (this.#lock !== undefined && this.#litestream.isRunning) await this.#settle();
     await this.#litestream.stop();
-    await this.#carrying;
-    if (this.#lock !== undefined && this.#files !== undefined && !this.#isTakenOver) {
-      this.#carry();
-      await this.#carrying;
-    }
+    if (this.#lock !== undefined && !this.#isTakenOver) await this.#files?.finish(this.#lagMaxS(Date.now()));
+    else await this.#files?.end();
+    await this.#doubts?.end();
     this.#lock?.release();
   }
 }

@@ -1,29 +1,35 @@
 /**
- * How far behind each database's replica is, from what Litestream's metrics say. Of each file it keeps the last moment at which the replica
- * had all that was read by then, and the oldest position that the replica has not reached. Pure; time comes with each look.
+ * How far behind each database's replica is: the last moment at which the destination had all that was written by then. What arrived is told
+ * from outside, by what Litestream finished sending or by a look at the destination; that nothing was sent proves nothing. Pure; time comes
+ * with each call.
  */
 
-/** A place in a database's log, as a number that grows. */
-interface Pending {
+/** A place in the log of one database. Litestream begins another generation when it lost track of the log; their places do not compare. */
+export interface Place {
+  readonly generation: string;
+  /** As `positionOf` makes it. */
   readonly position: number;
-  readonly atMs: number;
 }
 
 interface Entry {
   /** What came before is in the replica. */
   inStepAtMs: number;
-  pending: Pending | undefined;
+  /** The oldest place that is waited for, and when it was read. */
+  pending: { readonly place: Place; readonly atMs: number } | undefined;
+  /** The last place that is known to be at the destination, and since when. */
+  arrived: Place | undefined;
+  arrivedAtMs: number;
   errors: number;
-  /** Where the replica was at the last look, and since when. */
-  sent: number | undefined;
-  sentAtMs: number;
+  syncs: number;
+  syncsAtMs: number;
+  /** What Litestream had read when all of that had arrived; undefined: has to be looked at. */
+  settledAt: number | undefined;
 }
 
 /** One database, as one look at the metrics shows it. */
 export interface Reading {
-  /** Where Litestream has read up to, and where the replica is; undefined in a version that does not say. */
+  /** Where Litestream has read up to, though it may tell the place before; undefined in a version that does not say. */
   readonly read: number | undefined;
-  readonly sent: number | undefined;
   /** Syncs that it tried, and that failed. */
   readonly syncs: number;
   readonly errors: number;
@@ -33,12 +39,16 @@ export interface Reading {
 const SEGMENT_BYTES = 2 ** 40;
 
 /** A place in a log of many segments as one number that grows. */
-export function placeOf(index: number, offset: number): number {
+export function positionOf(index: number, offset: number): number {
   return index * SEGMENT_BYTES + offset;
 }
 
-const LINE =
-  /^litestream_(shadow_wal_index|shadow_wal_size|replica_wal_index|replica_wal_offset|sync_count|sync_error_count)\{db="([^"]+)"[^}]*\} ([0-9.e+]+)$/;
+/** The number of the segment in which a position is. */
+export function indexOf(position: number): number {
+  return Math.floor(position / SEGMENT_BYTES);
+}
+
+const LINE = /^litestream_(shadow_wal_index|shadow_wal_size|sync_count|sync_error_count)\{db="([^"]+)"[^}]*\} ([0-9.e+]+)$/;
 
 /** The databases in Litestream's metrics, by path. */
 export function readingsOf(text: string): Map<string, Reading> {
@@ -50,30 +60,31 @@ export function readingsOf(text: string): Map<string, Reading> {
     values[name] = Number(value);
     found.set(path, values);
   }
-  const place = (index: number | undefined, offset: number | undefined) =>
-    index === undefined || offset === undefined ? undefined : placeOf(index, offset);
   return new Map(
-    [...found].map(([path, values]) => [
+    [...found].map(([path, { shadow_wal_index: index, shadow_wal_size: size, sync_count: syncs = 0, sync_error_count: errors = 0 }]) => [
       path,
-      {
-        read: place(values.shadow_wal_index, values.shadow_wal_size),
-        sent: place(values.replica_wal_index, values.replica_wal_offset),
-        syncs: values.sync_count ?? 0,
-        errors: values.sync_error_count ?? 0,
-      },
+      { read: index === undefined || size === undefined ? undefined : positionOf(index, size), syncs, errors },
     ]),
   );
 }
 
-/** Syncs of a database, one a second, after which what it had to send at the start was tried. */
+/** Syncs of a database, one a second, after which what it had to read at the start was read. */
 const SYNCS_MIN = 3;
+/** One that takes longer than this hangs. */
+const SYNC_MAX_MS = 5_000;
+/** Sending takes milliseconds: when nothing arrived for this long, the destination is asked. */
+const DOUBT_MS = 5_000;
 
 /** What is known beside the metrics. */
 export interface MoreKnown {
-  /** Where Litestream is in a log, for files that seem to be behind. */
-  readUpTo(path: string): number | undefined;
-  /** Whether Litestream's log tells of trouble with the file. */
+  /** The end of what Litestream has read of the log. */
+  readUpTo(path: string): Place | undefined;
+  /** Whether Litestream's log tells of trouble with the file: for versions that do not say where they are. */
   isTroubled(path: string): boolean;
+}
+
+function covers(arrived: Place | undefined, place: Place): boolean {
+  return arrived !== undefined && arrived.generation === place.generation && arrived.position >= place.position;
 }
 
 export class Lags {
@@ -83,17 +94,35 @@ export class Lags {
   /** Which databases there are; one that is new begins now. */
   follow(paths: ReadonlySet<string>, nowMs: number): void {
     for (const path of this.#files.keys()) if (!paths.has(path)) this.#files.delete(path);
-    for (const path of paths)
-      if (!this.#files.has(path))
-        this.#files.set(path, { inStepAtMs: nowMs, pending: undefined, errors: 0, sent: undefined, sentAtMs: nowMs });
+    for (const path of paths) {
+      if (this.#files.has(path)) continue;
+      const counts = { errors: 0, syncs: 0, syncsAtMs: nowMs, settledAt: undefined };
+      this.#files.set(path, { inStepAtMs: nowMs, pending: undefined, arrived: undefined, arrivedAtMs: nowMs, ...counts });
+    }
   }
 
   /** Litestream starts anew: it counts its syncs and errors from zero. */
   restarted(): void {
     for (const entry of this.#files.values()) {
-      entry.pending = undefined;
       entry.errors = 0;
+      entry.syncs = 0;
+      entry.settledAt = undefined;
     }
+  }
+
+  /** All up to this place is at the destination. */
+  arrived(path: string, place: Place, nowMs: number): void {
+    const entry = this.#files.get(path);
+    if (entry === undefined || covers(entry.arrived, place)) return;
+    entry.arrived = place;
+    entry.arrivedAtMs = nowMs;
+    entry.settledAt = undefined;
+  }
+
+  /** Another generation of this database has begun, so that what arrived says nothing any more. */
+  beganAnew(path: string): void {
+    const entry = this.#files.get(path);
+    if (entry !== undefined) entry.settledAt = undefined;
   }
 
   /** One look at the metrics, made at `nowMs`. */
@@ -101,32 +130,35 @@ export class Lags {
     for (const [path, entry] of this.#files) {
       const reading = readings.get(path);
       if (reading === undefined) continue;
-      const { read, sent } = reading;
-      const seemsBehind = read !== undefined && sent !== undefined && sent < read;
-      this.#note(entry, seemsBehind ? { ...reading, read: more.readUpTo(path) ?? read } : reading, nowMs, () => more.isTroubled(path));
+      const hasFailed = reading.errors > entry.errors;
+      entry.errors = reading.errors;
+      if (reading.syncs !== entry.syncs) entry.syncsAtMs = nowMs;
+      entry.syncs = reading.syncs;
+      // At first it has not looked at the file.
+      if (hasFailed || entry.syncs < SYNCS_MIN || nowMs - entry.syncsAtMs > SYNC_MAX_MS) continue;
+      if (reading.read !== undefined) this.#compare(entry, reading.read, nowMs, () => more.readUpTo(path));
+      else if (!more.isTroubled(path)) entry.inStepAtMs = nowMs;
     }
   }
 
-  #note(entry: Entry, { read, sent, syncs, errors }: Reading, nowMs: number, isTroubled: () => boolean): void {
-    if (sent !== entry.sent) {
-      entry.sent = sent;
-      entry.sentAtMs = nowMs;
+  #compare(entry: Entry, told: number, nowMs: number, readUpTo: () => Place | undefined): void {
+    if (entry.settledAt === told) {
+      entry.inStepAtMs = nowMs;
+      return;
     }
-    const hasFailed = errors > entry.errors;
-    entry.errors = errors;
-    // At first it has not looked at the file, or not at its replica.
-    if (hasFailed || syncs < SYNCS_MIN) return;
-    if (read === undefined || sent === undefined || sent >= read) {
-      // Without a place of the replica there was nothing to send since the start, or it cannot be sent.
-      if ((read !== undefined && sent !== undefined) || !isTroubled()) entry.inStepAtMs = nowMs;
+    const read = readUpTo();
+    if (read === undefined) return;
+    if (covers(entry.arrived, read)) {
+      entry.inStepAtMs = nowMs;
       entry.pending = undefined;
+      entry.settledAt = told;
       return;
     }
     const { pending } = entry;
-    if (pending !== undefined && sent >= pending.position) entry.inStepAtMs = pending.atMs;
-    // A new generation counts from zero, so what was waited for is never reached.
-    const isOver = pending === undefined || sent >= pending.position || read < pending.position;
-    if (isOver) entry.pending = { position: read, atMs: nowMs };
+    const isThere = pending !== undefined && covers(entry.arrived, pending.place);
+    if (isThere) entry.inStepAtMs = pending.atMs;
+    // A place of another generation is never reached.
+    if (isThere || pending?.place.generation !== read.generation) entry.pending = { place: read, atMs: nowMs };
   }
 
   /** Seconds behind of the worst files, the worst first, and of all the largest. */
@@ -137,11 +169,19 @@ export class Lags {
       .slice(0, count);
   }
 
-  /** Whether a file has been behind for `maxS` seconds and its replica has not moved for as long. */
+  /** Whether a file has been behind for `maxS` seconds and nothing of it has arrived for as long. */
   standsStill(nowMs: number, maxS: number): boolean {
-    const before = nowMs - maxS * 1_000;
-    for (const { inStepAtMs, sentAtMs } of this.#files.values()) if (inStepAtMs < before && sentAtMs < before) return true;
-    return false;
+    return this.#behindFor(nowMs, maxS * 1_000).length > 0;
+  }
+
+  /** Files of which only the destination can tell whether they are behind. */
+  doubtful(nowMs: number): string[] {
+    return this.#behindFor(nowMs, DOUBT_MS);
+  }
+
+  #behindFor(nowMs: number, ms: number): string[] {
+    const before = nowMs - ms;
+    return [...this.#files].flatMap(([path, { inStepAtMs, arrivedAtMs }]) => (inStepAtMs < before && arrivedAtMs < before ? [path] : []));
   }
 
   get size(): number {

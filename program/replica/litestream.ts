@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import type { DataLayout } from '../../storage/data-layout.ts';
 import { backOffMs } from '../workers/restarts.ts';
 import { configurationPath, isLitestream, litestreamEnvironment } from './litestream-configuration.ts';
-import { LitestreamLog } from './litestream-log.ts';
+import { LitestreamLog, type Told } from './litestream-log.ts';
 
 export interface LitestreamOptions {
   readonly bin: string;
@@ -19,6 +19,8 @@ export interface LitestreamOptions {
   configure(): Promise<void>;
   /** It was started. */
   started(): void;
+  /** Its log tells how far a database is. */
+  told(told: Told): void;
 }
 
 /** After it ended: the first pause, doubling to the longest; one that ran for the last of these begins with the first again. */
@@ -27,9 +29,9 @@ const LONGEST_BACK_OFF_MS = 30_000;
 const SETTLED_MS = 60_000;
 /** What is left is sent within this time when the destination is there; while it is away Litestream would wait for it for ever. */
 const STOP_MS = 10_000;
-/** A longer line of Litestream's log is cut. */
+/** A longer line of Litestream's log is cut in its middle: what it did stands at the beginning, and why it failed at the end. */
 const COMPLAINT_CHARS = 300;
-/** A complaint is repeated with every try, so one that was not is over. */
+/** A complaint about anything but sending is repeated with every try, so one that was not is over. */
 const COMPLAINT_KEPT_MS = 60_000;
 const COMPLAINT = /^time=\S{1,40} level=(?:WARN|ERROR) msg=|^cannot |^Error/i;
 
@@ -60,7 +62,13 @@ export class Litestream {
   /** What it said last about what keeps it from working; undefined: nothing of late. */
   complaint(nowMs: number): string | undefined {
     const said = this.#complaint;
-    return said !== undefined && (!this.isRunning || nowMs - said.atMs < COMPLAINT_KEPT_MS) ? said.text : undefined;
+    if (said === undefined) return undefined;
+    return !this.isRunning || this.#said.isRefused || nowMs - said.atMs < COMPLAINT_KEPT_MS ? said.text : undefined;
+  }
+
+  /** Whether it has been sending something for so long that its destination does not seem to take it. */
+  isStuck(nowMs: number): boolean {
+    return this.isRunning && this.#said.isStuck(nowMs);
   }
 
   #pidPath(): string {
@@ -111,12 +119,13 @@ export class Litestream {
   }
 
   #read(line: string): void {
-    this.#said.read(line, Date.now());
-    if (COMPLAINT.test(line)) this.#complain(`Litestream says: ${line.replace(/^time=\S+ /, '')}`);
+    const told = this.#said.read(line, Date.now());
+    if (told !== undefined) this.#options.told(told);
+    if (COMPLAINT.test(line)) this.#complain(`Litestream says: ${shortened(reasonIn(line))}`);
   }
 
   #complain(text: string): void {
-    this.#complaint = { text: text.slice(0, COMPLAINT_CHARS), atMs: Date.now() };
+    this.#complaint = { text, atMs: Date.now() };
   }
 
   #end(child: ChildProcess, startedMs: number): void {
@@ -153,6 +162,24 @@ export class Litestream {
     this.#stopped = true;
     await this.#terminate('SIGTERM');
   }
+}
+
+/** What a line of its log says went wrong. */
+function reasonIn(line: string): string {
+  const at = line.indexOf(' error=');
+  return at < 0
+    ? line.replace(/^time=\S{1,40} /, '')
+    : line
+        .slice(at + ' error='.length)
+        .replace(/^"|"$/g, '')
+        .replaceAll(/\\[nt]/g, ' ')
+        .replaceAll('\\"', '"')
+        .trim();
+}
+
+function shortened(text: string): string {
+  const half = COMPLAINT_CHARS / 2;
+  return text.length <= COMPLAINT_CHARS ? text : `${text.slice(0, half)} … ${text.slice(-half)}`;
 }
 
 function notStarted(bin: string, error: Error): string {

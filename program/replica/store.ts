@@ -2,8 +2,9 @@
  * The destination of files that are no databases: a folder, or a bucket of an S3 server. Names are those of `replicated-files.ts` and of
  * manifests, which end with `.json`. What is put is there as a whole or not at all.
  */
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { AwsClient } from 'aws4fetch';
 import type { ReplicaConfig } from '../config.ts';
@@ -13,13 +14,18 @@ export interface ReplicaStore {
   put(name: string, bytes: Buffer): Promise<void>;
   /** Undefined: there is none of this name. */
   get(name: string): Promise<Buffer | undefined>;
+  /** One that is not there is no error. */
   remove(name: string): Promise<void>;
+  /** The names that begin with `prefix`, in no order. @throws Error when the destination is away. */
+  list(prefix: string): Promise<string[]>;
 }
 
 /** An upload has some megabytes; a server that takes longer for one is tried again later. */
 const ANSWER_MAX_MS = 60_000;
-/** Tries of one request after an answer of 5xx; the keeper tries again anyway. */
-const RETRIES = 2;
+/** Tries of one request while it is answered 5xx, and the pause before the second; the keeper tries again anyway. */
+const TRIES = 3;
+const TRY_AGAIN_MS = 200;
+const BUSY = 500;
 /** A longer refusal is cut in a message. */
 const REFUSAL_CHARS = 200;
 
@@ -50,19 +56,50 @@ function folderStore(root: string): ReplicaStore {
       }
     },
     remove: (name) => rm(join(root, name), { force: true }),
+    async list(prefix) {
+      const folder = join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1));
+      try {
+        const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+        const names = entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));
+        return names.filter((name) => name.startsWith(prefix));
+      } catch (error) {
+        if (!isAbsent(error)) throw error;
+        // Nothing was put there yet, or the disk is not mounted: then this throws.
+        await readdir(root);
+        return [];
+      }
+    },
   };
 }
 
+/** What a page that lists objects tells. Names of this service and of Litestream have no character that XML escapes. */
+const KEY = /<Key>([^<]+)<\/Key>/g;
+const NEXT = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/;
+
 function bucketStore(url: string, { endpoint, region, accessKeyId = '', secretAccessKey = '' }: ReplicaConfig['s3']): ReplicaStore {
-  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries: RETRIES });
-  const base = `${endpoint ?? `https://s3.${region}.amazonaws.com`}/${url.slice('s3://'.length)}`;
-  const ask = async (method: 'PUT' | 'GET' | 'DELETE', name: string, body?: Buffer): Promise<Response> => {
+  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3' });
+  const server = endpoint ?? `https://s3.${region}.amazonaws.com`;
+  const [bucket = '', ...folders] = url.slice('s3://'.length).split('/');
+  const root = folders.map((folder) => `${folder}/`).join('');
+  const send = async (method: 'PUT' | 'GET' | 'DELETE', address: string, body?: Buffer): Promise<Response> => {
     const signal = AbortSignal.timeout(ANSWER_MAX_MS);
-    const init = body === undefined ? { method, signal } : { method, signal, body: new Uint8Array(body) };
-    const answer = await client.fetch(`${base}/${name}`, init);
-    if (answer.ok || (answer.status === 404 && method !== 'PUT')) return answer;
+    const init = body === undefined ? { method } : { method, body: new Uint8Array(body) };
+    for (let tries = 1; ; tries += 1) {
+      // Told to `fetch` itself: a signal of the request is forgotten together with the request, whose copy is what is sent.
+      const answer = await fetch(await client.sign(`${server}/${bucket}${address}`, init), { signal });
+      if (answer.status < BUSY || tries === TRIES) return answer;
+      await answer.body?.cancel();
+      await pause(TRY_AGAIN_MS * tries);
+    }
+  };
+  const refusal = async (answer: Response, what: string): Promise<Error> => {
     const said = (await answer.text()).slice(0, REFUSAL_CHARS);
-    throw new Error(`${shownUrl(url)} answered ${answer.status} to ${method} of ${name}: ${said}`);
+    return new Error(`${shownUrl(url)} answered ${answer.status} to ${what}: ${said}`);
+  };
+  const ask = async (method: 'PUT' | 'GET' | 'DELETE', name: string, body?: Buffer): Promise<Response> => {
+    const answer = await send(method, `/${root}${name}`, body);
+    if (answer.ok || (answer.status === 404 && method !== 'PUT')) return answer;
+    throw await refusal(answer, `${method} of ${name}`);
   };
   return {
     async put(name, bytes) {
@@ -74,6 +111,20 @@ function bucketStore(url: string, { endpoint, region, accessKeyId = '', secretAc
     },
     async remove(name) {
       await ask('DELETE', name);
+    },
+    async list(prefix) {
+      const names: string[] = [];
+      let token: string | undefined = '';
+      while (token !== undefined) {
+        const next: string = token === '' ? '' : `&continuation-token=${encodeURIComponent(token)}`;
+        const answer: Response = await send('GET', `?list-type=2&prefix=${encodeURIComponent(root + prefix)}${next}`);
+        // Here a 404 says that the bucket is away.
+        if (!answer.ok) throw await refusal(answer, 'a listing');
+        const page = await answer.text();
+        for (const [, key = ''] of page.matchAll(KEY)) names.push(key.slice(root.length));
+        token = NEXT.exec(page)?.[1];
+      }
+      return names;
     },
   };
 }

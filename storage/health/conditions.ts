@@ -40,7 +40,7 @@ export interface Condition {
 }
 
 export interface Conditions {
-  /** Opens the condition. One that is open already stays as it is. */
+  /** Opens the condition. One that is open already takes the newer detail, and is not logged again. */
   open(name: ConditionName, detail: string, subject?: string): void;
   /** Closes the condition. Does nothing when it is not open. */
   close(name: ConditionName, subject?: string): void;
@@ -68,8 +68,9 @@ export function createConditions(log: ConditionLog, nowMs: () => number): Condit
   return {
     open(name, detail, subject = '') {
       const key = keyOf(name, subject);
-      if (held.has(key)) return;
-      held.set(key, { name, subject, detail, sinceMs: nowMs() });
+      const open = held.get(key);
+      held.set(key, { name, subject, detail, sinceMs: open?.sinceMs ?? nowMs() });
+      if (open !== undefined) return;
       log.error({ condition: name, ...(subject !== '' && { subject }) }, detail);
     },
     close(name, subject = '') {

@@ -1,4 +1,7 @@
-/** An S3 server in a process of its own, over a folder: the stand-in for object storage. */
+/**
+ * An S3 server in a process of its own, over a folder: the stand-in for object storage. Beside its own refusals (a wrong key id, a bucket that
+ * is not there) a program that stands in front of it refuses and goes away as it is told, which s3rver cannot.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -20,6 +23,18 @@ const BUCKET = 'replicas';
 const PROGRAM = `
 const S3rver = require(process.argv[1]);
 const server = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: process.argv[2], configureBuckets: [{ name: '${BUCKET}' }] });
+// With a delimiter s3rver forgets the folders whose objects lie deeper than one below: what a listing with Litestream's generations needs.
+const list = server.store.listObjects.bind(server.store);
+server.store.listObjects = async (bucket, { delimiter, prefix = '', maxKeys = 1000, ...options }) => {
+  const found = await list(bucket, { prefix, ...options, maxKeys: Infinity });
+  const folderOf = ({ key }) => {
+    const end = delimiter ? key.indexOf(delimiter, prefix.length) : -1;
+    return end < 0 ? undefined : key.slice(0, end + 1);
+  };
+  const objects = found.objects.filter((object) => folderOf(object) === undefined);
+  const commonPrefixes = [...new Set(found.objects.map(folderOf).filter((folder) => folder !== undefined))];
+  return { objects: objects.slice(0, maxKeys), commonPrefixes, isTruncated: objects.length > maxKeys };
+};
 server.run().then(({ port }) => console.log(port));
 `;
 

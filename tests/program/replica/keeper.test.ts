@@ -3,7 +3,8 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
-import { litestreamBin, replicated } from '../../support/litestream.ts';
+import { replicated } from '../../support/litestream.ts';
+import { isAlive, startReplicated } from '../../support/replica.ts';
 import { startService } from '../../support/service.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -13,58 +14,15 @@ const LAG_MAX_S = '8';
 /** A Litestream that stands still is given up after 10 s, or 20 when it was started just before. */
 const CATCH_UP_MS = 90_000;
 
-interface Conditions {
-  readonly status: string;
-  readonly conditions?: readonly { readonly condition: string; readonly detail?: string }[];
-}
-
-async function start(t: TestContext, env: Record<string, string> = {}, dataDir = temporaryDir(t)) {
+/** A service that is replicated to a folder. */
+async function start(t: TestContext, env: Record<string, string> = {}, dataDir?: string) {
   const target = temporaryDir(t);
-  const replica = { REPLICA_URL: `file://${target}`, LITESTREAM_BIN: litestreamBin(), REPLICA_LAG_MAX_S: LAG_MAX_S };
-  const service = await startService(t, { dataDir, env: { ...replica, ...env } });
-  const headers = { Authorization: `Bearer ${service.operatorToken}` };
-  return {
-    ...{ service, target },
-    ready: async () => (await (await fetch(`${service.baseUrl}/readyz`, { headers })).json()) as Conditions,
-    async metric(name: string): Promise<number> {
-      const text = await (await fetch(`${service.baseUrl}/metrics`)).text();
-      return Number(
-        text
-          .split('\n')
-          .find((line) => line.startsWith(`${name} `))
-          ?.slice(name.length + 1),
-      );
-    },
-    async addOrganisation(): Promise<string> {
-      const body = JSON.stringify({ name: 'Newcomer' });
-      const made = await fetch(`${service.baseUrl}/console/api/orgs`, {
-        method: 'POST',
-        headers: { ...headers, 'Content-Type': 'application/json' },
-        body,
-      });
-      const { id } = ((await made.json()) as { org: { id: string } }).org;
-      const app = JSON.stringify({ name: 'Its app' });
-      await fetch(`${service.baseUrl}/console/api/orgs/${id}/apps`, {
-        method: 'POST',
-        headers: { ...headers, 'Content-Type': 'application/json' },
-        body: app,
-      });
-      return id;
-    },
-  };
-}
-
-function litestreamPid(dataDir: string): number {
-  return Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8'));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const service = await startReplicated(t, `file://${target}`, {
+    ...(dataDir !== undefined && { dataDir }),
+    env: { REPLICA_LAG_MAX_S: LAG_MAX_S, ...env },
+  });
+  const { ready, metric, addOrganisation } = service;
+  return { service, target, ready, metric, addOrganisation };
 }
 
 test('REPLICA-1, REPLICA-2: every database is carried, also of an organisation that comes, and the metrics tell it', async (t) => {
@@ -81,7 +39,7 @@ test('REPLICA-1, REPLICA-2: every database is carried, also of an organisation t
 test('REPLICA-1: what was written last is there when the service has ended', async (t) => {
   const { service, target, metric, addOrganisation } = await start(t);
   await eventually(async () => (await metric('assistant_replica_databases')) === 2);
-  const pid = litestreamPid(service.dataDir);
+  const pid = service.litestreamPid();
   const id = await addOrganisation();
   assert.equal(await service.stop(), 0);
   assert.deepEqual(replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
@@ -121,11 +79,11 @@ test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica 
 test('REPLICA-4: a Litestream that is killed is started again, and one that outlived its service is ended', async (t) => {
   const { service, target, metric, addOrganisation } = await start(t);
   await eventually(async () => (await metric('assistant_replica_starts')) === 1);
-  process.kill(litestreamPid(service.dataDir), 'SIGKILL');
+  process.kill(service.litestreamPid(), 'SIGKILL');
   const id = await addOrganisation();
   await eventually(async () => (await metric('assistant_replica_starts')) > 1);
   await eventually(() => replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`).length === 1);
-  const left = litestreamPid(service.dataDir);
+  const left = service.litestreamPid();
   await service.stop('SIGKILL');
   assert.equal(isAlive(left), true);
   const next = await start(t, { REPLICA_URL: `file://${target}` }, service.dataDir);
@@ -137,7 +95,7 @@ test('REPLICA-4: a Litestream that is killed is started again, and one that outl
 test('REPLICA-5: Litestream gets no secret of the service, and its configuration is for its owner only', async (t) => {
   const bin = join(temporaryDir(t), 'litestream');
   const told = join(temporaryDir(t), 'environment');
-  writeFileSync(bin, `#!/bin/sh\nenv > ${told}.new; mv ${told}.new ${told}\nexec sleep 600\n`, { mode: 0o700 });
+  writeFileSync(bin, `#!/bin/sh\nenv > ${told}.new; mv ${told}.new ${told}\nwhile :; do sleep 1; done\n`, { mode: 0o700 });
   const secrets = { OPERATOR_TOKEN: 'a-secret-of-the-operator-0001', MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
   const { service } = await start(t, { LITESTREAM_BIN: bin, AWS_ACCESS_KEY_ID: 'for-litestream', ...secrets });
   await eventually(() => existsSync(told));
@@ -149,5 +107,4 @@ test('REPLICA-5: Litestream gets no secret of the service, and its configuration
   const replicas = JSON.parse(readFileSync(configuration, 'utf8')) as { dbs: { path: string }[] };
   assert.equal(replicas.dbs[0]?.path, join(service.dataDir, 'control.sqlite'));
   await service.stop('SIGKILL');
-  process.kill(litestreamPid(service.dataDir), 'SIGKILL');
 });

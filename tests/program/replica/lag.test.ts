@@ -1,113 +1,190 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Lags, placeOf, readingsOf } from '../../../program/replica/lag.ts';
+import { indexOf, Lags, type MoreKnown, type Place, positionOf, readingsOf } from '../../../program/replica/lag.ts';
 import { LitestreamLog } from '../../../program/replica/litestream-log.ts';
 
 const PATH = '/data/a.sqlite';
-const nothingBetter = { readUpTo: () => undefined, isTroubled: () => false };
+const GENERATION = 'aaaaaaaaaaaaaaaa';
+
+function place(index: number, offset: number, generation = GENERATION): Place {
+  return { generation, position: positionOf(index, offset) };
+}
 
 /** What Litestream tells of one database. */
-function metrics(read: readonly [number, number], sent: readonly [number, number], errors = 0): string {
+function metrics([index, size]: readonly [number, number], syncs: number, errors = 0): string {
   return [
-    `litestream_shadow_wal_index{db="${PATH}"} ${read[0]}`,
-    `litestream_shadow_wal_size{db="${PATH}"} ${read[1]}`,
-    `litestream_replica_wal_index{db="${PATH}",name="file"} ${sent[0]}`,
-    `litestream_replica_wal_offset{db="${PATH}",name="file"} ${sent[1]}`,
-    `litestream_sync_count{db="${PATH}"} 4`,
+    `litestream_shadow_wal_index{db="${PATH}"} ${index}`,
+    `litestream_shadow_wal_size{db="${PATH}"} ${size}`,
+    `litestream_sync_count{db="${PATH}"} ${syncs}`,
     `litestream_sync_error_count{db="${PATH}"} ${errors}`,
   ].join('\n');
 }
 
-function lags(): Lags {
-  const made = new Lags();
-  made.follow(new Set([PATH]), 0);
-  return made;
-}
+/** One database, at which a test looks each second: what Litestream read by then, and what arrived. */
+class Looked {
+  readonly lags = new Lags();
+  second = 0;
+  #syncs = 10;
 
-function lagS(of: Lags, nowMs: number): number | undefined {
-  return of.worst(nowMs, 1)[0]?.lagS;
+  constructor() {
+    this.lags.follow(new Set([PATH]), 0);
+  }
+
+  look(read: Place, { errors = 0, syncs = 1, readUpTo = read as Place | undefined } = {}): void {
+    this.second += 1;
+    this.#syncs += syncs;
+    const more: MoreKnown = { readUpTo: () => readUpTo, isTroubled: () => false };
+    const index = indexOf(read.position);
+    const told = metrics([index, read.position - positionOf(index, 0)], this.#syncs, errors);
+    this.lags.look(readingsOf(told), this.second * 1_000, more);
+  }
+
+  arrived(arrived: Place): void {
+    this.lags.arrived(PATH, arrived, this.second * 1_000);
+  }
+
+  get lagS(): number | undefined {
+    return this.lags.worst(this.second * 1_000, 1)[0]?.lagS;
+  }
 }
 
 describe('REPLICA-2: how far behind a database is', () => {
-  test('all that was read is there: not at all', () => {
-    const one = lags();
-    one.look(readingsOf(metrics([0, 4_096], [0, 4_096])), 10_000, nothingBetter);
-    assert.equal(lagS(one, 10_000), 0);
+  test('all that was read has arrived: not at all, whatever else is told of the generation', () => {
+    const one = new Looked();
+    one.arrived(place(0, 4_096));
+    one.look(place(0, 4_096));
+    assert.equal(one.lagS, 0);
+    one.look(place(0, 4_096), { readUpTo: undefined });
+    assert.equal(one.lagS, 0, 'nothing has changed, so nothing is looked up');
+  });
+
+  test('a Litestream that is silent proves nothing', () => {
+    const one = new Looked();
+    for (let second = 1; second <= 60; second += 1) one.look(place(0, 4_096));
+    assert.equal(one.lagS, 60);
+    assert.deepEqual(one.lags.doubtful(60_000), [PATH]);
+    one.arrived(place(0, 4_096));
+    one.look(place(0, 4_096));
+    assert.equal(one.lagS, 0);
+    assert.deepEqual(one.lags.doubtful(61_000), []);
   });
 
   test('under writes that never pause it is as far behind as the oldest write that is not there', () => {
-    const one = lags();
-    for (let second = 1; second <= 60; second += 1)
-      one.look(readingsOf(metrics([0, second * 100], [0, (second - 1) * 100])), second * 1_000, nothingBetter);
-    assert.equal(lagS(one, 60_000), 1);
+    const one = new Looked();
+    for (let second = 1; second <= 60; second += 1) {
+      one.arrived(place(0, (second - 1) * 100));
+      one.look(place(0, second * 100));
+    }
+    assert.equal(one.lagS, 1);
   });
 
   test('a replica that stands still falls behind by the time that passes, and catches up at once', () => {
-    const one = lags();
-    for (let second = 1; second <= 60; second += 1)
-      one.look(readingsOf(metrics([0, second * 100], [0, 50])), second * 1_000, nothingBetter);
-    assert.equal(lagS(one, 60_000), 60);
-    one.look(readingsOf(metrics([1, 100], [1, 100])), 61_000, nothingBetter);
-    assert.equal(lagS(one, 61_000), 0);
+    const one = new Looked();
+    one.arrived(place(0, 50));
+    for (let second = 1; second <= 60; second += 1) one.look(place(0, second * 100));
+    assert.equal(one.lagS, 60);
+    assert.equal(one.lags.standsStill(60_000, 50), true);
+    one.arrived(place(1, 100));
+    one.look(place(1, 100));
+    assert.equal(one.lagS, 0);
+    assert.equal(one.lags.standsStill(61_000, 50), false);
   });
 
-  test('a new generation counts from zero', () => {
-    const one = lags();
-    one.look(readingsOf(metrics([7, 900], [7, 100])), 1_000, nothingBetter);
-    one.look(readingsOf(metrics([0, 900], [0, 100])), 2_000, nothingBetter);
-    one.look(readingsOf(metrics([0, 1_000], [0, 900])), 3_000, nothingBetter);
-    assert.equal(lagS(one, 3_000), 1);
+  test('what arrived of another generation is nothing, even where its places are the same', () => {
+    const one = new Looked();
+    one.arrived(place(7, 900));
+    one.look(place(7, 900));
+    assert.equal(one.lagS, 0);
+    one.lags.beganAnew(PATH);
+    for (let second = 1; second <= 9; second += 1) one.look(place(7, 900, 'bbbbbbbbbbbbbbbb'));
+    assert.equal(one.lagS, 9);
+    one.arrived(place(7, 900, 'bbbbbbbbbbbbbbbb'));
+    one.look(place(7, 900, 'bbbbbbbbbbbbbbbb'));
+    assert.equal(one.lagS, 0);
   });
 
-  test('a size that Litestream did not bring up to date is looked up', () => {
-    const one = lags();
-    one.look(readingsOf(metrics([1, 6_000_000], [1, 4_152])), 9_000, {
-      ...nothingBetter,
-      readUpTo: (path) => (path === PATH ? placeOf(1, 4_152) : undefined),
-    });
-    assert.equal(lagS(one, 9_000), 0);
+  test('a Litestream that fails to read, or hangs over it, is behind from its last sync on', () => {
+    const one = new Looked();
+    one.arrived(place(0, 100));
+    one.look(place(0, 100));
+    one.look(place(0, 100), { errors: 1 });
+    assert.equal(one.lagS, 1);
+    one.look(place(0, 100), { errors: 1 });
+    assert.equal(one.lagS, 0);
+    for (let second = 1; second <= 20; second += 1) one.look(place(0, 100), { errors: 1, syncs: 0 });
+    assert.equal(one.lagS, 15);
   });
 
-  test('a version that does not say where the replica is counts as behind while it fails', () => {
-    const one = lags();
-    const told = (errors: number) => `litestream_sync_count{db="${PATH}"} 4\nlitestream_sync_error_count{db="${PATH}"} ${errors}`;
-    one.look(readingsOf(told(0)), 1_000, nothingBetter);
-    one.look(readingsOf(told(1)), 5_000, nothingBetter);
-    one.look(readingsOf(told(2)), 9_000, nothingBetter);
-    assert.equal(lagS(one, 9_000), 8);
-    one.look(readingsOf(told(2)), 10_000, nothingBetter);
-    assert.equal(lagS(one, 10_000), 0);
+  test('after a restart it counts when Litestream has looked at the file again', () => {
+    const one = new Looked();
+    one.arrived(place(0, 100));
+    one.look(place(0, 100));
+    one.lags.restarted();
+    const more: MoreKnown = { readUpTo: () => place(0, 100), isTroubled: () => false };
+    one.lags.look(readingsOf(metrics([0, 100], 1)), 2_000, more);
+    assert.equal(one.lags.worst(2_000, 1)[0]?.lagS, 1);
+    one.lags.look(readingsOf(metrics([0, 100], 3)), 4_000, more);
+    assert.equal(one.lags.worst(4_000, 1)[0]?.lagS, 0);
   });
 
-  test('a database of which there was nothing to send since the start is in step, unless the log tells of trouble', () => {
-    const one = lags();
-    const told = readingsOf(
-      `litestream_shadow_wal_index{db="${PATH}"} 1\nlitestream_shadow_wal_size{db="${PATH}"} 90\nlitestream_sync_count{db="${PATH}"} 4`,
-    );
-    one.look(told, 5_000, { ...nothingBetter, isTroubled: () => true });
-    assert.equal(lagS(one, 5_000), 5);
-    one.look(told, 6_000, nothingBetter);
-    assert.equal(lagS(one, 6_000), 0);
-  });
-
-  test('a log that says that something is sent, and not that it was, is trouble; so is an error, for a while', () => {
-    const log = new LitestreamLog();
-    const line = (level: string, message: string) =>
-      `time=2026-11-23T17:16:53.202Z level=${level} msg="${message}" db=${PATH} replica=file`;
-    log.read(line('INFO', 'write wal segment'), 0);
-    assert.equal(log.isTroubled(PATH, 1_000), false);
-    assert.equal(log.isTroubled(PATH, 10_000), true);
-    log.read(line('INFO', 'wal segment written'), 10_000);
-    assert.equal(log.isTroubled(PATH, 20_000), false);
-    log.read(line('ERROR', 'monitor error'), 20_000);
-    assert.equal(log.isTroubled(PATH, 21_000), true);
-    assert.equal(log.isTroubled(PATH, 60_000), false);
+  test('a version that does not say where it is counts as behind while it fails', () => {
+    const { lags } = new Looked();
+    const told = (syncs: number, errors: number) =>
+      readingsOf(`litestream_sync_count{db="${PATH}"} ${syncs}\nlitestream_sync_error_count{db="${PATH}"} ${errors}`);
+    const lagS = (nowMs: number) => lags.worst(nowMs, 1)[0]?.lagS;
+    const fine: MoreKnown = { readUpTo: () => undefined, isTroubled: () => false };
+    lags.look(told(4, 0), 1_000, fine);
+    lags.look(told(5, 1), 5_000, fine);
+    lags.look(told(6, 2), 9_000, fine);
+    assert.equal(lagS(9_000), 8);
+    lags.look(told(7, 2), 10_000, { ...fine, isTroubled: () => true });
+    assert.equal(lagS(10_000), 9);
+    lags.look(told(8, 2), 11_000, fine);
+    assert.equal(lagS(11_000), 0);
   });
 
   test('a database that went away is forgotten, one that came begins now', () => {
-    const one = lags();
-    one.follow(new Set(['/data/b.sqlite']), 30_000);
-    assert.equal(one.size, 1);
-    assert.equal(lagS(one, 31_000), 1);
+    const { lags } = new Looked();
+    lags.follow(new Set(['/data/b.sqlite']), 30_000);
+    assert.equal(lags.size, 1);
+    assert.equal(lags.worst(31_000, 1)[0]?.lagS, 1);
+  });
+});
+
+describe('REPLICA-2: what Litestream’s log tells', () => {
+  const line = (level: string, message: string, more: string) =>
+    `time=2026-11-23T17:16:53.202Z level=${level} msg="${message}" db=${PATH}${more}`;
+  const sent = ` replica=s3 position=${GENERATION}/0000000a:4152 elapsed=5.693975ms sz=16512`;
+
+  test('how far a database was sent, and that another generation began', () => {
+    const log = new LitestreamLog();
+    assert.equal(log.read(line('INFO', 'write wal segment', ` replica=s3 position=${GENERATION}/0000000a:4152`), 0), undefined);
+    assert.deepEqual(log.read(line('INFO', 'wal segment written', sent), 0), { kind: 'sent', path: PATH, place: place(10, 20_664) });
+    assert.deepEqual(log.read(line('INFO', 'sync: new generation', ` generation=${GENERATION} reason="x"`), 0), {
+      kind: 'generation',
+      path: PATH,
+    });
+  });
+
+  test('something that is being sent for long is trouble, and so is a refusal until something is sent', () => {
+    const log = new LitestreamLog();
+    log.read(line('INFO', 'write wal segment', ' replica=s3'), 0);
+    assert.equal(log.isTroubled(PATH, 1_000), false);
+    assert.equal(log.isTroubled(PATH, 10_000), true);
+    log.read(line('INFO', 'wal segment written', sent), 10_000);
+    assert.equal(log.isTroubled(PATH, 20_000), false);
+    log.read(line('ERROR', 'monitor error', ' replica=s3 error="InvalidAccessKeyId"'), 20_000);
+    assert.equal(log.isTroubled(PATH, 600_000), true);
+    assert.equal(log.isRefused, true);
+    log.read(line('INFO', 'wal segment written', sent), 600_000);
+    assert.equal(log.isTroubled(PATH, 601_000), false);
+    assert.equal(log.isRefused, false);
+  });
+
+  test('a failure to read is over when it is not repeated', () => {
+    const log = new LitestreamLog();
+    log.read(line('ERROR', 'sync error', ' error="database is locked"'), 0);
+    assert.equal(log.isTroubled(PATH, 1_000), true);
+    assert.equal(log.isTroubled(PATH, 60_000), false);
   });
 });

@@ -1,83 +1,49 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { createClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { litestreamBin } from '../../support/litestream.ts';
 import { startObjectStorage } from '../../support/object-storage.ts';
+import { filesBelow, type Replicated, startReplicated } from '../../support/replica.ts';
+import { runCli } from '../../support/run-cli.ts';
 import { type RunningService, startService } from '../../support/service.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
-const CLI = fileURLToPath(new URL('../../../cli.js', import.meta.url));
 const KEY = Buffer.alloc(32, 9).toString('base64');
-const COMMON = { LITESTREAM_BIN: litestreamBin(), MASTER_KEY: KEY, OPERATOR_TOKEN: 'the-operator-of-all-these-tests' };
+const COMMON = { MASTER_KEY: KEY, OPERATOR_TOKEN: 'the-operator-of-all-these-tests' };
 
-async function cli(args: readonly string[], dataDir: string, env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ['--enable-source-maps', CLI, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, ...COMMON, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const said = { stdout: '', stderr: '' };
-  for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream].on('data', (chunk: Buffer) => {
-      said[stream] += chunk.toString('utf8');
-    });
-  }
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, ...said };
+function cli(args: readonly string[], dataDir: string, env: Readonly<Record<string, string>> = {}) {
+  return runCli(args, dataDir, { ...COMMON, ...env });
 }
 
-/** The operator's requests of one running service. */
-function operator({ baseUrl, operatorToken }: RunningService) {
-  const headers = { Authorization: `Bearer ${operatorToken}`, 'Content-Type': 'application/json' };
-  const ask = async (method: string, path: string, body?: object) => {
-    const answer = await fetch(`${baseUrl}/console/api${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-  };
-  return {
-    ask,
-    async addOrganisation(name: string): Promise<string> {
-      const { org } = (await ask('POST', '/orgs', { name })).body as { org: { id: string } };
-      await ask('POST', `/orgs/${org.id}/apps`, { name: `${name}'s first app` });
-      return org.id;
-    },
-    async apps(id: string): Promise<string[] | number> {
-      const { status, body } = await ask('GET', `/orgs/${id}/apps`);
-      return status === 200 ? (body.apps as { name: string }[]).map(({ name }) => name) : status;
-    },
-    async metric(name: string): Promise<number> {
-      const text = await (await fetch(`${baseUrl}/metrics`)).text();
-      const line = text.split('\n').find((each) => each.startsWith(`${name} `));
-      return Number(line?.slice(name.length + 1));
-    },
-  };
+/** Names of an organisation's apps, as the operator sees them; another status as a number. */
+async function appsOf({ baseUrl, operatorToken }: RunningService, id: string): Promise<string[] | number> {
+  const headers = { Authorization: `Bearer ${operatorToken}` };
+  const answer = await fetch(`${baseUrl}/console/api/orgs/${id}/apps`, { headers });
+  return answer.ok ? ((await answer.json()) as { apps: { name: string }[] }).apps.map(({ name }) => name) : answer.status;
 }
 
+const DEVICE = '0123456789abcdef0123456789abcdef';
+
+/** The id of what was uploaded. */
 async function upload({ baseUrl, liveKey }: RunningService): Promise<string> {
   const form = new FormData();
   form.append('file', new Blob(['What somebody attached.'], { type: 'text/plain' }), 'note.txt');
-  const headers = { 'X-Service-Key': liveKey, 'X-Service-Device': '0123456789abcdef0123456789abcdef' };
+  const headers = { 'X-Service-Key': liveKey, 'X-Service-Device': DEVICE };
   const answer = await fetch(`${baseUrl}/v1/uploads`, { method: 'POST', headers, body: form });
   assert.equal(answer.status, 200, await answer.clone().text());
-  return JSON.stringify(await answer.json());
+  return ((await answer.json()) as { upload_id: string }).upload_id;
 }
 
-function filesBelow(dir: string): string[] {
-  return existsSync(dir) ? readdirSync(dir, { recursive: true }).map(String) : [];
-}
-
-async function start(t: TestContext, url: string, env: Readonly<Record<string, string>> = {}, dataDir = temporaryDir(t)) {
-  return startService(t, { dataDir, env: { ...COMMON, REPLICA_URL: url, ...env } });
+function start(t: TestContext, url: string, env: Readonly<Record<string, string>> = {}) {
+  return startReplicated(t, url, { env: { ...COMMON, ...env } });
 }
 
 test('REPLICA-6, REPLICA-7: everything comes back that was acknowledged, uploads too, and the key stays at home', async (t) => {
   const url = `file://${temporaryDir(t)}`;
   const service = await start(t, url);
-  const { addOrganisation } = operator(service);
-  const id = await addOrganisation('Kept');
+  const id = await service.addOrganisation('Kept');
   await upload(service);
   assert.equal(await service.stop(), 0);
   const dataDir = join(temporaryDir(t), 'restored');
@@ -96,7 +62,7 @@ test('REPLICA-6, REPLICA-7: everything comes back that was acknowledged, uploads
     assert.deepEqual(readFileSync(join(dataDir, 'uploads', name)), readFileSync(join(service.dataDir, 'uploads', name)));
   assert.equal(existsSync(join(dataDir, 'master-key')), false);
   const next = await startService(t, { dataDir, env: COMMON });
-  assert.deepEqual(await operator(next).apps(id), ["Kept's first app"]);
+  assert.deepEqual(await appsOf(next, id), ["Kept's first app"]);
 });
 
 test('REPLICA-1, REPLICA-6: to an S3 server go the databases and the files, as they lie on disk', async (t) => {
@@ -114,6 +80,41 @@ test('REPLICA-1, REPLICA-6: to an S3 server go the databases and the files, as t
     false,
   );
   await service.stop();
+});
+
+/** Everything that was written before now is in the replica. */
+async function carried(service: Replicated): Promise<void> {
+  const writtenAtMs = performance.now();
+  const lagMs = async () => 1_000 * (await service.metric('assistant_replica_lag_max_seconds'));
+  await eventually(async () => (await lagMs()) < performance.now() - writtenAtMs, 60_000);
+}
+
+test('REPLICA-6, REPLICA-7: of a host that is gone everything comes back from an S3 server: a conversation, and what was attached', async (t) => {
+  const { url, folder, env } = await startObjectStorage(t);
+  const service = await start(t, url, env);
+  const client = createClient(service.baseUrl, service.liveKey, DEVICE);
+  const uploadId = await upload(service);
+  const { events } = await client.say('What does the note say?', { attachments: [{ upload_id: uploadId }] });
+  assert.equal(events.at(-1)?.type, 'turn.end');
+  const conversation = String(events[0]?.conversation_id);
+  const history = (of: RunningService) =>
+    createClient(of.baseUrl, service.liveKey, DEVICE).send('GET', `/v1/conversations/${conversation}/messages`);
+  const before = await history(service);
+  assert.match(before.text, /What does the note say/);
+  await eventually(() => filesBelow(folder).some((name) => name.includes(`/${uploadId}.`)), 60_000);
+  await carried(service);
+  const litestream = service.litestreamPid();
+  await service.stop('SIGKILL');
+  process.kill(litestream, 'SIGKILL');
+  const dataDir = join(temporaryDir(t), 'restored');
+  const { code, stderr, stdout } = await cli(['restore', '--from', url], dataDir, env);
+  assert.equal(code, 0, stderr + stdout);
+  const next = await startService(t, { dataDir, env: COMMON });
+  const after = await history(next);
+  assert.deepEqual(after.json, before.json);
+  const [own] = filesBelow(join(dataDir, 'uploads')).filter((name) => name.endsWith(uploadId));
+  assert.deepEqual(readFileSync(join(dataDir, 'uploads', own ?? '')), readFileSync(join(service.dataDir, 'uploads', own ?? '')));
+  await next.stop();
 });
 
 test('REPLICA-6: the minted key is in the replica where the configuration says so, and else not', async (t) => {
@@ -175,7 +176,8 @@ test('REPLICA-8: one organisation goes back to a moment while the service runs a
   const target = temporaryDir(t);
   const url = `file://${target}`;
   const service = await start(t, url);
-  const { ask, addOrganisation, apps, metric } = operator(service);
+  const { ask, addOrganisation, metric } = service;
+  const apps = (organisation: string) => appsOf(service, organisation);
   const [id, other] = [await addOrganisation('Mistaken'), await addOrganisation('Other')];
   const carried = async () => {
     const databases = await metric('assistant_replica_databases');

@@ -1,0 +1,70 @@
+/** Asks the destination what it has of the databases that seem to be behind (REPLICA-2), one after the other and beside the keeper's looks. */
+import type { DataLayout } from '../../storage/data-layout.ts';
+import { replicaName } from '../../storage/replica/replicated-databases.ts';
+import { arrivedPlace } from './arrived.ts';
+import type { Lags } from './lag.ts';
+import { shadowPlace } from './shadow-log.ts';
+import type { ReplicaStore } from './store.ts';
+
+/** Between two rounds: while the destination is away every database is in doubt, and asking costs requests. */
+const ROUND_MS = 5_000;
+/** At once: at a start it is asked for every database. */
+const AT_ONCE = 4;
+
+export class Doubts {
+  readonly #store: ReplicaStore;
+  readonly #layout: DataLayout;
+  readonly #lags: Lags;
+  #round: Promise<void> | undefined;
+  #endedMs = Number.NEGATIVE_INFINITY;
+  #problem: string | undefined;
+
+  constructor(store: ReplicaStore, layout: DataLayout, lags: Lags) {
+    this.#store = store;
+    this.#layout = layout;
+    this.#lags = lags;
+  }
+
+  /** Why the destination did not answer when it was asked last; undefined: it did, or nobody asked. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Begins a round when one is due. Never throws. */
+  ask(nowMs: number): void {
+    if (this.#round !== undefined || performance.now() - this.#endedMs < ROUND_MS) return;
+    const left = this.#lags.doubtful(nowMs);
+    if (left.length === 0) {
+      this.#problem = undefined;
+      return;
+    }
+    const worker = async () => {
+      for (let path = left.pop(); path !== undefined; path = left.pop()) await this.#askFor(path);
+    };
+    this.#round = Promise.all(Array.from({ length: AT_ONCE }, worker))
+      .then(() => {
+        this.#problem = undefined;
+      })
+      .catch((error: unknown) => {
+        // The others would be answered the same.
+        left.length = 0;
+        this.#problem = error instanceof Error ? error.message : String(error);
+      })
+      .finally(() => {
+        this.#round = undefined;
+        this.#endedMs = performance.now();
+      });
+  }
+
+  async #askFor(path: string): Promise<void> {
+    const read = shadowPlace(path);
+    if (read === undefined) return;
+    const arrived = await arrivedPlace(this.#store, replicaName(this.#layout, path), read);
+    if (arrived !== undefined) this.#lags.arrived(path, arrived, Date.now());
+  }
+
+  /** Waits for the round that is under way. */
+  async end(): Promise<void> {
+    await this.#round;
+  }
+}

@@ -1,0 +1,88 @@
+/** What tests of the continuous replica share: a service that is replicated, the Litestream that it runs, and what the operator sees of both. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { litestreamBin } from './litestream.ts';
+import { type RunningService, type StartOptions, startService } from './service.ts';
+import { temporaryDir } from './temporary-dir.ts';
+
+interface Readiness {
+  readonly status: string;
+  readonly conditions?: readonly { readonly condition: string; readonly detail?: string }[];
+}
+
+export interface Replicated extends RunningService {
+  /** The pid of the Litestream that runs, or ran last. */
+  litestreamPid(): number;
+  ready(): Promise<Readiness>;
+  /** What `replica_behind` says; undefined while it does not hold. */
+  behind(): Promise<string | undefined>;
+  metric(name: string): Promise<number>;
+  ask(method: string, path: string, body?: object): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
+  /** An organisation with an app, so with a file. Returns its id. */
+  addOrganisation(name?: string): Promise<string>;
+}
+
+/** Ends the Litestreams of a directory, which may have been removed. */
+function endLitestreams(dataDir: string): void {
+  const configuration = join(dataDir, 'replica', 'litestream.yml');
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(configuration)) process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Starts a service whose Litestream ends with the test, whatever becomes of it. */
+export async function startReplicated(t: TestContext, url: string, options: StartOptions = {}): Promise<Replicated> {
+  // Before its folder is removed, in which it would go on making files, …
+  if (options.dataDir === undefined) t.after(() => endLitestreams(dataDir));
+  const dataDir = options.dataDir ?? temporaryDir(t);
+  const env = { LITESTREAM_BIN: litestreamBin(), REPLICA_URL: url, ...options.env };
+  const starting = startService(t, { ...options, dataDir, env });
+  // … and after the service was killed, as the end of a failed test kills it: Litestream is detached and outlives that.
+  t.after(() => endLitestreams(dataDir));
+  const service = await starting;
+  const headers = { Authorization: `Bearer ${service.operatorToken}`, 'Content-Type': 'application/json' };
+  const ready = async () => (await (await fetch(`${service.baseUrl}/readyz`, { headers })).json()) as Readiness;
+  const ask = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${service.baseUrl}/console/api${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  return {
+    ...service,
+    ask,
+    ready,
+    litestreamPid: () => Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8')),
+    async behind() {
+      const { conditions = [] } = await ready();
+      return conditions.find(({ condition }) => condition === 'replica_behind')?.detail;
+    },
+    async metric(name) {
+      const text = await (await fetch(`${service.baseUrl}/metrics`)).text();
+      const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+      return Number(line?.slice(name.length + 1));
+    },
+    async addOrganisation(name = 'Newcomer') {
+      const { org } = (await ask('POST', '/orgs', { name })).body as { org: { id: string } };
+      await ask('POST', `/orgs/${org.id}/apps`, { name: `${name}'s first app` });
+      return org.id;
+    },
+  };
+}
+
+/** Names of files below a folder, with slashes; none when there is no folder. */
+export function filesBelow(dir: string): string[] {
+  return existsSync(dir) ? readdirSync(dir, { recursive: true }).map(String) : [];
+}

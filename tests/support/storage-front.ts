@@ -1,0 +1,75 @@
+/**
+ * What stands in front of object storage in tests: passes requests on, refuses them as S3 does, swallows them, or goes away, as it is told.
+ * The stand-in for object storage can do none of that.
+ */
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+/** `denies`: to all, as with a wrong secret. `full`: to writes only. `swallows`: takes requests and never answers. */
+export type Mood = 'passes' | 'denies' | 'full' | 'swallows';
+
+export interface StorageFront {
+  readonly endpoint: string;
+  mood: Mood;
+  /** Nobody listens there any more, and what was under way is cut. */
+  goAway(): Promise<void>;
+  comeBack(): Promise<void>;
+}
+
+const REFUSALS: Readonly<Record<'denies' | 'full', readonly [number, string, string]>> = {
+  denies: [403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match the signature you provided.'],
+  full: [507, 'XMinioStorageFull', 'Storage backend has reached its minimum free drive threshold.'],
+};
+
+function refuse(answer: ServerResponse, [status, code, message]: readonly [number, string, string]): void {
+  const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`;
+  answer.writeHead(status, { 'Content-Type': 'application/xml', Connection: 'close' }).end(body);
+}
+
+function passOn(asked: IncomingMessage, answer: ServerResponse, behind: URL): void {
+  const { method, headers, url: path } = asked;
+  const passed = httpRequest({ host: behind.hostname, port: behind.port, method, path, headers }, (said) => {
+    answer.writeHead(said.statusCode ?? 502, said.headers);
+    said.pipe(answer);
+  });
+  passed.on('error', () => answer.destroy());
+  answer.on('close', () => passed.destroy());
+  asked.pipe(passed);
+}
+
+/** `behind`: the endpoint that it passes requests on to. */
+export async function startStorageFront(t: TestContext, behind: string): Promise<StorageFront> {
+  const sockets = new Set<Socket>();
+  const server = createServer((asked, answer) => {
+    const { mood } = front;
+    const isWrite = asked.method === 'PUT' || asked.method === 'POST';
+    if (mood === 'swallows') asked.resume();
+    else if (mood === 'denies' || (mood === 'full' && isWrite)) asked.resume().on('end', () => refuse(answer, REFUSALS[mood]));
+    else passOn(asked, answer, new URL(behind));
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const goAway = async () => {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  const front: StorageFront = {
+    endpoint: `http://127.0.0.1:${port}`,
+    mood: 'passes',
+    goAway,
+    async comeBack() {
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+    },
+  };
+  t.after(goAway);
+  return front;
+}
