@@ -40,16 +40,27 @@ export class SchemaError extends Error {
   }
 }
 
-function integerOf(connection: Connection, sql: string, column: string): number {
-  return Number(connection.statement(sql).get()?.[column]);
+interface Head {
+  readonly version: number;
+  readonly applicationId: number;
+  /** Tables, indexes and the like. */
+  readonly objects: number;
+}
+
+/** All of it in one statement, which reads one state of the file, whoever migrates it meanwhile. */
+const HEAD_SQL =
+  'SELECT user_version AS version, application_id AS applicationId, (SELECT count(*) FROM sqlite_schema) AS objects ' +
+  'FROM pragma_user_version, pragma_application_id';
+
+function headOf(connection: Connection): Head {
+  const row = connection.statement(HEAD_SQL).get();
+  return { version: Number(row?.version), applicationId: Number(row?.applicationId), objects: Number(row?.objects) };
 }
 
 /** The file's version; 0 for an empty file. Throws SchemaError for a foreign or a newer one. */
 function understoodVersion(connection: Connection, kind: DatabaseKind, knownVersion: number): number {
-  const version = integerOf(connection, 'PRAGMA user_version', 'user_version');
-  const applicationId = integerOf(connection, 'PRAGMA application_id', 'application_id');
+  const { version, applicationId, objects } = headOf(connection);
   if (applicationId !== APPLICATION_IDS[kind]) {
-    const objects = integerOf(connection, 'SELECT count(*) AS objects FROM sqlite_schema', 'objects');
     if (applicationId === 0 && version === 0 && objects === 0) return 0;
     const found = `application_id ${applicationId}, version ${version}`;
     const wanted = `application_id ${APPLICATION_IDS[kind]}, up to version ${knownVersion}`;
@@ -106,7 +117,7 @@ function rollBack(connection: Connection): void {
 
 /**
  * Applies what `migrations` holds and the file lacks. Safe to call from several processes at once and on every open:
- * a file that is up to date costs two pragma reads and no lock. Blocks the thread. Throws SchemaError.
+ * a file that is up to date costs one read and no lock. Blocks the thread. Throws SchemaError.
  */
 export function migrate(connection: Connection, migrations: readonly Migration[], kind: DatabaseKind): void {
   migrations.forEach((migration, index) => {

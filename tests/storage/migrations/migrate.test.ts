@@ -88,6 +88,35 @@ test('STORE-11: a list with a gap is a bug and touches no file', (t) => {
   connection.close();
 });
 
+test('STORE-11: a file that another process migrates before any of the reads is taken for what it is', (t) => {
+  const dir = temporaryDir(t);
+  for (const before of [1, 2, 3]) {
+    const path = join(dir, `${before}.sqlite`);
+    const connection = openWriter(path);
+    const other = openWriter(path);
+    let reads = 0;
+    let isLocked = false;
+    const raced: Connection = {
+      path,
+      statement(sql) {
+        if (!isLocked && ++reads === before) migrate(other, [FIRST, SECOND], 'control');
+        return connection.statement(sql);
+      },
+      tuples: (sql) => connection.tuples(sql),
+      exec(sql) {
+        connection.exec(sql);
+        isLocked = sql.startsWith('BEGIN') || (isLocked && sql !== 'COMMIT' && sql !== 'ROLLBACK');
+      },
+      close: () => connection.close(),
+    };
+    migrate(raced, [FIRST, SECOND], 'control');
+    assert.ok(reads >= 1);
+    assert.equal(pragma(connection, 'user_version'), 2);
+    other.close();
+    connection.close();
+  }
+});
+
 test('STORE-11: of processes that start together exactly one applies each step', async (t) => {
   const path = join(temporaryDir(t), 'a.sqlite');
   const startAtMs = Date.now() + 400;
