@@ -226,3 +226,29 @@ test('WIDGET-11: a panel that fills the screen is modal, and Tab goes round in i
   await page.keyboard.press('Shift+Tab');
   assert.notEqual(await focused(), '');
 });
+
+test('WIDGET-11: a panel keeps Tab from the moment that it says it is modal', async (t) => {
+  const { page: open } = await openShop(t);
+  const page = await open();
+  await field(page).focus();
+  const kept = page.evaluate(
+    () =>
+      new Promise<boolean>((resolve) => {
+        const root = document.querySelector('assistant-widget')?.shadowRoot;
+        const panel = root?.querySelector('[role=dialog]');
+        if (!root || !panel) return resolve(false);
+        const press = () => {
+          const focusable = [...panel.querySelectorAll<HTMLElement>('button:not(:disabled), textarea')].filter((each) =>
+            each.checkVisibility(),
+          );
+          const last = focusable.at(-1);
+          last?.focus();
+          const tab = new KeyboardEvent('keydown', { key: 'Tab', bubbles: true, composed: true, cancelable: true });
+          resolve(last?.dispatchEvent(tab) === false);
+        };
+        new MutationObserver(press).observe(panel, { attributeFilter: ['aria-modal'] });
+      }),
+  );
+  await page.setViewportSize({ width: 360, height: 640 });
+  assert.equal(await kept, true);
+});

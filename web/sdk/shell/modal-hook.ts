@@ -1,6 +1,6 @@
 /** Where the panel fills the screen it is all there is: what lies behind it is neither read nor reached with Tab (WIDGET-11). */
 import type { RefObject } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 
 /** As the style has it. */
 const FULL_SCREEN = '(max-width: 480px)';
@@ -18,7 +18,8 @@ export function useModal(panel: RefObject<HTMLElement | null>, isInline: boolean
     media.addEventListener('change', look);
     return () => media.removeEventListener('change', look);
   }, []);
-  useEffect(() => {
+  // With the layout, not after the paint: between the two a Tab would leave a panel that already says that it is modal.
+  useLayoutEffect(() => {
     const element = panel.current;
     if (element === null || !isModal) return;
     const goRound = (event: KeyboardEvent) => {
