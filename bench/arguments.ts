@@ -12,6 +12,8 @@ export interface Names {
   readonly servers: readonly string[];
   /** Those of `servers` that a quick run leaves out unless they are named: they may have to be installed. */
   readonly peers: readonly string[];
+  /** Those of `servers` that are measured where they are named only. */
+  readonly apart?: readonly string[];
 }
 
 export interface Arguments {
@@ -87,16 +89,17 @@ export function fileToReport(argv: readonly string[]): string | undefined {
 }
 
 /** Reads the arguments that follow the name of the program. @throws UsageError */
-export function readArguments(argv: readonly string[], { parts, servers, peers }: Names): Arguments {
+export function readArguments(argv: readonly string[], { parts, servers, peers, apart = [] }: Names): Arguments {
   const { values, positionals } = parse(argv);
   const stray = positionals.find((word) => word !== 'quick');
   if (stray !== undefined)
     throw new UsageError(`"${stray}" is no command: only quick and report are, and the options are ${OPTIONS_SHOWN}`);
   const quick = values.quick === true || positionals.length > 0;
   const only = namesOf('only', parts, values.only);
+  const usual = servers.filter((name) => !apart.includes(name) && !(quick && peers.includes(name)));
   return {
     parts: only ?? parts,
-    servers: namesOf('peer', servers, values.peer) ?? servers.filter((name) => !quick || !peers.includes(name)),
+    servers: namesOf('peer', servers, values.peer) ?? usual,
     against: values.against,
     rounds: numberOf('rounds', ROUNDS_MAX, values.rounds) ?? (quick ? 1 : ROUNDS),
     seconds: numberOf('seconds', SECONDS_MAX, values.seconds),

@@ -30,12 +30,12 @@ import { writeAgain, writeResults } from './report/results.ts';
 import { type Candidate, relay } from './servers/candidate.ts';
 import { type Peer, peers } from './servers/peers.ts';
 import { CLIENT_CORE, pinSelf } from './servers/processes.ts';
-import { earlierService, programOf, service, serviceWithAll } from './servers/service.ts';
+import { earlierService, programOf, replicatedService, service, serviceWithAll } from './servers/service.ts';
 import { helpText } from './usage.ts';
 import { expectedSeconds, play, reasonOf, type Stage } from './workloads/rounds.ts';
 import { WORKLOADS, type Workload } from './workloads/workloads.ts';
 
-const OURS: readonly Candidate[] = [relay, service, serviceWithAll];
+const OURS: readonly Candidate[] = [relay, service, serviceWithAll, replicatedService];
 const QUESTIONS: readonly Question[] = [
   ...turns,
   turnCost,
@@ -148,6 +148,7 @@ async function main(): Promise<void> {
     parts: choices.parts.map(({ name }) => name),
     servers: choices.servers.map(({ name }) => name),
     peers: known.map(({ name }) => name),
+    apart: [replicatedService.name],
   });
   const delayUs = syncDelayUs(process.env);
   const earlier = earlierOf(args.against);

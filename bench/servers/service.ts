@@ -3,6 +3,8 @@
  * interface. As a candidate it has the fake model behind it and a live app with limits out of the way; so has an earlier build.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
 import { diskOfRun, type SlowDisk } from '../meters/slow-disk.ts';
@@ -220,6 +222,38 @@ export const service: Candidate = candidateOf('service', 'this service, a client
 export const serviceWithAll: Candidate = candidateOf('service-all', 'this service, a client that draws all components', 'service', {
   components: ALL_COMPONENTS,
 });
+
+/** The same with REPLICA_URL, to a folder on the same disk. Litestream runs on the server's core and counts as part of it. */
+export const replicatedService: Candidate = {
+  name: 'service-replicated',
+  what: 'this service while Litestream replicates it, text alone',
+  role: 'service',
+  build: { components: CLIENT.components },
+  async start(scene) {
+    const { path, remove } = newDataDir('assistant-bench-replica');
+    const env = { ...scene.env, REPLICA_URL: `file://${path}`, LITESTREAM_BIN: litestreamBin() };
+    try {
+      const target = await startService({ ...scene, env }, 'service-replicated', { components: CLIENT.components });
+      const stop = async (): Promise<void> => {
+        await target.stop();
+        remove();
+      };
+      return { ...target, stop };
+    } catch (error) {
+      remove();
+      throw error;
+    }
+  },
+};
+
+/** The program of the package for this machine, where there is one. */
+function litestreamBin(): string {
+  try {
+    return createRequire(import.meta.url).resolve(`@flydotio/litestream-${platform()}-${arch()}/litestream`);
+  } catch {
+    return process.env.LITESTREAM_BIN ?? 'litestream';
+  }
+}
 
 /** The compiled program of another build, whose compiler wrote `dist`; undefined when there is none. */
 export function programOf(dist: string): string | undefined {

@@ -29,6 +29,12 @@ describe('BENCH-1: what the benchmark is asked for', () => {
     assert.deepEqual({ parts, servers, named }, { parts: ['W1', 'K1'], servers: ['relay', 'slow'], named: true });
   });
 
+  test('a server that stands apart is measured where it is named only', () => {
+    const names = { ...NAMES, apart: ['service'] };
+    assert.deepEqual(readArguments([], names).servers, ['relay', 'swift', 'slow']);
+    assert.deepEqual(readArguments(['--peer', 'service'], names).servers, ['service']);
+  });
+
   test('a quick run is one round without peers, unless it is told otherwise', () => {
     for (const argv of [['quick'], ['--quick']]) {
       const { servers, rounds, quick } = readArguments(argv, NAMES);
