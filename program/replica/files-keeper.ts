@@ -3,12 +3,13 @@
  * known from manifests, of which a copy lies in the data directory. The master key is sent only where the configuration says so.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isId } from '../../protocol/ids.ts';
 import { existingVault, isBackupName, masterKeyFingerprint } from '../../storage/backup/backup-manifest.ts';
 import type { DataLayout } from '../../storage/data-layout.ts';
+import { replaceFile } from '../../storage/replica/replaced-file.ts';
 import {
   manifestBytes,
   organisationManifest,
@@ -30,7 +31,7 @@ interface FilesKeeperOptions {
 }
 
 /** A file that went is kept as long as Litestream's own history goes back, and an hour more. */
-const GONE_KEPT_MS = 25 * 3_600_000;
+export const GONE_KEPT_MS = 25 * 3_600_000;
 
 export class FilesKeeper {
   readonly #options: FilesKeeperOptions;
@@ -129,7 +130,6 @@ export class FilesKeeper {
   #write(name: string, bytes: Buffer): void {
     const path = join(this.#known, basename(name));
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(`${path}.new`, bytes, { mode: 0o600 });
-    renameSync(`${path}.new`, path);
+    replaceFile(path, bytes);
   }
 }

@@ -1,10 +1,8 @@
 /**
  * Keeps the continuous replica of a data directory (REPLICA-1 to REPLICA-4): has Litestream follow its databases, looks how far it is, and
- * tells every process of the directory. One keeper at a time: others wait for its lock. Serves nothing and opens no database of the service.
+ * tells every process of the directory. One keeper at a time: others wait for its lock. Serves nothing and writes to no database.
  */
-import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
@@ -13,12 +11,15 @@ import { replicatedDatabases } from '../../storage/replica/replicated-databases.
 import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { isClosed } from './address-holder.ts';
+import { Departures } from './departures.ts';
 import { Doubts } from './doubts.ts';
 import { FilesCarrier } from './files-carrier.ts';
 import { FilesKeeper } from './files-keeper.ts';
+import { freePort } from './free-port.ts';
 import { Lags, readingsOf } from './lag.ts';
 import { Litestream, litestreamVersion } from './litestream.ts';
 import { litestreamConfiguration, shownUrl, writeConfiguration } from './litestream-configuration.ts';
+import { Retention } from './retention.ts';
 import { shadowPlace } from './shadow-log.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
 
@@ -56,16 +57,6 @@ const ASK_CLOSED_MS = 10_000;
 const STUCK_PAUSE_MS = 10_000;
 const STUCK_PAUSE_MAX_MS = 60_000;
 
-/** A free port of the loopback interface. */
-async function freePort(): Promise<number> {
-  const probe = createServer().listen({ host: '127.0.0.1', port: 0 });
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 const NOT_TAKEN = 'Litestream is sending and nothing arrives: look whether the destination answers and has room';
 const ONLY_DATABASES =
   'REPLICA_URL is neither an s3 nor a file address: uploads, mails and secrets are not carried there, carry them another way';
@@ -76,9 +67,11 @@ class ReplicaKeeper {
   readonly #log: Logger;
   readonly #lags = new Lags();
   readonly #litestream: Litestream;
+  readonly #retention: Retention;
   readonly #store: ReplicaStore | undefined;
   readonly #files: FilesCarrier | undefined;
   readonly #doubts: Doubts | undefined;
+  readonly #departures: Departures | undefined;
   #isTakenOver = false;
   #asked: Promise<void> | undefined;
   #askedAtMs = 0;
@@ -98,12 +91,14 @@ class ReplicaKeeper {
   constructor({ config, dataDir, masterKey, log }: KeeperOptions) {
     this.#config = config;
     this.#layout = dataLayout(dataDir);
+    this.#retention = new Retention(this.#layout);
     this.#log = log;
     const store = replicaStore(config);
     this.#store = store;
     const { url, includeKey } = config;
     this.#files = store && new FilesCarrier(new FilesKeeper({ store, layout: this.#layout, url, includeKey, masterKey }));
     this.#doubts = store && new Doubts(store, this.#layout, this.#lags);
+    this.#departures = store && new Departures(store, this.#layout);
     this.#litestream = new Litestream({
       bin: config.bin,
       layout: this.#layout,
@@ -122,7 +117,13 @@ class ReplicaKeeper {
     this.#followed = databases.map(({ path }) => path).join('\n');
     this.#changedAtMs = undefined;
     this.#restartedAtMs = performance.now();
-    writeConfiguration(this.#layout, litestreamConfiguration(this.#config, databases, `127.0.0.1:${this.#port}`));
+    this.#departures?.note(
+      databases.map(({ name }) => name),
+      Date.now(),
+    );
+    const retentionCheckS = this.#retention.begin(Date.now());
+    const told = { databases, metrics: `127.0.0.1:${this.#port}`, retentionCheckS };
+    writeConfiguration(this.#layout, litestreamConfiguration(this.#config, told));
   }
 
   begin(): void {
@@ -147,9 +148,11 @@ class ReplicaKeeper {
     if (this.#litestream.isRunning) {
       await this.#readMetrics();
       this.#doubts?.ask(Date.now());
+      if (this.#retention.isDone(Date.now())) await this.#litestream.restart();
     }
     await this.#unstick(Date.now());
     this.#files?.carry(nowMs, this.#lagMaxS(nowMs));
+    this.#departures?.look(nowMs);
     writeReplicaStatus(this.#layout, this.#status(Date.now()));
   }
 
@@ -242,7 +245,7 @@ class ReplicaKeeper {
   }
 
   #problem(nowMs: number): string | undefined {
-    const said = this.#litestream.complaint(nowMs) ?? this.#doubts?.problem ?? this.#files?.problem;
+    const said = this.#litestream.complaint(nowMs) ?? this.#doubts?.problem ?? this.#files?.problem ?? this.#departures?.problem;
     return said ?? (this.#litestream.isStuck(nowMs) ? NOT_TAKEN : undefined);
   }
 
@@ -278,6 +281,7 @@ class ReplicaKeeper {
     if (this.#lock !== undefined && !this.#isTakenOver) await this.#files?.finish(this.#lagMaxS(Date.now()));
     else await this.#files?.end();
     await this.#doubts?.end();
+    await this.#departures?.end();
     this.#lock?.release();
   }
 }

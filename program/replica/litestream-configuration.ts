@@ -2,9 +2,10 @@
  * What Litestream is told: its configuration file and its environment. The keys are those that 0.3 and 0.5 both read: one destination in
  * the list `replicas`, each database by its path. JSON is YAML.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataLayout } from '../../storage/data-layout.ts';
+import { replaceFile } from '../../storage/replica/replaced-file.ts';
 import type { ReplicatedDatabase } from '../../storage/replica/replicated-databases.ts';
 import type { ReplicaConfig } from '../config.ts';
 
@@ -30,9 +31,18 @@ export function litestreamReplica({ url, s3 }: Pick<ReplicaConfig, 'url' | 's3'>
   };
 }
 
-/** The text of the configuration. `metrics`: host and port where Litestream tells how far it is. */
-export function litestreamConfiguration(config: ReplicaConfig, databases: readonly ReplicatedDatabase[], metrics: string): string {
-  const dbs = databases.map(({ path, name }) => ({ path, replicas: [litestreamReplica(config, name)] }));
+export interface ToldToLitestream {
+  readonly databases: readonly ReplicatedDatabase[];
+  /** Host and port where it tells how far it is. */
+  readonly metrics: string;
+  /** Seconds after which it first looks for what it may delete, and again each time; undefined: an hour. */
+  readonly retentionCheckS: number | undefined;
+}
+
+/** The text of the configuration. */
+export function litestreamConfiguration(config: ReplicaConfig, { databases, metrics, retentionCheckS }: ToldToLitestream): string {
+  const retention = retentionCheckS === undefined ? {} : { 'retention-check-interval': `${retentionCheckS}s` };
+  const dbs = databases.map(({ path, name }) => ({ path, replicas: [{ ...litestreamReplica(config, name), ...retention }] }));
   return `${JSON.stringify({ addr: metrics, dbs })}\n`;
 }
 
@@ -44,8 +54,7 @@ export function configurationPath(layout: DataLayout): string {
 /** Replaces the configuration as a whole, readable for its owner only: an address may hold a password. */
 export function writeConfiguration(layout: DataLayout, text: string): string {
   const path = configurationPath(layout);
-  writeFileSync(`${path}.new`, text, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replaceFile(path, text);
   return path;
 }
 

@@ -2,10 +2,11 @@
  * How far the replica is, as the one process that keeps it tells every process of the data directory: a small file, replaced as a whole.
  * Processes may come and go without asking each other.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { DataLayout } from '../data-layout.ts';
+import { replaceFile } from './replaced-file.ts';
 
 const seconds = v.pipe(v.number(), v.finite(), v.minValue(0));
 
@@ -37,9 +38,7 @@ function pathOf({ replica }: DataLayout): string {
 
 /** Replaces the status; its folder is there. */
 export function writeReplicaStatus(layout: DataLayout, status: ReplicaStatus): void {
-  const path = pathOf(layout);
-  writeFileSync(`${path}.new`, JSON.stringify(status), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replaceFile(pathOf(layout), JSON.stringify(status));
 }
 
 /** Undefined while no keeper has written one, or what lies there is none. A keeper that fell silent counts as a lag that grows. */
