@@ -46,7 +46,8 @@ function answersPing(port: number): Promise<boolean> {
 }
 
 /** `redis-server` on a free port, on the core of the load client, without anything on disk. Throws when it is not installed. */
-async function startRedis(outDir: string, dir: string, name: string): Promise<Redis> {
+/** A Redis of a run, whose log goes to `outDir` and whose folder is `dir`. */
+export async function startRedis(outDir: string, dir: string, name: string): Promise<Redis> {
   const port = await freePort();
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no'];
   const process = await launch({

@@ -39,15 +39,21 @@ server.run().then(({ port }) => console.log(port));
 `;
 
 export async function startObjectStorage(t: TestContext): Promise<ObjectStorage> {
+  const { stop, ...storage } = await launchObjectStorage(temporaryDir(t));
+  t.after(stop);
+  return storage;
+}
+
+/** The same over a folder of the caller's, who stops it. */
+export async function launchObjectStorage(folder: string): Promise<ObjectStorage & { stop(): void }> {
   const s3rver = createRequire(import.meta.url).resolve('s3rver');
-  const folder = temporaryDir(t);
   const child: ChildProcess = spawn(process.execPath, ['-e', PROGRAM, s3rver, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => child.kill('SIGKILL'));
   const [first] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
   const endpoint = `http://127.0.0.1:${Number(first.toString())}`;
   return {
     folder,
     url: `s3://${BUCKET}/assistant`,
     env: { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: KEY, AWS_SECRET_ACCESS_KEY: KEY },
+    stop: () => void child.kill('SIGKILL'),
   };
 }

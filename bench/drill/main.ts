@@ -1,0 +1,75 @@
+/** Loses a host and takes its cell over, round after round: `npm run drill`. Ends with 1 when a promise was broken. docs/backups.md explains it. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createDice, seedOfRun } from '../../tests/support/seeded.ts';
+import { projectDir } from '../load/load.ts';
+import { drillTable, violationLines } from './drill-report.ts';
+import { playRound, type Round } from './round.ts';
+
+const HELP = `Loses a host under load, takes its cell over, and compares what was promised with what is there.
+
+  npm run drill                    one round, about 40 seconds
+  --rounds N           so many rounds, each with hosts, a Redis and a destination of its own (1)
+  --organisations N    organisations beside the one that is used (20)
+  --s3                 an S3 server as the destination of the replica instead of a folder
+  --seed N             draws the same moments again (SEED, or one that is always the same)
+
+Needs redis-server. LITESTREAM_BIN names a Litestream; without it the one of the package for tests is taken.`;
+
+const ROUNDS_MAX = 1_000;
+/** As many as cells are measured with. */
+const ORGANISATIONS_MAX = 10_000;
+
+class UsageError extends Error {}
+
+function wholeNumber(name: string, text: string, max: number): number {
+  if (!/^\d{1,10}$/.test(text) || Number(text) > max) throw new UsageError(`--${name} takes a whole number up to ${max}, not "${text}"`);
+  return Number(text);
+}
+
+function readOptions() {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    const { values } = parseArgs({ options: { rounds: text, organisations: text, seed: text, s3: flag, help: flag } });
+    return {
+      rounds: wholeNumber('rounds', values.rounds ?? '1', ROUNDS_MAX),
+      organisations: wholeNumber('organisations', values.organisations ?? '20', ORGANISATIONS_MAX),
+      seed: values.seed === undefined ? seedOfRun() : wholeNumber('seed', values.seed, 2 ** 31),
+      s3: values.s3 === true,
+      help: values.help === true,
+    };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function main(): Promise<void> {
+  const { rounds, organisations, seed, s3, help } = readOptions();
+  if (help) {
+    console.log(HELP);
+    return;
+  }
+  const dice = createDice(seed);
+  const played: Round[] = [];
+  console.log(`${rounds} rounds, ${organisations} organisations, seed ${seed}, to ${s3 ? 'an S3 server' : 'a folder'}`);
+  for (let round = 1; round <= rounds; round += 1) {
+    const startedMs = performance.now();
+    played.push(await playRound({ organisations, s3, dice }));
+    console.log(`round ${round} of ${rounds}: ${Math.round((performance.now() - startedMs) / 1_000)} s`);
+    for (const line of violationLines(played).filter((each) => each.startsWith(`round ${round}:`))) console.log(line);
+  }
+  const out = join(projectDir(), 'bench', 'out');
+  mkdirSync(out, { recursive: true });
+  writeFileSync(join(out, 'drill.json'), JSON.stringify({ seed, organisations, s3, rounds: played }, null, 2));
+  console.log(`\n${drillTable(played)}\n\nWhat was lost, piece by piece: ${join(out, 'drill.json')}`);
+  const broken = violationLines(played);
+  console.log(broken.length === 0 ? 'No promise was broken.' : `${broken.length} promises were broken:\n${broken.join('\n')}`);
+  if (broken.length > 0) process.exitCode = 1;
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof UsageError ? `drill: ${error.message}` : error);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+});

@@ -1,0 +1,108 @@
+/**
+ * What a drill has around its hosts and what does not burn with them: Redis, a model, the backend of an app, and where the replicas go. The
+ * model and the backend are servers at the network's edge; Redis and object storage are real programs.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  callChunks,
+  completionChunk,
+  DONE,
+  requestBody,
+  STREAM_HEAD,
+  usageChunk,
+  writeWhenReady,
+} from '../../tests/support/completions.ts';
+import { serveFake } from '../../tests/support/fake-server.ts';
+import { launchObjectStorage } from '../../tests/support/object-storage.ts';
+import { startRedis } from '../servers/cell.ts';
+
+/** What a person says to have the app's backend called. */
+export const DO_IT = 'Please do it.';
+/** The action that calls it. */
+export const ACTION = 'do_it';
+
+export interface Site {
+  /** Everything of the drill lies here. */
+  readonly dir: string;
+  readonly redisUrl: string;
+  /** For the environment of a host: the model. */
+  readonly modelEnv: Readonly<Record<string, string>>;
+  readonly backendUrl: string;
+  /** How often each call reached the backend, by its idempotency key, which is the id of the invocation. */
+  readonly calls: ReadonlyMap<string, number>;
+  /** A new address for a replica. */
+  address(name: string): string;
+  /** For the environment of whoever writes or reads there. */
+  readonly storageEnv: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+interface ModelRequest {
+  readonly model: string;
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+}
+
+const WORDS_MS = 5;
+const USAGE = { prompt_tokens: 100, completion_tokens: 20 };
+
+/** Says some words; asked to do it, calls the action, and then repeats what it was told of it. */
+async function startModel() {
+  return serveFake(async (req, res) => {
+    const { model, messages } = await requestBody<ModelRequest>(req);
+    const last = messages.at(-1);
+    res.writeHead(200, STREAM_HEAD);
+    if (last?.role !== 'tool' && String(last?.content).includes(DO_IT)) {
+      for (const chunk of callChunks(model, { id: `call_${randomUUID().slice(0, 8)}`, name: ACTION, args: {} }))
+        await writeWhenReady(res, chunk);
+      await writeWhenReady(res, completionChunk(model, {}, 'tool_calls'));
+    } else {
+      const text = last?.role === 'tool' ? String(last.content) : 'Your order is on its way.';
+      for (const word of text.split(' ')) {
+        await writeWhenReady(res, completionChunk(model, { content: `${word} ` }));
+        await new Promise((resolve) => setTimeout(resolve, WORDS_MS));
+      }
+      await writeWhenReady(res, completionChunk(model, {}, 'stop'));
+    }
+    res.end(usageChunk(model, USAGE) + DONE);
+  });
+}
+
+export async function openSite({ s3 }: { readonly s3: boolean }): Promise<Site> {
+  const dir = mkdtempSync(join(tmpdir(), 'assistant-drill-'));
+  const redis = await startRedis(dir, dir, 'drill');
+  const calls = new Map<string, number>();
+  const backend = await serveFake((req, res) => {
+    const id = String(req.headers['idempotency-key']);
+    calls.set(id, (calls.get(id) ?? 0) + 1);
+    req.resume();
+    res.writeHead(200, { 'Content-Type': 'application/json' });
+    res.end('{"ok":true}');
+  });
+  const model = await startModel();
+  const storage = s3 ? await launchObjectStorage(join(dir, 's3')) : undefined;
+  return {
+    dir,
+    redisUrl: redis.url,
+    modelEnv: {
+      MODEL_PROVIDER: 'openai',
+      OPENAI_BASE_URL: `${model.url()}/v1`,
+      MODEL: 'drill',
+      MODEL_PRICES: '{"drill":{"input":2.5,"output":10}}',
+      MODEL_CHECK: 'off',
+    },
+    backendUrl: backend.url(),
+    calls,
+    address: (name) => (storage === undefined ? `file://${join(dir, 'replicas', name)}` : `${storage.url}/${name}`),
+    storageEnv: storage?.env ?? {},
+    async close() {
+      await redis.process.stop();
+      await backend.close();
+      await model.close();
+      storage?.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { type Evidence, judge, LOSS_MAX_MS } from '../../../bench/drill/judge.ts';
+import { mintId } from '../../../protocol/ids.ts';
+import { dataLayout } from '../../../storage/data-layout.ts';
+import { controlMigrations } from '../../../storage/migrations/control.ts';
+import { migrate } from '../../../storage/migrations/migrate.ts';
+import { organisationMigrations } from '../../../storage/migrations/organisation.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
+
+const ORGANISATION = mintId('org', 1);
+const BURNT_AT_MS = 1_000_000;
+
+/** What was found of a host whose files have one organisation and one charge of 5 that no turn made. */
+function evidence(t: TestContext, found: Partial<Evidence>, charges = ''): Evidence {
+  const layout = dataLayout(temporaryDir(t));
+  mkdirSync(dirname(layout.organisation(ORGANISATION)), { recursive: true });
+  const control = openWriter(layout.control);
+  migrate(control, controlMigrations, 'control');
+  control.exec(`INSERT INTO organisations VALUES ('${ORGANISATION}', 'Drilled', 'free', '[]', '{}', 1)`);
+  control.close();
+  const db = openWriter(layout.organisation(ORGANISATION));
+  migrate(db, organisationMigrations, 'organisation');
+  db.exec(charges);
+  db.close();
+  return { dataDir: layout.dir, organisationId: ORGANISATION, acknowledged: [], burntAtMs: BURNT_AT_MS, calls: new Map(), ...found };
+}
+
+describe('REPLICA-11: a drill tells what was lost from what must never be', () => {
+  test('what was acknowledged just before the loss may be gone, and is counted with its age', (t) => {
+    const acknowledged = [
+      { kind: 'organisation', id: ORGANISATION, atMs: 1 },
+      { kind: 'turn', id: 'a', atMs: BURNT_AT_MS - 900 },
+      { kind: 'confirmation', id: 'b', atMs: BURNT_AT_MS - 1_100 },
+    ] as const;
+    const { lost, violations, acknowledgedBefore } = judge(evidence(t, { acknowledged }));
+    assert.deepEqual(violations, []);
+    assert.equal(acknowledgedBefore, 3);
+    assert.deepEqual(
+      lost.map(({ id, ageMs }) => [id, ageMs]),
+      [
+        ['b', 1_100],
+        ['a', 900],
+      ],
+    );
+  });
+
+  test('what is older, and what was acknowledged after the loss, has to be there', (t) => {
+    const acknowledged = [
+      { kind: 'turn', id: 'old', atMs: BURNT_AT_MS - LOSS_MAX_MS - 1 },
+      { kind: 'organisation', id: 'late', atMs: BURNT_AT_MS + 1 },
+    ] as const;
+    const { violations } = judge(evidence(t, { acknowledged }));
+    assert.equal(violations.length, 2);
+    assert.match(violations.join(), /turn old was acknowledged 20001 ms before .* is lost/);
+    assert.match(violations.join(), /organisation late was acknowledged after the take-over began, and is not there/);
+  });
+
+  test('a call that was made twice, and money that does not add up, are violations', (t) => {
+    const calls = new Map([
+      ['once', 1],
+      ['twice', 2],
+    ]);
+    const charge = "INSERT INTO charges VALUES (7, 'app_a', 'live', 'm', 1, 1, 5, 1)";
+    const { violations } = judge(evidence(t, { calls }, charge));
+    assert.deepEqual(violations, [
+      'the call twice reached the backend 2 times',
+      '1 charges have no turn',
+      '5 millionths of a dollar lie between charges and daily sums',
+    ]);
+  });
+});
