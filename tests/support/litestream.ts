@@ -1,6 +1,6 @@
 /** The Litestream that tests run: the program of the package for this machine. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
@@ -28,5 +28,17 @@ export function replicated(t: TestContext, target: string, name: string, sql: st
     return db.statement(sql).all();
   } finally {
     db.close();
+  }
+}
+
+/** Ends the Litestreams of a directory, which may have been removed. */
+export function endLitestreams(dataDir: string): void {
+  const configuration = join(dataDir, 'replica', 'litestream.yml');
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(configuration)) process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
   }
 }

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { litestreamBin } from './litestream.ts';
+import { endLitestreams, litestreamBin } from './litestream.ts';
 import { type RunningService, type StartOptions, startService } from './service.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
@@ -23,18 +23,6 @@ export interface Replicated extends RunningService {
   addOrganisation(name?: string): Promise<string>;
 }
 
-/** Ends the Litestreams of a directory, which may have been removed. */
-function endLitestreams(dataDir: string): void {
-  const configuration = join(dataDir, 'replica', 'litestream.yml');
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(configuration)) process.kill(Number(pid), 'SIGKILL');
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-}
-
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -46,14 +34,11 @@ export function isAlive(pid: number): boolean {
 
 /** Starts a service whose Litestream ends with the test, whatever becomes of it. */
 export async function startReplicated(t: TestContext, url: string, options: StartOptions = {}): Promise<Replicated> {
-  // Before its folder is removed, in which it would go on making files, …
+  // Before its folder is removed, in which it would go on making files.
   if (options.dataDir === undefined) t.after(() => endLitestreams(dataDir));
   const dataDir = options.dataDir ?? temporaryDir(t);
   const env = { LITESTREAM_BIN: litestreamBin(), REPLICA_URL: url, ...options.env };
-  const starting = startService(t, { ...options, dataDir, env });
-  // … and after the service was killed, as the end of a failed test kills it: Litestream is detached and outlives that.
-  t.after(() => endLitestreams(dataDir));
-  const service = await starting;
+  const service = await startService(t, { ...options, dataDir, env });
   const headers = { Authorization: `Bearer ${service.operatorToken}`, 'Content-Type': 'application/json' };
   const ready = async () => (await (await fetch(`${service.baseUrl}/readyz`, { headers })).json()) as Readiness;
   const ask = async (method: string, path: string, body?: object) => {

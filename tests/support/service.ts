@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { endLitestreams } from './litestream.ts';
 import { judgeLoop } from './stall-judge.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
@@ -80,6 +81,8 @@ export async function startService(
     } finally {
       if (running) child.kill('SIGKILL');
       await exited(child);
+      // It is detached and outlives a service that was killed.
+      if (env.REPLICA_URL !== undefined) endLitestreams(dataDir);
     }
   });
   await up;
