@@ -73,6 +73,8 @@ export interface Storage {
    * work under way. False when it stays in use: because of that, or because somebody wrote to it meanwhile.
    */
   endUse(organisationId: string, lookThrough: (db: Connection) => LookedThrough | null): Promise<boolean>;
+  /** @throws StorageError `fenced` while another host may have taken this cell over (CELL-17) */
+  requireLease(): void;
   stats(): ReturnType<Writer<Registry>['stats']>;
   close(): Promise<void>;
 }
@@ -254,6 +256,7 @@ export function openStorage(options: StorageOptions): Storage {
 
   return {
     ...{ layout, vault, control, conditions },
+    requireLease: () => options.lease?.require('nothing was tried'),
     organisation(organisationId) {
       readers.get(organisationId);
       return new CurrentReader(layout.organisation(organisationId), () => readers.get(organisationId));

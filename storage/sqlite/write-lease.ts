@@ -3,6 +3,8 @@
  * process that was suspended must not acknowledge what it wrote when another host may have taken its place.
  */
 
+import { StorageError } from './storage-error.ts';
+
 /** A moment by both clocks. The wall clock may be set, and the other one may stand still while a machine is suspended: the later one counts. */
 export interface Moment {
   readonly wallMs: number;
@@ -35,6 +37,11 @@ export class WriteLease {
   get holds(): boolean {
     const { wallMs, steadyMs } = this.now();
     return wallMs < Atomics.load(this.#until, WALL) && steadyMs < Atomics.load(this.#until, STEADY);
+  }
+
+  /** @throws StorageError `fenced` while it does not hold. `outcome`: what became of what was to be written. */
+  require(outcome: string): void {
+    if (!this.holds) throw new StorageError('fenced', `another host may have taken this cell over; ${outcome}`);
   }
 
   /** It holds for `ms` after `from`. */

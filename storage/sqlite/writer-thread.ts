@@ -128,10 +128,10 @@ class WriterThread {
     let settlements: Settlement[];
     let committed = true;
     try {
-      this.#requireLease('nothing was tried');
+      this.#lease?.require('nothing was tried');
       settlements = commitGroup(this.#file(queue.path), group);
       blockThread(this.#syncDelayMs);
-      this.#requireLease('what was written is not acknowledged');
+      this.#lease?.require('what was written is not acknowledged');
     } catch (error) {
       const code = storageErrorCodeOf(error);
       if (code === 'busy' && queue.busyTries + 1 < BUSY_TRIES_MAX) {
@@ -155,11 +155,6 @@ class WriterThread {
     else answer();
     const file = committed ? this.#open.peek(queue.path) : undefined;
     if (file !== undefined) this.#checkpoints.afterGroup(file.connection, group.length);
-  }
-
-  /** @throws StorageError fenced */
-  #requireLease(outcome: string): void {
-    if (this.#lease?.holds === false) throw new StorageError('fenced', `another host may have taken this cell over; ${outcome}`);
   }
 
   #pause(queue: FileQueue): void {
