@@ -1,4 +1,5 @@
 /** What a drill lost, and what must never be: reads the rows of the new host after it has ended. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openReader } from '../../storage/sqlite/database.ts';
 import type { Acknowledged } from './people.ts';
@@ -9,10 +10,13 @@ import type { Acknowledged } from './people.ts';
  */
 export const LOSS_MAX_MS = 20_000;
 
+/** What the host had answered was on its way when it was lost, to people whose processor has other work. */
+export const ON_THE_WAY_MS = 500;
+
 export interface Loss {
   readonly kind: Acknowledged['kind'];
   readonly id: string;
-  /** How long before the loss of the host it had been acknowledged. */
+  /** How long before the loss of the host it had been acknowledged; below zero when the answer was on its way. */
   readonly ageMs: number;
 }
 
@@ -37,8 +41,10 @@ interface Rows {
 }
 
 function readRows(dataDir: string, organisationId: string): Rows {
+  const path = join(dataDir, 'organisations', `${organisationId}.sqlite`);
+  if (!existsSync(path)) return { has: () => false, contradictions: ['the file of the organisation is not there'] };
   const control = openReader(join(dataDir, 'control.sqlite'));
-  const db = openReader(join(dataDir, 'organisations', `${organisationId}.sqlite`));
+  const db = openReader(path);
   try {
     const ids = (from: typeof db, sql: string) =>
       new Set(
@@ -76,18 +82,20 @@ export function judge({ dataDir, organisationId, acknowledged, burntAtMs, calls 
   const rows = readRows(dataDir, organisationId);
   const missing = acknowledged.filter((thing) => !rows.has(thing));
   const lost = missing
-    .filter(({ atMs }) => atMs <= burntAtMs)
+    .filter(({ atMs }) => atMs <= burntAtMs + ON_THE_WAY_MS)
     .map(({ kind, id, atMs }) => ({ kind, id, ageMs: burntAtMs - atMs }))
     .sort((one, other) => other.ageMs - one.ageMs);
   const tooOld = lost.filter(({ ageMs }) => ageMs > LOSS_MAX_MS);
-  const later = missing.filter(({ atMs }) => atMs > burntAtMs);
+  const later = missing.filter(({ atMs }) => atMs > burntAtMs + ON_THE_WAY_MS);
   const twice = [...calls].filter(([, times]) => times > 1);
   return {
     acknowledgedBefore: acknowledged.filter(({ atMs }) => atMs <= burntAtMs).length,
     lost,
     violations: [
       ...tooOld.map(({ kind, id, ageMs }) => `${kind} ${id} was acknowledged ${ageMs} ms before the host was lost, and is lost`),
-      ...later.map(({ kind, id }) => `${kind} ${id} was acknowledged after the take-over began, and is not there`),
+      ...later.map(
+        ({ kind, id, atMs }) => `${kind} ${id} was acknowledged ${atMs - burntAtMs} ms after the host was lost, and is not there`,
+      ),
       ...twice.map(([id, times]) => `the call ${id} reached the backend ${times} times`),
       ...rows.contradictions,
     ],

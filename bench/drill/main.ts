@@ -52,17 +52,17 @@ async function main(): Promise<void> {
     return;
   }
   const dice = createDice(seed);
+  const out = join(projectDir(), 'bench', 'out');
+  mkdirSync(out, { recursive: true });
   const played: Round[] = [];
   console.log(`${rounds} rounds, ${organisations} organisations, seed ${seed}, to ${s3 ? 'an S3 server' : 'a folder'}`);
   for (let round = 1; round <= rounds; round += 1) {
     const startedMs = performance.now();
     played.push(await playRound({ organisations, s3, dice }));
+    writeFileSync(join(out, 'drill.json'), JSON.stringify({ seed, organisations, s3, rounds: played }, null, 2));
     console.log(`round ${round} of ${rounds}: ${Math.round((performance.now() - startedMs) / 1_000)} s`);
     for (const line of violationLines(played).filter((each) => each.startsWith(`round ${round}:`))) console.log(line);
   }
-  const out = join(projectDir(), 'bench', 'out');
-  mkdirSync(out, { recursive: true });
-  writeFileSync(join(out, 'drill.json'), JSON.stringify({ seed, organisations, s3, rounds: played }, null, 2));
   console.log(`\n${drillTable(played)}\n\nWhat was lost, piece by piece: ${join(out, 'drill.json')}`);
   const broken = violationLines(played);
   console.log(broken.length === 0 ? 'No promise was broken.' : `${broken.length} promises were broken:\n${broken.join('\n')}`);

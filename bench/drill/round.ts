@@ -102,12 +102,15 @@ async function until(what: string, maxMs: number, holds: () => Promise<boolean> 
   }
 }
 
-/** Waits until all databases are followed and at the destination. */
-function replicated(host: Host): Promise<void> {
-  const databases = readdirSync(join(host.dataDir, 'organisations')).filter((name) => name.endsWith('.sqlite')).length + 1;
+/** Waits until every database is at the destination. */
+function replicated({ old, site }: Scene): Promise<void> {
+  const databases = readdirSync(join(old.dataDir, 'organisations')).filter((name) => name.endsWith('.sqlite'));
   return until('the replica', CATCH_UP_MAX_MS, async () => {
-    const followed = await host.metric('assistant_replica_databases');
-    return followed >= databases && (await host.metric('assistant_replica_lag_max_seconds')) <= CAUGHT_UP_S;
+    const arrived = readdirSync(site.folder('first'), { recursive: true }).map(String);
+    const isThere = databases.every((name) =>
+      arrived.some((path) => path.startsWith(`organisations/${name}/`) && path.includes('.snapshot.lz4')),
+    );
+    return isThere && (await old.metric('assistant_replica_lag_max_seconds')) <= CAUGHT_UP_S;
   });
 }
 
@@ -137,7 +140,7 @@ function bytesBelow(dir: string): number {
 
 async function lose(scene: Scene, dice: Dice): Promise<Round> {
   const { site, old, other, fresh, address, app } = scene;
-  await replicated(old);
+  await replicated(scene);
   let home = old;
   const people = new People(app.liveKey);
   people.begin(PEOPLE, [() => home.baseUrl, () => other.baseUrl], () => home);

@@ -35,6 +35,8 @@ export interface Site {
   readonly calls: ReadonlyMap<string, number>;
   /** A new address for a replica. */
   address(name: string): string;
+  /** The folder in which what is written there lies. */
+  folder(name: string): string;
   /** For the environment of whoever writes or reads there. */
   readonly storageEnv: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -82,7 +84,9 @@ export async function openSite({ s3 }: { readonly s3: boolean }): Promise<Site> 
     res.end('{"ok":true}');
   });
   const model = await startModel();
-  const storage = s3 ? await launchObjectStorage(join(dir, 's3')) : undefined;
+  const replicas = join(dir, 'replicas');
+  const storage = s3 ? await launchObjectStorage(replicas) : undefined;
+  const top = storage?.url ?? `file://${replicas}`;
   return {
     dir,
     redisUrl: redis.url,
@@ -95,7 +99,8 @@ export async function openSite({ s3 }: { readonly s3: boolean }): Promise<Site> 
     },
     backendUrl: backend.url(),
     calls,
-    address: (name) => (storage === undefined ? `file://${join(dir, 'replicas', name)}` : `${storage.url}/${name}`),
+    address: (name) => `${top}/${name}`,
+    folder: (name) => join(replicas, top.startsWith('s3://') ? top.slice('s3://'.length) : '', name),
     storageEnv: storage?.env ?? {},
     async close() {
       await redis.process.stop();

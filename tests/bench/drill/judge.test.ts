@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { type Evidence, judge, LOSS_MAX_MS } from '../../../bench/drill/judge.ts';
+import { type Evidence, judge, LOSS_MAX_MS, ON_THE_WAY_MS } from '../../../bench/drill/judge.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { controlMigrations } from '../../../storage/migrations/control.ts';
@@ -51,12 +51,12 @@ describe('REPLICA-11: a drill tells what was lost from what must never be', () =
   test('what is older, and what was acknowledged after the loss, has to be there', (t) => {
     const acknowledged = [
       { kind: 'turn', id: 'old', atMs: BURNT_AT_MS - LOSS_MAX_MS - 1 },
-      { kind: 'organisation', id: 'late', atMs: BURNT_AT_MS + 1 },
+      { kind: 'organisation', id: 'late', atMs: BURNT_AT_MS + ON_THE_WAY_MS + 1 },
     ] as const;
     const { violations } = judge(evidence(t, { acknowledged }));
     assert.equal(violations.length, 2);
     assert.match(violations.join(), /turn old was acknowledged 20001 ms before .* is lost/);
-    assert.match(violations.join(), /organisation late was acknowledged after the take-over began, and is not there/);
+    assert.match(violations.join(), /organisation late was acknowledged 501 ms after the host was lost, and is not there/);
   });
 
   test('a call that was made twice, and money that does not add up, are violations', (t) => {
