@@ -1,6 +1,7 @@
 /**
  * Charges a registered card through Stripe and reports the outcome; the caller stores the payments. A payment keeps our id for ever: it is
- * the idempotency key and stands in the payment's metadata, so that a payment whose answer was lost is found again and not made twice.
+ * the idempotency key and stands in the payment's metadata. So a payment is found again and not made twice when its answer was lost, and also
+ * when its row was, in a restore.
  */
 import type { Stripe } from 'stripe';
 
@@ -12,9 +13,6 @@ export interface Payment {
   readonly amountCents: number;
   /** What the person reads on the receipt. */
   readonly description: string;
-  readonly createdAtMs: number;
-  /** It was tried before, and the outcome is unknown. */
-  readonly isRepeated: boolean;
 }
 
 /** `pending`: ask again later, with the same payment. `reason` is a sentence for the console. */
@@ -38,8 +36,6 @@ export interface PaymentOptions {
 const TIMEOUT_MS = 20_000;
 /** How many payments of a customer are searched for ours, newest first. */
 const LISTED_MAX = 100;
-/** Stripe's clock and ours may differ. */
-const CLOCK_SKEW_S = 3_600;
 const METADATA_KEY = 'top_up_id';
 
 const NO_ANSWER = 'The card processor did not answer. It is asked again.';
@@ -96,8 +92,7 @@ class StripePayments implements Payments {
   async charge(payment: Payment): Promise<PaymentOutcome> {
     try {
       // An idempotency key is forgotten after a day; a payment's metadata is not.
-      const earlier = payment.isRepeated ? await this.#find(payment) : undefined;
-      return earlier ?? (await this.#create(payment));
+      return (await this.#find(payment)) ?? (await this.#create(payment));
     } catch (error) {
       const outcome = faultOutcome(error);
       return outcome === 'look' ? this.#look(payment) : outcome;
@@ -112,9 +107,8 @@ class StripePayments implements Payments {
     }
   }
 
-  async #find({ id, customer, createdAtMs }: Payment): Promise<PaymentOutcome | undefined> {
-    const since = Math.floor(createdAtMs / 1000) - CLOCK_SKEW_S;
-    const { data } = await this.#stripe.paymentIntents.list({ customer, created: { gte: since }, limit: LISTED_MAX });
+  async #find({ id, customer }: Payment): Promise<PaymentOutcome | undefined> {
+    const { data } = await this.#stripe.paymentIntents.list({ customer, limit: LISTED_MAX });
     const found = data.find(({ metadata }) => metadata[METADATA_KEY] === id);
     return found === undefined ? undefined : outcomeOf(found);
   }

@@ -1,13 +1,13 @@
 /**
  * Automatic top-up (LIMIT-29 to LIMIT-32): once credit is below 10 USD, the chosen amount is charged to the registered
- * card. One top-up at a time is pending. It is retried until its outcome is known, always under the same id, which is the card processor's
- * idempotency key. So a retry, a second process or a crash between charge and commit charges once.
+ * card. One top-up at a time is pending. It is retried until its outcome is known, always as the same payment: the organisation's
+ * first, second, third. So a retry, a second process, a crash between charge and commit, or a restore that lost the row charges once.
  */
 import type { Logger } from 'pino';
 import { mintId } from '../../protocol/ids.ts';
 import { TOP_UP_BELOW_USD } from '../../protocol/limits.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
-import { countTopUps, dueTopUp, listTopUps, nextTopUpAtMs, type TopUp } from '../../storage/billing/top-ups.ts';
+import { countTopUps, dueTopUp, listTopUps, nextTopUpAtMs, type TopUp, topUpOrdinal } from '../../storage/billing/top-ups.ts';
 import { type CreditState, creditLeft, noteBought } from '../../storage/billing/usage.ts';
 import { type OrganisationRecord, readOrganisation } from '../../storage/organisations/organisations.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -85,7 +85,7 @@ export class TopUps {
     await this.#settle(organisation, topUp, await this.#outcome(organisation, topUp));
   }
 
-  async #outcome({ name, autoTopUp }: OrganisationRecord, topUp: TopUp): Promise<PaymentOutcome | 'manual'> {
+  async #outcome({ id: organisationId, name, autoTopUp }: OrganisationRecord, topUp: TopUp): Promise<PaymentOutcome | 'manual'> {
     const { payments } = this.#services;
     if (payments === null) return 'manual';
     const customer = autoTopUp.stripe_customer;
@@ -95,12 +95,10 @@ export class TopUps {
       return topUp.attempts > 0 ? { state: 'pending', reason } : { state: 'failed', reason };
     }
     return payments.charge({
-      id: topUp.id,
+      id: `${organisationId}-${topUpOrdinal(this.#services.storage.organisation(organisationId), topUp.id)}`,
       customer,
       amountCents: Math.round(topUp.amountMicroUsd / MICRO_USD_PER_CENT),
       description: `Usage credit of ${name}`,
-      createdAtMs: topUp.createdAtMs,
-      isRepeated: topUp.attempts > 0,
     });
   }
 

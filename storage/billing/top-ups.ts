@@ -40,6 +40,11 @@ export function nextTopUpAtMs(db: Connection): number | null {
   return nextAttempt.get(db, "FROM top_ups WHERE state = 'pending'")?.atMs ?? null;
 }
 
+/** Which one of the organisation's top-ups this is, from 1: the same again when later rows were lost and are made anew. */
+export function topUpOrdinal(db: Connection, id: string): number {
+  return countRows(db, 'FROM top_ups WHERE id <= :id', { id });
+}
+
 /** How many were begun since `sinceMs`. */
 export function countTopUps(db: Connection, sinceMs: number): number {
   return countRows(db, 'FROM top_ups WHERE created_at_ms >= :sinceMs', { sinceMs });

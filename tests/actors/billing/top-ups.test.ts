@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { createPayments, type Payments } from '../../../actors/billing/payments.ts';
 import { TopUps } from '../../../actors/billing/top-ups.ts';
 import { readOrganisation } from '../../../storage/organisations/organisations.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { auditLedger } from '../../support/ledger-audit.ts';
 import { type StripeServer, startStripeServer } from '../../support/stripe-server.ts';
@@ -67,8 +68,7 @@ test('LIMIT-29: the chosen amount is charged when credit falls below 10 USD, not
   assert.deepEqual(rows(), [['charged', 1]]);
   assert.equal(purchasedUsd(), 25);
   assert.deepEqual([...stripe.keys], [`Bearer ${KEY}`]);
-  const { id } = fixture.rows('SELECT id FROM top_ups')[0] as { id: string };
-  assert.equal(stripe.intents[0]?.metadata.top_up_id, id);
+  assert.equal(stripe.intents[0]?.metadata.top_up_id, `${fixture.organisationId}-1`);
   fixture.spend(30);
   await look();
   assert.equal(purchasedUsd(), 50, 'and again the next time it falls');
@@ -137,6 +137,38 @@ test('LIMIT-30: a crash between charge and commit charges once, also after the p
   stripe.forgetKeys();
   await look(await another());
   assert.deepEqual([stripe.intents.length, purchasedUsd()], [1, 25]);
+});
+
+/** A restore whose source is older than the top-ups: their rows and credit are gone, the payments are not. */
+function losesTopUps({ storage, organisationId }: BillingFixture): void {
+  const db = openWriter(storage.layout.organisation(organisationId));
+  db.exec('DELETE FROM top_ups; DELETE FROM credit_purchases WHERE top_up_id IS NOT NULL');
+  db.close();
+}
+
+test('LIMIT-30: top-ups that a restore lost are the same payments when they are made again', async (t) => {
+  const { fixture, stripe, look, purchasedUsd } = await open(t);
+  const lookTwice = async () => {
+    fixture.spend(41);
+    await look();
+    fixture.spend(30);
+    await look();
+  };
+  await lookTwice();
+  assert.deepEqual([stripe.intents.length, purchasedUsd()], [2, 50]);
+  losesTopUps(fixture);
+  await look();
+  await look();
+  assert.deepEqual([stripe.intents.length, purchasedUsd()], [2, 50], 'soon after');
+  losesTopUps(fixture);
+  fixture.pass(30 * HOUR_MS);
+  stripe.forgetKeys();
+  await look();
+  await look();
+  assert.deepEqual([stripe.intents.length, purchasedUsd()], [2, 50], 'when the processor has forgotten the keys');
+  fixture.spend(60);
+  await look();
+  assert.deepEqual([stripe.intents.length, purchasedUsd()], [3, 75]);
 });
 
 test('LIMIT-30: a card that is changed between two attempts does not make a second charge', async (t) => {
