@@ -82,5 +82,6 @@ export async function openFence({ config, replica, redis, storage, lease, log }:
       log.error({ err: error }, 'noting the term of this cell failed: the next start tries again');
     });
   });
-  return Object.assign(fence, { own, replica: replica?.url });
+  // Where nobody can take the cell over from, the address is of no use to others, and may hold a password.
+  return Object.assign(fence, { own, replica: store === undefined ? undefined : replica?.url });
 }

@@ -10,19 +10,27 @@ import type { ReplicaStore } from './store.ts';
 
 const NAME = 'cell.json';
 
+/** Names of cells and hosts, and times: whoever may write to the address writes to the operator's terminal. */
+const printable = v.pipe(v.string(), v.regex(/^[\w.:+-]+$/), v.maxLength(253));
+
 const holderSchema = v.object({
-  cell: v.string(),
-  term: v.number(),
+  cell: printable,
+  term: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   /** The host that took the cell over from here, and when (RFC 3339). */
-  taken_over: v.optional(v.object({ by: v.string(), at: v.string() })),
+  taken_over: v.optional(v.object({ by: printable, at: printable })),
 });
+
+const DAMAGED = `${NAME} at the address of the replica is not what a cell puts there. Look at it, and remove it only if no host took a cell over from there.`;
 
 export type AddressHolder = v.InferOutput<typeof holderSchema>;
 
-/** Undefined: nothing of a cell is there, or the folder or the bucket is not. @throws Error while the store does not answer, or for another file */
+/** Undefined: nothing of a cell is there, or the folder or the bucket is not. @throws Error while the store does not answer, or for a damaged file */
 export async function readHolder(store: ReplicaStore): Promise<AddressHolder | undefined> {
   const bytes = await store.get(NAME);
-  return bytes === undefined ? undefined : v.parse(holderSchema, JSON.parse(bytes.toString('utf8')));
+  if (bytes === undefined) return undefined;
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), holderSchema), bytes.toString('utf8'));
+  if (!read.success) throw new Error(DAMAGED);
+  return read.output;
 }
 
 export async function putHolder(store: ReplicaStore, holder: AddressHolder): Promise<void> {
