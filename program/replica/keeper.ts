@@ -1,6 +1,6 @@
 /**
  * Keeps the continuous replica of a data directory (REPLICA-1 to REPLICA-4): has Litestream follow its databases, looks how far it is, and
- * tells every process of the directory. One keeper at a time: others wait for its lock. Serves nothing and writes to no database.
+ * tells every process of the directory. One keeper at a time: others wait for its lock. Serves nothing and writes no rows.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -19,6 +19,7 @@ import { freePort } from './free-port.ts';
 import { Lags, readingsOf } from './lag.ts';
 import { Litestream, litestreamVersion } from './litestream.ts';
 import { litestreamConfiguration, shownUrl, writeConfiguration } from './litestream-configuration.ts';
+import { cutLongLog } from './long-log.ts';
 import { Retention } from './retention.ts';
 import { shadowPlace } from './shadow-log.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
@@ -121,6 +122,7 @@ class ReplicaKeeper {
       databases.map(({ name }) => name),
       Date.now(),
     );
+    for (const { path } of databases) cutLongLog(path);
     const retentionCheckS = this.#retention.begin(Date.now());
     const told = { databases, metrics: `127.0.0.1:${this.#port}`, retentionCheckS };
     writeConfiguration(this.#layout, litestreamConfiguration(this.#config, told));
