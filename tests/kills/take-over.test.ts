@@ -167,6 +167,7 @@ test('CELL-16, CELL-17: another host takes a cell over, and the old one is fence
   await comesBackFenced(t, old, app);
   const { REPLICA_URL: _, ...withoutReplica } = old.env;
   await comesBackFenced(t, { ...old, env: withoutReplica }, app);
+  await comesBackFenced(t, { ...old, env: { ...old.env, WORKERS: '2' } }, app);
   assert.equal((await viaOther.say('Still you?')).status, 200);
 });
 
