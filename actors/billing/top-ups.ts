@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { mintId } from '../../protocol/ids.ts';
 import { TOP_UP_BELOW_USD } from '../../protocol/limits.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
-import { countTopUps, dueTopUp, listTopUps, nextTopUpAtMs, type TopUp, topUpOrdinal } from '../../storage/billing/top-ups.ts';
+import { countTopUps, type DueTopUp, dueTopUp, listTopUps, nextTopUpAtMs, type TopUp } from '../../storage/billing/top-ups.ts';
 import { type CreditState, creditLeft, noteBought } from '../../storage/billing/usage.ts';
 import { type OrganisationRecord, readOrganisation } from '../../storage/organisations/organisations.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -85,7 +85,7 @@ export class TopUps {
     await this.#settle(organisation, topUp, await this.#outcome(organisation, topUp));
   }
 
-  async #outcome({ id: organisationId, name, autoTopUp }: OrganisationRecord, topUp: TopUp): Promise<PaymentOutcome | 'manual'> {
+  async #outcome({ id: organisationId, name, autoTopUp }: OrganisationRecord, topUp: DueTopUp): Promise<PaymentOutcome | 'manual'> {
     const { payments } = this.#services;
     if (payments === null) return 'manual';
     const customer = autoTopUp.stripe_customer;
@@ -95,14 +95,14 @@ export class TopUps {
       return topUp.attempts > 0 ? { state: 'pending', reason } : { state: 'failed', reason };
     }
     return payments.charge({
-      id: `${organisationId}-${topUpOrdinal(this.#services.storage.organisation(organisationId), topUp.id)}`,
+      id: `${organisationId}-${topUp.ordinal}`,
       customer,
       amountCents: Math.round(topUp.amountMicroUsd / MICRO_USD_PER_CENT),
       description: `Usage credit of ${name}`,
     });
   }
 
-  async #settle({ id: organisationId }: OrganisationRecord, { id }: TopUp, outcome: PaymentOutcome | 'manual'): Promise<void> {
+  async #settle({ id: organisationId }: OrganisationRecord, { id }: DueTopUp, outcome: PaymentOutcome | 'manual'): Promise<void> {
     const { storage, log } = this.#services;
     const nowMs = this.#services.nowMs();
     const state = outcome === 'manual' ? outcome : outcome.state;

@@ -28,9 +28,22 @@ export function listTopUps(db: Connection, limit: number): TopUp[] {
   return topUp.all(db, 'FROM top_ups ORDER BY id DESC LIMIT :limit', { limit });
 }
 
+const due = columns({
+  id: text,
+  amountMicroUsd: integer.from('amount_microusd'),
+  attempts: integer,
+  /**
+   * Which one of the organisation's top-ups this is, from 1: the same again when later rows were lost and are made anew. Those before it have
+   * ended, and none is removed; the clock, by which ids are ordered, may be set back.
+   */
+  ordinal: integer.from(`1 + (SELECT count(*) FROM top_ups WHERE state <> 'pending')`),
+});
+
+export type DueTopUp = RowOf<typeof due>;
+
 /** The pending top-up that is to be tried now; there is one at most. */
-export function dueTopUp(db: Connection, nowMs: number): TopUp | undefined {
-  return topUp.get(db, `FROM top_ups WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`, { nowMs });
+export function dueTopUp(db: Connection, nowMs: number): DueTopUp | undefined {
+  return due.get(db, `FROM top_ups WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`, { nowMs });
 }
 
 const nextAttempt = columns({ atMs: orNull(integer).from('min(next_attempt_at_ms)') });
@@ -38,11 +51,6 @@ const nextAttempt = columns({ atMs: orNull(integer).from('min(next_attempt_at_ms
 /** When the pending top-up is to be tried (again); null when there is none. */
 export function nextTopUpAtMs(db: Connection): number | null {
   return nextAttempt.get(db, "FROM top_ups WHERE state = 'pending'")?.atMs ?? null;
-}
-
-/** Which one of the organisation's top-ups this is, from 1: the same again when later rows were lost and are made anew. */
-export function topUpOrdinal(db: Connection, id: string): number {
-  return countRows(db, 'FROM top_ups WHERE id <= :id', { id });
 }
 
 /** How many were begun since `sinceMs`. */
