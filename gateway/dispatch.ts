@@ -225,7 +225,7 @@ function run(
   fail: (error: unknown) => void,
 ): Promise<void> | undefined {
   // Here and not at its first write alone: a retry of what this host has finished writes nothing, and the cell may have lost it (CELL-17).
-  if (route.method !== 'GET') gate.services.storage.requireLease();
+  if (gate.services.cells != null && route.method !== 'GET') gate.services.storage.requireLease();
   const outcome = route.handle(new RequestInput(exchange, admitted, brought), gate.services);
   if (!(outcome instanceof Promise)) {
     send(route, exchange, gate, outcome);
