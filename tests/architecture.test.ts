@@ -9,7 +9,7 @@ import { projectRoot } from './support/project-root.ts';
 import { ROOMS } from './support/rooms.ts';
 import { temporaryDir } from './support/temporary-dir.ts';
 
-const LINES_MAX = 300;
+const LINES_MAX = 350;
 const FUNCTION_LINES_MAX = 70;
 
 /** What of biome's configuration is looked at here. */
