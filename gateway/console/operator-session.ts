@@ -19,6 +19,10 @@ import type { Services } from '../services.ts';
 /** A working day; after that the operator signs in again. */
 const SESSION_VALID_MS = 12 * 60 * 60 * 1000;
 const COOKIE = 'console_session';
+/** What a cookie's value looks like: expiry, nonce, signature. Others are not worth checking a signature. */
+const COOKIE_VALUE = /^\d{1,16}\.[\w-]{1,64}\.[\w-]{1,64}$/;
+/** A page of a neighbouring host may set cookies of this name, which come first; a signature is checked for so many, in some microseconds each. */
+const COOKIES_TRIED = 32;
 const CSRF_HEADER = 'x-csrf-token';
 /** Failures within a minute that lock an address, and for how long (CONSOLE-4). */
 const LOGIN_FAILURES_MAX = 5;
@@ -92,23 +96,39 @@ function openSession(services: Services): ConsoleSession {
   return { value: `${claim}.${sign(state, 'session', claim)}`, csrfToken: sign(state, 'csrf', claim), expiresAtMs };
 }
 
-function cookieOf(header: (name: string) => string): string {
-  for (const part of header('cookie').split(';')) {
-    const [name, value] = part.trim().split('=', 2);
-    if (name === COOKIE && value !== undefined) return value;
-  }
-  return '';
+function isSecure({ config }: Services): boolean {
+  return config.publicUrl?.startsWith('https:') === true;
 }
 
-/** The session of the request's cookie, even one that is over; undefined without a cookie, or when its signature is wrong. */
-function signedSession(header: (name: string) => string, services: Services): ConsoleSession | undefined {
-  const value = cookieOf(header);
-  if (value === '') return undefined;
+/** Under https one that no other host and no page below another path can set (RFC 6265bis, section 4.1.3.2). */
+function cookieName(services: Services): string {
+  return isSecure(services) ? `__Host-${COOKIE}` : COOKIE;
+}
+
+/** Values of all cookies of the name. */
+function cookiesOf(header: (name: string) => string, services: Services): string[] {
+  const start = `${cookieName(services)}=`;
+  return header('cookie')
+    .split(';')
+    .flatMap((part) => (part.trim().startsWith(start) ? [part.trim().slice(start.length)] : []));
+}
+
+function sessionOf(value: string, services: Services): ConsoleSession | undefined {
   const state = stateOf(services);
   const claim = value.slice(0, value.lastIndexOf('.'));
   if (!isSecret(value, `${claim}.${sign(state, 'session', claim)}`)) return undefined;
   const expiresAtMs = Number(claim.slice(0, claim.indexOf('.')));
   return { value, csrfToken: sign(state, 'csrf', claim), expiresAtMs };
+}
+
+/** The first session of the request's cookies that was signed here, even one that is over; undefined: there is none. */
+function signedSession(header: (name: string) => string, services: Services): ConsoleSession | undefined {
+  const values = cookiesOf(header, services).filter((value) => COOKIE_VALUE.test(value));
+  for (const value of values.slice(0, COOKIES_TRIED)) {
+    const session = sessionOf(value, services);
+    if (session !== undefined) return session;
+  }
+  return undefined;
 }
 
 /** Whether the request has no bearer and a cookie that was signed here: then it is not a guess, even if its session is over. */
@@ -144,9 +164,9 @@ export function endExpiredSession(header: (name: string) => string, services: Se
 
 /** `Set-Cookie` for the session, or one that takes the cookie away. */
 export function sessionCookie(session: ConsoleSession | null, services: Services): string {
-  const secure = services.config.publicUrl?.startsWith('https:') === true ? '; Secure' : '';
+  const where = isSecure(services) ? { path: '/', secure: '; Secure' } : { path: '/console', secure: '' };
   const age = session === null ? 0 : Math.floor(SESSION_VALID_MS / 1000);
-  return `${COOKIE}=${session?.value ?? ''}; Path=/console; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`;
+  return `${cookieName(services)}=${session?.value ?? ''}; Path=${where.path}; Max-Age=${age}; HttpOnly; SameSite=Strict${where.secure}`;
 }
 
 /**
@@ -161,7 +181,7 @@ export function authenticateOperator(header: (name: string) => string, method: s
     if (bearer !== undefined && isSecret(bearer, stateOf(services).token)) return;
     throw new Refusal('invalid_token', 'This is not the operator token. Send it as Authorization: Bearer <OPERATOR_TOKEN>.');
   }
-  if (cookieOf(header) === '') {
+  if (cookiesOf(header, services).every((value) => value === '')) {
     throw new Refusal('missing_token', 'Send Authorization: Bearer <OPERATOR_TOKEN>, or sign in with POST /console/api/login.');
   }
   const session = readSession(header, services);

@@ -92,7 +92,18 @@ test('CONSOLE-2: the cookie is HttpOnly and SameSite=Strict, Secure behind https
   assert.match(sessionCookie(session, services), /; Path=\/console; .*HttpOnly; SameSite=Strict$/);
   assert.match(sessionCookie(null, services), /^console_session=; .*Max-Age=0/);
   const secure = service(t, TOKEN, 'https://assistant.example').services;
-  assert.match(sessionCookie(session, secure), /; Secure$/);
+  assert.match(sessionCookie(session, secure), /^__Host-console_session=[^;]+; Path=\/; [^,]*; Secure$/);
+});
+
+test('CONSOLE-2: a cookie of the same name that another host or path set signs nobody out', (t) => {
+  const { services } = service(t);
+  const session = logIn(TOKEN, '10.0.0.1', services);
+  const tossed = [...Array<string>(40).fill('console_session=x'), `console_session=${session.value}x`].join('; ');
+  const read = (cookie: string, at: Services = services) => readSession(headers({ cookie }), at)?.csrfToken;
+  assert.equal(read(`${tossed}; console_session=${session.value}`), session.csrfToken);
+  const secure = service(t, TOKEN, 'https://assistant.example').services;
+  assert.equal(read(`console_session=${session.value}`, secure), undefined, 'under https only a cookie that no other host can set');
+  assert.equal(read(`console_session=x; __Host-console_session=${session.value}`, secure), session.csrfToken);
 });
 
 test('CONSOLE-3: a session that was tampered with, ran out or was signed under another token is over', (t) => {
