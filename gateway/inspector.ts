@@ -14,6 +14,7 @@ import { requireApp } from './console/lookup.ts';
 import { findTraces, requireTraces } from './console/traces.ts';
 import { bearerOf } from './http/request-headers.ts';
 import type { Speaker, UpgradeRequest } from './http/web-socket.ts';
+import type { RateBuckets } from './rate-limit.ts';
 import type { InspectorConfig, Services } from './services.ts';
 
 export const INSPECTOR_PATH = '/inspect';
@@ -41,11 +42,14 @@ function checkViewerOrigin({ header }: UpgradeRequest, { publicUrl }: Services['
   throw new Refusal('origin_not_allowed', `The origin ${origin.slice(0, 200)} is not among INSPECTOR_ORIGINS.`);
 }
 
-/** @throws Refusal 401 missing_token, invalid_token */
-function checkToken({ header, query }: UpgradeRequest, { token }: InspectorConfig): void {
+/** @throws Refusal 401 missing_token, invalid_token; 429 rate_limited after too many wrong ones from the address (SAFE-5) */
+function checkToken({ header, query, address }: UpgradeRequest, { token }: InspectorConfig, buckets: RateBuckets): void {
   const given = bearerOf(header('authorization')) ?? query.get('token');
   if (given === null) throw new Refusal('missing_token', 'Send INSPECTOR_TOKEN as token in the address, or as bearer.');
-  if (!isSecret(given, token)) throw new Refusal('invalid_token', 'This is not the INSPECTOR_TOKEN.');
+  buckets.refuseGuesses('inspector', address);
+  if (isSecret(given, token)) return;
+  buckets.failed('inspector', address);
+  throw new Refusal('invalid_token', 'This is not the INSPECTOR_TOKEN.');
 }
 
 type Read = () => readonly InstanceTrace[];
@@ -127,8 +131,8 @@ function speakerOf(services: Services, query: URLSearchParams): Speaker {
 }
 
 /** The frames for a viewer that may look. @throws Refusal */
-export function admitViewer(request: UpgradeRequest, services: Services, config: InspectorConfig): Speaker {
+export function admitViewer(request: UpgradeRequest, services: Services, config: InspectorConfig, buckets: RateBuckets): Speaker {
   checkViewerOrigin(request, services.config, config);
-  checkToken(request, config);
+  checkToken(request, config, buckets);
   return speakerOf(services, request.query);
 }

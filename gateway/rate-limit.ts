@@ -34,7 +34,7 @@ const SESSIONS_MAX = 10_000;
  * Wrong credentials of an address a minute, by kind. Setup tokens cannot be guessed, so their limit is as high as a session's requests
  * and only keeps noise down. An operator's token may be one that a person chose.
  */
-const WRONG_PER_MINUTE = { operator: 60, readyz: 60, setup: SETUP_REQUESTS_PER_MINUTE, cell: 60 } as const;
+const WRONG_PER_MINUTE = { operator: 60, readyz: 60, inspector: 60, setup: SETUP_REQUESTS_PER_MINUTE, cell: 60 } as const;
 export type CredentialKind = keyof typeof WRONG_PER_MINUTE;
 
 interface Bucket {

@@ -120,10 +120,11 @@ class Gateway {
     const plan = this.#plan(`GET ${INSPECTOR_PATH}`, 'service', []);
     return registerSpeakingSockets(this.app, {
       path: INSPECTOR_PATH,
-      admit: (request) => admitViewer(request, services, inspector),
+      trustProxy: services.config.trustProxy,
+      admit: (request) => admitViewer(request, services, inspector, this.#gate.buckets),
       refuse: (res, req, error) => {
-        const exchange = this.#begin(res, req, plan);
-        sendRefusal(exchange, refusalOf(error, services.log, exchange, plan.interface));
+        const refuse = (exchange: Exchange) => sendRefusal(exchange, refusalOf(error, services.log, exchange, plan.interface));
+        this.#accept(() => plan, refuse)(res, req);
       },
       failed: (error) => services.log.warn({ err: error }, 'a viewer of machines was dropped: reading what it looks at failed'),
     });

@@ -6,11 +6,15 @@
  */
 import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from 'uWebSockets.js';
 import { Refusal } from '../../protocol/errors.ts';
+import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
+import { framingProblem } from './framing.ts';
 
 /** What the client of an upgrade said of itself. */
 export interface UpgradeRequest {
   header(name: string): string;
   readonly query: URLSearchParams;
+  /** As limits by address count it. */
+  readonly address: string;
 }
 
 /** What one socket tells. */
@@ -21,6 +25,8 @@ export interface Speaker {
 
 export interface SpeakingPath {
   readonly path: string;
+  /** Undefined: no proxy is trusted. */
+  readonly trustProxy: ProxyTrust | undefined;
   /** @throws Refusal */
   admit(request: UpgradeRequest): Speaker;
   /** Answers a request that was not admitted. */
@@ -62,8 +68,12 @@ interface Data {
 
 type Socket = WebSocket<Data>;
 
-function upgradeRequestOf(req: HttpRequest): UpgradeRequest {
-  return { header: (name) => req.getHeader(name), query: new URLSearchParams(req.getQuery() ?? '') };
+/** @throws Refusal 400 invalid_request when the length or the host of the request is ambiguous. */
+function upgradeRequestOf(res: HttpResponse, req: HttpRequest, trustProxy: ProxyTrust | undefined): UpgradeRequest {
+  const problem = framingProblem(req);
+  if (problem !== undefined) throw new Refusal('invalid_request', problem);
+  const address = addressKey(readClientAddress(res, req, trustProxy));
+  return { header: (name) => req.getHeader(name), query: new URLSearchParams(req.getQuery() ?? ''), address };
 }
 
 /** Whether something still waits for the client, which is dropped when it has taken nothing for too long. */
@@ -102,8 +112,8 @@ export function registerSpeakingSockets(app: TemplatedApp, path: SpeakingPath): 
   const open = new Set<Socket>();
   const { lookMs = LOOK_MS, stuckMs = STUCK_MS } = path.times ?? {};
   let isEnded = false;
-  const admitted = (req: HttpRequest): Speaker => {
-    const speaker = path.admit(upgradeRequestOf(req));
+  const admitted = (res: HttpResponse, req: HttpRequest): Speaker => {
+    const speaker = path.admit(upgradeRequestOf(res, req, path.trustProxy));
     if (isEnded || open.size >= SOCKETS_MAX) throw new Refusal('rate_limited', `At most ${SOCKETS_MAX} viewers are served at a time.`);
     return speaker;
   };
@@ -120,7 +130,7 @@ export function registerSpeakingSockets(app: TemplatedApp, path: SpeakingPath): 
     upgrade(res, req, context) {
       let speaker: Speaker;
       try {
-        speaker = admitted(req);
+        speaker = admitted(res, req);
       } catch (error) {
         path.refuse(res, req, error);
         return;

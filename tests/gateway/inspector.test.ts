@@ -1,6 +1,7 @@
 /** Viewers of statecharts at the running program: who may look, and what they are told while a turn goes on. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'undici';
 import { HANDSHAKE } from '../support/client.ts';
@@ -51,6 +52,18 @@ function view(t: TestContext, { service }: ScriptedChat, query: string): Viewer 
   };
 }
 
+/** The first bytes that the server says to `head`. */
+function saidTo(port: number, head: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(head));
+    socket.once('data', (data) => {
+      socket.destroy();
+      resolve(String(data));
+    });
+    socket.once('error', reject);
+  });
+}
+
 /** What an upgrade is answered, without upgrading. */
 async function answered(baseUrl: string, query: string, headers: Record<string, string> = {}): Promise<readonly [number, string]> {
   const { request } = await import('node:http');
@@ -81,6 +94,22 @@ async function answered(baseUrl: string, query: string, headers: Record<string, 
 test('INSPECT-1: without a token in the environment there is nothing at this path', async (t) => {
   const it = await startScriptedChat(t);
   assert.deepEqual(await answered(it.service.baseUrl, `token=${TOKEN}&app=${it.app.appId}`), [404, 'not_found']);
+});
+
+test('INSPECT-2, SAFE-5, HTTP-11: wrong tokens of viewers are counted, and an upgrade whose length or host is ambiguous is refused', async (t) => {
+  const it = await startScriptedChat(t, { env: { INSPECTOR_TOKEN: TOKEN } });
+  const { baseUrl } = it.service;
+  const query = (token: string) => `app=${it.app.appId}&token=${token}`;
+  const { port } = new URL(baseUrl);
+  for (const lines of ['Host: x\r\nHost: y', 'Host: x\r\nContent-Length: 0\r\nContent-Length: 0']) {
+    const head = `GET /inspect?${query(TOKEN)} HTTP/1.1\r\n${lines}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
+    assert.match(await saidTo(Number(port), head), /^HTTP\/1\.1 400 /, lines);
+  }
+  const guesses = await Promise.all(Array.from({ length: 80 }, () => answered(baseUrl, query('x'.repeat(24)))));
+  const refused = guesses.filter(([status]) => status === 429).length;
+  assert.ok(refused >= 10, `${refused} of 80`);
+  const right = await Promise.all([answered(baseUrl, query('y')), answered(baseUrl, query('z')), answered(baseUrl, query(TOKEN))]);
+  assert.equal(right[2]?.[0], 429, 'the answer must not tell the right one from a wrong one');
 });
 
 test('INSPECT-2, INSPECT-3, INSPECT-4: who has the token sees a turn and its call move, and nobody else does', async (t) => {

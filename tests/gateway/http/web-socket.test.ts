@@ -19,6 +19,7 @@ async function serveSpeaker(t: TestContext, speaker: () => Speaker, stuckMs = 10
   const faults: unknown[] = [];
   const sockets = registerSpeakingSockets(app, {
     path: '/speak',
+    trustProxy: undefined,
     admit: speaker,
     refuse: (res) => res.writeStatus('429 Too Many Requests').end(),
     failed: (error) => faults.push(error),
