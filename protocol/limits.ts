@@ -68,6 +68,8 @@ export const MESSAGES_PER_DAY_ADDRESS_MIN = 10;
 export const SANDBOX_CONVERSATIONS_PER_MONTH = 200;
 export const CONFIG_PER_MINUTE_PER_DEVICE = 12;
 export const CONFIG_PER_MINUTE_PER_APP = 600;
+/** Answered for each address also when others have used up what the app may answer: a household starts the app less often. */
+export const CONFIG_KEPT_PER_ADDRESS = 20;
 export const CONFIRMATION_TTL_DEFAULT_S = 900;
 /** A recorded confirmation that no continuation has come for by then is not acted upon any more. */
 export const CONFIRMED_VALID_HOURS = 24;

@@ -2,7 +2,7 @@
  * GET /v1/apps/config (CONFIG-1): the published configuration for a live key, the draft for a test key, and whether the client shows
  * its launcher. The most frequent request, so each revision is rendered once.
  */
-import { CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
+import { CONFIG_KEPT_PER_ADDRESS, CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
 import type { AppConfigReply } from '../../protocol/runtime/config.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type PublishedConfig, readPublishedConfig } from '../../storage/apps/drafts.ts';
@@ -12,6 +12,7 @@ import { etagOf, noneMatch } from '../http/etag.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, type Reply, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
+import { sharedPool } from './pools.ts';
 
 interface Rendered {
   readonly fresh: Reply;
@@ -66,16 +67,23 @@ function isAvailable({ app, channel, organisationId }: RuntimeCaller, db: Connec
   return !isCreditExhaustedLately(storage.control, db, organisationId, nowMs());
 }
 
+/** Answers for addresses that ask rarely, once others have used the app's up: a hundred a second cost less than a percent of a core. */
+const KEPT_TOGETHER = 10 * CONFIG_PER_MINUTE_PER_APP;
+const freshPools = [sharedPool('config', CONFIG_PER_MINUTE_PER_APP, CONFIG_KEPT_PER_ADDRESS, KEPT_TOGETHER)];
+
 export const configRoute = defineRoute({
   method: 'GET',
   path: '/v1/apps/config',
   caller: 'runtime',
-  limits: [perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE), perMinute('config', 'app', CONFIG_PER_MINUTE_PER_APP)],
+  limits: [perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE)],
   suspended: 'app_suspended',
   handle({ caller, header }, services) {
     const db = services.storage.organisation(caller.organisationId);
     const published = readPublishedConfig(db, caller.app, caller.channel);
     const answer = renderOnce(published, caller, isAvailable(caller, db, services));
-    return noneMatch(header('if-none-match'), answer.etag) ? answer.unchanged : answer.fresh;
+    // Costs no more than a refusal, so it is counted for the device alone.
+    if (noneMatch(header('if-none-match'), answer.etag)) return answer.unchanged;
+    caller.pass(freshPools, null);
+    return answer.fresh;
   },
 });

@@ -6,13 +6,10 @@ import { type ConversationsReply, conversationsQuery, conversationTitle } from '
 import { timestamp } from '../../protocol/timestamp.ts';
 import { listOwnConversations, type OwnConversation } from '../../storage/conversations/own-conversations.ts';
 import { checkQuery } from '../http/query.ts';
-import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { callerOf, requireDevice } from './device.ts';
-
-/** The same as for pages of messages: each is read on the event loop, and nobody scrolls faster. */
-const PAGES_PER_MINUTE_PER_DEVICE = 600;
+import { pagePools } from './pools.ts';
 
 /** The title with the person's own data in it. */
 function titleOf(organisationId: string, conversation: OwnConversation, { storage }: Services): string {
@@ -23,7 +20,7 @@ export const conversationsRoute = defineRoute({
   method: 'GET',
   path: '/v1/conversations',
   caller: 'runtime',
-  limits: [perMinute('conversations', 'device', PAGES_PER_MINUTE_PER_DEVICE)],
+  limits: pagePools('conversations'),
   handle(input, services) {
     const { limit, before } = checkQuery(conversationsQuery, input.query);
     const caller = callerOf(input, services);

@@ -1,6 +1,6 @@
 /** GET /v1/apps/logo (CONFIG-4): the published logo for a live key, the draft's for a test key. */
 import { Refusal } from '../../protocol/errors.ts';
-import { CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
+import { CONFIG_KEPT_PER_ADDRESS, CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
 import { type Asset, readAsset } from '../../storage/apps/assets.ts';
 import { readPublishedConfig } from '../../storage/apps/drafts.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
@@ -8,6 +8,7 @@ import { etagOf } from '../http/etag.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute } from '../route.ts';
 import type { Services } from '../services.ts';
+import { sharedPool } from './pools.ts';
 
 /** Somebody has to put the image back, which takes longer than this. */
 const RETRY_AFTER_S = 30;
@@ -35,7 +36,10 @@ export const logoRoute = defineRoute({
   method: 'GET',
   path: '/v1/apps/logo',
   caller: 'runtime',
-  limits: [perMinute('logo', 'device', CONFIG_PER_MINUTE_PER_DEVICE), perMinute('logo', 'app', CONFIG_PER_MINUTE_PER_APP)],
+  limits: [
+    perMinute('logo', 'device', CONFIG_PER_MINUTE_PER_DEVICE),
+    sharedPool('logo', CONFIG_PER_MINUTE_PER_APP, CONFIG_KEPT_PER_ADDRESS),
+  ],
   suspended: 'app_suspended',
   handle({ caller }, services) {
     const db = services.storage.organisation(caller.organisationId);

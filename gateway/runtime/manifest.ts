@@ -7,22 +7,22 @@ import { type AdmittedCaller, defineRoute, json } from '../route.ts';
 import { manifestBody } from './manifest-body.ts';
 import { addressPool, sharedPool } from './pools.ts';
 
-/** An SDK posts once per start. Reading and hashing a document takes some milliseconds, and the key that it needs is public. */
-const POSTS_PER_MINUTE_PER_ADDRESS = 600;
 /**
- * Posts of documents that the app already has; these do not count above. One address may be a network of telephones that all start the
- * same build. Fifty small documents a second take some percent of a core.
+ * Posts, whatever they bring: whether a document is known shows once it is read. One address may be a network of telephones that all start
+ * the same build. Fifty small documents a second take some percent of a core.
  */
-const KNOWN_PER_MINUTE_PER_ADDRESS = 3_000;
-/** Reading and hashing this much takes a millisecond or two; most manifests have a tenth of it. */
-const KNOWN_MAX_CHARS = 64 * 1024;
+const POSTS_PER_MINUTE_PER_ADDRESS = 3_000;
+/** Posts of documents that the app does not have, or that take longer than a millisecond or two to read and hash. */
+const COSTLY_PER_MINUTE_PER_ADDRESS = 600;
+/** Most manifests have a tenth of it. */
+const CHEAP_MAX_CHARS = 64 * 1024;
 /** Posts that are written, a commit each. Beyond them a known document is answered without a write. */
 const WRITES_PER_MINUTE_PER_DEVICE = 60;
 const WRITES_PER_MINUTE_PER_APP = 600;
 /** New documents: each build brings one, and an office may start some builds at once. */
 const NEW_PER_MINUTE_PER_ADDRESS = 20;
 
-const knownPools = [addressPool('manifest_known', KNOWN_PER_MINUTE_PER_ADDRESS)];
+const costlyPools = [addressPool('manifest_costly', COSTLY_PER_MINUTE_PER_ADDRESS)];
 const perDevice = perMinute('manifest', 'device', WRITES_PER_MINUTE_PER_DEVICE);
 const knownWritePools = [perDevice, perMinute('manifest', 'app', WRITES_PER_MINUTE_PER_APP)];
 /** Pools of their own, so that a release gets through however many clients start the build before it. */
@@ -34,10 +34,7 @@ const newWritePools = [
 
 /** Whether the post is written; a known document may be answered without a write. @throws Refusal `rate_limited` for a new one. */
 function isWritten(caller: AdmittedCaller, isKnown: boolean, chars: number): boolean {
-  if (isKnown && chars <= KNOWN_MAX_CHARS) {
-    caller.giveBack();
-    caller.pass(knownPools, null);
-  }
+  if (!isKnown || chars > CHEAP_MAX_CHARS) caller.pass(costlyPools, null);
   try {
     caller.pass(isKnown ? knownWritePools : newWritePools, null);
     return true;

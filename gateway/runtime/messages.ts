@@ -11,12 +11,9 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { checkQuery } from '../http/query.ts';
 import { attachmentToWire } from '../http/wire.ts';
-import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json } from '../route.ts';
 import { callerOf } from './device.ts';
-
-/** A page is read on the event loop; nobody scrolls ten pages a second. */
-const PAGES_PER_MINUTE_PER_DEVICE = 600;
+import { pagePools } from './pools.ts';
 
 /** Other requests wait at most this long. */
 const SLICE_MS = 5;
@@ -61,7 +58,7 @@ export const messagesRoute = defineRoute({
   method: 'GET',
   path: '/v1/conversations/:id/messages',
   caller: 'runtime',
-  limits: [perMinute('messages', 'device', PAGES_PER_MINUTE_PER_DEVICE)],
+  limits: pagePools('messages'),
   handle(input, services) {
     const { caller, params, query } = input;
     const { storage, nowMs } = services;

@@ -18,10 +18,18 @@ export function addressPool(pool: string, requests: number, retryAfterS?: number
 
 /**
  * `requests` a minute for all clients of an app together. Addresses that send few requests still pass when others have used them up, as
- * long as they do not exceed the same number together.
+ * long as they do not exceed `keptTogether` a minute together.
  */
-export function sharedPool(pool: string, requests: number, keptPerAddress: number): RateLimit {
-  return { ...perMinute(pool, 'app', requests), keptPerAddress, keptTogether: requests };
+export function sharedPool(pool: string, requests: number, keptPerAddress: number, keptTogether = requests): RateLimit {
+  return { ...perMinute(pool, 'app', requests), keptPerAddress, keptTogether };
+}
+
+/** Pages of lists and of messages: each is read on the event loop, and nobody scrolls faster. An office shares an address. */
+const PAGES_PER_MINUTE_PER_DEVICE = 600;
+const PAGES_PER_MINUTE_PER_ADDRESS = 1_200;
+
+export function pagePools(pool: string): readonly RateLimit[] {
+  return [perMinute(pool, 'device', PAGES_PER_MINUTE_PER_DEVICE), addressPool(pool, PAGES_PER_MINUTE_PER_ADDRESS)];
 }
 
 /** Limits of the sender, whatever device ids it uses: by the person who signed, otherwise by the address. */

@@ -171,6 +171,31 @@ for (const { path, body, method = 'POST', allowed } of WRITES) {
   });
 }
 
+for (const path of ['/v1/apps/config', '/v1/apps/logo']) {
+  test(`LIMIT-9: GET ${path} of other addresses is answered, however many devices one address invents`, async () => {
+    const app = await makeApp({});
+    const ask = async (address: string) => (await stranger(app, address).send('GET', path)).status;
+    const loud = await times(800, () => ask('192.0.2.1'));
+    assert.ok(count(loud, (status) => status === 429) > 50, 'the address that invents them is held');
+    const others = await times(40, (at) => ask(`198.51.100.${at}`));
+    assert.equal(
+      count(others, (status) => status === 429),
+      0,
+    );
+  });
+}
+
+for (const path of ['/v1/conversations', '/v1/conversations/cnv_1/messages']) {
+  test(`LIMIT-9: GET ${path} has a bucket of each address, 1,200 a minute whatever devices it names`, async () => {
+    const app = await makeApp({});
+    const ask = async (address: string) => (await stranger(app, address).send('GET', path)).status;
+    const statuses = await times(1_400, () => ask('192.0.2.1'));
+    assert.ok(count(statuses, (status) => status === 429) > 50);
+    assert.ok(count(statuses, (status) => status === 200) >= 1_200);
+    assert.equal(await ask('192.0.2.2'), 200);
+  });
+}
+
 test('LIMIT-4: an app has 30 pairing claims a minute, whatever devices and addresses they name', async () => {
   const app = await makeApp({});
   const claim = async (at: number) =>

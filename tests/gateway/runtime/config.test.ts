@@ -60,6 +60,21 @@ test('LIMIT-4: 12 a minute per device and 600 per app, whatever the device heade
   assert.equal((await ask(9_999)).status, 200);
 });
 
+test('LIMIT-4: what is unchanged uses up nothing of the app, and is said when others have used it up', async (t) => {
+  const { base, test: key } = await serveApp(t, [configRoute], () => Date.UTC(2026, 10, 20));
+  const ask = async (n: number, etag = '') => {
+    const headers = { 'X-Service-Key': key, 'X-Service-Device': device(n), 'If-None-Match': etag };
+    const response = await fetch(`${base}/v1/apps/config`, { headers });
+    await response.arrayBuffer();
+    return response;
+  };
+  const etag = (await ask(0)).headers.get('etag') ?? '';
+  for (let n = 1; n <= 20; n++) assert.equal((await ask(n, etag)).status, 304);
+  for (let n = 100; n < 699; n++) assert.equal((await ask(n)).status, 200);
+  assert.equal((await ask(9_999)).status, 429);
+  assert.equal((await ask(9_999, etag)).status, 304);
+});
+
 test('LIMIT-23: available is false on a live key once the credit is used up, and never on a test key or without hard cap', async (t) => {
   let nowMs = Date.UTC(2026, 10, 20);
   const { base, storage, organisationId, appId, patch, live, test: key } = await serveApp(t, [configRoute], () => nowMs);

@@ -134,6 +134,25 @@ test('MANIFEST-5, MANIFEST-7: documents that the app has do not use up what its 
   assert.equal(await post('2'), 200, 'a new one is taken beside 701 that were known');
 });
 
+test('MANIFEST-7: a document that the app has is taken from an address that posted too many others', async (t) => {
+  const { base, test: key } = await serveApp(t, [manifestRoute], () => 1_000);
+  let devices = 0;
+  const post = async (version: string) => {
+    const response = await fetch(`${base}/v1/apps/manifest`, {
+      method: 'POST',
+      headers: { 'X-Service-Key': key, 'X-Service-Device': String(devices++).padStart(32, '0'), 'Content-Type': 'application/json' },
+      body: JSON.stringify({ manifest: manifest(version), sdk: 'web/0.27.0' }),
+    });
+    await response.body?.cancel();
+    return response.status;
+  };
+  assert.equal(await post('1'), 200);
+  const others: number[] = [];
+  for (let n = 0; n < 14; n++) others.push(...(await Promise.all(Array.from({ length: 50 }, (_, at) => post(`new ${n * 50 + at}`)))));
+  assert.ok(others.filter((status) => status === 429).length >= 680);
+  assert.equal(await post('1'), 200);
+});
+
 test('MANIFEST-7: the test key of an app that is live has nothing to say of it before a turn', async (t) => {
   const { base, storage, organisationId, appId, test: key } = await serveApp(t, [manifestRoute]);
   const db = storage.organisation(organisationId);
