@@ -136,7 +136,8 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const { node, others, leases } = composed;
   const deadlines = createDeadlines({ storage, log, nowMs, others });
   const noteDeadline = deadlines.note;
-  const setup = createSetup({ storage, log, node, nowMs, noteDeadline, others });
+  const billing = await openBilling(config, storage, log, others);
+  const setup = createSetup({ storage, log, node, nowMs, noteDeadline, others, mailsPlanned: (id) => billing.learn(id) });
   deadlines.watch([invocationDeadlines(storage, nowMs), uploadDeadlines(storage, nowMs), setup.sessions.deadlines()]);
   const knowledge = openKnowledge(config, storage, log, setup, leases);
   const { indexer } = knowledge;
@@ -144,7 +145,6 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const writes = { storage, indexer, nowMs, surroundings, leases };
   const demo = await tryDemo(writes, config, log);
   const confirmations = new Confirmations({ storage, nowMs });
-  const billing = await openBilling(config, storage, log, others);
   const traces = new TraceUpkeep({ storage, log, nowMs }, config.traces);
   const upkeep = openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlines, traces, log, nowMs, composed });
   const { complaint, asked, ...answering } = openAnswering(config, storage, log, knowledge);

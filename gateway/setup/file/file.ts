@@ -41,7 +41,7 @@ export interface SetupFileInput {
   /** The token that this file brings. */
   readonly token: string;
   readonly app: { readonly name: string; readonly platformHint: string; readonly live: boolean };
-  readonly release: Omit<Release, 'note'>;
+  readonly release: Omit<Release, 'note' | 'obstacles'>;
   readonly session: { readonly kind: SessionKind; readonly expiresAtMs: number; readonly writes: WriteMode };
 }
 

@@ -182,7 +182,7 @@ test('SETUP-45, SMOKE-5: GET /status: the keys of the table, before anything is 
   const status = await agent.get<{ go_live: object[]; steps: object[]; release: { note: string } }>('GET', '/status');
   const { go_live: checks, steps, release, ...rest } = status;
   const { note, ...settings } = release;
-  assert.deepEqual(settings, { auto_go_live: true, publish_on_go_live: true, published_version: null });
+  assert.deepEqual(settings, { auto_go_live: true, publish_on_go_live: true, published_version: null, obstacles: [] });
   assert.match(note, /Going live publishes the drafts/);
   assert.deepEqual(rest, {
     app_ready: false,
