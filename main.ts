@@ -72,11 +72,11 @@ async function consolePath(services: Services): Promise<string> {
 async function announce(config: Config, { model, complaint, demo }: Composed, services: Services, port: number): Promise<void> {
   const publicUrl = publicUrlOf(config, port);
   if (!config.banner) return;
-  const { dataDir, allowPrivateAddresses, supervised: workers } = config;
+  const { dataDir, allowPrivateAddresses, isExposed, supervised: workers } = config;
   const consoleLink = publicUrl + (await consolePath(services));
   const modelComplaint = await complaint();
   process.stdout.write(
-    banner({ publicUrl, model: model.name, modelComplaint, dataDir, allowPrivateAddresses, demo, consoleLink, workers }),
+    banner({ publicUrl, model: model.name, modelComplaint, dataDir, allowPrivateAddresses, demo, isExposed, consoleLink, workers }),
   );
 }
 

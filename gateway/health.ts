@@ -48,13 +48,14 @@ function isOperator({ header, address }: Asker, services: Services, buckets: Rat
 
 /**
  * Whether a load balancer should send requests here: 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503
- * while draining, and once another host took the cell over. Says when the address guard is open to private addresses, so that nobody runs it so unknowingly. With the operator's
+ * while draining, and once another host took the cell over. Says when the address guard is open to private addresses, and when strangers may ask the demo, so that nobody runs it so unknowingly. With the operator's
  * bearer it names the organisations, cells and files concerned.
  */
 function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
-  const { config, load, node, starts, storage } = services;
+  const { config, demo, load, node, starts, storage } = services;
   const open = {
     ...(config.allowPrivateAddresses && { allow_private_addresses: true }),
+    ...(config.isExposed === true && demo !== undefined && { demo: true }),
     ...((load?.overloaded === true || starts?.stats().isRefusing === true) && { overloaded: true }),
   };
   if (isEnding(node)) return json({ status: 'draining', ...open }, 503);

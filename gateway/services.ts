@@ -39,6 +39,8 @@ export interface GatewayConfig {
   readonly operatorToken: string | undefined;
   /** Shown by `/readyz`. */
   readonly allowPrivateAddresses: boolean;
+  /** Others than this machine's users may reach the service; absent: they may not. Shown by `/readyz` beside the demo. */
+  readonly isExposed?: boolean;
   /** Which proxies are trusted to report a client's address; absent: none. */
   readonly trustProxy?: ProxyTrust | undefined;
   /** Absent: viewers of other makers cannot look. */

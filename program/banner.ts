@@ -16,6 +16,8 @@ export interface BannerFacts {
   readonly allowPrivateAddresses: boolean;
   /** Undefined without the demo app. */
   readonly demo: DemoKeys | undefined;
+  /** Others than this machine's users may reach the service. */
+  readonly isExposed: boolean;
   /** One-time link to the console. */
   readonly consoleLink: string;
   /** Processes that share the port; undefined: this one is alone. */
@@ -38,6 +40,7 @@ export function banner({
   dataDir,
   allowPrivateAddresses,
   demo,
+  isExposed,
   consoleLink,
   workers,
 }: BannerFacts): string {
@@ -51,6 +54,9 @@ export function banner({
     ['data', dataDir],
     ...(workers === undefined ? [] : [['workers', String(workers)]]),
     ...(allowPrivateAddresses ? [['warning', 'ALLOW_PRIVATE_ADDRESSES is on: links may reach private addresses (development only)']] : []),
+    ...(demo !== undefined && isExposed
+      ? [['warning', 'DEMO is on: whoever reaches this address may ask the demo (200 turns and 1 USD a day, unless you set it otherwise)']]
+      : []),
     ...(demo === undefined
       ? []
       : [

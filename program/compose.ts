@@ -43,7 +43,7 @@ import { WriteLease } from '../storage/sqlite/write-lease.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
 import type { ComposedNode } from './composed-node.ts';
 import type { Config } from './config.ts';
-import { demoManifests, prepareDemo } from './demo.ts';
+import { boundDemo, demoManifests, prepareDemo } from './demo.ts';
 import type { openCell } from './join-cells.ts';
 import type { joinCell } from './join-cluster.ts';
 import { createCheckedModel } from './model-check.ts';
@@ -136,15 +136,15 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const { node, others, leases } = composed;
   const deadlines = createDeadlines({ storage, log, nowMs, others });
   const noteDeadline = deadlines.note;
-  const setup = createSetup({ storage, log, node, nowMs, noteDeadline, others });
+  const billing = await openBilling(config, storage, log, others);
+  const setup = createSetup({ storage, log, node, nowMs, noteDeadline, others, mailsPlanned: (id) => billing.learn(id) });
   deadlines.watch([invocationDeadlines(storage, nowMs), uploadDeadlines(storage, nowMs), setup.sessions.deadlines()]);
   const knowledge = openKnowledge(config, storage, log, setup, leases);
   const { indexer } = knowledge;
   const surroundings: Surroundings = config.allowPrivateAddresses ? 'development' : 'production';
   const writes = { storage, indexer, nowMs, surroundings, leases };
-  const demo = config.demo ? await tryDemo(writes, log) : undefined;
+  const demo = await tryDemo(writes, config, log);
   const confirmations = new Confirmations({ storage, nowMs });
-  const billing = await openBilling(config, storage, log, others);
   const traces = new TraceUpkeep({ storage, log, nowMs }, config.traces);
   const upkeep = openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlines, traces, log, nowMs, composed });
   const { complaint, asked, ...answering } = openAnswering(config, storage, log, knowledge);
@@ -223,9 +223,11 @@ function openAnswering(config: Config, storage: Storage, log: Logger, { guard, m
 }
 
 /** Without room for it the service starts without the demo, and the next start makes it. */
-async function tryDemo(writes: Parameters<typeof prepareDemo>[0], log: Logger): ReturnType<typeof prepareDemo> {
+async function tryDemo(writes: Parameters<typeof prepareDemo>[0], config: Config, log: Logger): ReturnType<typeof prepareDemo> {
   try {
-    return await prepareDemo(writes);
+    const demo = config.demo ? await prepareDemo(writes) : undefined;
+    if (config.isExposed) await boundDemo(writes);
+    return demo;
   } catch (error) {
     if (!isNothingStored(error) && !isUnavailable(error)) throw error;
     log.error({ err: error }, 'creating the demo app failed: the next start tries again');

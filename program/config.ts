@@ -1,4 +1,5 @@
 /** Environment → one frozen, validated Config (RUN-2). Nothing else reads `process.env`. */
+import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import { type PriceTable, pricesSchema } from '../assistant/prices.ts';
 import { type ProxyTrust, proxyTrust } from '../gateway/http/client-address.ts';
@@ -22,6 +23,8 @@ export interface Config {
   readonly trustProxy: ProxyTrust | undefined;
   readonly dataDir: string;
   readonly demo: boolean;
+  /** Others than this machine's users may reach the service: it listens beyond loopback, or has an address for clients. */
+  readonly isExposed: boolean;
   readonly operatorToken: string | undefined;
   readonly masterKey: string | undefined;
   readonly model: { readonly provider: 'offline' } | OpenAiConfig;
@@ -144,7 +147,7 @@ export const environment = v.object({
   PUBLIC_URL: v.optional(httpUrl),
   TRUST_PROXY: v.optional(proxyTrust),
   DATA_DIR: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a directory')), './data'),
-  DEMO: v.optional(flag, 'on'),
+  DEMO: v.optional(flag),
   OPERATOR_TOKEN: v.optional(
     v.pipe(v.string(), v.minLength(OPERATOR_TOKEN_MIN_CHARS, `it must have at least ${OPERATOR_TOKEN_MIN_CHARS} characters`)),
   ),
@@ -188,6 +191,11 @@ export const environment = v.object({
   ...billing,
 });
 
+/** Whether only this machine reaches what listens there. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
+}
+
 /** What a message may say that the variable holds, on one line. */
 function shown(variable: string, value: string): string {
   return SECRET.has(variable) || HOLDS_PASSWORD.test(value) ? 'set to something else' : JSON.stringify(value);
@@ -222,6 +230,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     );
   }
   const cluster = clusterOf(read);
+  const isExposed = read.PUBLIC_URL !== undefined || !isLoopback(read.HOST);
   const turns = { silenceMs: read.MODEL_SILENCE_S * 1_000, isChecked: read.MODEL_CHECK };
   const server = { apiKey: read.OPENAI_API_KEY, baseUrl: read.OPENAI_BASE_URL ?? OPENAI_BASE_URL };
   return Object.freeze({
@@ -230,7 +239,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     publicUrl: read.PUBLIC_URL,
     trustProxy: read.TRUST_PROXY,
     dataDir: read.DATA_DIR,
-    demo: read.DEMO,
+    // On the open internet it gives anyone turns of a model that somebody pays for (RUN-4).
+    demo: read.DEMO ?? !isExposed,
+    isExposed,
     operatorToken: read.OPERATOR_TOKEN,
     masterKey: read.MASTER_KEY,
     model: provider === 'offline' ? { provider } : { provider, ...server, ...turns, model: read.MODEL ?? OPENAI_MODEL },

@@ -9,9 +9,10 @@ import { KNOWLEDGE_TEXT_MAX_CHARS } from '../protocol/limits.ts';
 import { completeManifest, type Manifest, type PostedManifest } from '../protocol/runtime/manifest.ts';
 import { clip } from '../protocol/schema/text.ts';
 import { createApp } from '../storage/apps/app-creation.ts';
+import { readApp } from '../storage/apps/apps.ts';
 import { hashManifest } from '../storage/apps/manifests.ts';
 import { readInstallation } from '../storage/organisations/installation.ts';
-import { listKeys } from '../storage/organisations/organisations.ts';
+import { listKeys, organisationOfApp } from '../storage/organisations/organisations.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { DemoKeys } from './banner.ts';
 
@@ -23,6 +24,8 @@ const INSTALLED = 'demo_app';
 /** Everybody who tries the demo shares one device. */
 const MESSAGES_PER_MINUTE = 120;
 const MESSAGES_PER_DAY = 10_000;
+/** Where others than this machine's users reach it: enough to show it around, and no bill that hurts. */
+const EXPOSED_BUDGET = { messages_per_day: 200, daily_model_budget_usd: 1 };
 
 /** What the demo's client can do: one thing to look up, one that needs a person's yes. */
 export const DEMO_MANIFEST: PostedManifest = {
@@ -127,6 +130,16 @@ async function createDemo(services: KnowledgeServices): Promise<DemoKeys | undef
 export async function prepareDemo(services: KnowledgeServices): Promise<DemoKeys | undefined> {
   const appId = readInstallation(services.storage.control, INSTALLED);
   return appId === undefined ? createDemo(services) : keysOf(services.storage, appId);
+}
+
+/** Gives the demo app its small budget of a day (RUN-4), unless a person has changed what it may use. With the demo off its keys still answer. */
+export async function boundDemo({ storage, nowMs }: KnowledgeServices): Promise<void> {
+  const appId = readInstallation(storage.control, INSTALLED);
+  const organisationId = appId === undefined ? undefined : organisationOfApp(storage.control, appId);
+  if (appId === undefined || organisationId === undefined) return;
+  const settings = readApp(storage.organisation(organisationId), appId, organisationId)?.settings;
+  if (settings?.messagesPerDay !== MESSAGES_PER_DAY || settings.dailyModelBudgetUsd !== null) return;
+  await storage.write(organisationId, 'patchApp', { appId, organisationId, patch: EXPOSED_BUDGET, nowMs: nowMs() });
 }
 
 /** The demo's manifest for its clients that name none, such as a line of `curl`: they need not register one first. */

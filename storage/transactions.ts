@@ -6,8 +6,8 @@ import * as httpActions from './apps/http-actions.ts';
 import * as manifests from './apps/manifests.ts';
 import * as screens from './apps/screens.ts';
 import * as sharedKeys from './apps/shared-keys.ts';
+import * as memberMails from './billing/member-mails.ts';
 import * as topUps from './billing/top-ups.ts';
-import * as usageMails from './billing/usage-mails.ts';
 import * as feedback from './conversations/feedback.ts';
 import * as invocations from './conversations/invocations.ts';
 import * as placeholders from './conversations/placeholders.ts';
@@ -83,7 +83,7 @@ export const transactions = {
   ...goingLive.transactions,
   ...smokeRuns.transactions,
   ...devices.transactions,
-  ...usageMails.transactions,
+  ...memberMails.transactions,
   ...topUps.transactions,
   ...turnOpenings.transactions,
   ...turns.transactions,

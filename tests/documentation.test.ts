@@ -8,6 +8,7 @@ import { ConfigError, environment, readConfig } from '../program/config.ts';
 import { CATALOG } from '../protocol/catalog/catalog.ts';
 import { appSettingsEntries, DEFAULT_APP_SETTINGS, settingsToWire } from '../protocol/console/app-settings.ts';
 import { CATALOG_VERSION } from '../protocol/limits.ts';
+import { WEB_SDK_VERSION } from '../protocol/runtime/web-sdk.ts';
 import { projectRoot } from './support/project-root.ts';
 import { isOfProgram } from './support/rooms.ts';
 
@@ -133,6 +134,13 @@ test('HOUSE-14: the guides name the version of the catalog and the number of its
     for (const version of named(path, /\b(20\d\d-\d\d\.[a-z])\b/g)) assert.equal(version, CATALOG_VERSION, path);
     for (const count of named(path, /\b(\d+) components/g)) assert.equal(Number(count), CATALOG.size, path);
   }
+});
+
+test('VERSION-9: docs/upgrades.md has a notice for this release first, and no release twice', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const notices = [...read('docs/upgrades.md').matchAll(/^## (.+)$/gm)].map(([, title]) => title);
+  assert.equal(notices[0], `${version} (web SDK ${WEB_SDK_VERSION}, catalog ${CATALOG_VERSION})`);
+  assert.equal(new Set(notices).size, notices.length);
 });
 
 test('HOUSE-14: every source file and document that a guide names exists', () => {

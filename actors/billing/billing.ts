@@ -16,10 +16,10 @@ import type { DeviceRef } from '../caller.ts';
 import { createDeadlines, type DeadlineKind, nearerOf } from '../deadlines.ts';
 import { DeviceSightings } from './device-sightings.ts';
 import type { Mailer } from './mail.ts';
+import { MemberMails } from './member-mails.ts';
 import type { Payments } from './payments.ts';
 import { PlatformSpend } from './platform-spend.ts';
 import { TopUps } from './top-ups.ts';
-import { UsageAlerts } from './usage-alerts.ts';
 
 export interface BillingServices {
   readonly storage: Storage;
@@ -74,7 +74,7 @@ const RECOUNT_MS = 60_000;
 
 class OpenBilling implements Billing {
   readonly #services: BillingServices;
-  readonly #alerts: UsageAlerts;
+  readonly #mails: MemberMails;
   readonly #topUps: TopUps;
   readonly #sightings: DeviceSightings;
   readonly platform: PlatformSpend;
@@ -91,13 +91,13 @@ class OpenBilling implements Billing {
   constructor(services: BillingServices) {
     const { storage, log, nowMs, others, platformBudgetMicroUsd } = services;
     this.#services = services;
-    this.#alerts = new UsageAlerts(services);
+    this.#mails = new MemberMails(services);
     this.#topUps = new TopUps(services);
     this.#sightings = new DeviceSightings(storage, log, nowMs);
     this.platform = new PlatformSpend({ storage, log }, platformBudgetMicroUsd, nowMs());
     this.#mailDeadlines = createDeadlines({ storage, log, nowMs, others });
     this.#topUpDeadlines = createDeadlines({ storage, log, nowMs, others });
-    this.#mailDeadlines.watch([this.#alerts.deadlines()]);
+    this.#mailDeadlines.watch([this.#mails.deadlines()]);
     this.#topUpDeadlines.watch([this.#toldTopUps()]);
     others.listen('charged', ({ organisationId, ...charge }) => this.#heard(organisationId, charge));
     this.#stopRecounts = others.lookEvery(RECOUNT_MS, () => void this.#recount());
@@ -164,7 +164,7 @@ class OpenBilling implements Billing {
     const newest = this.#topUps.newest(organisationId);
     const credit = creditState(storage.control, storage.organisation(organisationId), organisationId, nowMs());
     if (await this.#topUps.plan(organisation, credit, newest)) this.#topUpDeadlines.note(organisationId, nowMs());
-    if (await this.#alerts.plan(organisation, credit)) this.#mailDeadlines.note(organisationId, nowMs());
+    if (await this.#mails.plan(organisation, credit)) this.#mailDeadlines.note(organisationId, nowMs());
     this.#failed.delete(organisationId);
   }
 

@@ -76,6 +76,9 @@ interface ItemResult {
   readonly external_key: string;
   readonly ok: boolean;
   readonly op?: 'proposed' | 'unchanged';
+  /** An action, as where it is applied at once; null where an item that is refused names none. */
+  readonly name?: string | null;
+  readonly needs_key?: boolean;
   readonly error?: string;
 }
 
@@ -86,6 +89,19 @@ export interface CheckedWrite {
   readonly writes: readonly RehearsedWrite[];
   /** One for each item of the batch that was asked for, in its order; undefined where the write is no batch. */
   readonly results: readonly ItemResult[] | undefined;
+}
+
+/** What a result says of an action beside its key: its name, and whether it will wait for a shared key. Nothing of other items. */
+function actionFacts(
+  db: Connection,
+  appId: string,
+  item: { readonly external_key: string; readonly name?: string | undefined },
+  kind: SetupWrite['kind'],
+) {
+  if (kind !== 'actions') return {};
+  const { needs_key } = item as { readonly needs_key?: unknown };
+  const known = readActionByKey(db, appId, item.external_key);
+  return { name: item.name ?? known?.definition.name ?? null, needs_key: needs_key !== undefined && known?.hasKey !== true };
 }
 
 /** The position of an item in the write that it was merged into. An item that was sent twice may be another object with the same content. */
@@ -119,9 +135,10 @@ export async function checkWrite(
     const outcome = rehearsed[positionOf(items, item)];
     // Archiving an item that is only proposed withdraws it.
     const isWithdrawn = outcome instanceof Refusal && outcome.code === 'not_found' && waiting.includes(external_key);
+    const facts = actionFacts(db, target.appId, item, asked.kind);
     return outcome instanceof Refusal && !isWithdrawn
-      ? { external_key, ok: false, error: outcome.message }
-      : { external_key, ok: true, op: 'proposed' };
+      ? { external_key, ok: false, ...facts, error: outcome.message }
+      : { external_key, ok: true, op: 'proposed', ...facts };
   });
   return { write: keepItems(merged, (at) => !(rehearsed[at] instanceof Refusal)), writes, results };
 }

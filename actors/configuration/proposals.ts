@@ -7,8 +7,10 @@ import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { replaceAppearance } from '../../protocol/setup/appearance.ts';
+import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
 import { readDraft } from '../../storage/apps/drafts.ts';
+import { readScreen } from '../../storage/apps/screens.ts';
 import {
   findRejected,
   findRivals,
@@ -113,6 +115,11 @@ async function keepOnce(
   return { id: waiting.id, summary: waiting.summary };
 }
 
+/** Names to be archived that the app has not declared, as applying says them. */
+function unknownScreens(db: Connection, appId: string, { archive = [] }: ScreensBody): string[] {
+  return archive.map(({ name }) => name).filter((name) => readScreen(db, appId, name) === undefined);
+}
+
 /** The result of each item, once it is known which items change something. */
 function resultsOf({ results }: CheckedWrite, kept: SetupWrite | null): Readonly<Record<string, unknown>> {
   if (results === undefined) return {};
@@ -139,7 +146,11 @@ async function propose(
     return { reply, line: '', savedNothing: true, status: 422 };
   }
   const before = readDraft(db, appId)?.appearance ?? null;
-  const extra = asked.kind === 'appearance' ? { warnings: contrastWarnings(replaceAppearance(before, asked.body)) } : {};
+  const extra = {
+    ...(asked.kind === 'appearance' && { warnings: contrastWarnings(replaceAppearance(before, asked.body)) }),
+    ...(asked.kind === 'screens' && { unknown: unknownScreens(db, appId, asked.body) }),
+    ...(asked.kind === 'actions' && { needs_key: checked.results?.flatMap(({ ok, name, needs_key }) => (ok && needs_key ? [name] : [])) }),
+  };
   const { write, summary } = await changesOf({ db, appId }, checked, logoHash);
   const ids = rivals.map(({ id }) => id);
   if (write === null) {

@@ -98,8 +98,9 @@ export class SetupAgent {
     return this.#call(ref, ({ session }) => {
       session.send({ type: 'session.complete' });
       const { app } = sessionRows(this.#storage, ref);
-      const goesLive = goingLiveWithoutSession(this.#storage.organisation(ref.organisationId), app);
-      const detail = app.live || goesLive !== null ? null : releaseOf(app).note;
+      const db = this.#storage.organisation(ref.organisationId);
+      const goesLive = goingLiveWithoutSession(this.#storage, app);
+      const detail = app.live || goesLive !== null ? null : releaseOf(db, app).note;
       return { outcome: body, goesLive, events: [line('done', 'done', 'The agent finished.', detail)] };
     });
   }

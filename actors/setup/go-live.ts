@@ -5,18 +5,24 @@
 import { type AppLifecycleEffect, type AppLifecycleEvent, appLifecycle } from '../../machines/app-lifecycle.ts';
 import { stepper } from '../../machines/step.ts';
 import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
+import type { PlannedMails } from '../../storage/billing/member-mails.ts';
+import { readOrganisation } from '../../storage/organisations/organisations.ts';
 import { readOpenSession } from '../../storage/setup/setup-sessions.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { NewTrace } from '../../storage/traces/traces.ts';
 import { takenTrace } from '../taken-trace.ts';
 import { readAppStatus } from './app-status.ts';
+import { releaseOf } from './release.ts';
+import type { GoesLive } from './session.ts';
 import type { SetupSessions } from './sessions.ts';
 
 export interface GoLiveServices {
   readonly storage: Storage;
   /** Ends the app's setup session and tells its watchers. */
   readonly sessions: Pick<SetupSessions, 'appWentLive' | 'tell'>;
+  /** Mails to members of the organisation were written down. */
+  mailsPlanned(organisationId: string): void;
   nowMs(): number;
 }
 
@@ -27,15 +33,35 @@ interface Decided {
   readonly trace: NewTrace | null;
 }
 
-async function perform(
-  { storage, sessions, nowMs }: GoLiveServices,
-  { id: appId, organisationId }: AppRecord,
-  { effects, trace }: Decided,
-): Promise<void> {
+/** Who brought it about, as the mail says it. */
+const BY_ITSELF = 'It went live by itself, because all four go-live checks pass and its setting auto_go_live is on.';
+const BY_A_PERSON = 'A person took it live in the console.';
+
+/** What the members of its organisation are told when the app goes live (LIVE-9). */
+function goLiveMails(storage: Storage, app: AppRecord, how: string): PlannedMails {
+  const organisation = readOrganisation(storage.control, app.organisationId);
+  const { obstacles } = releaseOf(storage.organisation(app.organisationId), app);
+  const missing = obstacles.length === 0 ? [] : [`What keeps people from getting it:\n${obstacles.map((each) => `- ${each}`).join('\n')}`];
+  const stop = 'To stop it, suspend the app in its settings in the console of the service.';
+  return {
+    about: `live ${app.id}`,
+    emails: organisation?.members.map(({ email }) => email) ?? [],
+    subject: `${app.name} is live`,
+    text: `${[`The assistant of ${app.name} (${organisation?.name ?? app.organisationId}) is live: live keys are answered.`, how, ...missing, stop].join('\n\n')}\n`,
+  };
+}
+
+async function perform(services: GoLiveServices, app: AppRecord, { effects, trace }: Decided, how: string): Promise<void> {
+  const { storage, sessions, nowMs } = services;
+  const { id: appId, organisationId } = app;
   for (const { type } of effects) {
     // Two calls at once both find the app live afterwards; the earlier time stays (storage/apps/going-live.ts).
-    if (type === 'goLive') await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: nowMs(), trace });
-    if (type === 'goLive') sessions.tell(organisationId, appId);
+    if (type === 'goLive') {
+      const mails = goLiveMails(storage, app, how);
+      await storage.write(organisationId, 'goLive', { appId, organisationId, nowMs: nowMs(), trace, mails });
+      services.mailsPlanned(organisationId);
+      sessions.tell(organisationId, appId);
+    }
     if (type === 'endSetupSession') await sessions.appWentLive(organisationId, appId);
   }
 }
@@ -59,10 +85,10 @@ function evaluate(db: Connection, app: AppRecord, setupSessionOpen: boolean): De
 
 const takesLive = ({ effects }: Decided) => effects.some(({ type }) => type === 'goLive');
 
-/** The app's step, if it goes live by itself when its open session ends; else null. */
-export function goingLiveWithoutSession(db: Connection, app: AppRecord): { readonly trace: NewTrace | null } | null {
-  const decision = evaluate(db, app, false);
-  return takesLive(decision) ? { trace: decision.trace } : null;
+/** How the app goes live by itself when its open session ends; null: it does not. */
+export function goingLiveWithoutSession(storage: Storage, app: AppRecord): GoesLive | null {
+  const decision = evaluate(storage.organisation(app.organisationId), app, false);
+  return takesLive(decision) ? { trace: decision.trace, mails: goLiveMails(storage, app, BY_ITSELF) } : null;
 }
 
 /**
@@ -75,11 +101,11 @@ export async function goLiveIfReady(services: GoLiveServices, organisationId: st
   const app = readApp(db, appId, organisationId);
   if (app === undefined) return false;
   const decision = evaluate(db, app, readOpenSession(db, appId)?.kind === 'setup');
-  await perform(services, app, decision);
+  await perform(services, app, decision, BY_ITSELF);
   return takesLive(decision);
 }
 
 /** Takes the app live whatever its checks say; one that is live stays as it is. Its open setup session ends. @throws Refusal not_found. */
 export async function goLiveOnRequest(services: GoLiveServices, app: AppRecord): Promise<void> {
-  await perform(services, app, decided(app, { type: 'golive.requested' }));
+  await perform(services, app, decided(app, { type: 'golive.requested' }), BY_A_PERSON);
 }

@@ -2,7 +2,12 @@
  * What people get of an app, now or once it is live, and who brings that about (LIVE-2): said beforehand in
  * the setup file, GET /context and GET /status, and afterwards by POST /complete and the panel.
  */
+import { templateAddress } from '../../protocol/setup/addresses.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
+import { enabledActions } from '../../storage/apps/http-actions.ts';
+import { latestManifest } from '../../storage/apps/manifests.ts';
+import { hasEndedWell } from '../../storage/conversations/turns.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
 
 /** As it travels. */
 export interface Release {
@@ -10,7 +15,9 @@ export interface Release {
   readonly publish_on_go_live: boolean;
   /** Null: nothing was published, people get the default look and persona. */
   readonly published_version: number | null;
-  /** What happens next, and by whom; a few sentences. */
+  /** What keeps people from getting the assistant, or a part of it, though the app is live or all checks pass; sentences to act on. */
+  readonly obstacles: readonly string[];
+  /** What happens next, and by whom, and the obstacles; a few sentences. */
   readonly note: string;
 }
 
@@ -27,14 +34,45 @@ function whoTakesItLive({ live, settings }: AppRecord): string {
   return 'The app goes live by itself as soon as all four go-live checks pass and no setup session is open: as a rule with POST /complete.';
 }
 
+/** Names of actions in a sentence: with more nobody reads it to its end. */
+const NAMES_SHOWN = 5;
+const PRODUCTION_ADDRESS = templateAddress(false);
+
+/** Whether browsers are to show it: the latest build says so, before the first one the person's hint does. */
+function isWebApp(db: Connection, app: AppRecord): boolean {
+  return (latestManifest(db, app.id)?.sdk ?? app.platformHint).toLowerCase().startsWith('web');
+}
+
+/** None of these is a check: an app goes live with them, and people get less than was meant (LIVE-10). */
+function obstaclesOf(db: Connection, app: AppRecord): string[] {
+  const local = (enabledActions(db, app)?.actions ?? []).filter(({ url_template }) => !PRODUCTION_ADDRESS.test(url_template));
+  const names = local.slice(0, NAMES_SHOWN).map(({ name }) => name);
+  const more = local.length - names.length;
+  return [
+    ...(app.settings.allowedDomains.length === 0 && isWebApp(db, app)
+      ? ["No domain is allowed, so the live key answers on no page: add the app's hosts to its Allowed domains in the console."]
+      : []),
+    ...(local.length > 0
+      ? [
+          `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}: the address is of this machine or a private network, which production does not reach. Give the production address.`,
+        ]
+      : []),
+    ...(app.handshakeAtMs === null || hasEndedWell(db, app.id)
+      ? []
+      : ['No turn of a build has ended well yet: ask something in the app itself.']),
+  ];
+}
+
 /** Where the app stands with regard to people. */
-export function releaseOf(app: AppRecord): Release {
+export function releaseOf(db: Connection, app: AppRecord): Release {
   const { autoGoLive, publishOnGoLive } = app.settings;
   const publishes = !app.live && publishOnGoLive && app.publishedVersion === null;
+  const obstacles = obstaclesOf(db, app);
   return {
     auto_go_live: autoGoLive,
     publish_on_go_live: publishOnGoLive,
     published_version: app.publishedVersion,
-    note: `${whoTakesItLive(app)} ${whatPeopleGet(app, publishes)}`,
+    obstacles,
+    note: [whoTakesItLive(app), whatPeopleGet(app, publishes), ...obstacles].join(' '),
   };
 }

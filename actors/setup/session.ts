@@ -11,6 +11,7 @@ import type { stepPanel } from '../../machines/step-panel.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { AgentStepId } from '../../protocol/setup/steps.ts';
 import { readApp } from '../../storage/apps/apps.ts';
+import type { PlannedMails } from '../../storage/billing/member-mails.ts';
 import type { SessionRef } from '../../storage/setup/setup-access.ts';
 import { type CommitSessionInput, type NewSetupEvent, readSession, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
@@ -33,6 +34,8 @@ export interface SetupServices {
   noteDeadline(organisationId: string, atMs: number): void;
   readonly others: Announcer;
   readonly node: NodeStore;
+  /** Mails to members of the organisation were written down. */
+  mailsPlanned(organisationId: string): void;
 }
 
 /**
@@ -60,6 +63,12 @@ export interface SessionWork {
   readonly nowMs: number;
 }
 
+/** An app that goes live with the end of its session: the step of its machine, and who is told. */
+export interface GoesLive {
+  readonly trace: NewTrace | null;
+  readonly mails: PlannedMails;
+}
+
 /** The result of a piece of work, beside its steps of the machines. */
 export interface SessionChange {
   readonly events?: readonly NewSetupEvent[];
@@ -70,7 +79,7 @@ export interface SessionChange {
   /** The step at which the session failed; null: the one that the agent was at last. */
   readonly failedStep?: AgentStepId | null;
   /** Set: the app goes live in the same transaction, by this step of its machine. */
-  readonly goesLive?: { readonly trace: NewTrace | null } | null;
+  readonly goesLive?: GoesLive | null;
   /** Thrown after the commit: an expired session is closed as well as refused. */
   readonly refusal?: Refusal;
 }
@@ -249,12 +258,14 @@ export class SetupSession {
     return this.#told(change, { row: sessionOrRefuse(db, row.id), eventIds: eventIds.slice(0, change.events?.length ?? 0) });
   }
 
-  #commit(input: CommitSessionInput, goesLive: SessionChange['goesLive']): Promise<number[] | null> {
-    const { storage } = this.#services;
+  async #commit(input: CommitSessionInput, goesLive: SessionChange['goesLive']): Promise<number[] | null> {
+    const { storage, mailsPlanned } = this.#services;
     const { organisationId, appId } = this.ref;
     if (goesLive == null) return storage.write(organisationId, 'commitSetupSession', input);
-    const goLive = { appId, organisationId, nowMs: input.nowMs, trace: goesLive.trace };
-    return storage.write(organisationId, 'commitSessionAndGoLive', { ...input, goLive });
+    const goLive = { appId, organisationId, nowMs: input.nowMs, ...goesLive };
+    const ids = await storage.write(organisationId, 'commitSessionAndGoLive', { ...input, goLive });
+    mailsPlanned(organisationId);
+    return ids;
   }
 
   /** Tells the watchers, here and on the other nodes. */

@@ -24,11 +24,11 @@ export interface Setup extends SetupServices {
 
 /** The actors of one process. `close` stops their pings; sessions are rows and need no end. */
 export function createSetup(services: SetupServices): Setup {
-  const { storage, log, nowMs } = services;
+  const { storage, log, nowMs, mailsPlanned } = services;
   const settled = async (organisationId: string, appId: string) => {
     try {
       await sessions.observe(organisationId, appId);
-      await goLiveIfReady({ storage, sessions, nowMs }, organisationId, appId);
+      await goLiveIfReady({ storage, sessions, nowMs, mailsPlanned }, organisationId, appId);
     } catch (error) {
       // Looked at again with the next thing that is observed.
       log.error(

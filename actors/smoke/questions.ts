@@ -22,6 +22,8 @@ export interface AskableConfiguration {
   readonly titles: readonly string[];
   /** From the latest manifest, and the HTTP actions that are switched on. */
   readonly actions: readonly ManifestAction[];
+  /** Subtags of the persona's languages, the one that it speaks first; absent: English. */
+  readonly languages?: readonly string[];
 }
 
 /** The questions of a full run: what people are offered first, what is known, and one thing to look up. */
@@ -29,15 +31,77 @@ const SUGGESTIONS_FIRST = 2;
 const TITLES_FIRST = 2;
 const ACTIONS_FIRST = 1;
 
-/** Asked when there is too little to ask about: the answers show that the assistant has nothing to go by. */
-const GENERAL = ['What can you help me with?', 'What is this app about?', 'Where do I find more about this app?'];
+/** How a run asks in one language. */
+interface Wording {
+  /** Ways to ask about a title: with few words beside it, so that the title decides what is found. */
+  readonly about: readonly ((title: string) => string)[];
+  readonly please: (action: string, values: readonly string[]) => string;
+  /** Asked when there is too little to ask about: the answers show that the assistant has nothing to go by. */
+  readonly general: readonly string[];
+}
 
-/** Ways to ask about a title. All other words are ones that a search passes over, so that the title decides what is found. */
-const ABOUT_TITLE: readonly ((title: string) => string)[] = [
-  (title) => `What should I know about ${title}?`,
-  (title) => `Can you tell me about ${title}?`,
-  (title) => `What does “${title}” say?`,
-];
+const listed = (values: readonly string[]) => (values.length === 0 ? '' : ` (${values.join(', ')})`);
+
+const ENGLISH: Wording = {
+  about: [
+    (title) => `What should I know about ${title}?`,
+    (title) => `Can you tell me about ${title}?`,
+    (title) => `What does “${title}” say?`,
+  ],
+  please: (action, values) => `Please ${action}${values.length === 0 ? '' : ` for ${values.join(' and ')}`}.`,
+  general: ['What can you help me with?', 'What is this app about?', 'Where do I find more about this app?'],
+};
+
+/** By language subtag: the languages that most apps speak. In any other a title is asked as it stands, which every language reads as a question. */
+const WORDINGS: Readonly<Record<string, Wording>> = {
+  en: ENGLISH,
+  de: {
+    about: [
+      (title) => `Was sollte ich über ${title} wissen?`,
+      (title) => `Was weißt du zu ${title}?`,
+      (title) => `Was steht in „${title}“?`,
+    ],
+    please: (action, values) => `Bitte: ${action}${listed(values)}.`,
+    general: ['Wobei kannst du mir helfen?', 'Worum geht es in dieser App?', 'Wo finde ich mehr über diese App?'],
+  },
+  fr: {
+    about: [(title) => `Que dois-je savoir sur ${title} ?`, (title) => `Que sais-tu de ${title} ?`, (title) => `Que dit « ${title} » ?`],
+    please: (action, values) => `S’il te plaît : ${action}${listed(values)}.`,
+    general: ['En quoi peux-tu m’aider ?', 'De quoi parle cette application ?', 'Où en apprendre plus sur cette application ?'],
+  },
+  es: {
+    about: [(title) => `¿Qué debo saber sobre ${title}?`, (title) => `¿Qué sabes de ${title}?`, (title) => `¿Qué dice «${title}»?`],
+    please: (action, values) => `Por favor: ${action}${listed(values)}.`,
+    general: ['¿En qué puedes ayudarme?', '¿De qué trata esta aplicación?', '¿Dónde encuentro más sobre esta aplicación?'],
+  },
+  it: {
+    about: [(title) => `Che cosa devo sapere su ${title}?`, (title) => `Che cosa sai di ${title}?`, (title) => `Che cosa dice «${title}»?`],
+    please: (action, values) => `Per favore: ${action}${listed(values)}.`,
+    general: ['In che cosa puoi aiutarmi?', 'Di che cosa tratta questa app?', 'Dove trovo altro su questa app?'],
+  },
+  pt: {
+    about: [(title) => `O que devo saber sobre ${title}?`, (title) => `O que sabes de ${title}?`, (title) => `O que diz “${title}”?`],
+    please: (action, values) => `Por favor: ${action}${listed(values)}.`,
+    general: ['Em que me podes ajudar?', 'De que trata esta aplicação?', 'Onde encontro mais sobre esta aplicação?'],
+  },
+  nl: {
+    about: [
+      (title) => `Wat moet ik weten over ${title}?`,
+      (title) => `Wat weet je van ${title}?`,
+      (title) => `Wat staat er in “${title}”?`,
+    ],
+    please: (action, values) => `Alsjeblieft: ${action}${listed(values)}.`,
+    general: ['Waarmee kun je me helpen?', 'Waar gaat deze app over?', 'Waar vind ik meer over deze app?'],
+  },
+};
+
+const ANY: Wording = { ...ENGLISH, about: [(title) => `${title}?`], please: (action, values) => `${action}${listed(values)}?` };
+
+/** The wording of the language that the persona speaks first. */
+function wordingOf(languages: readonly string[] = []): Wording {
+  const [first] = languages;
+  return first === undefined ? ENGLISH : (WORDINGS[first.toLowerCase().split('-')[0] ?? ''] ?? ANY);
+}
 
 /** A title that is a question asks for itself. */
 const QUESTION = /[?？؟]$|^¿/u;
@@ -117,14 +181,14 @@ function written(value: ParamValue): string {
   return typeof value !== 'string' || /^[^\s"\d@:]*[\d@:][^\s"]*$/.test(value) ? String(value) : `"${value}"`;
 }
 
-function actionQuestion(action: ManifestAction): string {
+function actionQuestion(action: ManifestAction, { please }: Wording): string {
   const values = Object.entries(action.params)
     .filter(([, param]) => param.required)
     .map(([name, param]) => {
       const value = exampleValue(name, param);
       return `${spoken(name)} ${(Array.isArray(value) ? value : [value]).map(written).join(', ')}`;
     });
-  return `Please ${spoken(action.name)}${values.length === 0 ? '' : ` for ${values.join(' and ')}`}.`;
+  return please(spoken(action.name), values);
 }
 
 /** Those that are sure to accept their example come first: the fewest values to make up. */
@@ -141,15 +205,16 @@ function readActions(actions: readonly ManifestAction[]): ManifestAction[] {
 }
 
 /** Three to five different questions, the best mix first; general ones only where nothing else is left to ask. */
-export function smokeQuestions({ suggestions, titles, actions }: AskableConfiguration): SmokeQuestion[] {
+export function smokeQuestions({ suggestions, titles, actions, languages }: AskableConfiguration): SmokeQuestion[] {
+  const wording = wordingOf(languages);
   const suggested = suggestions.filter((text) => text.trim() !== '').map((text): SmokeQuestion => ({ text, from: 'suggestion' }));
-  const [known = [], ...knownOtherwise] = ABOUT_TITLE.map((ask) =>
+  const [known = [], ...knownOtherwise] = wording.about.map((ask) =>
     titles
       .map((title) => title.trim())
       .filter((title) => title !== '')
       .map((title): SmokeQuestion => ({ text: QUESTION.test(title) ? title : ask(title), from: 'knowledge' })),
   );
-  const acted = readActions(actions).map((action): SmokeQuestion => ({ text: actionQuestion(action), from: 'action' }));
+  const acted = readActions(actions).map((action): SmokeQuestion => ({ text: actionQuestion(action, wording), from: 'action' }));
   const questions = new Map<string, SmokeQuestion>();
   const take = (from: readonly SmokeQuestion[], count: number) => {
     for (const question of from.slice(0, count)) if (!questions.has(sameAs(question))) questions.set(sameAs(question), question);
@@ -160,7 +225,7 @@ export function smokeQuestions({ suggestions, titles, actions }: AskableConfigur
   // Further questions on other subjects fill the run up to its maximum, so that one answer decides less. The same titles in other words, and
   // general questions, fill it up to its minimum only.
   take([...known, ...acted, ...suggested], Number.POSITIVE_INFINITY);
-  const general = GENERAL.map((text): SmokeQuestion => ({ text, from: 'general' }));
+  const general = wording.general.map((text): SmokeQuestion => ({ text, from: 'general' }));
   for (const question of [...knownOtherwise.flat(), ...general]) {
     if (questions.size >= SMOKE_QUESTIONS_MIN) break;
     take([question], 1);

@@ -161,8 +161,10 @@ export class SmokeRuns {
     const createdAtMs = nowMs();
     const id = mintId('run', createdAtMs);
     const manifest = latestManifest(db, appId);
+    const { suggestions, languages } = readPersona(db, app, 'sandbox');
     const questions = smokeQuestions({
-      suggestions: readPersona(db, app, 'sandbox').suggestions,
+      suggestions,
+      languages,
       titles: readIndexedTitles(db, appId, SMOKE_QUESTIONS_MAX),
       actions: [...(manifest?.document.actions ?? []), ...askableActions(db, app)],
     });

@@ -19,7 +19,7 @@ export const appStatusRoute = defineRoute({
     await services.setup.sessions.observe(app.organisationId, app.id);
     const session = readLatestSession(db, app.id);
     // Null: no agent has set the app up.
-    return json({ ...readAppStatus(db, app), release: releaseOf(app), steps: session === undefined ? null : panelSteps(session) });
+    return json({ ...readAppStatus(db, app), release: releaseOf(db, app), steps: session === undefined ? null : panelSteps(session) });
   },
 });
 

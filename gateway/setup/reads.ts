@@ -46,7 +46,7 @@ export const statusRoute = defineRoute({
     // Updates the panel with what was observed since the last write.
     await setup.sessions.observe(ref.organisationId, ref.appId);
     const db = storage.organisation(ref.organisationId);
-    return json({ ...readAppStatus(db, app), release: releaseOf(app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
+    return json({ ...readAppStatus(db, app), release: releaseOf(db, app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
   },
 });
 

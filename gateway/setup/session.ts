@@ -36,7 +36,7 @@ export const fileRoute = defineRoute({
       docsUrl: `${publicUrlOf(services, header)}${RUNTIME_DOCS_PATH}`,
       token,
       app: { name: app.name, platformHint: app.platformHint, live: app.live },
-      release: releaseOf(app),
+      release: releaseOf(services.storage.organisation(app.organisationId), app),
       session: { kind: row.kind, expiresAtMs: row.expiresAtMs, writes: writeModeOf(row, app) },
     });
     const headers = { 'Content-Type': 'text/markdown; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
@@ -94,9 +94,9 @@ export const completeRoute = defineRoute({
     await services.setup.settled(ref.organisationId, ref.appId);
     const db = services.storage.organisation(ref.organisationId);
     const app = readApp(db, ref.appId, ref.organisationId) ?? caller.app;
-    const { published_version: version, note } = releaseOf(app);
+    const { published_version: version, note, obstacles } = releaseOf(db, app);
     // The note is left out when people already get what was written.
-    const unexpected = !app.live || version === null;
+    const unexpected = !app.live || version === null || obstacles.length > 0;
     return json({
       ...{ ok: true, status: row.state, token: 'revoked', live: app.live, version },
       ...(unexpected && { note: [note, ...missing(db, app)].join(' ') }),

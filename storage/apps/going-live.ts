@@ -3,6 +3,7 @@
  * because they are what the smoke run tested. The panel of its latest session says so.
  */
 
+import { type PlannedMails, planMemberMails } from '../billing/member-mails.ts';
 import { addServerEvent, type CommitSessionInput, commitSetupSession, readLatestSession } from '../setup/setup-sessions.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { insertTrace, type NewTrace } from '../traces/traces.ts';
@@ -15,6 +16,8 @@ export interface GoLiveInput {
   readonly nowMs: number;
   /** The step of the app's machine; null or absent: it made none. */
   readonly trace?: NewTrace | null;
+  /** Absent: nobody is written to. */
+  readonly mails?: PlannedMails;
 }
 
 export interface WentLive {
@@ -48,6 +51,7 @@ function goLive(db: Connection, input: GoLiveInput): WentLive {
     appId,
     nowMs,
   });
+  if (input.mails !== undefined) planMemberMails(db, { ...input.mails, nowMs });
   if (trace != null) insertTrace(db, { appId, machine: 'app-lifecycle', instance: appId, nowMs }, trace);
   const session = readLatestSession(db, appId);
   const line = { step: 'done', status: 'progress', title: lineOf(publishes, version), detail: null, data: null, origin: 'server' } as const;

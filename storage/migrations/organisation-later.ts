@@ -1,6 +1,7 @@
 /** The steps that an organisation's file took after its first one, in their order. */
 import type { Migration } from './migrate.ts';
 import { clusterMigration } from './organisation-cluster.ts';
+import { mailsMigration } from './organisation-mails.ts';
 import { opinionsMigration } from './organisation-opinions.ts';
 import { retrievalMigration } from './organisation-retrieval.ts';
 import { runtimeMigration } from './organisation-runtime.ts';
@@ -14,4 +15,5 @@ export const laterMigrations: readonly Migration[] = [
   clusterMigration,
   tracesMigration,
   opinionsMigration,
+  mailsMigration,
 ];

@@ -54,6 +54,9 @@ test('GOLIVE-1, GOLIVE-2: checks say what to do and pass by themselves, the smok
   await page.reload();
   await answers.getByText('within 60 days').first().waitFor();
   assert.equal(await page.title(), 'Go live · Console');
+  const obstacles = page.getByRole('region', { name: 'To people' }).getByRole('list');
+  await obstacles.getByText('No domain is allowed').waitFor();
+  await obstacles.getByText('No turn of a build has ended well yet').waitFor();
   await look(page, 'go-live');
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [1_360, 360]) {

@@ -10,6 +10,7 @@ import { SETUP_WORK, SUMMARY } from '../support/setup-work.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { axeFaults } from './axe.ts';
 import { type BrowserWorld, openWorld, waitForPage } from './browser.ts';
+import { look } from './look.ts';
 
 interface Shop {
   readonly service: RunningService;
@@ -52,6 +53,15 @@ test('WATCH-1, WATCH-2: a person opens a session, hands over the command, and tw
   const { service, world, path } = await shop(t);
   const { context, page } = await world.signedIn(path);
   await waitForPage(page, 'Setup');
+  const byItself = page.getByRole('switch', { name: 'Go live by itself' });
+  await page.getByText('people get the assistant at once: nobody is asked again').waitFor();
+  await byItself.click();
+  await page.getByText('until a person takes it live').waitFor();
+  await page.reload();
+  await page.getByText('until a person takes it live').waitFor();
+  await byItself.click();
+  await page.getByText('nobody is asked again').waitFor();
+  await look(page, 'open-session');
   await page.getByRole('button', { name: 'Open a setup session' }).click();
   const command = page.locator('.setup-command');
   await command.waitFor();

@@ -426,6 +426,24 @@ describe('RUN-2, RUN-6: the configuration as a whole', () => {
     assert.deepEqual(Object.keys(config).sort(), Object.keys(readConfig({})).sort());
   });
 
+  test('RUN-4: the demo is on by itself only where this machine alone reaches the service', () => {
+    const https = 'https://help.example.com';
+    for (const [env, demo, isExposed] of [
+      [{}, true, false],
+      [{ HOST: 'localhost' }, true, false],
+      [{ HOST: '::1' }, true, false],
+      [{ HOST: '::ffff:127.0.0.2' }, true, false],
+      [{ HOST: '0.0.0.0' }, false, true],
+      [{ HOST: 'api.example.com' }, false, true],
+      [{ PUBLIC_URL: https }, false, true],
+      [{ PUBLIC_URL: https, DEMO: 'on' }, true, true],
+      [{ DEMO: 'off' }, false, false],
+    ] as const) {
+      const read = readConfig(env);
+      assert.deepEqual([read.demo, read.isExposed], [demo, isExposed], JSON.stringify(env));
+    }
+  });
+
   test('a bad value stops the program with exit code 1 and exactly that line', async (t) => {
     for (const [env, line] of [
       [{ PORT: 'http' }, 'PORT is "http", but it must be a number from 0 to 65535.'],

@@ -8,7 +8,7 @@ import { DEMO_MANIFEST } from '../../program/demo.ts';
 import { createClient, createOperator, createTestApp, DEVICE, HANDSHAKE, outline, parseEvents, spoken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { fetchUntil } from '../support/partial.ts';
-import { startAndFail, startService } from '../support/service.ts';
+import { type RunningService, startAndFail, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 
@@ -97,6 +97,28 @@ test('RUN-4, DEMO-1, DEMO-6: DEMO=off makes no app, prints no key and no demo, a
   const organisations = await createOperator(service.baseUrl, service.operatorToken)('GET', '/orgs');
   assert.equal(organisations.status, 200);
   assert.doesNotMatch(organisations.text, /Demo/);
+});
+
+test('RUN-4: where others reach the service the demo is off unless it is asked for, and then has a small budget a day', async (t) => {
+  const HOST = '0.0.0.0';
+  const here = await startService(t);
+  const demoOf = async ({ baseUrl, operatorToken }: RunningService) => {
+    const operator = createOperator(baseUrl, operatorToken);
+    const { orgs } = (await operator('GET', '/orgs')).json as { orgs: { id: string }[] };
+    const { apps } = (await operator('GET', `/orgs/${orgs[0]?.id}/apps`)).json as { apps: Record<string, unknown>[] };
+    return [apps[0]?.messages_per_day, apps[0]?.daily_model_budget_usd];
+  };
+  assert.deepEqual(await demoOf(here), [10_000, null]);
+  await here.stop();
+  const unasked = await startService(t, { dataDir: here.dataDir, env: { HOST } });
+  assert.doesNotMatch(unasked.output().stdout, /key|curl|demo/);
+  assert.equal((await fetch(`${unasked.baseUrl}/demo/app.json`)).status, 404);
+  assert.deepEqual(await demoOf(unasked), [200, 1], 'its keys still answer');
+  await unasked.stop();
+  const asked = await startService(t, { dataDir: here.dataDir, env: { HOST, DEMO: 'on' } });
+  assert.match(asked.output().stdout, /warning +DEMO is on: .*200 turns and 1 USD a day/);
+  assert.equal((await fetch(`${asked.baseUrl}/demo/app.json`)).status, 200);
+  assert.equal(((await (await fetch(`${asked.baseUrl}/readyz`)).json()) as { demo?: boolean }).demo, true);
 });
 
 test('CLUSTER-1: a second process on the same data directory refuses to start, names the first and leaves it alone', async (t) => {

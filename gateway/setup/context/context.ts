@@ -84,7 +84,7 @@ export async function readContext({ db, control, app, session, writes, publicUrl
     steps: { all: panelSteps(session), agent: AGENT_STEPS },
     proposals: readProposals(db, app.id),
     facts: readAppStatus(db, app).facts,
-    release: releaseOf(app),
+    release: releaseOf(db, app),
     schemas: setupSchemas(surroundings),
   };
 }

@@ -149,16 +149,21 @@ export async function ask(text, page, person) {
 const NOTE = `Web pages embed the widget: the script at web.url, as embed.html does, with its hash in integrity; docs/sdk.md has every option. No package for mobile apps is published: assistant.js and usage.js call the runtime interface directly; write the same in the language of the app. HTTP actions with auth user need the person's own token: the app sends it in ${USER_TOKEN_HEADER} with POST /v1/chat. They leave out Retry and coming back to a stream that broke (docs), Stop, editing a confirmation card, words to type before one is confirmed, and all blocks but text, screens and confirm_card: of others they show fallback_text.`;
 
 /** Where the widget's script lies, and what it must be; nulls in an installation that was not built. */
-function webSdk(apiUrl: string) {
+export function webSdk(apiUrl: string) {
   const script = sdkFiles().find(({ name }) => name === 'assistant.js');
   if (script === undefined) return { version: null, url: null, integrity: null };
   return { version: WEB_SDK_VERSION, url: `${apiUrl}${webSdkFolder(WEB_SDK_VERSION)}${script.name}`, integrity: script.integrity };
 }
 
+/** An address as the value of an attribute. */
+export function attribute(address: string): string {
+  return address.replaceAll('<', '%3C').replaceAll('"', '%22');
+}
+
 /** Two elements at the end of a page. */
 function embedSnippet({ url, integrity }: ReturnType<typeof webSdk>, key: string): string {
   const check = integrity === null ? '' : ` integrity="${integrity}" crossorigin="anonymous"`;
-  const address = (url ?? '').replaceAll('<', '%3C').replaceAll('"', '%22');
+  const address = attribute(url ?? '');
   return `<script src="${address}"${check} defer></script>
 <script type="module">
   Assistant.init({ key: ${literal(key)} });

@@ -27,7 +27,7 @@ import {
 } from '../../../protocol/limits.ts';
 import type { WriteMode } from '../../../protocol/setup/writes.ts';
 import { timestamp } from '../../../protocol/timestamp.ts';
-import { renderAppPart } from './app.ts';
+import { formOf, renderAppPart } from './app.ts';
 import { type FileEndpoint, fileEndpoints } from './endpoints.ts';
 import { renderErrors } from './errors.ts';
 import { grouped, inlineCode, megabytes, shellBlock, shellWord } from './shell.ts';
@@ -41,7 +41,7 @@ export interface SetupFileInput {
   /** The token that this file brings. */
   readonly token: string;
   readonly app: { readonly name: string; readonly platformHint: string; readonly live: boolean };
-  readonly release: Omit<Release, 'note'>;
+  readonly release: Omit<Release, 'note' | 'obstacles'>;
   readonly session: { readonly kind: SessionKind; readonly expiresAtMs: number; readonly writes: WriteMode };
 }
 
@@ -143,18 +143,19 @@ const ERROR_FORM =
 
 /** The file, Markdown. */
 export function renderSetupFile(input: SetupFileInput): string {
+  const form = formOf(input.app.platformHint);
   return [
     introduction(input),
     beginning(input),
     '## Steps',
-    renderSteps(input.session.writes),
+    renderSteps(input.session.writes, form),
     STEP_RULES,
     '## Rules',
     input.session.kind === 'sync' ? `${RULES}\n${PROPOSAL_RULE}` : RULES,
     '## Endpoints',
     ...fileEndpoints(input.session.kind).map(renderEndpoint),
     '## In the app',
-    renderAppPart(input.docsUrl),
+    renderAppPart({ docsUrl: input.docsUrl, apiUrl: input.baseUrl.slice(0, input.baseUrl.lastIndexOf('/')), form }),
     '## Limits',
     LIMITS,
     '## Errors',

@@ -1,12 +1,12 @@
 /** What each of the thirteen steps needs of an agent, as the setup file tells it (SETUP-34). */
 import { STEPS, type StepId } from '../../../protocol/setup/steps.ts';
 import type { WriteMode } from '../../../protocol/setup/writes.ts';
+import type { AppForm } from './app.ts';
 
-const NEEDS: Readonly<Record<StepId, string>> = {
+const NEEDS: Readonly<Record<Exclude<StepId, 'install'>, string>> = {
   waiting: 'POST /start.',
   connected: 'POST /start.',
   discover: 'Read the repository. POST /events with `detected`.',
-  install: 'Write the client, see "In the app": no SDK is published. POST /events `started`, then `done`.',
   identity:
     'Turns of signed-in people carry `user`, see "In the app". POST /events `done`. Nobody signs in: `skipped`. They do, but outside this repository: `waiting`, `human_todos`.',
   appearance: "PUT /appearance from the app's theme, POST /logo if there is one; mend `warnings`.",
@@ -21,6 +21,12 @@ const NEEDS: Readonly<Record<StepId, string>> = {
   done: 'POST /complete.',
 };
 
+const INSTALL: Readonly<Record<AppForm, string>> = {
+  web: 'Embed the widget',
+  native: 'Write the client (no package for other platforms than the web is published)',
+  unknown: 'Embed the widget in web pages, write a client for other platforms',
+};
+
 /** Where writes wait for a person: nothing shows what they bring about. */
 const NEEDS_PROPOSED: Readonly<Partial<Record<StepId, string>>> = {
   knowledge: 'POST /knowledge: help pages, FAQ, policies.',
@@ -28,8 +34,9 @@ const NEEDS_PROPOSED: Readonly<Partial<Record<StepId, string>>> = {
 };
 
 /** A Markdown table in the order of the panel. */
-export function renderSteps(writes: WriteMode): string {
-  const needs = writes === 'propose' ? { ...NEEDS, ...NEEDS_PROPOSED } : NEEDS;
+export function renderSteps(writes: WriteMode, form: AppForm): string {
+  const install = `${INSTALL[form]}, see "In the app". POST /events \`started\`, then \`done\`.`;
+  const needs = { ...NEEDS, ...(writes === 'propose' ? NEEDS_PROPOSED : {}), install };
   const rows = STEPS.map(({ id, closedBy }, at) => `| ${at + 1} | ${id} | ${closedBy} | ${needs[id]} |`);
   return ['| | step | closed by | needs |', '|---|---|---|---|', ...rows].join('\n');
 }

@@ -26,7 +26,11 @@ async function building(t: TestContext, settings: { auto_go_live?: boolean } = {
     status: () => readAppStatus(db, read()),
     observed: () => Object.keys(readObservations(db, read())),
     goLive: (nowMs = NOW) =>
-      goLiveIfReady({ storage, sessions: { appWentLive: async () => {}, tell: () => {} }, nowMs: () => nowMs }, organisationId, appId),
+      goLiveIfReady(
+        { storage, sessions: { appWentLive: async () => {}, tell: () => {} }, nowMs: () => nowMs, mailsPlanned: () => {} },
+        organisationId,
+        appId,
+      ),
     async callIn(routes: readonly string[] = []) {
       const manifest = { version: '1', actions: [], routes: routes.map((name) => ({ name, title: 'A screen' })) };
       await storage.write(organisationId, 'registerManifest', { ...hashManifest(manifest), appId, sdk: 'web/0.50.0', nowMs: NOW });

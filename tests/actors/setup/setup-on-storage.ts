@@ -10,7 +10,14 @@ type Parts = Parameters<typeof createSetup>[0];
 /** Sets no timers: a test settles deadlines itself. Announces and logs nothing unless `parts` says otherwise. */
 export function setupOnStorage(t: TestContext, parts: Pick<Parts, 'storage' | 'nowMs'> & Partial<Parts>): Setup {
   const log = pino({ level: 'silent' });
-  const setup = createSetup({ others: silentAnnouncer, node: servingNode(), log, noteDeadline: () => {}, ...parts });
+  const setup = createSetup({
+    others: silentAnnouncer,
+    node: servingNode(),
+    log,
+    noteDeadline: () => {},
+    mailsPlanned: () => {},
+    ...parts,
+  });
   t.after(() => setup.close());
   return setup;
 }

@@ -34,6 +34,28 @@ describe('The questions of a smoke run', () => {
     ]);
   });
 
+  test('SMOKE-19: questions are in the language that the persona speaks first; in one without words of ours titles ask for themselves', () => {
+    const asked = (...languages: string[]) =>
+      smokeQuestions({
+        ...NOTHING,
+        titles: ['Versand', 'Rückgabe'],
+        actions: [action('list_orders', { order_id: param({ example: 'A-1' }) })],
+        languages,
+      }).map(({ text }) => text);
+    assert.deepEqual(asked('de', 'en'), [
+      'Was sollte ich über Versand wissen?',
+      'Was sollte ich über Rückgabe wissen?',
+      'Bitte: list orders (order id A-1).',
+    ]);
+    assert.deepEqual(asked('de-AT'), asked('de'));
+    assert.deepEqual(asked('ja'), ['Versand?', 'Rückgabe?', 'list orders (order id A-1)?']);
+    for (const language of ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl']) {
+      assert.equal(new Set(asked(language)).size, 3, language);
+      const general = smokeQuestions({ ...NOTHING, languages: [language] });
+      assert.deepEqual([general.length, new Set(general.map(({ text }) => text)).size], [3, 3], language);
+    }
+  });
+
   test('SMOKE-7: what one kind lacks the others fill up', () => {
     assert.deepEqual(origins({ ...NOTHING, titles: ['A1', 'B1', 'C1', 'D1', 'E1'] }), Array(5).fill('knowledge'));
     assert.deepEqual(origins({ ...NOTHING, suggestions: ['a', 'b', 'c', 'd'] }), Array(4).fill('suggestion'));

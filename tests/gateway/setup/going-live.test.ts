@@ -1,9 +1,13 @@
 /** When an app goes live by itself, and what that does to its session. */
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
 import { readApp } from '../../../storage/apps/apps.ts';
 import { hashManifest } from '../../../storage/apps/manifests.ts';
+import { createClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { AGENT, agentOf } from '../../support/setup-agent.ts';
 import { article, assertRefused, startSetup } from './setup-app.ts';
 import { type ClockedSetup, startClocked } from './setup-clock.ts';
@@ -117,7 +121,9 @@ test('LIVE-2, SETUP-52, TRACE-1: POST /complete takes a ready app live with its 
   assert.deepEqual([release.auto_go_live, release.publish_on_go_live, release.published_version], [true, true, null]);
   assert.match(String(release.note), /goes live by itself as soon as all four.*with POST \/complete.*publishes the drafts.*version 1/);
   assert.equal((await agent.get('POST', '/smoke')).passed, true);
-  assert.deepEqual(await agent.get('POST', '/complete', { summary: 'Done.' }), { ...COMPLETED, live: true, version: 1 });
+  const { note, ...completed } = await agent.get<{ note: string }>('POST', '/complete', { summary: 'Done.' });
+  assert.deepEqual(completed, { ...COMPLETED, live: true, version: 1 });
+  assert.match(note, /^The app is live\. .*No turn of a build has ended well yet/);
   const { live, published_version: version } = await read();
   assert.deepEqual([live, version], [true, 1]);
   const kept = await app.console<{ traces: unknown }>('GET', `/traces?machine=app-lifecycle&instance=${app.appId}`);
@@ -173,6 +179,47 @@ test('LIVE-5: a run that passes takes the app live also when its session ended m
     assertRefused(await run, 410, 'session_closed');
     assert.deepEqual([before.live, (await read()).live], [false, true], end);
   }
+});
+
+test('LIVE-10: what keeps people from getting a live app is named: no allowed domain, addresses of this machine, no turn that ended well', async () => {
+  const local = await startSetup({ ALLOW_PRIVATE_ADDRESSES: 'on' });
+  const app = await local.app({ allowed_domains: [] });
+  const obstacles = async () => (await app.console<{ release: { obstacles: string[]; note: string } }>('GET', '/status')).release;
+  const agent = await app.agent();
+  const order = { name: 'list_orders', description: 'Lists orders.', method: 'GET', url_template: 'http://127.0.0.1:9/orders' };
+  await agent.get('POST', '/actions', { items: [{ external_key: 'a', ...order }] });
+  await app.callIn();
+  const named = await obstacles();
+  assert.equal(named.obstacles.length, 3);
+  const [domains, address, turn] = named.obstacles;
+  assert.match(domains ?? '', /^No domain is allowed, so the live key answers on no page/);
+  assert.match(address ?? '', /^list_orders: the address is of this machine/);
+  assert.match(turn ?? '', /^No turn of a build has ended well yet/);
+  assert.ok(named.note.endsWith(named.obstacles.join(' ')));
+  const client = createClient(local.service.baseUrl, app.keys.test);
+  assert.equal((await client.say('Hello')).events.at(-1)?.status, 'completed');
+  await agent.get('POST', '/actions', { items: [{ external_key: 'a', ...order, url_template: 'https://api.example.com/orders' }] });
+  await app.console('PATCH', '', { allowed_domains: ['shop.example.com'] });
+  assert.deepEqual((await obstacles()).obstacles, []);
+});
+
+test('LIVE-9: each member is written to once when an app went live, by itself or by a person, with what keeps people from getting it', async () => {
+  const { app, agent } = await readyApp();
+  await setup.operator('PATCH', `/orgs/${app.organisationId}`, { members: [{ email: 'Ada@example.com', name: 'Ada' }] });
+  await agent.get('POST', '/smoke');
+  await agent.get('POST', '/complete', { summary: 'Done.' });
+  await app.console('POST', '/go-live');
+  const outbox = join(setup.service.dataDir, 'outbox');
+  const mails = () => readdirSync(outbox).map((name) => readFileSync(join(outbox, name), 'utf8').replaceAll(/=\r\n/g, ''));
+  const mine = () => mails().filter((mail) => /^Subject: .* is live/m.test(mail));
+  await eventually(() => mine().length > 0);
+  assert.equal(mine().length, 1);
+  assert.match(mine()[0] ?? '', /^To: ada@example\.com\r$/m);
+  assert.match(mine()[0] ?? '', /went live by itself, because all four[\s\S]*keeps people from getting it[\s\S]*No turn of a build/);
+  const other = await readyApp();
+  await setup.operator('PATCH', `/orgs/${other.app.organisationId}`, { members: [{ email: 'bob@example.com', name: 'Bob' }] });
+  await other.app.console('POST', '/go-live');
+  await eventually(() => mails().some((mail) => /^To: bob@/m.test(mail) && mail.includes('A person took it live')));
 });
 
 test('LIVE-7: what a process had observed before it died is acted on at the next start', async (t) => {

@@ -12,7 +12,14 @@ export interface Proposed {
   readonly note: string;
   readonly replaces?: readonly string[];
   readonly rejected_before?: { readonly id: string; readonly reason: string | null };
-  readonly results?: readonly { readonly external_key: string; readonly ok: boolean; readonly op?: string; readonly error?: string }[];
+  readonly results?: readonly {
+    readonly external_key: string;
+    readonly ok: boolean;
+    readonly op?: string;
+    readonly name?: string | null;
+    readonly needs_key?: boolean;
+    readonly error?: string;
+  }[];
   readonly warnings?: readonly { readonly check: string }[];
 }
 

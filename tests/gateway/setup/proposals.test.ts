@@ -177,6 +177,35 @@ test('PROPOSAL-1: a write is validated as an applied one: 400, 409, 413, 415 and
   assertRefused(await (await bare.agent('sync')).logo(PNG, 'image/png'), 409, 'draft_invalid', 'PUT /appearance');
 });
 
+test('PROPOSAL-17: answers of proposed and of unchanged writes name unknown screens, actions and keys that they wait for, as applied ones do', async () => {
+  const { app, agent } = await liveApp(setup);
+  const waits = httpAction('waits', { needs_key: { kind: 'header', name: 'X-Api-Key' } });
+  const proposed = (await agent.send('POST', '/actions', { items: [httpAction('free'), waits] })).json as Proposed & {
+    needs_key: string[];
+  };
+  assert.deepEqual(
+    proposed.results?.map(({ name, needs_key }) => [name, needs_key]),
+    [
+      ['find_free', false],
+      ['find_waits', true],
+    ],
+  );
+  assert.deepEqual(proposed.needs_key, ['find_waits']);
+  const screen = { name: 'orders', title: 'Orders', description: 'What was ordered.' };
+  const screens = await agent.send('POST', '/screens', { screens: [screen], archive: [{ name: 'never_there' }] });
+  assert.deepEqual([screens.status, (screens.json as { unknown: string[] }).unknown], [202, ['never_there']]);
+  const nothing = await agent.send('POST', '/screens', { screens: [], archive: [{ name: 'neither' }] });
+  assert.deepEqual(nothing.json, { ...(nothing.json as object), unchanged: true, unknown: ['neither'] });
+  const { proposal_id: id } = proposed;
+  assert.equal((await decide(id, 'approve')).status, 200);
+  await app.console('PUT', '/actions/find_waits/key', { value: 'a-key-of-the-shop' });
+  const again = (await agent.send('POST', '/actions', { items: [waits] })).json as Proposed;
+  assert.deepEqual(
+    again.results?.map(({ op, name, needs_key }) => [op, name, needs_key]),
+    [['unchanged', 'find_waits', false]],
+  );
+});
+
 test('PROPOSAL-5: results say of each item whether it is proposed; what failed is not part of the proposal', async () => {
   const { agent } = await liveApp(setup);
   const items = [article('returns', 'New words.'), article('bad', ' '), { external_key: 'nobody', op: 'archive' }];

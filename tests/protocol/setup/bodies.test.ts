@@ -41,7 +41,7 @@ test('SETUP-46: tool is required, known or of the caller, model at most 80 and o
   assert.equal(wrong(startBody, []), '');
 });
 
-test('SETUP-49: every field of a discovery report may be left out; bounds of lists and counts', () => {
+test('SETUP-59, SETUP-49: every field of a discovery report may be left out; bounds of lists and counts', () => {
   assert.equal(wrong(detected, {}), undefined);
   assert.equal(wrong(detected, { locales: Array(40).fill('en'), fonts: Array(10).fill('Inter'), screens: 0, darkTheme: false }), undefined);
   assert.equal(wrong(detected, { locales: Array(41).fill('en') }), 'locales');
@@ -110,7 +110,7 @@ test('SCREEN-3: 50 declared and 50 archived, empty lists are fine', () => {
   for (const body of [{}, { screens: [] }, { screens: [], archive: [] }]) assert.equal(wrong(screensBody, body), undefined);
 });
 
-test("SCREEN-3: bounds of a screen's fields, params by name", () => {
+test("SCREEN-3, SCREEN-6: bounds of a screen's fields, params by name", () => {
   const base = { name: 'order_detail', title: 'Order', description: 'One order.' };
   const of = (change: object) => wrong(screensBody, { screens: [{ ...base, ...change }] });
   const param = { type: 'string', required: true, fromActions: ['list_orders'] };
@@ -125,6 +125,8 @@ test("SCREEN-3: bounds of a screen's fields, params by name", () => {
   assert.equal(of({ params: { a: { type: 'object' } } }), 'screens[0].params.a.type');
   assert.equal(of({ params: { a: { ...param, fromActions: ['List'] } } }), 'screens[0].params.a.fromActions[0]');
   assert.equal(of({ params: { a: { ...param, fromActions: ['x', 'x'] } } }), 'screens[0].params.a.fromActions');
+  const many = (count: number) => ({ params: { a: { ...param, fromActions: Array.from({ length: count }, (_, at) => `action_${at}`) } } });
+  assert.deepEqual([of(many(10)), of(many(11))], [undefined, 'screens[0].params.a.fromActions']);
   assert.equal(of({ params: { constructor: param } }), 'screens[0].params');
   assert.equal(of({ params: Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`p${index}`, param])) }), 'screens[0].params');
 });

@@ -22,11 +22,31 @@ export function ReleaseCard({ app, status, onChange }: ReleaseCardProps) {
         To people <span class={app.live ? 'chip is-ok' : 'chip is-wait'}>{app.live ? 'live' : 'not live yet'}</span>
       </h2>
       <div class="card-body">
-        <p>{status.release.note}</p>
+        <p>{noteWithout(status.release)}</p>
+        <Obstacles obstacles={status.release.obstacles} />
         <Publish app={app} version={status.release.published_version} onChange={onChange} />
         {app.live ? <LiveSince app={app} /> : <TakeLive app={app} status={status} onChange={onChange} />}
       </div>
     </section>
+  );
+}
+
+/** The note without the obstacles, which are a list here. */
+function noteWithout({ note, obstacles }: AppStatus['release']): string {
+  return note.slice(0, note.length - obstacles.join(' ').length).trim();
+}
+
+function Obstacles({ obstacles }: { readonly obstacles: readonly string[] }) {
+  if (obstacles.length === 0) return null;
+  return (
+    <div class="release-step" data-obstacles>
+      <h3>What keeps people from getting it</h3>
+      <ul class="open-checks">
+        {obstacles.map((obstacle) => (
+          <li key={obstacle}>{obstacle}</li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -19,6 +19,7 @@ export interface AppStatus {
     readonly auto_go_live: boolean;
     readonly publish_on_go_live: boolean;
     readonly published_version: number | null;
+    readonly obstacles: readonly string[];
     readonly note: string;
   };
 }

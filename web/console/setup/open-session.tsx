@@ -3,14 +3,16 @@ import { useState } from 'preact/hooks';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
+import { type App, appPath } from '../app/app.ts';
+import { showApp } from '../app/app-store.ts';
+import { Switch } from '../parts/fields.tsx';
 import { keepCommand } from './command-store.ts';
 import type { OpenedSession } from './session.ts';
 
 type Kind = 'setup' | 'sync';
 
 export interface OpenSessionProps {
-  readonly app: string;
-  readonly isLive: boolean;
+  readonly app: App;
   /** There was one before; what it says is shorter. */
   readonly again?: boolean;
   readonly onOpened: (opened: OpenedSession) => void;
@@ -25,13 +27,38 @@ const KINDS: readonly { readonly kind: Kind; readonly name: string; readonly wha
   },
 ];
 
-export function OpenSession({ app, isLive, again = false, onOpened }: OpenSessionProps) {
+/** What the end of the session may bring about, said before it begins, with the switch beside it. */
+function GoingLive({ app }: { readonly app: App }) {
+  const act = useAct();
+  const set = (to: boolean) =>
+    act.run(async () => showApp((await ask<{ readonly app: App }>('PATCH', appPath(app.id), { auto_go_live: to })).app));
+  const published = app.publish_on_go_live ? ' The drafts of look and persona are published with it.' : '';
+  return (
+    <>
+      <Switch
+        label="Go live by itself"
+        hint={
+          app.auto_go_live
+            ? `When the agent is done and all four checks pass, people get the assistant at once: nobody is asked again.${published}`
+            : 'The app stays as it is until a person takes it live, on the page Go live.'
+        }
+        isOn={app.auto_go_live}
+        disabled={act.isUnderWay}
+        onChange={set}
+      />
+      {act.error !== undefined && <Problem error={act.error} retry={() => set(!app.auto_go_live)} />}
+    </>
+  );
+}
+
+export function OpenSession({ app, again = false, onOpened }: OpenSessionProps) {
+  const isLive = app.live;
   const [chosen, choose] = useState<Kind>();
   const act = useAct();
   const kind = isLive ? 'sync' : (chosen ?? 'setup');
   const open = () =>
     act.run(async () => {
-      const opened = await ask<OpenedSession>('POST', `/apps/${encodeURIComponent(app)}/sessions`, { kind });
+      const opened = await ask<OpenedSession>('POST', `${appPath(app.id)}/sessions`, { kind });
       keepCommand(opened.session.id, opened);
       onOpened(opened);
     });
@@ -56,6 +83,7 @@ export function OpenSession({ app, isLive, again = false, onOpened }: OpenSessio
           </label>
         ))}
       </fieldset>
+      {!isLive && <GoingLive app={app} />}
       {act.error !== undefined && <Problem error={act.error} retry={open} />}
       <button type="button" class="button primary" disabled={act.isUnderWay} onClick={open}>
         {kind === 'setup' ? 'Open a setup session' : 'Open a sync session'}

@@ -87,7 +87,7 @@ function Sessions({ app, sessions, go }: SessionsProps) {
   return (
     <>
       {error !== undefined && <Problem error={error} retry={reload} />}
-      {answer !== undefined && id === undefined && <OpenSession app={app.id} isLive={app.live} onOpened={opened} />}
+      {answer !== undefined && id === undefined && <OpenSession app={app} onOpened={opened} />}
       {id !== undefined && (
         <SessionView
           key={id}
@@ -98,7 +98,7 @@ function Sessions({ app, sessions, go }: SessionsProps) {
           view={query.view === 'time' ? 'time' : 'steps'}
           go={go}
           onOver={over}
-          another={<OpenSession app={app.id} isLive={app.live} again onOpened={opened} />}
+          another={<OpenSession app={app} again onOpened={opened} />}
         />
       )}
     </>

@@ -138,7 +138,7 @@ test('SETUP-38: GET /context has exactly its keys, and an app with nothing confi
   assert.equal(body.facts.liveAt, null);
 });
 
-test('SETUP-39: what the person entered, what was detected, and what was read of the links', async (t) => {
+test('SETUP-39, SETUP-60: what the person entered, what was detected, and what was read of the links', async (t) => {
   const intake = { links: ['https://shop.example/about', 'https://shop.example/help'], description: 'Sells shoes.', is_live: true };
   const fixture = oneApp(t, { intake });
   const long = `${'👟'.repeat(299)}xyz`;

@@ -26,7 +26,7 @@ const INPUT: SetupFileInput = {
   baseUrl: 'https://assistant.invalid/setup',
   docsUrl: 'https://assistant.invalid/docs/runtime.md',
   token: TOKEN,
-  app: { name: 'Shop', platformHint: 'web', live: false },
+  app: { name: 'Shop', platformHint: 'flutter', live: false },
   release: { auto_go_live: true, publish_on_go_live: true, published_version: null },
   session: { kind: 'setup', expiresAtMs: Date.UTC(2026, 10, 22), writes: 'apply' },
 };
@@ -275,6 +275,31 @@ test('SETUP-36: a file of a sync session on a live app says that its writes are 
 
 test('SETUP-37: the file stays short enough to be read at once', () => {
   assert.ok(FILE.length < MAX_CHARS, `${FILE.length} characters`);
+  assert.ok(fileFor('web').length < MAX_CHARS, `${fileFor('web').length} characters`);
+  assert.ok(fileFor('').length < MAX_CHARS + 3_000, `${fileFor('').length} characters`);
+});
+
+const fileFor = (platformHint: string) => renderSetupFile({ ...INPUT, app: { ...INPUT.app, platformHint } });
+
+test('SETUP-35: a web app gets the tag, its actions and screens, and the page of the SDK; others the requests; an unknown one both', () => {
+  for (const hint of ['web', 'Next.js', 'React', 'Ruby on Rails']) {
+    const file = fileFor(hint);
+    assert.match(file, /^\| 4 \| install \| agent \| Embed the widget, see "In the app"/m, hint);
+    assert.match(file, /<script src="https:\/\/assistant\.invalid\/sdk\/web\/[\d.]+\/assistant\.js"[^>]* defer><\/script>/);
+    assert.match(file, /Assistant\.registerAction\([\s\S]*Assistant\.registerScreen\(/);
+    assert.match(file, /https:\/\/assistant\.invalid\/docs\/sdk\.md/);
+    assert.doesNotMatch(file, /Write the client|POST \/v1\/chat|no SDK/, hint);
+    const manifest = [...file.matchAll(/registerAction\(\s*(\{[\s\S]*?\}),\s*\(/g)].map(([, literal]) =>
+      new Function(`return ${literal}`)(),
+    );
+    const screen = new Function(`return ${/registerScreen\((\{.*?\}),/.exec(file)?.[1]}`)();
+    v.parse(manifestRequest, { sdk: 'web/1.0.0', manifest: { version: '1', actions: manifest, routes: [screen] } });
+  }
+  for (const hint of ['flutter', 'iOS', 'React Native', 'Android']) {
+    assert.doesNotMatch(fileFor(hint), /Assistant\.init|Embed the widget/, hint);
+    assert.match(fileFor(hint), /Write the client/, hint);
+  }
+  for (const hint of ['', 'kiosk']) assert.match(fileFor(hint), /Assistant\.init[\s\S]*### Other platforms[\s\S]*POST \/v1\/chat/, hint);
 });
 
 test('SETUP-37: the file links the documents that are served, the runtime interface and the blocks', async () => {
@@ -303,7 +328,7 @@ test('SETUP-37: a name or an address that holds quotes, back quotes or new lines
   fc.assert(
     fc.property(awkward, (name) => {
       const file = renderSetupFile({ ...INPUT, app: { ...INPUT.app, name, platformHint: name } });
-      assert.equal(outline(file), outline(FILE));
+      assert.equal(outline(file), outline(fileFor('')));
     }),
   );
   const baseUrl = "https://it's.invalid/$(exit 9)`exit 9`/setup";

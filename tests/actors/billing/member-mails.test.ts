@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createMailer, type Mailer } from '../../../actors/billing/mail.ts';
-import { isReached, UsageAlerts } from '../../../actors/billing/usage-alerts.ts';
+import { isReached, MemberMails } from '../../../actors/billing/member-mails.ts';
 import type { CreditState } from '../../../storage/billing/usage.ts';
 import { readOrganisation } from '../../../storage/organisations/organisations.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
@@ -15,16 +15,16 @@ const FROM = 'Assistant <assistant@service.example>';
 
 interface Alerting {
   readonly fixture: BillingFixture;
-  readonly alerts: UsageAlerts;
+  readonly alerts: MemberMails;
   /** What a look at the organisation does. */
-  look(alerts?: UsageAlerts): Promise<void>;
+  look(alerts?: MemberMails): Promise<void>;
   states(): unknown[];
 }
 
 async function open(t: TestContext, mailerOf: (fixture: BillingFixture) => Mailer): Promise<Alerting> {
   const fixture = await openFixture(t);
   const { storage, log, nowMs, organisationId } = fixture;
-  const alerts = new UsageAlerts({ storage, mailer: mailerOf(fixture), log, nowMs });
+  const alerts = new MemberMails({ storage, mailer: mailerOf(fixture), log, nowMs });
   return {
     fixture,
     alerts,
@@ -34,7 +34,10 @@ async function open(t: TestContext, mailerOf: (fixture: BillingFixture) => Maile
       await by.plan(organisation, fixture.credit());
       await by.deliver(organisationId);
     },
-    states: () => fixture.rows('SELECT threshold, email, state FROM usage_mails ORDER BY threshold, email').map(Object.values),
+    states: () =>
+      fixture
+        .rows('SELECT CAST(substr(about, 9) AS INTEGER) AS threshold, email, state FROM member_mails ORDER BY threshold, email')
+        .map(Object.values),
   };
 }
 
@@ -103,7 +106,7 @@ test('LIMIT-27: two that look and deliver at once send each mail once', async (t
   const server = await startMailServer(t);
   const { fixture, alerts, look } = await open(t, smtp(server.url));
   const { storage, log, nowMs } = fixture;
-  const second = new UsageAlerts({ storage, mailer: smtp(server.url)(fixture), log, nowMs });
+  const second = new MemberMails({ storage, mailer: smtp(server.url)(fixture), log, nowMs });
   fixture.spend(5);
   await Promise.all([look(alerts), look(second), look(alerts), look(second)]);
   assert.deepEqual(told(server), ['ada@example.com 100', 'ada@example.com 80', 'bob@example.com 100', 'bob@example.com 80']);
@@ -119,9 +122,9 @@ test('LIMIT-27: a crash after the mail was handed over does not send it again', 
   const dying = {
     ...storage,
     write: (...[id, name, input]: Parameters<typeof storage.write>) =>
-      name === 'settleUsageMail' ? Promise.reject(new Error('killed')) : storage.write(id, name, input),
+      name === 'settleMemberMail' ? Promise.reject(new Error('killed')) : storage.write(id, name, input),
   } as typeof storage;
-  await assert.rejects(look(new UsageAlerts({ storage: dying, mailer: smtp(server.url)(fixture), log, nowMs })), /killed/);
+  await assert.rejects(look(new MemberMails({ storage: dying, mailer: smtp(server.url)(fixture), log, nowMs })), /killed/);
   assert.equal(server.received.length, 1);
   fixture.pass(HOUR_MS);
   await look();
@@ -138,7 +141,11 @@ test('LIMIT-27: while no server can be reached nothing is lost, and attempts are
   fixture.spend(4);
   await look();
   await look();
-  assert.deepEqual(fixture.rows('SELECT state, attempts FROM usage_mails').map(Object.values), [['pending', 1]], 'not tried again at once');
+  assert.deepEqual(
+    fixture.rows('SELECT state, attempts FROM member_mails').map(Object.values),
+    [['pending', 1]],
+    'not tried again at once',
+  );
   fixture.pass(HOUR_MS);
   const again = await startMailServer(t, port);
   await look();
@@ -225,7 +232,7 @@ test('PRIVACY-14: the log says what became of mails, and names nobody', async (t
   server.refuse(() => 550);
   fixture.spend(4);
   await look();
-  assert.ok(fixture.logged.some((line) => line.includes('a usage mail was not sent')));
+  assert.ok(fixture.logged.some((line) => line.includes('a mail to a member was not sent')));
   assert.doesNotMatch(fixture.logged.join(''), /example\.com|Käse/);
 });
 

@@ -1,26 +1,28 @@
 /**
- * Mails at 80 % and 100 % of a month's credit, once a month each to each member (LIMIT-26). Rows say who
- * is owed which mail and who has it, so that nothing is sent twice: not by two nodes at once, not after a crash.
+ * Mails to the members of an organisation: at 80 % and 100 % of a month's credit, once a month each (LIMIT-26), and what others wrote
+ * down for them, such as that an app went live (LIVE-9). Rows say who is owed which mail and who has it, so that nothing is sent twice: not by two nodes
+ * at once, not after a crash.
  *
  * A mail is claimed (`sending`) before it is handed to the server and settled afterwards. If that is interrupted the mail stays `sending`,
  * because it may have arrived. Only a mail that was certainly not accepted is retried.
  */
 import type { Logger } from 'pino';
 import { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';
-import { type CreditState, creditLeft, creditState } from '../../storage/billing/usage.ts';
 import {
-  dueUsageMails,
+  dueMemberMails,
+  type MemberMail,
   mailedAddresses,
-  nextUsageMailAtMs,
-  type UsageMail,
+  nextMemberMailAtMs,
+  type PlannedMails,
   type UsageMailThreshold,
-} from '../../storage/billing/usage-mails.ts';
+} from '../../storage/billing/member-mails.ts';
+import { type CreditState, creditLeft } from '../../storage/billing/usage.ts';
 import { type OrganisationRecord, readOrganisation } from '../../storage/organisations/organisations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { DeadlineKind } from '../deadlines.ts';
 import type { Mail, Mailer, MailOutcome } from './mail.ts';
 
-export interface UsageAlertServices {
+export interface MemberMailServices {
   readonly storage: Storage;
   readonly mailer: Mailer;
   readonly log: Logger;
@@ -47,7 +49,12 @@ export function isReached(threshold: UsageMailThreshold, credit: CreditState): b
 }
 
 /** What a mail says; `byFailures`: credit is left, because what used it up with the rest drew none. */
-function wordsOf({ name }: OrganisationRecord, { month, threshold }: UsageMail, byFailures: boolean): readonly [string, string] {
+function wordsOf(
+  { name }: OrganisationRecord,
+  month: string,
+  threshold: UsageMailThreshold,
+  byFailures: boolean,
+): readonly [string, string] {
   if (threshold !== 100) {
     return [
       `${name} has used ${threshold} % of its usage credit for ${month}.`,
@@ -66,79 +73,76 @@ function wordsOf({ name }: OrganisationRecord, { month, threshold }: UsageMail, 
   ];
 }
 
-function mailOf(organisation: OrganisationRecord, mail: UsageMail, byFailures: boolean): Mail {
-  const { month, threshold, email } = mail;
+function usageMails(organisation: OrganisationRecord, { month, exhausted }: CreditState, threshold: UsageMailThreshold): PlannedMails {
+  const byFailures = threshold === 100 && !exhausted;
   const advice = 'Add credit or change the plan in the console of the service. This is the only mail about it this month.';
   return {
-    key: `${organisation.id} ${month} ${threshold} ${email}`,
-    to: email,
+    about: `${month} ${threshold}`,
+    emails: organisation.members.map(({ email }) => email),
     subject:
       threshold === 100 && !byFailures
         ? `${organisation.name}: usage credit is used up`
         : `${organisation.name}: ${threshold} % of usage credit used`,
-    text: `${[...wordsOf(organisation, mail, byFailures), advice].join('\n\n')}\n`,
+    text: `${[...wordsOf(organisation, month, threshold, byFailures), advice].join('\n\n')}\n`,
   };
 }
 
-export class UsageAlerts {
-  readonly #services: UsageAlertServices;
+function mailOf(organisationId: string, { about, email, subject, text }: MemberMail): Mail {
+  return { key: `${organisationId} ${about} ${email}`, to: email, subject, text };
+}
 
-  constructor(services: UsageAlertServices) {
+export class MemberMails {
+  readonly #services: MemberMailServices;
+
+  constructor(services: MemberMailServices) {
     this.#services = services;
   }
 
-  /** Notes the mails that the organisation's members are owed. True when some are new. */
-  async plan({ id, members }: OrganisationRecord, credit: CreditState): Promise<boolean> {
+  /** Notes the mails about usage that the organisation's members are owed. True when some are new. */
+  async plan(organisation: OrganisationRecord, credit: CreditState): Promise<boolean> {
     const { storage, nowMs } = this.#services;
-    const db = storage.organisation(id);
+    const db = storage.organisation(organisation.id);
     let planned = 0;
     for (const threshold of USAGE_MAIL_THRESHOLDS) {
       if (!isReached(threshold, credit)) continue;
-      const mailed = mailedAddresses(db, credit.month, threshold);
-      const emails = members.map(({ email }) => email.toLowerCase()).filter((email) => !mailed.has(email));
-      if (emails.length === 0) continue;
-      planned += await storage.write(id, 'planUsageMails', { month: credit.month, threshold, emails, nowMs: nowMs() });
+      const mails = usageMails(organisation, credit, threshold);
+      const mailed = mailedAddresses(db, mails.about);
+      if (mails.emails.every((email) => mailed.has(email.toLowerCase()))) continue;
+      planned += await storage.write(organisation.id, 'planMemberMails', { ...mails, nowMs: nowMs() });
     }
     return planned > 0;
   }
 
   deadlines(): DeadlineKind {
-    return { next: nextUsageMailAtMs, settle: (organisationId) => this.deliver(organisationId) };
+    return { next: nextMemberMailAtMs, settle: (organisationId) => this.deliver(organisationId) };
   }
 
   /** Sends the mails that are due, one after the other. */
   async deliver(organisationId: string): Promise<void> {
     const { storage, mailer, nowMs } = this.#services;
-    const due = dueUsageMails(storage.organisation(organisationId), nowMs(), BATCH_MAX);
+    const due = dueMemberMails(storage.organisation(organisationId), nowMs(), BATCH_MAX);
     const organisation = readOrganisation(storage.control, organisationId);
     if (due.length === 0 || organisation === undefined) return;
     if (!(await mailer.ready())) {
       const attempts = Math.max(...due.map((mail) => mail.attempts)) + 1;
       const atMs = nowMs();
       const retryAtMs = atMs + backOffMs(attempts);
-      await storage.write(organisationId, 'postponeUsageMails', { nowMs: atMs, retryAtMs, attemptsMax: ATTEMPTS_MAX });
+      await storage.write(organisationId, 'postponeMemberMails', { nowMs: atMs, retryAtMs, attemptsMax: ATTEMPTS_MAX });
       return;
     }
     for (const mail of due) await this.#send(organisation, mail);
   }
 
-  async #send(organisation: OrganisationRecord, mail: UsageMail): Promise<void> {
+  async #send(organisation: OrganisationRecord, mail: MemberMail): Promise<void> {
     const { storage, mailer, log, nowMs } = this.#services;
-    const { attempts, ...key } = mail;
-    if (!(await storage.write(organisation.id, 'claimUsageMail', { ...key, nowMs: nowMs() }))) return;
-    const isMember = organisation.members.some(({ email }) => email.toLowerCase() === mail.email);
-    const outcome = isMember ? await mailer.send(mailOf(organisation, mail, this.#isByFailures(organisation.id))) : 'refused';
-    if (outcome !== 'sent') log.warn({ organisation_id: organisation.id, threshold: mail.threshold, outcome }, 'a usage mail was not sent');
+    const { about, email, attempts } = mail;
+    if (!(await storage.write(organisation.id, 'claimMemberMail', { about, email, nowMs: nowMs() }))) return;
+    const isMember = organisation.members.some((member) => member.email.toLowerCase() === email);
+    const outcome = isMember ? await mailer.send(mailOf(organisation.id, mail)) : 'refused';
+    if (outcome !== 'sent') log.warn({ organisation_id: organisation.id, about, outcome }, 'a mail to a member was not sent');
     // It may have arrived, and a second copy would be worse than none.
     if (outcome === 'unknown') return;
-    await storage.write(organisation.id, 'settleUsageMail', { ...key, ...this.#settlement(outcome, attempts + 1), nowMs: nowMs() });
-  }
-
-  /** Credit that was added since has been used up, too. */
-  #isByFailures(organisationId: string): boolean {
-    const { storage, nowMs } = this.#services;
-    const { exhausted, failedMicroUsd } = creditState(storage.control, storage.organisation(organisationId), organisationId, nowMs());
-    return !exhausted && failedMicroUsd > 0;
+    await storage.write(organisation.id, 'settleMemberMail', { about, email, ...this.#settlement(outcome, attempts + 1), nowMs: nowMs() });
   }
 
   #settlement(outcome: Exclude<MailOutcome, 'unknown'>, attempts: number) {
