@@ -6,6 +6,7 @@
 import parsePhoneNumber, { type CountryCode, isSupportedCountry, Metadata } from 'libphonenumber-js/max';
 import type { Finding } from './finding.ts';
 import { CONTEXT_CHARS, type Said, saidAfter, saidBy } from './phone-words.ts';
+import { GLUE } from './plain-form.ts';
 import type { RedactionWork } from './redaction-work.ts';
 
 const DIGITS_MIN = 7;
@@ -30,11 +31,18 @@ const GROUP = /[+(]{0,2}\d+/g;
 /** In a gap at most one line ends: numbers below each other are as many numbers. */
 const TWO_LINES = /\n.*\n/;
 
-const GLUED_BEFORE = /[\p{L}\p{N}@$€£¥%^]$/u;
+const GLUED_BEFORE = new RegExp(`[${GLUE}\\p{Sc}@%^]$`, 'u');
+/** `TEL03-1234-5678`, as it stands between words of scripts without blanks. */
+const WORD_BEFORE = /(?:tel|fax|phone|mobile?|handy|cell|whatsapp)$/iu;
 /** Parts of an identifier; a fraction. */
-const WITHIN_BEFORE = /(?:[\p{L}\p{N}][-_]|(?<!\d)0[.,])$/u;
-const GLUED_AFTER = /^(?:[\p{L}\p{N}%#@=€$£¥]|[-_/.:,](?=\d)|[-_](?=\p{L}))/u;
-const CURRENCY = '[€$£¥₹₺₽%]|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|Euro|Dollar|kr|zł|Kč|Ft)(?!\\p{L})';
+const WITHIN_BEFORE = new RegExp(`(?:[${GLUE}][-_]|(?<!\\d)0[.,])$`, 'u');
+/** A short ending behind a dash is a word's: `06 30 123 4567-es`. */
+const GLUED_AFTER = new RegExp(
+  `^(?:[${GLUE}\\p{Sc}%#@=]|[-_/.:](?=\\d)|,(?=\\d{1,4}(?!\\d))|[-_](?=[${GLUE}])(?!-\\p{Ll}{1,4}(?![${GLUE}_-])))`,
+  'u',
+);
+const CURRENCY =
+  '[\\p{Sc}%円元圓块塊원万萬만]|(?:บาท|ກີບ|ကျပ်|רש״ח|ש"ח|руб|грн|лв|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|Euro|Dollar|kr|zł|Kč|Ft)(?!\\p{Script=Latin})';
 const PRICE_AFTER = new RegExp(`^ ?(?:${CURRENCY})`, 'iu');
 
 const DATE = /(?<![\d]|\d[-./])(?:(?:19|20)\d{2}([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2(?:(?:19|20)\d{2}|\d{2}))(?![-./]?\d)/g;
@@ -145,7 +153,7 @@ class PhoneSearch {
   /** Whether what stands before makes the digits a part of something else. */
   #isGlued(start: number): boolean {
     const before = this.#text.slice(Math.max(0, start - GLUED_CHARS), start);
-    if (GLUED_BEFORE.test(before)) return true;
+    if (GLUED_BEFORE.test(before)) return !WORD_BEFORE.test(before);
     return (WITHIN_BEFORE.test(before) || isPath(before)) && this.#saidBefore(start) !== 'phone';
   }
 
@@ -192,9 +200,12 @@ class PhoneSearch {
     return this.#parse(written, country, (number) => {
       if (!number.isValid()) return false;
       if (digits !== number.nationalNumber || written.startsWith('(')) return true;
+      const isBare = written === digits;
       // Where a trunk digit belongs before it, a number without one is another number.
-      const isWhole = number.formatNational().replace(/\D/g, '') === digits;
-      return isWhole && (written !== digits || digits.length >= BARE_DIGITS_MIN);
+      if (number.formatNational().replace(/\D/g, '') === digits) return !isBare || digits.length >= BARE_DIGITS_MIN;
+      // In some countries (India, Russia) people leave it out; there a bare one is a telephone's that is carried about.
+      const isOptional = number.format('NATIONAL', { nationalPrefix: false }).replace(/\D/g, '') === digits;
+      return isOptional && (!isBare || number.getType() === 'MOBILE');
     });
   }
 
