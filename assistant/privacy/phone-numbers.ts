@@ -38,7 +38,7 @@ const WORD_BEFORE = /(?:tel|fax|phone|mobile?|handy|cell|whatsapp)$/iu;
 const WITHIN_BEFORE = new RegExp(`(?:[${GLUE}][-_]|(?<!\\d)0[.,])$`, 'u');
 /** A short ending behind a dash is a word's: `06 30 123 4567-es`. */
 const GLUED_AFTER = new RegExp(
-  `^(?:[${GLUE}\\p{Sc}%#@=]|[-_/.:](?=\\d)|,(?=\\d{1,4}(?!\\d))|[-_](?=[${GLUE}])(?!-\\p{Ll}{1,4}(?![${GLUE}_-])))`,
+  `^(?:[${GLUE}\\p{Sc}%#@=]|[-_/.:](?=\\d)|,(?=\\d{1,3}(?!\\d))|(?!-\\p{Ll}{1,4}(?![${GLUE}_-]))[-_](?=[${GLUE}]))`,
   'u',
 );
 const CURRENCY =
@@ -57,8 +57,9 @@ const THOUSANDS = /^\d{1,2}(?:[. ]\d{3})+$/;
 /** Area code and number as North America writes them, whoever writes: with brackets, hyphens or dots. */
 const NORTH_AMERICAN = /^(?:1[-. ])?(?:\([2-9]\d{2}\)[ -]?|[2-9]\d{2}[-.])\d{3}[-. ]\d{4}$/;
 /** A trunk zero, and groups or none, as most other countries write: `0176 1234 5678`, `06 12 34 56 78`, `030 901820`, `0612345678`. */
-const TRUNK = /^0[1-9]\d{0,13}(?:[ ._/-]{1,4}\d{1,8}){0,6}$/;
+const TRUNK = /^0[1-9]\d{0,13}(?:[ ._/-]{1,4}\d{1,9}){0,6}$/;
 const BRACKETS = /[()]/g;
+const AREA = /^\(\d+\)/;
 const TRUNK_DIGITS_MIN = 9;
 const TRUNK_DIGITS_MAX = 15;
 
@@ -199,8 +200,8 @@ class PhoneSearch {
   #isOf(country: CountryCode, written: string, digits: string): boolean {
     return this.#parse(written, country, (number) => {
       if (!number.isValid()) return false;
-      if (digits !== number.nationalNumber || written.startsWith('(')) return true;
-      const isBare = written === digits;
+      if (digits !== number.nationalNumber || AREA.test(written)) return true;
+      const isBare = written.replace('(', '') === digits;
       // Where a trunk digit belongs before it, a number without one is another number.
       if (number.formatNational().replace(/\D/g, '') === digits) return !isBare || digits.length >= BARE_DIGITS_MIN;
       // In some countries (India, Russia) people leave it out; there a bare one is a telephone's that is carried about.
@@ -241,7 +242,8 @@ function groupsOf(text: string): Group[][] {
 
 /** The finding; a bracket that opens before it and closes after it is none of it. */
 function findingOf(text: string, from: number, end: number): Finding {
-  const start = text.charAt(from) === '(' && !text.slice(from, end).includes(')') ? from + 1 : from;
+  const written = text.slice(from, end);
+  const start = written.startsWith('(') && written.split('(').length > written.split(')').length ? from + 1 : from;
   return { kind: 'phone', start, end, value: text.slice(start, end) };
 }
 

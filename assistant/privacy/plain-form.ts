@@ -8,7 +8,7 @@ const ZEROS = '٠۰߀०০੦૦୦௦౦೦൦෦๐໐༠၀႐០᠐᥆᧐�
 const RANGES = Array.from(ZEROS, (zero) => `${zero}-${String.fromCharCode(zero.charCodeAt(0) + 9)}`).join('');
 /** A digit but the western ones. Where they are far, in Latin and in Han, a look at three ranges is enough. */
 export const OTHER_DIGIT = `[\\u0660-\\u1c59\\ua620-\\uabf9\\uff10-\\uff19](?<=[${RANGES}])`;
-const valueOf = new Map(
+const digitOf = new Map(
   Array.from(ZEROS).flatMap((zero) =>
     Array.from({ length: 10 }, (_, value) => [String.fromCharCode(zero.charCodeAt(0) + value), String(value)]),
   ),
@@ -35,7 +35,7 @@ const DASH = new RegExp(`[${DASHES}${LIKE_DASHES}]`);
 
 function plain(written: string): string {
   if (written === '\r\n') return ' \n';
-  const digit = valueOf.get(written);
+  const digit = digitOf.get(written);
   if (digit !== undefined) return digit;
   const code = written.charCodeAt(0);
   if (code > 0xff_00 && code < 0xff_5f) return String.fromCharCode(code - FULL_WIDTH_OFFSET);
