@@ -35,6 +35,7 @@ const QUOTED = /"(?:[^"\\\r\n]|\\[^\r\n]){1,64}"$/;
 const QUOTES_CHARS = 2;
 /** Letters that need no blank beside an address: before western ones they are words, and no part of it. */
 const WORDS_BEFORE = new RegExp(`^[^]*[^\\P{L}${GLUE}]\\p{M}*`, 'u');
+const NOT_ASCII = /[^ -~]/;
 /** Labels and dots, at least two, the last one of letters (or punycode); western ones alone where they are enough, for words may follow at once. */
 const LABELS = (letters: string) => `(?:[${letters}\\p{N}](?:[${letters}\\p{M}\\p{N}-]{0,61}[${letters}\\p{M}\\p{N}])?[.．])+`;
 const WESTERN_TOP = '(?:[xX][nN]--[A-Za-z0-9-]{2,59}|\\p{Script=Latin}{2,63})';
@@ -47,12 +48,13 @@ const hasAt = (text: string) => text.includes('@') || text.includes('＠');
 
 /** What may stand before the @ that follows `before`, read from its end. */
 function localPart(before: string): string {
-  const quoted = QUOTED.exec(before);
-  if (quoted !== null) return quoted[0];
+  const quoted = before.endsWith('"') ? QUOTED.exec(before)?.[0] : undefined;
+  if (quoted !== undefined) return quoted;
   const chars = Array.from(before.slice(-LOCAL_PART_MAX_CHARS));
   const first = chars.findLastIndex((char) => !LOCAL_PART_CHAR.test(char)) + 1;
   const written = chars.slice(first).join('');
-  return (written.replace(WORDS_BEFORE, '') || written).replace(LOCAL_PART_EDGE, '');
+  const address = (NOT_ASCII.test(written) && written.replace(WORDS_BEFORE, '')) || written;
+  return address.replace(LOCAL_PART_EDGE, '');
 }
 
 /** Each address is read from its @ both ways, each way bounded. */

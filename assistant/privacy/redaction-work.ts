@@ -17,7 +17,7 @@ const MARK_CHARS = 8;
 /** Numbers that are looked up in a country's numbering plan, at some 40 µs each. */
 const LOOKUPS_MAX = 250;
 
-const LOOKED_AT = new RegExp(`(?:[\\d@＠⟦]|${OTHER_DIGIT})+`, 'g');
+const LOOKED_AT = new RegExp(`[\\d@＠⟦]+|${OTHER_DIGIT}`, 'g');
 const MARK = /[@＠⟦]/g;
 
 /** The characters of `text` that rules stop at: digits, and more for marks. */
