@@ -30,6 +30,8 @@ export interface Launch {
  * may reserve more.
  */
 const ADDRESS_SPACE_MAX_MB = 4_096;
+/** V8 reserves memory for code as it was writable from release 13 on; it counts in RLIMIT_DATA, unused as it is. */
+const CODE_RANGE_MB = Number.parseInt(process.versions.v8, 10) >= 13 ? 512 : 0;
 /** On the scale up to 19: documents only use cores that turns leave idle. */
 const NICENESS = '5';
 const OOM_SCORE = '1000';
@@ -137,7 +139,7 @@ export const isIsolated = () => enclosedBy() !== null;
 function bounds({ dataMaxMb, cpuMaxS }: ParserLimits): string[] {
   const [choom, nice] = ['choom', 'nice'].map(find);
   const limits = [
-    `--data=${dataMaxMb * MB}`,
+    `--data=${(dataMaxMb + CODE_RANGE_MB) * MB}`,
     `--as=${ADDRESS_SPACE_MAX_MB * MB}`,
     // The soft limit sends SIGXCPU, which ends the process as well.
     `--cpu=${cpuMaxS}:${cpuMaxS + 1}`,
