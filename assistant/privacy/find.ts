@@ -40,7 +40,7 @@ const NOT_ASCII = /[^ -~]/;
 const LABELS = (letters: string) => `(?:[${letters}\\p{N}](?:[${letters}\\p{M}\\p{N}-]{0,61}[${letters}\\p{M}\\p{N}])?[.．])+`;
 const WESTERN_TOP = '(?:[xX][nN]--[A-Za-z0-9-]{2,59}|\\p{Script=Latin}{2,63})';
 const DOMAIN = new RegExp(
-  `${LABELS('\\p{Script=Latin}')}${WESTERN_TOP}|${LABELS('\\p{L}')}(?:${WESTERN_TOP}|[^\\P{L}\\p{Script=Latin}](?:(?!\\p{Script=Latin})[\\p{L}\\p{M}]){1,62})`,
+  `${LABELS('\\p{Script=Latin}')}${WESTERN_TOP}|${LABELS('\\p{L}')}(?:${WESTERN_TOP}|[^\\P{L}\\p{Script=Latin}](?:(?!\\p{Script=Latin})[\\p{L}\\p{M}]){1,62}|\\p{L}{2,63})`,
   'uy',
 );
 
