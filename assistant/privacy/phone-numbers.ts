@@ -33,7 +33,7 @@ const TWO_LINES = /\n.*\n/;
 
 const GLUED_BEFORE = new RegExp(`[${GLUE}\\p{Sc}@%^]$`, 'u');
 /** `TEL03-1234-5678`, as it stands between words of scripts without blanks. */
-const WORD_BEFORE = /(?:tel|fax|phone|mobile?|handy|cell|whatsapp)$/iu;
+const WORD_BEFORE = /(?:tel|fax|phone|mobile?|handy|cell|whatsapp|тел|моб|sđt)$/iu;
 /** Parts of an identifier; a fraction. */
 const WITHIN_BEFORE = new RegExp(`(?:[${GLUE}][-_]|(?<!\\d)0[.,])$`, 'u');
 /** A short ending behind a dash is a word's: `06 30 123 4567-es`. */

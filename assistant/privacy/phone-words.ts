@@ -7,7 +7,7 @@ const PRICE_BEFORE = /(?:\p{Sc}|(?:Rs|रु)\.?|(?<!\p{Script=Latin})(?:EUR|USD
 
 /** Words of what else has a number; then perhaps `no.`, `is`, a colon, and the number. Every repetition is bounded: linear. */
 const ID_BEFORE =
-  /(?<!\p{Script=Latin})(?:(?:order|bestell|auftrag|rechnung|invoice|ticket|case|tracking|sendung|paket|parcel|kunde|customer|account|konto|article|artikel|product|produkt|sku|ean|gtin|isbn|upc|imei|serial|serie|reference|referenz|commande|facture|pedido|ordine|fattura|factura|transaction|booking|buchung|vertrag|contract)\p{L}{0,24}|(?:ref|id|blz|version|item|part|lot|batch|model|modell|isin|wkn|doi|issn|barcode|plz|zip|vat|tax|build|release|pin|otp)(?!\p{Script=Latin}))[\s_-]?(?:no|nr|num(?:ber|mer|ero)?|num[eé]ro|n[uú]mero|id|code|番号|番號|号码|號碼|号|號|번호|เลขที่)?[.:#/\s_-]{0,4}(?:is|ist|lautet|war|was|=|は|が|是|为|為|은|는)?[\s:"'#№]{0,4}$/iu;
+  /(?<!\p{Script=Latin})(?:(?:order|bestell|auftrag|rechnung|invoice|ticket|case|tracking|sendung|paket|parcel|kunde|customer|account|konto|article|artikel|product|produkt|sku|ean|gtin|isbn|upc|imei|serial|serie|reference|referenz|commande|facture|pedido|ordine|fattura|factura|transaction|booking|buchung|vertrag|contract|complaint|consignment|shipment|policy|docket)\p{L}{0,24}|(?:ref|id|blz|version|item|part|lot|batch|model|modell|isin|wkn|doi|issn|barcode|plz|zip|vat|tax|build|release|pin|otp|utr|pnr|awb|rrn)(?!\p{Script=Latin}))[\s_-]?(?:no|nr|num(?:ber|mer|ero)?|num[eé]ro|n[uú]mero|id|code|番号|番號|号码|號碼|号|號|번호|เลขที่)?[.:#/\s_-]{0,4}(?:is|ist|lautet|war|was|=|は|が|是|为|為|은|는)?[\s:"'#№]{0,4}$/iu;
 const ID_LABEL = /(?:^id|_id|[a-z]I[dD]): $/;
 /** The same in other languages: beginnings of words, where blanks stand between them. */
 const OF_ORDERS =
@@ -15,7 +15,7 @@ const OF_ORDERS =
   'zamówieni|faktur|objednáv|rendelés|számla|comand|narudžb|naročil|sipariş|đơn hàng|hóa đơn|mã |tilau|lasku|beställ|ordre|bestill|pesanan|tellimu|užsakym|pasūtījum|encomenda';
 /** Whole words, where none do: what follows them at once may say something else. */
 const OF_ORDERS_WHOLE =
-  '注文|受注|伝票|追跡|会員|商品|請求書?|予約|订单|訂單|订货|单号|單號|快递|快遞|运单|物流|编号|編號|发票|發票|账号|帳號|会员|會員|序列|주문|송장|운송장|상품|회원|예약|계좌|คำสั่งซื้อ|พัสดุ|สินค้า|ใบแจ้งหนี้|สมาชิก|ສັ່ງຊື້|បញ្ជាទិញ|မှာယူမှု|အော်ဒါ';
+  '注文|受注|伝票|追跡|会員|商品|請求書?|予約|订单|訂單|订货|单号|單號|快递|快遞|运单|物流|编号|編號|发票|發票|账号|帳號|会员|會員|序列|流水|주문|송장|운송장|상품|회원|예약|계좌|คำสั่งซื้อ|พัสดุ|สินค้า|ใบแจ้งหนี้|สมาชิก|ສັ່ງຊື້|បញ្ជាទិញ|မှာယူမှု|အော်ဒါ';
 const NUMBER_WORD =
   '№|n°|č|čís\\p{L}{1,4}|nr|no|номер\\p{L}{0,3}|број|αριθμ\\p{L}{1,3}|מספר|رقم|شماره|نمبر|नंबर|नम्बर|नं|নম্বর|நம்பர்|எண்|నంబర్|ಸಂಖ್ಯೆ|നമ്പർ|નંબર|ਨੰਬਰ|අංකය|ნომერი|համար\\p{L}{0,2}|ቁጥር|sz\\p{L}{0,4}|num\\p{L}{0,5}|số|番[号號]|号码|號碼|[号號]|번호|เลขที่|หมายเลข|លេខ|ເລກທີ|နံပါတ်';
 const ID_ELSEWHERE = new RegExp(

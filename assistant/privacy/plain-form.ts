@@ -17,8 +17,8 @@ const digitOf = new Map(
 /** Invisible, or without ink: tabs, soft hyphens, marks of direction. */
 const BLANK = '\\t\\v\\f\\u00ad\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060\\u2066-\\u2069\\ufeff';
 const DASHES = '\\u2010-\\u2015\\u2212\\u2500\\ufe58\\ufe63';
-/** Written between digits for want of a dash: prolonged sound marks, and a letter of Hangul. */
-const LIKE_DASHES = 'ーｰㅡ';
+/** Written between digits for want of a dash: prolonged sound marks, middle dots, and a letter of Hangul. */
+const LIKE_DASHES = 'ーｰ・･ㅡ';
 /** Full-width signs, digits and letters, but the comma, which separates numbers. */
 const FULL_WIDTH = '\\uff01-\\uff0b\\uff0d-\\uff5e';
 const FULL_WIDTH_OFFSET = 0xfe_e0;
