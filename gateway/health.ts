@@ -49,19 +49,20 @@ function isOperator({ header, address }: Asker, services: Services, buckets: Rat
 /**
  * Whether a load balancer should send requests here: 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503
  * while draining, and once another host took the cell over. Says when the address guard is open to private addresses, and when strangers may ask the demo, so that nobody runs it so unknowingly. With the operator's
- * bearer it names the organisations, cells and files concerned.
+ * bearer it names the organisations, cells and files concerned, and says where the system does not isolate parsers.
  */
 function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
-  const { config, demo, load, node, starts, storage } = services;
+  const { config, demo, load, node, parsersIsolated, starts, storage } = services;
+  const knowsAll = isOperator(asker, services, buckets);
   const open = {
     ...(config.allowPrivateAddresses && { allow_private_addresses: true }),
     ...(config.isExposed === true && demo !== undefined && { demo: true }),
+    ...(parsersIsolated === false && knowsAll && { parsers_isolated: false }),
     ...((load?.overloaded === true || starts?.stats().isRefusing === true) && { overloaded: true }),
   };
   if (isEnding(node)) return json({ status: 'draining', ...open }, 503);
   const held = storage.conditions.list();
   if (held.length === 0) return json({ status: 'ready', ...open });
-  const knowsAll = isOperator(asker, services, buckets);
   const conditions = knowsAll ? held : held.filter(({ name }) => !FOR_OPERATORS.has(name));
   if (conditions.length === 0) return json({ status: 'ready', ...open });
   const shown = shownConditions(conditions, knowsAll);

@@ -80,6 +80,8 @@ export interface Services {
   readonly demo?: DemoPages | undefined;
   /** How far the replica is; absent: nothing is replicated. */
   readonly replica?: Pick<ReplicaWatch, 'status'> | undefined;
+  /** False: a document that took over its parser is not alone; operators are told by `/readyz`. */
+  readonly parsersIsolated?: boolean;
   readonly log: Logger;
   /** Says when new work is refused; absent: never. */
   readonly load?: LoadWatch;

@@ -27,7 +27,7 @@ import { createEmbedder } from '../assistant/embeddings/embeddings.ts';
 import { createAddressGuard } from '../assistant/http/address-guard.ts';
 import { createHttpActionCaller } from '../assistant/http-action/call.ts';
 import { createLinkReader } from '../assistant/knowledge/link-reader.ts';
-import { isLimitedBySystem, parsers } from '../assistant/parsers/parsers.ts';
+import { isIsolated, isLimitedBySystem, parsers } from '../assistant/parsers/parsers.ts';
 import { priceTable } from '../assistant/prices.ts';
 import { createLargeBodies } from '../gateway/http/large-body.ts';
 import { toMicroUsd } from '../protocol/money.ts';
@@ -51,6 +51,8 @@ import { standAlone } from './stand-alone.ts';
 
 const PARSERS_WITHOUT_LIMITS =
   'prlimit (util-linux) was not found: the memory of processes that read documents is bounded by V8 and by a watch only. Install it';
+const PARSERS_NOT_ISOLATED =
+  'the system allows no namespaces: a document that took over its parser could reach the network, sockets and processes of this user';
 
 function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, log: Logger) {
   const fatal = (error: Error) => {
@@ -121,6 +123,7 @@ export async function compose(config: Config, log: Logger, drain: () => void): P
   prepareDataDir(config.dataDir);
   refuseCutOffRestore(config.dataDir);
   if (!isLimitedBySystem) log.warn(PARSERS_WITHOUT_LIMITS);
+  if (!isIsolated()) log.warn(PARSERS_NOT_ISOLATED);
   const work = () => composeAlone(config, log, drain);
   // Secrets of a first start are minted once, however many nodes start together.
   return config.cluster === undefined ? work() : withStartLock(config.dataDir, work);
@@ -169,7 +172,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs, node },
       ...{ trials: answering.trials, meanings: knowledge.meanings, demo: config.demo ? { key: demo?.live } : undefined },
       cluster: composed.view(census),
-      ...{ counts: composed.counts, replica },
+      ...{ counts: composed.counts, replica, parsersIsolated: isIsolated() },
       cells: open?.cells ?? null,
       moves: open?.moves ?? null,
     },

@@ -3,19 +3,16 @@
  * long or needs too much memory. Keeps the service from exiting only while it parses.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { setPriority } from 'node:os';
+import { constants } from 'node:os';
 import { FrameReader, frameStart } from './frames.ts';
 import type { Launch } from './launch.ts';
 import type { ParseAnswer, ParseRequest } from './parse-jobs.ts';
 
 /** Text of 200,000 characters with its passages, or the largest logo, escaped. */
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
-/** On the scale up to 19: documents only use cores that turns leave idle. */
-const NICENESS = 5;
-/** A host that is out of memory kills these processes first. */
-const OOM_SCORE = '1000';
+/** A shell says so that a signal ended its command. */
+const SIGNALLED = 128;
 
 /** Why parsing failed: too much memory or time, a crash, or no process could be started. */
 export type FailureKind = 'memory' | 'time' | 'broken' | 'unavailable';
@@ -40,7 +37,8 @@ export interface Document {
 /** V8 and the allocator end a process by these when they get no memory; the kernel and the watch thread by the last one. */
 const SIGNALS_OF_MEMORY: readonly string[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGKILL'];
 
-function failureOfEnd(code: number | null, signal: string | null): ParseFailure {
+function failureOfEnd(code: number | null, ended: string | null): ParseFailure {
+  const signal = ended ?? Object.entries(constants.signals).find(([, number]) => number + SIGNALLED === code)?.[0] ?? null;
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
   if (signal === 'SIGXCPU') return new ParseFailure('time', `the parser ended ${how}`);
   return new ParseFailure(signal !== null && SIGNALS_OF_MEMORY.includes(signal) ? 'memory' : 'broken', `the parser ended ${how}`);
@@ -73,7 +71,6 @@ export class ParserProcess {
         if (this.#child.pid === undefined) resolve();
       });
     });
-    this.#yieldToOthers();
     this.#hold(false);
   }
 
@@ -179,17 +176,5 @@ export class ParserProcess {
       this.#child.unref();
       this.#channel.unref();
     }
-  }
-
-  /** Lowers its priority where the system allows it; nothing depends on that. */
-  #yieldToOthers(): void {
-    const { pid } = this.#child;
-    if (pid === undefined) return;
-    try {
-      setPriority(pid, NICENESS);
-    } catch {
-      // It keeps its priority then.
-    }
-    if (process.platform === 'linux') void writeFile(`/proc/${pid}/oom_score_adj`, OOM_SCORE).catch(() => {});
   }
 }

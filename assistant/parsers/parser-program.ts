@@ -53,5 +53,5 @@ const [parentPid, watchMb] = process.argv.slice(2).map(Number);
 new Worker(new URL('./watch-thread.js', import.meta.url), {
   name: 'watch',
   workerData: { parentPid, watchMb },
-  resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
+  resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 2, codeRangeSizeMb: 4, stackSizeMb: 1 },
 }).unref();

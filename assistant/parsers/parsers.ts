@@ -3,7 +3,7 @@
  * many there are, what each may use, and how long one is kept. A document that is too much ends its parser and fails for that
  * reason; nothing else notices.
  */
-import { isLimitedBySystem, launchOf, type ParserLimits } from './launch.ts';
+import { isIsolated, isLimitedBySystem, launchOf, type ParserLimits } from './launch.ts';
 import type { ParseJob, ParseJobs } from './parse-jobs.ts';
 import { type Document, ParseFailure, ParserProcess } from './parser-process.ts';
 import { Places, type Waiter } from './places.ts';
@@ -161,4 +161,4 @@ export function createParsers(options: ParsersOptions = {}): Parsers {
 /** The parsers of this process of the service: bounds on memory are worth something only where they are bounds on all of it. */
 export const parsers = createParsers();
 
-export { isLimitedBySystem };
+export { isIsolated, isLimitedBySystem };

@@ -4,7 +4,7 @@
  * so that prices, dates and lists of numbers stay what they are.
  */
 import type { Finding } from './finding.ts';
-import { GAP } from './plain-form.ts';
+import { GAP, GLUE } from './plain-form.ts';
 
 const DIGITS_MIN = 13;
 const DIGITS_MAX = 19;
@@ -39,11 +39,11 @@ const USUAL_GROUPS_MAX = 5;
 
 const RUN = new RegExp(`\\d(?:${GAP}\\d)*`, 'g');
 const GROUP = /\d+/g;
-const LETTER = /\p{L}/u;
-/** A word, and what joins it to a number as parts of an identifier are joined: `ORD-4111…`. */
-const IDENTIFIER_BEFORE = /[\p{L}\p{N}][-_]$/u;
+const GLUED = new RegExp(`[${GLUE}]`, 'u');
+/** A word that a number goes on, or is joined to as parts of an identifier are: `ORD-4111…`. */
+const IDENTIFIER_BEFORE = new RegExp(`[${GLUE}][-_]?$`, 'u');
 /** Unless the word says what the number is. */
-const CARD_BEFORE = /(?:card|karte|carte|tarjeta|carta|cart[aã]o|kaart|pan|cc|visa|amex|master|maestro|no|nr|num(?:ber|mer)?)[-_]$/iu;
+const CARD_BEFORE = /(?:card|karte|carte|tarjeta|carta|cart[aã]o|kaart|pan|cc|visa|amex|master|maestro|no|nr|num(?:ber|mer)?)[-_]?$/iu;
 const BEFORE_MAX_CHARS = 16;
 
 interface Group {
@@ -130,13 +130,13 @@ class CardSearch {
       return before === '' || (count === 1 ? before !== '.' : before !== this.#separator(first));
     }
     const before = this.#text.slice(Math.max(0, start - BEFORE_MAX_CHARS), start);
-    if (before.endsWith('+') || LETTER.test(before.slice(-1))) return false;
+    if (before.endsWith('+')) return false;
     return !IDENTIFIER_BEFORE.test(before) || CARD_BEFORE.test(before);
   }
 
   #mayEnd(last: number, count: number): boolean {
     const { end } = this.#groups[last] as Group;
-    if (LETTER.test(this.#text.charAt(end))) return false;
+    if (GLUED.test(this.#text.charAt(end))) return false;
     const after = last < this.#groups.length - 1 ? this.#separator(last) : '';
     return after === '' || count === 1 || after !== this.#separator(last - 1);
   }

@@ -5,7 +5,7 @@
 import { placeholderOf } from './placeholder.ts';
 
 const WORD = /\S+/g;
-const MAY_BE_PERSONAL = /[\p{N}@⟦⟧]/u;
+const MAY_BE_PERSONAL = /[\p{N}@＠⟦⟧]/u;
 const HIDDEN = placeholderOf('text', undefined);
 
 /** The text with `⟦text⟧` in the place of each such word, and of several in a row. */

@@ -10,44 +10,62 @@ import { findCards } from './cards.ts';
 import type { Finding } from './finding.ts';
 import { findIbans } from './ibans.ts';
 import { findPhones, type PhonePlace } from './phone-numbers.ts';
-import { plainForm } from './plain-form.ts';
+import { BETWEEN_DIGITS, GLUE, OTHER_DIGIT, plainForm } from './plain-form.ts';
 import { RedactionWork } from './redaction-work.ts';
 
-/** Arabic-Indic, Persian and full-width digits. */
-const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/;
-/** Without an @, a ⟦, or seven digits that belong together there is nothing to find. Each step is bounded: linear. */
-const SUSPICIOUS =
-  /[@⟦\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]|\d(?:[\s()./+\-_\u0085\u00ad\u200b-\u200d\u2060\u2010-\u2015\u2212\ufe58\ufe63\uff0d]{0,7}\d){6}/;
-const DIGITS = /\d(?:[\s()./+\-_\u0085\u00ad\u200b-\u200d\u2060\u2010-\u2015\u2212\ufe58\ufe63\uff0d]{0,7}\d){6}/;
+/** Seven digits that belong together. Each step is bounded: linear. */
+const SEVEN_DIGITS = `\\d(?:[${BETWEEN_DIGITS}]{0,7}\\d){6}`;
+/** Digits of other scripts are few where they are not meant, and are looked at one and all. */
+const DIGITS = new RegExp(`${OTHER_DIGIT}|${SEVEN_DIGITS}`);
+/** Without these there is nothing to find. */
+const SUSPICIOUS = new RegExp(`[@＠⟦]|${OTHER_DIGIT}|${SEVEN_DIGITS}`);
 
 /** IBANs, cards and phone numbers. */
 const DIGIT_RULES = 3;
 const NOTHING: readonly Finding[] = Object.freeze([]);
 
+const AT = /[@＠]/g;
 /** RFC 5321: octets of what stands before the @. */
 const LOCAL_PART_MAX_CHARS = 64;
 /** Less than the standard allows: where others of its characters stand before an address, as in `to=`, they are no part of it. */
-const LOCAL_PART_CHAR = /^[\p{L}\p{M}\p{N}._%+'-]$/u;
-const LOCAL_PART_EDGE = /^[.'-]+/;
-/** Labels and dots, at least two, the last one of letters (or punycode). */
-const DOMAIN = /(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+(?:xn--[a-z0-9-]{2,59}|\p{L}{2,63})/iuy;
+const LOCAL_PART_CHAR = /^[\p{L}\p{M}\p{N}._%+'．＿＋－-]$/u;
+const LOCAL_PART_EDGE = /^[.'．-]+/;
+/** `"john doe"@`. Its quotes are the address's own. */
+const QUOTED = /"(?:[^"\\\r\n]|\\[^\r\n]){1,64}"$/;
+const QUOTES_CHARS = 2;
+/** Letters that need no blank beside an address: before western ones they are words, and no part of it. */
+const WORDS_BEFORE = new RegExp(`^[^]*[^\\P{L}${GLUE}]\\p{M}*`, 'u');
+const NOT_ASCII = /[^ -~]/;
+/** Labels and dots, at least two, the last one of letters (or punycode); western ones alone where they are enough, for words may follow at once. */
+const LABELS = (letters: string) => `(?:[${letters}\\p{N}](?:[${letters}\\p{M}\\p{N}-]{0,61}[${letters}\\p{M}\\p{N}])?[.．])+`;
+const WESTERN_TOP = '(?:[xX][nN]--[A-Za-z0-9-]{2,59}|\\p{Script=Latin}{2,63})';
+const DOMAIN = new RegExp(
+  `${LABELS('\\p{Script=Latin}')}${WESTERN_TOP}|${LABELS('\\p{L}')}(?:${WESTERN_TOP}|[^\\P{L}\\p{Script=Latin}](?:(?!\\p{Script=Latin})[\\p{L}\\p{M}]){1,62}|\\p{L}{2,63})`,
+  'uy',
+);
+
+const hasAt = (text: string) => text.includes('@') || text.includes('＠');
 
 /** What may stand before the @ that follows `before`, read from its end. */
 function localPart(before: string): string {
-  const chars = Array.from(before);
+  const quoted = before.endsWith('"') ? QUOTED.exec(before)?.[0] : undefined;
+  if (quoted !== undefined) return quoted;
+  const chars = Array.from(before.slice(-LOCAL_PART_MAX_CHARS));
   const first = chars.findLastIndex((char) => !LOCAL_PART_CHAR.test(char)) + 1;
-  return chars.slice(first).join('').replace(LOCAL_PART_EDGE, '');
+  const written = chars.slice(first).join('');
+  const address = (NOT_ASCII.test(written) && written.replace(WORDS_BEFORE, '')) || written;
+  return address.replace(LOCAL_PART_EDGE, '');
 }
 
 /** Each address is read from its @ both ways, each way bounded. */
 function findEmails(text: string): Finding[] {
   const findings: Finding[] = [];
   let from = 0;
-  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+  for (const { index: at } of text.matchAll(AT)) {
     DOMAIN.lastIndex = at + 1;
-    if (at === from || !DOMAIN.test(text)) continue;
+    if (at <= from || !DOMAIN.test(text)) continue;
     const end = DOMAIN.lastIndex;
-    const local = localPart(text.slice(Math.max(from, at - LOCAL_PART_MAX_CHARS), at));
+    const local = localPart(text.slice(Math.max(from, at - LOCAL_PART_MAX_CHARS - QUOTES_CHARS), at));
     if (local === '') continue;
     const start = at - local.length;
     findings.push({ kind: 'email', start, end, value: text.slice(start, end) });
@@ -87,8 +105,8 @@ function search(text: string, place: PhonePlace, lookalikes: boolean): Finding[]
     if (lookalikes) take(found);
     else rest = without(rest, found);
   }
-  if (rest.includes('@')) take(findEmails(rest));
-  if (OTHER_DIGITS.test(rest) || DIGITS.test(rest)) {
+  if (hasAt(rest)) take(findEmails(rest));
+  if (DIGITS.test(rest)) {
     rest = plainForm(rest);
     take(findIbans(rest));
     take(findCards(rest));
@@ -102,8 +120,7 @@ function search(text: string, place: PhonePlace, lookalikes: boolean): Finding[]
 /** How many rules are run over `text`: 0 when there is nothing to find in it. `lookalikes`: see findPersonalData. */
 export function rulesFor(text: string, lookalikes = true): number {
   if (!SUSPICIOUS.test(text)) return 0;
-  const hasDigits = OTHER_DIGITS.test(text) || DIGITS.test(text);
-  return Number(lookalikes && text.includes(PLACEHOLDER_OPENS)) + Number(text.includes('@')) + (hasDigits ? DIGIT_RULES : 0);
+  return Number(lookalikes && text.includes(PLACEHOLDER_OPENS)) + Number(hasAt(text)) + (DIGITS.test(text) ? DIGIT_RULES : 0);
 }
 
 /**

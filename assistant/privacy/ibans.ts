@@ -1,12 +1,12 @@
 /** IBANs in text (PRIVACY-2): a country, its length, and the remainder of 97 decide; how they are grouped does not. */
 import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
 import type { Finding } from './finding.ts';
-import { GAP } from './plain-form.ts';
+import { GAP, GLUE } from './plain-form.ts';
 
 /** A country, check digits and at least the shortest account's characters (Norway's eleven). */
-const IBAN = new RegExp(`(?<![\\p{L}\\p{N}])[A-Z]{2} ?\\d{2}(?:${GAP}[A-Z0-9]){11}`, 'giu');
+const IBAN = new RegExp(`(?<![${GLUE}](?<!iban))[A-Z]{2} ?\\d{2}(?:${GAP}[A-Z0-9]){11}`, 'giu');
 const IBAN_NEXT = new RegExp(`${GAP}[A-Z0-9]`, 'iy');
-const GLUED = /[\p{L}\p{N}]/u;
+const GLUED = new RegExp(`[${GLUE}]`, 'u');
 
 /** Where the `chars` letters and digits end that begin at `start`; undefined when there are fewer, or more follow at once. */
 function endOfIban(text: string, start: number, chars: number): number | undefined {

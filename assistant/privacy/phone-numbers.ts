@@ -6,6 +6,7 @@
 import parsePhoneNumber, { type CountryCode, isSupportedCountry, Metadata } from 'libphonenumber-js/max';
 import type { Finding } from './finding.ts';
 import { CONTEXT_CHARS, type Said, saidAfter, saidBy } from './phone-words.ts';
+import { GLUE } from './plain-form.ts';
 import type { RedactionWork } from './redaction-work.ts';
 
 const DIGITS_MIN = 7;
@@ -30,17 +31,24 @@ const GROUP = /[+(]{0,2}\d+/g;
 /** In a gap at most one line ends: numbers below each other are as many numbers. */
 const TWO_LINES = /\n.*\n/;
 
-const GLUED_BEFORE = /[\p{L}\p{N}@$€£¥%^]$/u;
+const GLUED_BEFORE = new RegExp(`[${GLUE}\\p{Sc}@%^]$`, 'u');
+/** `TEL03-1234-5678`, as it stands between words of scripts without blanks. */
+const WORD_BEFORE = /(?:tel|fax|phone|mobile?|handy|cell|whatsapp|тел|моб|sđt)$/iu;
 /** Parts of an identifier; a fraction. */
-const WITHIN_BEFORE = /(?:[\p{L}\p{N}][-_]|(?<!\d)0[.,])$/u;
-const GLUED_AFTER = /^(?:[\p{L}\p{N}%#@=€$£¥]|[-_/.:,](?=\d)|[-_](?=\p{L}))/u;
-const CURRENCY = '[€$£¥₹₺₽%]|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|Euro|Dollar|kr|zł|Kč|Ft)(?!\\p{L})';
+const WITHIN_BEFORE = new RegExp(`(?:[${GLUE}][-_]|(?<!\\d)0[.,])$`, 'u');
+/** A short ending behind a dash is a word's: `06 30 123 4567-es`. */
+const GLUED_AFTER = new RegExp(
+  `^(?:[${GLUE}\\p{Sc}%#@=]|[-_/.:](?=\\d)|,(?=\\d{1,3}(?!\\d))|(?!-\\p{Ll}{1,4}(?![${GLUE}_-]))[-_](?=[${GLUE}]))`,
+  'u',
+);
+const CURRENCY =
+  '[\\p{Sc}%円元圓块塊원万萬만]|(?:บาท|ກີບ|ကျပ်|רש״ח|ש"ח|руб|грн|лв|EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|HUF|Euro|Dollar|kr|zł|Kč|Ft)(?!\\p{Script=Latin})';
 const PRICE_AFTER = new RegExp(`^ ?(?:${CURRENCY})`, 'iu');
 
 const DATE = /(?<![\d]|\d[-./])(?:(?:19|20)\d{2}([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2(?:(?:19|20)\d{2}|\d{2}))(?![-./]?\d)/g;
 /** Decimals, versions, addresses of machines, spans of years and of hours. */
 const OTHER_NUMBER =
-  /^(?:(?:0|[1-9]\d*)\.\d+|0(?:\.\d+)+|\d{1,3}(?:\.\d{1,3}){3}|(?:19|20)\d{2}[-/](?:19|20)\d{2}|\d{1,2}\.\d{2} ?- ?\d{1,2}\.\d{2})$/;
+  /^(?:(?:0|[1-9]\d*)\.\d+|0(?:\.\d+)+|\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2})?|(?:19|20)\d{2}[-/](?:19|20)\d{2}|\d{1,2}\.\d{2} ?- ?\d{1,2}\.\d{2})$/;
 /** `5 - 10 - 15`: a list, or spans. */
 const LIST = / - .* - /;
 /** `12 345 678`: numbers that are dialled do not begin with one or two digits and go on in threes. */
@@ -49,7 +57,7 @@ const THOUSANDS = /^\d{1,2}(?:[. ]\d{3})+$/;
 /** Area code and number as North America writes them, whoever writes: with brackets, hyphens or dots. */
 const NORTH_AMERICAN = /^(?:1[-. ])?(?:\([2-9]\d{2}\)[ -]?|[2-9]\d{2}[-.])\d{3}[-. ]\d{4}$/;
 /** A trunk zero, and groups or none, as most other countries write: `0176 1234 5678`, `06 12 34 56 78`, `030 901820`, `0612345678`. */
-const TRUNK = /^0[1-9]\d{0,13}(?:[ ._/-]{1,4}\d{1,8}){0,6}$/;
+const TRUNK = /^0[1-9]\d{0,13}(?:[ ._/-]{1,4}\d{1,9}){0,6}$/;
 const BRACKETS = /[()]/g;
 const TRUNK_DIGITS_MIN = 9;
 const TRUNK_DIGITS_MAX = 15;
@@ -70,12 +78,19 @@ function mayBeNational(digits: number, country: CountryCode): boolean {
   return known.some((length) => digits >= length && digits <= length + TRUNK_PREFIX_MAX_DIGITS);
 }
 
+const digitsOf = (text: string) => text.replace(/\D/g, '');
+
+/** A bracket that opens before a number and closes after it is none of it. */
+function unbracketed(written: string): string {
+  return written.startsWith('(') && written.split('(').length > written.split(')').length ? written.slice(1) : written;
+}
+
 function isTrunk(written: string): boolean {
   const plain = written.replace(BRACKETS, ' ').trim();
   if (!TRUNK.test(plain)) return false;
   // Behind a whole number another zero begins the next one.
   const next = plain.lastIndexOf(' 0');
-  return next < 0 || plain.slice(0, next).replace(/\D/g, '').length < TRUNK_DIGITS_MIN;
+  return next < 0 || digitsOf(plain.slice(0, next)).length < TRUNK_DIGITS_MIN;
 }
 
 /** Whether the text ends within the path of a web address. */
@@ -145,16 +160,18 @@ class PhoneSearch {
   /** Whether what stands before makes the digits a part of something else. */
   #isGlued(start: number): boolean {
     const before = this.#text.slice(Math.max(0, start - GLUED_CHARS), start);
-    if (GLUED_BEFORE.test(before)) return true;
+    if (GLUED_BEFORE.test(before)) return !WORD_BEFORE.test(before);
     return (WITHIN_BEFORE.test(before) || isPath(before)) && this.#saidBefore(start) !== 'phone';
   }
 
-  #isPhone(start: number, written: string): boolean {
-    const after = this.#text.slice(start + written.length, start + written.length + CONTEXT_CHARS);
+  #isPhone(start: number, bracketed: string): boolean {
+    const end = start + bracketed.length;
+    const after = this.#text.slice(end, end + CONTEXT_CHARS);
+    const written = unbracketed(bracketed);
     if (GLUED_AFTER.test(after) || PRICE_AFTER.test(after) || OTHER_NUMBER.test(written)) return false;
     const says = this.#saidBefore(start);
     if (says === 'price') return false;
-    const digits = written.replace(/\D/g, '');
+    const digits = digitsOf(written);
     if (/^\(?\+/.test(written)) return this.#isInternational(written, digits);
     if (says === 'id') return false;
     if (says === 'phone' && digits.length <= TRUNK_DIGITS_MAX) return true;
@@ -193,8 +210,10 @@ class PhoneSearch {
       if (!number.isValid()) return false;
       if (digits !== number.nationalNumber || written.startsWith('(')) return true;
       // Where a trunk digit belongs before it, a number without one is another number.
-      const isWhole = number.formatNational().replace(/\D/g, '') === digits;
-      return isWhole && (written !== digits || digits.length >= BARE_DIGITS_MIN);
+      if (digitsOf(number.formatNational()) === digits) return written !== digits || digits.length >= BARE_DIGITS_MIN;
+      // In some countries (India, Russia) people leave it out.
+      const untrunked = number.format('NATIONAL', { nationalPrefix: false });
+      return written === untrunked || (digitsOf(untrunked) === digits && number.getType() === 'MOBILE');
     });
   }
 
@@ -218,7 +237,7 @@ function groupsOf(text: string): Group[][] {
     for (const match of run[0].matchAll(GROUP)) {
       const [written] = match;
       const start = run.index + match.index;
-      const group = { start, end: start + written.length, digits: written.replace(/\D/g, '').length };
+      const group = { start, end: start + written.length, digits: digitsOf(written).length };
       const part = parts.at(-1);
       const gap = text.slice(part?.at(-1)?.end ?? start, start);
       if (part !== undefined && gap.length <= GAP_MAX_CHARS && !TWO_LINES.test(gap)) part.push(group);
@@ -228,10 +247,9 @@ function groupsOf(text: string): Group[][] {
   });
 }
 
-/** The finding; a bracket that opens before it and closes after it is none of it. */
 function findingOf(text: string, from: number, end: number): Finding {
-  const start = text.charAt(from) === '(' && !text.slice(from, end).includes(')') ? from + 1 : from;
-  return { kind: 'phone', start, end, value: text.slice(start, end) };
+  const value = unbracketed(text.slice(from, end));
+  return { kind: 'phone', start: end - value.length, end, value };
 }
 
 /** Phone numbers: international ones, national ones of `regions`, and what can hardly be anything else; see findPersonalData. */

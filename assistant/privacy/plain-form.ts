@@ -1,18 +1,44 @@
 /**
- * A text with one way of writing what numbers are made of: western digits, one kind of space, of dash and of line break. Each character
- * stays one character at its place, so that what is found here is found there.
+ * A text with one way of writing what numbers are made of: western digits and letters of one width, one kind of space, of dash and of line
+ * break. Each character stays one character at its place, so that what is found here is found there. And where words end beside a number.
  */
 
-const OTHER =
-  /[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]|\r\n|[\t\v\f\u00ad\u200b-\u200d\u2060\ufeff]|(?! )\p{Zs}|[\r\u0085\u2028\u2029]|[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/gu;
-const DIGIT = /[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/;
+/** The zeros of all digits that a text is likely to be written in; nine more follow each. */
+const ZEROS = '٠۰߀०০੦૦୦௦౦೦൦෦๐໐༠၀႐០᠐᥆᧐᪀᪐᭐᮰᱀᱐꘠꣐꤀꧐꧰꩐꯰０';
+const RANGES = Array.from(ZEROS, (zero) => `${zero}-${String.fromCharCode(zero.charCodeAt(0) + 9)}`).join('');
+/** A digit but the western ones. Where they are far, in Latin and in Han, a look at three ranges is enough. */
+export const OTHER_DIGIT = `[\\u0660-\\u1c59\\ua620-\\uabf9\\uff10-\\uff19](?<=[${RANGES}])`;
+const digitOf = new Map(
+  Array.from(ZEROS).flatMap((zero) =>
+    Array.from({ length: 10 }, (_, value) => [String.fromCharCode(zero.charCodeAt(0) + value), String(value)]),
+  ),
+);
+
+/** Invisible, or without ink: tabs, soft hyphens, marks of direction. */
+const BLANK = '\\t\\v\\f\\u00ad\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060\\u2066-\\u2069\\ufeff';
+const DASHES = '\\u2010-\\u2015\\u2212\\u2500\\ufe58\\ufe63';
+/** Written between digits for want of a dash: prolonged sound marks, middle dots, and a letter of Hangul. */
+const LIKE_DASHES = 'ーｰ・･ㅡ';
+/** Full-width signs, digits and letters, but the comma, which separates numbers. */
+const FULL_WIDTH = '\\uff01-\\uff0b\\uff0d-\\uff5e';
+const FULL_WIDTH_OFFSET = 0xfe_e0;
+
+/** What may stand between two digits of one number, however it is written; within a class of an expression. */
+export const BETWEEN_DIGITS = `\\s()./+\\-_\\u0085${BLANK}${DASHES}${LIKE_DASHES}\\uff08\\uff09\\uff0b\\uff0d-\\uff0f\\uff3f`;
+
+const OTHER = new RegExp(
+  `[${FULL_WIDTH}]|${OTHER_DIGIT}|\\r\\n|[${BLANK}]|(?! )\\p{Zs}|[\\r\\u0085\\u2028\\u2029]|[${DASHES}]|[${LIKE_DASHES}](?<=[\\d${RANGES}].)(?=[\\d${RANGES}])`,
+  'gu',
+);
 const BREAK = /[\r\u0085\u2028\u2029]/;
-const DASH = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/;
+const DASH = new RegExp(`[${DASHES}${LIKE_DASHES}]`);
 
 function plain(written: string): string {
   if (written === '\r\n') return ' \n';
-  // The zeros are U+0660, U+06F0 and U+FF10: the low four bits are the digit.
-  if (DIGIT.test(written)) return String(written.charCodeAt(0) & 0xf);
+  const digit = digitOf.get(written);
+  if (digit !== undefined) return digit;
+  const code = written.charCodeAt(0);
+  if (code > 0xff_00 && code < 0xff_5f) return String.fromCharCode(code - FULL_WIDTH_OFFSET);
   if (BREAK.test(written)) return '\n';
   return DASH.test(written) ? '-' : ' ';
 }
@@ -24,3 +50,9 @@ export function plainForm(text: string): string {
 
 /** What may stand between two characters of one number, in plain form (PRIVACY-2). Bounded: a search stays linear. */
 export const GAP = ' {0,3}[-._/\\n]? {0,3}';
+
+/**
+ * Letters and digits that make a number beside them a part of a longer one; within a class of an expression. Only alphabets that identifiers are
+ * written in: other scripts have no blank beside a number, or put prefixes and particles next to it.
+ */
+export const GLUE = '\\p{Script=Latin}\\p{Script=Cyrillic}\\p{Script=Greek}\\p{N}';

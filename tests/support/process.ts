@@ -23,3 +23,9 @@ export async function readMetrics(baseUrl: string): Promise<ReadonlyMap<string, 
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]));
 }
+
+/** The process that others were put around, one in the other; itself when it has no child. */
+export function innermost(pid: number | undefined): number {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+  return child ? innermost(Number(child)) : Number(pid);
+}

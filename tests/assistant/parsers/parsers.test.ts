@@ -1,14 +1,22 @@
 /** Strangers' documents must not stop the service: what a parser process may use, and what becomes of a document that wants more. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { extractDocument } from '../../../assistant/knowledge/extraction.ts';
 import type { LinkMediaType } from '../../../assistant/knowledge/fetch-link.ts';
 import { launchOf } from '../../../assistant/parsers/launch.ts';
 import { ParserProcess } from '../../../assistant/parsers/parser-process.ts';
-import { createParsers, isLimitedBySystem, ParsersBusy } from '../../../assistant/parsers/parsers.ts';
+import { createParsers, isIsolated, isLimitedBySystem, ParsersBusy } from '../../../assistant/parsers/parsers.ts';
 import { eventually } from '../../support/eventually.ts';
+import { innermost } from '../../support/process.ts';
+import { startService } from '../../support/service.ts';
+import { temporaryDir } from '../../support/temporary-dir.ts';
 import { htmlBomb, jsonBomb, PDF_BOMBS, PDF_LOOPS } from './bombs.ts';
 
 const MB = 1024 * 1024;
@@ -89,23 +97,58 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a parser process', { skip: process.platfor
   } as const;
 
   test('has limits of the system’s, no environment, and no descriptor but its channel', async (t) => {
-    const parser = new ParserProcess(launchOf(LIMITS, WATCH_MB));
+    const launch = launchOf(LIMITS, WATCH_MB);
+    const parser = new ParserProcess(launch);
     t.after(() => parser.end());
     assert.deepEqual(await parser.parse(document), { kind: 'text', document: { title: '', text: 'Hi.' } });
-    const at = (file: string) => readFileSync(`/proc/${parser.pid}/${file}`, 'utf8');
+    const pid = innermost(parser.pid);
+    const at = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8');
     assert.equal(at('environ'), '');
     if (isLimitedBySystem) {
-      assert.match(at('limits'), new RegExp(`^Max data size +${LIMITS.dataMaxMb * MB} +${LIMITS.dataMaxMb * MB} `, 'm'));
+      const data = launch.args.find((arg) => arg.startsWith('--data='))?.slice(7);
+      assert.ok(Number(data) >= LIMITS.dataMaxMb * MB && Number(data) <= 2 ** 30);
+      assert.match(at('limits'), new RegExp(`^Max data size +${data} +${data} `, 'm'));
       assert.match(at('limits'), new RegExp(`^Max cpu time +${LIMITS.cpuMaxS} +${LIMITS.cpuMaxS + 1} `, 'm'));
       assert.match(at('limits'), /^Max core file size +0 +0 /m);
       assert.match(at('limits'), /^Max file size +0 +0 /m);
     }
-    const opened = readdirSync(`/proc/${parser.pid}/fd`).map((fd) => [fd, readlinkSync(`/proc/${parser.pid}/fd/${fd}`)] as const);
-    const own = /^anon_inode:|^pipe:|^\/dev\/null$/;
+    const opened = readdirSync(`/proc/${pid}/fd`).map((fd) => [fd, readlinkSync(`/proc/${pid}/fd/${fd}`)] as const);
+    // Node keeps one descriptor back: of its root, which is mounted at /proc, where there are no devices.
+    const own = /^anon_inode:|^pipe:|^\/dev\/null$|^\/proc$/;
     assert.deepEqual(
       opened.filter(([, leadsTo]) => !own.test(leadsTo)).map(([fd, leadsTo]) => [fd, leadsTo.replace(/\d+/, '…')]),
       [['3', 'socket:[…]']],
     );
+  });
+
+  test('KNOWLEDGE-18: that was taken over reaches no port, no socket, no process and no file of the host', {
+    skip: !isIsolated() && 'no namespaces here',
+  }, async (t) => {
+    const path = join(temporaryDir(t), 'socket');
+    const servers = [createServer().listen(0, '127.0.0.1'), createServer().listen(path), createServer().listen('\0of-a-test')];
+    await Promise.all(servers.map((server) => once(server, 'listening')));
+    t.after(() => servers.map((server) => server.close()));
+    const { port } = (servers[0] as Server).address() as AddressInfo;
+    // As native code would: without Node's permissions.
+    const attack = `const net = require('node:net'), fs = require('node:fs'), tried = {};
+      const reach = (name, where) => new Promise((done) => net.connect(where).on('connect', () => done(tried[name] = 'reached')).on('error', ({ code }) => done(tried[name] = code)));
+      const attempt = (name, act) => { try { tried[name] = act(); } catch ({ code }) { tried[name] = code; } };
+      attempt('kill', () => process.kill(${process.pid}, 0)); attempt('shell', () => process.kill(1, 'SIGKILL') && process.ppid);
+      attempt('root', () => fs.readdirSync('/proc/1/root')); attempt('passwd', () => fs.readFileSync('/etc/passwd'));
+      attempt('write', () => fs.mkdirSync('/new')); attempt('proc', () => fs.readdirSync('/proc').filter((name) => name > '0' && name < ':').length);
+      Promise.all([reach('tcp', { port: ${port}, host: '127.0.0.1' }), reach('unix', ${JSON.stringify(path)}), reach('abstract', '\\0of-a-test')])
+        .then(() => new net.Socket({ fd: 3 }).end(JSON.stringify(tried)));`;
+    const { command, args } = launchOf(LIMITS, WATCH_MB);
+    const own = args.slice(
+      0,
+      args.findIndex((arg) => arg.includes('-permission') || arg === '--permission'),
+    );
+    const child = spawn(command, [...own, '-e', attack], { env: {}, stdio: ['ignore', 'ignore', 'inherit', 'pipe'], cwd: '/' });
+    const said = await text(child.stdio[3] as Readable);
+    assert.deepEqual(JSON.parse(said), {
+      ...{ kill: 'ESRCH', shell: 1, root: 'EACCES', passwd: 'ENOENT', write: 'EROFS', proc: 2 },
+      ...{ tcp: 'ENETUNREACH', unix: 'ENOENT', abstract: 'ECONNREFUSED' },
+    });
   });
 
   test('that is killed in between is replaced, and its document is none the wiser', async () => {
@@ -161,4 +204,14 @@ test('KNOWLEDGE-17: Documents beyond those that may wait are refused, and nobody
   gaveUp.abort(new Error('over'));
   assert.equal(String(await other), 'Error: over');
   void kept;
+});
+
+test('KNOWLEDGE-18: where the system refuses namespaces the log says so, and /readyz to operators', async (t) => {
+  const folder = temporaryDir(t);
+  writeFileSync(join(folder, 'unshare'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const service = await startService(t, { env: { PATH: `${folder}:${process.env.PATH}`, DEMO: 'off' } });
+  assert.match(service.output().stderr, /"level":"warn".*the system allows no namespaces: /);
+  const ready = async (headers: Record<string, string>) => (await fetch(`${service.baseUrl}/readyz`, { headers })).json();
+  assert.deepEqual(await ready({}), { status: 'ready' });
+  assert.deepEqual(await ready({ Authorization: `Bearer ${service.operatorToken}` }), { status: 'ready', parsers_isolated: false });
 });

@@ -43,6 +43,10 @@ const PIECES = [
   '0 ',
   '٠',
   '⟦email_1⟧',
+  '注文0ー1です',
+  '"a\\"@',
+  '๐คือ',
+  'あ＠ａ．あ',
 ];
 
 describe('PRIVACY-6: hostile requests', () => {

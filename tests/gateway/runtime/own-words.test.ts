@@ -51,6 +51,19 @@ test('PRIVACY-5: words and components are kept in placeholder form; the owner se
   assert.ok(it.lastRequest().messages.some(({ role, content }) => role === 'assistant' && content.startsWith(KEPT)));
 });
 
+test('PRIVACY-5, PRIVACY-20: between letters without blanks as well, in what the person and in what the model writes', async () => {
+  const asked = 'カード番号は4111 1111 1111 1111です、我的手机号是13800138000。';
+  const said = '090ー1234ー5678までお電話、またはanna＠example．comへ。';
+  it.script([{ text: said.slice(0, 9) }, { text: said.slice(9) }, { call: 'key_points', args: { points: [{ text: said }] } }]);
+  const answer = await it.say(asked);
+  assert.ok(it.lastRequest().messages.some(({ content }) => content.includes('カード番号は⟦card_1⟧です、我的手机号是⟦phone_1⟧。')));
+  assert.equal(spoken(answer.events), said);
+  assert.deepEqual(readies(answer.events)[1]?.body.points, [{ text: said }]);
+  const kept = await transcript(thread(answer));
+  assert.ok(kept.includes('⟦phone_2⟧までお電話、または⟦email_1⟧へ。'));
+  assert.doesNotMatch(kept, /4111|13800138000|5678|example．com/);
+});
+
 test('PRIVACY-5: a link that the model wrote with a number in it is the owner’s as it was', async () => {
   const md = 'See [the page](https://shop.example/?tel=+493090182044) now.';
   it.script([{ text: md }]);
