@@ -13,7 +13,19 @@ const may = (text: string, address: string, hosts: readonly string[] = []) => fe
 
 const A = 'https://a.example/p(1).png?x=1&y=%20~b';
 
-for (const text of [A, `{"url":"${A}"}`, `![x](${A})`, `<${A}>`, `see ${A}.`, `**${A}**,`, `写真：${A}をご覧`, `'${A}';`, `[${A}]`, `x\n${A}\n`, `url:\t${A}\\n`]) {
+for (const text of [
+  A,
+  `{"url":"${A}"}`,
+  `![x](${A})`,
+  `<${A}>`,
+  `see ${A}.`,
+  `**${A}**,`,
+  `写真：${A}をご覧`,
+  `'${A}';`,
+  `[${A}]`,
+  `x\n${A}\n`,
+  `url:\t${A}\\n`,
+]) {
   test(`BLOCK-24: the address stands in ${text}`, () => assert.equal(may(text, A), true));
 }
 

@@ -1,4 +1,5 @@
 /** `item_list`: things found, as a list, a grid or in a row that is moved sideways. */
+import { unsaidHost } from '../../../protocol/catalog/text-checks.ts';
 import type { BlockProps, BlockSurroundings, BodyOf } from './block-view.ts';
 import { ActionButton } from './parts/action-button.tsx';
 import { money, number } from './parts/formats.ts';
@@ -9,13 +10,15 @@ import { filled } from './words.ts';
 
 type Item = BodyOf<'item_list'>['items'][number];
 
-function ItemWords({
-  item: { title, subtitle, image, price, badge },
-  around,
-}: {
+interface ItemWordsProps {
   readonly item: Item;
   readonly around: BlockSurroundings;
-}) {
+  /** Where a press leads. */
+  readonly href?: string;
+}
+
+function ItemWords({ item: { title, subtitle, image, price, badge }, around, href = '' }: ItemWordsProps) {
+  const host = unsaidHost(href, title);
   return (
     <>
       <span class="frame">
@@ -26,6 +29,7 @@ function ItemWords({
       <span class="grow">
         <b>{title}</b>
         {subtitle ? <small>{subtitle}</small> : null}
+        {host && <small>({host})</small>}
       </span>
       {price === undefined ? null : <span class="price">{money(price, around.locale)}</span>}
     </>
@@ -48,8 +52,8 @@ function ItemView({ item, around }: { readonly item: Item; readonly around: Bloc
   const href = tap.kind === 'open_url' ? hrefOf('url', tap.target) : undefined;
   if (href !== undefined) {
     return (
-      <Link class="row" href={href} around={around}>
-        {words}
+      <Link class="row" href={href} around={around} words={null}>
+        <ItemWords item={item} href={href} around={around} />
       </Link>
     );
   }
