@@ -96,7 +96,7 @@ test('the widget on a page with the strictest policy', async (t) => {
     });
   }
 
-  await t.test('WIDGET-7: Markdown stays text: nothing runs, nothing loads, and links lead to https, mailto and tel alone', async () => {
+  await t.test('WIDGET-7, BLOCK-25, BLOCKVIEW-14: Markdown stays text: nothing runs, nothing loads, and links lead to https, mailto and tel alone', async () => {
     const { context, page } = await world.open();
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(request.url()));
@@ -112,11 +112,15 @@ test('the widget on a page with the strictest policy', async (t) => {
     it.script([{ text: hostile }]);
     await say(page, 'Show me');
     await answered(page, 1);
-    const links = await page.locator('assistant-widget .prose a').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
-    assert.ok(
-      links.every((href) => href === null || /^(?:https:\/\/shop\.example\/|mailto:|tel:)/.test(href)),
-      String(links),
-    );
+    const links = await page
+      .locator('assistant-widget .prose a[href]')
+      .evaluateAll((all) => all.map((link) => [link.getAttribute('href'), link.textContent]));
+    assert.deepEqual(links, [
+      ['https://elsewhere.example/pixel.png', 'pixel (elsewhere.example)'],
+      ['https://shop.example/', 'good (shop.example)'],
+      ['mailto:a@shop.example', 'mail'],
+      ['tel:+4930123', 'call'],
+    ]);
     assert.equal(await page.evaluate('window.ran'), undefined);
     assert.equal(await page.locator('assistant-widget .prose :is(img, script, iframe)').count(), 0);
     assert.deepEqual(
