@@ -13,20 +13,6 @@ function isUrl(value: string, schemes: RegExp): boolean {
 
 export const isWebUrl = (value: string) => isUrl(value, /^https?:\/\//i);
 export const isHttpsUrl = (value: string) => isUrl(value, /^https:\/\//i);
-/**
- * The host that a web address leads to, where `words`, which a person presses, are not the address or its host themselves: it is to be shown
- * with them (BLOCKVIEW-14). As a browser spells it, in ASCII, so that no letter of another script passes for it.
- */
-export function unsaidHost(address: string, words: string): string | undefined {
-  if (!isWebUrl(address)) return undefined;
-  const { host } = new URL(address);
-  const [said] = words
-    .trim()
-    .toLowerCase()
-    .replace(/^https?:\/\//, '')
-    .split(/[/?#]/);
-  return said === host ? undefined : host;
-}
 /** True of a mail address, or of a text that holds a placeholder for one. */
 export const isEmail = (value: string) => PLACEHOLDER.test(value) || /^[^\s@<>]+@[^\s@<>]+$/.test(value);
 /** True of what a telephone can dial, or of a text that holds a placeholder for it. */

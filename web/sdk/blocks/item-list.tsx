@@ -1,11 +1,11 @@
 /** `item_list`: things found, as a list, a grid or in a row that is moved sideways. */
-import { unsaidHost } from '../../../protocol/catalog/text-checks.ts';
 import type { BlockProps, BlockSurroundings, BodyOf } from './block-view.ts';
 import { ActionButton } from './parts/action-button.tsx';
 import { money, number } from './parts/formats.ts';
 import { Icon } from './parts/icon.tsx';
 import { hrefOf, Link } from './parts/link.tsx';
 import { Picture } from './parts/picture.tsx';
+import { unsaidHost } from './parts/unsaid-host.ts';
 import { filled } from './words.ts';
 
 type Item = BodyOf<'item_list'>['items'][number];

@@ -3,7 +3,8 @@
  * text nodes alone; nothing is loaded; a link leads to https, mailto or tel, and any other stays as its words.
  */
 import * as smd from 'streaming-markdown';
-import { isHttpsUrl, unsaidHost } from '../../../protocol/catalog/text-checks.ts';
+import { isHttpsUrl } from '../../../protocol/catalog/text-checks.ts';
+import { unsaidHost } from '../blocks/parts/unsaid-host.ts';
 
 /** What a link may lead to beside pages. */
 const FOLLOWED = /^(?:mailto:\S|tel:[+\d])/i;

@@ -1,7 +1,8 @@
 /** When a link has to say where it leads. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isHttpsUrl, unsaidHost } from '../../../../protocol/catalog/text-checks.ts';
+import { isHttpsUrl } from '../../../../protocol/catalog/text-checks.ts';
+import { unsaidHost } from '../../../../web/sdk/blocks/parts/unsaid-host.ts';
 
 for (const [address, words, host] of [
   ['https://evil.example/x', 'your bank', 'evil.example'],

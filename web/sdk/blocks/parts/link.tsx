@@ -1,7 +1,8 @@
 /** Addresses that a person may follow, and how (BLOCKVIEW-4): https, mailto and tel; whatever else a block names stays text. */
 import type { ComponentChildren } from 'preact';
-import { isEmail, isHttpsUrl, isPhone, unsaidHost } from '../../../../protocol/catalog/text-checks.ts';
+import { isEmail, isHttpsUrl, isPhone } from '../../../../protocol/catalog/text-checks.ts';
 import type { BlockSurroundings } from '../block-view.ts';
+import { unsaidHost } from './unsaid-host.ts';
 
 export type AddressKind = 'url' | 'phone' | 'email';
 
