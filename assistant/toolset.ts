@@ -1,6 +1,6 @@
 /** What the model may use on a turn: the catalog's components that the client draws, the app's actions, and knowledge. */
 import { LRUCache } from 'lru-cache';
-import { CATALOG, parseHandshakeEntry } from '../protocol/catalog/catalog.ts';
+import { CATALOG, OWN_TOOLS, parseHandshakeEntry, SEARCH_KNOWLEDGE } from '../protocol/catalog/catalog.ts';
 import type { Component } from '../protocol/catalog/component.ts';
 import { shownSchema } from '../protocol/catalog/shown-schema.ts';
 import { CATALOG_VERSION } from '../protocol/limits.ts';
@@ -10,8 +10,6 @@ import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
 import { actionTools } from './action-tools.ts';
 import type { ToolDefinition } from './models/model.ts';
 import { reachOf, withinReach } from './screen-tools.ts';
-
-export const SEARCH_KNOWLEDGE = 'search_knowledge';
 
 export interface Toolset {
   readonly definitions: readonly ToolDefinition[];
@@ -71,14 +69,12 @@ function build(input: ToolsetInput): Toolset {
   // What a build registered comes last and wins: it is what the app's own code answers to.
   const http = new Map((input.http?.actions ?? []).map((definition) => [definition.name, definition]));
   for (const { name } of input.manifest?.document.actions ?? []) http.delete(name);
-  const actions = new Map([
-    ...Array.from(http.values(), (definition): [string, ManifestAction] => [definition.name, asAction(definition)]),
-    ...(input.manifest?.document.actions ?? []).map((action): [string, ManifestAction] => [action.name, action]),
-  ]);
+  const declaredActions = [...Array.from(http.values(), asAction), ...(input.manifest?.document.actions ?? [])];
+  // Rows of earlier releases may have actions of such names.
+  const actions = new Map(declaredActions.filter(({ name }) => !OWN_TOOLS.has(name)).map((action) => [action.name, action]));
   const declared = input.manifest?.document.routes ?? [];
   const drawn = drawnComponents(input.components);
-  // An action keeps its name: the app chose it, and the model must not meet two tools of one name.
-  const offered = [...drawn.values()].filter((component) => component.offered && !actions.has(component.name));
+  const offered = [...drawn.values()].filter((component) => component.offered);
   const reach = reachOf(
     declared,
     input.actionKinds,
@@ -91,7 +87,7 @@ function build(input: ToolsetInput): Toolset {
     definitions.push({ kind: 'component', name: component.name, description: component.description, parameters: shownSchema(parameters) });
   }
   definitions.push(...actionTools(actions.values()));
-  if (input.hasKnowledge && !actions.has(SEARCH_KNOWLEDGE)) definitions.push(knowledgeTool());
+  if (input.hasKnowledge) definitions.push(knowledgeTool());
   const routes = new Map(declared.map((route) => [route.name, route]));
   return { definitions, components: new Set(drawn.keys()), actions, httpActions: http, routes };
 }

@@ -68,7 +68,8 @@ export interface RoundCost {
 
 export type ChatTurnEvent =
   | { readonly type: 'turn.open'; readonly serverCalls: number; readonly waiting: Waiting }
-  | { readonly type: 'block.completed'; readonly blockId: string }
+  /** `leftOut`: how many pictures of the block a client would have fetched from where it must not (BLOCK-24). */
+  | { readonly type: 'block.completed'; readonly blockId: string; readonly leftOut?: number }
   | { readonly type: 'round.finished'; readonly serverCalls: number; readonly waiting: Waiting; readonly cost?: RoundCost }
   | { readonly type: 'round.failed'; readonly failure: TurnFailure; readonly cost?: RoundCost }
   | { readonly type: 'calls.settled' }

@@ -5,6 +5,7 @@
  * personal data is said in two pieces. Does not own: when a commit is made, and what is done beside speaking.
  */
 import { BlockAssembler, type Repair } from '../../assistant/block-assembler.ts';
+import { fetchable, type Told } from '../../assistant/fetched-addresses.ts';
 import type { ToolCall } from '../../assistant/models/model.ts';
 import { NoAnswerFilter } from '../../assistant/no-answer-mark.ts';
 import { withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
@@ -13,6 +14,7 @@ import { rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
 import { safeBlock } from '../../assistant/privacy/safe-block.ts';
 import type { ChatTurnEffect } from '../../machines/chat-turn.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
+import type { AppSettings } from '../../protocol/console/app-settings.ts';
 import { ANSWER_BLOCKS_MAX, ANSWER_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { TurnLog } from './log.ts';
@@ -27,7 +29,7 @@ function asSaid(block: Block): Block {
 }
 
 /** What of the answer waits for a commit: a block that is whole, or what was said of a later one. */
-export type Outgoing = { readonly block: Block } | { readonly event: StreamEvent; readonly speak: () => void };
+export type Outgoing = { readonly block: Block; readonly leftOut?: number } | { readonly event: StreamEvent; readonly speak: () => void };
 
 export function blocksOf(items: readonly Outgoing[]): Block[] {
   return items.flatMap((item) => ('block' in item ? [item.block] : []));
@@ -53,8 +55,12 @@ export function charsOf(blocks: readonly Block[]): number {
   return blocks.reduce((sum, { body }) => sum + (typeof body.md === 'string' ? body.md.length : 0), 0);
 }
 
+const nothing = () => false;
+
 export class TurnAnswer {
   readonly #log: TurnLog;
+  readonly #requests: { told(): Told };
+  readonly #settings: AppSettings;
   readonly #assembler: BlockAssembler;
   readonly #mark: NoAnswerFilter;
   readonly #gate = new PlaceholderGate();
@@ -63,8 +69,14 @@ export class TurnAnswer {
   /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
   #outbox: Outgoing[] = [];
 
-  constructor({ command, services, toolset }: Pick<TurnScope, 'command' | 'services' | 'toolset'>, log: TurnLog) {
+  /** Whether a client may fetch an address of this round's blocks by itself; between rounds it may none. */
+  #mayFetch: (address: string) => boolean = nothing;
+
+  constructor(scope: Pick<TurnScope, 'command' | 'services' | 'toolset'>, log: TurnLog, requests: { told(): Told }) {
+    const { command, services, toolset } = scope;
     this.#log = log;
+    this.#requests = requests;
+    this.#settings = command.app.settings;
     this.#mark = new NoAnswerFilter((isNoAnswer) => command.onNoAnswer?.(isNoAnswer));
     this.#assembler = new BlockAssembler(
       {
@@ -76,9 +88,19 @@ export class TurnAnswer {
       {
         started: (index, id, blockType) => this.#say({ type: 'block.start', index, id, block_type: blockType }),
         delta: (index, id, text) => this.#sayText(index, id, text),
-        completed: (block) => void this.#outbox.push({ block: safeBlock(asSaid(block)) }),
+        completed: (block) => this.#complete(block),
       },
     );
+  }
+
+  #complete(block: Block): void {
+    let leftOut = 0;
+    const safe = safeBlock(asSaid(block), (address) => {
+      const may = this.#mayFetch(address);
+      if (!may) leftOut += 1;
+      return may;
+    });
+    this.#outbox.push(leftOut === 0 ? { block: safe } : { block: safe, leftOut });
   }
 
   #say(event: StreamEvent): void {
@@ -135,7 +157,11 @@ export class TurnAnswer {
   /** Ends a round; answers the calls of components that the model has to make again. */
   finishRound(calls: readonly ToolCall[]): Repair[] {
     this.#letGo();
-    return this.#assembler.finishRound(calls);
+    const { allowedDomains, mediaHosts } = this.#settings;
+    this.#mayFetch = fetchable(mediaHosts ?? allowedDomains, () => this.#requests.told());
+    const repairs = this.#assembler.finishRound(calls);
+    this.#mayFetch = nothing;
+    return repairs;
   }
 
   /** A block of the service's own; answers its id. */

@@ -2,6 +2,7 @@
  * What the model is asked, round after round of one turn. Owns the words of the turn that are not rows yet: what the model said in
  * earlier rounds, and what its calls were answered.
  */
+import type { Told } from '../../assistant/fetched-addresses.ts';
 import { appended } from '../../assistant/growing-text.ts';
 import type { ChatMessage, ModelRequest, Passage, ToolCall } from '../../assistant/models/model.ts';
 import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
@@ -10,7 +11,7 @@ import { readPersona } from '../../storage/apps/drafts.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
 import type { TurnScope } from './scope.ts';
 import type { TurnSpending } from './spending.ts';
-import { readTranscript, readWritten } from './transcript.ts';
+import { readTranscript, readWritten, type Transcript } from './transcript.ts';
 import { attachedMessage } from './words.ts';
 
 /** Text of a round up to this length is kept in memory; longer text is read from rows. Rounds that call something rarely say as much. */
@@ -24,7 +25,7 @@ export class TurnRequests {
   /** Earlier rounds of this turn, behind the transcript. */
   readonly #said: ChatMessage[] = [];
   /** Read for the first round: writes that a person confirmed come before it. */
-  #transcript: readonly ChatMessage[] | null = null;
+  #transcript: Transcript | null = null;
   /** Looked up once, for the message that the turn answers. */
   #passages: readonly Passage[] | null = null;
   /** What the model said for the person in this round; null once it is too much to hold. */
@@ -59,16 +60,16 @@ export class TurnRequests {
 
   #question(): string | undefined {
     this.#transcript ??= this.#readTranscript();
-    return this.#transcript.findLast((message) => message.role === 'user')?.content;
+    return this.#transcript.messages.findLast((message) => message.role === 'user')?.content;
   }
 
   /** The conversation so far, ending with what is to be answered. */
-  #readTranscript(): ChatMessage[] {
+  #readTranscript(): Transcript {
     const { conversationId, db, isNew, services, unstored, words, work } = this.#scope;
     const attached = attachedMessage(words.attachments);
     const { message } = words.body;
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
-    if (isNew && message !== undefined) return attached.concat({ role: 'user', content: message.text });
+    if (isNew && message !== undefined) return { messages: attached.concat({ role: 'user', content: message.text }), fromQuestion: 0 };
     return readTranscript(db, conversationId, services.nowMs(), { attached, question: work.question, unstored });
   }
 
@@ -85,7 +86,7 @@ export class TurnRequests {
     const request = modelRequest({
       // Written for each round: for as long as the answer comes it would be 2 KB that say nothing new.
       system: systemPrompt(app.name, this.#persona, body.client.locale ?? null),
-      messages: [...(this.#transcript ?? []), ...this.#said],
+      messages: [...(this.#transcript?.messages ?? []), ...this.#said],
       passages: this.#passages,
       context: words.body.context,
       traits: words.traits,
@@ -104,5 +105,16 @@ export class TurnRequests {
     const content = this.#words ?? readWritten(this.#scope.db, this.#scope.messageId, this.#firstBlock);
     this.#said.push({ role: 'assistant', content, toolCalls: calls });
     for (const call of calls) this.#said.push({ role: 'tool', toolCallId: call.id, name: call.name, content: answerOf(call) });
+  }
+
+  /** What the round that is under way was told, of this turn: what an answer shows that is fetched by itself has to stand in it. */
+  told(): Told {
+    const { actions, routes } = this.#scope.toolset;
+    const { messages = [], fromQuestion = 0 } = this.#transcript ?? {};
+    return {
+      messages: [...messages.slice(fromQuestion), ...this.#said],
+      passages: this.#passages ?? [],
+      configuration: JSON.stringify([this.#persona, ...actions.values(), ...routes.values()]),
+    };
   }
 }

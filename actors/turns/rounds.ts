@@ -9,7 +9,7 @@ import { section } from '../../watch/sections.ts';
 import type { TurnAnswer } from './answer.ts';
 import { failureOf, nothingSaid } from './failures.ts';
 import type { TurnMailbox } from './mailbox.ts';
-import { TurnRequests } from './requests.ts';
+import type { TurnRequests } from './requests.ts';
 import { RoundClock } from './round-clock.ts';
 import type { TurnScope } from './scope.ts';
 import type { ServerCalls } from './server-calls.ts';
@@ -21,6 +21,7 @@ export interface RoundsTurn {
   readonly scope: TurnScope;
   readonly machine: Stepper<typeof chatTurn>;
   readonly mailbox: TurnMailbox;
+  readonly requests: TurnRequests;
   readonly answer: TurnAnswer;
   readonly calls: ToolCalls;
   readonly serverCalls: ServerCalls;
@@ -33,7 +34,6 @@ export interface RoundsTurn {
 
 export class TurnRounds {
   readonly #turn: RoundsTurn;
-  readonly #requests: TurnRequests;
   readonly #clock: RoundClock;
   /** The model's answer that comes in. */
   #upstream: ModelRun | null = null;
@@ -42,7 +42,6 @@ export class TurnRounds {
 
   constructor(turn: RoundsTurn) {
     this.#turn = turn;
-    this.#requests = new TurnRequests(turn.scope, turn.spending);
     this.#clock = new RoundClock(turn.scope.services.nowMs);
   }
 
@@ -67,7 +66,7 @@ export class TurnRounds {
     const spent = round > 1 ? spending.overBudget() : null;
     this.#clock.begun(round === 1 ? scope.command.receivedAtMs : undefined);
     if (spent === null) {
-      this.#with(this.#requests.preparation(), () => this.#stream());
+      this.#with(this.#turn.requests.preparation(), () => this.#stream());
       return;
     }
     scope.log.info('the app’s model budget of the day is spent: ending the turn without another round');
@@ -77,7 +76,7 @@ export class TurnRounds {
   #stream(): void {
     const { answer, calls, mailbox, scope } = this.#turn;
     const { requestId } = scope.command;
-    const request = section('turn: the request to the model', requestId, () => this.#requests.next(answer.count));
+    const request = section('turn: the request to the model', requestId, () => this.#turn.requests.next(answer.count));
     this.#clock.asked();
     this.#upstream = scope.services.model.stream(request, {
       text: (delta) => this.#heard(delta),
@@ -98,7 +97,7 @@ export class TurnRounds {
     const { answer, mailbox } = this.#turn;
     mailbox.do(() => {
       this.#clock.heard();
-      this.#requests.heard(delta);
+      this.#turn.requests.heard(delta);
       answer.text(delta);
       this.#goOn();
     }, delta.length);
@@ -132,7 +131,7 @@ export class TurnRounds {
 
   #sort(made: readonly ToolCall[]): void {
     const { answer, calls } = this.#turn;
-    const { serverCalls, waiting } = calls.sort(made, this.#requests.tellsOnly);
+    const { serverCalls, waiting } = calls.sort(made, this.#turn.requests.tellsOnly);
     if (serverCalls === 0) answer.finish();
     const isLast = serverCalls + waiting.reads + waiting.confirmations === 0;
     this.#close(isLast, { type: 'round.finished', serverCalls, waiting, ...this.#clock.cost() });
@@ -176,7 +175,7 @@ export class TurnRounds {
     const { context } = machine.snapshot;
     this.warn();
     // None where a continuation handed confirmed writes over: they are rows, and the transcript tells of them.
-    if (calls.ofRound.length > 0) this.#requests.remember(calls.ofRound, (call) => calls.answerOf(call));
+    if (calls.ofRound.length > 0) this.#turn.requests.remember(calls.ofRound, (call) => calls.answerOf(call));
     const goesOn = asksAgain(context);
     if (!goesOn) answer.finish();
     this.#close(!goesOn && context.waiting.reads + context.waiting.confirmations === 0, { type: 'calls.settled' });

@@ -19,11 +19,15 @@ import { keptItems } from './kept-answer.ts';
 import type { TurnLog } from './log.ts';
 import { TurnMailbox } from './mailbox.ts';
 import type { FirstStep } from './opening.ts';
+import { TurnRequests } from './requests.ts';
 import { TurnRounds } from './rounds.ts';
 import type { TurnScope } from './scope.ts';
 import { ServerCalls } from './server-calls.ts';
 import { TurnSpending } from './spending.ts';
 import { ToolCalls } from './tool-calls.ts';
+
+const LEFT_OUT =
+  'pictures were left out of an answer: their addresses stood in no result, knowledge or configuration of the turn, and media_hosts lists none of their hosts';
 
 export class RunningTurn {
   readonly #scope: TurnScope;
@@ -54,12 +58,13 @@ export class RunningTurn {
     const mailbox = new TurnMailbox({ upstream: () => this.#rounds.upstream, failed, share: scope.share });
     log.onLag = (isLagging) => mailbox.readersLag(isLagging);
     log.share = scope.share;
-    const answer = new TurnAnswer(scope, log);
+    const spending = new TurnSpending(scope);
+    const requests = new TurnRequests(scope, spending);
+    const answer = new TurnAnswer(scope, log, requests);
     const serverCalls = new ServerCalls(scope);
     const calls = new ToolCalls(scope, answer, serverCalls);
-    const spending = new TurnSpending(scope);
     const advance = (event?: ChatTurnEvent) => this.#advance(event);
-    this.#rounds = new TurnRounds({ scope, machine, mailbox, answer, calls, serverCalls, spending, advance, failed });
+    this.#rounds = new TurnRounds({ scope, machine, mailbox, requests, answer, calls, serverCalls, spending, advance, failed });
     this.#mailbox = mailbox;
     this.#answer = answer;
     this.#serverCalls = serverCalls;
@@ -125,7 +130,12 @@ export class RunningTurn {
     const blocks = blocksOf(outbox);
     const effects: ChatTurnEffect[] = [];
     const send = (next: ChatTurnEvent) => effects.push(...this.#machine.send(next).effects);
-    for (const block of blocks) send({ type: 'block.completed', blockId: block.id });
+    for (const item of outbox) {
+      if (!('block' in item)) continue;
+      const { block, leftOut } = item;
+      send({ type: 'block.completed', blockId: block.id, ...(leftOut === undefined ? {} : { leftOut }) });
+      if (leftOut !== undefined) this.#scope.log.info({ component: block.block_type, left_out: leftOut }, LEFT_OUT);
+    }
     if (event !== undefined) send(event);
     const ends = effects.some((effect) => effect.type === 'endTurn');
     // What follows the last whole block belongs to one that goes on: it is said after the commit, as any text is.

@@ -6,8 +6,8 @@ import { checkParams } from '../../assistant/action-params.ts';
 import type { Passage, ToolCall } from '../../assistant/models/model.ts';
 import { passageWords } from '../../assistant/passage-words.ts';
 import { numberStandIn } from '../../assistant/privacy/number-placeholder.ts';
-import { SEARCH_KNOWLEDGE } from '../../assistant/toolset.ts';
 import type { Waiting } from '../../machines/chat-turn.ts';
+import { SEARCH_KNOWLEDGE } from '../../protocol/catalog/catalog.ts';
 import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
 import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import { type Detail, summarise } from '../../protocol/schema/issues.ts';
@@ -69,7 +69,7 @@ export class ToolCalls {
   }
 
   drawsComponent(name: string): boolean {
-    return this.#scope.toolset.components.has(name) && !this.#scope.toolset.actions.has(name);
+    return this.#scope.toolset.components.has(name);
   }
 
   /** The calls in placeholder form: at once, or once new values are stored. */

@@ -106,6 +106,12 @@ export interface Asked {
   readonly unstored?: StoredMessage | null;
 }
 
+/** `fromQuestion`: where in `messages` the message begins that is answered. */
+export interface Transcript {
+  readonly messages: readonly ChatMessage[];
+  readonly fromQuestion: number;
+}
+
 /**
  * The newest part of a conversation, oldest first, at most CHARS_REMEMBERED characters (the newest message whatever
  * its length). `nowMs` decides which calls have run out of time. Calls stay with the message that made them, so that no result
@@ -116,7 +122,7 @@ export function readTranscript(
   conversationId: string,
   nowMs: number,
   { attached = [], question = null, unstored = null }: Asked = {},
-): ChatMessage[] {
+): Transcript {
   const calls = new Map<string, InvocationRow[]>();
   for (const row of readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED)) {
     const state = expireChange(row, nowMs)?.to ?? row.state;
@@ -130,14 +136,17 @@ export function readTranscript(
   const withWords = attachedWords(db, messages);
   const groups: ChatMessage[][] = [];
   let chars = 0;
+  let sinceQuestion = 0;
   for (const message of messages) {
     const shown = message.id === asked && attached.length > 0 ? attached : (withWords.get(message.id) ?? []);
     const group = message.role === 'user' ? userMessages(message, shown) : assistantMessages(message, calls.get(message.id) ?? []);
     chars += sizeOf(group);
     if (chars > CHARS_REMEMBERED && groups.length > 0) break;
     groups.unshift(group);
+    if (message.id === asked) sinceQuestion = groups.length;
   }
-  return groups.flat();
+  const earlier = groups.length - sinceQuestion;
+  return { messages: groups.flat(), fromQuestion: groups.slice(0, earlier).flat().length };
 }
 
 /** The text of a message that is being written, from this block on; only its beginning when it is longer than a transcript may be. */

@@ -1,10 +1,11 @@
 /**
- * Blocks with no placeholder left inside an address (PRIVACY-11): wherever values come back in place of placeholders later, in the
- * stream, in a replay or in the history, none of them gets into what a client fetches or opens.
+ * Blocks as they may leave: with no placeholder left inside an address (PRIVACY-11), so that wherever values come back in place of placeholders
+ * later, in the stream, in a replay or in the history, none of them gets into what a client opens; and with nothing that a client would fetch
+ * by itself but what it may (BLOCK-24).
  */
 import type { Block } from '../../protocol/catalog/block.ts';
 import { CATALOG, fallbackText } from '../../protocol/catalog/catalog.ts';
-import { type RewriteUsed, rewriteTexts } from '../../protocol/catalog/text-uses.ts';
+import { rewriteTexts, type TextUse } from '../../protocol/catalog/text-uses.ts';
 import { LOOKALIKE, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { isPlaceholderKind, placeholderOf } from './placeholder.ts';
 import { hideInAddresses } from './placeholder-gate.ts';
@@ -19,9 +20,11 @@ function hideAll(text: string): string {
 const EMAIL_ALONE = /^⟦email_\d+⟧$/;
 const PHONE_ALONE = /^⟦phone_\d+⟧$/;
 
-const hide: RewriteUsed = (text, use) => {
+const hide = (text: string, use: TextUse): string | undefined => {
   if (!text.includes(PLACEHOLDER_OPENS)) return text;
   switch (use) {
+    case 'fetched':
+      return undefined;
     case 'words':
       return hideInAddresses(text);
     case 'address':
@@ -40,14 +43,16 @@ export function safeFallback(blockType: string, body: Block['body']): string {
 }
 
 /**
- * The block with every placeholder inside an address made one that is never restored; the same block when there is none. The values
- * of a confirmation card are the call's own and stay: the person must see what will be done.
+ * The block with every placeholder inside an address made one that is never restored, and without the pictures and the like whose address
+ * `mayFetch` refuses; the same block when there is nothing to do. The values of a confirmation card are the call's own and stay: the person
+ * must see what will be done.
  */
-export function safeBlock(block: Block): Block {
+export function safeBlock(block: Block, mayFetch: (address: string) => boolean): Block {
   const { block_type: type } = block;
-  const schema = CATALOG.get(type)?.body;
-  if (schema === undefined || !JSON.stringify(block.body).includes(PLACEHOLDER_OPENS)) return block;
-  const body = type === 'confirm_card' ? safeCard(block.body) : rewriteTexts(schema, block.body, hide);
+  const component = CATALOG.get(type);
+  if (component === undefined || !(component.fetches || JSON.stringify(block.body).includes(PLACEHOLDER_OPENS))) return block;
+  const safe = (text: string, use: TextUse) => (use === 'fetched' && !mayFetch(text) ? undefined : hide(text, use));
+  const body = type === 'confirm_card' ? safeCard(block.body) : rewriteTexts(component.body, block.body, safe);
   return { ...block, body, ...(block.fallback_text === undefined ? {} : { fallback_text: safeFallback(type, body) }) };
 }
 

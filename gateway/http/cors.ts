@@ -1,5 +1,5 @@
 /** Which browsers may call an app (HTTP-22, HTTP-23): allowed domains, and localhost for test keys. */
-import { domainToASCII } from 'node:url';
+import { coversHost } from '../../protocol/console/app-settings.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { CORS_EXPOSED_HEADERS, CORS_REQUEST_HEADERS } from '../../protocol/headers.ts';
 import type { Channel } from '../../storage/organisations/organisations.ts';
@@ -16,29 +16,12 @@ function parseOrigin(origin: string): URL | undefined {
   return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined;
 }
 
-/** The setting's spelling as a browser would say it: lower case, without a trailing dot, international names in ASCII. */
-function normalise(domain: string): string {
-  const lower = domain.trim().toLowerCase();
-  const at = lower.lastIndexOf(':');
-  // `domainToASCII` knows no ports, and leaves an IPv6 literal as it is.
-  if (lower.startsWith('[')) return lower;
-  const port = at < 0 ? '' : lower.slice(at);
-  return domainToASCII(at < 0 ? lower : lower.slice(0, at)) + port;
-}
-
-/** Whether `domain` (`shop.example`, `shop.example:8443` or `*.shop.example`) covers this origin. `*.host` does not cover host itself. */
-function covers(domain: string, origin: URL): boolean {
-  if (domain.startsWith('*.')) return origin.hostname.endsWith(`.${normalise(domain.slice(2))}`);
-  const wanted = normalise(domain);
-  return wanted !== '' && (wanted === origin.hostname || wanted === origin.host);
-}
-
 /** Whether a page of this origin may call the app on this channel. */
 export function isOriginAllowed(origin: string, allowedDomains: readonly string[], channel: Channel): boolean {
   const url = parseOrigin(origin);
   if (url === undefined) return false;
   if (channel === 'sandbox' && LOCAL_HOSTS.has(url.hostname)) return true;
-  return allowedDomains.some((domain) => covers(domain, url));
+  return allowedDomains.some((domain) => coversHost(domain, url));
 }
 
 /** Whether a page of this origin was served by this service: its host is the one that was asked, or the one of `publicUrl` behind a proxy. */

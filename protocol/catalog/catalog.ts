@@ -3,8 +3,11 @@
  * Adding a component is a definition in its family and one line here.
  */
 
-import { CATALOG_VERSION } from '../limits.ts';
+import * as v from 'valibot';
+import { ACTION_NAME_MAX_CHARS, CATALOG_VERSION } from '../limits.ts';
 import type { Detail } from '../schema/issues.ts';
+import { stated } from '../schema/stated.ts';
+import { snakeCase } from '../schema/text.ts';
 import { choice, quickReplies, rating } from './choices.ts';
 import { orderTracker, pass, variantPicker } from './commerce.ts';
 import { type Body, type Component, type JsonSchema, type ModelContext, validate } from './component.ts';
@@ -48,6 +51,23 @@ const COMPONENTS: readonly Component[] = [
 ];
 
 export const CATALOG: ReadonlyMap<string, Component> = new Map(COMPONENTS.map((component) => [component.name, component]));
+
+export const SEARCH_KNOWLEDGE = 'search_knowledge';
+
+/** What the model calls that is the service's own: an action of such a name would stand in its place. */
+export const OWN_TOOLS: ReadonlySet<string> = new Set([SEARCH_KNOWLEDGE, 'open_screen', ...CATALOG.keys()]);
+
+/** The name of an app's action (MODEL-30). */
+export const actionName = v.pipe(
+  snakeCase(ACTION_NAME_MAX_CHARS),
+  stated(
+    v.check(
+      (name: string) => !OWN_TOOLS.has(name),
+      ({ input }: v.CheckIssue<string>) => `must not be ${input}: the service has a tool of that name`,
+    ),
+    { not: { enum: [...OWN_TOOLS] } },
+  ),
+);
 
 export type Validated = { ok: true; body: Body } | { ok: false; details: Detail[] };
 

@@ -9,6 +9,7 @@ import { ERROR_DETAILS_MAX, ID_MAX_CHARS, SELECTION_IDS_MAX } from '../limits.ts
 import { clipWhole } from '../placeholder.ts';
 import { type Detail, explain, renderPath } from '../schema/issues.ts';
 import { text } from '../schema/text.ts';
+import { fetches } from './text-uses.ts';
 
 /** docs/catalog.md: `fallback_text? ≤600`. */
 export const FALLBACK_TEXT_MAX_CHARS = 600;
@@ -70,6 +71,8 @@ export interface Component {
   complete(args: Body, context: ModelContext): { ok: true; body: Body } | { ok: false; details: Detail[] };
   /** A true sentence for a client that cannot draw the block, at most 600 characters. `body` must be valid. */
   fallback(body: Body): string;
+  /** A client fetches something of the body by itself (BLOCK-24). */
+  readonly fetches: boolean;
   /** Only on components answered by choosing ids. */
   readonly pick?: PickRules<Body>;
 }
@@ -155,6 +158,7 @@ export function defineComponent<E extends v.ObjectEntries>(spec: ComponentSpec<E
     name: spec.name,
     version: 1,
     description: spec.description,
+    fetches: fetches(modelArgs),
     offered: spec.offered ?? true,
     modelArgs,
     body: withRules(spec, kept),

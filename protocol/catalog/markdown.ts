@@ -1,11 +1,13 @@
 /**
- * Markdown from the model, made harmless: CommonMark without HTML, and only http(s) links (BLOCK-12).
+ * Markdown from the model, made harmless: CommonMark without HTML, only http(s) links (BLOCK-12), and no images (BLOCK-25).
  * It repairs and never refuses, because an answer that was already streamed cannot be asked for again.
  * Code keeps every character only where every reading of CommonMark takes it for code (`markdown-fences.ts`, and code spans within one
  * line). Whatever is in doubt is defused: a bracket too many that is replaced in odd code does no harm.
  */
 import { fencedCode } from './markdown-fences.ts';
 
+/** What makes an image of a link: a client would fetch it by itself. */
+const IMAGE = /(?<!!)!+\[/g;
 /** `](destination "title")`, the destination with or without angle brackets; bounded, so that reading stays linear. */
 const LINK = /\]\([ \t]{0,9}(?:<([^<>\n]*)>|([^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*)*)(?=[\s<>)]))[^()]{0,300}\)/g;
 /** What still begins a link after that: in anything but http(s), with a destination or a neighbour too odd for LINK. */
@@ -37,9 +39,9 @@ function isWebLink(destination: string): boolean {
   return /^(?:https?:\/\/|<https?:\/\/[^\s<>[\]]*>)/i.test(destination);
 }
 
-/** Text outside code: other links lose their address and keep their label, tags lose their bracket. */
+/** Text outside code: images become links, other links lose their address and keep their label, tags lose their bracket. */
 function defuseProse(prose: string): string {
-  const tagless = prose.replaceAll(TAG, HARMLESS_ANGLE);
+  const tagless = prose.replaceAll(IMAGE, '[').replaceAll(TAG, HARMLESS_ANGLE);
   const linked = tagless.replaceAll(LINK, (whole: string, bracketed: string | undefined, bare: string | undefined, at: number) => {
     if (isWebLink(bracketed ?? bare ?? '')) return whole;
     // With the address gone, what follows could turn the label into another link or a definition, and a backtick less could make a
@@ -63,7 +65,7 @@ function opensCode(prose: string): boolean {
 
 /** One line: its code spans (a run of backticks up to the next run as long) stay as they are while they are certain. */
 function defuseLine(source: string, paragraph: Paragraph): string {
-  paragraph.hasLabel ||= LABEL.test(source);
+  paragraph.hasLabel ||= LABEL.test(source.replaceAll(IMAGE, '['));
   // Without its colon a definition is prose, and so are its references.
   const line = paragraph.hasLabel ? source.replaceAll(DEFINITION, ']') : source;
   let out = '';
@@ -91,7 +93,7 @@ function defuseLine(source: string, paragraph: Paragraph): string {
 }
 
 /**
- * `md` without HTML and without links that are not http(s). Idempotent, and never longer than it was. A bare carriage return, which
+ * `md` without HTML, images, and links that are not http(s). Idempotent, and never longer than it was. A bare carriage return, which
  * ends a line in CommonMark, becomes a line feed, so that all who read it see the same lines.
  */
 export function defuseMarkdown(md: string): string {

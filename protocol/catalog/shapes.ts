@@ -6,11 +6,11 @@ import { text } from '../schema/text.ts';
 import type { ModelContext, Report, Routes } from './component.ts';
 import { hasForeignScheme, isEmail, isHttpsUrl, isPhone } from './text-checks.ts';
 import { type TextUse, usedAs } from './text-uses.ts';
-import { currency, decimal, httpsUrl, id, said, words } from './values.ts';
+import { currency, decimal, fetchedUrl, id, said, words } from './values.ts';
 
 export const tone = v.picklist(['neutral', 'info', 'success', 'warning', 'danger']);
 
-export const image = v.strictObject({ url: httpsUrl, alt: text(200) });
+export const image = v.strictObject({ url: fetchedUrl, alt: text(200) });
 
 export const money = v.strictObject({ amount: decimal, currency });
 export type Money = v.InferOutput<typeof money>;

@@ -6,8 +6,9 @@ const CALENDAR_DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const PLACEHOLDER = /⟦[a-z]+_\d+⟧/;
 
 function isUrl(value: string, schemes: RegExp): boolean {
-  // The parser drops blanks and control characters silently; an address with them is not what it looks like.
-  return schemes.test(value) && !/[\s<>"\\\p{Cc}]/u.test(value) && URL.canParse(value);
+  // The parser drops blanks and control characters silently, and `https://bank.example@elsewhere.example` leads to the second one: an address
+  // with any of them is not what it looks like.
+  return schemes.test(value) && !/[\s<>"\\\p{Cc}]|^\w+:\/*[^/?#]*@/u.test(value) && URL.canParse(value);
 }
 
 export const isWebUrl = (value: string) => isUrl(value, /^https?:\/\//i);

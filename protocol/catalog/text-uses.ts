@@ -4,8 +4,11 @@
  */
 import type * as v from 'valibot';
 
-/** `address`: a web address or a screen's. `email`, `phone`: nothing but one of these, for a person to use. */
-export type TextUse = 'words' | 'address' | 'email' | 'phone';
+/**
+ * `address`: a web address or a screen's, opened when a person asks for it. `fetched`: a web address that a client fetches by itself, such as a
+ * picture's (BLOCK-24). `email`, `phone`: nothing but one of these, for a person to use.
+ */
+export type TextUse = 'words' | 'address' | 'fetched' | 'email' | 'phone';
 
 /** The object that holds a text. */
 type Siblings = Readonly<Record<string, unknown>>;
@@ -20,6 +23,7 @@ export function usedAs<const S extends v.GenericSchema>(schema: S, use: UseRule)
 
 /** The parts of a schema of valibot's that lead to what it is made of. */
 interface SchemaNode {
+  readonly type?: string;
   readonly entries?: Readonly<Record<string, SchemaNode>>;
   readonly item?: SchemaNode;
   readonly wrapped?: SchemaNode;
@@ -38,24 +42,39 @@ function unwrapped(node: SchemaNode | undefined): SchemaNode | undefined {
   return node?.options?.map(unwrapped).find((option) => option?.entries !== undefined || option?.item !== undefined) ?? node;
 }
 
-/** Rewrites a text by its use. */
-export type RewriteUsed = (text: string, use: TextUse) => string;
+/** Rewrites a text by its use. Undefined for a `fetched` one that is left out, with all of what it is a required part of. */
+export type RewriteUsed = (text: string, use: TextUse) => string | undefined;
+
+function useOf(schema: SchemaNode | undefined, siblings: Siblings): TextUse {
+  const use = schema?.[USE] ?? 'words';
+  return typeof use === 'function' ? use(siblings) : use;
+}
+
+/** Whether anything in a body of this schema is fetched by itself. */
+export function fetches(schema: v.GenericSchema): boolean {
+  const at = (node: SchemaNode | undefined): boolean => {
+    const inner = unwrapped(node);
+    if (inner === undefined) return false;
+    return inner[USE] === 'fetched' || [...Object.values(inner.entries ?? {}), inner.item, inner.value].some(at);
+  };
+  return at(schema as unknown as SchemaNode);
+}
 
 function rewriteAt(node: SchemaNode | undefined, value: unknown, siblings: Siblings, rewrite: RewriteUsed): unknown {
   const schema = unwrapped(node);
-  if (typeof value === 'string') {
-    const use = schema?.[USE] ?? 'words';
-    return rewrite(value, typeof use === 'function' ? use(siblings) : use);
-  }
+  if (typeof value === 'string') return rewrite(value, useOf(schema, siblings));
   if (Array.isArray(value)) return value.map((item: unknown) => rewriteAt(schema?.item, item, {}, rewrite));
   if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      const field = schema?.entries?.[name];
-      // A name that the schema has is the schema's own.
-      return [field === undefined ? rewrite(name, 'words') : name, rewriteAt(field ?? schema?.value, member, value, rewrite)];
-    }),
-  );
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const field = schema?.entries?.[name];
+    const rewritten = rewriteAt(field ?? schema?.value, member, value, rewrite);
+    // What may not be left out takes along what it is part of.
+    if (rewritten === undefined && field?.type !== 'optional') return undefined;
+    // A name that the schema has is the schema's own.
+    if (rewritten !== undefined) members.push([field === undefined ? (rewrite(name, 'words') ?? name) : name, rewritten]);
+  }
+  return Object.fromEntries(members);
 }
 
 /** `body`, which `schema` has let through, with every text rewritten; names that the schema leaves open are words. */

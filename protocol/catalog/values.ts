@@ -23,7 +23,7 @@ export function said<const S extends v.GenericSchema>(schema: S, description: st
   return v.pipe(schema, v.description(description));
 }
 
-/** CommonMark without HTML, 1 to `max` code points; links that are not http(s) lose their address, tags their bracket. */
+/** CommonMark without HTML, 1 to `max` code points; links that are not http(s) lose their address, tags their bracket, images become links. */
 export function markdown(max: number) {
   return v.pipe(
     v.string('must be a string'),
@@ -54,13 +54,15 @@ export function anyList<const S extends v.GenericSchema>(item: S, max: number) {
   return v.optional(list(item, 0, max), []);
 }
 
+/** A link. */
 export const webUrl = usedAs(
   v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isWebUrl, 'must be an http or https address'), v.description('http(s)')),
   'address',
 );
-export const httpsUrl = usedAs(
+/** What a client loads by itself to show it. */
+export const fetchedUrl = usedAs(
   v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isHttpsUrl, 'must be an https address'), v.description('https')),
-  'address',
+  'fetched',
 );
 
 /** RFC 3339 with offset. */

@@ -24,6 +24,8 @@ export interface AppIntake {
 export interface AppSettings {
   /** Exact hosts, or `*.host`. */
   readonly allowedDomains: readonly string[];
+  /** Hosts, as above, whose pictures answers may show whatever their address; null: `allowedDomains` (BLOCK-24). */
+  readonly mediaHosts: readonly string[] | null;
   readonly requireIdentity: boolean;
   /** Whether only confirmations that this server recorded count (CONFIRM-9). */
   readonly recordConfirmations: boolean;
@@ -48,6 +50,7 @@ export interface AppSettings {
 
 export const DEFAULT_APP_SETTINGS: AppSettings = {
   allowedDomains: [],
+  mediaHosts: null,
   requireIdentity: false,
   recordConfirmations: false,
   messagesPerMinute: MESSAGES_PER_MINUTE_DEFAULT,
@@ -65,7 +68,7 @@ export const DEFAULT_APP_SETTINGS: AppSettings = {
 };
 
 /** Domains are compared on every browser request; an app has a handful. */
-const ALLOWED_DOMAINS_MAX = 100;
+const DOMAINS_MAX = 100;
 /** Far above any real per-device rate; keeps a slip of the keyboard from switching the bucket off. */
 export const MESSAGES_PER_MINUTE_MAX = 10_000;
 export const MESSAGES_PER_DAY_MAX = 10_000_000;
@@ -88,6 +91,21 @@ const domain = v.pipe(
   ),
 );
 
+const domains = v.pipe(boundedList(domain, DOMAINS_MAX, `must list at most ${DOMAINS_MAX} domains`), distinct());
+
+/** The setting's spelling as a browser would say it: lower case, international names in ASCII, with its port if it has one; '' for none. */
+function spelt(domain: string): string {
+  const address = `https://${domain.trim()}`;
+  return URL.canParse(address) ? new URL(address).host : '';
+}
+
+/** Whether `domain` (`shop.example`, `shop.example:8443` or `*.shop.example`) covers this address. `*.host` does not cover host itself. */
+export function coversHost(domain: string, { host, hostname }: Pick<URL, 'host' | 'hostname'>): boolean {
+  if (domain.startsWith('*.')) return hostname.endsWith(`.${spelt(domain.slice(2))}`);
+  const wanted = spelt(domain);
+  return wanted !== '' && (wanted === hostname || wanted === host);
+}
+
 const link = v.pipe(
   text(ADDRESS_MAX_CHARS, 1),
   v.check((value) => /^https?:\/\//i.test(value) && URL.canParse(value), 'must be an http or https address'),
@@ -95,9 +113,8 @@ const link = v.pipe(
 
 /** A PATCH of settings, as it travels: every field optional; `min_sdk` replaces the map, `intake` merges by field. */
 export const appSettingsEntries = {
-  allowed_domains: v.optional(
-    v.pipe(boundedList(domain, ALLOWED_DOMAINS_MAX, `must list at most ${ALLOWED_DOMAINS_MAX} domains`), distinct()),
-  ),
+  allowed_domains: v.optional(domains),
+  media_hosts: v.optional(v.nullable(domains)),
   require_identity: v.optional(flag),
   record_confirmations: v.optional(flag),
   messages_per_minute: v.optional(whole(1, MESSAGES_PER_MINUTE_MAX)),
@@ -147,6 +164,7 @@ function raisedWith(perMinute: number, { messagesPerMinutePerAddress: before }: 
 export function patchSettings(before: AppSettings, patch: AppSettingsPatch): AppSettings {
   return {
     allowedDomains: patch.allowed_domains ?? before.allowedDomains,
+    mediaHosts: patch.media_hosts === undefined ? before.mediaHosts : patch.media_hosts,
     requireIdentity: patch.require_identity ?? before.requireIdentity,
     recordConfirmations: patch.record_confirmations ?? before.recordConfirmations,
     messagesPerMinute: patch.messages_per_minute ?? before.messagesPerMinute,
@@ -173,6 +191,7 @@ export function patchSettings(before: AppSettings, patch: AppSettingsPatch): App
 export function settingsToWire(settings: AppSettings): Required<AppSettingsPatch> {
   return {
     allowed_domains: [...settings.allowedDomains],
+    media_hosts: settings.mediaHosts === null ? null : [...settings.mediaHosts],
     require_identity: settings.requireIdentity,
     record_confirmations: settings.recordConfirmations,
     messages_per_minute: settings.messagesPerMinute,

@@ -14,6 +14,7 @@ import {
   valueProblem,
   valueTypeOf,
 } from '../action-params.ts';
+import { actionName } from '../catalog/catalog.ts';
 import { LOCALE_MAX_CHARS } from '../language-tag.ts';
 import {
   ACTION_DESCRIPTION_MAX_CHARS,
@@ -116,7 +117,7 @@ function strayMarker(templates: readonly string[], params: Readonly<Record<strin
 }
 
 const actionFields = keepingObject({
-  name: snakeCase(ACTION_NAME_MAX_CHARS),
+  name: actionName,
   description: text(ACTION_DESCRIPTION_MAX_CHARS, 1),
   risk: v.optional(v.picklist(RISKS)),
   params: v.optional(boundedMap(paramName, actionParam, ACTION_PARAMS_MAX, `must have at most ${ACTION_PARAMS_MAX} parameters`)),

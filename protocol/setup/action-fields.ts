@@ -1,11 +1,11 @@
 /** The fields of an HTTP action, each by itself (SERVERACTION-2); what they ask of each other is in `action-rules.ts`. */
 import * as v from 'valibot';
 import { ITEM_TYPES, PARAM_NAME, PARAM_TYPES, paramName, valueTypeOf } from '../action-params.ts';
+import { actionName } from '../catalog/catalog.ts';
 import { USER_TOKEN_HEADER } from '../headers.ts';
 import {
   ACTION_DESCRIPTION_MAX_CHARS,
   ACTION_ENUM_MAX,
-  ACTION_NAME_MAX_CHARS,
   ACTION_PARAMS_MAX,
   ADDRESS_MAX_CHARS,
   CONFIRM_TEMPLATE_MAX_CHARS,
@@ -18,7 +18,7 @@ import {
 import { RISKS } from '../runtime/stream-events.ts';
 import { flag, whole } from '../schema/scalars.ts';
 import { stated, when } from '../schema/stated.ts';
-import { filledText, snakeCase, text } from '../schema/text.ts';
+import { filledText, text } from '../schema/text.ts';
 import { distinct } from './accept.ts';
 import { anyCase, templateAddress } from './addresses.ts';
 import { externalKey, fields, listOf, reason, rule, string } from './shapes.ts';
@@ -210,7 +210,7 @@ const needsKey = v.pipe(
 export function actionEntries(local: boolean) {
   return {
     external_key: externalKey,
-    name: snakeCase(ACTION_NAME_MAX_CHARS),
+    name: actionName,
     description: v.pipe(filledText(ACTION_DESCRIPTION_MAX_CHARS), v.description('When the assistant is to call it.')),
     method: v.picklist(METHODS),
     risk: v.optional(v.picklist(RISKS), 'read'),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createToolsets, SEARCH_KNOWLEDGE, type ToolsetInput } from '../../assistant/toolset.ts';
+import { createToolsets, type ToolsetInput } from '../../assistant/toolset.ts';
+import { SEARCH_KNOWLEDGE } from '../../protocol/catalog/catalog.ts';
 import { completeManifest } from '../../protocol/runtime/manifest.ts';
 
 function manifest(hash: string, ...names: string[]) {
@@ -45,9 +46,9 @@ describe('MODEL-1: the model is offered what the client draws, what the app can 
     assert.equal(toolset.actions.get('find_order')?.risk, 'read');
   });
 
-  test('MODEL-2: an action keeps its name when a component or the knowledge tool is called the same', () => {
-    const names = offered({ components: ['tags'], manifest: manifest('h1', 'tags', SEARCH_KNOWLEDGE), hasKnowledge: true });
-    assert.deepEqual(names, ['action tags', `action ${SEARCH_KNOWLEDGE}`]);
+  test('MODEL-30: an action that rows of an earlier release name as a tool of the service takes no tool away', () => {
+    const names = offered({ components: ['tags'], manifest: manifest('h1', 'tags', SEARCH_KNOWLEDGE, 'find_order'), hasKnowledge: true });
+    assert.deepEqual(names, ['component tags', 'action find_order', `knowledge ${SEARCH_KNOWLEDGE}`]);
   });
 
   test('the same build and manifest get the same toolset, another manifest another', () => {

@@ -96,35 +96,40 @@ test('the widget on a page with the strictest policy', async (t) => {
     });
   }
 
-  await t.test('WIDGET-7: Markdown stays text: nothing runs, nothing loads, and links lead to https, mailto and tel alone', async () => {
-    const { context, page } = await world.open();
-    const loaded: string[] = [];
-    page.on('request', (request) => loaded.push(request.url()));
-    await page.goto(pages.url('/strict'));
-    await launcher(page).click();
-    const hostile = [
-      '<img src=x onerror="window.ran=1"><script>window.ran=1</script>',
-      '![pixel](https://elsewhere.example/pixel.png)',
-      '[a](javascript:window.ran=1) [b](data:text/html,x) [c](//elsewhere.example) [d](https://shop.example@elsewhere.example/)',
-      '[good](https://shop.example/) [mail](mailto:a@shop.example) [call](tel:+4930123)',
-      `\`\`\`\n<b>code</b>\n\`\`\``,
-    ].join('\n\n');
-    it.script([{ text: hostile }]);
-    await say(page, 'Show me');
-    await answered(page, 1);
-    const links = await page.locator('assistant-widget .prose a').evaluateAll((all) => all.map((link) => link.getAttribute('href')));
-    assert.ok(
-      links.every((href) => href === null || /^(?:https:\/\/shop\.example\/|mailto:|tel:)/.test(href)),
-      String(links),
-    );
-    assert.equal(await page.evaluate('window.ran'), undefined);
-    assert.equal(await page.locator('assistant-widget .prose :is(img, script, iframe)').count(), 0);
-    assert.deepEqual(
-      loaded.filter((url) => url.includes('elsewhere')),
-      [],
-    );
-    await context.close();
-  });
+  await t.test(
+    'WIDGET-7, BLOCK-25, BLOCKVIEW-14: Markdown stays text: nothing runs, nothing loads, and links lead to https, mailto and tel alone',
+    async () => {
+      const { context, page } = await world.open();
+      const loaded: string[] = [];
+      page.on('request', (request) => loaded.push(request.url()));
+      await page.goto(pages.url('/strict'));
+      await launcher(page).click();
+      const hostile = [
+        '<img src=x onerror="window.ran=1"><script>window.ran=1</script>',
+        '![pixel](https://elsewhere.example/pixel.png)',
+        '[a](javascript:window.ran=1) [b](data:text/html,x) [c](//elsewhere.example) [d](https://shop.example@elsewhere.example/)',
+        '[good](https://shop.example/) [mail](mailto:a@shop.example) [call](tel:+4930123)',
+        `\`\`\`\n<b>code</b>\n\`\`\``,
+      ].join('\n\n');
+      it.script([{ text: hostile }]);
+      await say(page, 'Show me');
+      await answered(page, 1);
+      const links = await page
+        .locator('assistant-widget .prose a[href]')
+        .evaluateAll((all) => all.map((link) => [link.getAttribute('href'), link.textContent]));
+      assert.deepEqual(links, [
+        ['https://elsewhere.example/pixel.png', 'pixel (elsewhere.example)'],
+        ['https://shop.example/', 'good (shop.example)'],
+      ]);
+      assert.equal(await page.evaluate('window.ran'), undefined);
+      assert.equal(await page.locator('assistant-widget .prose :is(img, script, iframe)').count(), 0);
+      assert.deepEqual(
+        loaded.filter((url) => url.includes('elsewhere')),
+        [],
+      );
+      await context.close();
+    },
+  );
 
   await t.test('WIDGET-9: what is typed is there after a reload, and what was said as well, once', async () => {
     const { context, page } = await world.open();

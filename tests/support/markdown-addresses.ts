@@ -39,6 +39,16 @@ export function markdownAddresses(md: string): MarkdownAddress[] {
     }
     for (const child of node.children ?? []) visit(child);
   };
-  visit(fromMarkdown(md, { extensions: [gfmAutolinkLiteral()], mdastExtensions: [gfmAutolinkLiteralFromMarkdown()] }) as Node);
+  visit(treeOf(md));
   return found;
+}
+
+function treeOf(md: string): Node {
+  return fromMarkdown(md, { extensions: [gfmAutolinkLiteral()], mdastExtensions: [gfmAutolinkLiteralFromMarkdown()] }) as Node;
+}
+
+/** Whether there is an image in it, by address or by reference. */
+export function hasImages(md: string): boolean {
+  const isImage = ({ type, children = [] }: Node): boolean => type.startsWith('image') || children.some(isImage);
+  return isImage(treeOf(md));
 }

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { TurnAnswer } from '../../../actors/turns/answer.ts';
 import { TurnLog } from '../../../actors/turns/log.ts';
 import { TurnMailbox } from '../../../actors/turns/mailbox.ts';
+import { TurnRequests } from '../../../actors/turns/requests.ts';
 import { TurnRounds } from '../../../actors/turns/rounds.ts';
 import { ServerCalls } from '../../../actors/turns/server-calls.ts';
 import { TurnSpending } from '../../../actors/turns/spending.ts';
@@ -21,7 +22,9 @@ async function ended(t: TestContext, say: (asked: number) => Saying, settings: A
   const scope = world.scope(model, 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
   const log = new TurnLog(0, null);
   const machine = turnMachine();
-  const answer = new TurnAnswer(scope, log);
+  const spending = new TurnSpending(scope);
+  const requests = new TurnRequests(scope, spending);
+  const answer = new TurnAnswer(scope, log, requests);
   const serverCalls = new ServerCalls(scope);
   const calls = new ToolCalls(scope, answer, serverCalls);
   const { status } = await new Promise<{ readonly status: string }>((resolve, failed) => {
@@ -35,8 +38,7 @@ async function ended(t: TestContext, say: (asked: number) => Saying, settings: A
       }
     };
     const mailbox = new TurnMailbox({ upstream: () => rounds.upstream, failed, share: scope.share });
-    const spending = new TurnSpending(scope);
-    const rounds = new TurnRounds({ scope, machine, mailbox, answer, calls, serverCalls, spending, advance, failed });
+    const rounds = new TurnRounds({ scope, machine, mailbox, requests, answer, calls, serverCalls, spending, advance, failed });
     advance({ type: 'turn.open', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
   });
   const deltas = readOn(log, 0, Number.MAX_SAFE_INTEGER).frames.map(({ data }) => data.text_delta ?? '');

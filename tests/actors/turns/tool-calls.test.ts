@@ -12,9 +12,10 @@ import { ScriptedModel, turnsWorld } from './world.ts';
 async function roundsOf(t: Parameters<typeof turnsWorld>[0]) {
   const world = await turnsWorld(t);
   const scope = world.scope(new ScriptedModel(() => ({})), 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
-  const answer = new TurnAnswer(scope, new TurnLog(0, null));
   const spending = new TurnSpending(scope);
-  return { requests: new TurnRequests(scope, spending), calls: new ToolCalls(scope, answer, new ServerCalls(scope)), spending };
+  const requests = new TurnRequests(scope, spending);
+  const answer = new TurnAnswer(scope, new TurnLog(0, null), requests);
+  return { requests, calls: new ToolCalls(scope, answer, new ServerCalls(scope)), spending };
 }
 
 const call = (name: string, args = '{}') => ({ id: `call_${name}`, name, arguments: args });

@@ -62,7 +62,7 @@ function conversation(t: TestContext) {
   }
 
   const text = (role: 'user' | 'assistant', md: string) => say(role, [{ type: 'text', body: { md } }]);
-  return { say, text, call, read: () => readTranscript(db, CONVERSATION, NOW_MS) };
+  return { say, text, call, read: () => readTranscript(db, CONVERSATION, NOW_MS).messages };
 }
 
 describe('the model reads a conversation as it was stored', () => {

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RESTORABLE } from '../../../assistant/privacy/placeholder.ts';
 import { safeBlock, safeFallback } from '../../../assistant/privacy/safe-block.ts';
-import { CATALOG } from '../../../protocol/catalog/catalog.ts';
+import { CATALOG, modelBody, validateBody } from '../../../protocol/catalog/catalog.ts';
 import type { Body } from '../../../protocol/catalog/component.ts';
+import { rewriteTexts } from '../../../protocol/catalog/text-uses.ts';
+import { fullExample, MODEL_EXAMPLES } from '../../protocol/catalog/examples.ts';
 
 interface Schema {
   readonly type?: string;
@@ -45,7 +47,10 @@ function bodies(leaf: Leaf): { name: string; body: Body }[] {
 }
 
 const blockOf = ({ name, body }: { name: string; body: Body }, fallback?: string) =>
-  safeBlock({ index: 0, id: 'blk_1', block_type: name, revision: 1, body, ...(fallback === undefined ? {} : { fallback_text: fallback }) });
+  safeBlock(
+    { index: 0, id: 'blk_1', block_type: name, revision: 1, body, ...(fallback === undefined ? {} : { fallback_text: fallback }) },
+    () => true,
+  );
 
 /** What each text of the catalog is to a client, as the published schema says it; words where it says nothing. */
 const USES: Readonly<Record<string, string>> = {
@@ -58,6 +63,7 @@ const USES: Readonly<Record<string, string>> = {
 };
 
 function useOf({ description = '' }: Schema, path: string, kind: string | undefined): string {
+  if (/\.image\.\w+$/.test(path)) return 'fetched';
   if (/^(?:https|http\(s\))$/.test(description) || path.endsWith('.route')) return 'address';
   if (path.endsWith('place_card.phone')) return 'phone';
   return /\.(?:target|channels\.value)$/.test(path) ? (USES[kind ?? ''] ?? 'words') : 'words';
@@ -65,20 +71,21 @@ function useOf({ description = '' }: Schema, path: string, kind: string | undefi
 
 describe('PRIVACY-11: component bodies', () => {
   test('a placeholder alone stays where a person reads it or uses it as it is, and in no field that holds an address', () => {
-    const seen = { address: 0, phone: 0, email: 0, words: 0 };
+    const seen = { address: 0, fetched: 0, phone: 0, email: 0, words: 0 };
     for (const kind of ['email', 'phone', 'iban']) {
       const expected: string[] = [];
       const found = bodies((schema, path, siblingKind) => {
         const use = useOf(schema, path, siblingKind) as keyof typeof seen;
         seen[use]++;
         const isKept = use === 'words' || use === kind;
-        expected.push(isKept ? `⟦${kind}_1⟧` : `⟦${kind}⟧`);
+        // Left out as a whole.
+        if (use !== 'fetched') expected.push(isKept ? `⟦${kind}_1⟧` : `⟦${kind}⟧`);
         return `⟦${kind}_1⟧`;
       }).map((each) => blockOf(each));
       const said = found.flatMap(({ body }) => JSON.stringify(body).match(/⟦\w+⟧/g) ?? []);
       assert.deepEqual(said, expected);
     }
-    assert.ok(seen.address >= 30 && seen.phone >= 15 && seen.email >= 12 && seen.words > 200, JSON.stringify(seen));
+    assert.ok(seen.address >= 25 && seen.fetched >= 12 && seen.phone >= 15 && seen.email >= 12 && seen.words > 200, JSON.stringify(seen));
   });
 
   const attacks = [
@@ -127,6 +134,56 @@ describe('PRIVACY-11: component bodies', () => {
 
   test('a block without placeholders is the same block', () => {
     const block = { index: 0, id: 'b', block_type: 'text', revision: 1, body: { md: 'Hello' } };
-    assert.equal(safeBlock(block), block);
+    assert.equal(
+      safeBlock(block, () => true),
+      block,
+    );
+  });
+});
+
+describe('BLOCK-24: what a client fetches by itself', () => {
+  test('is marked as such in the catalog, and links as links: a new component cannot forget', () => {
+    const unmarked: string[] = [];
+    for (const { name, parameters, modelArgs } of CATALOG.values()) {
+      const paths = new Map<string, string>();
+      let leaves = 0;
+      const body = sample(parameters as Schema, name, ({ description = '' }, path) => {
+        const leaf = `leaf ${leaves++}`;
+        if (/https?/.test(description) || /url|uri|href|src|image|logo|avatar|photo|picture|poster|video|audio|media/i.test(path)) {
+          // Words for who does not see it.
+          if (!path.endsWith('.alt')) paths.set(leaf, path);
+        }
+        return leaf;
+      });
+      rewriteTexts(modelArgs, body as Body, (text, use) => {
+        const path = paths.get(text);
+        const wanted = path?.includes('.image.') ? 'fetched' : 'address';
+        if (path !== undefined && !path.endsWith('.target') && use !== wanted) unmarked.push(`${path}: ${use}`);
+        return text;
+      });
+    }
+    assert.deepEqual(unmarked, []);
+  });
+
+  test('can be left out of every component: what is left fits its schema', () => {
+    let pictures = 0;
+    for (const [name, examples] of Object.entries(MODEL_EXAMPLES)) {
+      for (const example of [...examples, fullExample(name)]) {
+        const made = name === 'confirm_card' || name === 'text' ? undefined : modelBody(name, example, { blockId: 'blk_1' });
+        if (made === undefined || !made.ok) continue;
+        const block = { index: 0, id: 'blk_1', block_type: name, revision: 1, body: made.body };
+        const asked: string[] = [];
+        const bare = safeBlock(block, (address) => asked.push(address) < 0);
+        pictures += asked.length;
+        for (const address of asked) assert.ok(!JSON.stringify(bare.body).includes(address), `${name}: ${address}`);
+        const fits = validateBody(name, bare.body);
+        assert.ok(fits.ok, `${name}: ${JSON.stringify(fits)}`);
+        assert.deepEqual(
+          safeBlock(block, () => true),
+          block,
+        );
+      }
+    }
+    assert.ok(pictures >= 6, String(pictures));
   });
 });

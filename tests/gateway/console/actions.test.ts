@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { CATALOG } from '../../../protocol/catalog/catalog.ts';
 import { sendJson, startBackend } from '../../support/backend.ts';
 import { type ConsoleApp, startConsoleApp } from './console-app.ts';
 
@@ -66,6 +67,18 @@ async function shop(t: TestContext, env: Readonly<Record<string, string>> = {}) 
 function outcome({ results }: Report): unknown[] {
   return results.map(({ external_key, ok, op, name, needs_key }) => [external_key, ok, op, name, needs_key]);
 }
+
+test('MODEL-30: an action of the name of one of the service’s own tools is refused alone, and the clash is named', async (t) => {
+  const { post, list } = await shop(t);
+  const own = ['search_knowledge', 'open_screen', ...CATALOG.keys()];
+  const named = (name: string) => ({ ...READ, external_key: name, name });
+  const alone = await post(...own.map(named));
+  assert.deepEqual([alone.status, alone.report.failed], [422, own.length], alone.text);
+  for (const { error, name } of alone.report.results) assert.equal(error, `name must not be ${name}: the service has a tool of that name`);
+  const beside = await post(named('search_knowledge'), READ, named('search_knowledge_base'));
+  assert.deepEqual([beside.status, beside.report.results.map(({ ok }) => ok)], [200, [false, true, true]], beside.text);
+  assert.deepEqual((await list()).actions.map(({ name }) => name).toSorted(), ['find_order', 'search_knowledge_base']);
+});
 
 async function enterKey({ console }: Pick<ConsoleApp, 'console'>, name: string, value: string) {
   return console('PUT', `/actions/${name}/key`, { value });

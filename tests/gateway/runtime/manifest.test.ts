@@ -40,6 +40,28 @@ test('MANIFEST-5: idempotent, one row, and the first is the app’s handshake', 
   assert.equal(readManifest(db, appId, 'f'.repeat(64)), undefined);
 });
 
+test('MODEL-30: 400 names the action that is called as a tool of the service’s own', async (t) => {
+  const { base, test: key } = await serveApp(t, [manifestRoute]);
+  const actions = ['find_order', 'search_knowledge', 'open_screen', 'item_list'].map((name) => ({ name, description: 'Does it.' }));
+  const response = await fetch(`${base}/v1/apps/manifest`, {
+    method: 'POST',
+    headers: { 'X-Service-Key': key, 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      manifest: { version: '1', actions, routes: [{ name: 'search_knowledge', title: 'Search' }] },
+      sdk: 'web/0.27.0',
+    }),
+  });
+  const { error } = (await response.json()) as { error: { code: string; details: { path: string; message: string }[] } };
+  assert.deepEqual([response.status, error.code], [400, 'invalid_request']);
+  assert.deepEqual(
+    error.details,
+    actions.slice(1).map(({ name }, at) => ({
+      path: `manifest.actions[${at + 1}].name`,
+      message: `must not be ${name}: the service has a tool of that name`,
+    })),
+  );
+});
+
 test('MANIFEST-1: 400 names the action and the field inside the posted document', async (t) => {
   const { base, test: key } = await serveApp(t, [manifestRoute]);
   const actions = [...manifest('1').actions, { name: 'b', description: 'B', params: { x: { type: 'date' } } }];

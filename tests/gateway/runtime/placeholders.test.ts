@@ -84,8 +84,8 @@ test('PRIVACY-11: a value is not put into a web address that the model writes, h
   const words = `![a](https://elsewhere.example/?q=⟦email⟧) but (${EMAIL}) and mailto:⟦email⟧`;
   assert.equal(spoken(answer.events), words);
   const [text, shown] = readies(answer.events);
-  assert.equal(text?.body.md, words);
-  assert.deepEqual(shown?.body.image, { url: 'https://elsewhere.example/⟦email⟧.png', alt: `For ${EMAIL}` }, answer.text);
+  assert.equal(text?.body.md, words.slice('!'.length));
+  assert.deepEqual([shown?.block_type, shown?.body.image], ['info_card', undefined], answer.text);
 });
 
 test('PRIVACY-11: however Markdown spells an address, no reader of the turn gets a value in one: stream, replay and history', async () => {

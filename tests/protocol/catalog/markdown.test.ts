@@ -4,12 +4,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { validateBody } from '../../../protocol/catalog/catalog.ts';
 import { defuseMarkdown } from '../../../protocol/catalog/markdown.ts';
-import { markdownAddresses } from '../../support/markdown-addresses.ts';
+import { hasImages, markdownAddresses } from '../../support/markdown-addresses.ts';
 
 const KEPT = [
   'Plain, with 1 < 2 and a <3.',
   '[shop](https://example.com/a_(b)?q=1 "Shop") and <https://example.com>',
-  '![shoe](https://example.com/shoe.png)',
+  'Write `vec![1]` and ``![a](https://b)``, and mind the [shop](https://example.com)!',
+  '```rust\nvec![1][0]\n```',
   '[docs][1]\n\n[1]: https://example.com/docs',
   'Write `<b>` or ``[x](javascript:1)`` in code.',
   '```html\n<script>alert(1)</script>\n[x](javascript:1)\n```\ndone',
@@ -36,7 +37,12 @@ const DEFUSED: readonly (readonly [string, string])[] = [
   ['[a](x)(javascript:1)', '[a]❨x)(javascript:1)'],
   ['[go](http&#58;//x)', '[go]'],
   ['[go](javascript:a((1)))', '[go]❨javascript:a((1)))'],
-  ['[![i](https://a.example/i.png)](javascript:1)', '[![i](https://a.example/i.png)]'],
+  ['[![i](https://a.example/i.png)](javascript:1)', '[[i](https://a.example/i.png)]'],
+  ['![shoe](https://example.com/shoe.png)', '[shoe](https://example.com/shoe.png)'],
+  ['!![a][r] ![r] \\![a](https://b)\n\n[r]: https://c', '[a][r] [r] \\[a](https://b)\n\n[r]: https://c'],
+  ['![a\nb]: javascript:1', '[a\nb] javascript:1'],
+  ['<![CDATA[x]]>', '<[CDATA[x]]>'],
+  ['`![a](https://b)\n\n', '`[a](https://b)\n\n'],
   ['> [a]: javascript:1', '> [a] javascript:1'],
   ['[a]:: javascript:1', '[a] javascript:1'],
   ['`unclosed <b>', '`unclosed ‹b>'],
@@ -70,7 +76,7 @@ test('BLOCK-12: md: harmless Markdown and all code stay as they are', () => {
   for (const md of KEPT) assert.equal(defuseMarkdown(md), md);
 });
 
-test('BLOCK-12: md: HTML loses its bracket, links that are not http(s) their address', () => {
+test('BLOCK-12, BLOCK-25: md: HTML loses its bracket, images become links, links that are not http(s) their address', () => {
   for (const [md, expected] of DEFUSED) assert.equal(defuseMarkdown(md), expected);
 });
 
@@ -99,6 +105,8 @@ test('BLOCK-12: defuseMarkdown is idempotent and never makes a text longer', () 
     '<b>',
     '<',
     '[a]',
+    '!',
+    '![',
     ']',
     '](',
     '(',
@@ -127,11 +135,14 @@ function remains(md: string): string[] {
   return found.filter(({ part, text }) => part === 'html' || !/^https?:\/\//i.test(text)).map(({ text }) => text);
 }
 
-test('BLOCK-12: md: CommonMark finds no HTML and no link but http(s) in hostile Markdown, and a second pass finds no more to do', () => {
+test('BLOCK-12, BLOCK-25: md: CommonMark finds no HTML, no image and no link but http(s) in hostile Markdown, and a second pass finds no more to do', () => {
   const inline = fc.constantFrom(
     ...['<img src=x onerror=alert(1)>', '<b>', '</b>', '<!--', '-->', '<', '>', '<https://a.b/', '<1', '@b.c>', 'www.a.b/', 'https://a.b'],
     ...[
       '[a](javascript:x)',
+      '![a](https://a.b)',
+      '![a]',
+      '!',
       '[a](',
       '[a',
       '[',
@@ -200,6 +211,7 @@ test('BLOCK-12: md: CommonMark finds no HTML and no link but http(s) in hostile 
     fc.property(texts, (md) => {
       const once = defuseMarkdown(md);
       assert.deepEqual(remains(once), [], JSON.stringify(once));
+      assert.ok(!hasImages(once), JSON.stringify(once));
       assert.equal(defuseMarkdown(once), once);
       assert.ok(once.length <= md.length);
     }),
@@ -226,6 +238,8 @@ test('BLOCK-12, SAFE-1: defuseMarkdown reads long hostile text once', () => {
     '~~~\n~~~~\n',
     '\r',
     '@`',
+    '!',
+    '![',
   ]) {
     const started = process.cpuUsage();
     defuseMarkdown(piece.repeat(Math.ceil(400_000 / piece.length)));

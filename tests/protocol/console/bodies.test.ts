@@ -29,6 +29,8 @@ test('CONSOLE-6: values out of bounds are refused by name', () => {
     [{ allowed_domains: ['a.example', 'a.example:8080'] }, 'allowed_domains[1]'],
     [{ allowed_domains: ['a.*.example'] }, 'allowed_domains[0]'],
     [{ allowed_domains: ['*'] }, 'allowed_domains[0]'],
+    [{ media_hosts: ['https://cdn.example'] }, 'media_hosts[0]'],
+    [{ media_hosts: ['*'] }, 'media_hosts[0]'],
     [{ min_sdk: { web: 'latest' } }, 'min_sdk.web'],
     [{ slug: 'Not A Slug' }, 'slug'],
     [{ intake: { links: ['javascript:alert(1)'] } }, 'intake.links[0]'],
@@ -41,6 +43,7 @@ test('CONSOLE-6: values out of bounds are refused by name', () => {
 test('CONSOLE-9: what travels comes back the same, and a patch changes what it names only', () => {
   const patch = fc.record(
     {
+      media_hosts: fc.constantFrom(null, [], ['cdn.example', '*.cdn.example']),
       require_identity: fc.boolean(),
       messages_per_minute: fc.integer({ min: 1, max: 100 }),
       daily_model_budget_usd: fc.option(fc.integer({ min: 1, max: 50 })),

@@ -15,6 +15,7 @@ export interface App {
   readonly live: boolean;
   readonly live_at: string | null;
   readonly allowed_domains: readonly string[];
+  readonly media_hosts: readonly string[] | null;
   readonly require_identity: boolean;
   readonly record_confirmations: boolean;
   readonly messages_per_minute: number;

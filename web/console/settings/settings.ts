@@ -19,6 +19,7 @@ export interface SettingFields extends Record<string, unknown> {
   readonly slug: string;
   readonly platform_hint: string;
   readonly allowed_domains: string;
+  readonly media_hosts: string;
   readonly min_sdk: string;
   readonly require_identity: boolean;
   readonly record_confirmations: boolean;
@@ -92,6 +93,13 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
         label: 'Domains',
         hint: 'Hosts whose pages may use the keys, one a line: shop.example.com, or *.example.com for all below it. A website that is not listed is refused; mobile apps need none.',
         placeholder: 'shop.example.com',
+      },
+      {
+        name: 'media_hosts',
+        kind: 'lines',
+        label: 'Hosts of pictures',
+        hint: 'Answers show any picture from here, one host a line; none that fetch or redirect to whatever they are asked for. From elsewhere only those whose whole address stood in knowledge, a result or the configuration. Empty: the domains above; "none": no host.',
+        placeholder: 'cdn.example.com',
       },
       {
         name: 'min_sdk',
@@ -236,6 +244,9 @@ export const SETTING_LABELS: Readonly<Record<string, string>> = Object.fromEntri
   SETTING_GROUPS.flatMap(({ settings }) => settings.map(({ name, label }) => [name, label])),
 );
 
+/** What says that pictures of no host are shown whatever their address. */
+const NO_HOST = 'none';
+
 export function fieldsOf(app: App): SettingFields {
   const { intake } = app;
   return {
@@ -243,6 +254,7 @@ export function fieldsOf(app: App): SettingFields {
     slug: app.slug,
     platform_hint: app.platform_hint,
     allowed_domains: app.allowed_domains.join('\n'),
+    media_hosts: app.media_hosts?.length === 0 ? NO_HOST : (app.media_hosts ?? []).join('\n'),
     min_sdk: Object.entries(app.min_sdk)
       .map(([platform, version]) => `${platform} ${version}`)
       .join('\n'),
@@ -270,6 +282,11 @@ export function pathOf(name: string): string {
   return name.startsWith(INTAKE) ? `intake.${name.slice(INTAKE.length)}` : name;
 }
 
+function mediaHostsOf(lines: readonly string[]): readonly string[] | null {
+  if (lines.length === 0) return null;
+  return lines.length === 1 && lines[0]?.toLowerCase() === NO_HOST ? [] : lines;
+}
+
 /** The body of the PATCH for what was changed. */
 export function patchOf(changes: Partial<SettingFields>): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
@@ -282,6 +299,7 @@ export function patchOf(changes: Partial<SettingFields>): Record<string, unknown
       });
       patch.min_sdk = Object.fromEntries(pairs);
     } else if (name === 'allowed_domains') patch[name] = linesOf(String(value));
+    else if (name === 'media_hosts') patch[name] = mediaHostsOf(linesOf(String(value)));
     else if (name === 'intake_links') intake.links = linesOf(String(value));
     else if (name.startsWith(INTAKE)) intake[name.slice(INTAKE.length)] = value;
     else patch[name] = value;

@@ -31,7 +31,7 @@ function ChannelView({ channel: { kind, value, label }, around }: { readonly cha
       <CopyButton text={value} name={label || names[kind]} around={around} />
     </div>
   ) : (
-    <Link class="row" href={href} around={around}>
+    <Link class="row" href={href} around={around} words={value}>
       {inside}
       <Icon name={kind === 'url' || kind === 'chat' ? 'out' : 'next'} class="is-way" />
     </Link>

@@ -5,17 +5,20 @@ import { money, number } from './parts/formats.ts';
 import { Icon } from './parts/icon.tsx';
 import { hrefOf, Link } from './parts/link.tsx';
 import { Picture } from './parts/picture.tsx';
+import { unsaidHost } from './parts/unsaid-host.ts';
 import { filled } from './words.ts';
 
 type Item = BodyOf<'item_list'>['items'][number];
 
-function ItemWords({
-  item: { title, subtitle, image, price, badge },
-  around,
-}: {
+interface ItemWordsProps {
   readonly item: Item;
   readonly around: BlockSurroundings;
-}) {
+  /** Where a press leads. */
+  readonly href?: string;
+}
+
+function ItemWords({ item: { title, subtitle, image, price, badge }, around, href = '' }: ItemWordsProps) {
+  const host = unsaidHost(href, title);
   return (
     <>
       <span class="frame">
@@ -26,6 +29,7 @@ function ItemWords({
       <span class="grow">
         <b>{title}</b>
         {subtitle ? <small>{subtitle}</small> : null}
+        {host && <small>({host})</small>}
       </span>
       {price === undefined ? null : <span class="price">{money(price, around.locale)}</span>}
     </>
@@ -48,8 +52,8 @@ function ItemView({ item, around }: { readonly item: Item; readonly around: Bloc
   const href = tap.kind === 'open_url' ? hrefOf('url', tap.target) : undefined;
   if (href !== undefined) {
     return (
-      <Link class="row" href={href} around={around}>
-        {words}
+      <Link class="row" href={href} around={around} words={null}>
+        <ItemWords item={item} href={href} around={around} />
       </Link>
     );
   }

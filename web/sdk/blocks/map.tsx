@@ -17,7 +17,7 @@ export function MapView({ body, around }: BlockProps<'map'>) {
       <ol class="rows">
         {body.markers.map(({ id, label, lat, lng }, at) => (
           <li key={id}>
-            <Link class="row" href={mapAddress(lat, lng)} around={around}>
+            <Link class="row" href={mapAddress(lat, lng)} around={around} words={null}>
               <span class="number" aria-hidden="true">
                 {at + 1}
               </span>

@@ -40,7 +40,7 @@ function Tracking({ body, around }: { readonly body: Body; readonly around: Bloc
       </span>
       {tracking ? <CopyButton text={tracking} name={words.trackingNumber} around={around} /> : null}
       {href === undefined ? null : (
-        <Link href={href} around={around}>
+        <Link href={href} around={around} words={words.track}>
           {words.track}
         </Link>
       )}

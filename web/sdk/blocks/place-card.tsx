@@ -57,14 +57,14 @@ export function PlaceCard({ body, around }: BlockProps<'place_card'>) {
         )}
         <p class="line">
           <Icon name="pin" />
-          <Link href={mapAddress(lat, lng)} around={around}>
+          <Link href={mapAddress(lat, lng)} around={around} words={null}>
             {address}
           </Link>
         </p>
         {call === undefined ? null : (
           <p class="line">
             <Icon name="call" />
-            <Link href={call} around={around}>
+            <Link href={call} around={around} words={null}>
               {phone}
             </Link>
           </p>

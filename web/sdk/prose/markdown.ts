@@ -3,9 +3,11 @@
  * text nodes alone; nothing is loaded; a link leads to https, mailto or tel, and any other stays as its words.
  */
 import * as smd from 'streaming-markdown';
+import { isHttpsUrl } from '../../../protocol/catalog/text-checks.ts';
+import { unsaidHost } from '../blocks/parts/unsaid-host.ts';
 
-/** What a link may lead to. */
-const FOLLOWED = /^(?:https:\/\/[^\s]|mailto:[^\s]|tel:[+\d])/i;
+/** What a link may lead to beside pages. */
+const FOLLOWED = /^(?:mailto:\S|tel:[+\d])/i;
 /** Blocks in lists in quotes: deeper ones are written flat. */
 const DEPTH_MAX = 24;
 
@@ -17,10 +19,7 @@ export interface LinkWishes {
 /** The address as it may stand in a link; undefined when it leads elsewhere, or is none. */
 export function followed(address: string): string | undefined {
   const trimmed = address.trim();
-  if (!FOLLOWED.test(trimmed) || !URL.canParse(trimmed)) return undefined;
-  const { protocol, username, password } = new URL(trimmed);
-  // `https://bank.example@elsewhere.example` reads as the one and leads to the other.
-  return ['https:', 'mailto:', 'tel:'].includes(protocol) && username === '' && password === '' ? trimmed : undefined;
+  return isHttpsUrl(trimmed) || (FOLLOWED.test(trimmed) && URL.canParse(trimmed)) ? trimmed : undefined;
 }
 
 const TAGS: Readonly<Partial<Record<smd.Token, string>>> = {
@@ -95,7 +94,18 @@ class Elements {
 
   end(): void {
     if (this.#deeper > 0) this.#deeper -= 1;
-    else if (this.#open.length > 1) this.#open.pop();
+    else if (this.#open.length > 1) {
+      const element = this.#open.pop();
+      if (element?.tagName === 'A') this.#tellHost(element as HTMLAnchorElement);
+    }
+  }
+
+  #tellHost(link: HTMLAnchorElement): void {
+    const host = unsaidHost(link.href, link.textContent);
+    if (host === undefined) return;
+    const told = document.createElement('small');
+    told.textContent = `(${host})`;
+    link.append(' ', told);
   }
 
   text(text: string): void {
@@ -115,7 +125,7 @@ class Elements {
     if (href === undefined) return;
     link.href = href;
     link.className = 'link';
-    if (/^https:/i.test(href)) {
+    if (isHttpsUrl(href)) {
       link.target = '_blank';
       link.rel = 'noopener noreferrer';
     }

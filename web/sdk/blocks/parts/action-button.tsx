@@ -28,7 +28,7 @@ export function ActionButton({ action, around }: { readonly action: Action; read
   const href = hrefOf(addressKind, target);
   if (href === undefined) return null;
   return (
-    <Link class={className} href={href} around={around}>
+    <Link class={className} href={href} around={around} words={label}>
       {icon === 'out' ? null : <Icon name={icon} />}
       <span>{label}</span>
       {icon === 'out' ? <Icon name={icon} /> : null}

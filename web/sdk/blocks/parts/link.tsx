@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { isEmail, isHttpsUrl, isPhone } from '../../../../protocol/catalog/text-checks.ts';
 import type { BlockSurroundings } from '../block-view.ts';
+import { unsaidHost } from './unsaid-host.ts';
 
 export type AddressKind = 'url' | 'phone' | 'email';
 
@@ -17,19 +18,23 @@ interface LinkProps {
   /** Of `hrefOf`. */
   readonly href: string;
   readonly around: BlockSurroundings;
+  /** What it says of where it leads, so that its host is shown where that is something else. Null: the address is the widget's own, or the children show it. */
+  readonly words: string | null;
   readonly class?: string;
   readonly children: ComponentChildren;
 }
 
 /** A link that opens beside the app, unless the app opens it itself. */
-export function Link({ href, around, class: className, children }: LinkProps) {
-  const isPage = href.startsWith('https:');
+export function Link({ href, around, words, class: className, children }: LinkProps) {
+  const host = unsaidHost(href, words ?? href);
+  const isPage = isHttpsUrl(href);
   const follow = (event: Event) => {
     if (around.ask.openLink(href)) event.preventDefault();
   };
   return (
     <a class={className ?? 'link'} href={href} onClick={follow} {...(isPage ? { target: '_blank', rel: 'noopener noreferrer' } : {})}>
       {children}
+      {host && <small>({host})</small>}
       {isPage ? <span class="unseen"> ({around.words.opensNewTab})</span> : null}
     </a>
   );
