@@ -49,7 +49,7 @@ const PICTURE_HEADERS = {
 /** Files of a folder by name, those that end so. */
 function filesIn(folder: string, ending: string, headers: Readonly<Record<string, string>>): ReadonlyMap<string, StaticFile> {
   const names = readdirSync(new URL(folder, FOLDER)).filter((name) => name.endsWith(ending));
-  return new Map(names.map((name) => [name, new StaticFile(new URL(`${folder}${name}`, FOLDER), headers)]));
+  return new Map(names.map((name) => [name, StaticFile.built(new URL(`${folder}${name}`, FOLDER), headers)]));
 }
 
 interface Demo {
@@ -87,6 +87,7 @@ function found(files: ReadonlyMap<string, StaticFile>, name: string): StaticFile
 const shopRoute = defineRoute({
   method: 'GET',
   path: '/demo',
+  head: true,
   caller: 'anyone',
   handle: ({ header }, services) => found(openDemo(services).pages, 'shop.html').reply(header),
 });
@@ -95,6 +96,7 @@ const shopRoute = defineRoute({
 const appRoute = defineRoute({
   method: 'GET',
   path: '/demo/app.json',
+  head: true,
   caller: 'anyone',
   handle(_input, services) {
     openDemo(services);
@@ -107,17 +109,24 @@ const appRoute = defineRoute({
 const rootRoute = defineRoute({
   method: 'GET',
   path: '/',
+  head: true,
   caller: 'anyone',
   handle: (_input, { demo }) => ({
-    kind: 'empty',
+    kind: 'text',
     status: 302,
-    headers: { Location: demo === undefined ? '/console' : '/demo', 'Cache-Control': 'no-store' },
+    body: 'Go to the page that Location names.\n',
+    headers: {
+      Location: demo === undefined ? '/console' : '/demo',
+      'Content-Type': 'text/plain; charset=utf-8',
+      'Cache-Control': 'no-store',
+    },
   }),
 });
 
 const componentsRoute = defineRoute({
   method: 'GET',
   path: '/demo/components',
+  head: true,
   caller: 'anyone',
   handle: ({ header }, services) => found(openDemo(services).pages, 'components.html').reply(header),
 });
@@ -125,6 +134,7 @@ const componentsRoute = defineRoute({
 const assetRoute = defineRoute({
   method: 'GET',
   path: '/demo/assets/:name',
+  head: true,
   caller: 'anyone',
   handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).assets, name).reply(header),
 });
@@ -132,6 +142,7 @@ const assetRoute = defineRoute({
 const pictureRoute = defineRoute({
   method: 'GET',
   path: '/demo/pictures/:name',
+  head: true,
   caller: 'anyone',
   handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).pictures, name).reply(header),
 });

@@ -51,7 +51,7 @@ const read = new Map<string, StaticFile>();
 /** Names are looked up among those that were made, so that none from outside becomes a path. */
 function fileOf(name: string): StaticFile | undefined {
   if (!sdkFiles().some((file) => file.name === name)) return undefined;
-  const file = read.get(name) ?? new StaticFile(new URL(name, FOLDER), HEADERS);
+  const file = read.get(name) ?? StaticFile.built(new URL(name, FOLDER), HEADERS);
   read.set(name, file);
   return file;
 }
@@ -60,6 +60,7 @@ export const sdkRoutes = [
   defineRoute({
     method: 'GET',
     path: '/sdk/web/:version/:file',
+    head: true,
     caller: 'anyone',
     handle({ params: { version = '', file: name = '' }, header }) {
       const isLatest = version === LATEST;
