@@ -38,6 +38,8 @@ const SCRIPT_HEADERS = {
   'Content-Type': 'text/javascript; charset=utf-8',
   'Cache-Control': 'public, max-age=31536000, immutable',
 };
+/** Licences of the packages that are in the scripts: its name does not change with its contents. */
+const NOTICES_HEADERS = { ...NO_SNIFF, 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'public, max-age=3600' };
 /** A picture has its colours in it, and neither scripts nor anything from elsewhere. */
 const PICTURE_HEADERS = {
   ...NO_SNIFF,
@@ -68,7 +70,7 @@ function openDemo({ demo }: Services): Demo {
   try {
     read = {
       pages: filesIn('./', '.html', PAGE_HEADERS),
-      assets: filesIn('assets/', '.js', SCRIPT_HEADERS),
+      assets: new Map([...filesIn('assets/', '.js', SCRIPT_HEADERS), ...filesIn('assets/', '.txt', NOTICES_HEADERS)]),
       pictures: filesIn('pictures/', '.svg', PICTURE_HEADERS),
     };
     return read;

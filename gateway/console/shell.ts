@@ -36,7 +36,15 @@ const PAGE_HEADERS = {
 };
 
 const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' };
-const ASSET_TYPES: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
+const ASSET_TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+};
+
+function endingOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
 
 /** The page and its assets by name; made at the first request, so that a program without them starts as well. */
 interface App {
@@ -49,9 +57,14 @@ let app: App | undefined;
 function openApp(): App {
   if (app !== undefined) return app;
   try {
-    const names = readdirSync(new URL('assets/', FOLDER)).filter((name) => name.endsWith('.js') || name.endsWith('.css'));
+    const names = readdirSync(new URL('assets/', FOLDER)).filter((name) => Object.hasOwn(ASSET_TYPES, endingOf(name)));
     const assets = names.map((name) => {
-      const headers = { ...ASSET_HEADERS, 'Content-Type': ASSET_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? '' };
+      const headers = {
+        ...ASSET_HEADERS,
+        'Content-Type': ASSET_TYPES[endingOf(name)] ?? '',
+        // The name of the licences does not change with their contents.
+        ...(name.endsWith('.txt') && { 'Cache-Control': 'public, max-age=3600' }),
+      };
       return [name, StaticFile.built(new URL(`assets/${name}`, FOLDER), headers)] as const;
     });
     app = { page: StaticFile.built(new URL('index.html', FOLDER), PAGE_HEADERS), assets: new Map(assets) };
