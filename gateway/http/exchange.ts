@@ -10,7 +10,7 @@ import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY,
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
 import { HeadCopy, NO_HEAD } from './head-copy.ts';
 import type { Interface } from './interface.ts';
-import { hasRoomInTurn } from './loop-turn.ts';
+import { hasRoomInTick } from './loop-tick.ts';
 import { PassedAnswer, sendWhole } from './passed-answer.ts';
 import { readParameters } from './path-parameters.ts';
 import { statusLine } from './status-line.ts';
@@ -202,7 +202,7 @@ export class Exchange {
     this.resumeBody();
     this.#answer = 'made';
     const isLate = this.#head instanceof HeadCopy;
-    if (isLate || hasRoomInTurn()) {
+    if (isLate || hasRoomInTick()) {
       this.#leave(status, headers, body);
       return;
     }

@@ -26,7 +26,7 @@ const STORAGE_RETRY_AFTER_S = 5;
 
 /** These answers of 304 are certain, which is 600 KB for a client that reads none of them. */
 const UNCHANGED_FIRST = 1_000;
-/** Of all others one in so many is sent whole. */
+/** One in so many of the others is sent whole. */
 const SENT_AGAIN_ONE_IN = 64;
 let unchanged = 0;
 

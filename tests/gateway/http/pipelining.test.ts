@@ -1,17 +1,20 @@
 /** Requests that a connection sends ahead, answers that wait for a client that does not read, and answers of which the head alone is asked. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { documentRoutes } from '../../../gateway/docs.ts';
 import { defineRoute, json } from '../../../gateway/route.ts';
 import { schemasRoute } from '../../../gateway/runtime/schemas.ts';
 import { sdkRoutes } from '../../../gateway/sdk.ts';
 import { eventually } from '../../support/eventually.ts';
+import { projectRoot } from '../../support/project-root.ts';
 import { serve } from '../test-server.ts';
 
 const PICTURE = '/docs/images/console/conversation-dark.png';
-/** Answers that leave within one turn of the event loop, and the one that is due when the next request ends the connection. */
+/** Answers that leave within one tick of the event loop, and the one that is due when the next request ends the connection. */
 const HANDLED_MAX = 64 + 1;
 const GROWN_MAX_BYTES = 20 * 1024 * 1024;
 /** More than the kernel keeps for a client on the same machine. */
@@ -189,4 +192,37 @@ test('HTTP-27: after a thousand answers of 304 some are sent whole, so that a co
   assert.equal(sum(whole.slice(0, 24)), 0);
   // Of 2,000 one in 64 is 31; that it is none happens once in 10^13 runs.
   assert.ok(sum(whole.slice(25)) > 0 && sum(whole) < 200, String(whole));
+});
+
+test('HTTP-29: HTTP/1.0 is refused in the words that operations.md quotes, so that a search for them finds what is missing', async (t) => {
+  const { port } = await serve(t, ROUTES);
+  const socket = open(t, port, 'GET /healthz HTTP/1.0\r\nHost: a\r\n\r\n');
+  const said = (await read(socket, () => false)).toString();
+  assert.match(said, /^HTTP\/1\.1 505 /);
+  const page = readFileSync(join(projectRoot(), 'docs/operations.md'), 'utf8');
+  const words = Array.from(said.slice(said.indexOf('\r\n\r\n')).matchAll(/>([^<>]+)</g), ([, text = '']) => text.trim());
+  assert.deepEqual(
+    words.filter((text) => text !== '' && !page.includes(`\`${text}\``)),
+    [],
+  );
+  assert.equal(words.length, 3);
+  assert.match(page, /proxy_http_version 1\.1;/);
+});
+
+test('LIMIT-38, RUN-31: a document has a tag and is compressed once; one that a client has costs its address nothing', async (t) => {
+  const { base, port } = await serve(t, ROUTES);
+  const path = '/docs/runtime.md';
+  const encoded = async () => (await fetch(base + path, { headers: { 'Accept-Encoding': 'br' } })).headers.get('content-encoding') === 'br';
+  await eventually(encoded);
+  const socket = open(t, port, '');
+  let said = '';
+  // 6,000 in all, each round in a tick of its own.
+  for (let round = 0; round < 180; round += 1) {
+    socket.write(request('/docs/runtime.md', 'Accept-Encoding: br\r\n', 'HEAD').repeat(40) + request(`/numbered/${round}`));
+    said = (await read(socket, (all) => all.includes(`"id":"${round}"`))).toString();
+  }
+  assert.match(said, /HTTP\/1\.1 429 [\s\S]*Retry-After: 1\r\n/);
+  const refused = await fetch(base + path);
+  assert.equal(refused.status, 429);
+  assert.equal((await fetch(base + path, { headers: { 'If-None-Match': '*' } })).status, 304);
 });
