@@ -38,6 +38,8 @@ const SCRIPT_HEADERS = {
   'Content-Type': 'text/javascript; charset=utf-8',
   'Cache-Control': 'public, max-age=31536000, immutable',
 };
+/** Licences of the packages that are in the scripts: its name does not change with its contents. */
+const NOTICES_HEADERS = { ...NO_SNIFF, 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'public, max-age=3600' };
 /** A picture has its colours in it, and neither scripts nor anything from elsewhere. */
 const PICTURE_HEADERS = {
   ...NO_SNIFF,
@@ -49,7 +51,7 @@ const PICTURE_HEADERS = {
 /** Files of a folder by name, those that end so. */
 function filesIn(folder: string, ending: string, headers: Readonly<Record<string, string>>): ReadonlyMap<string, StaticFile> {
   const names = readdirSync(new URL(folder, FOLDER)).filter((name) => name.endsWith(ending));
-  return new Map(names.map((name) => [name, new StaticFile(new URL(`${folder}${name}`, FOLDER), headers)]));
+  return new Map(names.map((name) => [name, StaticFile.built(new URL(`${folder}${name}`, FOLDER), headers)]));
 }
 
 interface Demo {
@@ -68,7 +70,7 @@ function openDemo({ demo }: Services): Demo {
   try {
     read = {
       pages: filesIn('./', '.html', PAGE_HEADERS),
-      assets: filesIn('assets/', '.js', SCRIPT_HEADERS),
+      assets: new Map([...filesIn('assets/', '.js', SCRIPT_HEADERS), ...filesIn('assets/', '.txt', NOTICES_HEADERS)]),
       pictures: filesIn('pictures/', '.svg', PICTURE_HEADERS),
     };
     return read;
@@ -87,6 +89,7 @@ function found(files: ReadonlyMap<string, StaticFile>, name: string): StaticFile
 const shopRoute = defineRoute({
   method: 'GET',
   path: '/demo',
+  head: true,
   caller: 'anyone',
   handle: ({ header }, services) => found(openDemo(services).pages, 'shop.html').reply(header),
 });
@@ -95,6 +98,7 @@ const shopRoute = defineRoute({
 const appRoute = defineRoute({
   method: 'GET',
   path: '/demo/app.json',
+  head: true,
   caller: 'anyone',
   handle(_input, services) {
     openDemo(services);
@@ -107,17 +111,24 @@ const appRoute = defineRoute({
 const rootRoute = defineRoute({
   method: 'GET',
   path: '/',
+  head: true,
   caller: 'anyone',
   handle: (_input, { demo }) => ({
-    kind: 'empty',
+    kind: 'text',
     status: 302,
-    headers: { Location: demo === undefined ? '/console' : '/demo', 'Cache-Control': 'no-store' },
+    body: 'Go to the page that Location names.\n',
+    headers: {
+      Location: demo === undefined ? '/console' : '/demo',
+      'Content-Type': 'text/plain; charset=utf-8',
+      'Cache-Control': 'no-store',
+    },
   }),
 });
 
 const componentsRoute = defineRoute({
   method: 'GET',
   path: '/demo/components',
+  head: true,
   caller: 'anyone',
   handle: ({ header }, services) => found(openDemo(services).pages, 'components.html').reply(header),
 });
@@ -125,6 +136,7 @@ const componentsRoute = defineRoute({
 const assetRoute = defineRoute({
   method: 'GET',
   path: '/demo/assets/:name',
+  head: true,
   caller: 'anyone',
   handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).assets, name).reply(header),
 });
@@ -132,6 +144,7 @@ const assetRoute = defineRoute({
 const pictureRoute = defineRoute({
   method: 'GET',
   path: '/demo/pictures/:name',
+  head: true,
   caller: 'anyone',
   handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).pictures, name).reply(header),
 });

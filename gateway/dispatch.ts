@@ -235,8 +235,10 @@ function run(
   return outcome.then((reply) => section(routeName(route), exchange.requestId, () => send(route, exchange, gate, reply))).catch(fail);
 }
 
+/** @throws Refusal when the address has loaded too many files */
 function send(route: Route, exchange: Exchange, gate: Gate, reply: Reply): void {
   if (reply.kind !== 'stream') {
+    if (reply.kind === 'tagged' && reply.isFile === true && !reply.isUnchanged) gate.buckets.passFile(exchange.address);
     sendReply(exchange, reply);
     return;
   }

@@ -1,6 +1,7 @@
 /** GET /docs/:name and its neighbours: the documentation that is installed with the program, for developers, and the pictures in it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
+import { StaticFile } from './http/static-file.ts';
 import { defineRoute } from './route.ts';
 
 /** A folder of files that are served as they are. */
@@ -52,17 +53,22 @@ function namesIn(folder: URL, ending: string): string[] {
 function shelfRoute({ path, ending, what, isText = true, headers }: Shelf) {
   const folder = new URL(`../..${path}/`, import.meta.url);
   const names = namesIn(folder, ending);
+  const read = new Map<string, StaticFile>();
+  const open = (name: string) => {
+    const bytes = readFileSync(new URL(name, folder));
+    return isText ? StaticFile.text(bytes.toString('utf8'), headers) : StaticFile.plain(bytes, headers);
+  };
   return defineRoute({
     method: 'GET',
     path: `${path}/:name`,
+    head: true,
     caller: 'anyone',
-    handle({ params: { name = '' } }) {
+    handle({ params: { name = '' }, header }) {
       if (!names.includes(name))
         throw new Refusal('not_found', `There is no ${what} of this name in ${path}. There are: ${names.join(', ')}.`);
-      const file = new URL(name, folder);
-      return isText
-        ? { kind: 'text', status: 200, body: readFileSync(file, 'utf8'), headers }
-        : { kind: 'bytes', status: 200, body: readFileSync(file), headers };
+      const file = read.get(name) ?? open(name);
+      read.set(name, file);
+      return file.reply(header);
     },
   });
 }

@@ -16,6 +16,7 @@ const FOR_OPERATORS: ReadonlySet<ConditionName> = new Set(['model_unusable']);
 const healthz = defineRoute({
   method: 'GET',
   path: '/healthz',
+  head: true,
   caller: 'anyone',
   handle: () => json({ status: 'ok' }),
 });
@@ -75,12 +76,14 @@ export function healthRoutes(metrics: GatewayMetrics, buckets: RateBuckets): rea
   const readyz = defineRoute({
     method: 'GET',
     path: '/readyz',
+    head: true,
     caller: 'anyone',
     handle: (asker, services) => readiness(asker, services, buckets),
   });
   const prometheus = defineRoute({
     method: 'GET',
     path: '/metrics',
+    head: true,
     caller: 'anyone',
     async handle() {
       return { kind: 'text', status: 200, body: await metrics.render(), headers: { 'Content-Type': metrics.contentType } };

@@ -37,6 +37,12 @@ const SESSIONS_MAX = 10_000;
 const WRONG_PER_MINUTE = { operator: 60, readyz: 60, inspector: 60, setup: SETUP_REQUESTS_PER_MINUTE, cell: 60 } as const;
 export type CredentialKind = keyof typeof WRONG_PER_MINUTE;
 
+/**
+ * Files of an address a minute. An office of a thousand that opens a new release loads some five each. Beyond it one client takes 27 MB a
+ * second of the largest; what a browser has already costs nothing of it.
+ */
+const FILES_PER_MINUTE = 6_000;
+
 interface Bucket {
   level: number;
   atMs: number;
@@ -166,6 +172,12 @@ export class RateBuckets {
   /** Counts the request for its address, whatever becomes of it. True: the address sent few of them lately. */
   #isModest(pool: string, keptPerMinute: number, { app, address }: RuntimeCaller): boolean {
     return this.#take(this.#buckets('address'), `${pool} ${app.id} ${address}`, keptPerMinute) === 0;
+  }
+
+  /** Counts a file that anybody may load for the address. @throws Refusal `rate_limited` with Retry-After when there were too many. */
+  passFile(address: string): void {
+    const waitS = this.#take(this.#buckets('address'), `file ${address}`, FILES_PER_MINUTE);
+    if (waitS > 0) throw tooMany(WHO.address, waitS);
   }
 
   /** Counts a wrong credential of the address. @throws Refusal `rate_limited` with Retry-After when there were too many. */

@@ -33,6 +33,10 @@ export class RequestInput implements RouteInput<unknown, Callers[Admitted['kind'
     return this.#exchange.query;
   }
 
+  get isHead(): boolean {
+    return this.#exchange.method === 'HEAD';
+  }
+
   get clientAddress(): string {
     return this.#exchange.clientAddress;
   }

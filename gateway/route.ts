@@ -77,13 +77,28 @@ export interface RouteInput<Body, Caller, Upload = null> {
   /** Header by lowercase name, '' when absent. */
   header(name: string): string;
   readonly requestId: string;
+  /** Whether only the answer's head is asked for, of a route that has it. */
+  readonly isHead: boolean;
   /** The client's address, as trusted proxies report it; '' when it is no longer known. */
   readonly clientAddress: string;
   /** What limits know that address by, see client-address.ts. */
   readonly address: string;
 }
 
+/** An answer with an ETag. */
+export interface TaggedReply {
+  readonly kind: 'tagged';
+  /** The client has it: 304. */
+  readonly isUnchanged: boolean;
+  readonly body: string | Uint8Array;
+  /** At 200 and at 304. */
+  readonly headers: { readonly [Status in 200 | 304]: Readonly<Record<string, string>> };
+  /** Anybody may load it, so it is counted for the address. */
+  readonly isFile?: true;
+}
+
 export type Reply =
+  | TaggedReply
   | { readonly kind: 'json'; readonly status: number; readonly body: unknown; readonly headers?: Readonly<Record<string, string>> }
   | { readonly kind: 'rendered-json'; readonly status: number; readonly body: Uint8Array }
   | { readonly kind: 'text'; readonly status: number; readonly body: string; readonly headers: Readonly<Record<string, string>> }
@@ -123,6 +138,8 @@ interface RouteOf<Schema extends v.GenericSchema | undefined, Kind extends Calle
   readonly bodyMaxBytes?: number;
   /** Instead of `body`. */
   readonly upload?: Upload;
+  /** HEAD is answered as GET is, without the body: what watches services asks so, and nothing changes by it. */
+  readonly head?: true;
   /** Any cell answers it, although its path names something of an organisation (CELL-1). */
   readonly anyCell?: true;
   handle(

@@ -46,12 +46,17 @@ export function sdkFiles(): readonly SdkFile[] {
   }
 }
 
+/** Licences of the packages that are in the files; beside them, and no file of the SDK. */
+const NOTICES = 'NOTICES.txt';
+const NOTICES_HEADERS = { ...HEADERS, 'Content-Type': 'text/plain; charset=utf-8' };
+
 const read = new Map<string, StaticFile>();
 
 /** Names are looked up among those that were made, so that none from outside becomes a path. */
 function fileOf(name: string): StaticFile | undefined {
-  if (!sdkFiles().some((file) => file.name === name)) return undefined;
-  const file = read.get(name) ?? new StaticFile(new URL(name, FOLDER), HEADERS);
+  const isNotices = name === NOTICES && sdkFiles().length > 0;
+  if (!isNotices && !sdkFiles().some((file) => file.name === name)) return undefined;
+  const file = read.get(name) ?? StaticFile.built(new URL(name, FOLDER), isNotices ? NOTICES_HEADERS : HEADERS);
   read.set(name, file);
   return file;
 }
@@ -60,6 +65,7 @@ export const sdkRoutes = [
   defineRoute({
     method: 'GET',
     path: '/sdk/web/:version/:file',
+    head: true,
     caller: 'anyone',
     handle({ params: { version = '', file: name = '' }, header }) {
       const isLatest = version === LATEST;
@@ -75,7 +81,7 @@ export const sdkRoutes = [
           'not_found',
           `The web SDK has no file of this name. It has: ${sdkFiles()
             .map((each) => each.name)
-            .join(', ')}.`,
+            .join(', ')}, ${NOTICES}.`,
         );
       }
       return file.reply(header, isLatest ? KEPT_SHORTLY : KEPT);

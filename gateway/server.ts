@@ -44,6 +44,7 @@ export interface Server {
   close(): void;
 }
 
+type AnsweredMethod = Method | 'HEAD';
 type Handler = (res: HttpResponse, req: HttpRequest) => void;
 
 const REGISTER: Readonly<Record<Method, (app: TemplatedApp, path: string, handler: Handler) => void>> = {
@@ -87,8 +88,11 @@ class Gateway {
     const table = [...routes, ...healthRoutes(this.#metrics, this.#gate.buckets)];
     const named = table.filter(({ path }) => !path.endsWith('/*'));
     for (const route of named) this.#registerRoute(route);
-    const methods = new Map<string, Method[]>();
-    for (const { path, method } of named) methods.set(path, [...(methods.get(path) ?? []), method].sort());
+    const methods = new Map<string, AnsweredMethod[]>();
+    for (const { path, method, head } of named) {
+      const more = head === true ? (['HEAD', method] as const) : [method];
+      methods.set(path, [...(methods.get(path) ?? []), ...more].sort());
+    }
     for (const [path, known] of methods) this.#registerRest(path, known);
     this.#viewers = this.#registerInspector();
     const unknown = this.#unknownHandler();
@@ -181,7 +185,7 @@ class Gateway {
         work(this.#begin(res, req, plan), plan);
         return;
       }
-      const exchange = this.#begin(res, req, { ...plan, closing: () => true });
+      const exchange = this.#begin(res, req, { ...plan, cuts: true });
       exchange.detach();
       // Later: while an answer is due, uWebSockets closes the connection instead of parsing what follows as the next request.
       setImmediate(() => sendRefusal(exchange, new Refusal('invalid_request', problem)));
@@ -195,10 +199,11 @@ class Gateway {
       (exchange) => dispatch(route, exchange, this.#gate),
     );
     REGISTER[route.method](this.app, route.path, handler);
+    if (route.head === true) this.app.head(route.path, handler);
   }
 
   /** Answers preflights, and methods that a known path does not have. */
-  #registerRest(path: string, methods: readonly Method[]): void {
+  #registerRest(path: string, methods: readonly AnsweredMethod[]): void {
     const face = interfaceOf(path);
     const allow = methods.join(', ');
     const refused = this.#plan(`* ${path}`, face, []);
@@ -214,7 +219,8 @@ class Gateway {
     const allowed = this.#accept(
       () => preflight,
       (exchange) => {
-        exchange.respond(204, preflightHeaders(exchange.origin, `${allow}, OPTIONS`), null);
+        // With a body: of an answer without one uWebSockets does not tell whether the client takes it.
+        exchange.respond(200, { ...preflightHeaders(exchange.origin, `${allow}, OPTIONS`), 'Content-Type': 'text/plain' }, 'ok');
       },
     );
     this.app.options(path, allowed);
@@ -230,7 +236,8 @@ class Gateway {
       () => plan,
       (exchange) => dispatch(route, exchange, this.#gate),
     );
-    this.app.any(route.path, (res, req) => (req.getCaseSensitiveMethod() === route.method ? handler : unknown)(res, req));
+    const methods: readonly string[] = route.head === true ? ['HEAD', route.method] : [route.method];
+    this.app.any(route.path, (res, req) => (methods.includes(req.getCaseSensitiveMethod()) ? handler : unknown)(res, req));
   }
 
   /** Answers what is at no path. */

@@ -36,7 +36,15 @@ const PAGE_HEADERS = {
 };
 
 const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' };
-const ASSET_TYPES: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
+const ASSET_TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+};
+
+function endingOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1);
+}
 
 /** The page and its assets by name; made at the first request, so that a program without them starts as well. */
 interface App {
@@ -49,12 +57,17 @@ let app: App | undefined;
 function openApp(): App {
   if (app !== undefined) return app;
   try {
-    const names = readdirSync(new URL('assets/', FOLDER)).filter((name) => name.endsWith('.js') || name.endsWith('.css'));
+    const names = readdirSync(new URL('assets/', FOLDER)).filter((name) => Object.hasOwn(ASSET_TYPES, endingOf(name)));
     const assets = names.map((name) => {
-      const headers = { ...ASSET_HEADERS, 'Content-Type': ASSET_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? '' };
-      return [name, new StaticFile(new URL(`assets/${name}`, FOLDER), headers)] as const;
+      const headers = {
+        ...ASSET_HEADERS,
+        'Content-Type': ASSET_TYPES[endingOf(name)] ?? '',
+        // The name of the licences does not change with their contents.
+        ...(name.endsWith('.txt') && { 'Cache-Control': 'public, max-age=3600' }),
+      };
+      return [name, StaticFile.built(new URL(`assets/${name}`, FOLDER), headers)] as const;
     });
-    app = { page: new StaticFile(new URL('index.html', FOLDER), PAGE_HEADERS), assets: new Map(assets) };
+    app = { page: StaticFile.built(new URL('index.html', FOLDER), PAGE_HEADERS), assets: new Map(assets) };
     return app;
   } catch {
     throw new Refusal(
@@ -68,20 +81,27 @@ function openApp(): App {
 const pageRoute = defineRoute({
   method: 'GET',
   path: '/console',
+  head: true,
   caller: 'anyone',
-  async handle({ query, header }, services) {
+  async handle({ query, header, isHead }, services) {
     const code = query.get('once');
-    if (code === null) return openApp().page.reply(header);
+    // A link is followed by GET alone: programs that look at links ask for the head.
+    if (code === null || isHead) return openApp().page.reply(header);
     const opened = await followConsoleLink(code, services);
-    const to = { Location: opened === undefined ? '/console?link=over' : '/console', 'Cache-Control': 'no-store' };
+    const to = {
+      Location: opened === undefined ? '/console?link=over' : '/console',
+      'Content-Type': 'text/plain; charset=utf-8',
+      'Cache-Control': 'no-store',
+    };
     const headers = opened === undefined ? to : { ...to, 'Set-Cookie': sessionCookie(opened, services) };
-    return { kind: 'text', status: 303, body: '', headers };
+    return { kind: 'text', status: 303, body: 'Go to the page that Location names.\n', headers };
   },
 });
 
 const assetRoute = defineRoute({
   method: 'GET',
   path: '/console/assets/:name',
+  head: true,
   caller: 'anyone',
   handle({ params: { name = '' }, header }) {
     const asset = openApp().assets.get(name);
@@ -104,6 +124,7 @@ const unknownCallRoute = defineRoute({
 const anyPageRoute = defineRoute({
   method: 'GET',
   path: '/console/*',
+  head: true,
   caller: 'anyone',
   handle({ header }) {
     return openApp().page.reply(header);

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 /** 22 base64url characters are 132 bits: more than two contents of one app will ever collide in. */
 const TAG_CHARS = 22;
 
-/** A strong tag of this text. */
-export function etagOf(text: string): string {
-  return `"${createHash('sha256').update(text).digest('base64url').slice(0, TAG_CHARS)}"`;
+/** A strong tag of this content. */
+export function etagOf(content: string | Uint8Array): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, TAG_CHARS)}"`;
 }
 
 /** One tag of a list; a comma may stand inside the quotes. */

@@ -10,7 +10,8 @@ import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY,
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
 import { HeadCopy, NO_HEAD } from './head-copy.ts';
 import type { Interface } from './interface.ts';
-import { PassedAnswer } from './passed-answer.ts';
+import { hasRoomInTick } from './loop-tick.ts';
+import { PassedAnswer, sendWhole } from './passed-answer.ts';
 import { readParameters } from './path-parameters.ts';
 import { statusLine } from './status-line.ts';
 
@@ -21,8 +22,10 @@ export interface ExchangePlan {
   readonly parameters: readonly string[];
   /** Undefined: no proxy is trusted. */
   readonly trustProxy: ProxyTrust | undefined;
-  /** True: the connection is closed after the answer. */
+  /** True: the answer asks the client to close the connection. */
   closing(): boolean;
+  /** The connection is cut behind the answer, so that nothing that follows is read as a request. For short answers. */
+  readonly cuts?: true;
   /** Called once per exchange: with its status, or 499 when the client left before it had one. */
   finished(status: number): void;
 }
@@ -38,10 +41,10 @@ const NO_LISTENER = (): void => {};
 const CLIENT_LEFT = 499;
 
 /**
- * How far the answer is: not begun; an open event stream; one that another cell makes, on its way through; ended, or the client has left.
- * Never back. A passed answer counts as finished when it is whole, so that a drain waits for it.
+ * How far the answer is: not begun; made, and still to leave; an open event stream; on its way as far as the client takes it; ended, or the
+ * client has left. Never back. An answer counts as finished when it is whole, so that a drain waits for it.
  */
-type Answer = 'due' | 'stream' | PassedAnswer | 'over';
+type Answer = 'due' | 'made' | 'stream' | PassedAnswer | 'over';
 
 export class Exchange {
   readonly requestId: string;
@@ -189,23 +192,57 @@ export class Exchange {
     this.#onAborted = listener;
   }
 
-  /** Answers and ends. Does nothing when the client has left or was answered. `null`: no body and no length. */
+  /**
+   * Answers and ends, as fast as the client takes it. Does nothing when the client has left or was answered. HEAD gets the
+   * length of `body` alone; `null`: no body and no length.
+   */
   respond(status: number, headers: Headers, body: string | Uint8Array | null): void {
     if (this.#answer !== 'due') return;
     // So that the connection takes what the client still sends of this request.
     this.resumeBody();
-    this.#answer = 'over';
-    const write = () => {
-      this.#writeHead(status, headers);
-      // The answer to HEAD has no body, whatever its headers say of one.
-      if (body === null) this.#res.endWithoutBody();
-      else this.#res.end(this.method === 'HEAD' ? '' : body, this.#plan.closing());
-    };
-    if (this.#head instanceof HeadCopy) this.#res.cork(write);
-    else {
-      write();
-      this.#head = NO_HEAD;
+    this.#answer = 'made';
+    const isLate = this.#head instanceof HeadCopy;
+    if (isLate || hasRoomInTick()) {
+      this.#leave(status, headers, body);
+      return;
     }
+    this.#outlive();
+    setImmediate(() => this.#leave(status, headers, body));
+  }
+
+  /** Lets the response be used after its callback, in which nobody asks for the head any more. */
+  #outlive(): void {
+    if (this.#head instanceof HeadCopy) return;
+    this.#head = NO_HEAD;
+    this.#res.onAborted(() => this.#abort());
+  }
+
+  #leave(status: number, headers: Headers, body: string | Uint8Array | null): void {
+    if (this.#answer !== 'made') return;
+    // Within the callback, too: an answer that was too long for uWebSockets' own cork has ended it for those behind.
+    this.#res.cork(() => {
+      this.#writeHead(status, headers);
+      if (this.#send(status, body)) this.#ended(status);
+      else this.#outlive();
+    });
+    this.#head = NO_HEAD;
+  }
+
+  /** Sends what follows the head. False: the client takes no more for now, and what is left leaves when it does. */
+  #send(status: number, body: string | Uint8Array | null): boolean {
+    const isHead = this.method === 'HEAD';
+    if (body === null) this.#res.endWithoutBody();
+    else if (this.#plan.cuts) this.#res.end(isHead ? '' : body, true);
+    else {
+      const passed = sendWhole(this.#res, status, body, isHead, () => this.#ended(status));
+      this.#answer = passed ?? 'over';
+      return passed === undefined;
+    }
+    return true;
+  }
+
+  #ended(status: number): void {
+    this.#answer = 'over';
     this.#plan.finished(status);
   }
 
@@ -236,10 +273,7 @@ export class Exchange {
   beginPassing(status: number, headers: HeaderLines, bytes: number | null, onWritable: () => void): PassedAnswer | undefined {
     if (this.#answer !== 'due') return undefined;
     this.resumeBody();
-    const passed = new PassedAnswer(this.#res, status, bytes, () => {
-      this.#answer = 'over';
-      this.#plan.finished(status);
-    });
+    const passed = new PassedAnswer(this.#res, status, bytes, () => this.#ended(status));
     this.#answer = passed;
     this.#begin(onWritable, () => {
       this.#writeHead(status, {});
@@ -272,7 +306,7 @@ export class Exchange {
   #abort(): void {
     const answer = this.#answer;
     this.#answer = 'over';
-    if (answer === 'due') this.#plan.finished(CLIENT_LEFT);
+    if (answer === 'due' || answer === 'made') this.#plan.finished(CLIENT_LEFT);
     else if (answer instanceof PassedAnswer) answer.abort();
     this.#onAborted?.();
   }
@@ -283,6 +317,7 @@ export class Exchange {
     res.writeHeader('X-Request-Id', this.requestId);
     for (const name in headers) res.writeHeader(name, headers[name] ?? '');
     if (this.warning !== undefined) res.writeHeader(WARNING_HEADER, this.warning);
+    if (this.#plan.closing()) res.writeHeader('Connection', 'close');
     if (this.#plan.interface !== 'runtime') return;
     res.writeHeader('Vary', RUNTIME_VARY);
     // Any page may read a refusal, so that its SDK can say what is wrong. Origins that are not allowed get nothing else.

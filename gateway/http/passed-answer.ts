@@ -1,6 +1,6 @@
 /**
- * An answer that another cell makes, on its way to the client byte by byte: the part of an exchange that begins when the answer's head
- * is known. Keeps uWebSockets' laws as `exchange.ts` does, which owns the response before and after.
+ * An answer on its way to the client, as far as that takes it: the part of an exchange that begins when the answer's head is known, whether
+ * another cell makes the answer or it lies here whole. Keeps uWebSockets' laws as `exchange.ts` does, which owns the response before and after.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 
@@ -74,4 +74,39 @@ export class PassedAnswer {
     this.#open = false;
     this.#ended();
   }
+}
+
+const NOTHING = new Uint8Array();
+
+/**
+ * Sends an answer whose head is written. Undefined: all of it has left. Otherwise the rest leaves as the client takes it, straight from
+ * `body`, and `ended` is called then; uWebSockets ends a connection that takes nothing for 10 s, and one that sends its next request before.
+ * `isHead`: the length of `body` is told, and nothing of it.
+ */
+export function sendWhole(
+  res: HttpResponse,
+  status: number,
+  body: string | Uint8Array,
+  isHead: boolean,
+  ended: () => void,
+): PassedAnswer | undefined {
+  // uWebSockets tells of a body, or of a length that is still to come, whether the connection has room; of a head alone it does not.
+  const [hasRoom, isWhole] = isHead ? res.tryEnd('', Buffer.byteLength(body)) : res.tryEnd(body, 0);
+  if (isWhole) return undefined;
+  if (isHead && hasRoom) {
+    res.end('');
+    return undefined;
+  }
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const passed = new PassedAnswer(res, status, bytes.length, ended);
+  let left = isHead ? NOTHING : bytes.subarray(res.getWriteOffset());
+  res.onWritable(() => {
+    if (isHead) passed.end();
+    else
+      passed.cork(() => {
+        left = left.subarray(passed.pass(left).taken);
+      });
+    return true;
+  });
+  return passed;
 }

@@ -31,16 +31,9 @@ function render(published: PublishedConfig, caller: RuntimeCaller, available: bo
   // Without `updated_at`: saving a draft without a change must not make every SDK fetch it again.
   const etag = etagOf(JSON.stringify([channel, version, available, config]));
   const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
-  return {
-    etag,
-    fresh: {
-      kind: 'text',
-      status: 200,
-      body: JSON.stringify(reply),
-      headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'X-Content-Type-Options': 'nosniff' },
-    },
-    unchanged: { kind: 'empty', status: 304, headers },
-  };
+  const json = { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
+  const answer = { kind: 'tagged', body: JSON.stringify(reply), headers: { 200: json, 304: headers } } as const;
+  return { etag, fresh: { ...answer, isUnchanged: false }, unchanged: { ...answer, isUnchanged: true } };
 }
 
 function renderOnce(published: PublishedConfig, caller: RuntimeCaller, available: boolean): Rendered {

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { Refusal } from '../../protocol/errors.ts';
 import { runtimeSchemas } from '../../protocol/runtime/schemas.ts';
-import { etagOf, noneMatch } from '../http/etag.ts';
-import { defineRoute, type Reply } from '../route.ts';
+import { StaticFile } from '../http/static-file.ts';
+import { defineRoute } from '../route.ts';
 
 /** Lies beside the program, as the documentation does. */
 const TYPES = 'assistant-runtime.d.ts';
@@ -17,48 +17,25 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-interface Rendered {
-  readonly etag: string;
-  readonly fresh: Reply;
-  readonly unchanged: Reply;
-}
+/** Rendered before the first request, which it would hold up. */
+const schemas = StaticFile.text(JSON.stringify(runtimeSchemas()), { ...HEADERS, 'Content-Type': 'application/json; charset=utf-8' });
 
-/** Made when it is first asked for. */
-function once(contentType: string, make: () => string): () => Rendered {
-  let rendered: Rendered | undefined;
-  return () => {
-    if (rendered === undefined) {
-      const body = make();
-      const etag = etagOf(body);
-      const headers = { ...HEADERS, 'Content-Type': contentType, ETag: etag };
-      rendered = { etag, fresh: { kind: 'text', status: 200, body, headers }, unchanged: { kind: 'empty', status: 304, headers } };
-    }
-    return rendered;
-  };
-}
+let types: StaticFile | undefined;
 
-function readTypes(): string {
+function readTypes(): StaticFile {
+  if (types !== undefined) return types;
   try {
-    return readFileSync(new URL(`../../../types/${TYPES}`, import.meta.url), 'utf8');
+    const text = readFileSync(new URL(`../../../types/${TYPES}`, import.meta.url), 'utf8');
+    types = StaticFile.text(text, { ...HEADERS, 'Content-Type': 'text/plain; charset=utf-8' });
+    return types;
   } catch {
     throw new Refusal('not_found', `This installation has no types/${TYPES}. GET /v1/schemas says the same in JSON Schema.`);
   }
 }
 
-function documentRoute(path: string, rendered: () => Rendered) {
-  return defineRoute({
-    method: 'GET',
-    path,
-    caller: 'anyone',
-    handle({ header }) {
-      const { etag, fresh, unchanged } = rendered();
-      return noneMatch(header('if-none-match'), etag) ? unchanged : fresh;
-    },
-  });
+function documentRoute(path: string, file: () => StaticFile) {
+  return defineRoute({ method: 'GET', path, head: true, caller: 'anyone', handle: ({ header }) => file().reply(header) });
 }
 
-export const schemasRoute = documentRoute(
-  '/v1/schemas',
-  once('application/json; charset=utf-8', () => JSON.stringify(runtimeSchemas())),
-);
-export const typesRoute = documentRoute('/v1/schemas.d.ts', once('text/plain; charset=utf-8', readTypes));
+export const schemasRoute = documentRoute('/v1/schemas', () => schemas);
+export const typesRoute = documentRoute('/v1/schemas.d.ts', readTypes);

@@ -49,6 +49,16 @@ test('LIMIT-1: 20 a minute per (app, device), then 429 with the seconds to wait,
   assert.equal(passed(buckets, limits, caller('d1'), 5), 1);
 });
 
+test('LIMIT-38: 6,000 files a minute for an address, and others of another one', () => {
+  let nowMs = 0;
+  const buckets = new RateBuckets(() => nowMs);
+  for (let files = 0; files < 6_000; files += 1) buckets.passFile('192.0.2.1');
+  assert.throws(() => buckets.passFile('192.0.2.1'), { code: 'rate_limited', retryAfterS: 1 });
+  buckets.passFile('192.0.2.2');
+  nowMs += 1_000;
+  buckets.passFile('192.0.2.1');
+});
+
 test('LIMIT-1: each pool, each device and each app has its own bucket', () => {
   const buckets = new RateBuckets(() => 0);
   assert.equal(passed(buckets, [messagesPool('chat')], caller('d1'), 30), 20);

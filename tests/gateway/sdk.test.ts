@@ -2,11 +2,22 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { shellRoutes } from '../../gateway/console/shell.ts';
+import { demoRoutes } from '../../gateway/demo.ts';
 import { sdkFiles, sdkRoutes } from '../../gateway/sdk.ts';
 import { WEB_SDK_VERSION, webSdkFolder } from '../../protocol/runtime/web-sdk.ts';
 import { serve } from './test-server.ts';
 
 const FOLDER = webSdkFolder(WEB_SDK_VERSION);
+
+async function textOf(address: string): Promise<string> {
+  return (await fetch(address)).text();
+}
+
+/** The scripts that a page begins with. */
+function named(page: string): string[] {
+  return Array.from(page.matchAll(/src="\/\w+\/assets\/([^"]+\.js)"/g), ([, name = '']) => name);
+}
 
 test('WIDGET-1: the files of this version may be kept for a year by pages of every origin, and their hashes are right', async (t) => {
   const { base } = await serve(t, sdkRoutes);
@@ -45,4 +56,24 @@ test('WIDGET-6: what every page loads stays small', () => {
   const gzip = new Map(sdkFiles().map((file) => [file.name, file.gzip]));
   for (const name of ['assistant.js', 'assistant.mjs']) assert.ok((gzip.get(name) ?? Number.POSITIVE_INFINITY) <= 58 * 1_024, name);
   assert.ok((gzip.get('stub.js') ?? Number.POSITIVE_INFINITY) <= 1_024);
+});
+
+test('WIDGET-14: beside all scripts lie the licences of the packages that are in them, and each script says so', async (t) => {
+  const { base } = await serve(t, [...sdkRoutes, ...shellRoutes, ...demoRoutes], { demo: { key: undefined } as never });
+  for (const [folder, scripts] of [
+    [FOLDER, sdkFiles().map(({ name }) => name)],
+    ['/console/assets/', named(await textOf(`${base}/console`))],
+    ['/demo/assets/', named(await textOf(`${base}/demo`))],
+  ] as const) {
+    const answer = await fetch(`${base}${folder}NOTICES.txt`);
+    assert.equal(answer.headers.get('content-type'), 'text/plain; charset=utf-8', folder);
+    const notices = await answer.text();
+    const packages = Array.from(notices.matchAll(/^(\S+) \d+\.\d+\.\d+\nLicence: (\S+)$/gm), ([, name, licence]) => `${name} ${licence}`);
+    for (const each of ['preact MIT', 'valibot MIT', 'bwip-js MIT', 'highlight.js BSD-3-Clause']) assert.ok(packages.includes(each), each);
+    assert.match(notices, /Copyright[\s\S]*Redistribution and use in source and binary forms/);
+    assert.ok(scripts.length > 0);
+    for (const name of scripts.filter((script) => !script.startsWith('stub'))) {
+      assert.match(await textOf(`${base}${folder}${name}`), /\/\*! Licences: NOTICES\.txt \*\/\s*$/, name);
+    }
+  }
 });

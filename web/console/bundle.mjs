@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { NOTICES_FOOTER, writeNotices } from '../notices.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
@@ -44,6 +45,7 @@ const { metafile } = await build({
   jsxImportSource: 'preact',
   define: { 'process.env.NODE_ENV': '"production"' },
   legalComments: 'none',
+  footer: NOTICES_FOOTER,
   logLevel: 'warning',
   metafile: true,
   plugins: [widgetStyles],
@@ -75,6 +77,8 @@ for (const file of Object.keys(metafile.outputs)) {
   const path = join(root, file);
   sizes.set(file, writeCompressed(path, readFileSync(path)));
 }
+
+writeNotices(assets, root, metafile);
 
 const script = outputOf('web/console/main.tsx');
 const style = outputOf('web/console/look/look.css');

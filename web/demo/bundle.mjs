@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { NOTICES_FOOTER, writeNotices } from '../notices.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
@@ -37,6 +38,7 @@ const { metafile } = await build({
   jsxImportSource: 'preact',
   define: { 'process.env.NODE_ENV': '"production"' },
   legalComments: 'none',
+  footer: NOTICES_FOOTER,
   logLevel: 'warning',
   metafile: true,
 });
@@ -48,6 +50,7 @@ function writeCompressed(file, bytes) {
 }
 
 for (const file of Object.keys(metafile.outputs)) writeCompressed(join(root, file), readFileSync(join(root, file)));
+writeNotices(assets, root, metafile);
 for (const name of readdirSync(join(here, 'pictures'))) writeCompressed(join(pictures, name), readFileSync(join(here, 'pictures', name)));
 
 /** The file and all that it imports at once. */

@@ -8,6 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
+import { NOTICES_FOOTER, writeNotices } from '../notices.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const out = join(root, 'dist', 'web', 'sdk', 'served');
@@ -32,6 +33,7 @@ const shared = {
   loader: { '.css': 'text' },
   define: { 'process.env.NODE_ENV': '"production"' },
   legalComments: 'none',
+  footer: NOTICES_FOOTER,
   logLevel: 'warning',
   metafile: true,
 };
@@ -86,10 +88,10 @@ async function makeParts(...names) {
     plugins: [smallCss, sharedPreact, partsBeside],
   });
   for (const [file, { entryPoint }] of Object.entries(metafile.outputs)) partNames.set(join(root, entryPoint), basename(file));
-  return Object.keys(metafile.outputs);
+  return metafile;
 }
 
-const parts = [...(await makeParts('barcode.tsx', 'code-colours.tsx', 'map-drawing.tsx')), ...(await makeParts('later-views.ts'))];
+const parts = [await makeParts('barcode.tsx', 'code-colours.tsx', 'map-drawing.tsx'), await makeParts('later-views.ts')];
 
 const plugins = [smallCss, partsBeside];
 const module = await build({
@@ -114,7 +116,9 @@ function write(name, bytes) {
   return { name, integrity: integrityOf(bytes), bytes: bytes.length, gzip: gzip.length };
 }
 
-const made = [...[module, classic].flatMap(({ metafile }) => Object.keys(metafile.outputs)), ...parts];
+const metafiles = [module.metafile, classic.metafile, ...parts];
+writeNotices(out, root, ...metafiles);
+const made = metafiles.flatMap(({ outputs }) => Object.keys(outputs));
 const files = made.map((file) => basename(file)).map((name) => write(name, readFileSync(join(out, name))));
 const script = files.find(({ name }) => name === 'assistant.js');
 const stubSource = readFileSync(join(root, 'web', 'sdk', 'stub.js'), 'utf8')

@@ -28,7 +28,7 @@ test('PAGE-1: one page answers every address below /console that is no file and 
   }
 });
 
-test('PAGE-1, HTTP-13: an unknown call or file is 404, a known call with another method 405, and a page takes GET alone', async (t) => {
+test('PAGE-1, HTTP-13: an unknown call or file is 404, a known call with another method 405, and a page takes GET and HEAD alone', async (t) => {
   const { base } = await serve(t, [loginRoute, ...shellRoutes]);
   const statusOf = async (method: string, path: string) => {
     const answer = await fetch(base + path, { method });
@@ -113,4 +113,14 @@ test(`PAGE-4: the first load has at most ${FIRST_LOAD_MAX_BYTES} bytes of script
   const sizes = scripts.map((address) => readFileSync(new URL(`${address.replace('/console/', '')}.gz`, BUILT)).length);
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   assert.ok(bytes <= FIRST_LOAD_MAX_BYTES, `${bytes}`);
+});
+
+test('HTTP-28, PAGE-1: HEAD is answered as GET on pages and scripts, and follows no link that signs in', async (t) => {
+  const { base } = await serve(t, shellRoutes);
+  const page = await (await fetch(`${base}/console`)).text();
+  for (const path of ['/console', '/console/machines', ...named(page), '/console?once=a-code']) {
+    const head = await fetch(base + path, { method: 'HEAD', redirect: 'manual' });
+    assert.equal(`${head.status} ${await head.text()}`, '200 ', path);
+  }
+  assert.equal((await fetch(`${base}/console/api/nothing`, { method: 'HEAD' })).status, 404);
 });
