@@ -7,7 +7,7 @@ import { APPLICATION_IDS, migrate, SchemaError } from '../migrations/migrate.ts'
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { openMade, openReader, openWriter } from '../sqlite/database.ts';
+import { OPEN_WAIT_MAX_MS, openMade, openReader, openWriter, retryWhileBusy } from '../sqlite/database.ts';
 import { logBytes, rewriteLog, settleFile } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 
@@ -164,7 +164,9 @@ export function openUnmade(options: { readonly vectors: boolean }): Connection {
 export function openOrganisationFile(path: string, organisationId: string, isNoted: boolean): void {
   if (isNoted) requireFile(path);
   try {
-    if (!isNoted || !isCurrent(path, organisationId)) upgrade(path, organisationId, isNoted);
+    retryWhileBusy(OPEN_WAIT_MAX_MS, () => {
+      if (!isNoted || !isCurrent(path, organisationId)) upgrade(path, organisationId, isNoted);
+    });
   } catch (error) {
     if (isRefusedByDisk(error)) requireReadable(path);
     throw problemOf(error, path);

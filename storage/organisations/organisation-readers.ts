@@ -2,13 +2,11 @@
 import { statSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import type { Connection, SqlValue, Statement } from '../sqlite/connection.ts';
-import { openReader, openSnapshot, type ReaderOptions, retryWhileBusy } from '../sqlite/database.ts';
+import { OPEN_WAIT_MAX_MS, openReader, openSnapshot, type ReaderOptions, retryWhileBusy } from '../sqlite/database.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
 import { openUnmade, requireOrganisationFile, requireReadable } from './organisation-file.ts';
 import type { OrganisationFiles } from './organisation-files.ts';
 
-/** How long to try to open a file that is locked, which takes milliseconds: it blocks the event loop. Whoever asked is then told to try again. */
-const OPEN_WAIT_MAX_MS = 100;
 /** Copies in memory take no more than this together. */
 const SNAPSHOTS_MAX_BYTES = 256 * 1024 * 1024;
 

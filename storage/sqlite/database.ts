@@ -15,6 +15,8 @@ export const BUSY_TIMEOUT_MS = 50;
 const CACHE_KIB = 2_048;
 /** A WAL that one large transaction or a slow reader blew up is cut back to this when it is next reset. */
 const WAL_KEPT_BYTES = 16 * 1024 * 1024;
+/** How long to try to open a file that is locked, as it is for milliseconds while a log is read anew: this blocks the event loop. */
+export const OPEN_WAIT_MAX_MS = 100;
 /** SQLite's own wait does not cover the switch to WAL, for which processes that create a file together race. */
 const WAL_SWITCH_MAX_MS = 2_000;
 const RETRY_PAUSE_MIN_MS = 2;

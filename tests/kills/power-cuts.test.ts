@@ -18,10 +18,10 @@ import { temporaryDir } from '../support/temporary-dir.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 
 /** Syncs that fail one after the other, each at a moment of its own; the files are those whose names end so. */
-const FAILURES = scaled(120, 8);
+const FAILURES = scaled(60, 8);
 const FILES = ['-wal', '.sqlite', '', 'organisations'];
 /** Of the moments at which the power may go, one in so many is tried. */
-const TRIED = scaled(1, 4);
+const TRIED = scaled(2, 4);
 const CLIENTS = 4;
 const TURNS_PER_FAILURE = 5;
 /** Every so many failures the process is killed, or ended, and another one goes on. */
