@@ -220,7 +220,7 @@ export function openStorage(options: StorageOptions): Storage {
   const layout = dataLayout(options.dataDir);
   refuseLostData(layout, options.masterKey);
   const vault = openVault(layout.masterKey, options.masterKey);
-  const disk = createDiskWatch({ dir: layout.dir, conditions, onOver: () => openAfresh() });
+  const disk = createDiskWatch({ dir: layout.dir, conditions, onOver: () => openAfresh(), onLow: () => writer.makeRoom() });
   const { control, ...controlFile } = openControl(layout.control, disk.note);
   const writer: Writer<Registry> = createWriter({
     registryUrl: new URL('./transactions.js', import.meta.url),

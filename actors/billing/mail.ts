@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { syncPath } from '../../storage/sqlite/database-copy.ts';
 
 export interface Mail {
   /** The same for every copy of one mail: its Message-ID and file name are derived from it. */
@@ -92,8 +93,9 @@ function outboxMailer({ from, outbox }: MailOptions): Mailer {
       const path = join(outbox, `${digestOf(mail.key)}.eml`);
       try {
         // Readers of the folder see complete mails only.
-        await writeFile(`${path}.part`, message as Buffer, { mode: 0o600 });
+        await writeFile(`${path}.part`, message as Buffer, { mode: 0o600, flush: true });
         await rename(`${path}.part`, path);
+        syncPath(outbox);
         return 'sent';
       } catch {
         return 'not_taken';

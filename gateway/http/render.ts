@@ -1,7 +1,7 @@
 /** From what a route answered or threw to what goes out: the one place that renders replies, refusals and bugs. */
 import type { Logger } from 'pino';
 import { errorBody, Refusal } from '../../protocol/errors.ts';
-import { isFenced, isRefusedByDisk, isUnavailable, StorageError } from '../../storage/sqlite/storage-error.ts';
+import { isFenced, isRefusedByDisk, isRetryable, isUnavailable, storageErrorCodeOf } from '../../storage/sqlite/storage-error.ts';
 import type { Reply } from '../route.ts';
 import type { Exchange, Headers } from './exchange.ts';
 
@@ -93,9 +93,9 @@ export function refusalOf(error: unknown, log: Logger, exchange: Exchange, route
     log.debug(context, 'a request was refused because of a condition of this node');
     return refused;
   }
-  if (error instanceof StorageError && error.retryable) {
+  if (isRetryable(error)) {
     log.warn(context, 'storage refused a write: the client was told to try again');
-    const isSealed = error.code === 'sealed';
+    const isSealed = storageErrorCodeOf(error) === 'sealed';
     // The setup interface knows 500 only. Some items of a batch may be saved; none is half written.
     const status = exchange.interface === 'setup' ? 500 : 503;
     const message = isSealed

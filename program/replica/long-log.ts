@@ -6,6 +6,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { openWriter } from '../../storage/sqlite/database.ts';
+import { rewriteLog } from '../../storage/sqlite/log-emptying.ts';
 
 /** A log beyond this is moved into the file: some 15,000 pages, which Litestream reads from there as fast as from the log. */
 const LOG_MAX_BYTES = 64 * 1024 * 1024;
@@ -14,6 +15,7 @@ function moveIntoFile(path: string): void {
   try {
     const db = openWriter(path, { mustExist: true });
     try {
+      rewriteLog(db);
       // Passive: nobody waits for it, and what a reader still needs stays in the log until the next time.
       db.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
     } finally {

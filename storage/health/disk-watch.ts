@@ -26,6 +26,8 @@ export interface DiskWatchOptions {
   readonly conditions: Conditions;
   /** Called when the disk takes writes again. */
   onOver(): void;
+  /** Called at each look while the disk has little room. */
+  onLow(): void;
   /** Lets tests shorten what takes seconds. */
   readonly lookMs?: number;
   /** Lets tests set the free space; absent: the disk's own. */
@@ -124,7 +126,7 @@ class RefusedFiles {
 
 /** Starts watching; checks once before it returns. */
 export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
-  const { dir, conditions, onOver, lookMs = LOOK_MS, room = createDiskRoom(dir) } = options;
+  const { dir, conditions, onOver, onLow, lookMs = LOOK_MS, room = createDiskRoom(dir) } = options;
   let refusedAtMs = Number.NEGATIVE_INFINITY;
   let probing = false;
   let closed = false;
@@ -180,7 +182,10 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
     }
   };
   look();
-  const timer = setInterval(look, lookMs).unref();
+  const timer = setInterval(() => {
+    look();
+    if (conditions.holds('disk_low')) onLow();
+  }, lookMs).unref();
   return {
     note,
     refuses,

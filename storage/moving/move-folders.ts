@@ -69,7 +69,11 @@ async function digestOf(path: string): Promise<string> {
  */
 export async function keepPiece(folder: string, content: Content, offset: number, bytes: Uint8Array): Promise<boolean> {
   const path = contentPath(folder, content.sha256);
-  if (await holds(folder, content)) return true;
+  if (await holds(folder, content)) {
+    // Who completed it may have failed in this.
+    syncPath(folder);
+    return true;
+  }
   await mkdir(folder, { recursive: true, mode: 0o700 });
   // A file that arrives in one piece does not depend on earlier pieces.
   const isWhole = offset === 0 && bytes.length === content.size;

@@ -18,6 +18,7 @@ import { writeIdentity } from '../organisations/organisation-file.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { jitteredPauseMs, openReader, openWriter } from '../sqlite/database.ts';
 import { DamagedDatabase, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
+import { rewriteLog } from '../sqlite/log-emptying.ts';
 import { StorageError, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 import { readArrival } from './arrivals.ts';
 import type { ControlRows } from './control-rows.ts';
@@ -60,6 +61,7 @@ async function locked<T>(layout: DataLayout, organisationId: string, work: () =>
 function checkpoint(path: string): void {
   const db = openWriter(path);
   try {
+    rewriteLog(db);
     const { busy } = db.statement('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {};
     if (busy !== 0) throw new StorageError('busy', `${path} is being read`);
   } finally {
@@ -116,6 +118,8 @@ async function placeDatabase(path: string, from: string, { organisationId, moveI
   }
   if (seal.moveId === moveId) checkpoint(path);
   else await fill(path, from);
+  // Of a file that an earlier try placed, too.
+  syncPath(dirname(path));
 }
 
 function placeUpload(layout: DataLayout, folder: string, organisationId: string, upload: Content & { id: string }): void {

@@ -4,13 +4,17 @@ import { controlMigrations } from '../migrations/control.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { openWriter } from '../sqlite/database.ts';
+import { rewriteLog, settleFile } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
 import { CurrentReader, type OpenFile, openReadable } from './organisation-readers.ts';
 
 function upgrade(path: string): void {
   const connection = openWriter(path);
   try {
+    rewriteLog(connection);
+    const isCurrent = connection.statement('PRAGMA user_version').get()?.user_version === controlMigrations.length;
     migrate(connection, controlMigrations, 'control');
+    if (!isCurrent) settleFile(connection);
   } finally {
     connection.close();
   }

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import type { Connection, SqlValue, Statement } from '../sqlite/connection.ts';
-import { openReader, openSnapshot, type ReaderOptions } from '../sqlite/database.ts';
+import { OPEN_WAIT_MAX_MS, openReader, openSnapshot, type ReaderOptions, retryWhileBusy } from '../sqlite/database.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
 import { openUnmade, requireOrganisationFile, requireReadable } from './organisation-file.ts';
 import type { OrganisationFiles } from './organisation-files.ts';
@@ -38,15 +38,18 @@ function openCopy(path: string, options: ReaderOptions): OpenFile {
  */
 export function openReadable(path: string, options: ReaderOptions, note: (error: unknown) => void): OpenFile {
   try {
-    const connection = openReader(path, options);
-    try {
-      // The first read creates the log's index, or fails to.
-      connection.statement('SELECT count(*) FROM sqlite_schema').get();
-    } catch (error) {
-      connection.close();
-      throw error;
-    }
-    return { connection, bytes: 0, isStale: () => false };
+    // Another process may be reading the log anew, or closing the file as the last one.
+    return retryWhileBusy(OPEN_WAIT_MAX_MS, () => {
+      const connection = openReader(path, options);
+      try {
+        // The first read creates the log's index, or fails to.
+        connection.statement('SELECT count(*) FROM sqlite_schema').get();
+      } catch (error) {
+        connection.close();
+        throw error;
+      }
+      return { connection, bytes: 0, isStale: () => false };
+    });
   } catch (error) {
     if (!isRefusedByDisk(error)) throw error;
     requireReadable(path);

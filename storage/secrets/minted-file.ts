@@ -1,6 +1,8 @@
 /** Secrets that the first start mints into a file of the data directory (CLUSTER-2), also when several processes start together. */
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { syncPath } from '../sqlite/database-copy.ts';
 
 function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
@@ -45,8 +47,8 @@ function place(file: string, text: string): void {
  * one mints, and all get the same value. @throws the system's error.
  */
 export function readOrMint(file: string, mint: () => string): string {
-  const known = written(file);
-  if (known !== undefined) return known;
-  place(file, `${mint()}\n`);
+  if (written(file) === undefined) place(file, `${mint()}\n`);
+  // Also of a file that was there: an earlier start may have failed in this.
+  syncPath(dirname(file));
   return readFileSync(file, 'utf8').trim();
 }

@@ -1,16 +1,14 @@
 /** When the writer moves pages from a file's write-ahead log into the file: after answers have left, so that no COMMIT waits for it. */
 import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
+import { logBytes } from './log-emptying.ts';
 
 /** A write of a turn has some 3 pages, so the log has some 3,000 by then: 12 MB, less than is kept of it. */
 const WRITES_MAX = 1_000;
-/** Files whose writes are counted, many more than are open at a time. The log of one that is forgotten is bounded by what a COMMIT does itself. */
+/** A log that is longer, by large writes or in a slow reader's time, is moved after each write, so that readers search a short one. */
+const LOG_MAX_BYTES = 32 * 1024 * 1024;
+/** Files whose writes are counted, many more than are open at a time. */
 const FILES_MAX = 10_000;
-
-/** Has no COMMIT of this connection make a checkpoint: the program that replicates the file makes them (REPLICA-3). */
-export function leaveCheckpoints(connection: Connection): void {
-  connection.exec('PRAGMA wal_autocheckpoint = 0');
-}
 
 /** The checkpoints of all files of the writer. `replicated`: another program makes them, which loses what it has not read of a log that is cut. */
 export class Checkpoints {
@@ -22,18 +20,13 @@ export class Checkpoints {
     this.#replicated = replicated;
   }
 
-  /** To be called when the answers of a group have left. Large writes do not count as more: the bound that a COMMIT has itself is for them. */
+  /** To be called when the answers of a group have left. @throws SQLite's error when the disk refuses. */
   afterGroup(connection: Connection, writes: number): void {
     if (this.#replicated) return;
     const { path } = connection;
     const sum = (this.#writes.get(path) ?? 0) + writes;
     this.#writes.set(path, sum < WRITES_MAX ? sum : 0);
-    if (sum < WRITES_MAX) return;
-    try {
-      // Passive: what a reader still needs waits in the log until the next one.
-      connection.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
-    } catch {
-      // The rows are safe in the log. A disk that refuses shows with the next write.
-    }
+    // Passive: what a reader still needs waits in the log until the next one.
+    if (sum >= WRITES_MAX || logBytes(path) > LOG_MAX_BYTES) connection.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
   }
 }

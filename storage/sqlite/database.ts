@@ -13,13 +13,10 @@ import { StorageError, storageErrorCodeOf } from './storage-error.ts';
 export const BUSY_TIMEOUT_MS = 50;
 /** Page cache of one connection: holds the inner index pages of a typical organisation. 128 open writers have 256 MB at most. */
 const CACHE_KIB = 2_048;
-/**
- * Pages in the WAL before a COMMIT checkpoints by itself: 32 MB, so that readers search a short WAL. The writer is earlier with turns
- * (`checkpoints.ts`), so this is met by large writes, and by the commits of a slow reader's time.
- */
-const AUTOCHECKPOINT_PAGES = 8_000;
 /** A WAL that one large transaction or a slow reader blew up is cut back to this when it is next reset. */
 const WAL_KEPT_BYTES = 16 * 1024 * 1024;
+/** How long to try to open a file that is locked, as it is for milliseconds while a log is read anew: this blocks the event loop. */
+export const OPEN_WAIT_MAX_MS = 100;
 /** SQLite's own wait does not cover the switch to WAL, for which processes that create a file together race. */
 const WAL_SWITCH_MAX_MS = 2_000;
 const RETRY_PAUSE_MIN_MS = 2;
@@ -259,7 +256,8 @@ export function openWriter(path: string, { mustExist = false }: { readonly mustE
     database.pragma('foreign_keys = ON');
     // Deleted content is overwritten, also in freed pages, so that erased data remains in no file.
     database.pragma('secure_delete = ON');
-    database.pragma(`wal_autocheckpoint = ${AUTOCHECKPOINT_PAGES}`);
+    // A COMMIT would hide what the disk refused of its checkpoint: the writer makes them (checkpoints.ts), or Litestream (REPLICA-3).
+    database.pragma('wal_autocheckpoint = 0');
     database.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
   } catch (error) {
     database.close();

@@ -1,35 +1,119 @@
-/** Empties the write-ahead log of a file after an erasure: it holds older versions of pages. For the writer thread. */
+/**
+ * The write-ahead log of a file as a whole: emptied where it holds what was erased or takes room, and written anew where it may not be on disk.
+ *
+ * An fsync that failed marks its pages clean: no later one writes them, and everybody reads them as if they were on disk. When all connections
+ * to a file were closed since, the next one takes what failed for committed and appends behind it, and a power cut takes all of that away. So a
+ * log is written and synced again before anything is acknowledged behind such an error, and when a process opens the file of one that ended.
+ */
+import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Connection } from './connection.ts';
 import { jitteredPauseMs } from './database.ts';
+import { syncPath } from './database-copy.ts';
+import { storageErrorCodeOf } from './storage-error.ts';
 
 /** Immediate tries, each of 50 ms inside SQLite and a pause of up to 20 ms: most readers finish within milliseconds. */
 const TRIES_MAX = 20;
 /** Interval of later tries, when a reader, such as a backup, takes minutes. */
 const RETRY_MS = 1_000;
+/** Of a log, and of each frame in it, beside the page. */
+const LOG_HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+/** Written at once. */
+const PIECE_BYTES = 1024 * 1024;
 
-/** Moves the write-ahead log into the file and truncates it; false when a reader still uses it, or on failure. */
-export function emptiesLog(connection: Connection): boolean {
-  try {
-    return connection.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0;
-  } catch {
-    return false;
-  }
+/** Bytes of the log beside the file at `path`. */
+export function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/**
- * Empties the log and calls `then`. When that is not possible now, `then` is called anyway and the log is emptied later. `connection` returns
- * undefined once the file is closed; closing the last connection empties the log.
- */
-export function emptyLog(connection: () => Connection | undefined, then: () => void, triesLeft = TRIES_MAX): void {
-  const open = connection();
-  if (open === undefined || emptiesLog(open)) {
+/** Moves the write-ahead log into the file and truncates it; false when a reader still uses it. @throws SQLite's error when the disk refuses. */
+export function emptiesLog(connection: Connection): boolean {
+  return connection.statement('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0;
+}
+
+/** Empties the log and calls `then`. When that is not possible now, `then` is called anyway and the log is emptied later. `empties`: whether it is empty now. */
+export function emptyLog(empties: () => boolean, then: () => void, triesLeft = TRIES_MAX): void {
+  if (empties()) {
     then();
     return;
   }
   if (triesLeft > 1) {
-    setTimeout(() => emptyLog(connection, then, triesLeft - 1), jitteredPauseMs());
+    setTimeout(() => emptyLog(empties, then, triesLeft - 1), jitteredPauseMs());
     return;
   }
   then();
-  setTimeout(() => emptyLog(connection, () => {}, 1), RETRY_MS).unref();
+  setTimeout(() => emptyLog(empties, () => {}, 1), RETRY_MS).unref();
+}
+
+/** Moves what was written so far into the file, both synced with their names: for a file that was just made. @throws the disk's error */
+export function settleFile(db: Connection): void {
+  emptiesLog(db);
+  syncPath(dirname(db.path));
+}
+
+/** How many pages the log holds, and how many of them are in the file already. */
+function pagesOf(db: Connection): { log: number; moved: number } {
+  const row = db.statement('PRAGMA wal_checkpoint(NOOP)').get();
+  return { log: Number(row?.log), moved: Number(row?.checkpointed) };
+}
+
+function writeAgain(file: number, bytes: number): void {
+  const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, bytes));
+  for (let at = 0; at < bytes; ) {
+    const read = readSync(file, piece, 0, Math.min(piece.length, bytes - at), at);
+    if (read === 0) break;
+    for (let written = 0; written < read; ) written += writeSync(file, piece, written, read - written, at + written);
+    at += read;
+  }
+  fsyncSync(file);
+}
+
+/**
+ * Writes the bytes of the log again and syncs them, with its name; nobody appends meanwhile, and readers go on. While another connection writes
+ * it does nothing: the process of that one has seen to it. @throws the disk's error
+ */
+export function rewriteLog(db: Connection): void {
+  const { log } = pagesOf(db);
+  if (log <= 0) return;
+  const bytes = LOG_HEADER_BYTES + log * (FRAME_HEADER_BYTES + Number(db.statement('PRAGMA page_size').get()?.page_size));
+  try {
+    db.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    if (storageErrorCodeOf(error) === 'busy') return;
+    throw error;
+  }
+  try {
+    // No lock of SQLite's is on the log, which closing it would release.
+    const file = openSync(`${db.path}-wal`, 'r+');
+    try {
+      writeAgain(file, bytes);
+    } finally {
+      closeSync(file);
+    }
+    syncPath(dirname(db.path));
+  } finally {
+    db.exec('ROLLBACK');
+  }
+}
+
+/**
+ * Makes sure that what is committed is on disk, after an error of the log or, with `file`, of a sync of the file itself: then pages that
+ * were moved there may be lost, too, and all are put into the log again. @throws the disk's error; then it has to be done again.
+ */
+export function mend(db: Connection, what: 'log' | 'file'): void {
+  rewriteLog(db);
+  if (what === 'file' && pagesOf(db).moved > 0) {
+    db.exec('VACUUM');
+    return;
+  }
+  // A commit that changes nothing takes the place of the one that failed, which nobody can find afterwards.
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    db.exec(`PRAGMA user_version = ${db.statement('PRAGMA user_version').get()?.user_version}`);
+    db.exec('COMMIT');
+  } catch (error) {
+    db.exec('ROLLBACK');
+    throw error;
+  }
 }

@@ -119,6 +119,11 @@ const SYSTEM_CODES: Readonly<Record<string, StorageErrorCode>> = {
   EFBIG: 'io',
 };
 
+/** Whether the same may succeed when it is tried again in this process, also of an error that came straight from the driver: a reader's. */
+export function isRetryable(error: unknown): boolean {
+  return RETRYABLE[storageErrorCodeOf(error)];
+}
+
 /** SQLite's extended result code carried by `error`, if it came from the driver. */
 export function sqliteCodeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;

@@ -3,16 +3,17 @@
  * runs each group in one transaction and answers after COMMIT. Owns the open write connections.
  *
  * Invariants: writes of one file run in the order in which they were sent; a write that throws takes back its own rows
- * only; no answer leaves before the COMMIT (with its fsync) that carries it has returned.
+ * only; no answer leaves before the COMMIT (with its fsync) that carries it has returned; after an fsync that failed none leaves before what
+ * was committed is on disk for certain.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { Checkpoints, leaveCheckpoints } from './checkpoints.ts';
+import { Checkpoints } from './checkpoints.ts';
 import type { Connection } from './connection.ts';
-import { blockThread, jitteredPauseMs } from './database.ts';
+import { blockThread, jitteredPauseMs, openReader } from './database.ts';
 import { commitGroup, type RunnableTransactions, type WritableFile } from './group.ts';
-import { emptiesLog, emptyLog } from './log-emptying.ts';
-import { StorageError, storageErrorCodeOf } from './storage-error.ts';
+import { emptiesLog, emptyLog, logBytes, mend } from './log-emptying.ts';
+import { StorageError, type StorageErrorCode, storageErrorCodeOf } from './storage-error.ts';
 import { WriteLease } from './write-lease.ts';
 import type { Sealing } from './writer.ts';
 import {
@@ -36,6 +37,8 @@ const DRAIN_WRITES_MAX = 1_024;
  * disk and several nodes writing to one file.
  */
 const BUSY_TRIES_MAX = 30;
+/** A shorter log stays as it is on a disk that has little room: emptying it costs two fsyncs. */
+const LOG_KEPT_BYTES = 1024 * 1024;
 
 interface Registry {
   readonly transactions: RunnableTransactions;
@@ -60,7 +63,9 @@ class WriterThread {
   readonly #registry: Registry;
   readonly #syncDelayMs: number;
   readonly #queues = new Map<string, FileQueue>();
-  readonly #open = new LRUCache<string, WritableFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => connection.close() });
+  readonly #open = new LRUCache<string, WritableFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => this.#dispose(connection) });
+  /** Files of which something that was committed may not be on disk: of the log, or of the file itself, too. */
+  readonly #doubts = new Map<string, 'log' | 'file'>();
   readonly #checkpoints: Checkpoints;
   readonly #replicated: boolean;
   readonly #lease: WriteLease | undefined;
@@ -91,7 +96,8 @@ class WriterThread {
 
   #take(message: Exclude<ToThread, { kind: 'close' }>): number {
     if (message.kind === 'writes') return this.#accept(message.writes);
-    this.#open.delete(message.path);
+    if (message.kind === 'forget') this.#open.delete(message.path);
+    else this.#makeRoom();
     return 0;
   }
 
@@ -138,8 +144,7 @@ class WriterThread {
         this.#pause(queue);
         return;
       }
-      // After a disk error the connection's state is unknown, so the next write opens the file again.
-      if (code !== 'busy' && code !== 'fenced') this.#open.delete(queue.path);
+      this.#failed(queue.path, code);
       settlements = failAll(group, failureOf(error));
       committed = false;
     }
@@ -151,10 +156,67 @@ class WriterThread {
     const { erasing } = this.#registry;
     // The replicator holds the log of a file open, so waiting for it would only delay the answer; it empties the log itself.
     if (committed && !this.#replicated && erasing !== undefined && group.some(({ name }) => erasing.has(name)))
-      emptyLog(() => this.#open.peek(queue.path)?.connection, answer);
+      emptyLog(() => this.#empties(queue.path), answer);
     else answer();
-    const file = committed ? this.#open.peek(queue.path) : undefined;
-    if (file !== undefined) this.#checkpoints.afterGroup(file.connection, group.length);
+    if (committed) this.#move(queue.path, ({ connection }) => this.#checkpoints.afterGroup(connection, group.length));
+  }
+
+  /** After a disk error the connection's state is unknown, so the next write opens the file again. */
+  #failed(path: string, code: StorageErrorCode): void {
+    if (code === 'busy' || code === 'fenced') return;
+    if (code === 'io') {
+      this.#doubt(path, 'log');
+      return;
+    }
+    if (code === 'disk_full' && !this.#replicated) this.#empties(path);
+    this.#open.delete(path);
+  }
+
+  /** Notes that something may not be on disk, and puts it there if the disk allows it now; otherwise before the next write. */
+  #doubt(path: string, what: 'log' | 'file'): void {
+    if (what === 'file' || !this.#doubts.has(path)) this.#doubts.set(path, what);
+    try {
+      this.#file(path);
+    } catch {
+      // The next write fails of the same, or succeeds.
+    }
+  }
+
+  /** Moves pages from the log of an open file into the file. What the disk refuses is safe in the log, unless a sync of the file failed. */
+  #move<Value>(path: string, move: (file: WritableFile) => Value): Value | undefined {
+    const file = this.#open.peek(path);
+    if (file === undefined) return undefined;
+    try {
+      return move(file);
+    } catch (error) {
+      if (storageErrorCodeOf(error) === 'io') this.#doubt(path, 'file');
+      return undefined;
+    }
+  }
+
+  /** Whether the log is empty now; so it is once the last connection was closed. */
+  #empties(path: string): boolean {
+    return !this.#open.has(path) || this.#move(path, ({ connection }) => emptiesLog(connection)) === true;
+  }
+
+  #makeRoom(): void {
+    // A replicator still reads the logs.
+    if (this.#replicated) return;
+    for (const path of [...this.#open.keys()]) if (logBytes(path) > LOG_KEPT_BYTES) this.#empties(path);
+  }
+
+  #dispose(connection: Connection): void {
+    const { path } = connection;
+    let guard: Connection | undefined;
+    try {
+      // The last connection to close moves the rest of the log into the file and deletes it, unless it can only read.
+      guard = this.#doubts.get(path) === 'file' ? openReader(path) : undefined;
+      guard?.statement('SELECT count(*) FROM sqlite_schema').get();
+    } catch {
+      // The file is gone, and what it held with it.
+    }
+    connection.close();
+    guard?.close();
   }
 
   #pause(queue: FileQueue): void {
@@ -169,9 +231,17 @@ class WriterThread {
 
   #file(path: string): WritableFile {
     const known = this.#open.get(path);
-    if (known !== undefined) return known;
+    const doubt = this.#doubts.get(path);
+    if (known !== undefined && doubt === undefined) return known;
+    // The one that failed stays open until then: without any the log would be read anew, and what failed be found in it.
     const connection = this.#registry.open(path);
-    if (this.#replicated) leaveCheckpoints(connection);
+    try {
+      if (doubt !== undefined) mend(connection, doubt);
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    this.#doubts.delete(path);
     const { sealing, transactions } = this.#registry;
     const file: WritableFile = {
       connection,
@@ -210,8 +280,8 @@ class WriterThread {
   }
 
   #close(): void {
-    // Where it fails the rows are safe in the WAL; the next start checkpoints it. A replicator still reads the log.
-    for (const { connection } of this.#replicated ? [] : this.#open.values()) emptiesLog(connection);
+    // Where it fails the rows are safe in the log. A replicator still reads it.
+    for (const path of this.#replicated ? [] : [...this.#open.keys()]) this.#empties(path);
     this.#open.clear();
     this.#port.close();
   }

@@ -70,6 +70,8 @@ export interface Writer<Registry extends Transactions> {
   stats(): WriterStats;
   /** Closes the connection to the file at `path`, which was replaced or is gone: later writes open it again. */
   forget(path: string): void;
+  /** Empties the logs of the open files, where readers let it: the disk has little room. */
+  makeRoom(): void;
   /** Waits for what is outstanding, checkpoints the open files, ends the thread. Later writes reject. Idempotent. */
   close(): Promise<void>;
 }
@@ -150,6 +152,10 @@ class ThreadWriter {
 
   forget(path: string): void {
     if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'forget', path });
+  }
+
+  makeRoom(): void {
+    if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'make_room' });
   }
 
   stats(): WriterStats {

@@ -55,8 +55,9 @@ export async function writeUploadFile(
 ): Promise<void> {
   const path = layout.upload(organisationId, uploadId);
   const folder = dirname(path);
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
-  if (made !== undefined) await syncFolder(dirname(folder));
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // Each time: who made the folder may have failed to sync its name, or not be so far.
+  await syncFolder(dirname(folder));
   await writeWhole(path, (file) => writeSealed(file, vault, purposeOf(uploadId), bytes));
   await syncFolder(folder);
 }

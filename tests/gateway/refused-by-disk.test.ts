@@ -1,8 +1,12 @@
 /** What requests are told when an organisation's file, or the disk, is what fails them. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import Database from 'better-sqlite3';
 import { defineRoute } from '../../gateway/route.ts';
+import { openReadable } from '../../storage/organisations/organisation-readers.ts';
 import { StorageError, type StorageErrorCode } from '../../storage/sqlite/storage-error.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
 import { serve } from './test-server.ts';
 
 const SECRET_PATH = '/srv/data/organisations/org_1.sqlite';
@@ -40,4 +44,25 @@ test('HTTP-20: a file that is away is 503 organisation_unavailable, a disk that 
     }
   }
   assert.deepEqual(logged, [], 'the condition says it once, and not each request');
+});
+
+test('STORE-24: a read that finds the file locked, as while its log is read anew, is tried for a while, and is 503 with Retry-After', async (t) => {
+  const path = join(temporaryDir(t), 'a.sqlite');
+  const holder = new Database(path);
+  t.after(() => holder.close());
+  holder.pragma('journal_mode = WAL');
+  holder.pragma('locking_mode = EXCLUSIVE');
+  holder.exec('BEGIN IMMEDIATE');
+  const route = defineRoute({
+    method: 'GET',
+    path: '/v1/x',
+    caller: 'anyone',
+    handle: () => assert.fail(String(openReadable(path, {}, () => assert.fail('the disk refuses nothing')))),
+  });
+  const { base, logged } = await serve(t, [route]);
+  const startedMs = performance.now();
+  const answer = await fetch(`${base}/v1/x`);
+  assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1'], await answer.text());
+  assert.ok(performance.now() - startedMs > 100);
+  assert.doesNotMatch(JSON.stringify(logged), /because of a bug/);
 });

@@ -1,15 +1,19 @@
 /** A disk that takes no writes: full, or mounted read-only. The program starts, serves what it can, says so, and goes on by itself. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
 import { eventually } from '../support/eventually.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 /** A log of 4 MB is full after fewer. */
 const WRITES_MAX = 1_000;
+/** More than what the file has. */
+const LOG_BYTES = 4 * 1024 * 1024;
+const ROOM_BYTES = 2 * 1024 * 1024;
 
 /** A small disk of its own, in memory; undefined where this user may not mount one. */
 function smallDisk(t: TestContext): string | undefined {
@@ -86,6 +90,34 @@ async function requireWrites(service: RunningService): Promise<void> {
   );
   assert.equal((await write(service)).status, 201);
 }
+
+/** Has the log of the control file grow while somebody reads an older state of it; returns its bytes. */
+async function growLog(service: RunningService, dataDir: string): Promise<number> {
+  const path = join(dataDir, 'control.sqlite');
+  const reader = new Database(path, { readonly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM organisations');
+  const size = () => statSync(`${path}-wal`).size;
+  for (let n = 0; n < WRITES_MAX && size() < LOG_BYTES; n++) assert.equal((await write(service)).status, 201);
+  const bytes = size();
+  reader.close();
+  return bytes;
+}
+
+test('STORE-23: logs that fill the disk are emptied once there is a little room', async (t) => {
+  const dataDir = smallDisk(t);
+  if (dataDir === undefined) return t.skip('this user may not mount a disk');
+  const service = await startService(t, { dataDir });
+  assert.ok((await growLog(service, dataDir)) >= LOG_BYTES);
+  const filler = fill(dataDir);
+  await eventually(async () => (await write(service)).status === 503, 20_000);
+  // Too little to be more than low for a disk of this size.
+  truncateSync(filler, statSync(filler).size - ROOM_BYTES);
+  await eventually(
+    async () => (await write(service)).status === 201 && statSync(join(dataDir, 'control.sqlite-wal')).size < LOG_BYTES / 2,
+    20_000,
+    () => `${statSync(join(dataDir, 'control.sqlite-wal')).size} bytes of log ${service.output().stderr}`,
+  );
+});
 
 test('STORE-16: on a full disk the service starts, serves reads, refuses writes with 503, and goes on when there is room', async (t) => {
   const dataDir = smallDisk(t);

@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { leaveCheckpoints } from '../../../storage/sqlite/checkpoints.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { openReader, openWriter } from '../../../storage/sqlite/database.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -21,7 +20,6 @@ async function killed(t: TestContext): Promise<{ dataDir: string; target: string
   const { dataDir } = service;
   const control = openWriter(join(dataDir, 'control.sqlite'));
   t.after(() => control.close());
-  leaveCheckpoints(control);
   control.exec('CREATE TABLE foreign_rows (x BLOB) STRICT');
   write(control, 50);
   await eventually(() => restoredRows(t, target) === 50, CARRIED_MS);

@@ -13,7 +13,7 @@ test('STORE-16: a disk that does not even say how much room it has is a failing 
   const room = () => {
     throw Object.assign(new Error('EIO: i/o error, statfs'), { code: 'EIO' });
   };
-  const watch = createDiskWatch({ dir: temporaryDir(t), conditions, onOver() {}, room });
+  const watch = createDiskWatch({ dir: temporaryDir(t), conditions, onOver() {}, onLow() {}, room });
   t.after(() => watch.close());
   watch.note(Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' }));
   assert.deepEqual(
@@ -25,7 +25,13 @@ test('STORE-16: a disk that does not even say how much room it has is a failing 
 test('STORE-17: what the disk refuses of one organisation’s file is no condition of the whole node, and does not flap', (t) => {
   const said: string[] = [];
   const conditions = createConditions({ error: (_, text) => void said.push(text), info: (_, text) => void said.push(text) }, Date.now);
-  const watch = createDiskWatch({ dir: temporaryDir(t), conditions, onOver() {}, room: () => ({ freeBytes: 2e12, totalBytes: 4e12 }) });
+  const watch = createDiskWatch({
+    dir: temporaryDir(t),
+    conditions,
+    onOver() {},
+    onLow() {},
+    room: () => ({ freeBytes: 2e12, totalBytes: 4e12 }),
+  });
   t.after(() => watch.close());
   const error = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' });
   for (let n = 0; n < 10; n++) watch.note(error, 'org_a');
@@ -42,7 +48,7 @@ test('STORE-15: while the disk has no room for uploads the node says so', (t) =>
   const conditions = createConditions(SILENT, Date.now);
   const totalBytes = 4e12;
   const freeBytes = leftByUploads({ totalBytes, freeBytes: 0 }) - 1;
-  const watch = createDiskWatch({ dir: temporaryDir(t), conditions, onOver() {}, room: () => ({ freeBytes, totalBytes }) });
+  const watch = createDiskWatch({ dir: temporaryDir(t), conditions, onOver() {}, onLow() {}, room: () => ({ freeBytes, totalBytes }) });
   t.after(() => watch.close());
   assert.equal(hasRoomForUpload({ freeBytes, totalBytes }, 0), false);
   assert.match(conditions.list()[0]?.detail ?? '', /less than 1536 MB left, of which databases keep 512: uploads are refused/);

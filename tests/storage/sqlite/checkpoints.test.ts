@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Checkpoints, leaveCheckpoints } from '../../../storage/sqlite/checkpoints.ts';
+import { Checkpoints } from '../../../storage/sqlite/checkpoints.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -11,7 +11,6 @@ function bytesInFile(t: TestContext, replicated: boolean): number {
   const path = join(temporaryDir(t), 'a.sqlite');
   const db = openWriter(path);
   t.after(() => db.close());
-  if (replicated) leaveCheckpoints(db);
   const checkpoints = new Checkpoints(replicated);
   db.exec('CREATE TABLE t (x TEXT) STRICT');
   for (let write = 0; write < 1_000; write += 1) {
@@ -30,7 +29,6 @@ test('REPLICA-3: the writer leaves them to it however large the log is', (t) => 
   const path = join(temporaryDir(t), 'a.sqlite');
   const db = openWriter(path);
   t.after(() => db.close());
-  leaveCheckpoints(db);
   const checkpoints = new Checkpoints(true);
   db.exec('CREATE TABLE t (x BLOB) STRICT');
   for (let megabyte = 0; megabyte < 70; megabyte += 1) db.statement('INSERT INTO t VALUES (:x)').run({ x: Buffer.alloc(1_000_000) });

@@ -1,0 +1,189 @@
+/** What a client was told is on disk when the power goes, also after an fsync has failed. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomInt, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { createTestApp, DEVICE } from '../support/client.ts';
+import { follow, isBrokenConnection } from '../support/partial.ts';
+import { type PoweredDisk, powerJournal, replay } from '../support/power-cuts.ts';
+import { redisMissing, startRedis } from '../support/redis.ts';
+import { scaled } from '../support/scale.ts';
+import { startService } from '../support/service.ts';
+import { temporaryDir } from '../support/temporary-dir.ts';
+import { startUpstream, upstreamEnv } from '../support/upstream.ts';
+
+/** Syncs that fail one after the other, each at a moment of its own; the files are those whose names end so. */
+const FAILURES = scaled(60, 8);
+const FILES = ['-wal', '.sqlite', '', 'organisations'];
+/** Of the moments at which the power may go, one in so many is tried. */
+const TRIED = scaled(2, 4);
+const CLIENTS = 4;
+const TURNS_PER_FAILURE = 5;
+/** Every so many failures the process is killed, or ended, and another one goes on. */
+const FAILURES_PER_LIFE = 3;
+
+interface Told {
+  readonly kind: 'said' | 'answered' | 'uploaded';
+  readonly id: string;
+  /** The journal at that moment. */
+  readonly position: number;
+}
+
+/** What of `told` the files lack, and files that are damaged. */
+function missingIn(dir: string, told: readonly Told[]): string[] {
+  const found = new Set<string>();
+  const missing: string[] = [];
+  const folder = join(dir, 'organisations');
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sqlite')) : [];
+  for (const path of ['control.sqlite', ...files.map((name) => join('organisations', name))]) {
+    if (!existsSync(join(dir, path))) continue;
+    try {
+      const db = new Database(join(dir, path));
+      const check = db.pragma('integrity_check', { simple: true });
+      if (check !== 'ok') missing.push(`${path}: ${check}`);
+      // An organisation's file is made before its tables are.
+      if (path !== 'control.sqlite' && db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'uploads'").get() !== undefined) {
+        for (const { id } of db.prepare('SELECT turn_id AS id FROM turns').all() as { id: string }[]) found.add(`said ${id}`);
+        const answered =
+          'SELECT turn_id AS id FROM turns AS t JOIN charges AS c ON c.turn = t.id JOIN messages AS m ON m.no = 2 * t.id + 1';
+        for (const { id } of db.prepare(answered).all() as { id: string }[]) found.add(`answered ${id}`);
+        for (const { id } of db.prepare('SELECT id FROM uploads').all() as { id: string }[]) {
+          const folders = readdirSync(join(dir, 'uploads'));
+          if (folders.some((name) => existsSync(join(dir, 'uploads', name, id)))) found.add(`uploaded ${id}`);
+        }
+      }
+      db.close();
+    } catch (error) {
+      missing.push(`${path}: ${(error as Error).message}`);
+    }
+  }
+  return [...missing, ...told.map(({ kind, id }) => `${kind} ${id}`).filter((each) => !found.has(each))];
+}
+
+async function upload(baseUrl: string, key: string): Promise<string | undefined> {
+  const body = new FormData();
+  body.append('file', new Blob([randomUUID()], { type: 'text/plain' }), 'words.txt');
+  try {
+    const answer = await fetch(`${baseUrl}/v1/uploads`, {
+      method: 'POST',
+      headers: { 'X-Service-Key': key, 'X-Service-Device': DEVICE },
+      body,
+    });
+    const { upload_id: id } = (await answer.json()) as { upload_id?: string };
+    return answer.ok ? id : undefined;
+  } catch (error) {
+    if (isBrokenConnection((error as Error).cause ?? error)) return undefined;
+    throw error;
+  }
+}
+
+/** Tries cuts, and counts of each thing that was missing after one how often it was. `missing`: what is missing in a folder at a moment. */
+function judge(t: TestContext, dataDir: string, journal: Buffer, missing: (dir: string, position: number) => string[]): [string, number][] {
+  const target = join(temporaryDir(t), 'left');
+  const lost = new Map<string, number>();
+  const cuts = { all: 0, losing: 0 };
+  const judgeOne = (disk: PoweredDisk, position: number, luck?: () => boolean) => {
+    disk.leave(dataDir, target, luck);
+    const found = missing(target, position);
+    cuts.all += 1;
+    if (found.length > 0) cuts.losing += 1;
+    for (const each of found) lost.set(each, (lost.get(each) ?? 0) + 1);
+  };
+  const { syncs, failed } = replay(journal, (disk, position) => {
+    if (position < journal.length && randomInt(TRIED) > 0) return;
+    judgeOne(disk, position);
+    judgeOne(disk, position, () => randomInt(2) === 0);
+  });
+  t.diagnostic(
+    `${syncs} syncs, ${failed} failed; ${cuts.all} cuts, after ${cuts.losing} of them something was lost, ${lost.size} things in all`,
+  );
+  return [...lost];
+}
+
+async function lose(t: TestContext, failures: number, more: Readonly<Record<string, string>>): Promise<[string, number][]> {
+  const upstream = await startUpstream(t, () => [{ text: 'Yes.' }]);
+  const dataDir = temporaryDir(t);
+  const power = powerJournal(t, dataDir);
+  const env = { ...upstreamEnv(upstream), ...power.env, ...more, DEMO: 'off' };
+  const told: Told[] = [];
+  const tell = (kind: Told['kind'], id: string) => told.push({ kind, id, position: power.position() });
+  let service = await startService(t, { dataDir, env });
+  const { liveKey } = await createTestApp(service.baseUrl, service.operatorToken);
+  const talk = async () => {
+    for (let turn = 0; turn < TURNS_PER_FAILURE; turn += 1) {
+      const id = randomUUID();
+      await follow(service.baseUrl, liveKey, { turn_id: id, message: { text: `message ${id}` } }, (event) => {
+        if (event.type === 'turn.start') tell('said', id);
+        if (event.type === 'turn.end' && event.status === 'completed') tell('answered', id);
+      });
+      const uploadId = turn === 0 ? await upload(service.baseUrl, liveKey) : undefined;
+      if (uploadId !== undefined) tell('uploaded', uploadId);
+    }
+  };
+  for (let failure = 1; failure <= failures; failure += 1) {
+    const suffix = FILES[failure % FILES.length] ?? '';
+    // A log is synced with each commit, anything else seldom.
+    power.failSyncs({ wait: suffix === '-wal' ? randomInt(CLIENTS * TURNS_PER_FAILURE) : randomInt(3), count: 1 + randomInt(3), suffix });
+    await Promise.all(Array.from({ length: CLIENTS }, talk));
+    if (failure % FAILURES_PER_LIFE !== 0) continue;
+    await service.stop(more.WORKERS === undefined && randomInt(2) === 0 ? 'SIGKILL' : 'SIGTERM');
+    power.failSyncs({ wait: 0, count: 0 });
+    service = await startService(t, { dataDir, env });
+  }
+  await service.stop();
+  assert.ok(told.filter(({ kind }) => kind === 'answered').length > failures, 'the load was real');
+  t.diagnostic(`${told.length} things were told`);
+  const missing = (dir: string, position: number) =>
+    missingIn(
+      dir,
+      told.filter((each) => each.position <= position),
+    );
+  return judge(t, dataDir, power.read(), missing);
+}
+
+test(`STORE-22: ${FAILURES} failed syncs, then a power cut at any moment, lose nothing that was acknowledged`, async (t) => {
+  assert.deepEqual(await lose(t, FAILURES, {}), []);
+});
+
+test('STORE-22: nor do they with WORKERS=4, which hold the files open for each other', { skip: redisMissing() }, async (t) => {
+  const redis = await startRedis(t);
+  assert.deepEqual(await lose(t, FAILURES / 2, { REDIS_URL: redis.url, WORKERS: '4' }), []);
+});
+
+test('STORE-22: a sync of the file itself that failed loses nothing of what was moved there before it', async (t) => {
+  const dataDir = temporaryDir(t);
+  const power = powerJournal(t, dataDir);
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./power-writer.js', import.meta.url)), join(dataDir, 'a.sqlite')], {
+    env: { ...process.env, ...power.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const told = (await text(child.stdout))
+    .trim()
+    .split('\n')
+    .map((line) => ({ position: Number.parseInt(line, 10), note: line.slice(line.indexOf(' ') + 1) }));
+  const notesIn = (dir: string) => {
+    const db = new Database(join(dir, 'a.sqlite'));
+    try {
+      const check = db.pragma('integrity_check', { simple: true });
+      if (check !== 'ok') return [];
+      return (db.prepare('SELECT text FROM notes').all() as { text: string }[]).map((row) => row.text);
+    } catch {
+      // Damaged, or without its table.
+      return [];
+    } finally {
+      db.close();
+    }
+  };
+  const missing = (dir: string, position: number) => {
+    const expected = told.filter((each) => each.position <= position);
+    if (expected.length === 0) return [];
+    const found = new Set(notesIn(dir));
+    return expected.map(({ note }) => note).filter((note) => !found.has(note));
+  };
+  assert.deepEqual(judge(t, dataDir, power.read(), missing), []);
+});

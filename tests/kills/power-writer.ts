@@ -1,0 +1,41 @@
+/** A writer of its own process, which a power cut ends: prints where the journal stood when each note was acknowledged. Argument: the file. */
+import { statSync } from 'node:fs';
+import { openReader } from '../../storage/sqlite/database.ts';
+import { createWriter } from '../../storage/sqlite/writer.ts';
+import type { transactions } from '../storage/sqlite/writer-registry.ts';
+import { failSyncs } from '../support/power-cuts.ts';
+
+const [, , path = ''] = process.argv;
+const { POWER_JOURNAL: journal = '', POWER_FAILURES: failures = '' } = process.env;
+const writer = createWriter<typeof transactions>({ registryUrl: new URL('../storage/sqlite/writer-registry.js', import.meta.url) });
+let notes = 0;
+
+/** As many as one group takes, some times. */
+async function write(times: number): Promise<void> {
+  for (let group = 0; group < times; group += 1) {
+    await Promise.all(
+      Array.from({ length: 250 }, async () => {
+        const text = `note ${notes++} ${'x'.repeat(200)}`;
+        await writer.write(path, 'addNote', { text }).then(
+          () => console.log(`${statSync(journal).size} ${text}`),
+          () => {},
+        );
+      }),
+    );
+  }
+}
+
+await write(3);
+const reader = openReader(path);
+for (let round = 0; round < 3; round += 1) {
+  // While it reads, the next checkpoint moves a part of the log into the file, and syncs nothing.
+  reader.exec('BEGIN');
+  reader.statement('SELECT count(*) FROM notes').get();
+  await write(2);
+  reader.exec('COMMIT');
+  // The next one moves the rest, and its sync of the file fails.
+  failSyncs(failures, { wait: 0, suffix: '.sqlite' });
+  await write(9);
+}
+await writer.close();
+reader.close();
