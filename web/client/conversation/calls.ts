@@ -67,8 +67,11 @@ function bounded(calls: Calls): Calls {
   return calls.length <= CALLS_MAX ? calls : calls.filter(({ phase }, at) => phase !== 'settled' || at >= calls.length - CALLS_MAX);
 }
 
+/** A call that is known stays as it is; who made it may be told later than that it is open. */
 function added(calls: Calls, call: Call): Calls {
-  return findCall(calls, call.invocation_id) === undefined ? bounded([...calls, call]) : calls;
+  const { invocation_id: id, askedBy } = call;
+  if (findCall(calls, id) === undefined) return bounded([...calls, call]);
+  return changed(calls, id, (known) => (known.askedBy === undefined && askedBy !== undefined ? { ...known, askedBy } : known));
 }
 
 /** Reads begin with `action.execute`, before the turn ends; `pending` repeats them, and names those whose event was lost. */

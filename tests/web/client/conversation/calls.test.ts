@@ -206,6 +206,27 @@ describe('CLIENT-12: after a reload', () => {
     assert.equal(done[0]?.phase, 'settled');
   });
 
+  test('CLIENT-13: a turn that was followed again goes on with what its card or its read brings, and does not await it for good', () => {
+    for (const [call, status, end] of [
+      [write, 'pending', 'awaiting_confirmation'],
+      [read, 'dispatched', 'awaiting_tool_results'],
+    ] as const) {
+      const steps = new ConversationSteps();
+      const turns = [new ConversationSteps().begin().turn()];
+      steps.send({ type: 'restored', kept: { conversationId: 'cnv_1', turns, calls: [] } });
+      open(steps, status, call);
+      steps.open('attach').tell(0, start());
+      steps.tell(1, { type: 'turn.end', status: end, pending: [call] });
+      assert.equal(steps.turn().phase, end);
+      steps.send({ type: 'decide', invocationId: 'inv_2', decision: 'confirm' });
+      steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status: 'confirmed' } });
+      steps.send({ type: 'actionEnded', invocationId: call.invocation_id, outcome: { status: 'ok' } });
+      steps.begin(NEXT_ID, { tool_results: [{ invocation_id: call.invocation_id, status: 'ok' }] });
+      steps.tell(0, start('msg_2'), NEXT_ID);
+      assert.equal(steps.turn().phase, 'continued');
+    }
+  });
+
   test('a continuation that was under way is the one that is sent again', () => {
     const payload = { tool_results: [{ invocation_id: 'inv_2', status: 'ok', confirmed: true }] } as const;
     const first = asking();
