@@ -128,6 +128,7 @@ export class Assistant {
     const make = (tabs: ConversationTabs | undefined, id?: string) => this.#makeConversation(tabs, id);
     this.#opened = new OpenConversation({
       surroundings,
+      log: this.#log,
       name: this.#nameOf('tabs'),
       person: this.#person,
       keeping: this.#keeping,

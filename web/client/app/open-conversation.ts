@@ -2,12 +2,14 @@
 import type { Conversation, ConversationTabs } from '../conversation/conversation.ts';
 import type { Keeping } from '../conversation/keeping.ts';
 import type { KeptConversation } from '../conversation/state.ts';
+import type { Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { TabTeam } from '../tabs.ts';
 import type { Person } from './person.ts';
 
 export interface ConversationPlace {
   readonly surroundings: Surroundings;
+  readonly log: Log;
   /** Tabs of this name and of one person show one conversation. */
   readonly name: string;
   readonly person: Person;
@@ -37,8 +39,9 @@ export class OpenConversation {
 
   /** Tells of every other conversation that is opened. Returns what ends it. */
   onChange(listener: (conversation: Conversation) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    const told = this.#place.log.contain(listener);
+    this.#listeners.add(told);
+    return () => this.#listeners.delete(told);
   }
 
   /** Opens a conversation of before, or without an id a new one: in the tab that leads, and so in all. */

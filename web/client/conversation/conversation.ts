@@ -6,7 +6,7 @@ import type { ExtractEvents } from '@xstate/store';
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtime/chat.ts';
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
-import type { Log } from '../log.ts';
+import { contained, type Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
 import { patiently } from '../transport/patience.ts';
@@ -86,6 +86,7 @@ export class Conversation {
     this.opinions = new Opinions(requests, surroundings, log, this.store, (event) => this.#wish(event));
     this.#performTurns();
     this.#performCalls();
+    contained(this.store, log);
   }
 
   /** Says something. Returns the turn's id. @throws ClientError `unusable` when too many messages wait already */

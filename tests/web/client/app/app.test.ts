@@ -174,6 +174,41 @@ describe('CLIENT-24: what surrounds a question', () => {
   }
 });
 
+test('CLIENT-26: whoever subscribes and throws stops nothing: the answer is whole, others are told, and the log says so', async (t) => {
+  const reply = { upload_id: 'upl_1', name: 'a.txt', media_type: 'text/plain', size: 5, expires_at: '2026-11-22T00:00:00.000Z' };
+  const script = { 'POST /v1/chat': answered, 'POST /v1/uploads': ((response) => sendJson(response, 200, reply)) as Answer };
+  const { assistant, turn, until, log } = await startScriptedAssistant(t, script);
+  const fail = (): never => {
+    throw new Error('Mine.');
+  };
+  const { store } = assistant.conversation;
+  let told = 0;
+  const count = (): void => {
+    told += 1;
+  };
+  const threw = (): number => log.filter(({ code, details }) => code === 'subscriber_error' && details?.error instanceof Error).length;
+  const throwing = [
+    () => store.subscribe(fail),
+    () => store.subscribe({ next: fail }),
+    () => store.select(({ turns }) => turns.length).subscribe(fail),
+    () => store.on('keep', fail),
+    () => store.inspect(fail),
+    () => assistant.app.subscribe(fail),
+    () => assistant.onConversation(fail),
+  ];
+  for (const subscribe of throwing) subscribe();
+  store.subscribe(count);
+  store.on('keep', count);
+  assistant.onConversation(count);
+  assistant.conversation.say('Is it so?');
+  await until(() => turn().phase === 'completed');
+  await until(() => assistant.app.get().context.availability === 'available');
+  assert.ok(told > 5 && threw() > told, `${told} told, ${threw()} threw`);
+  assert.equal((await assistant.upload(new Blob(['Hello']), 'a.txt', { onProgress: fail })).upload_id, 'upl_1');
+  assistant.open();
+  assert.notEqual(assistant.conversation.store, store);
+});
+
 describe('CLIENT-16: who is signed in', () => {
   const identified: Answer = (response) => sendJson(response, 200, { end_user_id: 'usr_1', verified: true });
   const ADA = { id: 'u_1', hmac: 'b'.repeat(64) };
