@@ -33,6 +33,7 @@ export const LOG_CODES = {
   stream_lost: 'the stream of a turn could not be taken up again',
   turn_failed: 'a turn ended with an error',
   upload_failed: 'a file could not be uploaded',
+  user_token_failed: 'the provider of the person’s token threw or took too long: the turn goes with the token of before, or without one',
   warning: 'the service says that something of a request was not understood',
 } as const;
 

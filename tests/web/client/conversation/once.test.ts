@@ -199,6 +199,51 @@ describe('CLIENT-12: a confirmed write', () => {
     assert.deepEqual([ran, service.results], [['second'], DONE]);
   });
 
+  test('is not run by a page that was put away meanwhile and comes back as it was; what another page did is shown', async (t) => {
+    const service = await new SlowService().start(t);
+    const { ran, open } = clientsOf(t, service, { kept: keptInMemory() });
+    const first = open('first');
+    await asks(first);
+    service.isSlow = true;
+    first.assistant.conversation.confirm('inv_1');
+    await eventually(() => service.held.length === 1);
+    first.assistant.suspend();
+    service.isSlow = false;
+    const second = open('second');
+    await eventually(() => service.results.length === 1);
+    await second.assistant.close();
+    const before = first.assistant.conversation;
+    service.held[0]?.();
+    first.assistant.resume();
+    await eventually(() => first.assistant.conversation.store.get().context.history.phase === 'read');
+    assert.notEqual(first.assistant.conversation, before);
+    assert.equal(first.call(), undefined);
+    first.assistant.conversation.say('And now?');
+    await eventually(
+      () => first.call()?.phase === 'asking',
+      undefined,
+      () => 'it goes on as any page',
+    );
+    assert.deepEqual([ran, service.results], [['second'], DONE]);
+  });
+
+  test('that was agreed to before the page was put away runs when it comes back, if nobody else did', async (t) => {
+    const service = await new SlowService().start(t);
+    const { ran, open } = clientsOf(t, service, { kept: keptInMemory(), tabs: new TabsInProcess(), clock: systemClock });
+    const first = open('first');
+    await first.assistant.ready;
+    await asks(first);
+    service.isSlow = true;
+    first.assistant.conversation.confirm('inv_1');
+    await eventually(() => service.held.length === 1);
+    first.assistant.suspend();
+    service.held[0]?.();
+    service.isSlow = false;
+    first.assistant.resume();
+    await eventually(() => service.results.length === 1);
+    assert.deepEqual([ran, service.results], [['first'], DONE]);
+  });
+
   test('goes on in another tab when the one that leads is closed before the answer comes', async (t) => {
     const service = await new SlowService().start(t);
     const { ran, open } = clientsOf(t, service, { kept: keptInMemory(), tabs: new TabsInProcess(), clock: systemClock });
