@@ -991,6 +991,7 @@ export interface TurnEndEvent {
   stopped?: boolean;
   truncated?: boolean;
   filtered?: boolean;
+  user_token_refused?: boolean;
   usage?: {
     minute_left: number;
     day_left: number;

@@ -33,7 +33,7 @@ export type ActionOutcome =
   /** `result` is JSON of at most 16 KB. It is the endpoint's: data, to be fenced. */
   | { readonly outcome: 'succeeded'; readonly result: string }
   /** `error` has at most 500 characters and may hold the endpoint's words: to be fenced. */
-  | { readonly outcome: 'failed' | 'unknown'; readonly error: string };
+  | { readonly outcome: 'failed' | 'unknown'; readonly error: string; readonly isTokenRefused?: true };
 
 /** An outcome, and what the endpoint answered with; null: it gave no status. */
 export interface ActionAttempt {
@@ -73,6 +73,9 @@ function leavesOpen(status: number): boolean {
   return (status >= 300 && status < 400) || status === 502 || status === 504;
 }
 
+/** The person's token is none, or is over. 403 says that it holds, and is not enough. */
+const UNAUTHORIZED = 401;
+
 type Secrets = readonly (string | undefined)[];
 
 async function outcomeOf(
@@ -89,7 +92,9 @@ async function outcomeOf(
       error: shownError(`${called.reason} Whether the action was carried out is not known.`, called.answer, hide),
     };
   }
-  return { outcome: called.kind, error: shownError(called.reason, called.kind === 'failed' ? called.answer : undefined, hide) };
+  const answer = called.kind === 'failed' ? called.answer : undefined;
+  const isTokenRefused = definition.auth === 'user' && answer?.status === UNAUTHORIZED;
+  return { outcome: called.kind, error: shownError(called.reason, answer, hide), ...(isTokenRefused ? { isTokenRefused } : {}) };
 }
 
 function statusOf(called: CallOutcome): number | null {

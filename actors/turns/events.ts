@@ -59,6 +59,7 @@ function short({ status, stopped }: EndTurn, reason: RoundResult['reason']): { s
 interface Outcome {
   readonly pending: readonly PendingInvocation[];
   readonly reason: RoundResult['reason'];
+  readonly isTokenRefused: boolean;
 }
 
 /** `turn.end` of a turn that ran. A turn that ends with a notice is completed and free, like one that is refused with a notice. */
@@ -66,7 +67,7 @@ export function endEvent(
   effect: EndTurn,
   isNotice: boolean,
   { command, usage }: Pick<TurnScope, 'command' | 'usage'>,
-  { pending, reason }: Outcome,
+  { pending, reason, isTokenRefused }: Outcome,
 ): StreamEvent {
   const { status } = effect;
   const left = usage();
@@ -76,6 +77,7 @@ export function endEvent(
     ...(status.startsWith('awaiting') ? { pending } : {}),
     billable: command.channel === 'live' && status !== 'error',
     ...short(effect, reason),
+    ...(isTokenRefused ? { user_token_refused: true } : {}),
     ...(left === undefined ? {} : { usage: left }),
   };
 }

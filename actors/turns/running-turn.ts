@@ -142,7 +142,10 @@ export class RunningTurn {
     const told = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
     const said = stepEvents(effects, {
       executions: () => this.#calls.executions(),
-      end: (effect, isNotice) => endEvent(effect, isNotice, this.#scope, { pending: this.#calls.pending(), reason: this.#rounds.reason }),
+      end: (effect, isNotice) => {
+        const { isTokenRefused } = this.#serverCalls;
+        return endEvent(effect, isNotice, this.#scope, { pending: this.#calls.pending(), reason: this.#rounds.reason, isTokenRefused });
+      },
     });
     const before = outbox.slice(0, told);
     const after = outbox.slice(told);

@@ -30,6 +30,8 @@ export class ServerCalls {
   /** Ends the reads that are out. Made for the first one: most turns have none, and to abort costs a turn more than a delta does. */
   #reading: AbortController | undefined;
   #isOver = false;
+  /** An endpoint answered 401 to the person's token. */
+  isTokenRefused = false;
   /** Settles when no write is out. */
   #writing: Promise<void> = Promise.resolve();
   #toExecute: readonly InvocationRow[];
@@ -114,6 +116,7 @@ export class ServerCalls {
     const { app, organisationId, userToken } = command;
     const input = { organisationId, appId: app.id, definition, invocationId, params: redaction.restore(params), userToken };
     const outcome = await services.runAction({ ...input, receipt, ...(signal === undefined ? {} : { signal }) });
+    this.isTokenRefused ||= outcome.outcome !== 'succeeded' && outcome.isTokenRefused === true;
     log.info({ invocation_id: invocationId, action: name, outcome: outcome.outcome, ms: services.nowMs() - startedMs }, 'http action');
     // An endpoint's answer is data: whole numbers are redacted, too.
     if (outcome.outcome !== 'succeeded') return { outcome: outcome.outcome, error: await redaction.redact(outcome.error, true) };

@@ -88,6 +88,7 @@ export function eventShapes({ block, componentName, noticeReason }: EventParts):
       stopped: v.optional(v.boolean()),
       truncated: v.optional(v.boolean()),
       filtered: v.optional(v.boolean()),
+      user_token_refused: v.optional(v.boolean()),
       usage: v.optional(v.object({ minute_left: wireCount, day_left: wireCount })),
     }),
     error: event('error', {

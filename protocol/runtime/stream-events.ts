@@ -63,6 +63,8 @@ export type StreamEvent =
       readonly truncated?: boolean;
       /** The content filter of the model's server ended the answer. */
       readonly filtered?: boolean;
+      /** An action that carried the person's token was answered 401: another token may help. */
+      readonly user_token_refused?: boolean;
       readonly usage?: TurnUsage;
     }
   | { readonly type: 'notice'; readonly reason: Notice['reason']; readonly message: string; readonly resets_at?: string }

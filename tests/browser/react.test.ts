@@ -18,7 +18,10 @@ import { createElement as h, StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Assistant } from './web/react/assistant.ts';
 
-globalThis.signedIn = [];
+// That somebody is refused is told to whoever builds the page, and is wanted here.
+addEventListener('error', (event) => {
+  if (event.error?.name === 'ClientError') event.preventDefault();
+});
 const setUp = (widget) => {
   widget.registerAction({ name: 'get_city', description: 'Tells the city.', risk: 'read' }, () => ({ city: 'Oslo' }));
 };
@@ -29,7 +32,8 @@ function App() {
     h('h1', null, 'Shop'),
     h('button', { onClick: () => setThere(!isThere) }, 'Mount'),
     h('button', { onClick: () => setUser({ id: 'person-1', hmac: ${JSON.stringify(hmac)} }) }, 'Sign in'),
-    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address: ${JSON.stringify(address)}, user, setUp }) : null);
+    h('button', { onClick: () => setUser({ id: 'person-2', hmac: '0'.repeat(64) }) }, 'Somebody else'),
+    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address: ${JSON.stringify(address)}, user, userToken: user?.id, setUp }) : null);
 }
 createRoot(document.querySelector('#root')).render(h(StrictMode, null, h(App)));
 `;
@@ -63,7 +67,7 @@ async function openApp(t: TestContext) {
   return { it, page };
 }
 
-test('WIDGET-12: in React the widget comes with its component and goes with it, runs its actions once, and follows who is signed in', async (t) => {
+test('WIDGET-12, CLIENT-16: in React the widget comes with its component and goes with it, runs its actions once, and follows who is signed in; whom the service refuses sees and sends nothing of the person before', async (t) => {
   const { it, page } = await openApp(t);
   const launcher = page.getByRole('button', { name: 'Ask the assistant' });
   await launcher.click();
@@ -78,6 +82,28 @@ test('WIDGET-12: in React the widget comes with its component and goes with it, 
   const identified = page.waitForResponse((response) => response.url().endsWith('/identify'), { timeout: SOON_MS });
   await page.getByRole('button', { name: 'Sign in' }).click();
   assert.equal((await identified).status(), 200);
+
+  const said = () => page.waitForRequest((request) => request.url().endsWith('/v1/chat'), { timeout: SOON_MS });
+  const say = async (text: string) => {
+    const sent = said();
+    it.script([{ text: `To ${text}` }]);
+    await field.fill(text);
+    await field.press('Enter');
+    const { user } = (await sent).postDataJSON() as { user?: { id: string } | null };
+    await page.getByText(`To ${text}`).waitFor();
+    return [user?.id, (await (await sent).allHeaders())['x-service-user-token'], (await (await sent).allHeaders())['x-service-device']];
+  };
+  const first = await say('the first');
+  assert.deepEqual(first.slice(0, 2), ['person-1', 'person-1']);
+  await field.fill('Begun by the first');
+  const refused = page.waitForResponse((response) => response.url().endsWith('/identify'), { timeout: SOON_MS });
+  await page.getByRole('button', { name: 'Somebody else' }).click();
+  assert.equal((await refused).status(), 403);
+  for (const text of ['You are in Oslo.', 'To the first']) assert.equal(await page.getByText(text).count(), 0, text);
+  assert.equal(await field.inputValue(), '');
+  const nobody = await say('nobody');
+  assert.deepEqual(nobody.slice(0, 2), [undefined, undefined]);
+  assert.notEqual(nobody[2], first[2]);
 
   await page.getByRole('button', { name: 'Mount' }).click();
   await eventually(

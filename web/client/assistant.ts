@@ -19,7 +19,7 @@
  * ```
  *
  * - **State.** `app` says whether the assistant is there and how it looks. `conversation` is the one that is open, a store each; it is
- *   another one after `open`, `signOut` and `identify` of another person, and `onConversation` tells of it. A state is plain
+ *   another one after `open`, `signOut`, `identify` of another person and `resume`, and `onConversation` tells of it. A state is plain
  *   data and never changed: draw it, compare it, post it to another thread. `threadOf` puts it in the order in which it is drawn.
  * - **A turn.** `say` and `submit` return at once; the turn appears as `waiting`, `preparing`, `opening`, `answering` and at its end
  *   `completed`, `awaiting_…` or `failed`. While `isReconnecting` it is taken up again by itself. A failed one has a `failure` whose
@@ -30,7 +30,7 @@
  * - **Actions.** Reads run by themselves in the handlers of `registerAction`. Writes wait in `calls` as `asking`: draw the card (or ask in
  *   your own way) and call `confirm`, `decline` or `edit`; the handler runs once the service recorded the agreement.
  * - **Reloads.** What is under way is kept in `surroundings.kept` and goes on when the next page begins. Call `wake` when the network
- *   is back or the page is looked at again.
+ *   is back or the page is looked at again; `suspend` when the page is put away, and `resume` where it comes back as it was.
  * - **Files.** `upload` sends one and tells how far it is; name its `upload_id` in `say`.
  * - **Trouble.** Nothing is written to a console. Every record of the log has a `code` of `LOG_CODES`, which stays as it is.
  */
@@ -42,11 +42,11 @@ import type { PairingClaimReply } from '../../protocol/runtime/pairings.ts';
 import type { UploadReply } from '../../protocol/runtime/uploads.ts';
 import { type AppStore, Availability } from './app/availability.ts';
 import { type Abilities, Composer } from './app/composer.ts';
-import { deviceId } from './app/device.ts';
 import { Manifest } from './app/manifest.ts';
-import { OpenConversation } from './app/open-conversation.ts';
+import { type ConversationListener, OpenConversation } from './app/open-conversation.ts';
 import { claimPairing } from './app/pairing.ts';
-import { identify, Person, type SignedPerson } from './app/person.ts';
+import { Person, type SignedPerson, type UserToken } from './app/person.ts';
+import { SignIn } from './app/sign-in.ts';
 import { Telemetry, type TelemetryEvent } from './app/telemetry.ts';
 import { type UploadOptions, upload } from './app/uploads.ts';
 import { type ActionHandler, ActionHandlers } from './conversation/action-handlers.ts';
@@ -75,6 +75,8 @@ export interface AssistantOptions {
   readonly context?: () => TurnContext | undefined | Promise<TurnContext | undefined>;
   /** Who is signed in; null: nobody; left out: as the device is bound. */
   readonly user?: { readonly id: string; readonly hmac?: string } | null;
+  /** The person's own token, for actions that the service runs; or who is asked for it. It goes with turns and is kept nowhere. */
+  readonly userToken?: UserToken;
   /** Whether the conversation of an earlier page is gone on with. True unless said otherwise. */
   readonly resumes?: boolean;
   /** Requests that are answered at once take so long at most. 8,000 unless said otherwise. */
@@ -102,20 +104,22 @@ export class Assistant {
   readonly #keeping: Keeping;
   readonly #telemetry: Telemetry;
   readonly #opened: OpenConversation;
-  #device = '';
-  #userToken: string | undefined;
+  readonly #signIn: SignIn;
 
   constructor(options: AssistantOptions, surroundings: Surroundings) {
-    const { address, key, sdk, platform = sdk.split('/')[0] ?? '', abilities, context, user } = options;
+    const { address, key, sdk, platform = sdk.split('/')[0] ?? '', abilities, context, user, userToken } = options;
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, routes = [], manifestVersion = '1', resumes = true } = options;
     const { clock, kept } = surroundings;
     this.#options = options;
     this.#surroundings = surroundings;
     this.#log = new Log(surroundings.log);
-    this.#person = new Person(user === undefined ? undefined : user === null ? null : { ...user });
-    const sender = () => ({ device: this.#device, user: this.#person.header, userToken: this.#userToken });
+    this.#person = new Person(user === null ? null : user && { ...user }, userToken, clock, requestTimeoutMs, this.#log);
     const trimmed = address.endsWith('/') ? address.slice(0, -1) : address;
-    this.#requests = new Requests({ address: trimmed, key, sdk, platform, requestTimeoutMs, sender }, surroundings, this.#log);
+    this.#requests = new Requests(
+      { address: trimmed, key, sdk, platform, requestTimeoutMs, sender: this.#person },
+      surroundings,
+      this.#log,
+    );
     this.#availability = new Availability(this.#requests, clock, kept, this.#nameOf('config'), this.#log);
     this.app = this.#availability.store;
     const document = { version: manifestVersion, actions: [], routes: [...routes] };
@@ -128,6 +132,7 @@ export class Assistant {
     const make = (tabs: ConversationTabs | undefined, id?: string) => this.#makeConversation(tabs, id);
     this.#opened = new OpenConversation({
       surroundings,
+      log: this.#log,
       name: this.#nameOf('tabs'),
       person: this.#person,
       keeping: this.#keeping,
@@ -135,6 +140,9 @@ export class Assistant {
       make,
       ready: () => this.ready,
     });
+    const telemetry = this.#telemetry;
+    const signing = { requests: this.#requests, surroundings, log: this.#log, name: this.#nameOf('device') };
+    this.#signIn = new SignIn({ ...signing, person: this.#person, opened: this.#opened, telemetry, ready: () => this.ready });
     this.ready = this.#start();
     this.#opened.joinTabs();
   }
@@ -145,7 +153,7 @@ export class Assistant {
   }
 
   /** Tells of every other conversation that is opened. Returns what ends it. */
-  onConversation(listener: (conversation: Conversation) => void): () => void {
+  onConversation(listener: ConversationListener): () => void {
     return this.#opened.onChange(listener);
   }
 
@@ -173,33 +181,23 @@ export class Assistant {
   }
 
   /**
-   * The app signs a person in: binds the device to them. Another person's conversation is closed; what nobody in particular said here
-   * becomes this person's. @throws ClientError when it was refused: then nothing changed
+   * The app signs a person in: binds the device to them. What nobody in particular said here becomes this person's. Who was here before is
+   * signed out first, and nothing is shown or sent until the new person is bound; of changes that overtake each other the last counts.
+   * @throws ClientError when it was refused or overtaken: the first person, or the same one again, finds everything as it was; after
+   * another one nobody is signed in
    */
-  async identify(person: SignedPerson): Promise<IdentifyReply> {
-    await this.ready;
-    const reply = await identify(this.#requests, this.#surroundings, this.#log, person);
-    const { id, hmac } = person;
-    const before = this.#person.id;
-    this.#person.is({ id, ...(hmac === undefined ? {} : { hmac }) });
-    await this.#settleDevice(this.#device);
-    await this.#opened.personChanged(before);
-    return reply;
+  identify(person: SignedPerson): Promise<IdentifyReply> {
+    return this.#signIn.identify(person);
   }
 
   /** Nobody is signed in from now on. Whoever comes next is on another device, and is shown nothing of this person's. */
-  async signOut(): Promise<void> {
-    await this.ready;
-    this.#userToken = undefined;
-    const before = this.#person.id;
-    this.#person.is(null);
-    await this.#settleDevice();
-    await this.#opened.personChanged(before);
+  signOut(): Promise<void> {
+    return this.#signIn.signOut();
   }
 
-  /** The person's own token, for actions that the service runs; undefined takes it away. It is sent with turns and kept nowhere. */
-  setUserToken(token: string | undefined): void {
-    this.#userToken = token;
+  /** The token of who was signed in last, or who is asked for it; undefined takes it away. */
+  setUserToken(token: UserToken | undefined): void {
+    this.#signIn.setUserToken(token);
   }
 
   /** Opens a conversation of before; without an id a new one. In all tabs, where there are several. */
@@ -209,20 +207,20 @@ export class Assistant {
 
   /** Conversations of before, newest first; `before` is the id of the last that is known. @throws ClientError */
   async list(before?: string): Promise<ConversationsReply> {
-    await this.ready;
+    await this.#signIn.known();
     const path = `/v1/conversations?limit=50${before === undefined ? '' : `&before=${encodeURIComponent(before)}`}`;
     return this.#requests.object<ConversationsReply>({ method: 'GET', path });
   }
 
   /** Sends a file that a message may attach. @throws ClientError */
   async upload(content: FileContent, name: string, options?: UploadOptions): Promise<UploadReply> {
-    await this.ready;
+    await this.#signIn.known();
     return upload(this.#requests, this.#surroundings, this.#log, { content, name }, options);
   }
 
   /** Lets the console's Test page watch this build, by the code that it shows. @throws ClientError */
   async pair(code: string): Promise<PairingClaimReply> {
-    await this.ready;
+    await this.#signIn.known();
     return claimPairing(this.#requests, this.#log, code);
   }
 
@@ -237,6 +235,16 @@ export class Assistant {
     this.#opened.current.wake();
   }
 
+  /** The page is put away, and may come back as it was: nothing begins, and nothing is read, until `resume`. */
+  suspend(): void {
+    this.#opened.suspend();
+  }
+
+  /** It came back: begins as after a reload, because another page may have gone on since. */
+  resume(): void {
+    this.#signIn.resume();
+  }
+
   /** Ends all of it. Turns go on at the service, and the next page takes them up. */
   async close(): Promise<void> {
     this.#opened.close();
@@ -247,7 +255,7 @@ export class Assistant {
 
   async #start(): Promise<void> {
     const { key } = this.#options;
-    await this.#settleDevice();
+    await this.#signIn.arrive();
     if (!isPublishableKey(key)) {
       this.#availability.refuse('The key does not begin with rd_pk_: use a publishable key of the app.');
       return;
@@ -256,10 +264,6 @@ export class Assistant {
     this.#manifest.start();
     void this.#availability.check();
     if (this.#surroundings.tabs === undefined) await this.#opened.resume();
-  }
-
-  async #settleDevice(bound?: string): Promise<void> {
-    this.#device = await deviceId(this.#surroundings, this.#nameOf('device'), this.#person.user, this.#log, bound);
   }
 
   #makeConversation(tabs: ConversationTabs | undefined, conversationId: string | undefined): Conversation {
@@ -281,9 +285,9 @@ export class Assistant {
     );
   }
 
-  /** Nothing is sent before the device is known. */
+  /** Nothing is sent before it is known who is there. */
   async #compose(...args: Parameters<Composer['compose']>): Promise<ChatBody> {
-    await this.ready;
+    await this.#signIn.known();
     return this.#composer.compose(...args);
   }
 

@@ -26,12 +26,14 @@ export const LOG_CODES = {
   manifest_rejected: 'the service does not take the manifest: turns go without actions',
   pairing_failed: 'the console does not watch this build: the code is wrong, used or over, or the key is no test key',
   storage_error: 'a value could not be kept or read: a reload will not remember it',
+  subscriber_error: 'a subscriber of a store, or a listener, threw: what it was told of goes on without it',
   stop_failed: 'a turn could not be stopped',
   stream_broken: 'the stream of a turn broke off; it is taken up again',
   stream_idle: 'the stream of a turn fell silent and was given up; it is taken up again',
   stream_lost: 'the stream of a turn could not be taken up again',
   turn_failed: 'a turn ended with an error',
   upload_failed: 'a file could not be uploaded',
+  user_token_failed: 'the provider of the person’s token threw or took too long: the turn goes with the token of before, or without one',
   warning: 'the service says that something of a request was not understood',
 } as const;
 
@@ -63,4 +65,38 @@ export class Log {
       // Nothing to tell it to.
     }
   }
+
+  /** What the app gave to be called: what it throws is its own trouble, and is told. */
+  contain<Given extends unknown[]>(theirs: (...given: Given) => unknown): (...given: Given) => void {
+    return (...given) => {
+      try {
+        theirs(...given);
+      } catch (error) {
+        this.say('error', 'subscriber_error', { error });
+      }
+    };
+  }
+}
+
+type Told = (told: never) => unknown;
+type Observer = Told | { readonly next?: Told | undefined };
+type Subscribe = (observer: Observer) => unknown;
+
+interface Observed {
+  subscribe: Subscribe;
+  readonly inspect?: Subscribe;
+  readonly on?: (type: string, told: Told) => unknown;
+  readonly select?: (...given: unknown[]) => Observed;
+}
+
+/** A store that is handed to the app: who subscribes from now on cannot stop what it tells of. */
+export function contained<Store extends object>(store: Store, log: Log): Store {
+  const { subscribe, inspect, on, select } = store as unknown as Observed;
+  const safe = (observer: Observer): Told => log.contain(typeof observer === 'function' ? observer : (told) => observer.next?.(told));
+  return Object.assign(store, {
+    subscribe: (observer: Observer) => subscribe(safe(observer)),
+    ...(inspect === undefined ? {} : { inspect: (observer: Observer) => inspect(safe(observer)) }),
+    ...(on === undefined ? {} : { on: (type: string, told: Told) => on(type, safe(told)) }),
+    ...(select === undefined ? {} : { select: (...given: unknown[]) => contained(select(...given), log) }),
+  });
 }

@@ -41,6 +41,7 @@ function messageOf(value: unknown): TabMessage | undefined {
 }
 
 export class TabTeam implements ConversationTabs {
+  readonly name: string;
   readonly #clock: Clock;
   readonly #duties: TabDuties;
   readonly #channel: ReturnType<Tabs['join']>;
@@ -52,6 +53,7 @@ export class TabTeam implements ConversationTabs {
   #wishes: readonly Wish[] = [];
 
   constructor(tabs: Tabs, name: string, clock: Clock, duties: TabDuties) {
+    this.name = name;
     this.#clock = clock;
     this.#duties = duties;
     this.#channel = tabs.join(name, (message) => this.#heard(messageOf(message)));

@@ -4,7 +4,7 @@ import type { Assistant as Client } from '../client/assistant.ts';
 import type { ScreenHandler, WidgetEvent, WidgetOptions } from '../sdk/options.ts';
 
 /** What the script puts on the page, as far as it is used here. */
-export interface WidgetScript extends Pick<Client, 'registerAction' | 'identify' | 'signOut'> {
+export interface WidgetScript extends Pick<Client, 'registerAction' | 'identify' | 'signOut' | 'setUserToken'> {
   init(options: WidgetOptions): unknown;
   registerScreen(definition: Parameters<Client['registerScreen']>[0], open: ScreenHandler): () => void;
   onEvent(listener: (event: WidgetEvent) => void): () => void;
@@ -21,6 +21,17 @@ export interface AssistantProps extends Omit<WidgetOptions, 'key' | 'address'> {
   readonly integrity?: string;
   /** Registers actions, screens and listeners; called once for each widget that starts. */
   readonly setUp?: (widget: WidgetScript) => void;
+}
+
+interface Running {
+  readonly script: WidgetScript;
+  who: string | undefined;
+  token: WidgetOptions['userToken'];
+}
+
+/** Another signature is another try. */
+function whoIs(user: WidgetOptions['user']): string | undefined {
+  return user ? `${user.id} ${user.hmac}` : undefined;
 }
 
 const loading = new Map<string, Promise<WidgetScript>>();
@@ -44,19 +55,27 @@ function load(src: string, integrity: string | undefined): Promise<WidgetScript>
   return loaded;
 }
 
-/** Draws nothing where it stands. Another key or address starts the widget anew; another `user` signs that person in, and null signs out. */
+/** Draws nothing where it stands. Another key or address starts the widget anew; another `user` signs that person in, with the `userToken` beside it, and null signs out. */
 export function Assistant(props: AssistantProps): null {
-  const { appKey, address, version = 'latest', integrity, user } = props;
+  const { appKey, address, version = 'latest', integrity, user, userToken } = props;
   const newest = useRef(props);
   newest.current = props;
-  const widget = useRef<{ readonly script: WidgetScript; personId: string | undefined } | undefined>(undefined);
+  // The same function at every render: another one would be asked at once.
+  const ask = useRef(() => {
+    const now = newest.current.userToken;
+    return typeof now === 'function' ? now() : now;
+  }).current;
+  const token = typeof userToken === 'function' ? ask : userToken;
+  const who = whoIs(user);
+  const widget = useRef<Running | undefined>(undefined);
   useEffect(() => {
     let isOver = false;
     const start = (script: WidgetScript) => {
       if (isOver) return;
       const { appKey: key, version: _version, integrity: _integrity, setUp, ...options } = newest.current;
-      script.init({ ...options, key });
-      widget.current = { script, personId: options.user?.id };
+      const given = typeof options.userToken === 'function' ? { userToken: ask } : {};
+      script.init({ ...options, ...given, key });
+      widget.current = { script, who: whoIs(options.user), token: given.userToken ?? options.userToken };
       setUp?.(script);
     };
     load(`${address}/sdk/web/${version}/assistant.js`, integrity).then(start).catch(reportError);
@@ -65,12 +84,18 @@ export function Assistant(props: AssistantProps): null {
       void widget.current?.script.destroy();
       widget.current = undefined;
     };
-  }, [appKey, address, version, integrity]);
+  }, [appKey, address, version, integrity, ask]);
   useEffect(() => {
     const running = widget.current;
-    if (running === undefined || running.personId === user?.id) return;
-    running.personId = user?.id;
-    (user ? running.script.identify(user) : running.script.signOut()).catch(reportError);
-  }, [user?.id, user]);
+    if (running === undefined) return;
+    const { script, token: before } = running;
+    if (running.who !== who) {
+      // A token that was there before is the one before's.
+      const own = token === ask || token !== before ? { userToken: token } : {};
+      (user ? script.identify({ ...user, ...own }) : script.signOut()).catch(reportError);
+    } else if (token !== before) script.setUserToken(token);
+    running.who = who;
+    running.token = token;
+  }, [who, token, user, ask]);
   return null;
 }

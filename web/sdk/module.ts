@@ -97,6 +97,10 @@ export function signOut(): Promise<void> {
   return withWidget((widget) => widget.signOut());
 }
 
+export function setUserToken(...args: Parameters<Widget['setUserToken']>): void {
+  void withWidget((widget) => widget.setUserToken(...args));
+}
+
 export function registerAction(...args: Parameters<Widget['registerAction']>): () => void {
   return registered((widget) => widget.registerAction(...args));
 }

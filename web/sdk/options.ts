@@ -54,8 +54,8 @@ export interface WidgetOptions {
   readonly address?: string;
   /** Who is signed in; null: nobody. */
   readonly user?: AssistantOptions['user'];
-  /** The person's own token, for actions that the service runs. */
-  readonly userToken?: string;
+  /** The person's own token, for actions that the service runs; or who is asked for it. */
+  readonly userToken?: AssistantOptions['userToken'];
   /** What surrounds each question. */
   readonly context?: () => TurnContext | undefined | Promise<TurnContext | undefined>;
   /** Wins over the published configuration. */

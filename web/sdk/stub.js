@@ -2,7 +2,7 @@
 ((page, script) => {
   const calls = [];
   page.Assistant = page.Assistant || { q: calls };
-  for (const name of ['init', 'open', 'close', 'ask', 'destroy', 'identify', 'signOut', 'registerAction', 'registerScreen', 'onEvent', 'setTheme'])
+  for (const name of ['init', 'open', 'close', 'ask', 'destroy', 'identify', 'signOut', 'setUserToken', 'registerAction', 'registerScreen', 'onEvent', 'setTheme'])
     page.Assistant[name] = page.Assistant[name] || ((...args) => void calls.push([name, args]));
   script.src = new URL('../{{version}}/assistant.js', document.currentScript.src);
   script.integrity = '{{integrity}}';

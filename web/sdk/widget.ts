@@ -7,7 +7,7 @@ import { PAIRING_PARAMETER, WEB_SDK_NAME } from '../../protocol/runtime/web-sdk.
 import { type Assistant, createAssistant } from '../client/assistant.ts';
 import type { TurnPhase } from '../client/conversation/turn.ts';
 import type { LogRecord } from '../client/log.ts';
-import { browser, onWake } from '../client/platform/browser.ts';
+import { browser, onPutAway, onWake } from '../client/platform/browser.ts';
 import { type Appearance, appearanceOf } from './appearance.ts';
 import { asksOf } from './asks.ts';
 import { BLOCK_VIEWS } from './blocks/views.ts';
@@ -25,6 +25,7 @@ type ActionDefinition = Parameters<Assistant['registerAction']>[0];
 type ActionHandler = Parameters<Assistant['registerAction']>[1];
 type ScreenDefinition = Parameters<Assistant['registerScreen']>[0];
 type SignedPerson = Parameters<Assistant['identify']>[0];
+type UserToken = Parameters<Assistant['setUserToken']>[0];
 
 const OVER: ReadonlySet<TurnPhase> = new Set(['completed', 'failed', 'awaiting_confirmation', 'awaiting_tool_results', 'continued']);
 
@@ -45,8 +46,6 @@ export class Widget {
   #theme: { readonly light: WidgetTheme; readonly dark: WidgetTheme };
   #appearance: Appearance | undefined;
   #isDestroyed = false;
-  /** Who is signed in; undefined: nobody, or whom the device is bound to. */
-  #personId: string | undefined;
 
   /** `address`: of the service. `root` is empty, and its host is in the page. */
   constructor(options: WidgetOptions, address: string, root: ShadowRoot) {
@@ -54,21 +53,20 @@ export class Widget {
     this.#root = root;
     this.#host = root.host as HTMLElement;
     this.#theme = { light: options.theme ?? {}, dark: options.themeDark ?? {} };
-    this.#personId = options.user?.id;
-    const { key, user, context, requestTimeoutMs, idleTimeoutMs, log = toConsole } = options;
+    const { key, user, userToken, context, requestTimeoutMs, idleTimeoutMs, log = toConsole } = options;
     const locale = options.locale ?? (document.documentElement.lang || navigator.language);
     this.assistant = createAssistant(
       {
         ...{ address, key, sdk: WEB_SDK_NAME, platform: 'web' },
         abilities: { components: Object.keys(BLOCK_VIEWS), locale },
         ...(user === undefined ? {} : { user }),
+        ...(userToken === undefined ? {} : { userToken }),
         ...(context === undefined ? {} : { context }),
         ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
         ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
       },
       browser({ log }),
     );
-    if (options.userToken !== undefined) this.assistant.setUserToken(options.userToken);
     const pairing = new URLSearchParams(location.search).get(PAIRING_PARAMETER);
     // What went wrong is in the log; a page that is loaded again brings a code that is used.
     if (pairing !== null) this.assistant.pair(pairing).catch(() => {});
@@ -92,19 +90,16 @@ export class Widget {
     this.#scene.say(text);
   }
 
-  async identify(person: SignedPerson) {
-    const reply = await this.assistant.identify(person);
-    const before = this.#personId;
-    this.#personId = person.id;
-    // What nobody in particular began to write becomes this person's, as what they said does.
-    if (before !== undefined && before !== person.id) this.#forget();
-    return reply;
+  identify(person: SignedPerson) {
+    return this.assistant.identify(person);
   }
 
-  async signOut(): Promise<void> {
-    await this.assistant.signOut();
-    if (this.#personId !== undefined) this.#forget();
-    this.#personId = undefined;
+  signOut(): Promise<void> {
+    return this.assistant.signOut();
+  }
+
+  setUserToken(token: UserToken): void {
+    this.assistant.setUserToken(token);
   }
 
   /** Declares an action and who runs it. Returns what takes it away. */
@@ -216,7 +211,8 @@ export class Widget {
       isAvailable = available;
     });
     let followed = this.#follow();
-    const others = assistant.onConversation(() => {
+    const others = assistant.onConversation((_, isAnothers) => {
+      if (isAnothers) this.#forget();
       followed();
       followed = this.#follow();
     });
@@ -228,6 +224,10 @@ export class Widget {
       () => followed(),
       others,
       onWake(() => assistant.wake()),
+      onPutAway(
+        () => assistant.suspend(),
+        () => assistant.resume(),
+      ),
       () => window.removeEventListener('online', network),
       () => window.removeEventListener('offline', network),
     );
@@ -249,7 +249,7 @@ export class Widget {
     return unsubscribe;
   }
 
-  /** What one person began to write, and attached, is not the next one's. */
+  /** What one person began to write, and attached, is not the next one's. What nobody in particular did stays, as what they said does. */
   #forget(): void {
     const { panel, attaching, draftName } = this.#scene;
     for (const { key } of panel.get().context.files) attaching.remove(key);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { type Assistant, type AssistantOptions, createAssistant } from '../../../web/client/assistant.ts';
 import { threadOf } from '../../../web/client/conversation/thread.ts';
-import { browser, onWake, type Page } from '../../../web/client/platform/browser.ts';
+import { browser, onPutAway, onWake, type Page } from '../../../web/client/platform/browser.ts';
 import { everywhere, keptInMemory, systemClock } from '../../../web/client/platform/everywhere.ts';
 import type { Clock } from '../../../web/client/surroundings.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -148,6 +148,23 @@ test('CLIENT-4, CLIENT-6: a page that lacks everything is a place to run in, and
   end();
   seen.dispatchEvent(new Event('online'));
   assert.equal(woken, 3);
+});
+
+test('CLIENT-12: a page that is left is put away, and taken up again only where it comes back as it was', () => {
+  const page = new EventTarget();
+  const done: string[] = [];
+  const end = onPutAway(
+    () => done.push('away'),
+    () => done.push('back'),
+    page as unknown as Page,
+  );
+  const tell = (type: string, persisted: boolean) => page.dispatchEvent(Object.assign(new Event(type), { persisted }));
+  tell('pageshow', false);
+  tell('pagehide', true);
+  tell('pageshow', true);
+  end();
+  tell('pagehide', true);
+  assert.deepEqual(done, ['away', 'back']);
 });
 
 test('CLIENT-4: a page keeps values where it may, and tabs of it elect one that leads', async () => {

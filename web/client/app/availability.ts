@@ -5,7 +5,7 @@
 import { createStore } from '@xstate/store';
 import type { AppConfigReply } from '../../../protocol/runtime/config.ts';
 import { parsedJson } from '../json.ts';
-import type { Log } from '../log.ts';
+import { contained, type Log } from '../log.ts';
 import type { Clock, KeptValues } from '../surroundings.ts';
 import { ClientError, type Failure, failureOf, ownFailure } from '../transport/failure.ts';
 import type { Requests } from '../transport/requests.ts';
@@ -54,7 +54,7 @@ function isFinal({ status }: Failure): boolean {
 }
 
 export class Availability {
-  readonly store: AppStore = createAppStore();
+  readonly store: AppStore;
   readonly #requests: Requests;
   readonly #clock: Clock;
   readonly #kept: KeptValues;
@@ -71,6 +71,7 @@ export class Availability {
     this.#kept = kept;
     this.#name = name;
     this.#log = log;
+    this.store = contained(createAppStore(), log);
   }
 
   /** Switches the assistant off before anything is asked: the key cannot be one. */

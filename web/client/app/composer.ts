@@ -7,6 +7,7 @@ import type { Payload } from '../conversation/turn.ts';
 import { isRecord, jsonOf, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
+import { inTime, LATE } from '../transport/pause.ts';
 import type { Manifest } from './manifest.ts';
 import type { Person } from './person.ts';
 
@@ -23,8 +24,6 @@ export interface Abilities {
 
 /** A provider that takes longer keeps the person waiting for nothing. */
 const CONTEXT_TIMEOUT_MS = 1_000;
-
-const LATE = Symbol('late');
 
 export interface ComposerParts {
   readonly sdk: string;
@@ -80,10 +79,7 @@ export class Composer {
     const { context, clock, log } = this.#parts;
     if (context === undefined) return undefined;
     try {
-      const told = await new Promise<TurnContext | undefined | typeof LATE>((resolve, reject) => {
-        const stopTimer = clock.after(CONTEXT_TIMEOUT_MS, () => resolve(LATE));
-        Promise.resolve().then(context).then(resolve, reject).finally(stopTimer);
-      });
+      const told = await inTime(clock, CONTEXT_TIMEOUT_MS, context);
       if (told !== LATE) return told === undefined ? undefined : this.#sendable(told);
       log.say('warn', 'context_timeout');
     } catch (error) {

@@ -1,40 +1,50 @@
 /** The id of this installation: minted once and kept, until a person leaves it (CLIENT-25). */
 import type { Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
-import type { TurnUser } from './person.ts';
 
 const DEVICE = /^[0-9a-f]{32}/;
 const DEVICE_CHARS = 32;
 
 type Place = Pick<Surroundings, 'kept' | 'mintUuid' | 'tabs'>;
 
-/** What is kept is the device's id, and right behind it the id of the person who was signed in on it last. */
-async function readOrMint({ kept, mintUuid }: Place, name: string, user: TurnUser, log: Log, bound?: string): Promise<string> {
-  let device = bound ?? mintUuid().replaceAll('-', '').toLowerCase();
+export interface Device {
+  /** 32 lowercase hex characters. */
+  readonly id: string;
+  /** Id of the person whom it is bound to, or may be; '': nobody. */
+  readonly holder: string;
+  /** It takes the place of one that somebody else held. */
+  readonly isAnother?: boolean;
+}
+
+/** What is kept is the device's id, and right behind it the id of its holder. */
+async function readOrMint({ kept, mintUuid }: Place, name: string, log: Log, holder: string | undefined, own?: string): Promise<Device> {
+  let id = own ?? mintUuid().replaceAll('-', '').toLowerCase();
   try {
     const before = (await kept.read(name)) ?? '';
-    const person = before.slice(DEVICE_CHARS);
-    const now = user === undefined ? person : (user?.id ?? '');
-    if (bound === undefined && DEVICE.test(before) && (person === '' || person === now)) device = before.slice(0, DEVICE_CHARS);
-    if (before !== device + now) await kept.write(name, device + now);
+    const last = before.slice(DEVICE_CHARS);
+    const now = holder ?? last;
+    const isAnother = own === undefined && last !== '' && last !== now;
+    if (own === undefined && !isAnother && DEVICE.test(before)) id = before.slice(0, DEVICE_CHARS);
+    if (before !== id + now) await kept.write(name, id + now);
+    return { id, holder: now, isAnother };
   } catch (error) {
     log.say('warn', 'storage_error', { error });
+    return { id, holder: holder ?? '' };
   }
-  return device;
 }
 
 /**
- * 32 lowercase hex characters, the same in all tabs, and over reloads where values can be kept. Another one once nobody is `user` any more, or
- * somebody else: what a person said stays with the device that they said it on. `user` undefined: the app does not say. `bound`: this
- * device, which the service has bound to `user`. Never rejects.
+ * The same device in all tabs, and over reloads where values can be kept; another one where its holder is not `holder` any more: what a
+ * person said stays with the device that they said it on. `holder` undefined: the app does not say. `own`: this device goes on, whoever held
+ * it. Never rejects.
  */
-export function deviceId(place: Place, name: string, user: TurnUser, log: Log, bound?: string): Promise<string> {
+export function deviceOf(place: Place, name: string, log: Log, holder: string | undefined, own?: string): Promise<Device> {
   const { tabs } = place;
-  if (tabs === undefined) return readOrMint(place, name, user, log, bound);
+  if (tabs === undefined) return readOrMint(place, name, log, holder, own);
   // One tab after the other: opened together they would each mint their own.
   return new Promise((resolve) => {
     const resign = tabs.elect(name, () => {
-      void readOrMint(place, name, user, log, bound).then((device) => {
+      void readOrMint(place, name, log, holder, own).then((device) => {
         resign();
         resolve(device);
       });

@@ -2,12 +2,14 @@
 import type { Conversation, ConversationTabs } from '../conversation/conversation.ts';
 import type { Keeping } from '../conversation/keeping.ts';
 import type { KeptConversation } from '../conversation/state.ts';
+import type { Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { TabTeam } from '../tabs.ts';
 import type { Person } from './person.ts';
 
 export interface ConversationPlace {
   readonly surroundings: Surroundings;
+  readonly log: Log;
   /** Tabs of this name and of one person show one conversation. */
   readonly name: string;
   readonly person: Person;
@@ -19,15 +21,20 @@ export interface ConversationPlace {
   readonly ready: () => Promise<void>;
 }
 
+/** `isAnothers`: who was there before is gone, and nothing that they said, or began to, is for whoever comes. */
+export type ConversationListener = (conversation: Conversation, isAnothers: boolean) => void;
+
 export class OpenConversation {
   readonly #place: ConversationPlace;
-  readonly #listeners = new Set<(conversation: Conversation) => void>();
+  readonly #listeners = new Set<ConversationListener>();
   #current: Conversation;
   #team: TabTeam | undefined;
+  #resumes: boolean;
   #isClosed = false;
 
   constructor(place: ConversationPlace) {
     this.#place = place;
+    this.#resumes = place.resumes;
     this.#current = this.#make();
   }
 
@@ -36,9 +43,10 @@ export class OpenConversation {
   }
 
   /** Tells of every other conversation that is opened. Returns what ends it. */
-  onChange(listener: (conversation: Conversation) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  onChange(listener: ConversationListener): () => void {
+    const told = this.#place.log.contain(listener);
+    this.#listeners.add(told);
+    return () => this.#listeners.delete(told);
   }
 
   /** Opens a conversation of before, or without an id a new one: in the tab that leads, and so in all. */
@@ -47,24 +55,41 @@ export class OpenConversation {
     else this.#open(conversationId);
   }
 
-  /** Somebody else is signed in, or nobody. What nobody in particular said before stays open. */
-  async personChanged(before: string | null): Promise<void> {
-    const { person, keeping, surroundings } = this.#place;
-    if (person.id === before) return;
-    if (before !== null) {
-      await keeping.forget();
-      this.#replace(undefined);
-    } else if (surroundings.tabs === undefined) await this.resume();
+  /** A person is gone: at once nothing of theirs is shown or sent, and nobody in particular speaks here, to no other tab. */
+  leave(): Promise<void> {
+    this.suspend();
+    this.#replace(undefined, true);
+    return this.#place.keeping.forget();
+  }
+
+  /** Whose it is is known now. What nobody in particular said before stays open. */
+  async settle(): Promise<void> {
     this.joinTabs();
+    if (this.#team === undefined) await this.resume();
+  }
+
+  /** The page is put away: others go on. */
+  suspend(): void {
+    this.#current.close();
+    this.#team?.close();
+    this.#team = undefined;
+  }
+
+  /** The page is there again as it was, and another one may have gone on: it begins as after a reload. */
+  async again(): Promise<void> {
+    this.#resumes = true;
+    this.#replace(undefined);
+    await this.settle();
   }
 
   /** Tabs of one person form a team. Without tabs this client goes on by itself. */
   joinTabs(): void {
     const { surroundings, name, person, ready } = this.#place;
     const { tabs, clock } = surroundings;
+    const team = `${name}:${person.id ?? ''}`;
+    if (tabs === undefined || this.#isClosed || this.#team?.name === team) return;
     this.#team?.close();
-    if (tabs === undefined) return;
-    this.#team = new TabTeam(tabs, `${name}:${person.id ?? ''}`, clock, {
+    this.#team = new TabTeam(tabs, team, clock, {
       lead: () => ready().then(() => this.resume()),
       mirror: (state) => this.#current.store.send({ type: 'mirrored', state }),
       // Streams and pauses are woken as well, which no state knows of.
@@ -79,14 +104,14 @@ export class OpenConversation {
    * on with that.
    */
   async resume(): Promise<void> {
-    const { keeping, person, surroundings, resumes } = this.#place;
+    const { keeping, person, surroundings } = this.#place;
     const conversation = this.#current;
     const own = (): KeptConversation | undefined => {
       const { conversationId, turns, calls } = conversation.store.get().context;
       return conversationId === undefined && turns.length === 0 ? undefined : { conversationId, turns, calls };
     };
     const mirrored = own();
-    const left = mirrored ?? (resumes ? await keeping.read(person.id) : undefined);
+    const left = mirrored ?? (this.#resumes ? await keeping.read(person.id) : undefined);
     if (left === undefined || this.#current !== conversation || this.#isClosed) return;
     if (surroundings.tabs !== undefined || own() === undefined) void conversation.resume(left);
   }
@@ -102,18 +127,23 @@ export class OpenConversation {
     void this.#replace(conversationId).readNewest();
   }
 
-  #replace(conversationId: string | undefined): Conversation {
+  #replace(conversationId: string | undefined, isAnothers = false): Conversation {
     this.#current.close();
     this.#current = this.#make(conversationId);
+    if (this.#isClosed) this.#current.close();
     this.#team?.changed();
-    for (const listener of this.#listeners) listener(this.#current);
+    this.tell(isAnothers);
     return this.#current;
+  }
+
+  tell(isAnothers: boolean): void {
+    for (const listener of this.#listeners) listener(this.#current, isAnothers);
   }
 
   #make(conversationId?: string): Conversation {
     const tabs: ConversationTabs = {
-      // Before there is a team nobody leads.
-      isLeading: () => this.#team?.isLeading() === true,
+      // Without a team this tab is alone.
+      isLeading: () => this.#team?.isLeading() !== false,
       forward: (wish) => this.#team?.forward(wish),
     };
     const conversation = this.#place.make(this.#place.surroundings.tabs === undefined ? undefined : tabs, conversationId);

@@ -28,7 +28,7 @@ export async function upload(
     return await patiently(
       patience,
       async () => {
-        const reply = await requests.file(file, signal, onProgress);
+        const reply = await requests.file(file, signal, log.contain(onProgress));
         if (isReply(reply)) return reply;
         throw new ClientError(ownFailure('unreadable', 'The service answered something that is no upload.', true));
       },

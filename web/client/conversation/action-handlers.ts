@@ -6,6 +6,7 @@ import { clip, fitsBytes } from '../../../protocol/schema/text.ts';
 import { jsonOf } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
+import { inTime, LATE } from '../transport/pause.ts';
 import type { Call } from './calls.ts';
 
 export interface ActionCall {
@@ -21,8 +22,6 @@ export interface ActionCall {
 export type ActionHandler = (params: Readonly<Record<string, unknown>>, call: ActionCall) => unknown;
 
 export type ActionOutcome = Pick<ToolResult, 'status' | 'result' | 'error'>;
-
-const LATE = Symbol('late');
 
 export class ActionHandlers {
   readonly #clock: Clock;
@@ -51,8 +50,11 @@ export class ActionHandlers {
       return { status: 'unavailable' };
     }
     try {
-      const value = await this.#inTime(handler, call);
+      const { params, invocation_id: invocationId, name, receipt, timeout_ms: timeoutMs } = call;
+      const cancel = new AbortController();
+      const value = await inTime(this.#clock, timeoutMs, () => handler(params, { invocationId, name, receipt, signal: cancel.signal }));
       if (value === LATE) {
+        cancel.abort();
         this.#log.say('warn', 'action_timeout', details);
         return { status: 'timeout' };
       }
@@ -61,21 +63,6 @@ export class ActionHandlers {
       this.#log.say('error', 'action_error', { ...details, error });
       return { status: 'error', error: clip(error instanceof Error ? error.message : String(error), TOOL_ERROR_MAX_CHARS) };
     }
-  }
-
-  #inTime(handler: ActionHandler, { invocation_id: invocationId, name, params, receipt, timeout_ms: timeoutMs }: Call): Promise<unknown> {
-    const cancel = new AbortController();
-    return new Promise((resolve, reject) => {
-      const stopTimer = this.#clock.after(timeoutMs, () => {
-        cancel.abort();
-        resolve(LATE);
-      });
-      // In a promise of its own, so that what it throws at once is a rejection, too.
-      Promise.resolve()
-        .then(() => handler(params, { invocationId, name, receipt, signal: cancel.signal }))
-        .then(resolve, reject)
-        .finally(stopTimer);
-    });
   }
 
   #resultOf(value: unknown, details: Readonly<Record<string, unknown>>): ActionOutcome {

@@ -6,7 +6,7 @@
  * |-----------|-------|------|
  * | running   | its handler runs | answered |
  * | asking    | a person has to answer its card | deciding, editing |
- * | deciding  | the person's answer is on its way | running, answered, settled, asking |
+ * | deciding  | the person's answer is on its way | running, answered, settled, asking; gone where another client ran it |
  * | editing   | a changed value is on its way | asking |
  * | answered  | its result is known and not sent | sending |
  * | sending   | a continuation carries its result | settled; answered again when that was refused |
@@ -31,7 +31,10 @@ export interface Call extends PendingInvocation {
   readonly askedBy?: string;
   /** Revision of its card as it is now; undefined without a card. */
   readonly revision?: number;
+  /** What the person said last; undefined as well once the service did not take it. */
   readonly decision?: Decision;
+  /** An answer that was sent before may be the one that is recorded. */
+  readonly isAgain?: true;
   /** The card's status after the person's answer. */
   readonly outcome?: ConfirmReply['status'];
   /** For the app's backend (CONFIRM-19). */
@@ -53,9 +56,9 @@ function changed(calls: Calls, id: string, change: (call: Call) => Call): Calls 
   return after === before ? calls : calls.with(at, after);
 }
 
-/** On its way: what was wrong before is over. */
-function withoutFailure({ failure: _, ...call }: Call): Call {
-  return call;
+/** An answer is on its way: what was wrong before is over. */
+function deciding({ failure: _, ...call }: Call, decision: Decision): Call {
+  return { ...call, phase: 'deciding', decision, ...(call.decision === undefined ? {} : { isAgain: true }) };
 }
 
 export function findCall(calls: Calls, id: string): Call | undefined {
@@ -67,8 +70,11 @@ function bounded(calls: Calls): Calls {
   return calls.length <= CALLS_MAX ? calls : calls.filter(({ phase }, at) => phase !== 'settled' || at >= calls.length - CALLS_MAX);
 }
 
+/** A call that is known stays as it is; who made it may be told later than that it is open. */
 function added(calls: Calls, call: Call): Calls {
-  return findCall(calls, call.invocation_id) === undefined ? bounded([...calls, call]) : calls;
+  const { invocation_id: id, askedBy } = call;
+  if (findCall(calls, id) === undefined) return bounded([...calls, call]);
+  return changed(calls, id, (known) => (known.askedBy === undefined && askedBy !== undefined ? { ...known, askedBy } : known));
 }
 
 /** Reads begin with `action.execute`, before the turn ends; `pending` repeats them, and names those whose event was lost. */
@@ -107,7 +113,11 @@ export function restore(calls: Calls, open: readonly OpenCall[], isSending: (tur
   return open.reduce((known, call): Calls => {
     const { status, ...invocation } = call;
     const before = findCall(known, call.invocation_id);
-    if (before !== undefined) return known;
+    if (before !== undefined) {
+      // It was agreed to here, and no handler began: what is recorded is asked for once more.
+      const isAgreed = status === 'confirmed' && before.phase === 'asking' && before.decision === 'confirm';
+      return isAgreed ? changed(known, call.invocation_id, (each) => deciding(each, 'confirm')) : known;
+    }
     if (status === 'dispatched') return call.executor === 'server' ? known : added(known, { ...invocation, phase: 'running' });
     if (status === 'pending') return added(known, { ...invocation, phase: 'asking' });
     const result: ToolResult =
@@ -128,32 +138,51 @@ export function afterReload(calls: Calls): Calls {
 
 /** The person answered: the decision goes out. */
 export function decide(calls: Calls, id: string, decision: Decision): Calls {
-  return changed(calls, id, (call) => (call.phase === 'asking' ? { ...withoutFailure(call), phase: 'deciding', decision } : call));
+  return changed(calls, id, (call) => (call.phase === 'asking' ? deciding(call, decision) : call));
 }
 
-/** The service recorded an answer, this one or an earlier one. A call of the client's runs now; one of the service's runs there. */
-export function decided(calls: Calls, id: string, { status, receipt }: ConfirmReply): Calls {
+/**
+ * The service recorded an answer, this one or an earlier one. A call of the client's runs now, where it was this client whose answer that
+ * is; one of the service's runs there.
+ */
+export function decided(calls: Calls, id: string, { status, receipt }: ConfirmReply, isOurs: boolean): Calls {
   return changed(calls, id, (call) => {
     if (call.phase !== 'deciding') return call;
     const known: Call = { ...call, outcome: status, ...(receipt === undefined ? {} : { receipt }) };
     const revision = call.revision === undefined ? {} : { revision: call.revision };
     if (status === 'expired') return { ...known, phase: 'settled' };
     if (status === 'declined') return { ...known, phase: 'answered', result: { invocation_id: id, status: 'declined' } };
-    if (call.executor === 'client') return { ...known, phase: 'running' };
+    if (call.executor === 'client') {
+      // Whoever agreed runs it. What the person said last is that it shall not be done.
+      if (!isOurs) return { ...known, phase: 'settled' };
+      if (call.decision === 'decline') return { ...known, phase: 'answered', result: { invocation_id: id, status: 'declined' } };
+      return { ...known, phase: 'running' };
+    }
     return { ...known, phase: 'answered', result: { invocation_id: id, status: 'ok', confirmed: true, ...revision } };
   });
 }
 
-/** The answer or the change was not taken: the card waits again. */
+/** The answer or the change was not taken: the card waits again. Of one that may be tried again nobody knows whether it was. */
 export function refused(calls: Calls, id: string, failure: Failure): Calls {
-  return changed(calls, id, (call) =>
-    call.phase === 'deciding' || call.phase === 'editing' ? { ...call, phase: 'asking', failure } : call,
-  );
+  return changed(calls, id, (call) => {
+    if (call.phase !== 'deciding' && call.phase !== 'editing') return call;
+    const { decision, isAgain: _, ...others } = call;
+    return { ...others, ...(failure.retryable && decision !== undefined ? { decision } : {}), phase: 'asking', failure };
+  });
+}
+
+/** Another client of this installation began it: what the service says of it counts. */
+export function taken(calls: Calls, id: string): Calls {
+  return calls.filter(({ invocation_id: each }) => each !== id);
 }
 
 /** A changed value goes out. */
 export function edit(calls: Calls, id: string): Calls {
-  return changed(calls, id, (call) => (call.phase === 'asking' ? { ...withoutFailure(call), phase: 'editing' } : call));
+  return changed(calls, id, (call) => {
+    if (call.phase !== 'asking') return call;
+    const { failure: _, ...others } = call;
+    return { ...others, phase: 'editing' };
+  });
 }
 
 /** Values by name; null takes one away. */

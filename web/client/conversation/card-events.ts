@@ -10,6 +10,7 @@ export function decide(state: State, { invocationId, decision, typed }: EventNam
   const call = calls.findCall(next, invocationId);
   if (next === state.calls || call?.phase !== 'deciding') return state;
   enq.emit.sendDecision({ call, decision, typed });
+  enq.emit.keep();
   return { ...state, calls: next };
 }
 
@@ -21,9 +22,9 @@ export function edit(state: State, { invocationId, values }: EventNamed<'edit'>,
   return { ...state, calls: next };
 }
 
-export function decided(state: State, { invocationId, reply }: EventNamed<'decided'>, enq: Enqueue): State {
+export function decided(state: State, { invocationId, reply, isOurs }: EventNamed<'decided'>, enq: Enqueue): State {
   const block = findCard(state, invocationId);
-  const next = withCalls(state, calls.decided(state.calls, invocationId, reply), enq);
+  const next = withCalls(state, calls.decided(state.calls, invocationId, reply, isOurs), enq);
   const shown = block === undefined ? next : changeBlock(next, { ...block, body: { ...block.body, status: reply.status } });
   enq.emit.keep();
   return advance(shown, enq);
@@ -39,7 +40,8 @@ export function edited(state: State, { invocationId, values, revision, block }: 
   return block === undefined ? next : changeBlock(next, block);
 }
 
-export function cardRefused(state: State, { invocationId, failure }: EventNamed<'cardRefused'>): State {
+export function cardRefused(state: State, { invocationId, failure }: EventNamed<'cardRefused'>, enq: Enqueue): State {
+  enq.emit.keep();
   const next = { ...state, calls: calls.refused(state.calls, invocationId, failure) };
   return failure.block === undefined ? next : changeBlock(next, failure.block);
 }

@@ -20,13 +20,18 @@ export class CardRequests {
     this.#store = store;
   }
 
-  /** The first answer counts, so one whose reply was lost is sent again. */
-  async decide({ invocation_id: invocationId, revision }: Call, decision: Decision, typed: string | undefined): Promise<void> {
+  /** The first answer counts, so one whose reply was lost is sent again: then an earlier answer may be this one. */
+  async decide({ invocation_id: invocationId, revision, isAgain }: Call, decision: Decision, typed: string | undefined): Promise<void> {
     const body = { decision, ...(typed === undefined ? {} : { typed }), ...(revision === undefined ? {} : { revision }) };
     const path = `/v1/invocations/${encodeURIComponent(invocationId)}/confirm`;
+    let tries = 0;
     try {
-      const reply = await patiently(this.#patience, () => this.#requests.object<ConfirmReply>({ method: 'POST', path, body }));
-      this.#store.send({ type: 'decided', invocationId, reply });
+      const reply = await patiently(this.#patience, () => {
+        tries += 1;
+        return this.#requests.object<ConfirmReply>({ method: 'POST', path, body });
+      });
+      const isOurs = reply.already_answered !== true || isAgain === true || tries > 1;
+      this.#store.send({ type: 'decided', invocationId, reply, isOurs });
     } catch (error) {
       this.#refused(invocationId, error);
     }

@@ -6,10 +6,10 @@ import type { ExtractEvents } from '@xstate/store';
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtime/chat.ts';
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
-import type { Log } from '../log.ts';
+import { contained, type Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
-import { patiently } from '../transport/patience.ts';
+import { type Patience, patiently } from '../transport/patience.ts';
 import { backoffMs, chanceOf, Pause } from '../transport/pause.ts';
 import type { Requests } from '../transport/requests.ts';
 import type { ActionHandlers } from './action-handlers.ts';
@@ -71,6 +71,7 @@ export class Conversation {
   readonly #parts: ConversationParts;
   readonly #followed: FollowedTurns;
   readonly #historyPause: Pause;
+  readonly #patience: Patience;
   #isReading = false;
   #isClosed = false;
   /** Messages of this tab on their way to the one that leads, in the order in which they were said. */
@@ -81,11 +82,13 @@ export class Conversation {
     this.store = conversationLogic.createStore({ ...NEW_CONVERSATION, conversationId });
     const { requests, log, idleMs, surroundings } = parts;
     const { clock, mintUuid } = surroundings;
+    this.#patience = { clock, mintUuid, isOver: () => this.#isClosed };
     this.#followed = new FollowedTurns({ requests, clock, mintUuid, idleMs, log }, this.store);
     this.#historyPause = new Pause(clock);
-    this.opinions = new Opinions(requests, surroundings, log, this.store, (event) => this.#wish(event));
+    this.opinions = new Opinions(requests, this.#patience, log, this.store, (event) => this.#wish(event));
     this.#performTurns();
     this.#performCalls();
+    contained(this.store, log);
   }
 
   /** Says something. Returns the turn's id. @throws ClientError `unusable` when too many messages wait already */
@@ -192,6 +195,7 @@ export class Conversation {
   /** What a person wants done: here, or in the tab that leads. */
   #wish(event: ExtractEvents<ConversationEvents>): void {
     const { tabs } = this.#parts;
+    if (this.#isClosed) return;
     if (tabs === undefined || tabs.isLeading()) this.store.send(event);
     else tabs.forward(event);
   }
@@ -238,8 +242,8 @@ export class Conversation {
   }
 
   #performCalls(): void {
-    const { requests, surroundings, log } = this.#parts;
-    const cards = new CardRequests(requests, surroundings, log, this.store);
+    const { requests, log } = this.#parts;
+    const cards = new CardRequests(requests, this.#patience, log, this.store);
     this.store.on('runAction', ({ call }) => void this.#run(call));
     // Results are copied, because the request's own list is written by nobody else.
     this.store.on('continueTurn', ({ results }: { readonly results: readonly ToolResult[] }) => {
@@ -252,14 +256,23 @@ export class Conversation {
   async #prepare(turnId: string): Promise<void> {
     const state = this.store.get().context;
     const turn = findTurn(state, turnId);
-    if (turn === undefined) return;
+    if (turn === undefined || this.#isClosed) return;
     const request = await this.#parts.compose(turnId, turn.payload, state.conversationId, turn.context);
     if (!this.#isClosed) this.store.send({ type: 'prepared', turnId, request });
   }
 
+  /** Nothing is begun once this is closed, and what changes something by one client alone (CLIENT-12). */
   async #run(call: Call): Promise<void> {
+    const { invocation_id: invocationId, risk } = call;
+    if (this.#isClosed) return;
+    const isFirst = risk === 'read' || (await this.#parts.keeping.begin(invocationId));
+    if (this.#isClosed) return;
+    if (!isFirst) {
+      this.store.send({ type: 'actionTaken', invocationId });
+      return;
+    }
     const outcome = await this.#parts.handlers.run(call);
-    this.store.send({ type: 'actionEnded', invocationId: call.invocation_id, outcome });
+    this.store.send({ type: 'actionEnded', invocationId, outcome });
   }
 
   /** Until the turn is open there is nothing to stop: 404 is asked again while it opens. */
@@ -272,7 +285,7 @@ export class Conversation {
     try {
       const path = `/v1/chat/${turnId}/stop`;
       await patiently(
-        this.#parts.surroundings,
+        this.#patience,
         () => this.#parts.requests.json({ method: 'POST', path }),
         ({ retryable, status }) => isThere() && (retryable || status === 404),
       );

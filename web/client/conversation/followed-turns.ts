@@ -76,6 +76,7 @@ export class FollowedTurns {
       const isLast = event.type === 'turn.end';
       // The turn may be asked for once more as soon as its end is known.
       if (isLast) this.#streams.delete(turnId);
+      if (event.type === 'turn.end' && event.user_token_refused === true) this.#parts.requests.sender.tokenRefused();
       this.#store.send({ type: 'eventTold', turnId, event, isNumbered: reading.id !== undefined });
       return;
     }

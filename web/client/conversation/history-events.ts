@@ -35,6 +35,10 @@ export function newestRead(state: State, { page }: EventNamed<'newestRead'>, enq
   const history = shown.reduce((before, turn, at) => withoutTurn(before, turn, at === shown.length - 1), withNewest(state.history, page));
   const isSending = (turnId: string): boolean => all.some((turn) => turn.turnId === turnId);
   const asked = withCalls({ ...state, turns: all, history }, calls.restore(state.calls, pending, isSending), enq);
+  for (const call of asked.calls) {
+    const isAsked = call.phase === 'deciding' && calls.findCall(state.calls, call.invocation_id)?.phase === 'asking';
+    if (isAsked) enq.emit.sendDecision({ call, decision: 'confirm', typed: undefined });
+  }
   const cards = history.messages.flatMap(({ blocks }) => blocks).reduce(calls.shown, asked.calls);
   for (const turn of all.filter(turns.isLive)) {
     const isThere = turn.phase === 'answering' || turn.turnId === open?.turn_id;

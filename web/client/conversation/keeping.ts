@@ -16,6 +16,9 @@ interface KeptRecord {
 /** In UTF-16 units. Browsers keep some megabytes for a whole site. A longer answer is told again from its start. */
 const KEPT_MAX_CHARS = 256 * 1024;
 
+/** Writes of half an hour: a card does not wait longer, and people do not agree to more. */
+const BEGUN_MAX = 100;
+
 function isRecord(value: unknown): value is KeptRecord {
   const record = value as KeptRecord | null | undefined;
   const conversation = record?.conversation;
@@ -73,6 +76,23 @@ export class Keeping {
       const text = written(state(), person);
       if (text !== undefined) await this.#kept.write(this.#name, text);
     });
+  }
+
+  /**
+   * Whether a handler that changes something may begin: true once, of all clients that keep their values here, however they came to the
+   * same confirmation.
+   */
+  async begin(invocationId: string): Promise<boolean> {
+    const name = `${this.#name}:begun`;
+    try {
+      const begun = parsedJson((await this.#kept.read(name)) ?? '[]');
+      const known: readonly unknown[] = Array.isArray(begun) ? begun : [];
+      if (known.includes(invocationId)) return false;
+      await this.#kept.write(name, JSON.stringify([...known.slice(1 - BEGUN_MAX), invocationId]));
+    } catch (error) {
+      this.#log.say('warn', 'storage_error', { error });
+    }
+    return true;
   }
 
   /** Nothing is kept from now on, until `keep`. */

@@ -67,6 +67,10 @@ export const conversationLogic = createStoreLogic<State, ConversationEvents, Con
       enq.emit.keep();
       return turnEvents.advance({ ...state, calls: calls.ran(state.calls, invocationId, outcome) }, enq);
     },
+    actionTaken: (state, { invocationId }, enq) => {
+      enq.emit.readHistory();
+      return { ...state, calls: calls.taken(state.calls, invocationId) };
+    },
     restored: historyEvents.restored,
     historyAsked: asked,
     newestRead: historyEvents.newestRead,

@@ -51,7 +51,8 @@ export type ConversationEvents = {
   /** A waiting or failed turn is taken back. */
   discard: { readonly turnId: string };
   decide: { readonly invocationId: string; readonly decision: Decision; readonly typed?: string | undefined };
-  decided: { readonly invocationId: string; readonly reply: ConfirmReply };
+  /** `isOurs`: it may be this client's answer that is recorded. */
+  decided: { readonly invocationId: string; readonly reply: ConfirmReply; readonly isOurs: boolean };
   edit: { readonly invocationId: string; readonly values: Readonly<Record<string, unknown>> };
   edited: {
     readonly invocationId: string;
@@ -62,6 +63,8 @@ export type ConversationEvents = {
   /** An answer to a card, or a change of it, was not taken. */
   cardRefused: { readonly invocationId: string; readonly failure: Failure };
   actionEnded: { readonly invocationId: string; readonly outcome: Pick<ToolResult, 'status' | 'result' | 'error'> };
+  /** Its handler is not to run here: another client of this installation began it. */
+  actionTaken: { readonly invocationId: string };
   /** What an earlier page left, before anything is asked. */
   restored: { readonly kept: KeptConversation };
   historyAsked: Record<never, never>;

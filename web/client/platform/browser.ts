@@ -40,8 +40,8 @@ interface PageChannel {
 }
 
 interface PageEvents {
-  addEventListener(type: string, listener: () => void): void;
-  removeEventListener(type: string, listener: () => void): void;
+  addEventListener(type: string, listener: (event: object) => void): void;
+  removeEventListener(type: string, listener: (event: object) => void): void;
 }
 
 /** What is used of a page's globals. */
@@ -151,5 +151,21 @@ export function onWake(wake: () => void, page: Page = globalThis as unknown as P
     page.removeEventListener('online', wake);
     page.removeEventListener('pageshow', wake);
     page.document?.removeEventListener('visibilitychange', looked);
+  };
+}
+
+/**
+ * Calls `suspend` when the page is left, and `resume` where the browser shows it again as it was (from its back/forward cache): give it those
+ * of the assistant. Returns what ends it.
+ */
+export function onPutAway(suspend: () => void, resume: () => void, page: Page = globalThis as unknown as Page): () => void {
+  const shown = (event: { readonly persisted?: boolean }): void => {
+    if (event.persisted === true) resume();
+  };
+  page.addEventListener('pagehide', suspend);
+  page.addEventListener('pageshow', shown);
+  return () => {
+    page.removeEventListener('pagehide', suspend);
+    page.removeEventListener('pageshow', shown);
   };
 }

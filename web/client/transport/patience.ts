@@ -10,6 +10,8 @@ const RETRY_AFTER_MAX_MS = 15_000;
 export interface Patience {
   readonly clock: Clock;
   readonly mintUuid: () => string;
+  /** Nobody waits for it any more: it is not sent again. */
+  readonly isOver?: () => boolean;
 }
 
 /** Whether `failure` may be over soon, and nothing but sending the same again finds out. */
@@ -19,7 +21,7 @@ function mayPass({ retryable, retryAfterMs }: Failure): boolean {
 
 /** What `work` resolves to, at the first try that succeeds. @throws ClientError of the last try */
 export async function patiently<Value>(
-  { clock, mintUuid }: Patience,
+  { clock, mintUuid, isOver = () => false }: Patience,
   work: () => Promise<Value>,
   isWorth: (failure: Failure) => boolean = mayPass,
 ): Promise<Value> {
@@ -31,6 +33,7 @@ export async function patiently<Value>(
       const failure = failureOf(error);
       if (tries + 1 >= TRIES_MAX || !isWorth(failure)) throw error;
       await pause.wait(failure.retryAfterMs ?? backoffMs(tries, chanceOf(mintUuid())));
+      if (isOver()) throw error;
     }
   }
 }

@@ -16,6 +16,16 @@ export function chanceOf(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8), 16) / 2 ** 32;
 }
 
+export const LATE = Symbol('late');
+
+/** What `work` comes to; LATE when that takes longer. Rejects as it does, also with what it throws at once. */
+export function inTime<Value>(clock: Clock, ms: number, work: () => Value | Promise<Value>): Promise<Value | typeof LATE> {
+  return new Promise((resolve, reject) => {
+    const stopTimer = clock.after(ms, () => resolve(LATE));
+    Promise.resolve().then(work).then(resolve, reject).finally(stopTimer);
+  });
+}
+
 export class Pause {
   readonly #clock: Clock;
   #end: (() => void) | undefined;

@@ -8,10 +8,14 @@ import { ClientError, ownFailure, refusalFrom } from './failure.ts';
 /** Who sends, as it is at the moment of a request. */
 export interface Sender {
   readonly device: string;
-  /** `X-Service-User`, where a person signed; undefined otherwise. */
-  readonly user: string | undefined;
+  /** `X-Service-User`; only a signature proves anything there. */
+  readonly header: string | undefined;
   /** The person's own token, for actions that the service runs. */
-  readonly userToken: string | undefined;
+  readonly token: string | undefined;
+  /** Asks for another token where the one of before holds no more, or not for long. Before a turn is sent. Never rejects. */
+  renewToken(): Promise<void>;
+  /** An action was answered that the token holds no more. */
+  tokenRefused(): void;
 }
 
 export interface RequestsOptions {
@@ -22,7 +26,7 @@ export interface RequestsOptions {
   readonly sdk: string;
   readonly platform: string;
   readonly requestTimeoutMs: number;
-  readonly sender: () => Sender;
+  readonly sender: Sender;
 }
 
 export interface JsonRequest {
@@ -60,6 +64,10 @@ export class Requests {
     return this.#surroundings.fetch;
   }
 
+  get sender(): Sender {
+    return this.#options.sender;
+  }
+
   /** The whole address of a path from `/v1` on. */
   address(path: string): string {
     return `${this.#options.address}${path}`;
@@ -71,7 +79,7 @@ export class Requests {
    */
   headers({ hasBody, isTurn }: { readonly hasBody: boolean; readonly isTurn: boolean }): Record<string, string> {
     const { key, sdk, platform, sender } = this.#options;
-    const { device, user, userToken } = sender();
+    const { device, header: user, token } = sender;
     return {
       'X-Service-Key': key,
       'X-Service-Device': device,
@@ -79,7 +87,7 @@ export class Requests {
       'X-Service-Platform': platform,
       ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
       ...(user === undefined || (isTurn && hasBody) ? {} : { 'X-Service-User': user }),
-      ...(userToken === undefined || !isTurn ? {} : { [USER_TOKEN_HEADER]: userToken }),
+      ...(token === undefined || !isTurn ? {} : { [USER_TOKEN_HEADER]: token }),
     };
   }
 

@@ -133,8 +133,10 @@ export class TurnStream {
     return isAgain && retryable && status !== undefined;
   }
 
-  #connect(mode: StreamMode): Promise<StreamEnding> {
+  async #connect(mode: StreamMode): Promise<StreamEnding> {
     const { requests, clock, idleMs } = this.#parts;
+    if (mode === 'send') await requests.sender.renewToken();
+    if (this.#isClosed) return { kind: 'closed' };
     const connection = new StreamConnection({ fetch: requests.fetch, clock, idleMs });
     this.#connection = connection;
     this.#hasHeard = false;

@@ -1,8 +1,7 @@
-/** What stands around conversations: the configuration, the manifest, the person, files and telemetry, against a scripted service. */
+/** What stands around conversations: the configuration, the manifest, files and telemetry, against a scripted service. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TurnContext } from '../../../../protocol/runtime/chat.ts';
-import type { ClientError } from '../../../../web/client/transport/failure.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { ANSWER, startScriptedAssistant, USUAL } from '../scripted-assistant.ts';
 import { type Answer, sendJson, tell } from '../scripted-service.ts';
@@ -174,45 +173,39 @@ describe('CLIENT-24: what surrounds a question', () => {
   }
 });
 
-describe('CLIENT-16: who is signed in', () => {
-  const identified: Answer = (response) => sendJson(response, 200, { end_user_id: 'usr_1', verified: true });
-  const ADA = { id: 'u_1', hmac: 'b'.repeat(64) };
-
-  test('a person keeps what nobody said before, and names themselves from then on', async (t) => {
-    const { assistant, turn, until } = await startScriptedAssistant(t, { 'POST /v1/chat': answered, 'POST /v1/identify': identified });
-    assistant.conversation.say('Is it so?');
-    await until(() => turn().phase === 'completed');
-    const before = assistant.conversation;
-    assert.deepEqual(await assistant.identify(ADA), { end_user_id: 'usr_1', verified: true });
-    assert.equal(assistant.conversation, before);
-    assistant.conversation.say('And now?');
-    await until(() => turn().phase === 'completed');
-    assert.deepEqual(turn().request?.user, ADA);
-  });
-
-  test('another person begins anew, and so does nobody', async (t) => {
-    const { assistant, service } = await startScriptedAssistant(t, { 'POST /v1/identify': identified }, { user: ADA });
-    const opened: unknown[] = [];
-    assistant.onConversation((conversation) => opened.push(conversation));
-    const first = assistant.conversation;
-    await assistant.identify(ADA);
-    assert.equal(assistant.conversation, first);
-    await assistant.identify({ id: 'u_2' });
-    assert.notEqual(assistant.conversation, first);
-    await assistant.signOut();
-    assert.equal(opened.length, 2);
-    assert.equal(service.of('POST', '/v1/identify')[0]?.headers['x-service-user'], `u_1:${ADA.hmac}`);
-  });
-
-  test('a refused sign-in changes nothing', async (t) => {
-    const { assistant, log } = await startScriptedAssistant(t, {
-      'POST /v1/identify': (response) => sendJson(response, 403, refusal('invalid_request', 'The signature is wrong.')),
-    });
-    const before = assistant.conversation;
-    await assert.rejects(assistant.identify(ADA), ({ failure }: ClientError) => failure.status === 403);
-    assert.equal(assistant.conversation, before);
-    assert.ok(log.some(({ code }) => code === 'identify_failed'));
-  });
+test('CLIENT-26: whoever subscribes and throws stops nothing: the answer is whole, others are told, and the log says so', async (t) => {
+  const reply = { upload_id: 'upl_1', name: 'a.txt', media_type: 'text/plain', size: 5, expires_at: '2026-11-22T00:00:00.000Z' };
+  const script = { 'POST /v1/chat': answered, 'POST /v1/uploads': ((response) => sendJson(response, 200, reply)) as Answer };
+  const { assistant, turn, until, log } = await startScriptedAssistant(t, script);
+  const fail = (): never => {
+    throw new Error('Mine.');
+  };
+  const { store } = assistant.conversation;
+  let told = 0;
+  const count = (): void => {
+    told += 1;
+  };
+  const threw = (): number => log.filter(({ code, details }) => code === 'subscriber_error' && details?.error instanceof Error).length;
+  const throwing = [
+    () => store.subscribe(fail),
+    () => store.subscribe({ next: fail }),
+    () => store.select(({ turns }) => turns.length).subscribe(fail),
+    () => store.on('keep', fail),
+    () => store.inspect(fail),
+    () => assistant.app.subscribe(fail),
+    () => assistant.onConversation(fail),
+  ];
+  for (const subscribe of throwing) subscribe();
+  store.subscribe(count);
+  store.on('keep', count);
+  assistant.onConversation(count);
+  assistant.conversation.say('Is it so?');
+  await until(() => turn().phase === 'completed');
+  await until(() => assistant.app.get().context.availability === 'available');
+  assert.ok(told > 5 && threw() > told, `${told} told, ${threw()} threw`);
+  assert.equal((await assistant.upload(new Blob(['Hello']), 'a.txt', { onProgress: fail })).upload_id, 'upl_1');
+  assistant.open();
+  assert.notEqual(assistant.conversation.store, store);
 });
 
 test('CLIENT-17: a file is sent, tells how far it is, and is sent again where the service says when', async (t) => {

@@ -103,7 +103,7 @@ describe('CLIENT-11: writes', () => {
     const [decision] = steps.of('sendDecision');
     assert.deepEqual([decision?.decision, decision?.typed, decision?.call.revision], ['confirm', 'cancel', 1]);
     assert.deepEqual(ran(steps), []);
-    steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status: 'confirmed', receipt: 'signed' } });
+    steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status: 'confirmed', receipt: 'signed' }, isOurs: true });
     const call = steps.of('runAction')[0]?.call;
     assert.deepEqual([call?.params, call?.receipt], [{ order: 'A-1', day: 'monday' }, 'signed']);
     steps.send({ type: 'actionEnded', invocationId: 'inv_2', outcome: { status: 'ok', result: 1 } });
@@ -119,7 +119,7 @@ describe('CLIENT-11: writes', () => {
   test('one that the service runs is only told that the person agreed', () => {
     const steps = asking('server');
     steps.send({ type: 'decide', invocationId: 'inv_2', decision: 'confirm' });
-    steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status: 'confirmed' } });
+    steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status: 'confirmed' }, isOurs: true });
     assert.deepEqual(ran(steps), []);
     assert.deepEqual(results(steps), [{ invocation_id: 'inv_2', status: 'ok', confirmed: true, revision: 1 }]);
   });
@@ -131,7 +131,7 @@ describe('CLIENT-11: writes', () => {
     ] as const) {
       const steps = asking();
       steps.send({ type: 'decide', invocationId: 'inv_2', decision: 'confirm' });
-      steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status, already_answered: true } });
+      steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status, already_answered: true }, isOurs: false });
       assert.deepEqual([ran(steps), results(steps)], [[], sent]);
       const [block] = steps.turn().blocks;
       assert.equal(block?.phase === 'ready' && block.block.body.status, status);
@@ -146,7 +146,7 @@ describe('CLIENT-11: writes', () => {
     assert.equal(steps.of('sendDecision').length, 0, 'nothing is confirmed while a change is under way');
     steps.send({ type: 'edited', invocationId: 'inv_2', values: { day: 'friday' }, revision: 2, block: cardOf(2, 'pending', 'friday') });
     steps.send({ type: 'decide', invocationId: 'inv_2', decision: 'confirm' });
-    steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status: 'confirmed' } });
+    steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status: 'confirmed' }, isOurs: true });
     const call = steps.of('runAction')[0]?.call;
     assert.deepEqual([call?.params, call?.revision], [{ order: 'A-1', day: 'friday' }, 2]);
   });
@@ -204,6 +204,27 @@ describe('CLIENT-12: after a reload', () => {
     assert.deepEqual(results(steps), [result]);
     const done = restore([{ ...write, phase: 'answered', result }], [], () => false);
     assert.equal(done[0]?.phase, 'settled');
+  });
+
+  test('CLIENT-13: a turn that was followed again goes on with what its card or its read brings, and does not await it for good', () => {
+    for (const [call, status, end] of [
+      [write, 'pending', 'awaiting_confirmation'],
+      [read, 'dispatched', 'awaiting_tool_results'],
+    ] as const) {
+      const steps = new ConversationSteps();
+      const turns = [new ConversationSteps().begin().turn()];
+      steps.send({ type: 'restored', kept: { conversationId: 'cnv_1', turns, calls: [] } });
+      open(steps, status, call);
+      steps.open('attach').tell(0, start());
+      steps.tell(1, { type: 'turn.end', status: end, pending: [call] });
+      assert.equal(steps.turn().phase, end);
+      steps.send({ type: 'decide', invocationId: 'inv_2', decision: 'confirm' });
+      steps.send({ type: 'decided', invocationId: 'inv_2', reply: { status: 'confirmed' }, isOurs: true });
+      steps.send({ type: 'actionEnded', invocationId: call.invocation_id, outcome: { status: 'ok' } });
+      steps.begin(NEXT_ID, { tool_results: [{ invocation_id: call.invocation_id, status: 'ok' }] });
+      steps.tell(0, start('msg_2'), NEXT_ID);
+      assert.equal(steps.turn().phase, 'continued');
+    }
   });
 
   test('a continuation that was under way is the one that is sent again', () => {

@@ -1,0 +1,81 @@
+/** What a person agreed to is run once, although the page that asked is loaded again, or put away and comes back, before the answer is told. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
+import { eventually } from '../support/eventually.ts';
+import { openWorld } from './browser.ts';
+import { embedding, serveHostPages } from './host-page.ts';
+
+const SOON_MS = 20_000;
+const ACTION = { name: 'move_delivery', description: 'Moves a delivery.', risk: 'write', confirm_template: 'Move it?' };
+
+/** The page of a shop with the widget, and a service that records a confirmation at once and answers when the test says so. */
+async function openShop(t: TestContext) {
+  const it = await startScriptedChat(t);
+  const world = await openWorld(t, it.service);
+  const script = `Assistant.registerAction(${JSON.stringify(ACTION)}, () => window.moved());
+Assistant.init({ key: ${JSON.stringify(it.app.testKey)}, open: true });`;
+  const page = { html: embedding(it.service.baseUrl, '/shop'), script };
+  const pages = await serveHostPages(t, { '/shop': page });
+  const { context, page: shop } = await world.open();
+  let runs = 0;
+  await context.exposeFunction('moved', () => {
+    runs += 1;
+    return { moved: true };
+  });
+  const held: (() => void)[] = [];
+  let isSlow = true;
+  await context.route('**/v1/invocations/*/confirm', async (route) => {
+    const response = await route.fetch();
+    if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+    // The page that asked may be gone.
+    await route.fulfill({ response }).catch(() => {});
+  });
+  t.after(() => {
+    for (const answer of held) answer();
+  });
+  await shop.goto(pages.url('/shop'));
+  it.script([{ call: 'move_delivery', args: {}, id: 'call_move' }], [{ text: 'It is moved.' }]);
+  const field = shop.getByRole('textbox', { name: 'Write a message' });
+  await field.fill('Move it');
+  await field.press('Enter');
+  await shop.locator('assistant-widget article.confirm button[type=submit]').click();
+  await eventually(
+    () => held.length === 1,
+    SOON_MS,
+    () => 'the confirmation is recorded',
+  );
+  isSlow = false;
+  return { pages, shop, held, runs: () => runs };
+}
+
+async function isDone(page: Page): Promise<void> {
+  await page.getByText('It is moved.').waitFor({ timeout: SOON_MS });
+}
+
+test('CLIENT-12: a page that is loaded again before its confirmation is answered runs what was agreed to once', async (t) => {
+  const { shop, held, runs } = await openShop(t);
+  await shop.reload();
+  await isDone(shop);
+  for (const answer of held) answer();
+  await shop.reload();
+  await isDone(shop);
+  assert.equal(runs(), 1);
+});
+
+test('CLIENT-12: a page that is put away and comes back as it was runs nothing that another page ran, and shows what it did', async (t) => {
+  const { pages, shop, held, runs } = await openShop(t);
+  // This browser keeps no page that is left: it is told what one that does would tell it.
+  const tell = (type: string) => shop.evaluate(`dispatchEvent(new PageTransitionEvent('${type}', { persisted: true }))`);
+  await tell('pagehide');
+  const next = await shop.context().newPage();
+  await next.goto(pages.url('/shop'));
+  await isDone(next);
+  await next.close();
+  assert.equal(await shop.getByText('It is moved.').count(), 0);
+  for (const answer of held) answer();
+  await tell('pageshow');
+  await isDone(shop);
+  assert.equal(runs(), 1);
+});
