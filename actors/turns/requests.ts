@@ -10,7 +10,7 @@ import { readPersona } from '../../storage/apps/drafts.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
 import type { TurnScope } from './scope.ts';
 import type { TurnSpending } from './spending.ts';
-import { readTranscript, readWritten } from './transcript.ts';
+import { readTranscript, readWritten, saidWith } from './transcript.ts';
 import { attachedMessage } from './words.ts';
 
 /** Text of a round up to this length is kept in memory; longer text is read from rows. Rounds that call something rarely say as much. */
@@ -59,7 +59,9 @@ export class TurnRequests {
 
   #question(): string | undefined {
     this.#transcript ??= this.#readTranscript();
-    return this.#transcript.findLast((message) => message.role === 'user')?.content;
+    const said = this.#transcript.findLast((message) => message.role === 'user')?.content;
+    // A picture or a document alone asks nothing that could be looked up.
+    return said === attachedMessage(this.#scope.words.attachments)[0]?.content ? undefined : said;
   }
 
   /** The conversation so far, ending with what is to be answered. */
@@ -68,7 +70,7 @@ export class TurnRequests {
     const attached = attachedMessage(words.attachments);
     const { message } = words.body;
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
-    if (isNew && message !== undefined) return attached.concat({ role: 'user', content: message.text });
+    if (isNew && message !== undefined) return saidWith(attached, message.text);
     return readTranscript(db, conversationId, services.nowMs(), { attached, question: work.question, unstored });
   }
 

@@ -25,7 +25,7 @@ import {
 import { boundedList, boundedMap } from '../schema/bounded.ts';
 import { flag } from '../schema/scalars.ts';
 import { stated, when } from '../schema/stated.ts';
-import { fitsBytes, text } from '../schema/text.ts';
+import { fitsBytes, SAYS_SOMETHING, saysSomething, text } from '../schema/text.ts';
 import { knowing } from '../schema/unknown-fields.ts';
 import { rule } from '../setup/shapes.ts';
 import { openObject, present, revision } from './shapes.ts';
@@ -131,7 +131,7 @@ const PAYLOADS = ['message', 'form_submission', 'tool_results'] as const;
 const chatFields = openObject({
   conversation_id: v.optional(v.nullable(id)),
   turn_id: v.optional(v.nullable(v.pipe(v.string('must be a string'), v.uuid('must be a UUID')))),
-  message: v.optional(openObject({ text: text(MESSAGE_TEXT_MAX_CHARS, 1) })),
+  message: v.optional(openObject({ text: text(MESSAGE_TEXT_MAX_CHARS) })),
   form_submission: v.optional(openObject({ form_id: id, values: formValues })),
   tool_results: v.optional(
     v.pipe(
@@ -155,7 +155,7 @@ const chatFields = openObject({
 });
 type ChatFields = v.InferOutput<typeof chatFields>;
 
-/** Rule: what a person chose or attached comes with words. */
+/** Rule: what a person chose or attached comes with a message. */
 function withMessage(field: 'selection' | 'attachments') {
   return rule<ChatFields>(
     field,
@@ -182,6 +182,15 @@ export const chatRequest = v.pipe(
   ),
   withMessage('selection'),
   withMessage('attachments'),
+  rule<ChatFields>(
+    'message.text',
+    ({ message, attachments = [] }) => message === undefined || attachments.length > 0 || saysSomething(message.text),
+    'must not be blank where nothing is attached',
+    when(
+      { not: { required: ['attachments'], properties: { attachments: { type: 'array', minItems: 1 } } } },
+      { properties: { message: { properties: { text: { pattern: SAYS_SOMETHING.source } } } } },
+    ),
+  ),
 );
 export type ChatRequest = v.InferOutput<typeof chatRequest>;
 /** As a client writes it: defaults may be left out. */

@@ -133,6 +133,16 @@ test('WIDGET-9: files are attached by choosing, pasting and dropping, can be tak
   assert.deepEqual(await page.locator('assistant-widget .sent-file').allInnerTexts(), ['one.txt', 'three.txt']);
   const told = JSON.stringify(it.lastRequest());
   assert.ok(told.includes('The first.') && told.includes('Words of three.txt.') && !told.includes('Words of two.txt.'));
+  await give('paste', 'four.txt');
+  await eventually(
+    () => button(page, 'Send').isEnabled(),
+    SOON_MS,
+    () => 'a file is sent without words',
+  );
+  it.script([{ text: 'One more file.' }]);
+  await say(page, ' ');
+  await page.getByText('One more file.').waitFor();
+  assert.ok(JSON.stringify(it.lastRequest()).includes('Words of four.txt.'));
 });
 
 test('WIDGET-8: earlier messages are read page by page above the others, and the place in the thread stays', async (t) => {

@@ -39,6 +39,8 @@ const MALFORMED: readonly (readonly [string, Record<string, unknown>, path: stri
   ['message without text', { message: {} }, 'message.text'],
   ['text that is a number', { message: { text: 7 } }, 'message.text'],
   ['empty text', { message: { text: '' } }, 'message.text'],
+  ['white space alone', { message: { text: ' \n\u00a0\t' } }, 'message.text'],
+  ['white space with no attachments', { message: { text: ' ' }, attachments: [] }, 'message.text'],
   ['4,001 characters', { message: { text: 'a'.repeat(4_001) } }, 'message.text'],
   ['4,001 emoji', { message: { text: '😀'.repeat(4_001) } }, 'message.text'],
   ['no handshake', { ...HELLO, client: undefined }, 'client'],

@@ -134,13 +134,14 @@ export function Composer({ conversation, scene, fileNames, draftName }: Composer
   const files = useStore(panel, ({ files: now }) => now);
   const over = text.length - MESSAGE_TEXT_MAX_CHARS;
   const isUploading = files.some(({ uploadId, problem: wrong }) => uploadId === undefined && wrong === undefined);
-  const isEmpty = text.trim() === '';
+  const hasFiles = files.some(({ uploadId }) => uploadId !== undefined);
+  const isEmpty = text.trim() === '' && !hasFiles;
 
   const send = (event: Event) => {
     event.preventDefault();
     // What is in the field: somebody who types fast is ahead of the drawing.
     const said = (field.current?.value ?? text).trim();
-    if (said === '' || said.length > MESSAGE_TEXT_MAX_CHARS || isUploading) return;
+    if ((said === '' && !hasFiles) || said.length > MESSAGE_TEXT_MAX_CHARS || isUploading) return;
     const ready = files.flatMap(({ uploadId, name }) => (uploadId === undefined ? [] : [{ uploadId, name }]));
     for (const { uploadId, name } of ready) fileNames.set(uploadId, name);
     try {
