@@ -31,8 +31,8 @@ interface Shop {
   page(more?: string, changes?: Partial<HostPage>): Promise<Page>;
 }
 
-async function openShop(t: TestContext): Promise<Shop> {
-  const it = await startScriptedChat(t);
+async function openShop(t: TestContext, settings: Record<string, unknown> = {}): Promise<Shop> {
+  const it = await startScriptedChat(t, { settings });
   const world = await openWorld(t, it.service);
   return {
     it,
@@ -143,6 +143,29 @@ test('WIDGET-9: files are attached by choosing, pasting and dropping, can be tak
   await say(page, ' ');
   await page.getByText('One more file.').waitFor();
   assert.ok(JSON.stringify(it.lastRequest()).includes('Words of four.txt.'));
+});
+
+test('WIDGET-5, WIDGET-14, PERSON-5: where an app demands signed people nothing is seen without one, and a refusal is told in calm words', async (t) => {
+  const { it, page: open } = await openShop(t, { require_identity: true });
+  const widget = (page: Page) => page.locator('assistant-widget');
+  const nobody = await open(', log: (record) => (window.log ??= []).push(record.code)');
+  await eventually(
+    () => nobody.evaluate('window.log?.includes("identity_required")'),
+    SOON_MS,
+    () => 'the log says why',
+  );
+  assert.equal(await widget(nobody).getByRole('button').count(), 0);
+  const asked = it.asked().length;
+  const page = await open(
+    `, user: { id: 'u_1', hmac: '${'0'.repeat(64)}' }, themeMode: 'dark', words: { refused: 'Das ging nicht.' }, log: (record) => (window.log ??= []).push(record)`,
+  );
+  await say(page, 'Where is my order?');
+  await widget(page).getByRole('alert').getByText('Das ging nicht.').waitFor();
+  assert.equal(await widget(page).getByText('hmac').count(), 0);
+  assert.equal(it.asked().length, asked);
+  assert.equal(await widget(page).getAttribute('data-scheme'), 'dark');
+  const told = await page.evaluate('window.log.find(({ code }) => code === "turn_failed").details');
+  assert.match(String((told as { message: string }).message), /lowercase hex/);
 });
 
 test('WIDGET-8: earlier messages are read page by page above the others, and the place in the thread stays', async (t) => {

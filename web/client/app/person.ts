@@ -1,7 +1,7 @@
 /** Who is signed in on this installation, as the app says it, and the binding of the device to them (CLIENT-16). */
 import type { IdentifyReply } from '../../../protocol/runtime/identify.ts';
 import type { Log } from '../log.ts';
-import { failureOf } from '../transport/failure.ts';
+import { failureOf, logged } from '../transport/failure.ts';
 import { type Patience, patiently } from '../transport/patience.ts';
 import type { Requests } from '../transport/requests.ts';
 
@@ -55,8 +55,7 @@ export async function identify(requests: Requests, patience: Patience, log: Log,
   try {
     return await patiently(patience, () => requests.object<IdentifyReply>({ method: 'POST', path: '/v1/identify', body }));
   } catch (error) {
-    const { code, status } = failureOf(error);
-    log.say('error', 'identify_failed', { code, status });
+    log.say('error', 'identify_failed', logged(failureOf(error)));
     throw error;
   }
 }

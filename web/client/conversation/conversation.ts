@@ -8,7 +8,7 @@ import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtim
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
 import type { Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
+import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import { patiently } from '../transport/patience.ts';
 import { backoffMs, chanceOf, Pause } from '../transport/pause.ts';
 import type { Requests } from '../transport/requests.ts';
@@ -233,7 +233,7 @@ export class Conversation {
     });
     this.store.on('turnFailed', ({ turnId, failure }) => {
       const requestId = findTurn(this.store.get().context, turnId)?.requestId;
-      log.say('warn', 'turn_failed', { turn_id: turnId, request_id: requestId, code: failure.code, status: failure.status });
+      log.say('warn', 'turn_failed', { turn_id: turnId, request_id: requestId, ...logged(failure) });
     });
   }
 
@@ -290,7 +290,6 @@ export class Conversation {
   }
 
   #say(code: 'history_failed' | 'stop_failed', error: unknown): void {
-    const { code: reason, status } = failureOf(error);
-    this.#parts.log.say('warn', code, { code: reason, status });
+    this.#parts.log.say('warn', code, logged(failureOf(error)));
   }
 }

@@ -4,7 +4,7 @@ import { MESSAGE_TEXT_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Conversation } from '../../client/conversation/conversation.ts';
 import { isLive } from '../../client/conversation/turn.ts';
 import { failureOf } from '../../client/transport/failure.ts';
-import { filled } from '../blocks/words.ts';
+import { failureWords, filled } from '../blocks/words.ts';
 import type { Scene } from '../scene.ts';
 import { ACCEPTED } from '../state/attaching.ts';
 import { useStore } from '../store-hook.ts';
@@ -150,7 +150,7 @@ export function Composer({ conversation, scene, fileNames, draftName }: Composer
       setProblem('');
       panel.send({ type: 'filesSent' });
     } catch (error) {
-      setProblem(failureOf(error).message);
+      setProblem(failureWords(failureOf(error), scene.around.words));
     }
     field.current?.focus();
   };
