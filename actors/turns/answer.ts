@@ -16,6 +16,7 @@ import type { Block } from '../../protocol/catalog/block.ts';
 import { ANSWER_BLOCKS_MAX, ANSWER_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { TurnLog } from './log.ts';
+import { withCitations } from './passages.ts';
 import { mint, type TurnScope } from './scope.ts';
 
 /** Most clients run actions of every kind, and name none. */
@@ -63,7 +64,7 @@ export class TurnAnswer {
   /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
   #outbox: Outgoing[] = [];
 
-  constructor({ command, services, toolset }: Pick<TurnScope, 'command' | 'services' | 'toolset'>, log: TurnLog) {
+  constructor({ command, db, services, toolset }: Pick<TurnScope, 'command' | 'db' | 'services' | 'toolset'>, log: TurnLog) {
     this.#log = log;
     this.#mark = new NoAnswerFilter((isNoAnswer) => command.onNoAnswer?.(isNoAnswer));
     this.#assembler = new BlockAssembler(
@@ -76,7 +77,7 @@ export class TurnAnswer {
       {
         started: (index, id, blockType) => this.#say({ type: 'block.start', index, id, block_type: blockType }),
         delta: (index, id, text) => this.#sayText(index, id, text),
-        completed: (block) => void this.#outbox.push({ block: safeBlock(asSaid(block)) }),
+        completed: (block) => void this.#outbox.push({ block: safeBlock(withCitations({ command, db }, asSaid(block))) }),
       },
     );
   }

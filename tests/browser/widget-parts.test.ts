@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { dataLayout } from '../../storage/data-layout.ts';
+import { openWriter } from '../../storage/sqlite/database.ts';
 import { type ScriptedChat, startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { createOperator } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { startPacedModel } from '../support/paced-model.ts';
 import { startService } from '../support/service.ts';
+import { axeFaults } from './axe.ts';
 import { type BrowserWorld, openWorld } from './browser.ts';
 import { embedding, type HostPage, serveHostPages } from './host-page.ts';
 
@@ -166,6 +169,27 @@ test('WIDGET-5, WIDGET-14, PERSON-5: where an app demands signed people nothing 
   assert.equal(await widget(page).getAttribute('data-scheme'), 'dark');
   const told = await page.evaluate('window.log.find(({ code }) => code === "turn_failed").details');
   assert.match(String((told as { message: string }).message), /lowercase hex/);
+});
+
+test('BLOCK-24, BLOCKVIEW-4: a point shows the title of its source as a link to the page', async (t) => {
+  const { it, page: open } = await openShop(t);
+  const writer = openWriter(dataLayout(it.service.dataDir).organisation(it.app.organisationId));
+  writer
+    .statement(
+      `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content_hash, state, origin, created_at_ms, updated_at_ms)
+       VALUES ('kno_1', :appId, 'help/returns', 'url', 'Returns', 'https://shop.example/returns', 'x', 'failed', 'agent', 1, 1)`,
+    )
+    .run({ appId: it.app.appId });
+  writer.close();
+  const page = await open();
+  it.script([{ call: 'key_points', args: { points: [{ text: 'Thirty days.', sources: ['help/returns', 'faq'] }] } }]);
+  await say(page, 'Returns?');
+  const chips = page.locator('assistant-widget .sources li');
+  await chips.first().waitFor();
+  const shown = (await chips.allInnerTexts()).map((text) => text.split('\n', 1)[0]);
+  assert.deepEqual(shown, ['Returns', 'faq']);
+  assert.equal(await chips.locator('a').getAttribute('href'), 'https://shop.example/returns');
+  assert.deepEqual(await axeFaults(page), []);
 });
 
 test('WIDGET-8: earlier messages are read page by page above the others, and the place in the thread stays', async (t) => {
