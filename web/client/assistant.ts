@@ -54,6 +54,7 @@ import { Conversation, type ConversationTabs } from './conversation/conversation
 import { Keeping } from './conversation/keeping.ts';
 import { Log } from './log.ts';
 import type { FileContent, Surroundings } from './surroundings.ts';
+import { failureOf, logged } from './transport/failure.ts';
 import { isPublishableKey, isTestKey, Requests } from './transport/requests.ts';
 
 type ActionDefinition = PostedManifest['actions'][number];
@@ -212,7 +213,12 @@ export class Assistant {
   async list(before?: string): Promise<ConversationsReply> {
     await this.ready;
     const path = `/v1/conversations?limit=50${before === undefined ? '' : `&before=${encodeURIComponent(before)}`}`;
-    return this.#requests.object<ConversationsReply>({ method: 'GET', path });
+    try {
+      return await this.#requests.object<ConversationsReply>({ method: 'GET', path });
+    } catch (error) {
+      this.#log.say('warn', 'history_failed', logged(failureOf(error)));
+      throw error;
+    }
   }
 
   /** Sends a file that a message may attach. @throws ClientError */

@@ -167,7 +167,12 @@ export class Conversation {
     const { conversationId, history, turns } = this.store.get().context;
     const oldest = oldestMessageId(history, turns);
     if (conversationId === undefined || oldest === undefined || !history.hasMore) return;
-    this.#wish({ type: 'earlierRead', page: await this.#page(conversationId, oldest) });
+    try {
+      this.#wish({ type: 'earlierRead', page: await this.#page(conversationId, oldest) });
+    } catch (error) {
+      this.#say('history_failed', error);
+      throw error;
+    }
   }
 
   /** The network is back, or somebody looks again: takes up what broke, at once. */

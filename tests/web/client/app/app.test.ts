@@ -265,6 +265,8 @@ test('CLIENT-30: the log has the message and the details of every request that w
     'POST /v1/uploads': refused,
     'POST /v1/feedback': refused,
     'POST /v1/pairings/claim': refused,
+    'GET /v1/conversations': refused,
+    'POST /v1/events': refused,
   });
   for (const text of ['One', 'Two', 'Three']) {
     assistant.conversation.say(text);
@@ -274,7 +276,18 @@ test('CLIENT-30: the log has the message and the details of every request that w
   await assert.rejects(assistant.upload(new Blob(['x']), 'a.txt'));
   await assert.rejects(assistant.conversation.opinions.thumb('msg_1', 1));
   await assert.rejects(assistant.pair('7K2M9QXA'));
-  for (const code of ['turn_failed', 'identify_failed', 'upload_failed', 'feedback_failed', 'pairing_failed']) {
+  await assert.rejects(assistant.list());
+  assistant.track({ name: 'opened' });
+  await until(() => log.some(({ code }) => code === 'events_dropped'));
+  for (const code of [
+    'turn_failed',
+    'identify_failed',
+    'upload_failed',
+    'feedback_failed',
+    'pairing_failed',
+    'history_failed',
+    'events_dropped',
+  ]) {
     const told = log.find((record) => record.code === code)?.details;
     assert.deepEqual(
       [told?.code, told?.status, told?.message, told?.details],
