@@ -23,7 +23,7 @@ interface Point {
   readonly sources?: readonly string[];
 }
 
-/** `key_points` with the titles of what its points are taken from in place of keys, and an address where the source is a page (BLOCK-24). */
+/** `key_points` with the titles of what its points are taken from in place of keys, and an address where the source is a page (BLOCK-26). */
 export function withCitations({ command, db }: Pick<TurnScope, 'command' | 'db'>, block: Block): Block {
   const points = block.block_type === 'key_points' ? (block.body.points as readonly Point[]) : [];
   const names = points.flatMap(({ sources = [] }) => sources);

@@ -148,7 +148,7 @@ test('WIDGET-9: files are attached by choosing, pasting and dropping, can be tak
   assert.ok(JSON.stringify(it.lastRequest()).includes('Words of four.txt.'));
 });
 
-test('WIDGET-5, WIDGET-14, PERSON-5: where an app demands signed people nothing is seen without one, and a refusal is told in calm words', async (t) => {
+test('WIDGET-5, WIDGET-16, PERSON-5: where an app demands signed people nothing is seen without one, and a refusal is told in calm words', async (t) => {
   const { it, page: open } = await openShop(t, { require_identity: true });
   const widget = (page: Page) => page.locator('assistant-widget');
   const nobody = await open(', log: (record) => (window.log ??= []).push(record.code)');
@@ -171,7 +171,7 @@ test('WIDGET-5, WIDGET-14, PERSON-5: where an app demands signed people nothing 
   assert.match(String((told as { message: string }).message), /lowercase hex/);
 });
 
-test('BLOCK-24, BLOCKVIEW-4: a point shows the title of its source as a link to the page', async (t) => {
+test('BLOCK-26, BLOCKVIEW-4: a point shows the title of its source as a link to the page', async (t) => {
   const { it, page: open } = await openShop(t);
   const writer = openWriter(dataLayout(it.service.dataDir).organisation(it.app.organisationId));
   writer

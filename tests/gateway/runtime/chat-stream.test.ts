@@ -39,7 +39,7 @@ test('HISTORY-2, STREAM-14: words alone are one text block, and history holds th
   assert.deepEqual([reply?.role, reply?.id, reply?.blocks], ['assistant', answer.events[0]?.message_id, [block]]);
 });
 
-test('BLOCK-24: points name the titles of their sources, and where those that are pages can be read', async () => {
+test('BLOCK-26: points name the titles of their sources, and where those that are pages can be read', async () => {
   const writer = openWriter(dataLayout(it.service.dataDir).organisation(it.app.organisationId));
   const insert = (key: string, title: string, uri: string | null, archivedAtMs: number | null = null) =>
     writer
