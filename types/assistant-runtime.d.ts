@@ -202,6 +202,17 @@ export interface KeyPointsBlock {
       sources?: string[];
       [k: string]: unknown;
     }[];
+    /**
+     * Where the sources that have an address can be read.
+     */
+    links?: {
+      source: string;
+      /**
+       * http(s)
+       */
+      url: string;
+      [k: string]: unknown;
+    }[];
     [k: string]: unknown;
   };
   [k: string]: unknown;
@@ -1079,32 +1090,39 @@ export interface ChatRequest2 {
     action_kinds?: string[] | null;
     [k: string]: unknown;
   };
-  context?: {
-    /**
-     * Any JSON that serializes to at most 8192 bytes.
-     */
-    app_state?: {
-      [k: string]: unknown;
-    };
-    current_screen?: {
-      name: string;
-      title?: string | null;
-      params?: {
-        [k: string]: string | number | boolean;
-      } | null;
-      [k: string]: unknown;
-    } | null;
-    open_forms?:
-      | {
-          form_id: string;
-          values: {
-            [k: string]: string | number | boolean | string[];
-          };
-          [k: string]: unknown;
-        }[]
-      | null;
-    [k: string]: unknown;
-  } | null;
+  context?:
+    | (
+        | {
+            /**
+             * Any JSON that serializes to at most 8192 bytes.
+             */
+            app_state?: {
+              [k: string]: unknown;
+            };
+            current_screen?: {
+              name: string;
+              title?: string | null;
+              params?: {
+                [k: string]: string | number | boolean;
+              } | null;
+              [k: string]: unknown;
+            } | null;
+            open_forms?:
+              | {
+                  form_id: string;
+                  values: {
+                    [k: string]: string | number | boolean | string[];
+                  };
+                  [k: string]: unknown;
+                }[]
+              | null;
+            [k: string]: unknown;
+          }
+        | {
+            [k: string]: unknown;
+          }
+      )
+    | null;
   [k: string]: unknown;
 }
 export interface ManifestRequest {
@@ -1235,6 +1253,7 @@ export interface ConfigReply {
   version: number | null;
   updated_at: string | null;
   available: boolean;
+  require_identity: boolean;
   config: {
     [k: string]: unknown;
   };

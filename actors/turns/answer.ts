@@ -18,6 +18,7 @@ import type { AppSettings } from '../../protocol/console/app-settings.ts';
 import { ANSWER_BLOCKS_MAX, ANSWER_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { TurnLog } from './log.ts';
+import { withCitations } from './passages.ts';
 import { mint, type TurnScope } from './scope.ts';
 
 /** Most clients run actions of every kind, and name none. */
@@ -72,8 +73,11 @@ export class TurnAnswer {
   /** Whether a client may fetch an address of this round's blocks by itself; between rounds it may none. */
   #mayFetch: (address: string) => boolean = nothing;
 
-  constructor(scope: Pick<TurnScope, 'command' | 'services' | 'toolset'>, log: TurnLog, requests: { told(): Told }) {
-    const { command, services, toolset } = scope;
+  readonly #asked: Pick<TurnScope, 'command' | 'db'>;
+
+  constructor(scope: Pick<TurnScope, 'command' | 'db' | 'services' | 'toolset'>, log: TurnLog, requests: { told(): Told }) {
+    const { command, db, services, toolset } = scope;
+    this.#asked = { command, db };
     this.#log = log;
     this.#requests = requests;
     this.#settings = command.app.settings;
@@ -95,7 +99,7 @@ export class TurnAnswer {
 
   #complete(block: Block): void {
     let leftOut = 0;
-    const safe = safeBlock(asSaid(block), (address) => {
+    const safe = safeBlock(withCitations(this.#asked, asSaid(block)), (address) => {
       const may = this.#mayFetch(address);
       if (!may) leftOut += 1;
       return may;

@@ -1,5 +1,8 @@
-/** The passages of the app's knowledge that a turn answers from. */
+/** The passages of the app's knowledge that a turn answers from, and what answers say of where they are taken from. */
 import type { Passage } from '../../assistant/models/model.ts';
+import type { Block } from '../../protocol/catalog/block.ts';
+import { isHttpsUrl } from '../../protocol/catalog/text-checks.ts';
+import { sourcesNamed } from '../../storage/knowledge/knowledge-overview.ts';
 import { searchKnowledge } from '../../storage/knowledge/knowledge-search.ts';
 import { PASSAGES_PER_SEARCH } from '../knowledge/explained-search.ts';
 import type { TurnScope } from './scope.ts';
@@ -14,4 +17,28 @@ export function searchPassages({ command, db, hasKnowledge, services }: TurnScop
   const found = hasKnowledge ? searchKnowledge(db, command.app.id, text, PASSAGES_PER_SEARCH, services.meanings?.get(text)) : [];
   if (found.length > 0) command.onPassages?.(found);
   return found;
+}
+
+interface Point {
+  readonly sources?: readonly string[];
+}
+
+/** `key_points` with the titles of what its points are taken from in place of keys, and an address where the source is a page (BLOCK-26). */
+export function withCitations({ command, db }: Pick<TurnScope, 'command' | 'db'>, block: Block): Block {
+  const points = block.block_type === 'key_points' ? (block.body.points as readonly Point[]) : [];
+  const names = points.flatMap(({ sources = [] }) => sources);
+  if (names.length === 0) return block;
+  const known = sourcesNamed(db, command.app.id, names).map((source) => ({ ...source, shown: source.title.trim() || source.externalKey }));
+  const sourceOf = (name: string) => known.find(({ externalKey }) => externalKey === name) ?? known.find(({ title }) => title === name);
+  const titled = points.map((point) =>
+    point.sources === undefined ? point : { ...point, sources: [...new Set(point.sources.map((name) => sourceOf(name)?.shown ?? name))] },
+  );
+  const links = new Map(
+    names.flatMap((name) => {
+      const { shown, uri } = sourceOf(name) ?? {};
+      return shown !== undefined && uri != null && isHttpsUrl(uri) ? [[shown, uri] as const] : [];
+    }),
+  );
+  const body = { ...block.body, points: titled };
+  return { ...block, body: links.size === 0 ? body : { ...body, links: Array.from(links, ([source, url]) => ({ source, url })) } };
 }

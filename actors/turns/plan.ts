@@ -9,6 +9,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import type { ChatRequest, ToolResult } from '../../protocol/runtime/chat.ts';
 import { isUnsettled } from '../../protocol/runtime/states.ts';
 import { summarise } from '../../protocol/schema/issues.ts';
+import { saysSomething } from '../../protocol/schema/text.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
 import { type NewBlock, type PickChange, readBlockOfConversation } from '../../storage/conversations/blocks.ts';
 import {
@@ -94,16 +95,18 @@ function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, {
 /** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (BLOCK-14). */
 function planMessage(db: Connection, conversationId: string, asked: Asked): SayingPlan {
   const { sent, kept, restore } = asked;
-  const words = textBlock(0, kept.message?.text ?? '');
+  const text = kept.message?.text ?? '';
+  // What is attached may say it all, and a text block is never empty.
+  const words = saysSomething(text) ? [textBlock(0, text)] : [];
   const { selection } = sent;
-  if (selection === undefined) return { kind: 'message', said: [words], picks: [] };
+  if (selection === undefined) return { kind: 'message', said: words, picks: [] };
   const block = answeredBlock(db, conversationId, selection.block_id, 'selection.block_id');
   const shown = { block_type: block.block_type, body: restore(block.body) };
   const problem = selectionProblem(shown, { ids: selection.ids, otherText: selection.other_text });
   if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
   const ownWords = kept.selection?.other_text?.trim() ?? '';
-  const other = ownWords === '' ? [] : [textBlock(1, ownWords)];
-  return { kind: 'message', said: [words, ...other], picks: [answeredPick(block, keptIds(block, selection, asked))] };
+  const other = ownWords === '' ? [] : [textBlock(words.length, ownWords)];
+  return { kind: 'message', said: [...words, ...other], picks: [answeredPick(block, keptIds(block, selection, asked))] };
 }
 
 type Submission = NonNullable<ChatRequest['form_submission']>;

@@ -11,7 +11,7 @@ import { readPersona } from '../../storage/apps/drafts.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
 import type { TurnScope } from './scope.ts';
 import type { TurnSpending } from './spending.ts';
-import { readTranscript, readWritten, type Transcript } from './transcript.ts';
+import { readTranscript, readWritten, saidWith, type Transcript } from './transcript.ts';
 import { attachedMessage } from './words.ts';
 
 /** Text of a round up to this length is kept in memory; longer text is read from rows. Rounds that call something rarely say as much. */
@@ -60,7 +60,9 @@ export class TurnRequests {
 
   #question(): string | undefined {
     this.#transcript ??= this.#readTranscript();
-    return this.#transcript.messages.findLast((message) => message.role === 'user')?.content;
+    const said = this.#transcript.messages.findLast((message) => message.role === 'user')?.content;
+    // A picture or a document alone asks nothing that could be looked up.
+    return said === attachedMessage(this.#scope.words.attachments)[0]?.content ? undefined : said;
   }
 
   /** The conversation so far, ending with what is to be answered. */
@@ -69,7 +71,7 @@ export class TurnRequests {
     const attached = attachedMessage(words.attachments);
     const { message } = words.body;
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
-    if (isNew && message !== undefined) return { messages: attached.concat({ role: 'user', content: message.text }), fromQuestion: 0 };
+    if (isNew && message !== undefined) return { messages: saidWith(attached, message.text), fromQuestion: 0 };
     return readTranscript(db, conversationId, services.nowMs(), { attached, question: work.question, unstored });
   }
 

@@ -5,6 +5,7 @@ import type { ChatMessage, ToolCall } from '../../assistant/models/model.ts';
 import { withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import { fallbackText } from '../../protocol/catalog/catalog.ts';
+import { saysSomething } from '../../protocol/schema/text.ts';
 import { readTextBlocks } from '../../storage/conversations/blocks.ts';
 import { readMessages, type StoredMessage } from '../../storage/conversations/conversations.ts';
 import { type InvocationRow, readConversationInvocations } from '../../storage/conversations/invocations.ts';
@@ -84,7 +85,12 @@ function sizeOf(messages: readonly ChatMessage[]): number {
 
 /** What a person said, behind what they attached to it. */
 function userMessages(message: StoredMessage, attached: readonly ChatMessage[]): ChatMessage[] {
-  return [...attached, { role: 'user', content: message.blocks.map(blockWords).join('\n\n') }];
+  return saidWith(attached, message.blocks.map(blockWords).join('\n\n'));
+}
+
+/** What was attached, and behind it what was said with it, if anything was. */
+export function saidWith(attached: readonly ChatMessage[], content: string): ChatMessage[] {
+  return attached.length > 0 && !saysSomething(content) ? [...attached] : [...attached, { role: 'user', content }];
 }
 
 /** Attachments of these messages as the model reads them later on: their words, and pictures by name. */

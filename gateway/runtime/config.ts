@@ -27,9 +27,10 @@ function render(published: PublishedConfig, caller: RuntimeCaller, available: bo
   const { version, config } = published;
   const channel: AppConfigReply['channel'] = caller.channel === 'live' ? 'published' : 'draft';
   const updated_at = timestamp(published.updatedAtMs);
-  const reply: AppConfigReply = { channel, version, updated_at, available, config };
+  const require_identity = caller.app.settings.requireIdentity;
+  const reply: AppConfigReply = { channel, version, updated_at, available, require_identity, config };
   // Without `updated_at`: saving a draft without a change must not make every SDK fetch it again.
-  const etag = etagOf(JSON.stringify([channel, version, available, config]));
+  const etag = etagOf(JSON.stringify([channel, version, available, require_identity, config]));
   const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
   const json = { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
   const answer = { kind: 'tagged', body: JSON.stringify(reply), headers: { 200: json, 304: headers } } as const;
@@ -42,7 +43,7 @@ function renderOnce(published: PublishedConfig, caller: RuntimeCaller, available
     variants = new Map();
     rendered.set(published, variants);
   }
-  const variant = `${caller.channel} ${available}`;
+  const variant = `${caller.channel} ${available} ${caller.app.settings.requireIdentity}`;
   let answer = variants.get(variant);
   if (answer === undefined) {
     answer = render(published, caller, available);

@@ -94,6 +94,8 @@ export interface ComponentSpec<E extends v.ObjectEntries> {
   readonly pick?: 'submission' | PickRules<BodyOf<E>>;
   /** The body carries the block's own id as `form_id`. */
   readonly carriesFormId?: boolean;
+  /** More fields that the server writes, all of them optional. */
+  readonly kept?: v.ObjectEntries;
 }
 
 /** Kept by the server on every block that a person answers by choosing (BLOCK-13). */
@@ -151,6 +153,7 @@ export function defineComponent<E extends v.ObjectEntries>(spec: ComponentSpec<E
   const kept = {
     ...(spec.carriesFormId ? { form_id: text(ID_MAX_CHARS, 1) } : {}),
     ...(spec.pick === undefined ? {} : pickEntries),
+    ...spec.kept,
   };
   const modelArgs = withRules(spec, {});
   let parameters: JsonSchema | undefined;

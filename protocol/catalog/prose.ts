@@ -5,7 +5,7 @@ import { flag } from '../schema/scalars.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { action, checkActions, image, lines, saidAction, saidList, tone } from './shapes.ts';
-import { anyList, list, markdown, said, words } from './values.ts';
+import { anyList, list, markdown, said, webUrl, words } from './values.ts';
 
 export const textBlock = defineComponent({
   name: 'text',
@@ -27,6 +27,10 @@ export const section = defineComponent({
   fallback: ({ title, md }) => `${title}\n${md}`,
 });
 
+/** Points, and sources of each. */
+const POINTS_MAX = 7;
+const POINT_SOURCES_MAX = 3;
+
 export const keyPoints = defineComponent({
   name: 'key_points',
   description: 'The few points to take away. Use it to sum up a long answer or a document.',
@@ -36,10 +40,18 @@ export const keyPoints = defineComponent({
       v.strictObject({
         text: words(200),
         tone: v.optional(tone),
-        sources: v.optional(said(list(words(KNOWLEDGE_KEY_MAX_CHARS), 0, 3), 'Keys or titles of the knowledge used.')),
+        sources: v.optional(said(list(words(KNOWLEDGE_KEY_MAX_CHARS), 0, POINT_SOURCES_MAX), 'Keys or titles of the knowledge used.')),
       }),
       1,
-      7,
+      POINTS_MAX,
+    ),
+  },
+  kept: {
+    links: v.optional(
+      said(
+        list(v.strictObject({ source: words(KNOWLEDGE_KEY_MAX_CHARS), url: webUrl }), 0, POINTS_MAX * POINT_SOURCES_MAX),
+        'Where the sources that have an address can be read.',
+      ),
     ),
   },
   fallback: ({ title, points }) => saidList(title, [points.map((point) => `• ${point.text}`).join('\n')]),

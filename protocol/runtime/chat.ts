@@ -5,59 +5,28 @@ import { LOCALE_MAX_CHARS, languageTag } from '../language-tag.ts';
 import {
   ACTION_NAME_MAX_CHARS,
   ACTION_RESULT_MAX_BYTES,
-  APP_STATE_MAX_BYTES,
   ATTACHMENTS_PER_TURN_MAX,
-  FORM_LIST_VALUE_MAX,
-  FORM_VALUE_MAX_CHARS,
-  FORM_VALUES_MAX,
   HANDSHAKE_COMPONENTS_MAX,
   HANDSHAKE_NAMES_MAX,
   ID_MAX_CHARS,
-  MANIFEST_ROUTE_PARAMS_MAX,
   MESSAGE_TEXT_MAX_CHARS,
-  OPEN_FORMS_MAX,
   PROTOCOL_VERSION,
   SELECTION_IDS_MAX,
   SELECTION_OTHER_TEXT_MAX_CHARS,
   TOOL_ERROR_MAX_CHARS,
   TOOL_RESULTS_MAX,
 } from '../limits.ts';
-import { boundedList, boundedMap } from '../schema/bounded.ts';
+import { boundedList } from '../schema/bounded.ts';
 import { flag } from '../schema/scalars.ts';
 import { stated, when } from '../schema/stated.ts';
-import { fitsBytes, text } from '../schema/text.ts';
-import { knowing } from '../schema/unknown-fields.ts';
+import { SAYS_SOMETHING, saysSomething, text } from '../schema/text.ts';
+import { dropping, knowing } from '../schema/unknown-fields.ts';
 import { rule } from '../setup/shapes.ts';
 import { openObject, present, revision } from './shapes.ts';
 import { signedUser } from './signed-user.ts';
+import { fittingContext, formValues, jsonOf, type TurnContext, turnContext } from './turn-context.ts';
 
 const id = text(ID_MAX_CHARS, 1);
-
-/** Any JSON of at most `maxBytes`. */
-function jsonOf(maxBytes: number) {
-  return v.pipe(
-    v.unknown(),
-    stated(
-      v.check(
-        (value: unknown) => value === undefined || fitsBytes(JSON.stringify(value), maxBytes),
-        `must serialize to at most ${maxBytes} bytes`,
-      ),
-      { description: `Any JSON that serializes to at most ${maxBytes} bytes.` },
-    ),
-  );
-}
-
-const formValue = v.union(
-  [
-    text(FORM_VALUE_MAX_CHARS * 8),
-    v.number(),
-    v.boolean(),
-    boundedList(text(FORM_VALUE_MAX_CHARS), FORM_LIST_VALUE_MAX, `must list at most ${FORM_LIST_VALUE_MAX} strings`),
-  ],
-  `must be a string, a number, a boolean or a list of at most ${FORM_LIST_VALUE_MAX} strings of ${FORM_VALUE_MAX_CHARS} characters`,
-);
-
-const formValues = boundedMap(text(ID_MAX_CHARS), formValue, FORM_VALUES_MAX, `must name at most ${FORM_VALUES_MAX} fields`);
 
 export const toolResult = v.pipe(
   openObject({
@@ -102,36 +71,29 @@ export const handshake = openObject({
   action_kinds: v.optional(handshakeNames, []),
 });
 
-const context = openObject({
-  app_state: v.optional(jsonOf(APP_STATE_MAX_BYTES)),
-  current_screen: v.optional(
-    v.nullable(
-      openObject({
-        name: text(ID_MAX_CHARS, 1),
-        title: v.optional(text(120)),
-        params: v.optional(
-          boundedMap(
-            text(ID_MAX_CHARS),
-            v.union([text(FORM_VALUE_MAX_CHARS), v.number(), v.boolean()], 'must be a string, a number or a boolean'),
-            MANIFEST_ROUTE_PARAMS_MAX,
-            `must name at most ${MANIFEST_ROUTE_PARAMS_MAX} parameters`,
-          ),
-        ),
-      }),
+export type { TurnContext };
+
+/** Without what does not fit; a test key is warned of that (CHAT-23). */
+const context = dropping(
+  v.union([
+    turnContext,
+    v.pipe(
+      v.unknown(),
+      stated(
+        v.transform((told: unknown) => v.parse(turnContext, fittingContext(told).fitting)),
+        { description: 'What does not fit is left out.' },
+      ),
     ),
-  ),
-  open_forms: v.optional(
-    boundedList(openObject({ form_id: id, values: formValues }), OPEN_FORMS_MAX, `must list at most ${OPEN_FORMS_MAX} forms`),
-  ),
-});
-export type TurnContext = v.InferOutput<typeof context>;
+  ]),
+  turnContext,
+) as v.GenericSchema<v.InferInput<typeof turnContext>, TurnContext>;
 
 const PAYLOADS = ['message', 'form_submission', 'tool_results'] as const;
 
 const chatFields = openObject({
   conversation_id: v.optional(v.nullable(id)),
   turn_id: v.optional(v.nullable(v.pipe(v.string('must be a string'), v.uuid('must be a UUID')))),
-  message: v.optional(openObject({ text: text(MESSAGE_TEXT_MAX_CHARS, 1) })),
+  message: v.optional(openObject({ text: text(MESSAGE_TEXT_MAX_CHARS) })),
   form_submission: v.optional(openObject({ form_id: id, values: formValues })),
   tool_results: v.optional(
     v.pipe(
@@ -155,7 +117,7 @@ const chatFields = openObject({
 });
 type ChatFields = v.InferOutput<typeof chatFields>;
 
-/** Rule: what a person chose or attached comes with words. */
+/** Rule: what a person chose or attached comes with a message. */
 function withMessage(field: 'selection' | 'attachments') {
   return rule<ChatFields>(
     field,
@@ -182,6 +144,15 @@ export const chatRequest = v.pipe(
   ),
   withMessage('selection'),
   withMessage('attachments'),
+  rule<ChatFields>(
+    'message.text',
+    ({ message, attachments = [] }) => message === undefined || attachments.length > 0 || saysSomething(message.text),
+    'must not be blank where nothing is attached',
+    when(
+      { not: { required: ['attachments'], properties: { attachments: { type: 'array', minItems: 1 } } } },
+      { properties: { message: { properties: { text: { pattern: SAYS_SOMETHING.source } } } } },
+    ),
+  ),
 );
 export type ChatRequest = v.InferOutput<typeof chatRequest>;
 /** As a client writes it: defaults may be left out. */

@@ -9,6 +9,8 @@ export interface AppConfigReply {
   readonly updated_at: string | null;
   /** While false, clients hide the launcher. */
   readonly available: boolean;
+  /** The app serves signed-in people only (PERSON-5): without a signature of one, clients hide the launcher. */
+  readonly require_identity: boolean;
   /** `theme`, `themeDark`, `copilot`; `{}`: keep what the code passed to init. */
   readonly config: object;
 }

@@ -28,6 +28,7 @@ const config = reply<AppConfigReply>({
   version: v.nullable(wireCount),
   updated_at: v.nullable(wireTime),
   available: v.boolean(),
+  require_identity: v.boolean(),
   config: openObject,
 });
 

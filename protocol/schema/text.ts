@@ -59,9 +59,16 @@ export function text(max: number, min = 0) {
   );
 }
 
+export const SAYS_SOMETHING = /\S/;
+
+/** Whether there is more in it than white space. */
+export function saysSomething(text: string): boolean {
+  return SAYS_SOMETHING.test(text);
+}
+
 /** Schema of a string of at most `max` code points that says something: not empty, not only white space. */
 export function filledText(max: number) {
-  return v.pipe(text(max, 1), v.regex(/\S/, 'must not be blank'));
+  return v.pipe(text(max, 1), v.regex(SAYS_SOMETHING, 'must not be blank'));
 }
 
 /** Schema of a name of the caller's: lower snake_case, at most `max` characters. */

@@ -1,8 +1,9 @@
 /**
- * Fields of a body that its schema does not know. They are ignored, so that newer SDKs can add some (HTTP-3); with a test key their
+ * Fields of a body that its schema does not know, or leaves out. They are ignored, so that newer SDKs can add some (HTTP-3); with a test key their
  * sender is warned of them, because most often such a field is a typo.
  */
-import type * as v from 'valibot';
+import * as v from 'valibot';
+import { explain } from './issues.ts';
 
 /** Fields named in one warning. */
 const NAMED_MAX = 5;
@@ -14,10 +15,16 @@ const SLIPS_MAX = 2;
 type Entries = Readonly<Record<string, v.GenericSchema>>;
 
 const KNOWN = Symbol('known');
+const DROPS = Symbol('drops');
 
 /** The schema with more that is no typo: of an object fields that are read elsewhere, of a text all the names that mean something. */
 export function knowing<Schema extends object>(schema: Schema, names: readonly string[]): Schema {
   return Object.assign(schema, { [KNOWN]: names });
+}
+
+/** The schema of a field that takes anything: what in it does not fit `strict` is left out, and its sender warned of that, too. */
+export function dropping<Schema extends object>(schema: Schema, strict: v.GenericSchema): Schema {
+  return Object.assign(schema, { [DROPS]: strict });
 }
 
 interface Described {
@@ -28,6 +35,7 @@ interface Described {
   readonly pipe?: readonly unknown[];
   readonly wrapped?: unknown;
   readonly [KNOWN]?: readonly string[];
+  readonly [DROPS]?: v.GenericSchema;
 }
 
 /** What `pick` finds in the schema, through pipes and what may be absent; undefined where it finds nothing. */
@@ -92,7 +100,21 @@ function collectFields(schema: unknown, entries: Entries, value: object, path: s
   }
 }
 
+/** What is left out, a line each. Names in a path are the sender's. */
+function collectDropped(strict: v.GenericSchema, value: unknown, path: string, found: string[]): void {
+  for (const { path: within, message } of explain(v.safeParse(strict, value).issues ?? [])) {
+    const line = `${path}${within === '' ? '' : `.${within.slice(0, NAME_MAX_CHARS)}`} ${message}: left out`;
+    if (found.length < NAMED_MAX) found.push(line.replaceAll(/[^ -~]/g, '?'));
+  }
+}
+
 function collect(schema: unknown, value: unknown, path: string, found: string[]): void {
+  const strict = within(schema, (part) => part[DROPS]);
+  if (strict !== undefined) {
+    if (value !== null) collectDropped(strict, value, path, found);
+    collect(strict, value, path, found);
+    return;
+  }
   if (typeof value === 'string') {
     const known = knownOf(schema);
     // `text@2` is a version of it.
@@ -116,7 +138,7 @@ function collect(schema: unknown, value: unknown, path: string, found: string[])
   for (const [name, one] of Object.entries(value)) if (found.length < NAMED_MAX) collect(member, one, `${path}.${printable(name)}`, found);
 }
 
-/** One line of printable ASCII that names the unknown fields and names of a parsed body, five at most; undefined when it has none. */
+/** One line of printable ASCII that names the unknown fields and names of a parsed body, and what of it is left out, five at most; undefined when it has none. */
 export function unknownFields(schema: v.GenericSchema, body: unknown): string | undefined {
   const found: string[] = [];
   collect(schema, body, '', found);

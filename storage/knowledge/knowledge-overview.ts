@@ -58,6 +58,15 @@ export function sourcesToIndex(db: Connection, limit: number, kind: SourceKind |
   );
 }
 
+const namedSource = columns({ externalKey: text, title: text, uri: orNull(text) });
+
+/** Sources in service whose key or title is among `names`: one look through the app's, as titles have no index. */
+export function sourcesNamed(db: Connection, appId: string, names: readonly string[]): RowOf<typeof namedSource>[] {
+  const from = `FROM knowledge_sources WHERE app_id = :appId AND archived_at_ms IS NULL
+     AND (external_key IN (SELECT value FROM json_each(:names)) OR title IN (SELECT value FROM json_each(:names))) ORDER BY id`;
+  return namedSource.all(db, from, { appId, names: JSON.stringify(names) });
+}
+
 /** Titles of indexed sources in service, each once, oldest first, at most `limit`. */
 export function readIndexedTitles(db: Connection, appId: string, limit: number): string[] {
   const from = `FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL

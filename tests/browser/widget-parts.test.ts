@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { dataLayout } from '../../storage/data-layout.ts';
+import { openWriter } from '../../storage/sqlite/database.ts';
 import { type ScriptedChat, startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { createOperator } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { startPacedModel } from '../support/paced-model.ts';
 import { startService } from '../support/service.ts';
+import { axeFaults } from './axe.ts';
 import { type BrowserWorld, openWorld } from './browser.ts';
 import { embedding, type HostPage, serveHostPages } from './host-page.ts';
 
@@ -31,8 +34,8 @@ interface Shop {
   page(more?: string, changes?: Partial<HostPage>): Promise<Page>;
 }
 
-async function openShop(t: TestContext): Promise<Shop> {
-  const it = await startScriptedChat(t);
+async function openShop(t: TestContext, settings: Record<string, unknown> = {}): Promise<Shop> {
+  const it = await startScriptedChat(t, { settings });
   const world = await openWorld(t, it.service);
   return {
     it,
@@ -133,6 +136,60 @@ test('WIDGET-9: files are attached by choosing, pasting and dropping, can be tak
   assert.deepEqual(await page.locator('assistant-widget .sent-file').allInnerTexts(), ['one.txt', 'three.txt']);
   const told = JSON.stringify(it.lastRequest());
   assert.ok(told.includes('The first.') && told.includes('Words of three.txt.') && !told.includes('Words of two.txt.'));
+  await give('paste', 'four.txt');
+  await eventually(
+    () => button(page, 'Send').isEnabled(),
+    SOON_MS,
+    () => 'a file is sent without words',
+  );
+  it.script([{ text: 'One more file.' }]);
+  await say(page, ' ');
+  await page.getByText('One more file.').waitFor();
+  assert.ok(JSON.stringify(it.lastRequest()).includes('Words of four.txt.'));
+});
+
+test('WIDGET-5, WIDGET-16, PERSON-5: where an app demands signed people nothing is seen without one, and a refusal is told in calm words', async (t) => {
+  const { it, page: open } = await openShop(t, { require_identity: true });
+  const widget = (page: Page) => page.locator('assistant-widget');
+  const nobody = await open(', log: (record) => (window.log ??= []).push(record.code)');
+  await eventually(
+    () => nobody.evaluate('window.log?.includes("identity_required")'),
+    SOON_MS,
+    () => 'the log says why',
+  );
+  assert.equal(await widget(nobody).getByRole('button').count(), 0);
+  const asked = it.asked().length;
+  const page = await open(
+    `, user: { id: 'u_1', hmac: '${'0'.repeat(64)}' }, themeMode: 'dark', words: { refused: 'Das ging nicht.' }, log: (record) => (window.log ??= []).push(record)`,
+  );
+  await say(page, 'Where is my order?');
+  await widget(page).getByRole('alert').getByText('Das ging nicht.').waitFor();
+  assert.equal(await widget(page).getByText('hmac').count(), 0);
+  assert.equal(it.asked().length, asked);
+  assert.equal(await widget(page).getAttribute('data-scheme'), 'dark');
+  const told = await page.evaluate('window.log.find(({ code }) => code === "turn_failed").details');
+  assert.match(String((told as { message: string }).message), /lowercase hex/);
+});
+
+test('BLOCK-26, BLOCKVIEW-4: a point shows the title of its source as a link to the page', async (t) => {
+  const { it, page: open } = await openShop(t);
+  const writer = openWriter(dataLayout(it.service.dataDir).organisation(it.app.organisationId));
+  writer
+    .statement(
+      `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content_hash, state, origin, created_at_ms, updated_at_ms)
+       VALUES ('kno_1', :appId, 'help/returns', 'url', 'Returns', 'https://shop.example/returns', 'x', 'failed', 'agent', 1, 1)`,
+    )
+    .run({ appId: it.app.appId });
+  writer.close();
+  const page = await open();
+  it.script([{ call: 'key_points', args: { points: [{ text: 'Thirty days.', sources: ['help/returns', 'faq'] }] } }]);
+  await say(page, 'Returns?');
+  const chips = page.locator('assistant-widget .sources li');
+  await chips.first().waitFor();
+  const shown = (await chips.allInnerTexts()).map((text) => text.split('\n', 1)[0]);
+  assert.deepEqual(shown, ['Returns', 'faq']);
+  assert.equal(await chips.locator('a').getAttribute('href'), 'https://shop.example/returns');
+  assert.deepEqual(await axeFaults(page), []);
 });
 
 test('WIDGET-8: earlier messages are read page by page above the others, and the place in the thread stays', async (t) => {

@@ -23,7 +23,7 @@
  *   data and never changed: draw it, compare it, post it to another thread. `threadOf` puts it in the order in which it is drawn.
  * - **A turn.** `say` and `submit` return at once; the turn appears as `waiting`, `preparing`, `opening`, `answering` and at its end
  *   `completed`, `awaiting_…` or `failed`. While `isReconnecting` it is taken up again by itself. A failed one has a `failure` whose
- *   `message` is for people; `retry` sends the same request again where `failure.retryable`, not before `failure.retryAfterMs`.
+ *   `message` is for people, unless its `code` is `invalid_request` or another that only developers understand; `retry` sends the same request again where `failure.retryable`, not before `failure.retryAfterMs`.
  *   A `notice` is shown calmly and without Retry.
  * - **Blocks.** Draw `ready` ones by `block_type`; of a component that you do not draw, and of an `unfinished` block, `fallbackOf` has
  *   the words. Whatever is in a block may have been written by a stranger: text is text, and only http(s), mailto and tel are followed.
@@ -54,7 +54,8 @@ import { Conversation, type ConversationTabs } from './conversation/conversation
 import { Keeping } from './conversation/keeping.ts';
 import { Log } from './log.ts';
 import type { FileContent, Surroundings } from './surroundings.ts';
-import { isPublishableKey, Requests } from './transport/requests.ts';
+import { failureOf, logged } from './transport/failure.ts';
+import { isPublishableKey, isTestKey, Requests } from './transport/requests.ts';
 
 type ActionDefinition = PostedManifest['actions'][number];
 type RouteDefinition = NonNullable<PostedManifest['routes']>[number];
@@ -123,7 +124,8 @@ export class Assistant {
     this.#availability = new Availability(this.#requests, clock, kept, this.#nameOf('config'), this.#log);
     this.app = this.#availability.store;
     const document = { version: manifestVersion, actions: [], routes: [...routes] };
-    this.#manifest = new Manifest(document, sdk, requestTimeoutMs, this.#requests, surroundings, this.#log);
+    const own = { document, sdk, waitMs: requestTimeoutMs, name: this.#nameOf('manifest'), isTest: isTestKey(key) };
+    this.#manifest = new Manifest(own, this.#requests, surroundings, this.#log);
     const parts = { sdk, abilities, context, manifest: this.#manifest, person: this.#person, clock, log: this.#log };
     this.#composer = new Composer(parts);
     this.#handlers = new ActionHandlers(clock, this.#log);
@@ -142,7 +144,8 @@ export class Assistant {
     });
     const telemetry = this.#telemetry;
     const signing = { requests: this.#requests, surroundings, log: this.#log, name: this.#nameOf('device') };
-    this.#signIn = new SignIn({ ...signing, person: this.#person, opened: this.#opened, telemetry, ready: () => this.ready });
+    const signed = (isSigned: boolean) => this.#availability.signed(isSigned);
+    this.#signIn = new SignIn({ ...signing, signed, person: this.#person, opened: this.#opened, telemetry, ready: () => this.ready });
     this.ready = this.#start();
     this.#opened.joinTabs();
   }
@@ -209,7 +212,12 @@ export class Assistant {
   async list(before?: string): Promise<ConversationsReply> {
     await this.#signIn.known();
     const path = `/v1/conversations?limit=50${before === undefined ? '' : `&before=${encodeURIComponent(before)}`}`;
-    return this.#requests.object<ConversationsReply>({ method: 'GET', path });
+    try {
+      return await this.#requests.object<ConversationsReply>({ method: 'GET', path });
+    } catch (error) {
+      this.#log.say('warn', 'history_failed', logged(failureOf(error)));
+      throw error;
+    }
   }
 
   /** Sends a file that a message may attach. @throws ClientError */

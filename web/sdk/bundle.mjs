@@ -14,7 +14,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const out = join(root, 'dist', 'web', 'sdk', 'served');
 
 /** What a page with the widget loads, as it travels (WIDGET-6). */
-const FIRST_LOAD_MAX_BYTES = 60_000;
+const FIRST_LOAD_MAX_BYTES = 63_000;
 /** What stands in a page before it. */
 const STUB_MAX_BYTES = 1024;
 

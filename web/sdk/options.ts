@@ -63,6 +63,8 @@ export interface WidgetOptions {
   readonly themeDark?: WidgetTheme;
   /** As the page, or as the system is, unless said otherwise. */
   readonly colorScheme?: 'auto' | 'light' | 'dark';
+  /** The same; `colorScheme` wins. */
+  readonly themeMode?: WidgetOptions['colorScheme'];
   /** BCP 47; of the page, or of the browser, unless said otherwise. */
   readonly locale?: string;
   /** The direction of writing; the page's unless said otherwise. */
@@ -87,11 +89,12 @@ const SCHEMES: readonly unknown[] = [undefined, 'auto', 'light', 'dark'];
 export function problemOf(options: unknown): string | undefined {
   if (typeof options !== 'object' || options === null)
     return 'init takes an object with the key of the app: init({ key: "rd_pk_live_…" }).';
-  const { key, address, container, colorScheme } = options as Partial<WidgetOptions>;
+  const { key, address, container, colorScheme, themeMode } = options as Partial<WidgetOptions>;
   if (typeof key !== 'string' || key === '') return 'init needs the publishable key of the app as key: copy it from the console.';
   if (address !== undefined && !/^https?:\/\/[^/\s?#]+\/?$/.test(String(address))) {
     return 'address is the origin of the service, without a path: https://assistant.example.';
   }
   if (container !== undefined && !(container instanceof HTMLElement)) return 'container is an element of the page.';
-  return SCHEMES.includes(colorScheme) ? undefined : 'colorScheme is auto, light or dark.';
+  if (!SCHEMES.includes(colorScheme)) return 'colorScheme is auto, light or dark.';
+  return SCHEMES.includes(themeMode) ? undefined : 'themeMode is auto, light or dark.';
 }

@@ -183,7 +183,7 @@ export class Widget {
   /** Colours and measures, as they are now. */
   #look(): void {
     this.#appearance = undefined;
-    const { colorScheme = 'auto', dir } = this.#options;
+    const { themeMode = 'auto', colorScheme = themeMode, dir } = this.#options;
     const { style } = this.#host;
     for (const name of [...style].filter((each) => each.startsWith('--'))) style.removeProperty(name);
     for (const [name, value] of Object.entries(this.#appearanceNow().properties)) style.setProperty(name, value);

@@ -62,6 +62,20 @@ test('attachments', async (t) => {
     assert.ok(words.indexOf('cat.png') < words.indexOf('bill.pdf') && words.indexOf('bill.pdf') < words.indexOf('notes.txt'));
   });
 
+  await t.test('CHAT-2, UPLOAD-12: a picture is sent without words, and stands in the history by itself', async () => {
+    const id = await send(png(), 'cat.png');
+    chat.script([{ text: 'A cat.' }], [{ text: 'Grey.' }]);
+    const answer = await chat.say(' ', attach(id));
+    const asked = chat.lastRequest().messages.filter(({ role }) => role === 'user');
+    assert.equal(asked.length, 1, 'no empty message beside it');
+    assert.equal(lastAsked(chat.lastRequest()).pictures.length, 1);
+    const [said] = await chat.stored(thread(answer));
+    assert.deepEqual([said?.role, said?.blocks], ['user', []]);
+    await chat.say('Which colour?', { conversation_id: thread(answer) });
+    const contents = chat.lastRequest().messages.map(({ content }) => content);
+    assert.equal(contents.filter((content) => content === '').length, 0, 'nor later');
+  });
+
   await t.test('HISTORY-6: history names what was attached', async () => {
     const id = await send('words', 'notes.txt');
     chat.script([{ text: 'Yes.' }]);

@@ -6,6 +6,7 @@ import { before, type TestContext, test } from 'node:test';
 import { request } from 'undici';
 import { type Client, createClient, createOperator, createTestApp, HANDSHAKE, outline, type TestApp } from '../../support/client.ts';
 import { type RunningService, startService } from '../../support/service.ts';
+import { startUpstream, type Upstream, upstreamEnv } from '../../support/upstream.ts';
 
 interface ErrorAnswer {
   readonly error: { readonly code: string; readonly message: string; readonly details?: readonly { path: string; message: string }[] };
@@ -14,11 +15,16 @@ interface ErrorAnswer {
 let service: RunningService;
 let app: TestApp;
 let client: Client;
+/** With a test key. */
+let tester: Client;
+let upstream: Upstream;
 
 before(async (t) => {
-  service = await startService(t as TestContext, { env: { DEMO: 'off', LOG_LEVEL: 'silent' } });
+  upstream = await startUpstream(t as TestContext, () => [{ text: 'Fine.' }]);
+  service = await startService(t as TestContext, { env: { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent' } });
   app = await createTestApp(service.baseUrl, service.operatorToken);
   client = createClient(service.baseUrl, app.liveKey);
+  tester = createClient(service.baseUrl, app.testKey);
 });
 
 const HELLO = { message: { text: 'Hello' } };
@@ -39,6 +45,8 @@ const MALFORMED: readonly (readonly [string, Record<string, unknown>, path: stri
   ['message without text', { message: {} }, 'message.text'],
   ['text that is a number', { message: { text: 7 } }, 'message.text'],
   ['empty text', { message: { text: '' } }, 'message.text'],
+  ['white space alone', { message: { text: ' \n\u00a0\t' } }, 'message.text'],
+  ['white space with no attachments', { message: { text: ' ' }, attachments: [] }, 'message.text'],
   ['4,001 characters', { message: { text: 'a'.repeat(4_001) } }, 'message.text'],
   ['4,001 emoji', { message: { text: '😀'.repeat(4_001) } }, 'message.text'],
   ['no handshake', { ...HELLO, client: undefined }, 'client'],
@@ -53,10 +61,6 @@ const MALFORMED: readonly (readonly [string, Record<string, unknown>, path: stri
   ['turn_id that is no uuid', { ...HELLO, turn_id: 'turn-1' }, 'turn_id'],
   ['turn_id that is a number', { ...HELLO, turn_id: 1 }, 'turn_id'],
   ['conversation_id of another type', { ...HELLO, conversation_id: { $ne: null } }, 'conversation_id'],
-  ['9 KB app_state', withContext({ app_state: { cart: 'x'.repeat(9 * 1024) } }), 'context.app_state'],
-  ['8 KB app_state in bytes, fewer in characters', withContext({ app_state: 'é'.repeat(4_096) }), 'context.app_state'],
-  ['4 open forms', withContext({ open_forms: times(4, (n) => ({ form_id: `blk_${n}`, values: {} })) }), 'context.open_forms'],
-  ['a screen without a name', withContext({ current_screen: {} }), 'context.current_screen.name'],
   ['no results', { conversation_id: 'cnv_0', tool_results: [] }, 'tool_results'],
   ['11 results', { conversation_id: 'cnv_0', tool_results: times(11, () => RESULT) }, 'tool_results'],
   ['results without a conversation', { tool_results: [RESULT] }, 'conversation_id'],
@@ -84,6 +88,57 @@ for (const [title, body, path] of MALFORMED) {
     assert.ok(error.message.startsWith(path === '' ? 'the body' : path), error.message);
   });
 }
+
+const screen = { name: 'cart' };
+const forms = (count: number) => times(count, (n) => ({ form_id: `blk_${n}`, values: {} }));
+
+/** What is left out of a context, what stays of it, and what a test key is warned of. */
+const LEFT_OUT: readonly (readonly [string, context: unknown, stays: string | undefined, warning: string])[] = [
+  [
+    'a screen that is a string',
+    { current_screen: 'cart', app_state: 'kept' },
+    'kept',
+    'context.current_screen must be an object: left out',
+  ],
+  ['a screen without a name', { current_screen: {}, app_state: 'kept' }, 'kept', 'context.current_screen.name is required: left out'],
+  [
+    'one byte more than 8 KB of app_state',
+    { app_state: 'x'.repeat(8 * 1024 - 1), current_screen: screen },
+    '"name":"cart"',
+    'context.app_state must serialize to at most 8192 bytes: left out',
+  ],
+  [
+    '8 KB in bytes, fewer in characters',
+    { app_state: 'é'.repeat(4_096), current_screen: screen },
+    '"name":"cart"',
+    'context.app_state must serialize to at most 8192 bytes: left out',
+  ],
+  ['4 open forms', { open_forms: forms(4), app_state: 'kept' }, 'kept', 'context.open_forms must list at most 3 forms: left out'],
+  ['a context that is a list', ['cart'], undefined, 'context must be an object: left out'],
+  [
+    'a name that no header may hold',
+    { current_screen: { name: 'cart', params: { 'ä\r\nX: y': {} } } },
+    undefined,
+    'context.current_screen.params.???X: y must be a string, a number or a boolean: left out',
+  ],
+];
+
+for (const [title, context, stays, warning] of LEFT_OUT) {
+  test(`CHAT-23, CHAT-3: what does not fit of the context is left out, and the turn goes on: ${title}`, async () => {
+    const asked = upstream.requests.length;
+    const answer = await tester.chat(withContext(context));
+    assert.deepEqual([answer.status, answer.events.at(-1)?.status], [200, 'completed'], answer.text);
+    assert.equal(answer.headers['x-service-warning'], warning);
+    const told = JSON.stringify(upstream.requests[asked]?.messages.map(({ content }) => content));
+    assert.ok(stays === undefined || told.includes(JSON.stringify(stays).slice(1, -1)), told);
+    assert.equal((await client.chat(withContext(context))).headers['x-service-warning'], undefined, 'a live key is told nothing');
+  });
+}
+
+test('CHAT-3: 8 KB of app_state and three open forms fit', async () => {
+  const answer = await tester.chat(withContext({ app_state: 'x'.repeat(8 * 1024 - 2), open_forms: forms(3), current_screen: screen }));
+  assert.deepEqual([answer.status, answer.headers['x-service-warning']], [200, undefined]);
+});
 
 test('HTTP-2: details are twelve at most, and the message says that there are more', async () => {
   const answer = await client.chat(withClient({ components: times(40, () => 'NOT A NAME') }));

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, type TestContext, test } from 'node:test';
+import { dataLayout } from '../../../storage/data-layout.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { createClient, HANDSHAKE, outline, spoken } from '../../support/client.ts';
 import { fetchUntil } from '../../support/partial.ts';
 import {
@@ -35,6 +37,39 @@ test('HISTORY-2, STREAM-14: words alone are one text block, and history holds th
   const [question, reply] = await it.stored(thread(answer));
   assert.deepEqual([question?.role, question?.blocks[0]?.body], ['user', { md: 'How long?' }]);
   assert.deepEqual([reply?.role, reply?.id, reply?.blocks], ['assistant', answer.events[0]?.message_id, [block]]);
+});
+
+test('BLOCK-26: points name the titles of their sources, and where those that are pages can be read', async () => {
+  const writer = openWriter(dataLayout(it.service.dataDir).organisation(it.app.organisationId));
+  const insert = (key: string, title: string, uri: string | null, archivedAtMs: number | null = null) =>
+    writer
+      .statement(
+        `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content_hash, state, archived_at_ms, origin, created_at_ms, updated_at_ms)
+         VALUES (:id, :appId, :key, :kind, :title, :uri, 'x', 'failed', :archivedAtMs, 'agent', 1, 1)`,
+      )
+      .run({ id: `kno_${key}`, appId: it.app.appId, key, kind: uri === null ? 'text' : 'url', title, uri, archivedAtMs });
+  insert('help/returns', 'Returns', 'https://shop.example/help/returns');
+  insert('help/plain', 'Plain page', 'http://shop.example/plain');
+  insert('faq', 'Questions and answers', null);
+  insert('old', 'Old terms', 'https://shop.example/old', 1);
+  writer.close();
+  const points = [
+    { text: 'Thirty days.', sources: ['help/returns', 'Returns', 'faq'] },
+    { text: 'Free.', sources: ['help/plain', 'old', 'Somebody said so'] },
+    { text: 'No more.' },
+  ];
+  it.script([{ call: 'key_points', args: { points } }], [{ text: 'Done.' }]);
+  const answer = await it.say('Returns?');
+  const [block] = readies(answer.events);
+  assert.deepEqual(block?.body, {
+    points: [
+      { text: 'Thirty days.', sources: ['Returns', 'Questions and answers'] },
+      { text: 'Free.', sources: ['Plain page', 'old', 'Somebody said so'] },
+      { text: 'No more.' },
+    ],
+    links: [{ source: 'Returns', url: 'https://shop.example/help/returns' }],
+  });
+  assert.deepEqual((await it.stored(thread(answer))).at(-1)?.blocks[0]?.body, block?.body);
 });
 
 test('KEY-6: a turn of a test key is not billable', async () => {

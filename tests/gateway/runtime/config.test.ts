@@ -41,6 +41,20 @@ test('CONFIG-2: the ETag follows the content and not updated_at', async (t) => {
   assert.match(theme.outline ?? '', /^#[0-9a-f]{6}$/);
 });
 
+test('CONFIG-5: require_identity says that the app serves signed-in people only', async (t) => {
+  const { base, patch, test: key } = await serveApp(t, [configRoute]);
+  const ask = async () => {
+    const response = await fetch(`${base}/v1/apps/config`, { headers: { 'X-Service-Key': key } });
+    return [response.headers.get('etag'), ((await response.json()) as { require_identity: boolean }).require_identity] as const;
+  };
+  const [before, isRequired] = await ask();
+  assert.equal(isRequired, false);
+  await patch({ require_identity: true });
+  const [after, isRequiredNow] = await ask();
+  assert.equal(isRequiredNow, true);
+  assert.notEqual(after, before);
+});
+
 test('LIMIT-4: 12 a minute per device and 600 per app, whatever the device header says', async (t) => {
   let nowMs = Date.UTC(2026, 10, 20);
   const { base, test: key } = await serveApp(t, [configRoute], () => nowMs);

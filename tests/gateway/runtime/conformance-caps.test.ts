@@ -31,7 +31,6 @@ const map = (count: number, value: unknown) => Object.fromEntries(times(count, (
 
 /** What is capped, its limit, a request of that size, and the field that a refusal names. */
 const CAPS: readonly (readonly [item: string, limit: number, send: (size: number) => Promise<Answer>, field: string])[] = [
-  ['context.app_state, bytes serialized', 8 * 1024, (n) => said({ context: { app_state: bytes(n) } }), 'context.app_state'],
   ['action result payload, bytes', 16 * 1024, (n) => results([result({ result: bytes(n) })]), 'tool_results[0].result'],
   ['manifest actions', 100, (n) => register({ actions: named(n, { description: 'Acts.' }) }), 'manifest.actions'],
   ['action timeoutMs', 120_000, (n) => action({ timeoutMs: n }), 'manifest.actions[0].timeoutMs'],
@@ -53,12 +52,6 @@ const CAPS: readonly (readonly [item: string, limit: number, send: (size: number
     500,
     (n) => chat({ conversation_id: 'cnv_0', form_submission: { form_id: 'b', values: { list: [chars(n)] } } }),
     'form_submission.values.list[0]',
-  ],
-  [
-    'open forms in context',
-    3,
-    (n) => said({ context: { open_forms: times(n, (at) => ({ form_id: `f${at}`, values: {} })) } }),
-    'context.open_forms',
   ],
   ['manifest routes', 50, (n) => register({ routes: named(n, { title: 'Screen' }) }), 'manifest.routes'],
   [

@@ -6,6 +6,7 @@ import { createOrganisationBody } from '../../../protocol/console/organisations.
 import { Refusal } from '../../../protocol/errors.ts';
 import { chatRequest } from '../../../protocol/runtime/chat.ts';
 import { manifestRequest } from '../../../protocol/runtime/manifest.ts';
+import { turnContext } from '../../../protocol/runtime/turn-context.ts';
 import { explain } from '../../../protocol/schema/issues.ts';
 import { actionsBody, judgeHttpAction } from '../../../protocol/setup/actions.ts';
 import { completeBody } from '../../../protocol/setup/completion.ts';
@@ -79,10 +80,10 @@ const BODIES: Readonly<Record<string, readonly [schema: v.GenericSchema, body: u
   'client.components': chat({ client: { ...CLIENT, components: wrongItems } }),
   'client.capabilities': chat({ client: { ...CLIENT, capabilities: wrongItems } }),
   'client.action_kinds': chat({ client: { ...CLIENT, action_kinds: wrongItems } }),
-  'context.open_forms': chat({ context: { open_forms: wrongItems } }),
-  'context.open_forms[0].values': chat({ context: { open_forms: [{ form_id: 'f', values: wrongEntries }] } }),
-  'context.open_forms[0].values.a': chat({ context: { open_forms: [{ form_id: 'f', values: { a: wrongItems } }] } }),
-  'context.current_screen.params': chat({ context: { current_screen: { name: 's', params: wrongEntries } } }),
+  open_forms: [turnContext, { open_forms: wrongItems }],
+  'open_forms[0].values': [turnContext, { open_forms: [{ form_id: 'f', values: wrongEntries }] }],
+  'open_forms[0].values.a': [turnContext, { open_forms: [{ form_id: 'f', values: { a: wrongItems } }] }],
+  'current_screen.params': [turnContext, { current_screen: { name: 's', params: wrongEntries } }],
   'manifest.actions': manifest({ actions: wrongItems }),
   'manifest.routes': manifest({ routes: wrongItems }),
   'manifest.routes[0].params': manifest({ routes: [{ ...SCREEN, params: wrongEntries }] }),

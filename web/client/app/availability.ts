@@ -7,7 +7,7 @@ import type { AppConfigReply } from '../../../protocol/runtime/config.ts';
 import { parsedJson } from '../json.ts';
 import { contained, type Log } from '../log.ts';
 import type { Clock, KeptValues } from '../surroundings.ts';
-import { ClientError, type Failure, failureOf, ownFailure } from '../transport/failure.ts';
+import { ClientError, type Failure, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import type { Requests } from '../transport/requests.ts';
 
 /** While it is away it is asked so often; the service takes twelve a minute of a device. */
@@ -18,6 +18,8 @@ export interface AppState {
   readonly availability: 'checking' | 'available' | 'unavailable' | 'off';
   /** Why it is not available. */
   readonly failure: Failure | undefined;
+  /** The app serves signed-in people only, and nobody is: it is not available before somebody signs in. */
+  readonly needsSignIn: boolean;
   /** The last that the service told, also of an earlier visit; undefined before the first. */
   readonly configuration: AppConfigReply | undefined;
 }
@@ -27,19 +29,32 @@ interface KeptConfiguration {
   readonly reply: AppConfigReply;
 }
 
+/** What a configuration that holds now means for the person who is there. */
+function offered({ available, require_identity: demandsPerson }: AppConfigReply, isSigned: boolean) {
+  const needsSignIn = demandsPerson === true && !isSigned;
+  return { needsSignIn, availability: available && !needsSignIn ? 'available' : 'unavailable' } as const;
+}
+
 function createAppStore() {
-  const context: AppState = { availability: 'checking', failure: undefined, configuration: undefined };
+  const context: AppState = { availability: 'checking', failure: undefined, needsSignIn: false, configuration: undefined };
   return createStore({
     context,
     on: {
       /** A configuration of an earlier visit: how it looks, and nothing about now. */
       remembered: (now, { configuration }: { configuration: AppConfigReply }): AppState =>
         now.configuration === undefined ? { ...now, configuration } : now,
-      answered: (_now, { configuration }: { configuration: AppConfigReply }): AppState => ({
-        availability: configuration.available ? 'available' : 'unavailable',
+      answered: (_now, { configuration, isSigned }: { configuration: AppConfigReply; isSigned: boolean }): AppState => ({
+        ...offered(configuration, isSigned),
         failure: undefined,
         configuration,
       }),
+      /** Somebody signed in, or out. */
+      signed: (now, { isSigned }: { isSigned: boolean }): AppState => {
+        if (now.configuration === undefined) return now;
+        const { needsSignIn, availability } = offered(now.configuration, isSigned);
+        const isKnown = now.failure === undefined && now.availability !== 'checking';
+        return { ...now, needsSignIn, availability: isKnown ? availability : now.availability };
+      },
       away: (now, { failure }: { failure: Failure }): AppState => ({ ...now, availability: 'unavailable', failure }),
       refused: (now, { failure }: { failure: Failure }): AppState => ({ ...now, availability: 'off', failure }),
     },
@@ -64,6 +79,7 @@ export class Availability {
   #stopTimer: () => void = () => {};
   #isChecking = false;
   #isClosed = false;
+  #isSigned = false;
 
   constructor(requests: Requests, clock: Clock, kept: KeptValues, name: string, log: Log) {
     this.#requests = requests;
@@ -80,6 +96,12 @@ export class Availability {
     this.store.send({ type: 'refused', failure: ownFailure('unusable', message, false) });
   }
 
+  /** Whether the person who is there is signed in with a signature, from now on. */
+  signed(isSigned: boolean): void {
+    this.#isSigned = isSigned;
+    this.#changed(() => this.store.send({ type: 'signed', isSigned }));
+  }
+
   /** Asks for the configuration; resolves when it is known whether the assistant is there. Never rejects. */
   async check(): Promise<void> {
     if (this.#isChecking || this.#isClosed || this.store.get().context.availability === 'off') return;
@@ -93,8 +115,9 @@ export class Availability {
     } finally {
       this.#isChecking = false;
     }
-    const { availability, failure } = this.store.get().context;
-    if (availability !== 'unavailable' || this.#isClosed) return;
+    const { availability, failure, needsSignIn } = this.store.get().context;
+    // Who signs in is not asked about.
+    if (availability !== 'unavailable' || (needsSignIn && failure === undefined) || this.#isClosed) return;
     this.#stopTimer = this.#clock.after(Math.max(CHECK_EVERY_MS, failure?.retryAfterMs ?? 0), () => void this.check());
   }
 
@@ -125,14 +148,20 @@ export class Availability {
   }
 
   #answered(configuration: AppConfigReply): void {
-    const before = this.store.get().context.availability;
-    this.store.send({ type: 'answered', configuration });
-    const { availability } = this.store.get().context;
-    if (availability !== before) this.#log.say('info', 'availability_changed', { availability });
+    this.#changed(() => this.store.send({ type: 'answered', configuration, isSigned: this.#isSigned }));
+  }
+
+  /** Tells developers what came of a change. */
+  #changed(change: () => void): void {
+    const before = this.store.get().context;
+    change();
+    const { availability, needsSignIn } = this.store.get().context;
+    if (availability !== before.availability) this.#log.say('info', 'availability_changed', { availability });
+    if (needsSignIn && !before.needsSignIn) this.#log.say('info', 'identity_required');
   }
 
   #failed(failure: Failure): void {
-    const details = { code: failure.code, status: failure.status };
+    const details = logged(failure);
     if (isFinal(failure)) {
       this.#log.say('warn', failure.code === 'app_not_live' ? 'app_not_live' : 'app_refused', details);
       this.store.send({ type: 'refused', failure });

@@ -1,10 +1,11 @@
 /** Makes the bodies of turns: the handshake, the person, and what surrounds the question (CHAT-3, CHAT-4). */
-import { APP_STATE_MAX_BYTES, CATALOG_VERSION, PROTOCOL_VERSION } from '../../../protocol/limits.ts';
+import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../../protocol/limits.ts';
 import type { ChatBody, TurnContext } from '../../../protocol/runtime/chat.ts';
 import { NOTICES_CAPABILITY } from '../../../protocol/runtime/stream-events.ts';
-import { fitsBytes } from '../../../protocol/schema/text.ts';
+import { fittingContext } from '../../../protocol/runtime/turn-context.ts';
+import { summarise } from '../../../protocol/schema/issues.ts';
 import type { Payload } from '../conversation/turn.ts';
-import { isRecord, jsonOf, parsedJson } from '../json.ts';
+import { jsonOf, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
 import { inTime, LATE } from '../transport/pause.ts';
@@ -25,6 +26,9 @@ export interface Abilities {
 /** A provider that takes longer keeps the person waiting for nothing. */
 const CONTEXT_TIMEOUT_MS = 1_000;
 
+/** A provider that is wrong is wrong with every question: each fault is told once, and no more than these. */
+const FAULTS_TOLD_MAX = 20;
+
 export interface ComposerParts {
   readonly sdk: string;
   readonly abilities: Abilities;
@@ -37,6 +41,7 @@ export interface ComposerParts {
 
 export class Composer {
   readonly #parts: ComposerParts;
+  readonly #told = new Set<string>();
 
   constructor(parts: ComposerParts) {
     this.#parts = parts;
@@ -88,18 +93,16 @@ export class Composer {
     return undefined;
   }
 
-  /** As it will be sent. The service refuses a message with more than this, and the person could do nothing about it. */
+  /** As it will be sent: what does not fit would be left out by the service, which tells no live build of it. */
   #sendable(told: TurnContext): TurnContext | undefined {
-    const { log } = this.#parts;
-    const context: unknown = parsedJson(jsonOf(told) ?? '');
-    if (!isRecord(context)) {
-      log.say('error', 'context_invalid');
-      return undefined;
+    const json = jsonOf(told);
+    const { fitting, problems } = fittingContext(json === undefined ? undefined : parsedJson(json));
+    for (const { path, message } of problems) {
+      const fault = summarise([{ path: `context${path === '' ? '' : `.${path}`}`, message }]);
+      if (this.#told.size >= FAULTS_TOLD_MAX || this.#told.has(fault)) continue;
+      this.#told.add(fault);
+      this.#parts.log.say('error', 'context_invalid', { path, reason: message }, `${fault}: it was left out of the message`);
     }
-    const { app_state: state, ...others } = context as TurnContext;
-    if (state === undefined) return others;
-    if (fitsBytes(JSON.stringify(state), APP_STATE_MAX_BYTES)) return { ...others, app_state: state };
-    log.say('error', 'context_invalid');
-    return others;
+    return Object.keys(fitting).length === 0 ? undefined : fitting;
   }
 }

@@ -1,16 +1,52 @@
-/** Owns the manifest of this build: registers it at the start, after every change, and when the service has forgotten it (CLIENT-9). */
+/**
+ * Owns the manifest of this build: registers it where the service has not taken it from this browser before, after every change, and when
+ * the service has forgotten it (CLIENT-9).
+ */
 import type { PostedManifest } from '../../../protocol/runtime/manifest.ts';
+import { isRecord, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
+import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import { patiently } from '../transport/patience.ts';
 import type { Requests } from '../transport/requests.ts';
+
+/** Documents that the service took, newest first. Together they are as long as a place that keeps some megabytes for a whole site bears. */
+const KEPT_MAX_CHARS = 64 * 1024;
+/** So long it is not sent again unchanged. The service lets the one go first that nobody sent or used for longest. */
+const KEPT_MS = 24 * 60 * 60_000;
+/** With a test key: whoever sets an app up waits for the console to see that the build was started again. */
+const KEPT_MS_TEST = 5 * 60_000;
+
+/** A request that the service took. */
+interface Registered {
+  readonly text: string;
+  readonly hash: string;
+  readonly atMs: number;
+}
+
+function isRegistered(value: unknown): value is Registered {
+  return isRecord(value) && typeof value.text === 'string' && typeof value.hash === 'string' && typeof value.atMs === 'number';
+}
+
+interface ManifestOptions {
+  readonly document: PostedManifest;
+  readonly sdk: string;
+  /** A turn waits so long for it. */
+  readonly waitMs: number;
+  /** Under which what the service took is kept. */
+  readonly name: string;
+  /** Whether the key is a test key. */
+  readonly isTest: boolean;
+}
 
 export class Manifest {
   readonly #requests: Requests;
   readonly #surroundings: Surroundings;
   readonly #log: Log;
   readonly #sdk: string;
+  /** Under which what the service took is kept. */
+  readonly #name: string;
+  readonly #keptMs: number;
   /** A turn waits so long for it. */
   readonly #waitMs: number;
   #document: PostedManifest;
@@ -20,10 +56,12 @@ export class Manifest {
   #isRejected = false;
   #isStarted = false;
 
-  constructor(document: PostedManifest, sdk: string, waitMs: number, requests: Requests, surroundings: Surroundings, log: Log) {
+  constructor({ document, sdk, waitMs, name, isTest }: ManifestOptions, requests: Requests, surroundings: Surroundings, log: Log) {
     this.#document = document;
     this.#sdk = sdk;
     this.#waitMs = waitMs;
+    this.#name = name;
+    this.#keptMs = isTest ? KEPT_MS_TEST : KEPT_MS;
     this.#requests = requests;
     this.#surroundings = surroundings;
     this.#log = log;
@@ -36,25 +74,29 @@ export class Manifest {
     this.#hash = undefined;
     if (!this.#isStarted) return;
     void Promise.resolve().then(() => {
-      if (this.#document === document) this.register();
+      if (this.#document === document) this.#register(false);
     });
   }
 
   /** Registers it, whether it declares anything or not. */
   start(): void {
     this.#isStarted = true;
-    this.register();
+    this.#register(false);
   }
 
   get document(): PostedManifest {
     return this.#document;
   }
 
-  /** Registers it, also where it was before: posting it again is harmless. */
+  /** Registers it, also where it was before: the service has forgotten it. */
   register(): void {
+    this.#register(true);
+  }
+
+  #register(isForgotten: boolean): void {
     this.#hash = undefined;
     const document = this.#document;
-    const sending: Promise<void> = this.#post(document).finally(() => {
+    const sending: Promise<void> = this.#post(document, isForgotten).finally(() => {
       if (this.#sending === sending) this.#sending = undefined;
     });
     this.#sending = sending;
@@ -62,7 +104,7 @@ export class Manifest {
 
   /** Its hash, once the service has it; undefined where it does not come in time, so that a turn goes without actions. */
   async hash(): Promise<string | undefined> {
-    if (this.#hash === undefined && this.#sending === undefined && !this.#isRejected) this.register();
+    if (this.#hash === undefined && this.#sending === undefined && !this.#isRejected) this.#register(false);
     const { clock } = this.#surroundings;
     const sending = this.#sending;
     if (sending !== undefined) {
@@ -78,19 +120,55 @@ export class Manifest {
   }
 
   /** Never rejects. */
-  async #post(document: PostedManifest): Promise<void> {
+  async #post(document: PostedManifest, isForgotten: boolean): Promise<void> {
     try {
-      const request = { method: 'POST', path: '/v1/apps/manifest', body: { manifest: document, sdk: this.#sdk } } as const;
+      const body = { manifest: document, sdk: this.#sdk };
+      const text = JSON.stringify(body);
+      const { clock } = this.#surroundings;
+      const before = isForgotten ? undefined : (await this.#kept()).find((each) => each.text === text);
+      if (before !== undefined && clock.nowMs() - before.atMs < this.#keptMs) {
+        if (document === this.#document) this.#hash = before.hash;
+        return;
+      }
+      const request = { method: 'POST', path: '/v1/apps/manifest', body } as const;
       const { manifest_hash: hash } = await patiently(this.#surroundings, () =>
         this.#requests.object<{ readonly manifest_hash?: unknown }>(request),
       );
       if (typeof hash !== 'string') throw new ClientError(ownFailure('unreadable', 'The service answered no hash.', true));
       if (document === this.#document) this.#hash = hash;
+      await this.#keep({ text, hash, atMs: clock.nowMs() });
     } catch (error) {
-      const { code, status, message, details } = failureOf(error);
+      const failure = failureOf(error);
+      const { status } = failure;
       const isRejected = status !== undefined && status < 500 && status !== 429 && status !== 408;
       if (isRejected && document === this.#document) this.#isRejected = true;
-      this.#log.say('error', isRejected ? 'manifest_rejected' : 'manifest_failed', { code, status, message, details });
+      this.#log.say('error', isRejected ? 'manifest_rejected' : 'manifest_failed', logged(failure));
+    }
+  }
+
+  /** Never rejects. */
+  async #kept(): Promise<readonly Registered[]> {
+    try {
+      const kept = parsedJson((await this.#surroundings.kept.read(this.#name)) ?? '');
+      return Array.isArray(kept) ? kept.filter(isRegistered) : [];
+    } catch (error) {
+      this.#log.say('warn', 'storage_error', { error });
+      return [];
+    }
+  }
+
+  /** Never rejects. A page may declare its actions one after the other: each document is known at its next visit. */
+  async #keep(registered: Registered): Promise<void> {
+    let chars = 0;
+    const others = (await this.#kept()).filter(({ text }) => text !== registered.text);
+    const kept = [registered, ...others].filter(({ text }) => {
+      chars += text.length;
+      return chars <= KEPT_MAX_CHARS;
+    });
+    try {
+      await this.#surroundings.kept.write(this.#name, JSON.stringify(kept));
+    } catch (error) {
+      this.#log.say('warn', 'storage_error', { error });
     }
   }
 }

@@ -6,7 +6,7 @@ import type { IdentifyReply } from '../../../protocol/runtime/identify.ts';
 import { isRecord, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
-import { failureOf } from '../transport/failure.ts';
+import { failureOf, logged } from '../transport/failure.ts';
 import { type Patience, patiently } from '../transport/patience.ts';
 import { inTime, LATE } from '../transport/pause.ts';
 import type { Requests, Sender } from '../transport/requests.ts';
@@ -130,8 +130,7 @@ export async function identify(requests: Requests, patience: Patience, log: Log,
   try {
     return await patiently(patience, () => requests.object<IdentifyReply>({ method: 'POST', path: '/v1/identify', body }));
   } catch (error) {
-    const { code, status } = failureOf(error);
-    log.say('error', 'identify_failed', { code, status });
+    log.say('error', 'identify_failed', logged(failureOf(error)));
     throw error;
   }
 }

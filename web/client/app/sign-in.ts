@@ -21,6 +21,8 @@ export interface SignInParts {
   readonly person: Person;
   readonly opened: OpenConversation;
   readonly telemetry: Telemetry;
+  /** Told after every change whether the person who is here signed. */
+  readonly signed: (isSigned: boolean) => void;
   /** Resolves when the first device is known. */
   readonly ready: () => Promise<void>;
 }
@@ -68,6 +70,7 @@ export class SignIn {
       try {
         const reply = await this.#bound(signed, overtaken);
         this.#parts.person.is(signed);
+        this.#tell();
         return reply;
       } catch (error) {
         if (!failureOf(error).retryable) await this.#settleDevice(before, true);
@@ -77,7 +80,10 @@ export class SignIn {
   }
 
   signOut(): Promise<void> {
-    return this.#change(null, async () => this.#parts.person.leave());
+    return this.#change(null, async () => {
+      this.#parts.person.leave();
+      this.#tell();
+    });
   }
 
   /** Behind a change that is under way, and only if it comes to that: a token is of the person that it came with. */
@@ -135,11 +141,18 @@ export class SignIn {
     const { person, opened, telemetry } = this.#parts;
     void telemetry.flush();
     person.leave();
+    this.#tell();
     return opened.leave();
+  }
+
+  #tell(): void {
+    const { person, signed } = this.#parts;
+    signed(person.header !== undefined);
   }
 
   async #settleDevice(holder: string | undefined, isOwn: boolean): Promise<void> {
     const { surroundings, name, log, person } = this.#parts;
     person.on = await deviceOf(surroundings, name, log, holder, isOwn ? person.device : undefined);
+    this.#tell();
   }
 }

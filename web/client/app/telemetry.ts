@@ -1,6 +1,7 @@
 /** Sends what an app wants to count, in batches and without a promise: what cannot be sent is thrown away (CLIENT-15). */
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
+import { failureOf, logged } from '../transport/failure.ts';
 import type { Requests } from '../transport/requests.ts';
 
 const BATCH_EVERY_MS = 10_000;
@@ -47,8 +48,8 @@ export class Telemetry {
     this.#waiting = this.#waiting.slice(BATCH_MAX);
     try {
       await this.#requests.json({ method: 'POST', path: '/v1/events', body: { events: batch } });
-    } catch {
-      this.#log.say('debug', 'events_dropped', { count: batch.length });
+    } catch (error) {
+      this.#log.say('debug', 'events_dropped', { count: batch.length, ...logged(failureOf(error)) });
     }
     if (this.#waiting.length > 0 && !this.#isClosed) this.#stopTimer ??= this.#clock.after(BATCH_EVERY_MS, () => void this.flush());
   }

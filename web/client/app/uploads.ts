@@ -2,7 +2,7 @@
 import type { UploadReply } from '../../../protocol/runtime/uploads.ts';
 import type { Log } from '../log.ts';
 import type { FileContent } from '../surroundings.ts';
-import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
+import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import { type Patience, patiently } from '../transport/patience.ts';
 import type { Requests } from '../transport/requests.ts';
 
@@ -35,8 +35,7 @@ export async function upload(
       ({ retryable }) => retryable && !signal.aborted,
     );
   } catch (error) {
-    const { code, status } = failureOf(error);
-    if (!signal.aborted) log.say('warn', 'upload_failed', { code, status });
+    if (!signal.aborted) log.say('warn', 'upload_failed', logged(failureOf(error)));
     throw error;
   }
 }

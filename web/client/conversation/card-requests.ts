@@ -1,7 +1,7 @@
 /** Sends what a person answers to a confirmation card, and changes of it, and reports what the service recorded (CLIENT-11). */
 import type { ConfirmReply, EditReply } from '../../../protocol/runtime/invocations.ts';
 import type { Log } from '../log.ts';
-import { failureOf } from '../transport/failure.ts';
+import { failureOf, logged } from '../transport/failure.ts';
 import { type Patience, patiently } from '../transport/patience.ts';
 import type { Requests } from '../transport/requests.ts';
 import type { Call, Decision } from './calls.ts';
@@ -51,7 +51,7 @@ export class CardRequests {
 
   #refused(invocationId: string, error: unknown): void {
     const failure = failureOf(error);
-    this.#log.say('warn', 'decision_failed', { invocation_id: invocationId, code: failure.code, status: failure.status });
+    this.#log.say('warn', 'decision_failed', { invocation_id: invocationId, ...logged(failure) });
     this.#store.send({ type: 'cardRefused', invocationId, failure });
   }
 }

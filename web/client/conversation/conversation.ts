@@ -8,7 +8,7 @@ import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtim
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
 import { contained, type Log } from '../log.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
+import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import { type Patience, patiently } from '../transport/patience.ts';
 import { backoffMs, chanceOf, Pause } from '../transport/pause.ts';
 import type { Requests } from '../transport/requests.ts';
@@ -170,7 +170,12 @@ export class Conversation {
     const { conversationId, history, turns } = this.store.get().context;
     const oldest = oldestMessageId(history, turns);
     if (conversationId === undefined || oldest === undefined || !history.hasMore) return;
-    this.#wish({ type: 'earlierRead', page: await this.#page(conversationId, oldest) });
+    try {
+      this.#wish({ type: 'earlierRead', page: await this.#page(conversationId, oldest) });
+    } catch (error) {
+      this.#say('history_failed', error);
+      throw error;
+    }
   }
 
   /** The network is back, or somebody looks again: takes up what broke, at once. */
@@ -237,7 +242,7 @@ export class Conversation {
     });
     this.store.on('turnFailed', ({ turnId, failure }) => {
       const requestId = findTurn(this.store.get().context, turnId)?.requestId;
-      log.say('warn', 'turn_failed', { turn_id: turnId, request_id: requestId, code: failure.code, status: failure.status });
+      log.say('warn', 'turn_failed', { turn_id: turnId, request_id: requestId, ...logged(failure) });
     });
   }
 
@@ -303,7 +308,6 @@ export class Conversation {
   }
 
   #say(code: 'history_failed' | 'stop_failed', error: unknown): void {
-    const { code: reason, status } = failureOf(error);
-    this.#parts.log.say('warn', code, { code: reason, status });
+    this.#parts.log.say('warn', code, logged(failureOf(error)));
   }
 }

@@ -1,7 +1,7 @@
 /** What a person thinks of answers: thumbs, and ratings that they were asked for (FEEDBACK-1, FEEDBACK-4). */
 import type { ExtractEvents } from '@xstate/store';
 import type { Log } from '../log.ts';
-import { failureOf } from '../transport/failure.ts';
+import { failureOf, logged } from '../transport/failure.ts';
 import { type Patience, patiently } from '../transport/patience.ts';
 import type { Requests } from '../transport/requests.ts';
 import { findBlock } from './changes.ts';
@@ -55,8 +55,7 @@ export class Opinions {
     try {
       await patiently(this.#patience, () => this.#requests.json({ method: 'POST', path, body }));
     } catch (error) {
-      const { code, status } = failureOf(error);
-      this.#log.say('warn', 'feedback_failed', { path, code, status });
+      this.#log.say('warn', 'feedback_failed', { path, ...logged(failureOf(error)) });
       throw error;
     }
   }

@@ -84,8 +84,14 @@ function failed(state: State, turn: TurnState, failure: Failure, isTold: boolean
 }
 
 /** The stream said that the turn is over. `againMs`: it is opened once more by itself after so long. */
-function over(state: State, turn: TurnState, againMs: number | undefined, enq: Enqueue): State {
+function over(
+  state: State,
+  turn: TurnState,
+  { told, againMs }: { told?: Failure | undefined; againMs: number | undefined },
+  enq: Enqueue,
+): State {
   if (againMs !== undefined) {
+    if (told?.code === 'manifest_unknown') enq.emit.registerAgain();
     enq.emit.follow({ turnId: turn.turnId, mode: 'send', afterMs: againMs });
     return state;
   }
@@ -113,8 +119,9 @@ export function eventTold(state: State, { turnId, event, isNumbered }: EventName
   }
   const isOver = turns.isLive(before) && after.connection === 'none';
   if (event.type !== 'turn.end' || !isOver) return next;
-  const againMs = event.status === 'error' && before.told !== undefined ? turns.earlyRetryMs(before, before.told) : undefined;
-  return over(next, after, againMs, enq);
+  const { told } = before;
+  const againMs = event.status === 'error' && told !== undefined ? turns.earlyRetryMs(before, told) : undefined;
+  return over(next, after, { told, againMs }, enq);
 }
 
 export function streamFailed(state: State, { turnId, failure }: EventNamed<'streamFailed'>, enq: Enqueue): State {
@@ -123,10 +130,19 @@ export function streamFailed(state: State, { turnId, failure }: EventNamed<'stre
   return turn === undefined || next === state ? state : advance(failed(next, turn, failure, false, enq), enq);
 }
 
+/** A turn that the service never opened is opened now: behind all that was said since, as the history will have it. */
+function atItsPlace(state: State, turnId: string): State {
+  const turn = findTurn(state, turnId);
+  if (turn?.phase !== 'opening' || turn.messageId !== undefined) return state;
+  const others = state.turns.filter((each) => each !== turn);
+  const waiting = others.findIndex(({ phase }) => phase === 'waiting');
+  return { ...state, turns: others.toSpliced(waiting < 0 ? others.length : waiting, 0, turn) };
+}
+
 /** The person asks again. One turn runs at a time. */
 export function retry(state: State, turnId: string, enq: Enqueue): State {
   if (state.turns.some(turns.isBusy)) return state;
-  const next = changeTurn(state, turnId, turns.retried);
+  const next = atItsPlace(changeTurn(state, turnId, turns.retried), turnId);
   if (next === state) return state;
   enq.emit.follow({ turnId, mode: 'send', afterMs: 0 });
   enq.emit.keep();

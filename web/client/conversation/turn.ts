@@ -15,7 +15,7 @@
  *
  * ¹ an `error`, a `notice` or a `turn.end` that comes first over a connection that sent the request: the service opened nothing, so its
  * numbers are not the turn's.
- * ² a notice, or the end of a turn that was stopped while it waited, completes it; `model_busy` before any output opens it once more.
+ * ² a notice, or the end of a turn that was stopped while it waited, completes it; `model_busy` and `manifest_unknown` before any output open it once more.
  */
 import type { ChatBody, TurnContext } from '../../../protocol/runtime/chat.ts';
 import type { PendingInvocation, TurnEndStatus, TurnUsage } from '../../../protocol/runtime/stream-events.ts';
@@ -129,7 +129,10 @@ const EARLY_RETRY_MAX_MS = 10_000;
 
 /** After how long a turn that failed is opened once more by itself; undefined: never (CLIENT-8). */
 export function earlyRetryMs(turn: TurnState, failure: Failure): number | undefined {
-  if (failure.code !== 'model_busy' || !failure.retryable || turn.hasEarlyRetried || turn.blocks.length > 0) return undefined;
+  if (turn.hasEarlyRetried || turn.blocks.length > 0) return undefined;
+  // Meanwhile the manifest is registered anew.
+  if (failure.code === 'manifest_unknown') return EARLY_RETRY_MS;
+  if (failure.code !== 'model_busy' || !failure.retryable) return undefined;
   const afterMs = Math.max(EARLY_RETRY_MS, failure.retryAfterMs ?? 0);
   return afterMs <= EARLY_RETRY_MAX_MS ? afterMs : undefined;
 }

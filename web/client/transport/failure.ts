@@ -19,7 +19,7 @@ export type ClientCode =
 
 export interface Failure {
   readonly code: string;
-  /** A sentence for people where the service wrote it. */
+  /** A sentence for people, unless `isForDevelopers`. */
   readonly message: string;
   /** Whether the same request may be sent again. */
   readonly retryable: boolean;
@@ -37,10 +37,32 @@ const SECONDS = /^\d{1,9}$/;
 /** Whatever a header asks for. */
 const RETRY_AFTER_MAX_MS = 24 * 60 * 60_000;
 
+/** What these say concerns whoever built the page: keys, origins, fields of a request. */
+const FOR_DEVELOPERS: ReadonlySet<string> = new Set([
+  'invalid_request',
+  'invalid_key',
+  'manifest_unknown',
+  'app_not_live',
+  'app_suspended',
+  'origin_not_allowed',
+]);
+
+/** Whether nobody but a developer can do anything with the message: people are told in calm words that it did not work. */
+export function isForDevelopers({ code }: Failure): boolean {
+  return FOR_DEVELOPERS.has(code);
+}
+
+/** What a record of the log says of a failure. */
+export function logged({ code, status, message, details }: Failure): Readonly<Record<string, unknown>> {
+  return { code, status, message, ...(details === undefined ? {} : { details }) };
+}
+
 /** A failure of this side. `message` is for people: it is shown as it is. */
 export function ownFailure(code: ClientCode, message: string, retryable: boolean): Failure {
   return { code, message, retryable };
 }
+
+const UNREACHABLE = ownFailure('unreachable', 'The assistant cannot be reached. Check the connection.', true);
 
 /** `Retry-After` in milliseconds from now, as seconds or as a date; undefined when there is none. */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
@@ -64,11 +86,16 @@ export function refusalFrom(answer: Pick<FetchAnswer, 'status' | 'headers'>, tex
   const said: Readonly<Record<string, unknown>> = isRecord(body) && isRecord(body.error) ? body.error : {};
   const after = retryAfterMs(answer.headers.get('Retry-After'), nowMs);
   const retryable = RETRYABLE_STATUS.has(answer.status);
+  const own =
+    answer.status >= 500
+      ? // The page of a proxy that does not reach the service either.
+        UNREACHABLE
+      : ownFailure('unreadable', 'The assistant did not answer as it should.', retryable);
   return {
     status: answer.status,
     retryable,
-    code: typeof said.code === 'string' ? said.code : 'unreadable',
-    message: typeof said.message === 'string' ? said.message : `The service answered ${answer.status}.`,
+    code: typeof said.code === 'string' ? said.code : own.code,
+    message: typeof said.message === 'string' ? said.message : own.message,
     ...(after === undefined ? {} : { retryAfterMs: after }),
     ...(Array.isArray(said.details) ? { details: said.details.filter(isDetail) } : {}),
     ...(isBlock(said.block) ? { block: said.block } : {}),
@@ -89,5 +116,5 @@ export class ClientError extends Error {
 /** The failure that was thrown; anything else was no answer. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ClientError) return error.failure;
-  return ownFailure('unreachable', 'The assistant cannot be reached. Check the connection.', true);
+  return UNREACHABLE;
 }

@@ -49,10 +49,16 @@ export function isPublishableKey(key: string): boolean {
   return key.startsWith(KEY_PREFIX) || key.startsWith(EARLIER_KEY_PREFIX);
 }
 
+/** Whether it is a publishable key for builds that are being made (KEY-2). */
+export function isTestKey(key: string): boolean {
+  return isPublishableKey(key) && key.includes('pk_test_');
+}
+
 export class Requests {
   readonly #options: RequestsOptions;
   readonly #surroundings: Surroundings;
   readonly #log: Log;
+  #warned = '';
 
   constructor(options: RequestsOptions, surroundings: Surroundings, log: Log) {
     this.#options = options;
@@ -60,8 +66,14 @@ export class Requests {
     this.#log = log;
   }
 
+  /** As the surroundings have it; what the service warns of is passed on. */
   get fetch(): Fetch {
-    return this.#surroundings.fetch;
+    return async (address, request) => {
+      const { fetch } = this.#surroundings;
+      const answer = await fetch(address, request);
+      this.#passWarning(answer, address.slice(this.#options.address.length));
+      return answer;
+    };
   }
 
   get sender(): Sender {
@@ -99,8 +111,7 @@ export class Requests {
     const hasBody = request.body !== undefined;
     const cancel = new AbortController();
     const { answer, text } = await this.#inTime(cancel, async () => {
-      const { fetch } = this.#surroundings;
-      const answer = await fetch(this.address(request.path), {
+      const answer = await this.fetch(this.address(request.path), {
         method: request.method,
         headers: { ...this.headers({ hasBody, isTurn: false }), ...request.headers },
         signal: cancel.signal,
@@ -108,7 +119,6 @@ export class Requests {
       });
       return { answer, text: await answer.text() };
     });
-    this.#passWarning(answer, request.path);
     if (answer.status >= 400) throw new ClientError(refusalFrom(answer, text, this.#surroundings.clock.nowMs()));
     return { status: answer.status, headers: answer.headers, json: text === '' ? undefined : parsedJson(text) };
   }
@@ -146,10 +156,12 @@ export class Requests {
     return parsedJson(answer.text);
   }
 
-  /** Developers are told what the service did not understand; it says so to test keys only. */
+  /** Developers are told what the service did not understand, which it says to test keys only: not with every turn anew. */
   #passWarning({ headers }: FetchAnswer, path: string): void {
     const warning = headers.get(WARNING_HEADER);
-    if (warning !== null && warning !== '') this.#log.say('warn', 'warning', { path }, warning);
+    if (warning === null || warning === '' || warning === this.#warned) return;
+    this.#warned = warning;
+    this.#log.say('warn', 'warning', { path }, warning);
   }
 
   async #inTime<Value>(cancel: AbortController, work: () => Promise<Value>): Promise<Value> {

@@ -46,7 +46,8 @@ export class StreamConnection {
       const answer = await fetch(address, { ...request, signal: this.#cancel.signal });
       this.#heard();
       if (answer.status !== 200) {
-        return { kind: 'refused', failure: refusalFrom(answer, await answer.text(), this.#parts.clock.nowMs()) };
+        const failure = refusalFrom(answer, await answer.text(), this.#parts.clock.nowMs());
+        return failure.code === 'unreachable' ? this.#ended('unreachable') : { kind: 'refused', failure };
       }
       // The page of somebody between, such as a hotel that wants to be paid first.
       if (!(answer.headers.get('Content-Type') ?? '').startsWith('text/event-stream')) return this.#ended('no_stream');

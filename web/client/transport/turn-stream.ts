@@ -8,7 +8,7 @@ import type { ChatBody } from '../../../protocol/runtime/chat.ts';
 import type { Reading } from '../events.ts';
 import type { Log } from '../log.ts';
 import type { Clock, FetchRequest } from '../surroundings.ts';
-import { type Failure, ownFailure } from './failure.ts';
+import { type Failure, logged, ownFailure } from './failure.ts';
 import { backoffMs, chanceOf, Pause } from './pause.ts';
 import type { Requests } from './requests.ts';
 import { StreamConnection, type StreamEnding } from './stream-connection.ts';
@@ -180,7 +180,7 @@ export class TurnStream {
   }
 
   #shown(ending: StreamEnding): Readonly<Record<string, unknown>> {
-    if (ending.kind === 'refused') return { status: ending.failure.status, code: ending.failure.code };
+    if (ending.kind === 'refused') return logged(ending.failure);
     return { reason: ending.kind === 'broken' ? ending.reason : ending.kind };
   }
 }

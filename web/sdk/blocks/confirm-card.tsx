@@ -5,7 +5,7 @@ import { CardEdit } from './card-edit.tsx';
 import { useClock } from './parts/clock-hook.ts';
 import { leftWords } from './parts/formats.ts';
 import { Icon } from './parts/icon.tsx';
-import { filled } from './words.ts';
+import { failureWords, filled } from './words.ts';
 
 type Body = BodyOf<'confirm_card'>;
 type Call = BlockProps<'confirm_card'>['call'];
@@ -129,7 +129,7 @@ export function ConfirmCard({ body, call, around }: BlockProps<'confirm_card'>) 
       {isPending && call?.failure !== undefined && !edits ? (
         <p class="note is-bad" role="alert">
           <Icon name="warning" />
-          {call.failure.message}
+          {failureWords(call.failure, words)}
         </p>
       ) : null}
       {isPending && !edits ? <Ask body={body} call={call} around={around} /> : null}

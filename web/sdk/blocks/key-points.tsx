@@ -1,9 +1,11 @@
 /** `key_points`: what to take away, each with what it is taken from. */
 import type { BlockProps } from './block-view.ts';
 import { Icon } from './parts/icon.tsx';
+import { hrefOf, Link } from './parts/link.tsx';
 import { toneIcon } from './parts/tone.ts';
 
-export function KeyPoints({ body: { title, points }, around: { words } }: BlockProps<'key_points'>) {
+export function KeyPoints({ body: { title, points, links = [] }, around }: BlockProps<'key_points'>) {
+  const hrefs = new Map(links.map(({ source, url }) => [source, hrefOf('url', url)]));
   return (
     <div class="card">
       {title ? <div class="title">{title}</div> : null}
@@ -14,10 +16,21 @@ export function KeyPoints({ body: { title, points }, around: { words } }: BlockP
             <div>
               {text}
               {sources.length === 0 ? null : (
-                <ul class="sources" aria-label={words.sources}>
-                  {sources.map((source) => (
-                    <li key={source}>{source}</li>
-                  ))}
+                <ul class="sources" aria-label={around.words.sources}>
+                  {sources.map((source) => {
+                    const href = hrefs.get(source);
+                    return (
+                      <li key={source}>
+                        {href === undefined ? (
+                          source
+                        ) : (
+                          <Link href={href} around={around} words={source}>
+                            {source}
+                          </Link>
+                        )}
+                      </li>
+                    );
+                  })}
                 </ul>
               )}
             </div>

@@ -1,4 +1,5 @@
 /** The words of the drawings in English. An app may give its own for any of them; `{name}` marks where a value goes. */
+import { type Failure, isForDevelopers } from '../../client/transport/failure.ts';
 
 export const BLOCK_WORDS = {
   loading: 'Loading',
@@ -9,6 +10,7 @@ export const BLOCK_WORDS = {
   answered: 'Answered',
   superseded: 'Replaced by a newer one below',
   failed: 'That did not work.',
+  refused: 'This could not be answered as it was sent. Please try it in another way.',
   copy: 'Copy',
   copied: 'Copied',
   edit: 'Edit',
@@ -84,6 +86,11 @@ export const BLOCK_WORDS = {
 } as const satisfies Readonly<Record<string, string>>;
 
 export type BlockWords = { readonly [K in keyof typeof BLOCK_WORDS]: string };
+
+/** Why something did not work, in words for people. */
+export function failureWords(failure: Failure, words: Pick<BlockWords, 'refused'>): string {
+  return isForDevelopers(failure) ? words.refused : failure.message;
+}
 
 /** `text` with values in the places of `{name}`; a name without a value stays. */
 export function filled(text: string, values: Readonly<Record<string, string | number>>): string {

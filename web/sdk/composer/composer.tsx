@@ -4,7 +4,7 @@ import { MESSAGE_TEXT_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Conversation } from '../../client/conversation/conversation.ts';
 import { isLive } from '../../client/conversation/turn.ts';
 import { failureOf } from '../../client/transport/failure.ts';
-import { filled } from '../blocks/words.ts';
+import { failureWords, filled } from '../blocks/words.ts';
 import type { Scene } from '../scene.ts';
 import { ACCEPTED } from '../state/attaching.ts';
 import { useStore } from '../store-hook.ts';
@@ -134,13 +134,14 @@ export function Composer({ conversation, scene, fileNames, draftName }: Composer
   const files = useStore(panel, ({ files: now }) => now);
   const over = text.length - MESSAGE_TEXT_MAX_CHARS;
   const isUploading = files.some(({ uploadId, problem: wrong }) => uploadId === undefined && wrong === undefined);
-  const isEmpty = text.trim() === '';
+  const hasFiles = files.some(({ uploadId }) => uploadId !== undefined);
+  const isEmpty = text.trim() === '' && !hasFiles;
 
   const send = (event: Event) => {
     event.preventDefault();
     // What is in the field: somebody who types fast is ahead of the drawing.
     const said = (field.current?.value ?? text).trim();
-    if (said === '' || said.length > MESSAGE_TEXT_MAX_CHARS || isUploading) return;
+    if ((said === '' && !hasFiles) || said.length > MESSAGE_TEXT_MAX_CHARS || isUploading) return;
     const ready = files.flatMap(({ uploadId, name }) => (uploadId === undefined ? [] : [{ uploadId, name }]));
     for (const { uploadId, name } of ready) fileNames.set(uploadId, name);
     try {
@@ -149,7 +150,7 @@ export function Composer({ conversation, scene, fileNames, draftName }: Composer
       setProblem('');
       panel.send({ type: 'filesSent' });
     } catch (error) {
-      setProblem(failureOf(error).message);
+      setProblem(failureWords(failureOf(error), scene.around.words));
     }
     field.current?.focus();
   };

@@ -163,7 +163,7 @@ export function Frame({ scene }: { readonly scene: Scene }) {
   const app = useStore(scene.assistant.app, (now) => now);
   const layer = useRef<HTMLDivElement>(null);
   // What was begun stays there: only an assistant that is not open is hidden while it cannot be had.
-  const isOffered = app.availability === 'available' || (app.availability === 'unavailable' && isOpen);
+  const isOffered = app.availability === 'available' || (app.availability === 'unavailable' && isOpen && !app.needsSignIn);
   useTopLayer(layer, !scene.isInline && isOffered);
   const isPanelShown = !scene.isInline && isOffered && isOpen;
   useLayoutEffect(() => {
@@ -171,7 +171,7 @@ export function Frame({ scene }: { readonly scene: Scene }) {
     if (isPanelShown) layer.current?.querySelector('textarea')?.focus();
   }, [isPanelShown]);
   if (app.availability === 'off') return null;
-  if (scene.isInline) return <Panel scene={scene} />;
+  if (scene.isInline) return app.needsSignIn ? null : <Panel scene={scene} />;
   const { launcherAt } = scene.appearance();
   return (
     <div ref={layer} class={`layer is-${launcherAt}`} popover="manual" hidden={!isOffered}>

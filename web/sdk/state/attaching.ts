@@ -2,7 +2,8 @@
 import { ATTACHMENTS_PER_TURN_MAX, UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
 import type { Assistant } from '../../client/assistant.ts';
 import { failureOf } from '../../client/transport/failure.ts';
-import { filled } from '../blocks/words.ts';
+import type { BlockWords } from '../blocks/words.ts';
+import { failureWords, filled } from '../blocks/words.ts';
 import type { WidgetWords } from '../words.ts';
 import type { PanelStore } from './panel.ts';
 
@@ -14,11 +15,11 @@ const MB = 1024 * 1024;
 export class Attaching {
   readonly #assistant: Assistant;
   readonly #panel: PanelStore;
-  readonly #words: WidgetWords;
+  readonly #words: WidgetWords & BlockWords;
   readonly #given = new Map<number, AbortController>();
   #next = 0;
 
-  constructor(assistant: Assistant, panel: PanelStore, words: WidgetWords) {
+  constructor(assistant: Assistant, panel: PanelStore, words: WidgetWords & BlockWords) {
     this.#assistant = assistant;
     this.#panel = panel;
     this.#words = words;
@@ -59,7 +60,7 @@ export class Attaching {
       this.#panel.send({ type: 'fileChanged', key, change: { uploadId, share: 1 } });
     } catch (error) {
       if (given.signal.aborted) return;
-      const problem = filled(this.#words.uploadFailed, { name: file.name, reason: failureOf(error).message });
+      const problem = filled(this.#words.uploadFailed, { name: file.name, reason: failureWords(failureOf(error), this.#words) });
       this.#panel.send({ type: 'fileChanged', key, change: { problem } });
     } finally {
       this.#given.delete(key);

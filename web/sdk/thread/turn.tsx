@@ -1,6 +1,7 @@
 /** One turn of now: what the person said, the answer as far as it is there, and how it stands. */
 import type { TurnState } from '../../client/conversation/turn.ts';
 import { isBusy } from '../../client/conversation/turn.ts';
+import { failureWords } from '../blocks/words.ts';
 import type { Scene } from '../scene.ts';
 import { Answer, type AnswerParts } from './answer.tsx';
 import { Feedback } from './feedback.tsx';
@@ -39,7 +40,7 @@ function Standing({ turn, scene }: { readonly turn: TurnState; readonly scene: S
   if (turn.phase === 'failed' && failure !== undefined) {
     return (
       <div class="trouble" role="alert">
-        <p>{failure.message}</p>
+        <p>{failureWords(failure, scene.around.words)}</p>
         {failure.retryable ? (
           <button type="button" class="button" onClick={() => assistant.conversation.retry(turn.turnId)}>
             {words.retry}

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TurnContext } from '../../../../protocol/runtime/chat.ts';
+import type { KeptValues } from '../../../../web/client/surroundings.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { ANSWER, startScriptedAssistant, USUAL } from '../scripted-assistant.ts';
+import { ANSWER, KEY, type ScriptedAssistant, startScriptedAssistant, USUAL } from '../scripted-assistant.ts';
 import { type Answer, sendJson, tell } from '../scripted-service.ts';
 
 const answered: Answer = (response) => {
@@ -61,6 +62,29 @@ describe('CLIENT-14: whether the assistant is there', () => {
     );
   });
 
+  test('an app that serves signed-in people only is not there before somebody is signed in', async (t) => {
+    const reply = { channel: 'draft', version: 1, updated_at: null, available: true, require_identity: true, config: {} };
+    const { assistant, clock, service, log } = await startScriptedAssistant(t, {
+      'GET /v1/apps/config': (response) => sendJson(response, 200, reply),
+      'POST /v1/identify': (response) => sendJson(response, 200, { end_user_id: 'usr_1', verified: true }),
+    });
+    const state = () => assistant.app.get().context;
+    await eventually(() => state().needsSignIn);
+    assert.deepEqual([state().availability, state().failure], ['unavailable', undefined]);
+    assert.deepEqual(
+      log.filter(({ code }) => code === 'identity_required').map(({ level }) => level),
+      ['info'],
+    );
+    clock.pass(120_000);
+    assert.equal(service.of('GET', '/v1/apps/config').length, 1, 'and is not asked about every minute');
+    await assistant.identify({ id: 'u_1' });
+    assert.equal(state().availability, 'unavailable', 'a name alone proves nothing');
+    await assistant.identify({ id: 'u_1', hmac: 'b'.repeat(64) });
+    assert.deepEqual([state().availability, state().needsSignIn], ['available', false]);
+    await assistant.signOut();
+    assert.equal(state().availability, 'unavailable');
+  });
+
   test('the next visit asks with the ETag, and looks as the last did until then', async (t) => {
     const reply = { channel: 'draft', version: 7, updated_at: null, available: true, config: { theme: {} } };
     const config: Answer = (response, { headers }) => {
@@ -91,6 +115,32 @@ describe('CLIENT-9: the manifest', () => {
     assert.deepEqual(manifests(service.of('POST', '/v1/apps/manifest')), [[], ['look', 'find'], ['find']]);
   });
 
+  test('what the service took of this browser is not sent again: not by the next page, nor when actions are declared late', async (t) => {
+    const start = (kept?: KeptValues) => startScriptedAssistant(t, { 'POST /v1/chat': answered }, {}, kept);
+    const declare = async ({ assistant, service }: ScriptedAssistant, count: number) => {
+      await eventually(() => service.of('POST', '/v1/apps/manifest').length === count || service.of('GET', '/v1/apps/config').length === 1);
+      assistant.registerAction({ name: 'look', description: 'Looks.' }, () => 1);
+    };
+    const name = `assistant:${KEY}:manifest`;
+    const first = await start();
+    await declare(first, 1);
+    await eventually(() => first.service.of('POST', '/v1/apps/manifest').length === 2);
+    await eventually(async () => ((await first.kept.read(name)) ?? '').includes('look'));
+    const second = await start(first.kept);
+    await declare(second, 0);
+    second.assistant.conversation.say('Is it so?');
+    await second.until(() => second.turn().phase === 'completed');
+    assert.deepEqual(second.service.of('POST', '/v1/apps/manifest'), []);
+    assert.equal(second.turn().request?.client.manifest_hash, 'a'.repeat(64));
+    second.assistant.registerAction({ name: 'look', description: 'Looks again.' }, () => 1);
+    await eventually(() => second.service.of('POST', '/v1/apps/manifest').length === 1);
+    const kept = JSON.parse((await first.kept.read(name)) ?? '') as { atMs: number }[];
+    await first.kept.write(name, JSON.stringify(kept.map((each) => ({ ...each, atMs: each.atMs - 5 * 60_000 }))));
+    const later = await start(first.kept);
+    later.assistant.registerAction({ name: 'look', description: 'Looks.' }, () => 1);
+    await eventually(() => later.service.of('POST', '/v1/apps/manifest').length === 1);
+  });
+
   test('a turn names it, waits for it as long as for a request, and goes without then', async (t) => {
     const quick = await startScriptedAssistant(t, { 'POST /v1/chat': answered });
     quick.assistant.conversation.say('Is it so?');
@@ -102,9 +152,11 @@ describe('CLIENT-9: the manifest', () => {
     assert.equal(slow.turn().request?.client.manifest_hash, undefined);
   });
 
-  test('it is registered again when the service does not know it', async (t) => {
+  test('it is registered again when the service does not know it, and the turn goes on by itself, once', async (t) => {
+    let isKnown = true;
     const { assistant, service, turn, until } = await startScriptedAssistant(t, {
-      'POST /v1/chat': (response) => {
+      'POST /v1/chat': (response, asked, n) => {
+        if (n > 0 && isKnown) return answered(response, asked, n);
         tell(response, [
           { type: 'error', code: 'manifest_unknown', message: 'Which?', retryable: false },
           { type: 'turn.end', status: 'error' },
@@ -114,8 +166,14 @@ describe('CLIENT-9: the manifest', () => {
     });
     await until(() => service.of('POST', '/v1/apps/manifest').length === 1);
     assistant.conversation.say('Is it so?');
+    await until(() => turn().phase === 'completed');
+    assert.equal(service.of('POST', '/v1/apps/manifest').length, 2);
+    const [first, second] = service.of('POST', '/v1/chat');
+    assert.equal(first?.body, second?.body);
+    isKnown = false;
+    assistant.conversation.say('And now?');
     await until(() => turn().phase === 'failed');
-    await until(() => service.of('POST', '/v1/apps/manifest').length === 2);
+    assert.equal(service.of('POST', '/v1/chat').length, 4);
   });
 
   test('one that is rejected is told, and turns go without it', async (t) => {
@@ -142,6 +200,12 @@ describe('CLIENT-24: what surrounds a question', () => {
     ],
     ['is left out where it is no JSON', () => ({ app_state: loop }), undefined, 'context_invalid'],
     ['is left out where it is no object', () => 'cart', undefined, 'context_invalid'],
+    [
+      'goes without a screen that is a string',
+      () => ({ app_state: { items: 2 }, current_screen: 'cart' }),
+      { app_state: { items: 2 } },
+      'context_invalid',
+    ],
     [
       'goes without a state that is too large',
       () => ({ app_state: 'x'.repeat(8 * 1024), current_screen: screen }),
@@ -171,6 +235,69 @@ describe('CLIENT-24: what surrounds a question', () => {
       );
     });
   }
+});
+
+test('CLIENT-24: a fault of the context is told once, with its path and the reason', async (t) => {
+  const options = { context: () => ({ current_screen: 'cart' }) as unknown as TurnContext };
+  const { assistant, turn, until, log } = await startScriptedAssistant(t, { 'POST /v1/chat': answered }, options);
+  for (const text of ['What is in it?', 'And now?']) {
+    assistant.conversation.say(text);
+    await until(() => turn().phase === 'completed' && turn().payload.message?.text === text);
+  }
+  assert.deepEqual(
+    log.filter(({ code }) => code === 'context_invalid').map(({ message, details }) => [message, details]),
+    [['context.current_screen must be an object: it was left out of the message', { path: 'current_screen', reason: 'must be an object' }]],
+  );
+});
+
+test('CLIENT-30: the log has the message and the details of every request that was refused, and what the service warns of once', async (t) => {
+  const details = [{ path: 'message.text', message: 'must be a string' }];
+  const refused: Answer = (response) =>
+    sendJson(response, 400, { error: { code: 'invalid_request', message: 'message.text must be a string', details } });
+  const warned: Answer = (response, asked, n) => {
+    response.setHeader('X-Service-Warning', 'unknown field contxt');
+    (n < 2 ? answered : refused)(response, asked, n);
+  };
+  const { assistant, turn, until, log } = await startScriptedAssistant(t, {
+    'POST /v1/chat': warned,
+    'POST /v1/identify': refused,
+    'POST /v1/uploads': refused,
+    'POST /v1/feedback': refused,
+    'POST /v1/pairings/claim': refused,
+    'GET /v1/conversations': refused,
+    'POST /v1/events': refused,
+  });
+  for (const text of ['One', 'Two', 'Three']) {
+    assistant.conversation.say(text);
+    await until(() => turn().payload.message?.text === text && turn().phase === (text === 'Three' ? 'failed' : 'completed'));
+  }
+  await assert.rejects(assistant.identify({ id: 'u_1' }));
+  await assert.rejects(assistant.upload(new Blob(['x']), 'a.txt'));
+  await assert.rejects(assistant.conversation.opinions.thumb('msg_1', 1));
+  await assert.rejects(assistant.pair('7K2M9QXA'));
+  await assert.rejects(assistant.list());
+  assistant.track({ name: 'opened' });
+  await until(() => log.some(({ code }) => code === 'events_dropped'));
+  for (const code of [
+    'turn_failed',
+    'identify_failed',
+    'upload_failed',
+    'feedback_failed',
+    'pairing_failed',
+    'history_failed',
+    'events_dropped',
+  ]) {
+    const told = log.find((record) => record.code === code)?.details;
+    assert.deepEqual(
+      [told?.code, told?.status, told?.message, told?.details],
+      ['invalid_request', 400, 'message.text must be a string', details],
+      code,
+    );
+  }
+  assert.deepEqual(
+    log.filter(({ code }) => code === 'warning').map(({ message }) => message),
+    ['unknown field contxt'],
+  );
 });
 
 test('CLIENT-26: whoever subscribes and throws stops nothing: the answer is whole, others are told, and the log says so', async (t) => {

@@ -67,6 +67,30 @@ describe('CLIENT-7: errors wait for somebody to ask', () => {
     assert.equal(steps.turn().phase, 'answering');
   });
 
+  test('a turn that was never opened goes to the end when it is asked again, one that was keeps its place', () => {
+    for (const [events, order] of [
+      [
+        [error('rate_limited'), failed],
+        ['later', TURN_ID],
+      ],
+      [
+        [start(), error('internal'), failed],
+        [TURN_ID, 'later'],
+      ],
+    ] as const) {
+      const steps = new ConversationSteps().begin();
+      events.forEach((event, seq) => void steps.tell(seq, event));
+      steps.begin('later');
+      [start('msg_2'), opened, delta, ended].forEach((event, seq) => void steps.tell(seq, event, 'later'));
+      steps.send({ type: 'retry', turnId: TURN_ID });
+      assert.equal(steps.turn().phase, 'opening');
+      assert.deepEqual(
+        steps.state.turns.map(({ turnId }) => turnId),
+        order,
+      );
+    }
+  });
+
   test('a notice is no failure, and neither is the end of a turn that was stopped while it waited', () => {
     const noticed = new ConversationSteps().begin();
     noticed.tell(0, { type: 'notice', reason: 'user_limit', message: 'That was the last one.', resets_at: '2026-11-22T00:00:00.000Z' });

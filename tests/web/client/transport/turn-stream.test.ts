@@ -78,12 +78,31 @@ describe('CLIENT-6: a stream that breaks is taken up again', () => {
     await until(() => turn().phase === 'completed');
   });
 
-  test('however a page of somebody between looks', async (t) => {
-    const { assistant, turn, until } = await startScriptedAssistant(t, {
-      'POST /v1/chat': (response, asked, n) =>
-        n === 0 ? response.writeHead(200, { 'Content-Type': 'text/html' }).end('<h1>Pay first</h1>') : whole(response, asked, n),
+  for (const status of [200, 500, 502, 503, 504]) {
+    test(`however a page of somebody between looks: ${status}`, async (t) => {
+      const { assistant, turn, until, service } = await startScriptedAssistant(t, {
+        'POST /v1/chat': (response, asked, n) =>
+          n === 0 ? response.writeHead(status, { 'Content-Type': 'text/html' }).end('<h1>Bad gateway</h1>') : whole(response, asked, n),
+      });
+      assistant.conversation.say('Is it so?');
+      await until(() => turn().phase === 'completed');
+      assert.equal(service.of('POST', '/v1/chat').length, 2);
+    });
+  }
+
+  test('and where a proxy answers for two minutes, it failed as one that cannot be reached, and goes on when the client is woken', async (t) => {
+    let isThere = false;
+    const { assistant, clock, turn, until } = await startScriptedAssistant(t, {
+      'POST /v1/chat': (response, asked, n) => (isThere ? whole(response, asked, n) : response.writeHead(502).end('<h1>Bad gateway</h1>')),
     });
     assistant.conversation.say('Is it so?');
+    await eventually(() => {
+      clock.pass(1_000);
+      return turn().phase === 'failed';
+    });
+    assert.deepEqual([turn().failure?.code, turn().failure?.retryable], ['unreachable', true]);
+    isThere = true;
+    assistant.wake();
     await until(() => turn().phase === 'completed');
   });
 });

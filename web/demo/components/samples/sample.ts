@@ -23,5 +23,5 @@ export const euros = (amount: string) => ({ amount, currency: 'EUR' });
 
 /** An answer that was not taken. */
 export function refused(message: string, ...details: readonly { path: string; message: string }[]): BlockAnswer {
-  return { phase: 'failed', failure: { code: 'invalid_request', message, retryable: false, details } };
+  return { phase: 'failed', failure: { code: 'conflict', message, retryable: false, details } };
 }

@@ -1,5 +1,6 @@
 /** The line below a block that people answer: on its way, not taken, replaced. */
 import type { BlockAnswer, BlockSurroundings } from '../block-view.ts';
+import { failureWords } from '../words.ts';
 import { Icon } from './icon.tsx';
 
 type PickStatus = 'open' | 'answered' | 'superseded';
@@ -28,7 +29,7 @@ export function AnswerNote({ status, answer, around, answered }: AnswerNoteProps
     return (
       <p class="note is-bad" role="alert">
         <Icon name="warning" />
-        {answer.failure.message || words.failed}
+        {failureWords(answer.failure, words) || words.failed}
       </p>
     );
   }
