@@ -2,11 +2,12 @@
  * The destination of files that are no databases: a folder, or a bucket of an S3 server. Names are those of `replicated-files.ts` and of
  * manifests, which end with `.json`. What is put is there as a whole or not at all.
  */
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { AwsClient } from 'aws4fetch';
+import { makeFolder } from '../../storage/data-layout.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { shownUrl } from './litestream-configuration.ts';
 
@@ -37,7 +38,7 @@ function folderStore(root: string): ReplicaStore {
   return {
     async put(name, bytes) {
       const path = join(root, name);
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path));
       const file = await open(`${path}.part`, 'w', 0o600);
       try {
         await file.writeFile(bytes);
