@@ -36,6 +36,7 @@ import { refuseCutOffRestore } from '../storage/backup/restore.ts';
 import { prepareDataDir } from '../storage/data-layout.ts';
 import { createConditions } from '../storage/health/conditions.ts';
 import { readEmbeddingModel } from '../storage/knowledge/embedding-model.ts';
+import { readCellTerm } from '../storage/moving/cell-term.ts';
 import { watchReplica } from '../storage/replica/replica-watch.ts';
 import { lockDataDir, withStartLock } from '../storage/sqlite/lock.ts';
 import { isNothingStored, isUnavailable } from '../storage/sqlite/storage-error.ts';
@@ -126,8 +127,16 @@ export async function compose(config: Config, log: Logger, drain: () => void): P
   return config.cluster === undefined ? work() : withStartLock(config.dataDir, work);
 }
 
+/** @throws Error when the directory was a cell: without its name nothing would tell whether another host took it over (CELL-18). */
+function requireCellId({ cluster }: Config, { control, layout }: Storage): void {
+  const noted = readCellTerm(control);
+  if (noted === undefined || cluster?.cell !== undefined) return;
+  throw new Error(`${layout.dir} is the directory of cell "${noted.cell}", and CELL_ID is not set. Set it, with REDIS_URL, as it was.`);
+}
+
 async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const { lock, lease, storage } = openData(config, log);
+  requireCellId(config, storage);
   const nowMs = Date.now;
   const startedAtMs = nowMs();
   const { dataDir, replica: replicated } = config;

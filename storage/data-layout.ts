@@ -23,6 +23,9 @@ export interface DataLayout {
   readonly outbox: string;
   /** What the keeper of the replica knows: its configuration, its lock, how far the replica is. */
   readonly replica: string;
+  /** The id of the directory, and a file that is there once another host took its cell over. */
+  readonly directoryId: string;
+  readonly overtaken: string;
   /** The files of an organisation's move between cells. Throws as `organisation` does. */
   movesOf(organisationId: string): string;
 }
@@ -62,6 +65,8 @@ export function dataLayout(dir: string): DataLayout {
     },
     outbox: join(root, 'outbox'),
     replica: join(root, 'replica'),
+    directoryId: join(root, 'directory-id'),
+    overtaken: join(root, 'overtaken'),
     movesOf(organisationId) {
       requireId('org', organisationId);
       return join(root, 'moves', organisationId);

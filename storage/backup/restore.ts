@@ -51,8 +51,8 @@ export interface RestoreReport {
 }
 
 const STAGING = 'restore.partial';
-/** Files that a lock leaves behind. The first one is never deleted, so that all processes lock the same file. */
-const LOCK_FILES: ReadonlySet<string> = new Set(['lock.sqlite', 'lock.sqlite-journal', 'lock.pid']);
+/** Files that a lock leaves behind, and what names the directory. The first one is never deleted, so that all processes lock the same file. */
+const LOCK_FILES: ReadonlySet<string> = new Set(['lock.sqlite', 'lock.sqlite-journal', 'lock.pid', 'directory-id']);
 /** A few problems are enough to identify the disk or transfer. */
 const PROBLEMS_SHOWN = 5;
 
@@ -133,6 +133,11 @@ function takeDirectory(layout: DataLayout, log: ProgressLog): DataDirLock {
     lock.release();
     throw error;
   }
+}
+
+/** @throws Error when nothing can be restored into the directory because of what it holds. */
+export function requireEmpty(dir: string): void {
+  if (contents(dir).length > 0 && !isRestoreCutOff(dir)) throw notEmpty(dir);
 }
 
 function notEmpty(dir: string): Error {
