@@ -53,6 +53,13 @@ import { standAlone } from './stand-alone.ts';
 const PARSERS_WITHOUT_LIMITS =
   'prlimit (util-linux) was not found: the memory of processes that read documents is bounded by V8 and by a watch only. Install it';
 
+/** @throws Error when the directory was a cell: without its name nothing would tell whether another host took it over (CELL-18). */
+function requireCellId(cluster: Config['cluster'], { control, layout }: Storage): void {
+  const noted = readCellTerm(control);
+  if (noted === undefined || cluster?.cell !== undefined) return;
+  throw new Error(`${layout.dir} is the directory of cell "${noted.cell}", and CELL_ID is not set. Set it, with REDIS_URL, as it was.`);
+}
+
 function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, log: Logger) {
   const fatal = (error: Error) => {
     log.fatal({ err: error }, 'the writer thread died and no write can be stored: exiting');
@@ -66,7 +73,9 @@ function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, 
   const lease = cluster?.cell && new WriteLease();
   const options = { dataDir, masterKey, shared, replicated, lease, vectors: embeddings !== undefined, conditions, onFatal: fatal };
   // One of several nodes uses files under the name by which the others know whether it lives.
-  return { lock, lease, storage: openStorage(cluster === undefined ? options : { ...options, process: mintNodeId(cluster.nodeId) }) };
+  const storage = openStorage(cluster === undefined ? options : { ...options, process: mintNodeId(cluster.nodeId) });
+  requireCellId(cluster, storage);
+  return { lock, lease, storage };
 }
 
 async function openBilling(config: Config, storage: Storage, log: Logger, others: Announcer): Promise<Billing> {
@@ -127,16 +136,8 @@ export async function compose(config: Config, log: Logger, drain: () => void): P
   return config.cluster === undefined ? work() : withStartLock(config.dataDir, work);
 }
 
-/** @throws Error when the directory was a cell: without its name nothing would tell whether another host took it over (CELL-18). */
-function requireCellId({ cluster }: Config, { control, layout }: Storage): void {
-  const noted = readCellTerm(control);
-  if (noted === undefined || cluster?.cell !== undefined) return;
-  throw new Error(`${layout.dir} is the directory of cell "${noted.cell}", and CELL_ID is not set. Set it, with REDIS_URL, as it was.`);
-}
-
 async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const { lock, lease, storage } = openData(config, log);
-  requireCellId(config, storage);
   const nowMs = Date.now;
   const startedAtMs = nowMs();
   const { dataDir, replica: replicated } = config;

@@ -17,7 +17,7 @@ const printable = v.pipe(v.string(), v.regex(/^[\w.:+-]+$/), v.maxLength(253));
 const holderSchema = v.object({
   cell: printable,
   term: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
-  /** Of the directory that serves from here, or took over (directory-seat.ts), and of the one that waits for it. Absent: an earlier release. */
+  /** Which directory serves from here, or took over (directory-seat.ts), and which one waits for that. Absent: an earlier release put it. */
   seat: v.optional(printable),
   next: v.optional(printable),
   /** The host that took the cell over from here, and when (RFC 3339). */

@@ -1,7 +1,8 @@
 /** What must not write: a host that was taken over, however it is started, a copy of a directory, and the second of two take-overs. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createClient } from '../support/client.ts';
@@ -143,4 +144,34 @@ test('CELL-16, CELL-18: of two take-overs at once by hosts of one name and one p
   const third = await takeOver(contained(await makeHost(t, redisUrl, 'eu-1'), path), 'eu-1', '--from', address).ended;
   assert.match(third.said, /was closed by a take-over at .* Take the cell over from its newer replica\./);
   assert.equal(existsSync(join(hosts[winner]?.dataDir ?? '', 'control.sqlite')), true);
+});
+
+/** Starts its programs on a machine that was started anew, or to which the disk was moved. */
+function rebooted(t: TestContext, host: Host): Host {
+  const bootId = join(temporaryDir(t), 'boot_id');
+  writeFileSync(bootId, randomUUID());
+  const mount = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"';
+  return { ...host, through: ['unshare', '-m', 'sh', '-c', mount, bootId] };
+}
+
+test('CELL-18: a directory after a reboot, and one whose id was lost as in a restored backup, is the cell once it has waited', {
+  skip: redisMissing() || cannotMount(),
+}, async (t) => {
+  const { redis, old, service, app } = await makeWorld(t);
+  await burn(service);
+  // Redis went with the machine, and begins anew.
+  await redis.restart();
+  const again = rebooted(t, old);
+  const first = await startService(t, again);
+  assert.equal((await createClient(first.baseUrl, app.liveKey).say('Hello')).status, 200);
+  await burn(first);
+  const began = performance.now();
+  const second = await startService(t, again);
+  t.diagnostic(`a start in the same boot took ${Math.round(performance.now() - began)} ms`);
+  assert.equal((await createClient(second.baseUrl, app.liveKey).say('Hello')).status, 200);
+  await burn(second);
+  rmSync(join(old.dataDir, 'directory-id'));
+  const third = await startService(t, { ...old, env: { ...old.env, WORKERS: '4' } });
+  assert.equal((await createClient(third.baseUrl, app.liveKey).say('Hello')).status, 200);
+  assert.deepEqual(await readiness(third), { status: 200, conditions: [] });
 });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { addressAsPlace, isAnothers, readHolder } from '../../../program/replica/address-holder.ts';
+import { type AddressHolder, addressAsPlace, isAnothers, readHolder, replaceHolder } from '../../../program/replica/address-holder.ts';
 import { type ReplicaStore, replicaStore } from '../../../program/replica/store.ts';
+import { startObjectStorage } from '../../support/object-storage.ts';
+import { startStorageFront } from '../../support/storage-front.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 const OWN = { cell: 'eu-1', term: 2 };
@@ -36,6 +38,24 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
     assert.equal(await place.read(), undefined);
     assert.deepEqual(await placeAt(store).read(), { ...OWN, seat: SEAT });
     assert.deepEqual([await isAnothers(store, SEAT), await isAnothers(store, undefined), await isAnothers(store, 'x')], [false, true, true]);
+  });
+
+  test('at an S3 server of several writers one has it, as it is put and as it is replaced', async (t) => {
+    const storage = await startObjectStorage(t);
+    const front = await startStorageFront(t, storage.env.AWS_ENDPOINT_URL ?? '');
+    const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = storage.env;
+    const store = replicaStore({ url: storage.url, s3: { region: 'us-east-1', endpoint: front.endpoint, accessKeyId, secretAccessKey } });
+    assert.ok(store !== undefined);
+    const write = (was: AddressHolder | undefined) =>
+      Promise.all(['a.b.c', 'd.e.f', 'g.h.i'].map((seat) => replaceHolder(store, was, { ...OWN, seat })));
+    for (let round = 0; round < 3; round++) {
+      assert.equal((await write(undefined)).filter(Boolean).length, 1);
+      assert.equal((await write(await readHolder(store))).filter(Boolean).length, 1);
+      assert.equal((await write({ ...OWN, seat: 'x.y.z' })).filter(Boolean).length, 0, 'not what is there');
+      await store.remove('cell.json');
+    }
+    front.mood = 'plain';
+    assert.equal(await replaceHolder(store, undefined, OWN), true, 'a server that knows no conditions');
   });
 
   test('one that waits is named and struck out, and only what was read is replaced', async (t) => {
