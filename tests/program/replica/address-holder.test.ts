@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { type AddressHolder, addressAsPlace, isAnothers, readHolder, replaceHolder } from '../../../program/replica/address-holder.ts';
 import { type ReplicaStore, replicaStore } from '../../../program/replica/store.ts';
@@ -47,7 +48,7 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
     const store = replicaStore({ url: storage.url, s3: { region: 'us-east-1', endpoint: front.endpoint, accessKeyId, secretAccessKey } });
     assert.ok(store !== undefined);
     const write = (was: AddressHolder | undefined) =>
-      Promise.all(['a.b.c', 'd.e.f', 'g.h.i'].map((seat) => replaceHolder(store, was, { ...OWN, seat })));
+      Promise.all(['a', 'b', 'c'].map((one) => replaceHolder(store, was, { ...OWN, seat: `${one}.${randomUUID()}` })));
     for (let round = 0; round < 3; round++) {
       assert.equal((await write(undefined)).filter(Boolean).length, 1);
       assert.equal((await write(await readHolder(store))).filter(Boolean).length, 1);
