@@ -199,7 +199,8 @@ class ReplicaKeeper {
         // A directory that never was a cell has nobody to share an address with.
         this.#isAnothers = said ?? was ?? (seat === undefined ? false : undefined);
         const to = shownUrl(this.#config.url);
-        if (said === true && was !== true) this.#log.error({ to }, 'this address is of another host or directory: nothing is carried there');
+        if (said === true && was !== true)
+          this.#log.error({ to }, 'this address is of another host or directory: nothing is carried there');
       });
       // Before anything is carried; later a destination that does not answer must not keep the databases from being looked at.
       if (this.#litestream.starts === 0) await this.#asked;

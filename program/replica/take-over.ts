@@ -151,7 +151,9 @@ export async function takeOver(options: TakeOverOptions): Promise<ReplicaRestore
   });
   const closed = { ...next, seat: seat.own, taken_over: { by: hostname(), at: timestamp(nowMs()) } };
   if (holder.term > next.term || !(await replaceHolder(store, holder, closed)))
-    throw new Error(`Another host closes ${shownUrl(replica.url)} at this time. Look who serves as cell ${cell}, and repeat where nobody does.`);
+    throw new Error(
+      `Another host closes ${shownUrl(replica.url)} at this time. Look who serves as cell ${cell}, and repeat where nobody does.`,
+    );
   log.info({ term: next.term, seconds: TAKE_OVER_WAIT_MS / 1_000 }, 'the old host is fenced: waiting until it cannot write any more');
   await options.pause(TAKE_OVER_WAIT_MS);
   const restored = await restoreReplica({ config: replica, dataDir, masterKey, log, atMs: undefined, raised: { ...next, nowMs: nowMs() } });

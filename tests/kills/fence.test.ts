@@ -58,13 +58,20 @@ test('CELL-17, CELL-18: a host that was taken over while it was down writes noth
   const before = turnsIn(old.dataDir, app);
   const lost = [without(old.env, 'CELL_ID'), without(old.env, 'CELL_ID', 'CELL_URL', 'REDIS_URL', 'REPLICA_URL')];
   for (const env of [...lost, ...lost.slice(0, 1).map((each) => ({ ...each, WORKERS: '4' }))])
-    await refused(t, { ...old, env }, /^\S+ is the directory of cell "eu-1", and CELL_ID is not set\. Set it, with REDIS_URL, as it was\.$/m);
+    await refused(
+      t,
+      { ...old, env },
+      /^\S+ is the directory of cell "eu-1", and CELL_ID is not set\. Set it, with REDIS_URL, as it was\.$/m,
+    );
 
   // Nobody can tell it what became of the cell, but for the address that was closed.
   redis.pause();
   for (const env of crippled(t, old).slice(2)) {
     const back = await startService(t, { ...old, env });
-    assert.deepEqual((await readiness(back)).conditions.filter((each) => each !== 'redis_away'), ['term_unproved']);
+    assert.deepEqual(
+      (await readiness(back)).conditions.filter((each) => each !== 'redis_away'),
+      ['term_unproved'],
+    );
     await refusesTurns(back, app);
     await back.stop('SIGKILL');
   }

@@ -84,7 +84,10 @@ test('CELL-16, CELL-17: a host that was only suspended wakes up fenced, and only
   assert.equal(turnsIn(old.dataDir, app), before);
   // The address of the old host is closed for the new one, too.
   const refused = await startAndFail(t, fresh);
-  assert.match(refused.stderr, /^REPLICA_URL \S+ holds the replica of cell "eu-1", term 3, closed by a take-over; .* an address of its own\.$/m);
+  assert.match(
+    refused.stderr,
+    /^REPLICA_URL \S+ holds the replica of cell "eu-1", term 3, closed by a take-over; .* an address of its own\.$/m,
+  );
   assert.equal(refused.code, 1);
   const env = { ...fresh.env, REPLICA_URL: `file://${temporaryDir(t)}` };
   const mended = await startService(t, { ...fresh, env });

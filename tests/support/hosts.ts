@@ -141,4 +141,3 @@ export async function carried(t: TestContext, { address, app }: World): Promise<
   const name = `organisations/${app.organisationId}.sqlite`;
   await eventually(() => replicated(t, address.slice('file://'.length), name, turns).length > 0, CARRIED_MS);
 }
-
