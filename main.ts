@@ -14,7 +14,7 @@ import type { Services } from './gateway/services.ts';
 import { setupRoutes } from './gateway/setup/routes.ts';
 import { banner } from './program/banner.ts';
 import { type Composed, compose } from './program/compose.ts';
-import { type Config, ConfigError, readConfig } from './program/config.ts';
+import { type Config, ConfigError, misspelt, readConfig } from './program/config.ts';
 import { tuneEngine } from './program/engine.ts';
 import { LogLines } from './program/log-lines.ts';
 import { type Keeper, keepReplica } from './program/replica/keeper.ts';
@@ -195,6 +195,8 @@ async function superviseAll(config: Config, log: pino.Logger): Promise<number> {
 
 function start(config: Config): Promise<unknown> {
   const log = createLog(config);
+  // Of workers the supervisor has said it.
+  if (config.supervised === undefined) for (const sentence of misspelt(process.env)) log.warn(sentence);
   if (config.workers === 1) return serve(config, log);
   return superviseAll(config, log).then((code) => process.exit(code));
 }

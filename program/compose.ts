@@ -36,6 +36,7 @@ import { refuseCutOffRestore } from '../storage/backup/restore.ts';
 import { prepareDataDir } from '../storage/data-layout.ts';
 import { createConditions } from '../storage/health/conditions.ts';
 import { readEmbeddingModel } from '../storage/knowledge/embedding-model.ts';
+import { readCellTerm } from '../storage/moving/cell-term.ts';
 import { watchReplica } from '../storage/replica/replica-watch.ts';
 import { lockDataDir, withStartLock } from '../storage/sqlite/lock.ts';
 import { isNothingStored, isUnavailable } from '../storage/sqlite/storage-error.ts';
@@ -54,6 +55,13 @@ const PARSERS_WITHOUT_LIMITS =
 const PARSERS_NOT_ISOLATED =
   'the system allows no namespaces: a document that took over its parser could reach the network, sockets and processes of this user';
 
+/** @throws Error when the directory was a cell: without its name nothing would tell whether another host took it over (CELL-18). */
+function requireCellId(cluster: Config['cluster'], { control, layout }: Storage): void {
+  const noted = readCellTerm(control);
+  if (noted === undefined || cluster?.cell !== undefined) return;
+  throw new Error(`${layout.dir} is the directory of cell "${noted.cell}", and CELL_ID is not set. Set it, with REDIS_URL, as it was.`);
+}
+
 function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, log: Logger) {
   const fatal = (error: Error) => {
     log.fatal({ err: error }, 'the writer thread died and no write can be stored: exiting');
@@ -67,7 +75,9 @@ function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, 
   const lease = cluster?.cell && new WriteLease();
   const options = { dataDir, masterKey, shared, replicated, lease, vectors: embeddings !== undefined, conditions, onFatal: fatal };
   // One of several nodes uses files under the name by which the others know whether it lives.
-  return { lock, lease, storage: openStorage(cluster === undefined ? options : { ...options, process: mintNodeId(cluster.nodeId) }) };
+  const storage = openStorage(cluster === undefined ? options : { ...options, process: mintNodeId(cluster.nodeId) });
+  requireCellId(cluster, storage);
+  return { lock, lease, storage };
 }
 
 async function openBilling(config: Config, storage: Storage, log: Logger, others: Announcer): Promise<Billing> {

@@ -22,6 +22,12 @@ export const httpUrl = v.pipe(
   v.transform((text) => withoutEnd(text, '/')),
 );
 
+/** Paths are put behind it, and browsers compare its origin. */
+export const httpOrigin = v.pipe(
+  httpUrl,
+  v.check((text) => URL.canParse(text) && new URL(text).href === `${new URL(text).origin}/`, 'it must be an address without a path'),
+);
+
 export const modelName = v.pipe(v.string(), v.maxLength(MODEL_NAME_MAX_CHARS, `it may have at most ${MODEL_NAME_MAX_CHARS} characters`));
 
 /** Visible ASCII: what a key may hold that travels in a header. */

@@ -1,4 +1,5 @@
 /** Environment → one frozen, validated Config (RUN-2). Nothing else reads `process.env`. */
+import { distance } from 'fastest-levenshtein';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import { type PriceTable, pricesSchema } from '../assistant/prices.ts';
@@ -7,7 +8,7 @@ import type { InspectorConfig } from '../gateway/services.ts';
 import { MODEL_SILENCE_MS } from '../protocol/limits.ts';
 import { type ClusterConfig, clusterOf, clusterVariables } from './config-cluster.ts';
 import { type ReplicaConfig, replicaOf, replicaVariables } from './config-replica.ts';
-import { ConfigError, flag, httpUrl, json, key, modelName, numberAs, origins } from './config-values.ts';
+import { ConfigError, flag, httpOrigin, httpUrl, json, key, modelName, numberAs, origins } from './config-values.ts';
 
 export type { CellConfig, ClusterConfig } from './config-cluster.ts';
 export type { ReplicaConfig } from './config-replica.ts';
@@ -121,12 +122,7 @@ const billing = {
     MAIL_FROM,
   ),
   STRIPE_SECRET_KEY: v.optional(key),
-  STRIPE_BASE_URL: v.optional(
-    v.pipe(
-      httpUrl,
-      v.check((text) => new URL(text).pathname === '/', 'it must be an address without a path'),
-    ),
-  ),
+  STRIPE_BASE_URL: v.optional(httpOrigin),
   PLATFORM_DAILY_BUDGET_USD: v.optional(
     v.pipe(v.string(), v.regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'it must be an amount of US dollars, such as 250 or 12.50'), v.transform(Number)),
   ),
@@ -144,7 +140,7 @@ export const environment = v.object({
     ),
     '8787',
   ),
-  PUBLIC_URL: v.optional(httpUrl),
+  PUBLIC_URL: v.optional(httpOrigin),
   TRUST_PROXY: v.optional(proxyTrust),
   DATA_DIR: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a directory')), './data'),
   DEMO: v.optional(flag),
@@ -195,10 +191,33 @@ export const environment = v.object({
 function isLoopback(host: string): boolean {
   return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
 }
+/** First words that variables of other programs rarely have. */
+const OWN_PREFIX = /^(?:CELL|EMBEDDING|INSPECTOR|OPERATOR|REPLICA|TRACE|TURN)_/;
 
 /** What a message may say that the variable holds, on one line. */
 function shown(variable: string, value: string): string {
   return SECRET.has(variable) || HOLDS_PASSWORD.test(value) ? 'set to something else' : JSON.stringify(value);
+}
+
+/** Names of one word are near to too many others. */
+const LONG_NAME_CHARS = 8;
+
+/**
+ * Variables whose name is nearly that of one that is read, or begins as only those of this service do, each in a sentence: a name that is
+ * misspelt would leave the default in place without a word.
+ */
+export function misspelt(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known = Object.keys(environment.entries);
+  return Object.keys(env).flatMap((name) => {
+    const plain = name.toUpperCase().replaceAll('-', '_');
+    if (known.includes(name)) return [];
+    const [nearest] = known
+      .map((variable) => ({ variable, edits: distance(plain, variable) }))
+      .filter(({ variable, edits }) => edits <= (variable.length < LONG_NAME_CHARS ? 1 : 2))
+      .sort((one, other) => one.edits - other.edits);
+    if (nearest !== undefined) return [`${name} is not read. Is ${nearest.variable} meant?`];
+    return OWN_PREFIX.test(plain) ? [`${name} is not read: this service has no such variable.`] : [];
+  });
 }
 
 /**

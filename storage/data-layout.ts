@@ -3,7 +3,7 @@
  * restore.ts), and the sockets of nodes (actors/cluster/nodes/node-id.ts), whose paths must stay short because of the kernel's limit.
  */
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isId } from '../protocol/ids.ts';
 
 export interface DataLayout {
@@ -23,6 +23,9 @@ export interface DataLayout {
   readonly outbox: string;
   /** What the keeper of the replica knows: its configuration, its lock, how far the replica is. */
   readonly replica: string;
+  /** The id of the directory, and a file that is there once another host took its cell over. */
+  readonly directoryId: string;
+  readonly overtaken: string;
   /** The files of an organisation's move between cells. Throws as `organisation` does. */
   movesOf(organisationId: string): string;
 }
@@ -62,6 +65,8 @@ export function dataLayout(dir: string): DataLayout {
     },
     outbox: join(root, 'outbox'),
     replica: join(root, 'replica'),
+    directoryId: join(root, 'directory-id'),
+    overtaken: join(root, 'overtaken'),
     movesOf(organisationId) {
       requireId('org', organisationId);
       return join(root, 'moves', organisationId);
@@ -69,11 +74,32 @@ export function dataLayout(dir: string): DataLayout {
   };
 }
 
+const REASONS: Readonly<Record<string, string>> = { EEXIST: 'there is a file', ENOTDIR: 'a file is in its way' };
+
+/**
+ * Makes a folder that the operator named, with those above it, mode 0700. One after the other: where the system lets nobody make one, as
+ * below /proc, Node's own recursion never ends.
+ * @throws Error with one sentence when it cannot be made.
+ */
+export function makeFolder(path: string): void {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+    if (dirname(path) !== path) makeFolder(dirname(path));
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    // Another process may have made it meanwhile.
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (code === '') throw error;
+    throw new Error(`The folder ${path} cannot be made: ${REASONS[code] ?? message}.`, { cause: error });
+  }
+}
+
 /** Creates the data directory and its folders, readable by their owner only (mode 0700). Idempotent. */
 export function prepareDataDir(dir: string): DataLayout {
   const layout = dataLayout(dir);
   for (const folder of [layout.dir, layout.organisations, layout.uploads, layout.outbox]) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     // mkdir does not change the mode of an existing folder. A correct mode is left alone, because the disk may be read-only.
     if ((statSync(folder).mode & 0o777) !== 0o700) chmodSync(folder, 0o700);
   }

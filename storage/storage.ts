@@ -1,7 +1,7 @@
 /** The door to storage: read-only connections, named write transactions in the writer thread, and the vault. */
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { refuseLostData } from './backup/lost-data.ts';
+import { refuseLostData, requireItsKey } from './backup/lost-data.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from './data-layout.ts';
 import { type Conditions, createConditions } from './health/conditions.ts';
 import { createDiskWatch, type DiskWatch } from './health/disk-watch.ts';
@@ -210,8 +210,8 @@ function endingsOf({ layout, control, writer, readers, uses, process }: Uses): P
 
 /**
  * Opens the data directory, and creates or migrates it. On a disk that takes no writes it is opened for reading.
- * @throws SchemaError when the control file is of a newer version; Error when the directory cannot be used, its data was lost, or vectors
- * cannot be compared.
+ * @throws SchemaError when the control file is of a newer version; Error when the directory cannot be used, its data was lost or sealed with
+ * another key, or vectors cannot be compared.
  */
 export function openStorage(options: StorageOptions): Storage {
   const { vectors = false, shared = false, process = randomUUID(), conditions = createConditions(SILENT, Date.now) } = options;
@@ -222,6 +222,13 @@ export function openStorage(options: StorageOptions): Storage {
   const vault = openVault(layout.masterKey, options.masterKey);
   const disk = createDiskWatch({ dir: layout.dir, conditions, onOver: () => openAfresh(), onLow: () => writer.makeRoom() });
   const { control, ...controlFile } = openControl(layout.control, disk.note);
+  try {
+    requireItsKey(layout, control, vault, options.masterKey);
+  } catch (error) {
+    disk.close();
+    controlFile.close();
+    throw error;
+  }
   const writer: Writer<Registry> = createWriter({
     registryUrl: new URL('./transactions.js', import.meta.url),
     onFatal: options.onFatal,

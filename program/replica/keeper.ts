@@ -6,11 +6,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
+import { isOvertaken, ownSeat } from '../../storage/moving/directory-seat.ts';
 import { type ReplicaStatus, writeReplicaStatus } from '../../storage/replica/replica-status.ts';
 import { replicatedDatabases } from '../../storage/replica/replicated-databases.ts';
 import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
 import type { ReplicaConfig } from '../config.ts';
-import { isClosed } from './address-holder.ts';
+import { isAnothers } from './address-holder.ts';
 import { Departures } from './departures.ts';
 import { Doubts } from './doubts.ts';
 import { FilesCarrier } from './files-carrier.ts';
@@ -59,6 +60,7 @@ const STUCK_PAUSE_MS = 10_000;
 const STUCK_PAUSE_MAX_MS = 60_000;
 
 const NOT_TAKEN = 'Litestream is sending and nothing arrives: look whether the destination answers and has room';
+const UNASKED = 'the destination does not say whose it is: nothing is sent until it does';
 const ONLY_DATABASES =
   'REPLICA_URL is neither an s3 nor a file address: uploads, mails and secrets are not carried there, carry them another way';
 
@@ -73,7 +75,8 @@ class ReplicaKeeper {
   readonly #files: FilesCarrier | undefined;
   readonly #doubts: Doubts | undefined;
   readonly #departures: Departures | undefined;
-  #isTakenOver = false;
+  /** Undefined: nobody could say yet. */
+  #isAnothers: boolean | undefined;
   #asked: Promise<void> | undefined;
   #askedAtMs = 0;
   #lock: DataDirLock | undefined;
@@ -96,6 +99,7 @@ class ReplicaKeeper {
     this.#log = log;
     const store = replicaStore(config);
     this.#store = store;
+    this.#isAnothers = store === undefined ? false : undefined;
     const { url, includeKey } = config;
     this.#files = store && new FilesCarrier(new FilesKeeper({ store, layout: this.#layout, url, includeKey, masterKey }));
     this.#doubts = store && new Doubts(store, this.#layout, this.#lags);
@@ -143,9 +147,14 @@ class ReplicaKeeper {
   async #look(): Promise<void> {
     if (!this.#isKeeper()) return;
     const nowMs = Date.now();
-    if (await this.#isClosed(nowMs)) return;
+    const isAnothers = await this.#whose(nowMs);
+    if (isAnothers === true) return;
     const databases = replicatedDatabases(this.#layout);
     this.#lags.follow(new Set(databases.map(({ path }) => path)), nowMs);
+    if (isAnothers === undefined) {
+      writeReplicaStatus(this.#layout, this.#status(nowMs));
+      return;
+    }
     await this.#follow(databases.map(({ path }) => path).join('\n'));
     if (this.#litestream.isRunning) {
       await this.#readMetrics();
@@ -176,20 +185,27 @@ class ReplicaKeeper {
     return true;
   }
 
-  /** Whether another host took the cell over from here (CELL-16): nothing more is carried to that address. */
-  async #isClosed(nowMs: number): Promise<boolean> {
+  /**
+   * Whether the address is another directory's, or another host took over (CELL-16): then nothing is carried there. Undefined: nobody could
+   * say yet, and it may be.
+   */
+  async #whose(nowMs: number): Promise<boolean | undefined> {
+    const seat = ownSeat(this.#layout);
     if (this.#asked === undefined && this.#store !== undefined && nowMs - this.#askedAtMs >= ASK_CLOSED_MS) {
       this.#askedAtMs = nowMs;
-      this.#asked = isClosed(this.#store).then((closed) => {
+      this.#asked = isAnothers(this.#store, seat).then((said) => {
         this.#asked = undefined;
-        if (!closed || this.#isTakenOver) return;
-        this.#isTakenOver = true;
-        this.#log.error({ to: shownUrl(this.#config.url) }, 'another host took over from this address: nothing more is carried there');
+        const was = this.#isAnothers;
+        // A directory that never was a cell has nobody to share an address with.
+        this.#isAnothers = said ?? was ?? (seat === undefined ? false : undefined);
+        const to = shownUrl(this.#config.url);
+        if (said === true && was !== true)
+          this.#log.error({ to }, 'this address is of another host or directory: nothing is carried there');
       });
       // Before anything is carried; later a destination that does not answer must not keep the databases from being looked at.
       if (this.#litestream.starts === 0) await this.#asked;
     }
-    if (!this.#isTakenOver) return false;
+    if (this.#isAnothers !== true && !isOvertaken(this.#layout)) return this.#isAnothers;
     await this.#litestream.stop();
     return true;
   }
@@ -248,6 +264,7 @@ class ReplicaKeeper {
 
   #problem(nowMs: number): string | undefined {
     const said = this.#litestream.complaint(nowMs) ?? this.#doubts?.problem ?? this.#files?.problem ?? this.#departures?.problem;
+    if (said === undefined && this.#isAnothers === undefined) return UNASKED;
     return said ?? (this.#litestream.isStuck(nowMs) ? NOT_TAKEN : undefined);
   }
 
@@ -280,7 +297,7 @@ class ReplicaKeeper {
     await this.#looking;
     if (this.#lock !== undefined && this.#litestream.isRunning) await this.#settle();
     await this.#litestream.stop();
-    if (this.#lock !== undefined && !this.#isTakenOver) await this.#files?.finish(this.#lagMaxS(Date.now()));
+    if (this.#lock !== undefined && this.#isAnothers === false) await this.#files?.finish(this.#lagMaxS(Date.now()));
     else await this.#files?.end();
     await this.#doubts?.end();
     await this.#departures?.end();

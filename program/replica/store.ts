@@ -2,16 +2,23 @@
  * The destination of files that are no databases: a folder, or a bucket of an S3 server. Names are those of `replicated-files.ts` and of
  * manifests, which end with `.json`. What is put is there as a whole or not at all.
  */
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { AwsClient } from 'aws4fetch';
+import { makeFolder } from '../../storage/data-layout.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { shownUrl } from './litestream-configuration.ts';
 
 export interface ReplicaStore {
   put(name: string, bytes: Buffer): Promise<void>;
+  /**
+   * Puts it in place of what is there, if that is what is expected (undefined: nothing is there). False: it is not. An S3 server is told to
+   * put it on this condition only, in a folder the first of several has it.
+   */
+  replace(name: string, isExpected: (bytes: Buffer | undefined) => boolean, bytes: Buffer): Promise<boolean>;
   /** Undefined: there is none of this name. */
   get(name: string): Promise<Buffer | undefined>;
   /** One that is not there is no error. */
@@ -26,6 +33,10 @@ const ANSWER_MAX_MS = 60_000;
 const TRIES = 3;
 const TRY_AGAIN_MS = 200;
 const BUSY = 500;
+/** The answers to a conditional write where something else is there, or is being put there. */
+const IS_OTHERWISE: ReadonlySet<number> = new Set([409, 412]);
+/** The answer of a server that has no conditional writes. */
+const UNKNOWN_CONDITION = 501;
 /** A longer refusal is cut in a message. */
 const REFUSAL_CHARS = 200;
 
@@ -33,28 +44,49 @@ function isAbsent(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
+async function writePart(path: string, bytes: Buffer): Promise<void> {
+  makeFolder(dirname(path));
+  const file = await open(path, 'w', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
 function folderStore(root: string): ReplicaStore {
+  const get = async (name: string) => {
+    try {
+      return await readFile(join(root, name));
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  };
   return {
     async put(name, bytes) {
       const path = join(root, name);
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      const file = await open(`${path}.part`, 'w', 0o600);
-      try {
-        await file.writeFile(bytes);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
+      await writePart(`${path}.part`, bytes);
       await rename(`${path}.part`, path);
     },
-    async get(name) {
+    async replace(name, isExpected, bytes) {
+      const standing = await get(name);
+      if (!isExpected(standing)) return false;
+      const path = join(root, name);
+      const part = `${path}.${randomUUID()}.part`;
       try {
-        return await readFile(join(root, name));
+        await writePart(part, bytes);
+        await (standing === undefined ? link(part, path) : rename(part, path));
+        return true;
       } catch (error) {
-        if (isAbsent(error)) return undefined;
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
         throw error;
+      } finally {
+        await rm(part, { force: true });
       }
     },
+    get,
     remove: (name) => rm(join(root, name), { force: true }),
     async list(prefix) {
       const folder = join(root, prefix.slice(0, prefix.lastIndexOf('/') + 1));
@@ -81,9 +113,9 @@ function bucketStore(url: string, { endpoint, region, accessKeyId = '', secretAc
   const server = endpoint ?? `https://s3.${region}.amazonaws.com`;
   const [bucket = '', ...folders] = url.slice('s3://'.length).split('/');
   const root = folders.map((folder) => `${folder}/`).join('');
-  const send = async (method: 'PUT' | 'GET' | 'DELETE', address: string, body?: Buffer): Promise<Response> => {
+  const send = async (method: 'PUT' | 'GET' | 'DELETE', address: string, body?: Buffer, headers = {}): Promise<Response> => {
     const signal = AbortSignal.timeout(ANSWER_MAX_MS);
-    const init = body === undefined ? { method } : { method, body: new Uint8Array(body) };
+    const init = body === undefined ? { method } : { method, headers, body: new Uint8Array(body) };
     for (let tries = 1; ; tries += 1) {
       // Told to `fetch` itself: a signal of the request is forgotten together with the request, whose copy is what is sent.
       const answer = await fetch(await client.sign(`${server}/${bucket}${address}`, init), { signal });
@@ -104,6 +136,19 @@ function bucketStore(url: string, { endpoint, region, accessKeyId = '', secretAc
   return {
     async put(name, bytes) {
       await ask('PUT', name, bytes);
+    },
+    async replace(name, isExpected, bytes) {
+      const standing = await ask('GET', name);
+      const isThere = standing.status !== 404;
+      if (!isExpected(isThere ? Buffer.from(await standing.arrayBuffer()) : undefined)) return false;
+      const etag = standing.headers.get('etag');
+      const condition = isThere ? etag && { 'If-Match': etag } : { 'If-None-Match': '*' };
+      const answer = await send('PUT', `/${root}${name}`, bytes, condition || {});
+      if (answer.ok) return true;
+      if (IS_OTHERWISE.has(answer.status)) return false;
+      if (answer.status !== UNKNOWN_CONDITION) throw await refusal(answer, `PUT of ${name}`);
+      await ask('PUT', name, bytes);
+      return true;
     },
     async get(name) {
       const answer = await ask('GET', name);

@@ -12,12 +12,14 @@ import { TAKE_OVER_WAIT_MS } from '../../actors/cells/fence.ts';
 import { createTermClaims, type TermClaim } from '../../actors/cells/term-claims.ts';
 import { openRedis, type RedisConnection } from '../../actors/cluster/bus/redis-connection.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { dataLayout } from '../../storage/data-layout.ts';
+import { requireEmpty } from '../../storage/backup/restore.ts';
+import { dataLayout, makeFolder } from '../../storage/data-layout.ts';
 import { type CellTerm, FIRST_TERM, readCellTerm } from '../../storage/moving/cell-term.ts';
+import { type DirectorySeat, openSeat } from '../../storage/moving/directory-seat.ts';
 import { openVault, type Vault } from '../../storage/secrets/vault.ts';
 import { openReader } from '../../storage/sqlite/database.ts';
 import type { ReplicaConfig } from '../config-replica.ts';
-import { putHolder, readHolder } from './address-holder.ts';
+import { type AddressHolder, readHolder, replaceHolder } from './address-holder.ts';
 import { shownUrl } from './litestream-configuration.ts';
 import { Fetcher, type ReplicaRestoreOptions, type ReplicaRestoreReport, restoreReplica } from './restore-replica.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
@@ -62,16 +64,27 @@ export function cellTold(redisUrl: string, masterKey: string, cell: string): Pro
   return withRedis(redisUrl, (redis) => readCellEntry(redis, vaultOf(masterKey), cell));
 }
 
-/** @throws Error when the address holds no replica, or another cell's, or somebody took the cell over from there. */
-async function requireOpen(store: ReplicaStore, { cell, replica }: TakeOverOptions, next: TermClaim | undefined): Promise<void> {
+/** Whose the address is. @throws Error when it holds no replica, or another cell's, or somebody took the cell over from there. */
+async function requireOpen(
+  store: ReplicaStore,
+  { cell, replica, abandoned }: TakeOverOptions,
+  seat: DirectorySeat,
+  next: TermClaim | undefined,
+): Promise<AddressHolder> {
   const at = shownUrl(replica.url);
   const holder = await readHolder(store);
   if (holder === undefined) throw new Error(`${at} does not hold the replica of a cell, nothing was changed.`);
   if (holder.cell !== cell) throw new Error(`${at} holds the replica of cell "${holder.cell}", nothing was changed.`);
-  if (holder.taken_over !== undefined && next === undefined && holder.taken_over.by !== hostname())
+  const isPassed = next !== undefined || abandoned === holder.term || (holder.seat !== undefined && isOf(seat, holder.seat));
+  if (holder.taken_over !== undefined && !isPassed)
     throw new Error(
       `${at} was closed by a take-over at ${holder.taken_over.at} by ${holder.taken_over.by}. Take the cell over from its newer replica.`,
     );
+  return holder;
+}
+
+function isOf(seat: DirectorySeat, other: string): boolean {
+  return other === seat.own || seat.had(other);
 }
 
 /** The term in which the replicated directory served. */
@@ -95,21 +108,24 @@ async function replicatedTerm(options: TakeOverOptions): Promise<CellTerm> {
   }
 }
 
-function isSame(one: TermClaim, other: TermClaim): boolean {
-  return one.host === other.host && one.data_dir === other.data_dir;
-}
-
-/** @throws Error when another host has claimed the term. */
-async function claimNext(redis: RedisConnection, vault: Vault, old: CellTerm, options: TakeOverOptions): Promise<CellTerm> {
+/** @throws Error when another host, or another directory of this one, has claimed the term. */
+async function claimNext(
+  redis: RedisConnection,
+  vault: Vault,
+  old: CellTerm,
+  seat: DirectorySeat,
+  options: TakeOverOptions,
+): Promise<CellTerm> {
   const { cell, abandoned, dataDir, nowMs } = options;
   const claims = createTermClaims(redis, vault);
-  const own: TermClaim = { host: hostname(), data_dir: dataLayout(dataDir).dir, at_ms: nowMs() };
+  const own: TermClaim = { host: hostname(), data_dir: dataLayout(dataDir).dir, at_ms: nowMs(), seat: seat.own };
   const served = (await readCellEntry(redis, vault, cell))?.term ?? FIRST_TERM;
   if (abandoned !== undefined && served >= abandoned)
     throw new Error(`Term ${abandoned} of cell ${cell} was served: take the cell over from the replica of that host.`);
   const next = { cell, term: abandoned === undefined ? old.term + 1 : abandoned + 1 };
+  seat.note();
   const standing = await claims.make(next, own);
-  if (isSame(standing, own)) return next;
+  if (standing.seat !== undefined && isOf(seat, standing.seat)) return next;
   throw new Error(
     `${standing.host} (${standing.data_dir}) claimed term ${next.term} of cell ${cell} at ${timestamp(standing.at_ms)}. Where it serves, take the cell over from its replica. Where it never served and never will, repeat with --abandon ${next.term}.`,
   );
@@ -125,12 +141,19 @@ export async function takeOver(options: TakeOverOptions): Promise<ReplicaRestore
   if (store === undefined) throw new Error('A cell can be taken over from an s3 or a file address: only there the old host can be fenced.');
   const vault = vaultOf(masterKey);
   const old = await replicatedTerm(options);
-  const next = await withRedis(redisUrl, async (redis) => {
+  requireEmpty(dataLayout(dataDir).dir);
+  makeFolder(dataDir);
+  const seat = openSeat(dataLayout(dataDir));
+  const { next, holder } = await withRedis(redisUrl, async (redis) => {
     const claimed = await createTermClaims(redis, vault).read({ cell, term: old.term + 1 });
-    await requireOpen(store, options, claimed);
-    return claimNext(redis, vault, old, options);
+    const standing = await requireOpen(store, options, seat, claimed);
+    return { holder: standing, next: await claimNext(redis, vault, old, seat, options) };
   });
-  await putHolder(store, { ...next, taken_over: { by: hostname(), at: timestamp(nowMs()) } });
+  const closed = { ...next, seat: seat.own, taken_over: { by: hostname(), at: timestamp(nowMs()) } };
+  if (holder.term > next.term || !(await replaceHolder(store, holder, closed)))
+    throw new Error(
+      `Another host closes ${shownUrl(replica.url)} at this time. Look who serves as cell ${cell}, and repeat where nobody does.`,
+    );
   log.info({ term: next.term, seconds: TAKE_OVER_WAIT_MS / 1_000 }, 'the old host is fenced: waiting until it cannot write any more');
   await options.pause(TAKE_OVER_WAIT_MS);
   const restored = await restoreReplica({ config: replica, dataDir, masterKey, log, atMs: undefined, raised: { ...next, nowMs: nowMs() } });

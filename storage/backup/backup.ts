@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readIdentitySecrets } from '../apps/identity-secrets.ts';
-import { type DataLayout, dataLayout, prepareDataDir } from '../data-layout.ts';
+import { type DataLayout, dataLayout, makeFolder, prepareDataDir } from '../data-layout.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { readIds } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -83,7 +83,7 @@ function requireVault(layout: DataLayout, masterKey: string | undefined): Vault 
 function beginPartial(target: string, log: ProgressLog): { readonly folder: string; end(): void } {
   const partial = `${target}${PARTIAL}`;
   const folder = join(partial, 'backup');
-  mkdirSync(partial, { recursive: true, mode: 0o700 });
+  makeFolder(partial);
   let lock: ReturnType<typeof lockDataDir>;
   try {
     lock = lockDataDir(partial);

@@ -5,7 +5,7 @@
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { type DataLayout, dataLayout, prepareDataDir } from '../data-layout.ts';
+import { type DataLayout, dataLayout, makeFolder, prepareDataDir } from '../data-layout.ts';
 import { controlMigrations } from '../migrations/control.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { lookThroughAll } from '../organisations/organisation-uses.ts';
@@ -51,8 +51,8 @@ export interface RestoreReport {
 }
 
 const STAGING = 'restore.partial';
-/** Files that a lock leaves behind. The first one is never deleted, so that all processes lock the same file. */
-const LOCK_FILES: ReadonlySet<string> = new Set(['lock.sqlite', 'lock.sqlite-journal', 'lock.pid']);
+/** Files that a lock leaves behind, and what names the directory. The first one is never deleted, so that all processes lock the same file. */
+const LOCK_FILES: ReadonlySet<string> = new Set(['lock.sqlite', 'lock.sqlite-journal', 'lock.pid', 'directory-id']);
 /** A few problems are enough to identify the disk or transfer. */
 const PROBLEMS_SHOWN = 5;
 
@@ -120,7 +120,7 @@ function clearCutOff({ dir }: DataLayout, log: ProgressLog): void {
 /** Locks the empty directory for this process alone. @throws Error when it is in use or not empty. */
 function takeDirectory(layout: DataLayout, log: ProgressLog): DataDirLock {
   const { dir } = layout;
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir);
   // A directory with other contents is refused. A lock file shows that a service used it.
   if (contents(dir).length > 0 && !existsSync(join(dir, 'lock.sqlite')) && !isRestoreCutOff(dir)) throw notEmpty(dir);
   const lock = lockDataDir(dir);
@@ -133,6 +133,11 @@ function takeDirectory(layout: DataLayout, log: ProgressLog): DataDirLock {
     lock.release();
     throw error;
   }
+}
+
+/** @throws Error when nothing can be restored into the directory because of what it holds. */
+export function requireEmpty(dir: string): void {
+  if (contents(dir).length > 0 && !isRestoreCutOff(dir)) throw notEmpty(dir);
 }
 
 function notEmpty(dir: string): Error {

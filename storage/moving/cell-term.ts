@@ -32,11 +32,11 @@ export function raiseCellTerm(control: Connection, input: CellTerm & { nowMs: nu
 
 /** Writes of the control file. */
 export const transactions = {
-  /** Notes which cell the directory is of, unless it is noted, and which address of a replica says so; '': none. */
+  /** Notes which cell the directory is of, unless it is noted, and which address of a replica says so; '': none, or as it was. */
   noteCell(db: Connection, input: { cell: string; replica: string; nowMs: number }): void {
     db.statement(
       `INSERT INTO cell_term (id, cell, term, since_ms, replica) VALUES (1, :cell, ${FIRST_TERM}, :nowMs, :replica)
-       ON CONFLICT (id) DO UPDATE SET replica = excluded.replica`,
+       ON CONFLICT (id) DO UPDATE SET replica = iif(excluded.replica = '', replica, excluded.replica)`,
     ).run(input);
   },
 };

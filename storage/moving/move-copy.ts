@@ -5,14 +5,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DataLayout } from '../data-layout.ts';
+import { type DataLayout, makeFolder } from '../data-layout.ts';
 import { controlMigrations } from '../migrations/control.ts';
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { readIds } from '../sqlite/columns.ts';
 import { openReader } from '../sqlite/database.ts';
 import { copyDatabase, type DatabaseFacts, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { type ControlRows, readControlRows } from './control-rows.ts';
-import { type Content, contentPath, makeFolder, moveFolder } from './move-folders.ts';
+import { type Content, contentPath, moveFolder } from './move-folders.ts';
 import type { CopyRecord } from './moves.ts';
 import { readSeal } from './seal.ts';
 

@@ -3,7 +3,7 @@
  * content, so that it is either correct or absent, whoever wrote it.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, existsSync, mkdirSync } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataLayout } from '../data-layout.ts';
@@ -40,11 +40,6 @@ export function contentPath(folder: string, sha256: string): string {
 /** The lock under which the organisation's file is put in place, or emptied (move-files.ts). */
 export function lockPath(layout: DataLayout, organisationId: string): string {
   return join(layout.movesOf(organisationId), 'lock.sqlite');
-}
-
-/** Creates the folder with mode 0700. */
-export function makeFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
 }
 
 /** Whether the folder holds all of the content. */

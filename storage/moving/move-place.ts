@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { Refusal } from '../../protocol/errors.ts';
-import type { DataLayout } from '../data-layout.ts';
+import { type DataLayout, makeFolder } from '../data-layout.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { writeIdentity } from '../organisations/organisation-file.ts';
@@ -23,7 +23,7 @@ import { StorageError, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 import { readArrival } from './arrivals.ts';
 import type { ControlRows } from './control-rows.ts';
 import { type Manifest, type MoveRef, readManifest, SCHEMA_VERSIONS } from './move-copy.ts';
-import { type Content, contentPath, lockPath, makeFolder, moveFolder } from './move-folders.ts';
+import { type Content, contentPath, lockPath, moveFolder } from './move-folders.ts';
 import { readMove } from './moves.ts';
 import { readSeal, type Seal, transactions as sealing } from './seal.ts';
 

@@ -13,8 +13,6 @@ export interface Moment {
 
 const WALL = 0;
 const STEADY = 1;
-/** Beyond any clock, and a number that BigInt64 holds. */
-const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
 
 /** The steady clock is the same in all threads, unlike `performance.now()`. */
 export function currentMoment(): Moment {
@@ -47,11 +45,6 @@ export class WriteLease {
   /** It holds for `ms` after `from`. */
   extend(from: Moment, ms: number): void {
     this.#set(from.wallMs + ms, from.steadyMs + ms);
-  }
-
-  /** It holds until it is ended. */
-  keep(): void {
-    this.#set(FOR_EVER_MS, FOR_EVER_MS);
   }
 
   end(): void {

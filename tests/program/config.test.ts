@@ -54,9 +54,9 @@ const CASES: readonly Case[] = [
     variable: 'PUBLIC_URL',
     read: (config) => config.publicUrl,
     unset: undefined,
-    good: { 'https://help.example.com': 'https://help.example.com', 'http://localhost:1/x//': 'http://localhost:1/x' },
-    bad: ['help.example.com', 'ftp://example.com', 'https://'],
-    allowed: /must be an http or https address/,
+    good: { 'https://help.example.com': 'https://help.example.com', 'http://localhost:1//': 'http://localhost:1' },
+    bad: ['help.example.com', 'ftp://example.com', 'https://', 'https://a.example/x', 'https://a.example?x', 'https://a.example#x'],
+    allowed: /must be an (?:http or https address|address without a path)/,
   },
   {
     variable: 'DATA_DIR',

@@ -7,8 +7,11 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo, Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** `denies`: to all, as with a wrong secret. `full`: to writes only. `swallows`: takes requests and never answers. */
-export type Mood = 'passes' | 'denies' | 'full' | 'swallows';
+/**
+ * `denies`: to all, as with a wrong secret. `full`: to writes only. `swallows`: takes requests and never answers. `plain`: knows no conditions of
+ * writes; else it minds them, which the stand-in for object storage does not.
+ */
+export type Mood = 'passes' | 'denies' | 'full' | 'swallows' | 'plain';
 
 export interface StorageFront {
   readonly endpoint: string;
@@ -18,19 +21,30 @@ export interface StorageFront {
   comeBack(): Promise<void>;
 }
 
-const REFUSALS: Readonly<Record<'denies' | 'full', readonly [number, string, string]>> = {
+const REFUSALS = {
   denies: [403, 'SignatureDoesNotMatch', 'The request signature we calculated does not match the signature you provided.'],
   full: [507, 'XMinioStorageFull', 'Storage backend has reached its minimum free drive threshold.'],
-};
+  plain: [501, 'NotImplemented', 'A header you provided implies functionality that is not implemented.'],
+  otherwise: [412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold'],
+} as const;
 
 function refuse(answer: ServerResponse, [status, code, message]: readonly [number, string, string]): void {
   const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`;
   answer.writeHead(status, { 'Content-Type': 'application/xml', Connection: 'close' }).end(body);
 }
 
-function passOn(asked: IncomingMessage, answer: ServerResponse, behind: URL): void {
+/** The refusal of a write whose condition does not hold; `etags`: of what was written through here. */
+function conditionOf({ headers, url = '' }: IncomingMessage, etags: ReadonlyMap<string, string>, mood: Mood) {
+  const { 'if-match': is, 'if-none-match': none } = headers;
+  if (is === undefined && none === undefined) return undefined;
+  if (mood === 'plain') return REFUSALS.plain;
+  return (none === undefined ? etags.get(url) === is : !etags.has(url)) ? undefined : REFUSALS.otherwise;
+}
+
+function passOn(asked: IncomingMessage, answer: ServerResponse, behind: URL, onSaid?: (said: IncomingMessage) => void): void {
   const { method, headers, url: path } = asked;
   const passed = httpRequest({ host: behind.hostname, port: behind.port, method, path, headers }, (said) => {
+    onSaid?.(said);
     answer.writeHead(said.statusCode ?? 502, said.headers);
     said.pipe(answer);
   });
@@ -42,12 +56,26 @@ function passOn(asked: IncomingMessage, answer: ServerResponse, behind: URL): vo
 /** `behind`: the endpoint that it passes requests on to. */
 export async function startStorageFront(t: TestContext, behind: string): Promise<StorageFront> {
   const sockets = new Set<Socket>();
-  const server = createServer((asked, answer) => {
+  const etags = new Map<string, string>();
+  const writing = new Map<string, Promise<unknown>>();
+  const server = createServer(async (asked, answer) => {
+    // The stand-in shows the tag of what is being written with what was there before.
+    while (writing.has(asked.url ?? '')) await writing.get(asked.url ?? '');
     const { mood } = front;
     const isWrite = asked.method === 'PUT' || asked.method === 'POST';
-    if (mood === 'swallows') asked.resume();
+    const { url = '' } = asked;
+    const condition = asked.method === 'PUT' ? conditionOf(asked, etags, mood) : undefined;
+    if (condition !== undefined) asked.resume().on('end', () => refuse(answer, condition));
+    else if (mood === 'swallows') asked.resume();
     else if (mood === 'denies' || (mood === 'full' && isWrite)) asked.resume().on('end', () => refuse(answer, REFUSALS[mood]));
-    else passOn(asked, answer, new URL(behind));
+    else if (asked.method === 'PUT') {
+      const written = once(answer, 'close').finally(() => writing.delete(url));
+      writing.set(url, written);
+      passOn(asked, answer, new URL(behind), ({ headers }) => etags.set(url, String(headers.etag)));
+    } else {
+      if (asked.method === 'DELETE') etags.delete(url);
+      passOn(asked, answer, new URL(behind));
+    }
   });
   server.on('connection', (socket) => {
     sockets.add(socket);

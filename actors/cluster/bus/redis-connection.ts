@@ -24,6 +24,9 @@ const DISCONNECT_TIMEOUT_MS = 50;
 /** Keys that one SCAN step looks at: few round trips, and no step that holds Redis up. */
 const SCAN_COUNT = 1_000;
 
+/** Redis has no command for it. */
+const SWAP = "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1";
+
 /** A connection as its user sees it. `up` is false from the moment that something is wrong until it is prepared again. */
 export interface RedisLink {
   readonly redis: Redis;
@@ -151,6 +154,8 @@ export interface RedisConnection {
   hashSet(key: string, fields: Readonly<Record<string, string>>): Promise<void>;
   /** Sets the field unless it is set; false: it was. */
   hashSetNew(key: string, field: string, value: string): Promise<boolean>;
+  /** Sets the field if it is `was`; false: it was not. */
+  hashSwap(key: string, field: string, was: string, value: string): Promise<boolean>;
   hashGet(key: string, field: string): Promise<string | undefined>;
   hashGetAll(key: string): Promise<ReadonlyMap<string, string>>;
   /** Called each time Redis can be used: the first time and whenever it was away. It may have lost everything. */
@@ -199,6 +204,7 @@ export function openRedis({ redisUrl, log }: Pick<LinkOptions, 'redisUrl' | 'log
       await redis.hset(key, fields);
     },
     hashSetNew: async (key, field, value) => (await redis.hsetnx(key, field, value)) === 1,
+    hashSwap: async (key, field, was, value) => (await redis.eval(SWAP, 1, key, field, was, value)) === 1,
     hashGet: async (key, field) => (await redis.hget(key, field)) ?? undefined,
     async hashGetAll(key) {
       return new Map(Object.entries(await redis.hgetall(key)));

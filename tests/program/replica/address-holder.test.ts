@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
-import { askAddress, isClosed, putHolder, readHolder } from '../../../program/replica/address-holder.ts';
+import { type AddressHolder, addressAsPlace, isAnothers, readHolder, replaceHolder } from '../../../program/replica/address-holder.ts';
 import { type ReplicaStore, replicaStore } from '../../../program/replica/store.ts';
+import { startObjectStorage } from '../../support/object-storage.ts';
+import { startStorageFront } from '../../support/storage-front.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 const OWN = { cell: 'eu-1', term: 2 };
@@ -13,28 +16,81 @@ function addressOf(t: TestContext): ReplicaStore {
   return store;
 }
 
-describe('CELL-16: an address belongs to one term of one cell', () => {
-  test('who comes first has it, and is asked again as the newest', async (t) => {
+const SEAT = 'id.here.boot';
+
+function placeAt(store: ReplicaStore, { known = true } = {}) {
+  return addressAsPlace({ store, own: OWN, seat: SEAT, isKnown: () => known, onClaimed() {} });
+}
+
+describe('CELL-16, CELL-18: an address belongs to one directory in one term of one cell', () => {
+  test('who comes first has it; until it is noted as the address of the cell it proves nothing', async (t) => {
     const store = addressOf(t);
-    assert.equal(await readHolder(store), undefined);
-    assert.equal(await askAddress(store, OWN, () => false), 'newest');
-    assert.deepEqual(await readHolder(store), OWN);
-    assert.equal(await askAddress(store, OWN, () => true), 'newest');
+    const place = placeAt(store, { known: false });
+    assert.equal(await place.read(), undefined);
+    const both = await Promise.all([place.replace(undefined, { seat: SEAT }), place.replace(undefined, { seat: 'other.there.boot' })]);
+    assert.equal(both.filter(Boolean).length, 1);
+    await store.remove('cell.json');
+    assert.equal(await place.replace(undefined, { seat: SEAT }), true);
+    assert.equal(await place.replace(undefined, { seat: SEAT }), true, 'it is there already');
+    assert.equal(await placeAt(store).replace(undefined, { seat: 'other.there.boot' }), false);
+    assert.deepEqual(await readHolder(store), { ...OWN, seat: SEAT });
+    assert.equal(await place.read(), undefined);
+    assert.deepEqual(await placeAt(store).read(), { ...OWN, seat: SEAT });
+    assert.deepEqual(
+      [await isAnothers(store, SEAT), await isAnothers(store, undefined), await isAnothers(store, 'x')],
+      [false, true, true],
+    );
   });
 
-  test('another cell, another term and a closed address overtake; one that was emptied says nothing', async (t) => {
+  test('at an S3 server of several writers one has it, as it is put and as it is replaced', async (t) => {
+    const storage = await startObjectStorage(t);
+    const front = await startStorageFront(t, storage.env.AWS_ENDPOINT_URL ?? '');
+    const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = storage.env;
+    const store = replicaStore({ url: storage.url, s3: { region: 'us-east-1', endpoint: front.endpoint, accessKeyId, secretAccessKey } });
+    assert.ok(store !== undefined);
+    const write = (was: AddressHolder | undefined) =>
+      Promise.all(['a', 'b', 'c'].map((one) => replaceHolder(store, was, { ...OWN, seat: `${one}.${randomUUID()}` })));
+    for (let round = 0; round < 3; round++) {
+      assert.equal((await write(undefined)).filter(Boolean).length, 1);
+      assert.equal((await write(await readHolder(store))).filter(Boolean).length, 1);
+      assert.equal((await write({ ...OWN, seat: 'x.y.z' })).filter(Boolean).length, 0, 'not what is there');
+      await store.remove('cell.json');
+    }
+    front.mood = 'plain';
+    assert.equal(await replaceHolder(store, undefined, OWN), true, 'a server that knows no conditions');
+  });
+
+  test('one that waits is named and struck out, and only what was read is replaced', async (t) => {
+    const store = addressOf(t);
+    await store.put('cell.json', Buffer.from(JSON.stringify(OWN)));
+    const place = placeAt(store);
+    assert.equal(await place.replace({}, { seat: SEAT }), true, 'a claim of an earlier release');
+    assert.equal(await place.replace({ seat: SEAT }, { seat: SEAT, next: 'a.b.c' }), true);
+    assert.equal(await place.replace({ seat: SEAT }, { seat: 'a.b.c' }), false);
+    assert.equal(await place.replace({ seat: SEAT, next: 'a.b.c' }, { seat: SEAT }), true);
+    assert.deepEqual(await readHolder(store), { ...OWN, seat: SEAT });
+  });
+
+  test('a later term and a take-over are later; another cell, an older term and one that was emptied say nothing', async (t) => {
+    const store = addressOf(t);
+    const put = (holder: object) => store.put('cell.json', Buffer.from(JSON.stringify(holder)));
+    for (const holder of [
+      { ...OWN, term: 3 },
+      { ...OWN, taken_over: { by: 'host-2', at: '2026-01-01T00:00:00Z' }, seat: 'a.b.c' },
+    ]) {
+      await put(holder);
+      assert.equal(await placeAt(store).read(), 'later');
+      assert.equal(await placeAt(store).replace(undefined, { seat: SEAT }), false);
+      assert.equal(await isAnothers(store, SEAT), 'taken_over' in holder);
+    }
     for (const holder of [
       { ...OWN, cell: 'eu-2' },
       { ...OWN, term: 1 },
-      { ...OWN, term: 3 },
-      { ...OWN, taken_over: { by: 'host-2', at: '2026-01-01T00:00:00Z' } },
     ]) {
-      const store = addressOf(t);
-      await putHolder(store, holder);
-      assert.equal(await askAddress(store, OWN, () => true), 'overtaken');
-      assert.equal(await isClosed(store), 'taken_over' in holder);
+      await put(holder);
+      await assert.rejects(placeAt(store).read(), /of another cell or term/);
     }
-    assert.equal(await askAddress(addressOf(t), OWN, () => true), 'silent');
+    await assert.rejects(placeAt(addressOf(t)).read(), /cell\.json is away/);
   });
 
   test('what somebody else wrote there is named and repeated nowhere', async (t) => {
@@ -55,11 +111,8 @@ describe('CELL-16: an address belongs to one term of one cell', () => {
       const expected =
         /^(?:Error: )?cell\.json at the address of the replica is not what a cell puts there\. Look at it, and remove it only if /;
       await assert.rejects(readHolder(store), (error: Error) => expected.test(error.message) && error.cause === undefined);
-      await assert.rejects(
-        askAddress(store, OWN, () => true),
-        expected,
-      );
-      assert.equal(await isClosed(store), false);
+      await assert.rejects(placeAt(store).read(), expected);
+      assert.equal(await isAnothers(store, SEAT), undefined);
     }
   });
 });

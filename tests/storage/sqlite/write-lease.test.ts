@@ -18,7 +18,7 @@ test('CELL-17: a lease holds by both clocks: one that jumps, and one that stood 
       now = { wallMs: wallMs + wallLater, steadyMs: steadyMs + steadyLater };
       assert.equal(lease.holds, wallLater < TERM_MS && steadyLater < TERM_MS);
       assert.equal(new WriteLease(lease.buffer, () => now).holds, lease.holds, 'as the writer thread sees it');
-      lease.keep();
+      lease.extend(now, TERM_MS);
       assert.equal(lease.holds, true);
       lease.end();
       assert.equal(lease.holds, false);
@@ -34,7 +34,7 @@ test('CELL-17: nothing is written without the lease, and rows stay readable', as
   const note = (value: string) => storage.writeControl('noteCell', { cell: value, replica: '', nowMs: 1 });
   const refused = { name: 'StorageError', code: 'fenced' };
   await assert.rejects(note('early'), refused);
-  lease.keep();
+  lease.extend(lease.now(), TERM_MS);
   await note('kept');
   lease.end();
   await assert.rejects(note('late'), refused);
