@@ -18,6 +18,8 @@ export interface BannerFacts {
   readonly demo: DemoKeys | undefined;
   /** One-time link to the console. */
   readonly consoleLink: string;
+  /** The operator token where this start minted it: it is shown now and never again. */
+  readonly minted?: string | undefined;
   /** Processes that share the port; undefined: this one is alone. */
   readonly workers?: number | undefined;
 }
@@ -39,13 +41,15 @@ export function banner({
   allowPrivateAddresses,
   demo,
   consoleLink,
+  minted,
   workers,
 }: BannerFacts): string {
   const facts = [
     ...(demo === undefined ? [] : [['demo', `${publicUrl}/demo`]]),
     ['runtime', `${publicUrl}/v1`],
     ['console', `${consoleLink} (this link works once)`],
-    ['interface', `${publicUrl}/console/api (token: ${dataDir}/operator-token)`],
+    ['interface', `${publicUrl}/console/api`],
+    ...(minted === undefined ? [] : [['operator', `${minted} (the operator token: keep it, it is shown this once)`]]),
     ['model', model],
     ...(modelComplaint === undefined ? [] : [['warning', modelComplaint]]),
     ['data', dataDir],

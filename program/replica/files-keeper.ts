@@ -75,8 +75,7 @@ export class FilesKeeper {
   #ownFiles(withKey: boolean): string[] {
     const { layout } = this.#options;
     const mails = existsSync(layout.outbox) ? readdirSync(layout.outbox).map((name) => `outbox/${name}`) : [];
-    const token = existsSync(layout.operatorToken) ? [basename(layout.operatorToken)] : [];
-    return [...mails, ...token, ...(withKey ? [basename(layout.masterKey)] : [])];
+    return [...mails, ...(withKey ? [basename(layout.masterKey)] : [])];
   }
 
   /** Brings one manifest and its files up to date. `service`: always written anew. */
