@@ -48,7 +48,7 @@ async function requireOwn(config: CellConfig, replica: ReplicaConfig | undefined
   if (noted !== undefined && noted.cell !== config.id)
     throw new Error(`CELL_ID is "${config.id}", and DATA_DIR is a directory of cell "${noted.cell}". Set one of them right.`);
   const own: CellTerm = { cell: config.id, term: noted?.term ?? FIRST_TERM };
-  const holder = store && (await readHolder(store).catch(() => undefined));
+  const holder = store && (await readHolder({ store, vault: storage.vault }).catch(() => undefined));
   if (holder === undefined || replica === undefined) return own;
   const isOwn = holder.cell === own.cell && holder.term <= own.term && (holder.term === own.term || holder.taken_over !== undefined);
   if (!isOwn && holder.taken_over === undefined)
@@ -70,7 +70,7 @@ export async function openFence({ config, replica, redis, storage, lease, log }:
     own,
     claim: { host: hostname(), data_dir: storage.layout.dir, at_ms: Date.now() },
     claims: createTermClaims(redis, storage.vault),
-    askReplica: store && (() => askAddress(store, own, isKnown)),
+    askReplica: store && (() => askAddress({ store, vault: storage.vault }, own, isKnown)),
     lease,
     conditions: storage.conditions,
     log,

@@ -5,12 +5,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Logger } from 'pino';
+import { existingVault } from '../../storage/backup/backup-manifest.ts';
 import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
 import { type ReplicaStatus, writeReplicaStatus } from '../../storage/replica/replica-status.ts';
-import { replicatedDatabases } from '../../storage/replica/replicated-databases.ts';
+import { type ReplicatedDatabase, replicatedDatabases } from '../../storage/replica/replicated-databases.ts';
 import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
 import type { ReplicaConfig } from '../config.ts';
-import { isClosed } from './address-holder.ts';
+import { type Address, isClosed } from './address-holder.ts';
 import { Departures } from './departures.ts';
 import { Doubts } from './doubts.ts';
 import { FilesCarrier } from './files-carrier.ts';
@@ -18,9 +19,16 @@ import { FilesKeeper } from './files-keeper.ts';
 import { freePort } from './free-port.ts';
 import { Lags, readingsOf } from './lag.ts';
 import { Litestream, litestreamVersion } from './litestream.ts';
-import { litestreamConfiguration, shownUrl, writeConfiguration } from './litestream-configuration.ts';
-import { cutLongLog } from './long-log.ts';
+import {
+  isConfiguredSealed,
+  type LitestreamName,
+  litestreamConfiguration,
+  shownUrl,
+  writeConfiguration,
+} from './litestream-configuration.ts';
+import { beginAnew, cutLongLog } from './long-log.ts';
 import { Retention } from './retention.ts';
+import { type DatabaseSeals, databaseSeals } from './sealing.ts';
 import { shadowPlace } from './shadow-log.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
 
@@ -68,18 +76,24 @@ class ReplicaKeeper {
   readonly #log: Logger;
   readonly #lags = new Lags();
   readonly #litestream: Litestream;
+  /** Follows the databases that came since the other one was started, so that their first snapshots are carried at once. */
+  readonly #newcomers: Litestream;
+  readonly #masterKey: string | undefined;
+  #address: Address | undefined;
+  #seals: DatabaseSeals | undefined;
   readonly #retention: Retention;
   readonly #store: ReplicaStore | undefined;
   readonly #files: FilesCarrier | undefined;
-  readonly #doubts: Doubts | undefined;
+  #doubts: Doubts | undefined;
   readonly #departures: Departures | undefined;
   #isTakenOver = false;
   #asked: Promise<void> | undefined;
   #askedAtMs = 0;
   #lock: DataDirLock | undefined;
-  #port = 0;
-  /** The databases that Litestream was started with, and since when there are others. */
-  #followed = '';
+  readonly #ports = { litestream: 0, newcomers: 0 };
+  /** The databases that each Litestream was started with, and since when there are others. */
+  #followed: ReadonlySet<string> = new Set();
+  #early = '';
   #changedAtMs: number | undefined;
   #seen = '';
   #seenAtMs = 0;
@@ -98,34 +112,55 @@ class ReplicaKeeper {
     this.#store = store;
     const { url, includeKey } = config;
     this.#files = store && new FilesCarrier(new FilesKeeper({ store, layout: this.#layout, url, includeKey, masterKey }));
-    this.#doubts = store && new Doubts(store, this.#layout, this.#lags);
     this.#departures = store && new Departures(store, this.#layout);
-    this.#litestream = new Litestream({
-      bin: config.bin,
-      layout: this.#layout,
-      configure: () => this.#configure(),
-      started: () => this.#lags.restarted(),
-      told: (told) => {
-        if (told.kind === 'sent') this.#lags.arrived(told.path, told.place, Date.now());
-        else this.#lags.beganAnew(told.path);
-      },
-    });
+    this.#masterKey = masterKey;
+    const litestream = (name: LitestreamName, configure: () => Promise<void>) =>
+      new Litestream({
+        ...{ bin: config.bin, name, layout: this.#layout, configure },
+        started: () => this.#lags.restarted(),
+        told: (told) => {
+          if (told.kind === 'sent') this.#lags.arrived(told.path, told.place, Date.now());
+          else this.#lags.beganAnew(told.path);
+        },
+      });
+    this.#litestream = litestream('litestream', () => this.#configureAll());
+    this.#newcomers = litestream('newcomers', () => this.#configureNewcomers());
   }
 
-  async #configure(): Promise<void> {
-    this.#port = await freePort();
+  async #configureAll(): Promise<void> {
+    // Two that send one database spoil it.
+    await this.#endNewcomers();
     const databases = replicatedDatabases(this.#layout);
-    this.#followed = databases.map(({ path }) => path).join('\n');
+    this.#followed = new Set(databases.map(({ path }) => path));
     this.#changedAtMs = undefined;
     this.#restartedAtMs = performance.now();
     this.#departures?.note(
       databases.map(({ name }) => name),
       Date.now(),
     );
+    // What an older release began goes on with nothing that is sealed.
+    if (!isConfiguredSealed(this.#layout)) for (const { path } of databases) beginAnew(path);
+    await this.#configure('litestream', databases, this.#retention.begin(Date.now()));
+  }
+
+  async #configureNewcomers(): Promise<void> {
+    const databases = replicatedDatabases(this.#layout).filter(({ path }) => !this.#followed.has(path));
+    this.#early = databases.map(({ path }) => path).join('\n');
+    await this.#configure('newcomers', databases, undefined);
+  }
+
+  async #configure(name: LitestreamName, databases: readonly ReplicatedDatabase[], retentionCheckS: number | undefined): Promise<void> {
+    const port = await freePort();
+    this.#ports[name] = port;
     for (const { path } of databases) cutLongLog(path);
-    const retentionCheckS = this.#retention.begin(Date.now());
-    const told = { databases, metrics: `127.0.0.1:${this.#port}`, retentionCheckS };
-    writeConfiguration(this.#layout, litestreamConfiguration(this.#config, told));
+    if (this.#seals === undefined) return;
+    const told = { databases, seals: this.#seals, metrics: `127.0.0.1:${port}`, retentionCheckS };
+    writeConfiguration(this.#layout, name, litestreamConfiguration(this.#config, told));
+  }
+
+  #endNewcomers(): Promise<void> {
+    this.#early = '';
+    return this.#newcomers.stop(this.#newcomers.isStuck(Date.now()) ? 'SIGKILL' : 'SIGTERM');
   }
 
   begin(): void {
@@ -146,9 +181,10 @@ class ReplicaKeeper {
     if (await this.#isClosed(nowMs)) return;
     const databases = replicatedDatabases(this.#layout);
     this.#lags.follow(new Set(databases.map(({ path }) => path)), nowMs);
-    await this.#follow(databases.map(({ path }) => path).join('\n'));
+    await this.#follow(databases.map(({ path }) => path));
     if (this.#litestream.isRunning) {
-      await this.#readMetrics();
+      await this.#readMetrics(this.#ports.litestream);
+      if (this.#newcomers.isRunning) await this.#readMetrics(this.#ports.newcomers);
       this.#doubts?.ask(Date.now());
       if (this.#retention.isDone(Date.now())) await this.#litestream.restart();
     }
@@ -162,6 +198,8 @@ class ReplicaKeeper {
   #isKeeper(): boolean {
     if (this.#lock !== undefined) return true;
     if (!existsSync(this.#layout.control)) return false;
+    const vault = existingVault(this.#layout, this.#masterKey);
+    if (vault === undefined) return false;
     mkdirSync(this.#layout.replica, { recursive: true, mode: 0o700 });
     try {
       this.#lock = lockDataDir(this.#layout.replica);
@@ -169,7 +207,11 @@ class ReplicaKeeper {
       // Another process of this directory keeps it.
       return false;
     }
+    this.#seals = databaseSeals(vault);
+    this.#address = this.#store && { store: this.#store, vault };
+    this.#doubts = this.#store && new Doubts(this.#store, this.#layout, this.#lags, this.#seals);
     this.#litestream.endLeftOver();
+    this.#newcomers.endLeftOver();
     this.#log.info({ to: shownUrl(this.#config.url) }, 'keeping the replica');
     if (this.#files === undefined) this.#log.warn(ONLY_DATABASES);
     void litestreamVersion(this.#config.bin).then((version) => version && this.#log.info({ version }, 'Litestream was found'));
@@ -178,9 +220,9 @@ class ReplicaKeeper {
 
   /** Whether another host took the cell over from here (CELL-16): nothing more is carried to that address. */
   async #isClosed(nowMs: number): Promise<boolean> {
-    if (this.#asked === undefined && this.#store !== undefined && nowMs - this.#askedAtMs >= ASK_CLOSED_MS) {
+    if (this.#asked === undefined && this.#address !== undefined && nowMs - this.#askedAtMs >= ASK_CLOSED_MS) {
       this.#askedAtMs = nowMs;
-      this.#asked = isClosed(this.#store).then((closed) => {
+      this.#asked = isClosed(this.#address).then((closed) => {
         this.#asked = undefined;
         if (!closed || this.#isTakenOver) return;
         this.#isTakenOver = true;
@@ -190,29 +232,37 @@ class ReplicaKeeper {
       if (this.#litestream.starts === 0) await this.#asked;
     }
     if (!this.#isTakenOver) return false;
+    await this.#newcomers.stop();
     await this.#litestream.stop();
     return true;
   }
 
   /** Starts Litestream, and anew once other databases have settled. */
-  async #follow(paths: string): Promise<void> {
+  async #follow(paths: readonly string[]): Promise<void> {
     const nowMs = performance.now();
     if (this.#litestream.starts === 0) {
       await this.#litestream.start();
       return;
     }
-    if (paths === this.#followed) {
+    const fresh = paths.filter((path) => !this.#followed.has(path));
+    if (fresh.length === 0 && paths.length === this.#followed.size) {
       this.#changedAtMs = undefined;
       return;
     }
     this.#changedAtMs ??= nowMs;
-    if (paths !== this.#seen) {
-      this.#seen = paths;
+    const seen = paths.join('\n');
+    if (seen !== this.#seen) {
+      this.#seen = seen;
       this.#seenAtMs = nowMs;
     }
     const hasSettled = nowMs - this.#seenAtMs >= SETTLE_MS || nowMs - this.#changedAtMs >= SETTLE_MAX_MS;
-    if (!hasSettled || nowMs - this.#restartedAtMs < RESTART_EVERY_MS) return;
-    this.#log.info({ databases: paths.split('\n').length }, 'organisations came or went: starting Litestream anew');
+    if (!hasSettled || nowMs - this.#restartedAtMs < RESTART_EVERY_MS) {
+      // Without a program, or a destination, another of it is of no use.
+      const isOfUse = this.#litestream.isRunning && !this.#newcomers.isStuck(Date.now());
+      if (isOfUse && fresh.length > 0 && fresh.join('\n') !== this.#early) await this.#newcomers.restart();
+      return;
+    }
+    this.#log.info({ databases: paths.length }, 'organisations came or went: starting Litestream anew');
     await this.#litestream.restart(this.#lags.standsStill(Date.now(), this.#config.lagMaxS) ? 'SIGKILL' : 'SIGTERM');
   }
 
@@ -231,15 +281,19 @@ class ReplicaKeeper {
     await this.#litestream.restart('SIGKILL');
   }
 
-  async #readMetrics(): Promise<void> {
+  async #readMetrics(port: number): Promise<void> {
     try {
-      const answer = await fetch(`http://127.0.0.1:${this.#port}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
+      const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
       const atMs = Date.now();
-      const isTroubled = (path: string) => this.#litestream.isTroubled(path, atMs);
+      const isTroubled = (path: string) => this.#each().some((litestream) => litestream.isTroubled(path, atMs));
       this.#lags.look(readingsOf(await answer.text()), atMs, { readUpTo: shadowPlace, isTroubled });
     } catch {
       // It starts or hangs: what is behind stays behind, and shows.
     }
+  }
+
+  #each(): readonly Litestream[] {
+    return [this.#litestream, this.#newcomers];
   }
 
   #lagMaxS(nowMs: number): number {
@@ -247,8 +301,13 @@ class ReplicaKeeper {
   }
 
   #problem(nowMs: number): string | undefined {
-    const said = this.#litestream.complaint(nowMs) ?? this.#doubts?.problem ?? this.#files?.problem ?? this.#departures?.problem;
-    return said ?? (this.#litestream.isStuck(nowMs) ? NOT_TAKEN : undefined);
+    const said =
+      this.#litestream.complaint(nowMs) ??
+      this.#newcomers.complaint(nowMs) ??
+      this.#doubts?.problem ??
+      this.#files?.problem ??
+      this.#departures?.problem;
+    return said ?? (this.#each().some((litestream) => litestream.isStuck(nowMs)) ? NOT_TAKEN : undefined);
   }
 
   #status(nowMs: number): ReplicaStatus {
@@ -268,7 +327,7 @@ class ReplicaKeeper {
   async #settle(): Promise<void> {
     const paths = replicatedDatabases(this.#layout).map(({ path }) => path);
     this.#lags.follow(new Set(paths), Date.now());
-    if (paths.join('\n') !== this.#followed) await this.#litestream.restart();
+    if (paths.length !== this.#followed.size || paths.some((path) => !this.#followed.has(path))) await this.#litestream.restart();
     const endMs = performance.now() + SETTLE_MAX_MS;
     const isFresh = () => this.#litestream.isRunning && performance.now() - this.#restartedAtMs < SETTLE_MAX_MS;
     while (isFresh() && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, SETTLE_LOOK_MS));
@@ -279,6 +338,7 @@ class ReplicaKeeper {
     clearTimeout(this.#timer);
     await this.#looking;
     if (this.#lock !== undefined && this.#litestream.isRunning) await this.#settle();
+    await this.#endNewcomers();
     await this.#litestream.stop();
     if (this.#lock !== undefined && !this.#isTakenOver) await this.#files?.finish(this.#lagMaxS(Date.now()));
     else await this.#files?.end();

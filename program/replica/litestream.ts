@@ -9,11 +9,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { DataLayout } from '../../storage/data-layout.ts';
 import { backOffMs } from '../workers/restarts.ts';
-import { configurationPath, isLitestream, litestreamEnvironment } from './litestream-configuration.ts';
+import { configurationPath, isLitestream, type LitestreamName, litestreamEnvironment } from './litestream-configuration.ts';
 import { LitestreamLog, type Told } from './litestream-log.ts';
 
 export interface LitestreamOptions {
   readonly bin: string;
+  readonly name: LitestreamName;
   readonly layout: DataLayout;
   /** Writes the configuration anew; a start reads it. */
   configure(): Promise<void>;
@@ -71,8 +72,12 @@ export class Litestream {
     return this.isRunning && this.#said.isStuck(nowMs);
   }
 
+  #configurationPath(): string {
+    return configurationPath(this.#options.layout, this.#options.name);
+  }
+
   #pidPath(): string {
-    return join(this.#options.layout.replica, 'litestream.pid');
+    return join(this.#options.layout.replica, `${this.#options.name}.pid`);
   }
 
   /** Ends what a keeper that was killed left behind: two that write to one destination spoil it. */
@@ -83,7 +88,7 @@ export class Litestream {
     } catch {
       return;
     }
-    if (Number.isSafeInteger(pid) && pid > 1 && isLitestream(pid, configurationPath(this.#options.layout))) process.kill(pid, 'SIGKILL');
+    if (Number.isSafeInteger(pid) && pid > 1 && isLitestream(pid, this.#configurationPath())) process.kill(pid, 'SIGKILL');
   }
 
   async start(): Promise<void> {
@@ -91,7 +96,7 @@ export class Litestream {
     if (this.#stopped || this.isRunning) return;
     await this.#options.configure();
     if (this.#stopped || this.isRunning) return;
-    const args = ['replicate', '-no-expand-env', '-config', configurationPath(this.#options.layout)];
+    const args = ['replicate', '-no-expand-env', '-config', this.#configurationPath()];
     const startedMs = performance.now();
     // Detached: Ctrl-C at a terminal is for the service, whose last writes it still has to send.
     const env = litestreamEnvironment(process.env);
@@ -157,10 +162,10 @@ export class Litestream {
     clearTimeout(kill);
   }
 
-  /** Ends it; it sends what is left as far as its destination is there. Idempotent. */
-  async stop(): Promise<void> {
+  /** Ends it; unless it is killed it sends what is left as far as its destination is there. Idempotent. */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     this.#stopped = true;
-    await this.#terminate('SIGTERM');
+    await this.#terminate(signal);
   }
 }
 

@@ -17,10 +17,11 @@ import { type CellTerm, FIRST_TERM, readCellTerm } from '../../storage/moving/ce
 import { openVault, type Vault } from '../../storage/secrets/vault.ts';
 import { openReader } from '../../storage/sqlite/database.ts';
 import type { ReplicaConfig } from '../config-replica.ts';
-import { putHolder, readHolder } from './address-holder.ts';
+import { type Address, putHolder, readHolder } from './address-holder.ts';
 import { shownUrl } from './litestream-configuration.ts';
 import { Fetcher, type ReplicaRestoreOptions, type ReplicaRestoreReport, restoreReplica } from './restore-replica.ts';
-import { type ReplicaStore, replicaStore } from './store.ts';
+import { databaseSeals } from './sealing.ts';
+import { replicaStore } from './store.ts';
 
 export interface TakeOverOptions extends Pick<ReplicaRestoreOptions, 'dataDir' | 'log'> {
   readonly cell: string;
@@ -63,9 +64,9 @@ export function cellTold(redisUrl: string, masterKey: string, cell: string): Pro
 }
 
 /** @throws Error when the address holds no replica, or another cell's, or somebody took the cell over from there. */
-async function requireOpen(store: ReplicaStore, { cell, replica }: TakeOverOptions, next: TermClaim | undefined): Promise<void> {
+async function requireOpen(address: Address, { cell, replica }: TakeOverOptions, next: TermClaim | undefined): Promise<void> {
   const at = shownUrl(replica.url);
-  const holder = await readHolder(store);
+  const holder = await readHolder(address);
   if (holder === undefined) throw new Error(`${at} does not hold the replica of a cell, nothing was changed.`);
   if (holder.cell !== cell) throw new Error(`${at} holds the replica of cell "${holder.cell}", nothing was changed.`);
   if (holder.taken_over !== undefined && next === undefined && holder.taken_over.by !== hostname())
@@ -78,7 +79,7 @@ async function requireOpen(store: ReplicaStore, { cell, replica }: TakeOverOptio
 async function replicatedTerm(options: TakeOverOptions): Promise<CellTerm> {
   const { cell, replica: config } = options;
   const folder = mkdtempSync(join(tmpdir(), 'assistant-take-over-'));
-  const fetcher = new Fetcher({ ...options, config, atMs: undefined });
+  const fetcher = new Fetcher({ ...options, config, atMs: undefined }, databaseSeals(vaultOf(options.masterKey)));
   const path = join(folder, 'control.sqlite');
   try {
     if (!(await fetcher.database('control.sqlite', path)))
@@ -127,10 +128,10 @@ export async function takeOver(options: TakeOverOptions): Promise<ReplicaRestore
   const old = await replicatedTerm(options);
   const next = await withRedis(redisUrl, async (redis) => {
     const claimed = await createTermClaims(redis, vault).read({ cell, term: old.term + 1 });
-    await requireOpen(store, options, claimed);
+    await requireOpen({ store, vault }, options, claimed);
     return claimNext(redis, vault, old, options);
   });
-  await putHolder(store, { ...next, taken_over: { by: hostname(), at: timestamp(nowMs()) } });
+  await putHolder({ store, vault }, { ...next, taken_over: { by: hostname(), at: timestamp(nowMs()) } });
   log.info({ term: next.term, seconds: TAKE_OVER_WAIT_MS / 1_000 }, 'the old host is fenced: waiting until it cannot write any more');
   await options.pause(TAKE_OVER_WAIT_MS);
   const restored = await restoreReplica({ config: replica, dataDir, masterKey, log, atMs: undefined, raised: { ...next, nowMs: nowMs() } });

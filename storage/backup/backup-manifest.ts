@@ -15,7 +15,8 @@ const FORMAT = 'assistant-service backup';
 const VERSION = 1;
 
 const ID = '[0-9a-z]{24}';
-const OPERATOR_TOKEN = 'operator-token';
+/** Named by what older releases made. */
+export const OPERATOR_TOKEN = 'operator-token';
 /** The only paths that a backup or a replica may name. Older releases put the operator token along, which is not restored. */
 const NAMES = new RegExp(
   `^(?:control\\.sqlite|master-key|${OPERATOR_TOKEN}|organisations/org_${ID}\\.sqlite|uploads/org_${ID}/upl_${ID}|outbox/[0-9A-Za-z_-]{1,100}\\.eml)$`,

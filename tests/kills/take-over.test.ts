@@ -132,10 +132,15 @@ async function makeWorld(t: TestContext): Promise<World> {
 }
 
 /** Waits until everything is at the address. */
-async function carried(t: TestContext, { address, app }: World): Promise<void> {
+async function carried(t: TestContext, { address, app, old }: World): Promise<void> {
   const turns = 'SELECT id FROM turns WHERE ended_at_ms IS NOT NULL';
   const name = `organisations/${app.organisationId}.sqlite`;
-  await eventually(() => replicated(t, address.slice('file://'.length), name, turns).length > 0, CARRIED_MS);
+  await eventually(
+    () =>
+      replicated(t, { target: address.slice('file://'.length), dataDir: old.dataDir, masterKey: old.env.MASTER_KEY as string }, name, turns)
+        .length > 0,
+    CARRIED_MS,
+  );
 }
 
 test('CELL-16, CELL-17: another host takes a cell over, and the old one is fenced in the middle of it and after it', {

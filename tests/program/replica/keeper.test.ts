@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { replicated } from '../../support/litestream.ts';
-import { isAlive, startReplicated } from '../../support/replica.ts';
+import { filesBelow, isAlive, startReplicated } from '../../support/replica.ts';
 import { startService } from '../../support/service.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -22,27 +22,45 @@ async function start(t: TestContext, env: Record<string, string> = {}, dataDir?:
     env: { REPLICA_LAG_MAX_S: LAG_MAX_S, ...env },
   });
   const { ready, metric, addOrganisation } = service;
-  return { service, target, ready, metric, addOrganisation };
+  return { service: { ...service, target }, target, ready, metric, addOrganisation };
 }
 
 test('REPLICA-1, REPLICA-2: every database is carried, also of an organisation that comes, and the metrics tell it', async (t) => {
-  const { service, target, ready, metric, addOrganisation } = await start(t);
+  const { service, ready, metric, addOrganisation } = await start(t);
   await eventually(async () => (await metric('assistant_replica_databases')) === 2);
-  await eventually(() => replicated(t, target, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
+  await eventually(() => replicated(t, service, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
   const id = await addOrganisation();
-  await eventually(() => replicated(t, target, `organisations/${id}.sqlite`, 'SELECT id FROM apps').length === 1);
+  await eventually(() => replicated(t, service, `organisations/${id}.sqlite`, 'SELECT id FROM apps').length === 1);
   await eventually(async () => (await metric('assistant_replica_lag_max_seconds')) < Number(LAG_MAX_S));
   assert.equal((await ready()).status, 'ready');
   assert.equal(await service.stop(), 0);
 });
 
-test('REPLICA-1: what was written last is there when the service has ended', async (t) => {
+test('REPLICA-13: the first snapshot of an organisation that comes is carried at once, and what comes then is carried on', async (t) => {
   const { service, target, metric, addOrganisation } = await start(t);
+  const told = (name: string) => readFileSync(join(service.dataDir, 'replica', `${name}.yml`), 'utf8');
+  await eventually(async () => (await metric('assistant_replica_databases')) === 2);
+  // Litestream was started just now, and is not started anew for some seconds.
+  const id = await addOrganisation('Newcomer');
+  const madeAtMs = performance.now();
+  const snapshots = join(target, 'organisations', `${id}.sqlite`, 'generations');
+  await eventually(() => filesBelow(snapshots).some((name) => name.endsWith('.snapshot.lz4')), 60_000);
+  t.diagnostic(`its first snapshot was there after ${Math.round(performance.now() - madeAtMs)} ms`);
+  assert.ok(told('newcomers').includes(id));
+  await eventually(() => told('litestream').includes(id), 60_000);
+  assert.equal((await service.ask('POST', `/orgs/${id}/apps`, { name: 'Second' })).status, 201);
+  await eventually(() => replicated(t, service, `organisations/${id}.sqlite`, 'SELECT id FROM apps').length === 2, 60_000);
+  await eventually(async () => (await metric('assistant_replica_lag_max_seconds')) < Number(LAG_MAX_S), 60_000);
+  assert.equal(await service.stop(), 0);
+});
+
+test('REPLICA-1: what was written last is there when the service has ended', async (t) => {
+  const { service, metric, addOrganisation } = await start(t);
   await eventually(async () => (await metric('assistant_replica_databases')) === 2);
   const pid = service.litestreamPid();
   const id = await addOrganisation();
   assert.equal(await service.stop(), 0);
-  assert.deepEqual(replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
+  assert.deepEqual(replicated(t, service, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
   assert.equal(isAlive(pid), false);
 });
 
@@ -63,7 +81,7 @@ test('REPLICA-2, REPLICA-4: a program that is missing is named, and the service 
 
 test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica catches up', async (t) => {
   const { service, target, ready, metric, addOrganisation } = await start(t, { REPLICA_LAG_MAX_S: '2' });
-  await eventually(() => replicated(t, target, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
+  await eventually(() => replicated(t, service, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
   renameSync(target, `${target}.away`);
   writeFileSync(target, 'no folder');
   const id = await addOrganisation();
@@ -72,7 +90,7 @@ test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica 
   renameSync(target, `${target}.file`);
   renameSync(`${target}.away`, target);
   await eventually(async () => (await ready()).status === 'ready', CATCH_UP_MS);
-  assert.deepEqual(replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
+  assert.deepEqual(replicated(t, service, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
   await service.stop();
 });
 
@@ -82,7 +100,7 @@ test('REPLICA-4: a Litestream that is killed is started again, and one that outl
   process.kill(service.litestreamPid(), 'SIGKILL');
   const id = await addOrganisation();
   await eventually(async () => (await metric('assistant_replica_starts')) > 1);
-  await eventually(() => replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`).length === 1);
+  await eventually(() => replicated(t, service, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`).length === 1);
   const left = service.litestreamPid();
   await service.stop('SIGKILL');
   assert.equal(isAlive(left), true);
