@@ -1,5 +1,5 @@
 /**
- * Carries what is no database into the replica (REPLICA-6): uploads and mails of the outbox, as they lie on disk. What was sent is
+ * Carries what is no database into the replica (REPLICA-6): uploads as they lie on disk, which is sealed, and mails of the outbox, sealed for the way. What was sent is
  * known from manifests, of which a copy lies in the data directory. The master key is sent only where the configuration says so.
  */
 import { createHash } from 'node:crypto';
@@ -17,6 +17,7 @@ import {
   type ReplicaManifest,
   type ReplicatedFile,
   SERVICE_MANIFEST,
+  sealPurpose,
   storedName,
 } from '../../storage/replica/replica-manifest.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
@@ -106,7 +107,7 @@ export class FilesKeeper {
       else files.push({ ...file, went_at_ms: wentAtMs });
     }
     for (const path of paths) {
-      const sent = await this.#send(path, nowMs);
+      const sent = await this.#send(vault, path, nowMs);
       if (sent !== undefined) files.push(sent);
     }
     const bytes = manifestBytes(vault, name, service === undefined ? { files } : { files, service });
@@ -117,7 +118,7 @@ export class FilesKeeper {
   }
 
   /** Undefined: it went before it was read. */
-  async #send(path: string, nowMs: number): Promise<ReplicatedFile | undefined> {
+  async #send(vault: Vault, path: string, nowMs: number): Promise<ReplicatedFile | undefined> {
     const { store, layout } = this.#options;
     let bytes: Buffer;
     try {
@@ -126,9 +127,11 @@ export class FilesKeeper {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
+    const sealed = path.startsWith('outbox/') ? { sealed: true as const } : {};
+    if (sealed.sealed) bytes = vault.seal(sealPurpose(path), bytes);
     await store.put(storedName(path), bytes);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    return { path, size: bytes.length, sha256, came_at_ms: nowMs, went_at_ms: null };
+    return { path, size: bytes.length, sha256, ...sealed, came_at_ms: nowMs, went_at_ms: null };
   }
 
   /** Undefined the first time, or after a crash: all is sent again, which changes nothing. */

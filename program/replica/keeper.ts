@@ -26,6 +26,7 @@ import {
   shownUrl,
   writeConfiguration,
 } from './litestream-configuration.ts';
+import type { Told } from './litestream-log.ts';
 import { beginAnew, cutLongLog } from './long-log.ts';
 import { Retention } from './retention.ts';
 import { type DatabaseSeals, databaseSeals } from './sealing.ts';
@@ -76,7 +77,7 @@ class ReplicaKeeper {
   readonly #log: Logger;
   readonly #lags = new Lags();
   readonly #litestream: Litestream;
-  /** Follows the databases that came since the other one was started, so that their first snapshots are carried at once. */
+  /** Follows what came since the other one was started, so that first snapshots are carried at once (REPLICA-13). Two that send one database spoil it. */
   readonly #newcomers: Litestream;
   readonly #masterKey: string | undefined;
   #address: Address | undefined;
@@ -110,34 +111,26 @@ class ReplicaKeeper {
     this.#log = log;
     const store = replicaStore(config);
     this.#store = store;
-    const { url, includeKey } = config;
-    this.#files = store && new FilesCarrier(new FilesKeeper({ store, layout: this.#layout, url, includeKey, masterKey }));
+    this.#files = store && new FilesCarrier(new FilesKeeper({ ...config, store, layout: this.#layout, masterKey }));
     this.#departures = store && new Departures(store, this.#layout);
     this.#masterKey = masterKey;
-    const litestream = (name: LitestreamName, configure: () => Promise<void>) =>
-      new Litestream({
-        ...{ bin: config.bin, name, layout: this.#layout, configure },
-        started: () => this.#lags.restarted(),
-        told: (told) => {
-          if (told.kind === 'sent') this.#lags.arrived(told.path, told.place, Date.now());
-          else this.#lags.beganAnew(told.path);
-        },
-      });
-    this.#litestream = litestream('litestream', () => this.#configureAll());
-    this.#newcomers = litestream('newcomers', () => this.#configureNewcomers());
+    const told = (told: Told) => {
+      if (told.kind === 'sent') this.#lags.arrived(told.path, told.place, Date.now());
+      else this.#lags.beganAnew(told.path);
+    };
+    const common = { bin: config.bin, layout: this.#layout, started: () => this.#lags.restarted(), told };
+    this.#litestream = new Litestream({ ...common, name: 'litestream', configure: () => this.#configureAll() });
+    this.#newcomers = new Litestream({ ...common, name: 'newcomers', configure: () => this.#configureNewcomers() });
   }
 
   async #configureAll(): Promise<void> {
-    // Two that send one database spoil it.
     await this.#endNewcomers();
     const databases = replicatedDatabases(this.#layout);
     this.#followed = new Set(databases.map(({ path }) => path));
     this.#changedAtMs = undefined;
     this.#restartedAtMs = performance.now();
-    this.#departures?.note(
-      databases.map(({ name }) => name),
-      Date.now(),
-    );
+    const names = databases.map(({ name }) => name);
+    this.#departures?.note(names, Date.now());
     // What an older release began goes on with nothing that is sealed.
     if (!isConfiguredSealed(this.#layout)) for (const { path } of databases) beginAnew(path);
     await this.#configure('litestream', databases, this.#retention.begin(Date.now()));
@@ -150,17 +143,20 @@ class ReplicaKeeper {
   }
 
   async #configure(name: LitestreamName, databases: readonly ReplicatedDatabase[], retentionCheckS: number | undefined): Promise<void> {
-    const port = await freePort();
-    this.#ports[name] = port;
+    this.#ports[name] = await freePort();
     for (const { path } of databases) cutLongLog(path);
     if (this.#seals === undefined) return;
-    const told = { databases, seals: this.#seals, metrics: `127.0.0.1:${port}`, retentionCheckS };
+    const told = { databases, seals: this.#seals, metrics: `127.0.0.1:${this.#ports[name]}`, retentionCheckS };
     writeConfiguration(this.#layout, name, litestreamConfiguration(this.#config, told));
   }
 
   #endNewcomers(): Promise<void> {
     this.#early = '';
     return this.#newcomers.stop(this.#newcomers.isStuck(Date.now()) ? 'SIGKILL' : 'SIGTERM');
+  }
+
+  #each(): readonly Litestream[] {
+    return [this.#litestream, this.#newcomers];
   }
 
   begin(): void {
@@ -210,8 +206,7 @@ class ReplicaKeeper {
     this.#seals = databaseSeals(vault);
     this.#address = this.#store && { store: this.#store, vault };
     this.#doubts = this.#store && new Doubts(this.#store, this.#layout, this.#lags, this.#seals);
-    this.#litestream.endLeftOver();
-    this.#newcomers.endLeftOver();
+    for (const each of this.#each()) each.endLeftOver();
     this.#log.info({ to: shownUrl(this.#config.url) }, 'keeping the replica');
     if (this.#files === undefined) this.#log.warn(ONLY_DATABASES);
     void litestreamVersion(this.#config.bin).then((version) => version && this.#log.info({ version }, 'Litestream was found'));
@@ -237,6 +232,11 @@ class ReplicaKeeper {
     return true;
   }
 
+  /** Those that came since Litestream was started. */
+  #fresh(paths: readonly string[]): string[] {
+    return paths.filter((path) => !this.#followed.has(path));
+  }
+
   /** Starts Litestream, and anew once other databases have settled. */
   async #follow(paths: readonly string[]): Promise<void> {
     const nowMs = performance.now();
@@ -244,7 +244,7 @@ class ReplicaKeeper {
       await this.#litestream.start();
       return;
     }
-    const fresh = paths.filter((path) => !this.#followed.has(path));
+    const fresh = this.#fresh(paths);
     if (fresh.length === 0 && paths.length === this.#followed.size) {
       this.#changedAtMs = undefined;
       return;
@@ -257,9 +257,8 @@ class ReplicaKeeper {
     }
     const hasSettled = nowMs - this.#seenAtMs >= SETTLE_MS || nowMs - this.#changedAtMs >= SETTLE_MAX_MS;
     if (!hasSettled || nowMs - this.#restartedAtMs < RESTART_EVERY_MS) {
-      // Without a program, or a destination, another of it is of no use.
-      const isOfUse = this.#litestream.isRunning && !this.#newcomers.isStuck(Date.now());
-      if (isOfUse && fresh.length > 0 && fresh.join('\n') !== this.#early) await this.#newcomers.restart();
+      const isDue = fresh.length > 0 && fresh.join('\n') !== this.#early;
+      if (isDue && this.#litestream.isRunning && !this.#newcomers.isStuck(Date.now())) await this.#newcomers.restart();
       return;
     }
     this.#log.info({ databases: paths.length }, 'organisations came or went: starting Litestream anew');
@@ -285,15 +284,11 @@ class ReplicaKeeper {
     try {
       const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
       const atMs = Date.now();
-      const isTroubled = (path: string) => this.#each().some((litestream) => litestream.isTroubled(path, atMs));
+      const isTroubled = (path: string) => this.#each().some((each) => each.isTroubled(path, atMs));
       this.#lags.look(readingsOf(await answer.text()), atMs, { readUpTo: shadowPlace, isTroubled });
     } catch {
       // It starts or hangs: what is behind stays behind, and shows.
     }
-  }
-
-  #each(): readonly Litestream[] {
-    return [this.#litestream, this.#newcomers];
   }
 
   #lagMaxS(nowMs: number): number {
@@ -307,7 +302,7 @@ class ReplicaKeeper {
       this.#doubts?.problem ??
       this.#files?.problem ??
       this.#departures?.problem;
-    return said ?? (this.#each().some((litestream) => litestream.isStuck(nowMs)) ? NOT_TAKEN : undefined);
+    return said ?? (this.#each().some((each) => each.isStuck(nowMs)) ? NOT_TAKEN : undefined);
   }
 
   #status(nowMs: number): ReplicaStatus {
@@ -327,7 +322,7 @@ class ReplicaKeeper {
   async #settle(): Promise<void> {
     const paths = replicatedDatabases(this.#layout).map(({ path }) => path);
     this.#lags.follow(new Set(paths), Date.now());
-    if (paths.length !== this.#followed.size || paths.some((path) => !this.#followed.has(path))) await this.#litestream.restart();
+    if (paths.length !== this.#followed.size || this.#fresh(paths).length > 0) await this.#litestream.restart();
     const endMs = performance.now() + SETTLE_MAX_MS;
     const isFresh = () => this.#litestream.isRunning && performance.now() - this.#restartedAtMs < SETTLE_MAX_MS;
     while (isFresh() && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, SETTLE_LOOK_MS));
@@ -342,8 +337,7 @@ class ReplicaKeeper {
     await this.#litestream.stop();
     if (this.#lock !== undefined && !this.#isTakenOver) await this.#files?.finish(this.#lagMaxS(Date.now()));
     else await this.#files?.end();
-    await this.#doubts?.end();
-    await this.#departures?.end();
+    await Promise.all([this.#doubts?.end(), this.#departures?.end()]);
     this.#lock?.release();
   }
 }

@@ -2,7 +2,6 @@
  * Restores from a continuous replica (REPLICA-7, REPLICA-8): a whole data directory, or one organisation beside others that stay. Litestream
  * fetches the databases, several at a time; each is verified before anything is moved into place.
  */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -24,6 +23,7 @@ import {
   parseManifest,
   type ReplicaManifest,
   SERVICE_MANIFEST,
+  sealPurpose,
   storedName,
 } from '../../storage/replica/replica-manifest.ts';
 import { replicaName } from '../../storage/replica/replicated-databases.ts';
@@ -32,7 +32,8 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import { openReader, openWriter } from '../../storage/sqlite/database.ts';
 import { DamagedDatabase, type DatabaseFacts, syncPath, verifyDatabase } from '../../storage/sqlite/database-copy.ts';
 import type { ReplicaConfig } from '../config.ts';
-import { litestreamEnvironment, litestreamReplica, shownUrl } from './litestream-configuration.ts';
+import { runLitestream, versionProblem } from './litestream.ts';
+import { litestreamReplica, shownUrl } from './litestream-configuration.ts';
 import { type DatabaseSeals, databaseSeals } from './sealing.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
 
@@ -66,14 +67,8 @@ export interface ReplicaRestoreReport {
 
 /** Litestream fetches, unpacks and applies logs: two for each core keep both the network and the cores busy. */
 const AT_ONCE = 2 * availableParallelism();
-const SAID_CHARS = 3_000;
 /** Litestream reads a log up to this long before the piece with it is there. */
 const PIECE_TAKES_MS = 1_000;
-/** What age says of a piece that this key does not open. */
-const NOT_OURS = /no identity matched|failed to (?:read header|decrypt)/;
-const GENERATION = /generation=([0-9a-f]{16})/;
-/** Generations of one database: thousands of them. */
-const PRINTED_CHARS = 500_000;
 
 export class Fetcher {
   readonly #options: ReplicaRestoreOptions;
@@ -109,9 +104,9 @@ export class Fetcher {
     const { atMs, config } = this.#options;
     if (atMs === undefined) return;
     const pieces = (await replicaStore(config)?.list(`${name}/generations/`)) ?? [];
-    const before = pieces.filter(({ putAtMs }) => putAtMs <= atMs);
+    const before = pieces.map(({ putAtMs }) => putAtMs).filter((putAtMs) => putAtMs <= atMs);
     if (before.length === pieces.length || before.length === 0) return;
-    const endMs = Math.max(...before.map(({ putAtMs }) => putAtMs)) - PIECE_TAKES_MS;
+    const endMs = before.reduce((newest, putAtMs) => Math.max(newest, putAtMs), 0) - PIECE_TAKES_MS;
     if (this.#oldest === undefined || endMs < this.#oldest.atMs) this.#oldest = { name, atMs: endMs };
   }
 
@@ -129,14 +124,14 @@ export class Fetcher {
     const { atMs } = this.#options;
     const common = ['-no-expand-env', '-config', configuration];
     const at = atMs === undefined ? [] : ['-timestamp', new Date(atMs).toISOString()];
-    await run(name, bin, ['restore', ...common, '-if-replica-exists', ...at, path]);
+    await runLitestream(name, bin, ['restore', ...common, '-if-replica-exists', ...at, path]);
     if (!existsSync(path) && atMs !== undefined) {
       // Litestream 0.3 finds nothing for a time after the last change: what was then is what that change left.
       // It tells of a database that is there only.
       writeFileSync(path, '');
-      const table = await run(name, bin, ['generations', ...common, path]).finally(() => rmSync(path));
+      const table = await runLitestream(name, bin, ['generations', ...common, path]).finally(() => rmSync(path));
       const generation = lastGenerationBefore(table, atMs);
-      if (generation !== undefined) await run(name, bin, ['restore', ...common, '-generation', generation, path]);
+      if (generation !== undefined) await runLitestream(name, bin, ['restore', ...common, '-generation', generation, path]);
     }
     if (!existsSync(path)) return false;
     chmodSync(path, 0o600);
@@ -185,33 +180,6 @@ function lastGenerationBefore(table: string, atMs: number): string | undefined {
   return ended.sort((one, other) => other.endMs - one.endMs)[0]?.generation;
 }
 
-/** What it printed. @throws Error with what Litestream said. */
-async function run(name: string, bin: string, args: readonly string[]): Promise<string> {
-  const child = spawn(bin, args, { env: litestreamEnvironment(process.env), stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString('utf8')).slice(-SAID_CHARS);
-    });
-  }
-  child.stdout.on('data', (chunk: Buffer) => {
-    printed = (printed + chunk.toString('utf8')).slice(0, PRINTED_CHARS);
-  });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', () => reject(new Error(`LITESTREAM_BIN "${bin}" cannot be started: install Litestream, or say where it is.`)));
-    child.once('close', resolve);
-  });
-  if (code === 0) return printed;
-  if (NOT_OURS.test(said)) {
-    const place = GENERATION.exec(said)?.[1] ?? '';
-    throw new Error(
-      `${name}/generations/${place} in the replica was not sealed with this master key for this database, or was changed, nothing was restored. Give an earlier --at; what an older release sent is restored with that release.`,
-    );
-  }
-  throw new Error(`Litestream could not restore ${name}, nothing was changed: ${said.trim().split('\n').at(-1) ?? `code ${code}`}`);
-}
-
 /** Works off `items`, `AT_ONCE` at a time; ends with the first error. */
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = [...items];
@@ -226,8 +194,9 @@ async function manifest(store: ReplicaStore | undefined, vault: Vault, name: str
   return bytes === undefined ? undefined : parseManifest(vault, name, bytes);
 }
 
-/** The uploads of an organisation. @throws Error when the manifest is away although the service's own names it. */
+/** The uploads of an organisation. @throws Error when the service's own manifest is away, or the organisation's although that one names it. */
 async function uploadsOf(store: ReplicaStore | undefined, vault: Vault, id: string, own: ReplicaManifest | undefined) {
+  if (store !== undefined && own === undefined) throw new Error(`${SERVICE_MANIFEST} is not in the replica, nothing was restored.`);
   const name = organisationManifest(id);
   const uploads = await manifest(store, vault, name);
   if (uploads === undefined && own?.service?.manifests.includes(name) === true)
@@ -236,9 +205,9 @@ async function uploadsOf(store: ReplicaStore | undefined, vault: Vault, id: stri
 }
 
 /** Fetches the files of a manifest that belong to the moment. Returns how many. @throws Error naming one that is damaged or away. */
-async function fetchFiles(store: ReplicaStore, { files }: ReplicaManifest, layout: DataLayout, atMs: number | undefined): Promise<number> {
+async function fetchFiles(store: ReplicaStore, vault: Vault, { files }: ReplicaManifest, layout: DataLayout, atMs: number | undefined) {
   const wanted = filesAt(files, atMs).filter(isRestored);
-  await inParallel(wanted, async ({ path, sha256 }) => {
+  await inParallel(wanted, async ({ path, sha256, sealed }) => {
     const target = join(layout.dir, path);
     if (existsSync(target)) return;
     const bytes = await store.get(storedName(path));
@@ -246,14 +215,17 @@ async function fetchFiles(store: ReplicaStore, { files }: ReplicaManifest, layou
     if (createHash('sha256').update(bytes).digest('hex') !== sha256)
       throw new Error(`${path} in the replica has other bytes than were sent, nothing was restored.`);
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    writeFileSync(`${target}.part`, bytes, { mode: 0o600, flush: true });
+    const plain = sealed === true ? vault.open(sealPurpose(path), bytes) : bytes;
+    writeFileSync(`${target}.part`, plain, { mode: 0o600, flush: true });
     renameSync(`${target}.part`, target);
   });
   return wanted.length;
 }
 
-/** The vault of what is restored. @throws Error when nobody could open it. */
-async function vaultOf(store: ReplicaStore | undefined, layout: DataLayout, { masterKey, log }: ReplicaRestoreOptions): Promise<Vault> {
+/** The vault of what is restored. @throws Error when nobody could open it, or Litestream would not look whether it is sealed. */
+async function vaultOf(store: ReplicaStore | undefined, layout: DataLayout, { config, masterKey, log }: ReplicaRestoreOptions) {
+  const problem = await versionProblem(config.bin);
+  if (problem !== undefined) throw new Error(`${problem}. Nothing was restored.`);
   const key = masterKey === undefined ? await store?.get(storedName(basename(layout.masterKey))) : undefined;
   if (key !== undefined) {
     writeFileSync(layout.masterKey, key, { mode: 0o600, flush: true });
@@ -287,10 +259,9 @@ export async function restoreReplica(options: ReplicaRestoreOptions): Promise<Re
     const fetcher = new Fetcher(options, databaseSeals(vault));
     try {
       const own = await manifest(store, vault, SERVICE_MANIFEST);
-      let files = store !== undefined && own !== undefined ? await fetchFiles(store, own, staging, atMs) : 0;
+      let files = store !== undefined && own !== undefined ? await fetchFiles(store, vault, own, staging, atMs) : 0;
       if (!(await fetcher.database('control.sqlite', staging.control)))
         throw new Error(`There is no replica of control.sqlite at ${shownUrl(config.url)}${atMs === undefined ? '' : ' of that time'}.`);
-      if (store !== undefined && own === undefined) throw new Error(`${SERVICE_MANIFEST} is not in the replica, nothing was restored.`);
       if (raised !== undefined) changeRestored('control', staging.control, (db) => raiseCellTerm(db, raised));
       const organisations = notedOrganisations(staging.control);
       const missing: string[] = [];
@@ -298,15 +269,12 @@ export async function restoreReplica(options: ReplicaRestoreOptions): Promise<Re
         const path = staging.organisation(id);
         if (!(await fetcher.database(replicaName(staging, path), path)) && isNoted) missing.push(id);
         const uploads = await uploadsOf(store, vault, id, own);
-        if (store !== undefined && uploads !== undefined) files += await fetchFiles(store, uploads, staging, atMs);
+        if (store !== undefined && uploads !== undefined) files += await fetchFiles(store, vault, uploads, staging, atMs);
       });
       return {
         dataDir: dataLayout(dataDir).dir,
         organisations: organisations.length,
-        ...fetcher.amounts,
-        files,
-        missing,
-        ...fetcher.upTo(own?.service),
+        ...{ ...fetcher.amounts, ...fetcher.upTo(own?.service), files, missing },
         seconds: (performance.now() - startedMs) / 1_000,
       };
     } finally {
@@ -340,11 +308,11 @@ export async function restoreOrganisation(options: ReplicaRestoreOptions, id: st
       throw new Error(`There is no replica of ${id} at ${shownUrl(config.url)}${atMs === undefined ? '' : ' of that time'}.`);
     const own = await manifest(store, vault, SERVICE_MANIFEST);
     const uploads = await uploadsOf(store, vault, id, own);
-    const files = store !== undefined && uploads !== undefined ? await fetchFiles(store, uploads, layout, atMs) : 0;
+    const files = store !== undefined && uploads !== undefined ? await fetchFiles(store, vault, uploads, layout, atMs) : 0;
     renameSync(staged, path);
     syncPath(layout.organisations);
-    const seconds = (performance.now() - startedMs) / 1_000;
-    return { dataDir: layout.dir, organisations: 1, ...fetcher.amounts, files, missing: [], ...fetcher.upTo(own?.service), seconds };
+    const common = { dataDir: layout.dir, organisations: 1, files, missing: [], seconds: (performance.now() - startedMs) / 1_000 };
+    return { ...common, ...fetcher.amounts, ...fetcher.upTo(own?.service) };
   } finally {
     rmSync(staged, { force: true });
     fetcher.close();

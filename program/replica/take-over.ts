@@ -18,6 +18,7 @@ import { openVault, type Vault } from '../../storage/secrets/vault.ts';
 import { openReader } from '../../storage/sqlite/database.ts';
 import type { ReplicaConfig } from '../config-replica.ts';
 import { type Address, putHolder, readHolder } from './address-holder.ts';
+import { versionProblem } from './litestream.ts';
 import { shownUrl } from './litestream-configuration.ts';
 import { Fetcher, type ReplicaRestoreOptions, type ReplicaRestoreReport, restoreReplica } from './restore-replica.ts';
 import { databaseSeals } from './sealing.ts';
@@ -124,6 +125,8 @@ export async function takeOver(options: TakeOverOptions): Promise<ReplicaRestore
   const { cell, replica, redisUrl, masterKey, dataDir, log, nowMs } = options;
   const store = replicaStore(replica);
   if (store === undefined) throw new Error('A cell can be taken over from an s3 or a file address: only there the old host can be fenced.');
+  const problem = await versionProblem(replica.bin);
+  if (problem !== undefined) throw new Error(`${problem}. Nothing was changed.`);
   const vault = vaultOf(masterKey);
   const old = await replicatedTerm(options);
   const next = await withRedis(redisUrl, async (redis) => {

@@ -16,7 +16,10 @@ const fileSchema = v.object({
   /** Below the data directory, with slashes; only names that a backup may hold. */
   path: v.pipe(v.string(), v.check(isBackupName)),
   size: moment,
+  /** Of what was sent. */
   sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+  /** Sealed for the way, because on disk it is not: a mail. */
+  sealed: v.optional(v.literal(true)),
   /** When it was first seen. */
   came_at_ms: moment,
   /** When it was first seen to be away; null: it is there. */
@@ -51,13 +54,18 @@ export function organisationManifest(organisationId: string): string {
 /** The name of the manifest that is no organisation's. */
 export const SERVICE_MANIFEST = 'files/service.json';
 
+/** For what a file is sealed that is not sealed on disk. */
+export function sealPurpose(path: string): string {
+  return `replica ${path}`;
+}
+
 /** Where a file lies below the destination. */
 export function storedName(path: string): string {
   return `files/${path}`;
 }
 
 /** How a text ends that `provenBytes` made: the last member is the MAC of all before it. */
-const MAC = /^(.*),"mac":"([0-9a-f]{64})"\}\n$/;
+const MAC = /^(.*),"mac":"([0-9a-f]{64})"\}\n$/s;
 
 function macOf(vault: Vault, name: string, text: string): string {
   return vault.digest(`replica ${name}`, Buffer.from(text)).toString('hex');
@@ -79,7 +87,7 @@ export function manifestBytes(vault: Vault, name: string, contents: Omit<Replica
   return provenBytes(vault, name, { format: FORMAT, version: VERSION, ...contents });
 }
 
-/** Of one that nothing proves: only what helps to say why. */
+/** The part of a manifest without a proof that helps to say why it has none. */
 const claimSchema = v.object({
   version: v.optional(v.number()),
   service: v.optional(v.object({ master_key: v.object({ fingerprint: v.string() }) })),

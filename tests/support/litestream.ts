@@ -25,8 +25,8 @@ export interface Replica {
   readonly masterKey?: string;
 }
 
-/** The rows of a table in the replica of a database, restored by Litestream itself. */
-export function replicated(t: TestContext, { target, dataDir, masterKey }: Replica, name: string, sql: string): unknown[] {
+/** A database, restored by Litestream itself; undefined while that fails. */
+export function restored(t: TestContext, { target, dataDir, masterKey }: Replica, name: string): string | undefined {
   const folder = temporaryDir(t);
   const out = join(folder, 'restored.sqlite');
   const seals = databaseSeals(openVault(dataLayout(dataDir).masterKey, masterKey));
@@ -39,7 +39,13 @@ export function replicated(t: TestContext, { target, dataDir, masterKey }: Repli
   } catch {
     // Its first snapshot is being written.
   }
-  if (!existsSync(out)) return [];
+  return existsSync(out) ? out : undefined;
+}
+
+/** The rows of a table in the replica of a database. */
+export function replicated(t: TestContext, replica: Replica, name: string, sql: string): unknown[] {
+  const out = restored(t, replica, name);
+  if (out === undefined) return [];
   const db = openReader(out);
   try {
     return db.statement(sql).all();

@@ -79,6 +79,15 @@ test('REPLICA-2, REPLICA-4: a program that is missing is named, and the service 
   assert.match(service.output().stderr, /"condition":"replica_behind"/);
 });
 
+test('REPLICA-4, REPLICA-12: a Litestream that does not seal is named and sends nothing', async (t) => {
+  const bin = join(temporaryDir(t), 'litestream');
+  writeFileSync(bin, '#!/bin/sh\n[ $1 = version ] && exec echo v0.5.0\ntouch "$0.was-started"\n', { mode: 0o700 });
+  const { service, ready } = await start(t, { LITESTREAM_BIN: bin, REPLICA_LAG_MAX_S: '1' });
+  await eventually(async () => /is version v0\.5\.0, and only .*: install 0\.3\.13/.test((await ready()).conditions?.[0]?.detail ?? ''));
+  assert.equal(existsSync(`${bin}.was-started`), false);
+  await service.stop('SIGKILL');
+});
+
 test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica catches up', async (t) => {
   const { service, target, ready, metric, addOrganisation } = await start(t, { REPLICA_LAG_MAX_S: '2' });
   await eventually(() => replicated(t, service, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
@@ -113,14 +122,18 @@ test('REPLICA-4: a Litestream that is killed is started again, and one that outl
 test('REPLICA-5: Litestream gets no secret of the service, and its configuration is for its owner only', async (t) => {
   const bin = join(temporaryDir(t), 'litestream');
   const told = join(temporaryDir(t), 'environment');
-  writeFileSync(bin, `#!/bin/sh\nenv > ${told}.new; mv ${told}.new ${told}\nwhile :; do sleep 1; done\n`, { mode: 0o700 });
+  writeFileSync(
+    bin,
+    `#!/bin/sh\n[ $1 = version ] && exec echo v0.3.13\nenv > ${told}.new; mv ${told}.new ${told}\nwhile :; do sleep 1; done\n`,
+    { mode: 0o700 },
+  );
   const secrets = { OPERATOR_TOKEN: 'a-secret-of-the-operator-0001', MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
   const { service } = await start(t, { LITESTREAM_BIN: bin, AWS_ACCESS_KEY_ID: 'for-litestream', ...secrets });
+  const configuration = join(service.dataDir, 'replica', 'litestream.yml');
   await eventually(() => existsSync(told));
   const environment = readFileSync(told, 'utf8');
   assert.match(environment, /^AWS_ACCESS_KEY_ID=for-litestream$/m);
   for (const secret of Object.values(secrets)) assert.equal(environment.includes(secret), false);
-  const configuration = join(service.dataDir, 'replica', 'litestream.yml');
   assert.equal(statSync(configuration).mode & 0o777, 0o600);
   const replicas = JSON.parse(readFileSync(configuration, 'utf8')) as { dbs: { path: string }[] };
   assert.equal(replicas.dbs[0]?.path, join(service.dataDir, 'control.sqlite'));

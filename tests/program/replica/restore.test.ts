@@ -49,7 +49,10 @@ test('REPLICA-6, REPLICA-7: everything comes back that was acknowledged, uploads
   const service = await start(t, url);
   const id = await service.addOrganisation('Kept');
   await upload(service);
+  const mail = join('outbox', `${'0'.repeat(32)}.eml`);
+  writeFileSync(join(service.dataDir, mail), 'Words of a mail.');
   assert.equal(await service.stop(), 0);
+  assert.ok(!readFileSync(join(url.slice('file://'.length), 'files', mail), 'utf8').includes('Words'), 'a mail is sealed for the way');
   const dataDir = join(temporaryDir(t), 'restored');
   const wrong = await cli(['restore', '--from', url], dataDir, { MASTER_KEY: Buffer.alloc(32, 1).toString('base64') });
   assert.match(wrong.stderr, /MASTER_KEY is not the key that the service had, nothing was restored/);
@@ -64,6 +67,7 @@ test('REPLICA-6, REPLICA-7: everything comes back that was acknowledged, uploads
   assert.deepEqual(uploads(dataDir), uploads(service.dataDir));
   for (const name of uploads(dataDir))
     assert.deepEqual(readFileSync(join(dataDir, 'uploads', name)), readFileSync(join(service.dataDir, 'uploads', name)));
+  assert.equal(readFileSync(join(dataDir, mail), 'utf8'), 'Words of a mail.');
   assert.equal(existsSync(join(dataDir, 'master-key')), false);
   const next = await startService(t, { dataDir, env: COMMON });
   assert.deepEqual(await appsOf(next, id), ["Kept's first app"]);

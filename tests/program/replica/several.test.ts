@@ -1,6 +1,6 @@
 /** Replicas where several processes or several cells are: one keeper a directory, and a replica for each cell that holds what is there now. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { createOperator } from '../../support/client.ts';
@@ -46,6 +46,9 @@ describe('REPLICA-1, REPLICA-4: a replica', { concurrency: 2, skip: redisMissing
         1,
       MOVED_MS,
     );
+    // Until then a second one carries it.
+    await eventually(() => readFileSync(join(service.dataDir, 'replica', 'litestream.yml'), 'utf8').includes(first), MOVED_MS);
+    await eventually(() => existsSync(join(service.dataDir, 'replica', 'litestream.pid')));
     const litestream = service.litestreamPid();
     const [killed = 0] = await workers();
     process.kill(killed, 'SIGKILL');
