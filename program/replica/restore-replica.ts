@@ -180,13 +180,21 @@ function lastGenerationBefore(table: string, atMs: number): string | undefined {
   return ended.sort((one, other) => other.endMs - one.endMs)[0]?.generation;
 }
 
-/** Works off `items`, `AT_ONCE` at a time; ends with the first error. */
+/** Works off `items`, `AT_ONCE` at a time. Begins none after the first error, and throws it once nothing runs that would still write. */
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = [...items];
   const worker = async () => {
     for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const ended = await Promise.allSettled(
+    Array.from({ length: AT_ONCE }, () =>
+      worker().catch((error: unknown) => {
+        left.length = 0;
+        throw error;
+      }),
+    ),
+  );
+  for (const end of ended) if (end.status === 'rejected') throw end.reason;
 }
 
 async function manifest(store: ReplicaStore | undefined, vault: Vault, name: string): Promise<ReplicaManifest | undefined> {

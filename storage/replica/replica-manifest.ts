@@ -16,7 +16,7 @@ const fileSchema = v.object({
   /** Below the data directory, with slashes; only names that a backup may hold. */
   path: v.pipe(v.string(), v.check(isBackupName)),
   size: moment,
-  /** Of what was sent. */
+  /** The digest of what was sent. */
   sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   /** Sealed for the way, because on disk it is not: a mail. */
   sealed: v.optional(v.literal(true)),
