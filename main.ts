@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { arrivalRoutes } from './gateway/cells/arrivals.ts';
 import { cellRoutes } from './gateway/cells/routes.ts';
-import { issueConsoleLink, shareFailedLogins } from './gateway/console/operator-session.ts';
+import { issueConsoleLink, openConsole } from './gateway/console/operator-session.ts';
 import { consoleRoutes } from './gateway/console/routes.ts';
 import { demoRoutes } from './gateway/demo.ts';
 import { documentRoutes } from './gateway/docs.ts';
@@ -69,14 +69,24 @@ async function consolePath(services: Services): Promise<string> {
   }
 }
 
-async function announce(config: Config, { model, complaint, demo }: Composed, services: Services, port: number): Promise<void> {
+interface Started {
+  readonly services: Services;
+  readonly port: number;
+  /** The operator token, where this start minted it. */
+  readonly minted: string | undefined;
+}
+
+async function announce(config: Config, { model, complaint, demo }: Composed, { services, port, minted }: Started): Promise<void> {
   const publicUrl = publicUrlOf(config, port);
-  if (!config.banner) return;
+  if (!config.banner) {
+    if (minted !== undefined) services.log.warn('an operator token was minted and nobody was shown it: token --rotate makes another');
+    return;
+  }
   const { dataDir, allowPrivateAddresses, isExposed, supervised: workers } = config;
   const consoleLink = publicUrl + (await consolePath(services));
   const modelComplaint = await complaint();
   process.stdout.write(
-    banner({ publicUrl, model: model.name, modelComplaint, dataDir, allowPrivateAddresses, demo, isExposed, consoleLink, workers }),
+    banner({ publicUrl, model: model.name, modelComplaint, dataDir, allowPrivateAddresses, demo, isExposed, consoleLink, minted, workers }),
   );
 }
 
@@ -124,7 +134,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     load,
     starts: new Starts({ log, opening: () => load.stats().turnsOpening }),
   };
-  shareFailedLogins(services);
+  const minted = openConsole(services);
   server = await startServer({
     host: config.host,
     port: config.port,
@@ -147,7 +157,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => drain(signal));
   // Before the banner, which may wait for the model: the other workers need not.
   if (config.supervised !== undefined) reportToSupervisor({ port: server.port, publicUrl: publicUrlOf(config, server.port) });
-  await announce(config, composed, services, server.port);
+  await announce(config, composed, { services, port: server.port, minted });
 }
 
 /** Ends the process when its supervisor is gone: a new one would start another in its place, and none would kill this one if it hangs. */

@@ -20,6 +20,8 @@ export interface BannerFacts {
   readonly isExposed: boolean;
   /** One-time link to the console. */
   readonly consoleLink: string;
+  /** The operator token where this start minted it: it is shown now and never again. */
+  readonly minted?: string | undefined;
   /** Processes that share the port; undefined: this one is alone. */
   readonly workers?: number | undefined;
 }
@@ -42,13 +44,15 @@ export function banner({
   demo,
   isExposed,
   consoleLink,
+  minted,
   workers,
 }: BannerFacts): string {
   const facts = [
     ...(demo === undefined ? [] : [['demo', `${publicUrl}/demo`]]),
     ['runtime', `${publicUrl}/v1`],
     ['console', `${consoleLink} (this link works once)`],
-    ['interface', `${publicUrl}/console/api (token: ${dataDir}/operator-token)`],
+    ['interface', `${publicUrl}/console/api`],
+    ...(minted === undefined ? [] : [['operator', `${minted} (the operator token: keep it, it is shown this once)`]]),
     ['model', model],
     ...(modelComplaint === undefined ? [] : [['warning', modelComplaint]]),
     ['data', dataDir],

@@ -69,7 +69,7 @@ function groundOf({ config, replica, storage }: FenceParts): Ground {
 
 /** @throws Error when the address of the replica cannot be this directory's: it was taken over from there, or it is of another one. */
 async function requireOwnAddress({ replica, storage }: FenceParts, { own, seat, store, address }: Ground): Promise<void> {
-  const holder = store && (await readHolder(store).catch(() => undefined));
+  const holder = store && (await readHolder({ store, vault: storage.vault }, own).catch(() => undefined));
   if (holder === undefined || replica === undefined) return;
   const isOfSeat = holder.seat === undefined || holder.seat === seat.own || seat.had(holder.seat);
   const isKnown = readCellTerm(storage.control)?.replica === address;
@@ -110,7 +110,7 @@ export async function openFence(parts: FenceParts): Promise<CellFence> {
   const isReplicated = () => noted() !== undefined && noted()?.replica !== '';
   const fence = raiseFence({
     ...{ own, seat, lease, log, conditions: storage.conditions },
-    places: store === undefined ? [claims] : [claims, addressAsPlace({ store, own, seat: seat.own, isKnown, onClaimed })],
+    places: store === undefined ? [claims] : [claims, addressAsPlace({ store, vault, own, seat: seat.own, isKnown, onClaimed })],
     // A term that was taken over is somebody's claim, and a copy is known by a claim only.
     mustProve: () => isReplicated() || own.term > FIRST_TERM || (!seat.isNew && !seat.wasHere),
     mayFollow: (isHere) => noted() !== undefined && (isHere || !isReplicated() || isKnown()),

@@ -96,10 +96,12 @@ export class Host {
   }
 
   #killLitestream(): void {
-    try {
-      process.kill(Number(readFileSync(join(this.dataDir, 'replica', 'litestream.pid'), 'utf8')), 'SIGKILL');
-    } catch {
-      // None was started, or it has ended.
+    for (const name of ['litestream.pid', 'newcomers.pid']) {
+      try {
+        process.kill(Number(readFileSync(join(this.dataDir, 'replica', name), 'utf8')), 'SIGKILL');
+      } catch {
+        // None was started, or it has ended.
+      }
     }
   }
 

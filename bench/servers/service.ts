@@ -2,7 +2,7 @@
  * The Assistant Service: starts it on an empty data directory and makes organizations and apps in it through the console
  * interface. As a candidate it has the fake model behind it and a live app with limits out of the way; so has an earlier build.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,9 @@ import { freePort, type Running, SERVER_CORE, start } from './processes.ts';
 /** The most the console accepts. The caps are per device and every connection is a device of its own: a run stays below. */
 const MESSAGES_PER_MINUTE = 10_000;
 const MESSAGES_PER_DAY = 10_000_000;
+
+/** A directory keeps no token, and may be started on again. */
+const OPERATOR_TOKEN = 'operator-token-of-all-benchmarks';
 
 const SERVICE = join(import.meta.dirname, '../../main.js');
 
@@ -129,12 +132,12 @@ export async function startProgram(place: ServerPlace): Promise<Server> {
     core,
     file,
     args: [],
-    env: { HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...disk?.env, ...env },
+    env: { HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', OPERATOR_TOKEN, ...disk?.env, ...env },
     logFile: join(outDir, `${name}.log`),
     readyUrl: `${origin}/readyz`,
     readyTimeoutMs,
   });
-  const token = env.OPERATOR_TOKEN ?? readFileSync(join(dataDir, 'operator-token'), 'utf8').trim();
+  const token = env.OPERATOR_TOKEN ?? OPERATOR_TOKEN;
   const operator = consoleOf(origin, token);
   return { process, port, origin, operator, dataDir, disk, stop: () => process.stop() };
 }

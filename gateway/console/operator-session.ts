@@ -1,6 +1,6 @@
 /**
  * Who may use the console: the operator's token as a bearer, or a session cookie made from it (CONSOLE-1, CONSOLE-2). Session cookies
- * are signed with a key made of the token: a new token ends them all, and every node of a cell can check them. Ended sessions and
+ * are signed with a key made of the token's digest and the master key: a new token ends them all, and every node of a cell can check them. Ended sessions and
  * one-time links are rows. Failed logins are kept in memory and announced to the other nodes of the cell.
  */
 import { createHmac, randomBytes } from 'node:crypto';
@@ -9,7 +9,13 @@ import { loginBody } from '../../protocol/console/login.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { hasConsoleLink, isConsoleSessionEnded } from '../../storage/organisations/installation.ts';
-import { openOperatorToken } from '../../storage/secrets/operator-token.ts';
+import {
+  isOperatorPass,
+  isOperatorToken,
+  type OperatorToken,
+  openOperatorToken,
+  operatorKey,
+} from '../../storage/secrets/operator-token.ts';
 import { isSecret } from '../../storage/secrets/vault.ts';
 import { hashSecret } from '../../storage/setup/setup-access.ts';
 import { bearerOf } from '../http/request-headers.ts';
@@ -41,7 +47,7 @@ interface Failures {
 }
 
 interface ConsoleState {
-  readonly token: string;
+  readonly token: OperatorToken;
   /** Signs cookies and CSRF tokens. */
   readonly key: Buffer;
   readonly failures: LRUCache<string, Failures>;
@@ -56,7 +62,7 @@ function stateOf(services: Services): ConsoleState {
     const token = openOperatorToken(services.storage.layout.operatorToken, services.config.operatorToken);
     state = {
       token,
-      key: createHmac('sha256', token).update('console session').digest(),
+      key: operatorKey(services.storage.vault, token.digest),
       failures: new LRUCache({ max: LOGIN_ADDRESSES_MAX }),
     };
     states.set(services, state);
@@ -67,8 +73,11 @@ function stateOf(services: Services): ConsoleState {
 /** Prefix of addresses in the counts shared with other nodes; a count of 0 says that a login from there succeeded. */
 const SHARED_LOGIN = 'login ';
 
-/** Called when a node starts: failed logins at any node of the cell lock the address at all of them. */
-export function shareFailedLogins(services: Services): void {
+/**
+ * Called before a node listens: failed logins at any node of the cell lock the address at all of them. Returns the operator token where this
+ * start minted it, to be shown once.
+ */
+export function openConsole(services: Services): string | undefined {
   services.counts.listen((name, count) => {
     if (!name.startsWith(SHARED_LOGIN)) return;
     const state = stateOf(services);
@@ -76,6 +85,7 @@ export function shareFailedLogins(services: Services): void {
     if (count === 0) state.failures.delete(address);
     for (let left = count; left > 0; left--) noteFailure(state, address, services.nowMs());
   });
+  return stateOf(services).token.minted;
 }
 
 function sign(state: ConsoleState, purpose: string, text: string): string {
@@ -178,7 +188,8 @@ export function authenticateOperator(header: (name: string) => string, method: s
   const authorization = header('authorization');
   if (authorization !== '') {
     const bearer = bearerOf(authorization);
-    if (bearer !== undefined && isSecret(bearer, stateOf(services).token)) return;
+    const { token, key } = stateOf(services);
+    if (bearer !== undefined && (isOperatorToken(bearer, token.digest) || isOperatorPass(bearer, key, services.nowMs()))) return;
     throw new Refusal('invalid_token', 'This is not the operator token. Send it as Authorization: Bearer <OPERATOR_TOKEN>.');
   }
   if (cookiesOf(header, services).every((value) => value === '')) {
@@ -219,7 +230,7 @@ export function logIn(token: string, address: string, services: Services): Conso
   const state = stateOf(services);
   const nowMs = services.nowMs();
   refuseLocked(state, address, nowMs);
-  if (!isSecret(token, state.token)) {
+  if (!isOperatorToken(token, state.token.digest)) {
     noteFailure(state, address, nowMs);
     services.counts.tell(SHARED_LOGIN + address, 1);
     throw new Refusal('invalid_token', 'token is not the operator token.');
@@ -230,8 +241,6 @@ export function logIn(token: string, address: string, services: Services): Conso
 
 /** Path and query of a link that signs in once, within 15 minutes, at any node of the cell; for the start banner. */
 export async function issueConsoleLink(services: Services): Promise<string> {
-  // Creates the token at the first start, so that its file exists when the banner is read.
-  stateOf(services);
   const { storage, nowMs } = services;
   const code = randomBytes(24).toString('base64url');
   await storage.writeControl('keepConsoleLink', { codeHash: hashSecret(code), expiresAtMs: nowMs() + LINK_VALID_MS });

@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { withoutEnd } from '../../protocol/schema/text.ts';
+import { existingVault } from '../../storage/backup/backup-manifest.ts';
 import { dataLayout } from '../../storage/data-layout.ts';
+import { KEPT, operatorKey, operatorPass } from '../../storage/secrets/operator-token.ts';
 import { type CliConfig, CommandFailed } from './surroundings.ts';
 
 /** Listing actors waits for every node; a node that answers later than this is stuck. */
@@ -38,19 +40,35 @@ export function serviceUrl(given: string | undefined, config: () => CliConfig): 
   return withoutEnd(url, '/');
 }
 
-/** OPERATOR_TOKEN, or what DATA_DIR holds; never mints one. @throws CommandFailed when there is none. */
-export function operatorToken({ operatorToken: given, dataDir }: CliConfig): string {
-  if (given !== undefined) return given;
+const WHOSE = 'Set DATA_DIR to that of the service and run this as its user, or set OPERATOR_TOKEN.';
+
+/** What DATA_DIR holds of the operator token: its digest. @throws CommandFailed when there is nothing. */
+export function keptToken({ dataDir }: CliConfig): string {
   const file = dataLayout(dataDir).operatorToken;
-  const advice = 'Set DATA_DIR to that of the service and run this as its user, or set OPERATOR_TOKEN.';
-  let token: string;
+  let kept: string;
   try {
-    token = readFileSync(file, 'utf8').trim();
+    kept = readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new CommandFailed(`The operator token cannot be read from ${file} (${(error as NodeJS.ErrnoException).code}). ${advice}`);
+    throw new CommandFailed(`The operator token cannot be read from ${file} (${(error as NodeJS.ErrnoException).code}). ${WHOSE}`);
   }
-  if (token === '') throw new CommandFailed(`${file} is empty. ${advice}`);
-  return token;
+  if (kept === '') throw new CommandFailed(`${file} is empty. ${WHOSE}`);
+  return kept;
+}
+
+/**
+ * What each request proves itself with: OPERATOR_TOKEN, or a pass made of the digest in DATA_DIR and the master key. Mints nothing.
+ * @throws CommandFailed when there is neither.
+ */
+export function operatorBearer(config: CliConfig, nowMs: () => number): () => string {
+  const { operatorToken, dataDir, masterKey } = config;
+  if (operatorToken !== undefined) return () => operatorToken;
+  const kept = keptToken(config);
+  // The service of an older release, which runs, knows no pass.
+  if (!KEPT.test(kept)) return () => kept;
+  const vault = existingVault(dataLayout(dataDir), masterKey);
+  if (vault === undefined) throw new CommandFailed('Set MASTER_KEY as the service has it, or OPERATOR_TOKEN.');
+  const key = operatorKey(vault, kept);
+  return () => operatorPass(key, nowMs());
 }
 
 const refusalSchema = v.object({ error: v.object({ code: v.string(), message: v.string() }) });
@@ -67,7 +85,7 @@ function failure(baseUrl: string, status: number, body: unknown): CommandFailed 
   const refusal = v.safeParse(refusalSchema, body);
   if (status === 401) {
     return new CommandFailed(
-      `The service at ${baseUrl} does not take this operator token. Set OPERATOR_TOKEN, or DATA_DIR to that of the service.`,
+      `The service at ${baseUrl} does not take this operator token. Set OPERATOR_TOKEN, or DATA_DIR and MASTER_KEY to those of the service.`,
     );
   }
   if (refusal.success) return new CommandFailed(refusal.output.error.message);
@@ -80,7 +98,7 @@ function unreachable(baseUrl: string, error: unknown): Unreachable {
   return new Unreachable(`The service at ${baseUrl} cannot be reached (${how}). Start it, or give the address of a node with --url.`);
 }
 
-export function createConsoleClient(baseUrl: string, token: string): ConsoleClient {
+export function createConsoleClient(baseUrl: string, bearer: () => string): ConsoleClient {
   return {
     baseUrl,
     async ask(method, path, schema, body) {
@@ -89,7 +107,7 @@ export function createConsoleClient(baseUrl: string, token: string): ConsoleClie
       try {
         const answer = await fetch(`${baseUrl}/console/api${path}`, {
           method,
-          headers: { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+          headers: { Authorization: `Bearer ${bearer()}`, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
           // The token is for this address and no other.
           redirect: 'error',

@@ -12,9 +12,10 @@ function replicaAt(call: Call, url: string) {
   return { ...config, replica };
 }
 
-function restoredText({ organisations, rows, files, unknownCalls, missing, completeUpTo, seconds }: ReplicaRestoreReport): string {
+function restoredText({ organisations, rows, files, unknownCalls, missing, completeUpTo, oldest, seconds }: ReplicaRestoreReport): string {
   const amounts = `${organisations} restored with ${rows.toLocaleString('en')} rows and ${files} files, in ${seconds.toFixed(1)} s.`;
-  const upTo = completeUpTo === null ? 'The replica does not say up to when.' : `It is complete up to ${completeUpTo}.`;
+  const newest = oldest === undefined ? '' : `, by the newest piece of ${oldest} before --at`;
+  const upTo = completeUpTo === null ? 'The replica does not say up to when.' : `It is complete up to ${completeUpTo}${newest}.`;
   const calls = unknownCalls === 0 ? '' : `\n${unknownCalls} calls that waited for a confirmation, or for their outcome, are unknown now.`;
   const lacking =
     missing.length === 0 ? '' : `\nNot in the replica: ${missing.join(', ')}. See "A file is missing or damaged" in docs/backups.md.`;
@@ -26,13 +27,13 @@ function wireReport({ dataDir, organisations, rows, files, unknownCalls, missing
   return { data_dir: dataDir, ...counts, missing, complete_up_to: completeUpTo, seconds };
 }
 
-/** A moment as `--at` gives it: RFC 3339, of the past. @throws WrongUsage */
+/** A moment as `--at` gives it: RFC 3339, of the past, in whole seconds as Litestream takes it. @throws WrongUsage */
 function momentOf(call: Call): number | undefined {
   const at = call.option('at');
   if (at === undefined) return undefined;
   const atMs = /^\d{4}-\d\d-\d\dT[0-9:.]{5,15}(?:Z|[+-]\d\d:\d\d)$/.test(at) ? Date.parse(at) : Number.NaN;
   if (Number.isNaN(atMs) || atMs > call.nowMs()) throw new WrongUsage('--at takes a time of the past, such as 2026-11-23T17:00:00Z.');
-  return atMs;
+  return Math.floor(atMs / 1_000) * 1_000;
 }
 
 /** `restore --from`: all of a replica, or one organisation. @throws Error with one sentence for the operator */

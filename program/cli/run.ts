@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { Call, Command } from './command.ts';
 import { COMMON_OPTIONS, helpText, requireCommand, usageLine } from './commands.ts';
-import { createConsoleClient, operatorToken, serviceUrl } from './console-client.ts';
+import { createConsoleClient, operatorBearer, serviceUrl } from './console-client.ts';
 import { type Surroundings, WrongUsage } from './surroundings.ts';
 
 interface Parsed {
@@ -42,7 +42,8 @@ function callOf({ args, values }: Parsed, surroundings: Surroundings): Call {
     option,
     flag: (name) => values[name] === true,
     answer: (value, text) => surroundings.print(values.json === true ? JSON.stringify(value) : text),
-    service: () => createConsoleClient(serviceUrl(option('url'), surroundings.config), operatorToken(surroundings.config())),
+    service: () =>
+      createConsoleClient(serviceUrl(option('url'), surroundings.config), operatorBearer(surroundings.config(), surroundings.nowMs)),
   };
 }
 

@@ -1,25 +1,9 @@
-/** Command: shows or rotates the operator's token (RUN-29). */
-import { randomBytes } from 'node:crypto';
-import { chownSync, renameSync, rmSync, statSync } from 'node:fs';
+/** Command: says where the operator's token is kept, or makes another (RUN-29). */
 import { dataLayout } from '../../storage/data-layout.ts';
-import { openOperatorToken } from '../../storage/secrets/operator-token.ts';
+import { rotateOperatorToken } from '../../storage/secrets/operator-token.ts';
 import type { Call, Command } from './command.ts';
-import { operatorToken } from './console-client.ts';
+import { keptToken } from './console-client.ts';
 import { CommandFailed } from './surroundings.ts';
-
-/** Puts a new token in the place of the one in `file`, all at once. */
-function replaceToken(file: string): void {
-  const fresh = `${file}.${randomBytes(4).toString('hex')}.new`;
-  try {
-    const { uid, gid } = statSync(file);
-    openOperatorToken(fresh, undefined);
-    // Run as root, it would be root's, and the service could not read it.
-    if (process.getuid?.() === 0) chownSync(fresh, uid, gid);
-    renameSync(fresh, file);
-  } finally {
-    rmSync(fresh, { force: true });
-  }
-}
 
 function run(call: Call): void {
   const config = call.config();
@@ -31,21 +15,25 @@ function run(call: Call): void {
   }
   const file = dataLayout(config.dataDir).operatorToken;
   // Also what tells a data directory from any other.
-  const token = operatorToken(config);
+  keptToken(config);
   if (!rotate) {
-    call.answer({ source: file, token }, token);
+    call.answer(
+      { source: file, token: null },
+      `${file} holds the digest of the operator token, which was printed when it was minted. Where it is lost, token --rotate makes another.`,
+    );
     return;
   }
-  replaceToken(file);
-  const advice = 'Restart all nodes of this DATA_DIR: until then they take the old one, and all console sessions end with the restart.';
-  call.answer({ source: file, rotated: true }, `${file} holds a new operator token. ${advice}`);
+  const token = rotateOperatorToken(file);
+  call.note('This operator token is shown once. Restart all nodes of this DATA_DIR: until then they take the old one.');
+  call.note('All console sessions end with the restart.');
+  call.answer({ source: file, rotated: true, token }, token);
 }
 
 export const tokenCommand: Command = {
   name: 'token',
   usage: '',
-  does: 'Prints the operator token of DATA_DIR.',
+  does: 'Says where the operator token of DATA_DIR is kept.',
   arity: [0, 0],
-  options: { rotate: { does: 'make a new one instead, which is not printed' } },
+  options: { rotate: { does: 'make a new one, and print it this once' } },
   run,
 };

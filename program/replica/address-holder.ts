@@ -1,12 +1,14 @@
 /**
  * Whose replica an address holds (CELL-16): one small file there names the cell and its term. It is put when a cell first carries something
  * there. A take-over closes the address with it: from then on nobody serves from there and nothing more is carried there, so that an
- * address belongs to one term of one cell.
+ * address belongs to one term of one cell. It carries a MAC under a key of the master key's: what somebody else put there ends nothing.
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { ClaimPlace } from '../../actors/cells/fence.ts';
 import type { CellTerm } from '../../storage/moving/cell-term.ts';
+import { isProven, provenBytes } from '../../storage/replica/replica-manifest.ts';
+import type { Vault } from '../../storage/secrets/vault.ts';
 import type { ReplicaStore } from './store.ts';
 
 const NAME = 'cell.json';
@@ -24,40 +26,87 @@ const holderSchema = v.object({
   taken_over: v.optional(v.object({ by: printable, at: printable })),
 });
 
-const DAMAGED = `${NAME} at the address of the replica is not what a cell puts there. Look at it, and remove it only if no host took a cell over from there.`;
+const DAMAGED = `${NAME} at the address of the replica is not what a cell with this master key puts there. Look at it, and remove it only if no host took a cell over from there.`;
 
 export type AddressHolder = v.InferOutput<typeof holderSchema>;
 
-/** Undefined: nothing of a cell is there, or the folder or the bucket is not. @throws Error while the store does not answer, or for a damaged file */
-export async function readHolder(store: ReplicaStore): Promise<AddressHolder | undefined> {
-  const bytes = await store.get(NAME);
-  return bytes && parseHolder(bytes);
+/** The address of a replica, and what proves what is there. */
+export interface Address {
+  readonly store: ReplicaStore;
+  readonly vault: Vault;
 }
 
-function parseHolder(bytes: Buffer): AddressHolder {
+/** What is at the address was put there by somebody without the master key, or is damaged. */
+class UnprovenHolder extends Error {}
+
+/** `own`: its claim is known without a MAC as well, as an older release put it. @throws UnprovenHolder */
+function parseHolder({ vault }: Address, bytes: Buffer, own?: CellTerm): AddressHolder {
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), holderSchema), bytes.toString('utf8'));
-  if (!read.success) throw new Error(DAMAGED);
+  if (!read.success || !(isProven(vault, NAME, bytes) || isOldClaim(read.output, own))) throw new UnprovenHolder(DAMAGED);
   return read.output;
 }
 
-/** Puts `is` there where `was` is read, by a conditional write where the store has it. False: something else is there by now. */
-export function replaceHolder(store: ReplicaStore, was: AddressHolder | undefined, is: AddressHolder): Promise<boolean> {
-  const isWas = (bytes: Buffer | undefined) => isDeepStrictEqual(bytes && parseHolder(bytes), was);
-  return store.replace(NAME, isWas, Buffer.from(`${JSON.stringify(is)}\n`));
+function isOldClaim({ cell, term, seat, taken_over }: AddressHolder, own: CellTerm | undefined): boolean {
+  return cell === own?.cell && term === own.term && seat === undefined && taken_over === undefined;
 }
 
-/** Whether the address is of another directory than that of this seat, or was closed by a take-over. Undefined while the store does not answer. */
-export async function isAnothers(store: ReplicaStore, seat: string | undefined): Promise<boolean | undefined> {
+/**
+ * Undefined: nothing of a cell is there, or the folder or the bucket is not. @throws Error while the store does not answer, or for what is damaged
+ * or was put there by somebody else
+ */
+export async function readHolder(address: Address, own?: CellTerm): Promise<AddressHolder | undefined> {
+  const bytes = await address.store.get(NAME);
+  return bytes && parseHolder(address, bytes, own);
+}
+
+/** Puts `is` there where `was` is read, by a conditional write where the store has it. False: something else is there by now. */
+export function replaceHolder(address: Address, was: AddressHolder | undefined, is: AddressHolder, own?: CellTerm): Promise<boolean> {
+  const isWas = (bytes: Buffer | undefined) => isDeepStrictEqual(bytes && parseHolder(address, bytes, own), was);
+  return address.store.replace(NAME, isWas, provenBytes(address.vault, NAME, is));
+}
+
+/**
+ * Whether the address is of another directory than that of this seat, or was closed by a take-over; what somebody without the master key put
+ * there says nothing of it. Undefined while the store does not answer.
+ */
+export async function isAnothers(address: Address, seat: string | undefined): Promise<boolean | undefined> {
   try {
-    const holder = await readHolder(store);
+    const holder = await readHolder(address);
     return holder?.taken_over !== undefined || (holder?.seat !== undefined && holder.seat !== seat);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof UnprovenHolder ? false : undefined;
   }
 }
 
-export interface AddressOptions {
-  readonly store: ReplicaStore;
+/** The destination is asked this often whose it is. */
+const ASK_MS = 10_000;
+
+/** What a keeper knows of whose the address is. */
+export class WhoseAddress {
+  /** It is another directory's, or another host took over: nothing is carried there. Undefined: nobody could say yet, and it may be. */
+  isAnothers: boolean | undefined;
+  #asked: Promise<void> | undefined;
+  #askedAtMs = 0;
+
+  constructor(isAnothers: boolean | undefined) {
+    this.isAnothers = isAnothers;
+  }
+
+  /** Asks now and then. `waits`: until what is asked was answered. */
+  async ask(address: Address | undefined, seat: string | undefined, nowMs: number, waits: boolean): Promise<void> {
+    if (this.#asked === undefined && address !== undefined && nowMs - this.#askedAtMs >= ASK_MS) {
+      this.#askedAtMs = nowMs;
+      this.#asked = isAnothers(address, seat).then((said) => {
+        this.#asked = undefined;
+        // A directory that never was a cell has nobody to share an address with.
+        this.isAnothers = said ?? this.isAnothers ?? (seat === undefined ? false : undefined);
+      });
+      if (waits) await this.#asked;
+    }
+  }
+}
+
+export interface AddressOptions extends Address {
   readonly own: CellTerm;
   readonly seat: string;
   /**
@@ -70,9 +119,9 @@ export interface AddressOptions {
 }
 
 /** The address as a place where the fence looks. */
-export function addressAsPlace({ store, own, seat, isKnown, onClaimed }: AddressOptions): ClaimPlace {
+export function addressAsPlace({ own, seat, isKnown, onClaimed, ...address }: AddressOptions): ClaimPlace {
   const holder = async () => {
-    const read = await readHolder(store);
+    const read = await readHolder(address, own);
     if (read === undefined && isKnown()) throw new Error(`${NAME} is away from the address of the replica`);
     if (read !== undefined && (read.cell !== own.cell || read.term < own.term)) throw new Error('the address is of another cell or term');
     return read;
@@ -90,7 +139,7 @@ export function addressAsPlace({ store, own, seat, isKnown, onClaimed }: Address
       const isWas = read?.seat === was?.seat && read?.next === was?.next;
       const mayReplace = isWas && (read === undefined || (read.term === own.term && read.taken_over === undefined));
       const next = { ...own, seat: is.seat, ...(is.next !== undefined && { next: is.next }) };
-      const isPut = stands || (mayReplace && (await replaceHolder(store, read, next)));
+      const isPut = stands || (mayReplace && (await replaceHolder(address, read, next, own)));
       if (isPut && is.seat === seat) onClaimed();
       return isPut;
     },

@@ -92,7 +92,7 @@ export class Departures {
   }
 
   async #remove(name: string): Promise<void> {
-    for (const file of await this.#store.list(`${name}/`)) await this.#store.remove(file);
+    for (const file of await this.#store.list(`${name}/`)) await this.#store.remove(file.name);
     const { [name]: _, ...others } = this.#known();
     replaceFile(this.#path, JSON.stringify(others));
   }

@@ -3,6 +3,7 @@ import type { DataLayout } from '../../storage/data-layout.ts';
 import { replicaName } from '../../storage/replica/replicated-databases.ts';
 import { arrivedPlace } from './arrived.ts';
 import type { Lags } from './lag.ts';
+import type { DatabaseSeals } from './sealing.ts';
 import { shadowPlace } from './shadow-log.ts';
 import type { ReplicaStore } from './store.ts';
 
@@ -15,12 +16,14 @@ export class Doubts {
   readonly #store: ReplicaStore;
   readonly #layout: DataLayout;
   readonly #lags: Lags;
+  readonly #seals: DatabaseSeals;
   #round: Promise<void> | undefined;
   #endedMs = Number.NEGATIVE_INFINITY;
   #problem: string | undefined;
 
-  constructor(store: ReplicaStore, layout: DataLayout, lags: Lags) {
+  constructor(store: ReplicaStore, layout: DataLayout, lags: Lags, seals: DatabaseSeals) {
     this.#store = store;
+    this.#seals = seals;
     this.#layout = layout;
     this.#lags = lags;
   }
@@ -59,7 +62,8 @@ export class Doubts {
   async #askFor(path: string): Promise<void> {
     const read = shadowPlace(path);
     if (read === undefined) return;
-    const arrived = await arrivedPlace(this.#store, replicaName(this.#layout, path), read);
+    const name = replicaName(this.#layout, path);
+    const arrived = await arrivedPlace(this.#store, name, this.#seals(name), read);
     if (arrived !== undefined) this.#lags.arrived(path, arrived, Date.now());
   }
 

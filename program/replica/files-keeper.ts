@@ -1,5 +1,5 @@
 /**
- * Carries what is no database into the replica (REPLICA-6): uploads, mails of the outbox, minted secrets, as they lie on disk. What was sent is
+ * Carries what is no database into the replica (REPLICA-6): uploads as they lie on disk, which is sealed, and mails of the outbox, sealed for the way. What was sent is
  * known from manifests, of which a copy lies in the data directory. The master key is sent only where the configuration says so.
  */
 import { createHash } from 'node:crypto';
@@ -7,18 +7,20 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isId } from '../../protocol/ids.ts';
-import { existingVault, isBackupName, masterKeyFingerprint } from '../../storage/backup/backup-manifest.ts';
+import { existingVault, isBackupName, masterKeyFingerprint, OPERATOR_TOKEN } from '../../storage/backup/backup-manifest.ts';
 import type { DataLayout } from '../../storage/data-layout.ts';
 import { replaceFile } from '../../storage/replica/replaced-file.ts';
 import {
+  filesIn,
   manifestBytes,
   organisationManifest,
-  parseManifest,
   type ReplicaManifest,
   type ReplicatedFile,
   SERVICE_MANIFEST,
+  sealPurpose,
   storedName,
 } from '../../storage/replica/replica-manifest.ts';
+import type { Vault } from '../../storage/secrets/vault.ts';
 import type { ReplicaStore } from './store.ts';
 
 interface FilesKeeperOptions {
@@ -37,6 +39,8 @@ export class FilesKeeper {
   readonly #options: FilesKeeperOptions;
   /** Copies of manifests; another destination has others. */
   readonly #known: string;
+  /** Older releases sent the operator token along: what they left there was removed. */
+  #isRid = false;
 
   constructor(options: FilesKeeperOptions) {
     this.#options = options;
@@ -46,25 +50,36 @@ export class FilesKeeper {
 
   /** Sends what came since, and notes what went. @throws Error when the destination refuses; then the next call goes on. */
   async carry(nowMs: number, lagMaxS: number): Promise<void> {
-    const { layout, masterKey, includeKey } = this.#options;
-    for (const id of this.#organisations()) await this.#keep(organisationManifest(id), this.#uploadsOf(id), nowMs);
+    const { store, layout, masterKey, includeKey } = this.#options;
     const vault = existingVault(layout, masterKey);
     if (vault === undefined) return;
+    if (!this.#isRid) {
+      await store.remove(storedName(OPERATOR_TOKEN));
+      this.#isRid = true;
+    }
+    for (const id of this.#organisations()) await this.#keep(vault, organisationManifest(id), this.#uploadsOf(id), nowMs);
     const included = includeKey && masterKey === undefined;
     const service = {
       at_ms: nowMs,
       lag_max_s: lagMaxS,
       master_key: { fingerprint: masterKeyFingerprint(vault), included },
+      manifests: this.#sent(),
     };
-    await this.#keep(SERVICE_MANIFEST, this.#ownFiles(included), nowMs, service);
+    await this.#keep(vault, SERVICE_MANIFEST, this.#ownFiles(included), nowMs, service);
   }
 
   /** Those that have uploads, and those that had. */
   #organisations(): Set<string> {
     const { uploads } = this.#options.layout;
-    const known = existsSync(this.#known) ? readdirSync(this.#known).map((name) => basename(name, '.json')) : [];
+    const known = this.#sent().map((name) => basename(name, '.json'));
     const there = existsSync(uploads) ? readdirSync(uploads) : [];
     return new Set([...there, ...known].filter((id) => isId('org', id)));
+  }
+
+  /** The manifests that were sent, but for the service's own. */
+  #sent(): string[] {
+    const names = existsSync(this.#known) ? readdirSync(this.#known).map((name) => basename(name, '.json')) : [];
+    return names.filter((id) => isId('org', id)).map(organisationManifest);
   }
 
   #uploadsOf(id: string): string[] {
@@ -75,36 +90,35 @@ export class FilesKeeper {
   #ownFiles(withKey: boolean): string[] {
     const { layout } = this.#options;
     const mails = existsSync(layout.outbox) ? readdirSync(layout.outbox).map((name) => `outbox/${name}`) : [];
-    const token = existsSync(layout.operatorToken) ? [basename(layout.operatorToken)] : [];
-    return [...mails, ...token, ...(withKey ? [basename(layout.masterKey)] : [])];
+    return [...mails, ...(withKey ? [basename(layout.masterKey)] : [])];
   }
 
-  /** Brings one manifest and its files up to date. `service`: always written anew. */
-  async #keep(name: string, found: readonly string[], nowMs: number, service?: ReplicaManifest['service']): Promise<void> {
+  /** Brings one manifest and its files up to date. */
+  async #keep(vault: Vault, name: string, found: readonly string[], nowMs: number, service?: ReplicaManifest['service']): Promise<void> {
     const { store } = this.#options;
     const paths = new Set(found.filter((path) => isBackupName(path)));
-    const before = this.#read(name);
+    const known = this.#read(name);
     const files: ReplicatedFile[] = [];
     const tooOld: string[] = [];
-    for (const file of before) {
+    for (const file of filesIn(known)) {
       const isThere = paths.delete(file.path);
       const wentAtMs = isThere ? null : (file.went_at_ms ?? nowMs);
       if (wentAtMs !== null && nowMs - wentAtMs > GONE_KEPT_MS) tooOld.push(file.path);
       else files.push({ ...file, went_at_ms: wentAtMs });
     }
     for (const path of paths) {
-      const sent = await this.#send(path, nowMs);
+      const sent = await this.#send(vault, path, nowMs);
       if (sent !== undefined) files.push(sent);
     }
-    if (service === undefined && JSON.stringify(files) === JSON.stringify(before)) return;
-    const bytes = manifestBytes(service === undefined ? { files } : { files, service });
+    const bytes = manifestBytes(vault, name, service === undefined ? { files } : { files, service });
+    if (known?.equals(bytes) === true || (known === undefined && files.length === 0 && service === undefined)) return;
     await store.put(name, bytes);
     for (const path of tooOld) await store.remove(storedName(path));
     this.#write(name, bytes);
   }
 
   /** Undefined: it went before it was read. */
-  async #send(path: string, nowMs: number): Promise<ReplicatedFile | undefined> {
+  async #send(vault: Vault, path: string, nowMs: number): Promise<ReplicatedFile | undefined> {
     const { store, layout } = this.#options;
     let bytes: Buffer;
     try {
@@ -113,17 +127,19 @@ export class FilesKeeper {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
+    const sealed = path.startsWith('outbox/') ? { sealed: true as const } : {};
+    if (sealed.sealed) bytes = vault.seal(sealPurpose(path), bytes);
     await store.put(storedName(path), bytes);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    return { path, size: bytes.length, sha256, came_at_ms: nowMs, went_at_ms: null };
+    return { path, size: bytes.length, sha256, ...sealed, came_at_ms: nowMs, went_at_ms: null };
   }
 
-  #read(name: string): ReplicatedFile[] {
+  /** Undefined the first time, or after a crash: all is sent again, which changes nothing. */
+  #read(name: string): Buffer | undefined {
     try {
-      return parseManifest(name, readFileSync(join(this.#known, basename(name)))).files;
+      return readFileSync(join(this.#known, basename(name)));
     } catch {
-      // The first time, or after a crash: all is sent again, which changes nothing.
-      return [];
+      return undefined;
     }
   }
 

@@ -5,13 +5,14 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Logger } from 'pino';
+import { existingVault } from '../../storage/backup/backup-manifest.ts';
 import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
 import { isOvertaken, ownSeat } from '../../storage/moving/directory-seat.ts';
 import { type ReplicaStatus, writeReplicaStatus } from '../../storage/replica/replica-status.ts';
-import { replicatedDatabases } from '../../storage/replica/replicated-databases.ts';
+import { type ReplicatedDatabase, replicatedDatabases } from '../../storage/replica/replicated-databases.ts';
 import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
 import type { ReplicaConfig } from '../config.ts';
-import { isAnothers } from './address-holder.ts';
+import { type Address, WhoseAddress } from './address-holder.ts';
 import { Departures } from './departures.ts';
 import { Doubts } from './doubts.ts';
 import { FilesCarrier } from './files-carrier.ts';
@@ -19,9 +20,17 @@ import { FilesKeeper } from './files-keeper.ts';
 import { freePort } from './free-port.ts';
 import { Lags, readingsOf } from './lag.ts';
 import { Litestream, litestreamVersion } from './litestream.ts';
-import { litestreamConfiguration, shownUrl, writeConfiguration } from './litestream-configuration.ts';
-import { cutLongLog } from './long-log.ts';
+import {
+  isConfiguredSealed,
+  type LitestreamName,
+  litestreamConfiguration,
+  shownUrl,
+  writeConfiguration,
+} from './litestream-configuration.ts';
+import type { Told } from './litestream-log.ts';
+import { beginAnew, cutLongLog } from './long-log.ts';
 import { Retention } from './retention.ts';
+import { type DatabaseSeals, databaseSeals } from './sealing.ts';
 import { shadowPlace } from './shadow-log.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
 
@@ -53,8 +62,6 @@ const METRICS_TIMEOUT_MS = 5_000;
 /** Databases that are told one by one: with thousands, a table of all would be of use to nobody. */
 const WORST_SHOWN = 20;
 
-/** The destination is asked this often whether another host took over from here. */
-const ASK_CLOSED_MS = 10_000;
 /** Between two starts of a Litestream that stands still, doubling: its destination may be away for hours. */
 const STUCK_PAUSE_MS = 10_000;
 const STUCK_PAUSE_MAX_MS = 60_000;
@@ -70,19 +77,22 @@ class ReplicaKeeper {
   readonly #log: Logger;
   readonly #lags = new Lags();
   readonly #litestream: Litestream;
+  /** Follows what came since the other one was started, so that first snapshots are carried at once (REPLICA-13). Two that send one database spoil it. */
+  readonly #newcomers: Litestream;
+  readonly #masterKey: string | undefined;
+  #address: Address | undefined;
+  #seals: DatabaseSeals | undefined;
   readonly #retention: Retention;
   readonly #store: ReplicaStore | undefined;
   readonly #files: FilesCarrier | undefined;
-  readonly #doubts: Doubts | undefined;
+  #doubts: Doubts | undefined;
   readonly #departures: Departures | undefined;
-  /** Undefined: nobody could say yet. */
-  #isAnothers: boolean | undefined;
-  #asked: Promise<void> | undefined;
-  #askedAtMs = 0;
+  readonly #whoseAddress: WhoseAddress;
   #lock: DataDirLock | undefined;
-  #port = 0;
-  /** The databases that Litestream was started with, and since when there are others. */
-  #followed = '';
+  readonly #ports = { litestream: 0, newcomers: 0 };
+  /** The databases that each Litestream was started with, and since when there are others. */
+  #followed: ReadonlySet<string> = new Set();
+  #early = '';
   #changedAtMs: number | undefined;
   #seen = '';
   #seenAtMs = 0;
@@ -99,37 +109,53 @@ class ReplicaKeeper {
     this.#log = log;
     const store = replicaStore(config);
     this.#store = store;
-    this.#isAnothers = store === undefined ? false : undefined;
-    const { url, includeKey } = config;
-    this.#files = store && new FilesCarrier(new FilesKeeper({ store, layout: this.#layout, url, includeKey, masterKey }));
-    this.#doubts = store && new Doubts(store, this.#layout, this.#lags);
+    this.#whoseAddress = new WhoseAddress(store === undefined ? false : undefined);
+    this.#files = store && new FilesCarrier(new FilesKeeper({ ...config, store, layout: this.#layout, masterKey }));
     this.#departures = store && new Departures(store, this.#layout);
-    this.#litestream = new Litestream({
-      bin: config.bin,
-      layout: this.#layout,
-      configure: () => this.#configure(),
-      started: () => this.#lags.restarted(),
-      told: (told) => {
-        if (told.kind === 'sent') this.#lags.arrived(told.path, told.place, Date.now());
-        else this.#lags.beganAnew(told.path);
-      },
-    });
+    this.#masterKey = masterKey;
+    const told = (told: Told) => {
+      if (told.kind === 'sent') this.#lags.arrived(told.path, told.place, Date.now());
+      else this.#lags.beganAnew(told.path);
+    };
+    const common = { bin: config.bin, layout: this.#layout, started: () => this.#lags.restarted(), told };
+    this.#litestream = new Litestream({ ...common, name: 'litestream', configure: () => this.#configureAll() });
+    this.#newcomers = new Litestream({ ...common, name: 'newcomers', configure: () => this.#configureNewcomers() });
   }
 
-  async #configure(): Promise<void> {
-    this.#port = await freePort();
+  async #configureAll(): Promise<void> {
+    await this.#endNewcomers();
     const databases = replicatedDatabases(this.#layout);
-    this.#followed = databases.map(({ path }) => path).join('\n');
+    this.#followed = new Set(databases.map(({ path }) => path));
     this.#changedAtMs = undefined;
     this.#restartedAtMs = performance.now();
-    this.#departures?.note(
-      databases.map(({ name }) => name),
-      Date.now(),
-    );
+    const names = databases.map(({ name }) => name);
+    this.#departures?.note(names, Date.now());
+    // What an older release began goes on with nothing that is sealed.
+    if (!isConfiguredSealed(this.#layout)) for (const { path } of databases) beginAnew(path);
+    await this.#configure('litestream', databases, this.#retention.begin(Date.now()));
+  }
+
+  async #configureNewcomers(): Promise<void> {
+    const databases = replicatedDatabases(this.#layout).filter(({ path }) => !this.#followed.has(path));
+    this.#early = databases.map(({ path }) => path).join('\n');
+    await this.#configure('newcomers', databases, undefined);
+  }
+
+  async #configure(name: LitestreamName, databases: readonly ReplicatedDatabase[], retentionCheckS: number | undefined): Promise<void> {
+    this.#ports[name] = await freePort();
     for (const { path } of databases) cutLongLog(path);
-    const retentionCheckS = this.#retention.begin(Date.now());
-    const told = { databases, metrics: `127.0.0.1:${this.#port}`, retentionCheckS };
-    writeConfiguration(this.#layout, litestreamConfiguration(this.#config, told));
+    if (this.#seals === undefined) return;
+    const told = { databases, seals: this.#seals, metrics: `127.0.0.1:${this.#ports[name]}`, retentionCheckS };
+    writeConfiguration(this.#layout, name, litestreamConfiguration(this.#config, told));
+  }
+
+  #endNewcomers(): Promise<void> {
+    this.#early = '';
+    return this.#newcomers.stop(this.#newcomers.isStuck(Date.now()) ? 'SIGKILL' : 'SIGTERM');
+  }
+
+  #each(): readonly Litestream[] {
+    return [this.#litestream, this.#newcomers];
   }
 
   begin(): void {
@@ -155,9 +181,10 @@ class ReplicaKeeper {
       writeReplicaStatus(this.#layout, this.#status(nowMs));
       return;
     }
-    await this.#follow(databases.map(({ path }) => path).join('\n'));
+    await this.#follow(databases.map(({ path }) => path));
     if (this.#litestream.isRunning) {
-      await this.#readMetrics();
+      await this.#readMetrics(this.#ports.litestream);
+      if (this.#newcomers.isRunning) await this.#readMetrics(this.#ports.newcomers);
       this.#doubts?.ask(Date.now());
       if (this.#retention.isDone(Date.now())) await this.#litestream.restart();
     }
@@ -171,6 +198,8 @@ class ReplicaKeeper {
   #isKeeper(): boolean {
     if (this.#lock !== undefined) return true;
     if (!existsSync(this.#layout.control)) return false;
+    const vault = existingVault(this.#layout, this.#masterKey);
+    if (vault === undefined) return false;
     mkdirSync(this.#layout.replica, { recursive: true, mode: 0o700 });
     try {
       this.#lock = lockDataDir(this.#layout.replica);
@@ -178,57 +207,62 @@ class ReplicaKeeper {
       // Another process of this directory keeps it.
       return false;
     }
-    this.#litestream.endLeftOver();
+    this.#seals = databaseSeals(vault);
+    this.#address = this.#store && { store: this.#store, vault };
+    this.#doubts = this.#store && new Doubts(this.#store, this.#layout, this.#lags, this.#seals);
+    for (const each of this.#each()) each.endLeftOver();
     this.#log.info({ to: shownUrl(this.#config.url) }, 'keeping the replica');
     if (this.#files === undefined) this.#log.warn(ONLY_DATABASES);
     void litestreamVersion(this.#config.bin).then((version) => version && this.#log.info({ version }, 'Litestream was found'));
     return true;
   }
 
-  /**
-   * Whether the address is another directory's, or another host took over (CELL-16): then nothing is carried there. Undefined: nobody could
-   * say yet, and it may be.
-   */
+  /** Whose the address is (CELL-16); undefined: nobody could say yet. Ends both Litestreams where nothing may be carried there. */
   async #whose(nowMs: number): Promise<boolean | undefined> {
-    const seat = ownSeat(this.#layout);
-    if (this.#asked === undefined && this.#store !== undefined && nowMs - this.#askedAtMs >= ASK_CLOSED_MS) {
-      this.#askedAtMs = nowMs;
-      this.#asked = isAnothers(this.#store, seat).then((said) => {
-        this.#asked = undefined;
-        const was = this.#isAnothers;
-        // A directory that never was a cell has nobody to share an address with.
-        this.#isAnothers = said ?? was ?? (seat === undefined ? false : undefined);
-        const to = shownUrl(this.#config.url);
-        if (said === true && was !== true)
-          this.#log.error({ to }, 'this address is of another host or directory: nothing is carried there');
-      });
-      // Before anything is carried; later a destination that does not answer must not keep the databases from being looked at.
-      if (this.#litestream.starts === 0) await this.#asked;
+    const was = this.#whoseAddress.isAnothers;
+    // Before anything is carried; later a destination that does not answer must not keep the databases from being looked at.
+    await this.#whoseAddress.ask(this.#address, ownSeat(this.#layout), nowMs, this.#litestream.starts === 0);
+    const { isAnothers } = this.#whoseAddress;
+    if (isAnothers === true && was !== true) {
+      const to = shownUrl(this.#config.url);
+      this.#log.error({ to }, 'this address is of another host or directory: nothing is carried there');
     }
-    if (this.#isAnothers !== true && !isOvertaken(this.#layout)) return this.#isAnothers;
+    if (isAnothers !== true && !isOvertaken(this.#layout)) return isAnothers;
+    await this.#newcomers.stop();
     await this.#litestream.stop();
     return true;
   }
 
+  /** Those that came since Litestream was started. */
+  #fresh(paths: readonly string[]): string[] {
+    return paths.filter((path) => !this.#followed.has(path));
+  }
+
   /** Starts Litestream, and anew once other databases have settled. */
-  async #follow(paths: string): Promise<void> {
+  async #follow(paths: readonly string[]): Promise<void> {
     const nowMs = performance.now();
     if (this.#litestream.starts === 0) {
       await this.#litestream.start();
       return;
     }
-    if (paths === this.#followed) {
+    const fresh = this.#fresh(paths);
+    if (fresh.length === 0 && paths.length === this.#followed.size) {
       this.#changedAtMs = undefined;
       return;
     }
     this.#changedAtMs ??= nowMs;
-    if (paths !== this.#seen) {
-      this.#seen = paths;
+    const seen = paths.join('\n');
+    if (seen !== this.#seen) {
+      this.#seen = seen;
       this.#seenAtMs = nowMs;
     }
     const hasSettled = nowMs - this.#seenAtMs >= SETTLE_MS || nowMs - this.#changedAtMs >= SETTLE_MAX_MS;
-    if (!hasSettled || nowMs - this.#restartedAtMs < RESTART_EVERY_MS) return;
-    this.#log.info({ databases: paths.split('\n').length }, 'organisations came or went: starting Litestream anew');
+    if (!hasSettled || nowMs - this.#restartedAtMs < RESTART_EVERY_MS) {
+      const isDue = fresh.length > 0 && fresh.join('\n') !== this.#early;
+      if (isDue && this.#litestream.isRunning && !this.#newcomers.isStuck(Date.now())) await this.#newcomers.restart();
+      return;
+    }
+    this.#log.info({ databases: paths.length }, 'organisations came or went: starting Litestream anew');
     await this.#litestream.restart(this.#lags.standsStill(Date.now(), this.#config.lagMaxS) ? 'SIGKILL' : 'SIGTERM');
   }
 
@@ -247,11 +281,11 @@ class ReplicaKeeper {
     await this.#litestream.restart('SIGKILL');
   }
 
-  async #readMetrics(): Promise<void> {
+  async #readMetrics(port: number): Promise<void> {
     try {
-      const answer = await fetch(`http://127.0.0.1:${this.#port}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
+      const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
       const atMs = Date.now();
-      const isTroubled = (path: string) => this.#litestream.isTroubled(path, atMs);
+      const isTroubled = (path: string) => this.#each().some((each) => each.isTroubled(path, atMs));
       this.#lags.look(readingsOf(await answer.text()), atMs, { readUpTo: shadowPlace, isTroubled });
     } catch {
       // It starts or hangs: what is behind stays behind, and shows.
@@ -263,9 +297,10 @@ class ReplicaKeeper {
   }
 
   #problem(nowMs: number): string | undefined {
-    const said = this.#litestream.complaint(nowMs) ?? this.#doubts?.problem ?? this.#files?.problem ?? this.#departures?.problem;
-    if (said === undefined && this.#isAnothers === undefined) return UNASKED;
-    return said ?? (this.#litestream.isStuck(nowMs) ? NOT_TAKEN : undefined);
+    const parts = [this.#litestream.complaint(nowMs), this.#newcomers.complaint(nowMs)];
+    const said = parts.find(Boolean) ?? this.#doubts?.problem ?? this.#files?.problem ?? this.#departures?.problem;
+    if (said === undefined && this.#whoseAddress.isAnothers === undefined) return UNASKED;
+    return said ?? (this.#each().some((each) => each.isStuck(nowMs)) ? NOT_TAKEN : undefined);
   }
 
   #status(nowMs: number): ReplicaStatus {
@@ -285,7 +320,7 @@ class ReplicaKeeper {
   async #settle(): Promise<void> {
     const paths = replicatedDatabases(this.#layout).map(({ path }) => path);
     this.#lags.follow(new Set(paths), Date.now());
-    if (paths.join('\n') !== this.#followed) await this.#litestream.restart();
+    if (paths.length !== this.#followed.size || this.#fresh(paths).length > 0) await this.#litestream.restart();
     const endMs = performance.now() + SETTLE_MAX_MS;
     const isFresh = () => this.#litestream.isRunning && performance.now() - this.#restartedAtMs < SETTLE_MAX_MS;
     while (isFresh() && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, SETTLE_LOOK_MS));
@@ -296,11 +331,11 @@ class ReplicaKeeper {
     clearTimeout(this.#timer);
     await this.#looking;
     if (this.#lock !== undefined && this.#litestream.isRunning) await this.#settle();
+    await this.#endNewcomers();
     await this.#litestream.stop();
-    if (this.#lock !== undefined && this.#isAnothers === false) await this.#files?.finish(this.#lagMaxS(Date.now()));
+    if (this.#lock !== undefined && this.#whoseAddress.isAnothers === false) await this.#files?.finish(this.#lagMaxS(Date.now()));
     else await this.#files?.end();
-    await this.#doubts?.end();
-    await this.#departures?.end();
+    await Promise.all([this.#doubts?.end(), this.#departures?.end()]);
     this.#lock?.release();
   }
 }

@@ -2,12 +2,13 @@
  * What Litestream is told: its configuration file and its environment. The keys are those that 0.3 and 0.5 both read: one destination in
  * the list `replicas`, each database by its path. JSON is YAML.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataLayout } from '../../storage/data-layout.ts';
 import { replaceFile } from '../../storage/replica/replaced-file.ts';
 import type { ReplicatedDatabase } from '../../storage/replica/replicated-databases.ts';
 import type { ReplicaConfig } from '../config.ts';
+import type { DatabaseSeal, DatabaseSeals } from './sealing.ts';
 
 /** What is lost with a host is what came since the last sync. */
 const SYNC_INTERVAL = '1s';
@@ -16,8 +17,13 @@ const SYNC_INTERVAL = '1s';
 const PASSED_ON = /^(?:PATH|HOME|TMPDIR|TZ|(?:AWS|LITESTREAM|GOOGLE|AZURE|SSL_CERT)_\w+|(?:HTTPS?|NO)_PROXY|(?:https?|no)_proxy)$/;
 
 /** The destination of one database, as Litestream's configuration names it. */
-export function litestreamReplica({ url, s3 }: Pick<ReplicaConfig, 'url' | 's3'>, name: string): object {
-  if (!url.startsWith('s3://') || s3.endpoint === undefined) return { url: `${url}/${name}`, 'sync-interval': SYNC_INTERVAL };
+export function litestreamReplica(
+  { url, s3 }: Pick<ReplicaConfig, 'url' | 's3'>,
+  name: string,
+  { identity, recipient }: DatabaseSeal,
+): object {
+  const common = { age: { identities: [identity], recipients: [recipient] }, 'sync-interval': SYNC_INTERVAL };
+  if (!url.startsWith('s3://') || s3.endpoint === undefined) return { url: `${url}/${name}`, ...common };
   const { hostname, pathname } = new URL(url);
   const prefix = pathname.replace(/^\//, '');
   return {
@@ -27,12 +33,13 @@ export function litestreamReplica({ url, s3 }: Pick<ReplicaConfig, 'url' | 's3'>
     endpoint: s3.endpoint,
     region: s3.region,
     'force-path-style': true,
-    'sync-interval': SYNC_INTERVAL,
+    ...common,
   };
 }
 
 export interface ToldToLitestream {
   readonly databases: readonly ReplicatedDatabase[];
+  readonly seals: DatabaseSeals;
   /** Host and port where it tells how far it is. */
   readonly metrics: string;
   /** Seconds after which it first looks for what it may delete, and again each time; undefined: an hour. */
@@ -40,22 +47,29 @@ export interface ToldToLitestream {
 }
 
 /** The text of the configuration. */
-export function litestreamConfiguration(config: ReplicaConfig, { databases, metrics, retentionCheckS }: ToldToLitestream): string {
+export function litestreamConfiguration(config: ReplicaConfig, { databases, seals, metrics, retentionCheckS }: ToldToLitestream): string {
   const retention = retentionCheckS === undefined ? {} : { 'retention-check-interval': `${retentionCheckS}s` };
-  const dbs = databases.map(({ path, name }) => ({ path, replicas: [{ ...litestreamReplica(config, name), ...retention }] }));
+  const dbs = databases.map(({ path, name }) => ({ path, replicas: [{ ...litestreamReplica(config, name, seals(name)), ...retention }] }));
   return `${JSON.stringify({ addr: metrics, dbs })}\n`;
 }
 
+/** Two run: one follows all databases that there were at its start, the other those that came since, until the first is started anew. */
+export type LitestreamName = 'litestream' | 'newcomers';
+
 /** Where the configuration lies. */
-export function configurationPath(layout: DataLayout): string {
-  return join(layout.replica, 'litestream.yml');
+export function configurationPath(layout: DataLayout, name: LitestreamName): string {
+  return join(layout.replica, `${name}.yml`);
 }
 
-/** Replaces the configuration as a whole, readable for its owner only: an address may hold a password. */
-export function writeConfiguration(layout: DataLayout, text: string): string {
-  const path = configurationPath(layout);
-  replaceFile(path, text);
-  return path;
+/** Whether what Litestream was told last had it seal what it sends; an older release did not. */
+export function isConfiguredSealed(layout: DataLayout): boolean {
+  const path = configurationPath(layout, 'litestream');
+  return existsSync(path) && readFileSync(path, 'utf8').includes('"age":');
+}
+
+/** Replaces the configuration as a whole, readable for its owner only: it holds what seals the databases, and an address may hold a password. */
+export function writeConfiguration(layout: DataLayout, name: LitestreamName, text: string): void {
+  replaceFile(configurationPath(layout, name), text);
 }
 
 /** The environment of Litestream. */

@@ -9,11 +9,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { DataLayout } from '../../storage/data-layout.ts';
 import { backOffMs } from '../workers/restarts.ts';
-import { configurationPath, isLitestream, litestreamEnvironment } from './litestream-configuration.ts';
+import { configurationPath, isLitestream, type LitestreamName, litestreamEnvironment } from './litestream-configuration.ts';
 import { LitestreamLog, type Told } from './litestream-log.ts';
 
 export interface LitestreamOptions {
   readonly bin: string;
+  readonly name: LitestreamName;
   readonly layout: DataLayout;
   /** Writes the configuration anew; a start reads it. */
   configure(): Promise<void>;
@@ -71,8 +72,12 @@ export class Litestream {
     return this.isRunning && this.#said.isStuck(nowMs);
   }
 
+  #configurationPath(): string {
+    return configurationPath(this.#options.layout, this.#options.name);
+  }
+
   #pidPath(): string {
-    return join(this.#options.layout.replica, 'litestream.pid');
+    return join(this.#options.layout.replica, `${this.#options.name}.pid`);
   }
 
   /** Ends what a keeper that was killed left behind: two that write to one destination spoil it. */
@@ -83,15 +88,22 @@ export class Litestream {
     } catch {
       return;
     }
-    if (Number.isSafeInteger(pid) && pid > 1 && isLitestream(pid, configurationPath(this.#options.layout))) process.kill(pid, 'SIGKILL');
+    if (Number.isSafeInteger(pid) && pid > 1 && isLitestream(pid, this.#configurationPath())) process.kill(pid, 'SIGKILL');
   }
 
   async start(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#stopped || this.isRunning) return;
+    const problem = await versionProblem(this.#options.bin);
+    if (problem !== undefined) {
+      this.#complain(problem);
+      this.#starts += 1;
+      this.#timer = setTimeout(() => void this.start(), LONGEST_BACK_OFF_MS).unref();
+      return;
+    }
     await this.#options.configure();
     if (this.#stopped || this.isRunning) return;
-    const args = ['replicate', '-no-expand-env', '-config', configurationPath(this.#options.layout)];
+    const args = ['replicate', '-no-expand-env', '-config', this.#configurationPath()];
     const startedMs = performance.now();
     // Detached: Ctrl-C at a terminal is for the service, whose last writes it still has to send.
     const env = litestreamEnvironment(process.env);
@@ -157,10 +169,10 @@ export class Litestream {
     clearTimeout(kill);
   }
 
-  /** Ends it; it sends what is left as far as its destination is there. Idempotent. */
-  async stop(): Promise<void> {
+  /** Ends it; unless it is killed it sends what is left as far as its destination is there. Idempotent. */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     this.#stopped = true;
-    await this.#terminate('SIGTERM');
+    await this.#terminate(signal);
   }
 }
 
@@ -188,9 +200,32 @@ function notStarted(bin: string, error: Error): string {
   return `LITESTREAM_BIN "${bin}" ${why}: install Litestream, or say where it is`;
 }
 
-/** What `litestream` says about itself, such as "v0.3.13"; undefined when it cannot be run. */
-export async function litestreamVersion(bin: string): Promise<string | undefined> {
-  const child = spawn(bin, ['version'], { env: litestreamEnvironment(process.env), stdio: ['ignore', 'pipe', 'ignore'] });
+/** Those that seal what they send. The first versions 0.5 take the word, and send and read in clear. */
+const SEALING = /^v?0\.3\.[1-9]\d/;
+/** A program that is none says nothing. */
+const VERSION_MAX_MS = 5_000;
+
+/** Why this Litestream is not to be used; undefined: it may be, or cannot be run, which says itself. */
+export async function versionProblem(bin: string): Promise<string | undefined> {
+  const version = await litestreamVersion(bin);
+  if (version === undefined || SEALING.test(version)) return undefined;
+  return `LITESTREAM_BIN "${bin}" is version ${version}, and only 0.3.10 and what came after it in 0.3 seals what it sends: install 0.3.13`;
+}
+
+// One program, or two where somebody installs another meanwhile.
+const versions = new Map<string, Promise<string | undefined>>();
+
+/** What `litestream` says about itself, such as "v0.3.13"; undefined when it cannot be run. It is asked once: each start would wait for it. */
+export function litestreamVersion(bin: string): Promise<string | undefined> {
+  const asked = versions.get(bin) ?? askVersion(bin);
+  versions.set(bin, asked);
+  void asked.then((version) => version ?? versions.delete(bin));
+  return asked;
+}
+
+async function askVersion(bin: string): Promise<string | undefined> {
+  const env = litestreamEnvironment(process.env);
+  const child = spawn(bin, ['version'], { env, timeout: VERSION_MAX_MS, stdio: ['ignore', 'pipe', 'ignore'] });
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => {
     text += chunk.toString('utf8', 0, COMPLAINT_CHARS);
@@ -201,4 +236,39 @@ export async function litestreamVersion(bin: string): Promise<string | undefined
   } catch {
     return undefined;
   }
+}
+
+/** The end of what a command says: the generation it worked on, and why it failed. */
+const SAID_CHARS = 3_000;
+/** What age says of a piece that this key does not open. */
+const NOT_OURS = /no identity matched|failed to (?:read header|decrypt)/;
+const GENERATION = /generation=([0-9a-f]{16})/;
+/** Generations of one database: thousands of them. */
+const PRINTED_CHARS = 500_000;
+
+/** Runs a command about the database `name`. Returns what it printed. @throws Error with what Litestream said. */
+export async function runLitestream(name: string, bin: string, args: readonly string[]): Promise<string> {
+  const child = spawn(bin, args, { env: litestreamEnvironment(process.env), stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString('utf8')).slice(-SAID_CHARS);
+    });
+  }
+  child.stdout.on('data', (chunk: Buffer) => {
+    printed = (printed + chunk.toString('utf8')).slice(0, PRINTED_CHARS);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', () => reject(new Error(`LITESTREAM_BIN "${bin}" cannot be started: install Litestream, or say where it is.`)));
+    child.once('close', resolve);
+  });
+  if (code === 0) return printed;
+  if (NOT_OURS.test(said)) {
+    const place = GENERATION.exec(said)?.[1] ?? '';
+    throw new Error(
+      `${name}/generations/${place} in the replica was not sealed with this master key for this database, or was changed, nothing was restored. Give an earlier --at; what an older release sent is restored with that release.`,
+    );
+  }
+  throw new Error(`Litestream could not restore ${name}, nothing was changed: ${said.trim().split('\n').at(-1) ?? `code ${code}`}`);
 }

@@ -26,9 +26,14 @@ function moveIntoFile(path: string): void {
   }
 }
 
+/** Has Litestream 0.3, which does not run, begin with a new snapshot of this database. */
+export function beginAnew(path: string): void {
+  rmSync(join(dirname(path), `.${basename(path)}-litestream`, 'generation'), { force: true });
+}
+
 /** To be called for each database before Litestream 0.3 is started, which then begins with a new snapshot of a file that was changed here. Never throws. */
 export function cutLongLog(path: string): void {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) <= LOG_MAX_BYTES) return;
   moveIntoFile(path);
-  rmSync(join(dirname(path), `.${basename(path)}-litestream`, 'generation'), { force: true });
+  beginAnew(path);
 }

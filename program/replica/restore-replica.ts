@@ -2,14 +2,13 @@
  * Restores from a continuous replica (REPLICA-7, REPLICA-8): a whole data directory, or one organisation beside others that stay. Litestream
  * fetches the databases, several at a time; each is verified before anything is moved into place.
  */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { loseAnswers } from '../../actors/calls/lost-answers.ts';
 import type { ProgressLog } from '../../storage/backup/backup.ts';
-import { existingVault, masterKeyFingerprint } from '../../storage/backup/backup-manifest.ts';
+import { existingVault, isRestored } from '../../storage/backup/backup-manifest.ts';
 import { restoreInto } from '../../storage/backup/restore.ts';
 import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
 import { controlMigrations } from '../../storage/migrations/control.ts';
@@ -24,14 +23,18 @@ import {
   parseManifest,
   type ReplicaManifest,
   SERVICE_MANIFEST,
+  sealPurpose,
   storedName,
 } from '../../storage/replica/replica-manifest.ts';
 import { replicaName } from '../../storage/replica/replicated-databases.ts';
+import type { Vault } from '../../storage/secrets/vault.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { openReader, openWriter } from '../../storage/sqlite/database.ts';
 import { DamagedDatabase, type DatabaseFacts, syncPath, verifyDatabase } from '../../storage/sqlite/database-copy.ts';
 import type { ReplicaConfig } from '../config.ts';
-import { litestreamEnvironment, litestreamReplica, shownUrl } from './litestream-configuration.ts';
+import { runLitestream, versionProblem } from './litestream.ts';
+import { litestreamReplica, shownUrl } from './litestream-configuration.ts';
+import { type DatabaseSeals, databaseSeals } from './sealing.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
 
 export interface ReplicaRestoreOptions {
@@ -57,27 +60,54 @@ export interface ReplicaRestoreReport {
   readonly missing: readonly string[];
   /** Everything that was committed before is restored; RFC 3339. Null: the replica does not say. */
   readonly completeUpTo: string | null;
+  /** The database whose newest piece before `--at` says so; undefined: the replica as a whole does. */
+  readonly oldest?: string | undefined;
   readonly seconds: number;
 }
 
 /** Litestream fetches, unpacks and applies logs: two for each core keep both the network and the cores busy. */
 const AT_ONCE = 2 * availableParallelism();
-const SAID_CHARS = 300;
-/** Generations of one database: thousands of them. */
-const PRINTED_CHARS = 500_000;
+/** Litestream reads a log up to this long before the piece with it is there. */
+const PIECE_TAKES_MS = 1_000;
 
 export class Fetcher {
   readonly #options: ReplicaRestoreOptions;
+  readonly #seals: DatabaseSeals;
   readonly #folder = mkdtempSync(join(tmpdir(), 'assistant-restore-'));
   #rows = 0;
   #unknownCalls = 0;
+  #oldest: { readonly name: string; readonly atMs: number } | undefined;
 
-  constructor(options: ReplicaRestoreOptions) {
+  constructor(options: ReplicaRestoreOptions, seals: DatabaseSeals) {
     this.#options = options;
+    this.#seals = seals;
   }
 
   get amounts(): Pick<ReplicaRestoreReport, 'rows' | 'unknownCalls'> {
     return { rows: this.#rows, unknownCalls: this.#unknownCalls };
+  }
+
+  /** Up to when what was fetched is complete, as `service` and the pieces before `--at` say. */
+  upTo(service: ReplicaManifest['service']): Pick<ReplicaRestoreReport, 'completeUpTo' | 'oldest'> {
+    if (service === undefined) return { completeUpTo: null };
+    const { atMs } = this.#options;
+    const knownMs = Math.min(service.at_ms - service.lag_max_s * 1_000, atMs ?? Number.POSITIVE_INFINITY);
+    if (this.#oldest === undefined || this.#oldest.atMs >= knownMs) return { completeUpTo: new Date(knownMs).toISOString() };
+    return { completeUpTo: new Date(this.#oldest.atMs).toISOString(), oldest: this.#oldest.name };
+  }
+
+  /**
+   * Where a database changed after `--at`, what is restored ends with its newest piece before: what came between is in the next one. One that
+   * did not is as it was then.
+   */
+  async #notePieces(name: string): Promise<void> {
+    const { atMs, config } = this.#options;
+    if (atMs === undefined) return;
+    const pieces = (await replicaStore(config)?.list(`${name}/generations/`)) ?? [];
+    const before = pieces.map(({ putAtMs }) => putAtMs).filter((putAtMs) => putAtMs <= atMs);
+    if (before.length === pieces.length || before.length === 0) return;
+    const endMs = before.reduce((newest, putAtMs) => Math.max(newest, putAtMs), 0) - PIECE_TAKES_MS;
+    if (this.#oldest === undefined || endMs < this.#oldest.atMs) this.#oldest = { name, atMs: endMs };
   }
 
   close(): void {
@@ -88,24 +118,27 @@ export class Fetcher {
   async database(name: string, path: string): Promise<boolean> {
     const { bin, ...config } = this.#options.config;
     const configuration = join(this.#folder, `${name.replaceAll('/', '-')}.yml`);
-    writeFileSync(configuration, JSON.stringify({ dbs: [{ path, replicas: [litestreamReplica(config, name)] }] }), { mode: 0o600 });
+    writeFileSync(configuration, JSON.stringify({ dbs: [{ path, replicas: [litestreamReplica(config, name, this.#seals(name))] }] }), {
+      mode: 0o600,
+    });
     const { atMs } = this.#options;
     const common = ['-no-expand-env', '-config', configuration];
-    const at = atMs === undefined ? [] : ['-timestamp', new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z')];
-    await run(bin, ['restore', ...common, '-if-replica-exists', ...at, path]);
+    const at = atMs === undefined ? [] : ['-timestamp', new Date(atMs).toISOString()];
+    await runLitestream(name, bin, ['restore', ...common, '-if-replica-exists', ...at, path]);
     if (!existsSync(path) && atMs !== undefined) {
       // Litestream 0.3 finds nothing for a time after the last change: what was then is what that change left.
       // It tells of a database that is there only.
       writeFileSync(path, '');
-      const table = await run(bin, ['generations', ...common, path]).finally(() => rmSync(path));
+      const table = await runLitestream(name, bin, ['generations', ...common, path]).finally(() => rmSync(path));
       const generation = lastGenerationBefore(table, atMs);
-      if (generation !== undefined) await run(bin, ['restore', ...common, '-generation', generation, path]);
+      if (generation !== undefined) await runLitestream(name, bin, ['restore', ...common, '-generation', generation, path]);
     }
     if (!existsSync(path)) return false;
     chmodSync(path, 0o600);
     syncPath(path);
     const { kind, rows } = this.#verified(name, path);
     this.#rows += Object.values(rows).reduce((sum, count) => sum + count, 0);
+    await this.#notePieces(name);
     if (kind === 'organisation') this.#unknownCalls += changeRestored(kind, path, (db) => loseAnswers(db, Date.now()));
     return true;
   }
@@ -147,45 +180,42 @@ function lastGenerationBefore(table: string, atMs: number): string | undefined {
   return ended.sort((one, other) => other.endMs - one.endMs)[0]?.generation;
 }
 
-/** What it printed. @throws Error with what Litestream said. */
-async function run(bin: string, args: readonly string[]): Promise<string> {
-  const child = spawn(bin, args, { env: litestreamEnvironment(process.env), stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  let printed = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      said = (said + chunk.toString('utf8')).slice(-SAID_CHARS);
-    });
-  }
-  child.stdout.on('data', (chunk: Buffer) => {
-    printed = (printed + chunk.toString('utf8')).slice(0, PRINTED_CHARS);
-  });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', () => reject(new Error(`LITESTREAM_BIN "${bin}" cannot be started: install Litestream, or say where it is.`)));
-    child.once('close', resolve);
-  });
-  if (code !== 0) throw new Error(`Litestream could not restore, nothing was changed: ${said.trim().split('\n').at(-1) ?? `code ${code}`}`);
-  return printed;
-}
-
-/** Works off `items`, `AT_ONCE` at a time; ends with the first error. */
+/** Works off `items`, `AT_ONCE` at a time. Begins none after the first error, and throws it once nothing runs that would still write. */
 async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = [...items];
   const worker = async () => {
     for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const ended = await Promise.allSettled(
+    Array.from({ length: AT_ONCE }, () =>
+      worker().catch((error: unknown) => {
+        left.length = 0;
+        throw error;
+      }),
+    ),
+  );
+  for (const end of ended) if (end.status === 'rejected') throw end.reason;
 }
 
-async function manifest(store: ReplicaStore | undefined, name: string): Promise<ReplicaManifest | undefined> {
+async function manifest(store: ReplicaStore | undefined, vault: Vault, name: string): Promise<ReplicaManifest | undefined> {
   const bytes = await store?.get(name);
-  return bytes === undefined ? undefined : parseManifest(name, bytes);
+  return bytes === undefined ? undefined : parseManifest(vault, name, bytes);
+}
+
+/** The uploads of an organisation. @throws Error when the service's own manifest is away, or the organisation's although that one names it. */
+async function uploadsOf(store: ReplicaStore | undefined, vault: Vault, id: string, own: ReplicaManifest | undefined) {
+  if (store !== undefined && own === undefined) throw new Error(`${SERVICE_MANIFEST} is not in the replica, nothing was restored.`);
+  const name = organisationManifest(id);
+  const uploads = await manifest(store, vault, name);
+  if (uploads === undefined && own?.service?.manifests.includes(name) === true)
+    throw new Error(`${name} was in the replica and is not there, nothing was restored.`);
+  return uploads;
 }
 
 /** Fetches the files of a manifest that belong to the moment. Returns how many. @throws Error naming one that is damaged or away. */
-async function fetchFiles(store: ReplicaStore, { files }: ReplicaManifest, layout: DataLayout, atMs: number | undefined): Promise<number> {
-  const wanted = filesAt(files, atMs);
-  await inParallel(wanted, async ({ path, sha256 }) => {
+async function fetchFiles(store: ReplicaStore, vault: Vault, { files }: ReplicaManifest, layout: DataLayout, atMs: number | undefined) {
+  const wanted = filesAt(files, atMs).filter(isRestored);
+  await inParallel(wanted, async ({ path, sha256, sealed }) => {
     const target = join(layout.dir, path);
     if (existsSync(target)) return;
     const bytes = await store.get(storedName(path));
@@ -193,18 +223,25 @@ async function fetchFiles(store: ReplicaStore, { files }: ReplicaManifest, layou
     if (createHash('sha256').update(bytes).digest('hex') !== sha256)
       throw new Error(`${path} in the replica has other bytes than were sent, nothing was restored.`);
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    writeFileSync(`${target}.part`, bytes, { mode: 0o600, flush: true });
+    const plain = sealed === true ? vault.open(sealPurpose(path), bytes) : bytes;
+    writeFileSync(`${target}.part`, plain, { mode: 0o600, flush: true });
     renameSync(`${target}.part`, target);
   });
   return wanted.length;
 }
 
-/** @throws Error when the service could not open what was restored. */
-function requireKey(layout: DataLayout, service: ReplicaManifest['service'], masterKey: string | undefined): void {
+/** The vault of what is restored. @throws Error when nobody could open it, or Litestream would not look whether it is sealed. */
+async function vaultOf(store: ReplicaStore | undefined, layout: DataLayout, { config, masterKey, log }: ReplicaRestoreOptions) {
+  const problem = await versionProblem(config.bin);
+  if (problem !== undefined) throw new Error(`${problem}. Nothing was restored.`);
+  const key = masterKey === undefined ? await store?.get(storedName(basename(layout.masterKey))) : undefined;
+  if (key !== undefined) {
+    writeFileSync(layout.masterKey, key, { mode: 0o600, flush: true });
+    log.warn({}, 'the master key comes from the replica itself, so nothing proves that the service sent what is restored: set MASTER_KEY');
+  }
   const vault = existingVault(layout, masterKey);
   if (vault === undefined) throw new Error('The replica does not hold the master key: set MASTER_KEY to the key that the service had.');
-  if (service !== undefined && masterKeyFingerprint(vault) !== service.master_key.fingerprint)
-    throw new Error('MASTER_KEY is not the key that the service had, nothing was restored.');
+  return vault;
 }
 
 function notedOrganisations(control: string): { readonly id: string; readonly isNoted: boolean }[] {
@@ -216,27 +253,21 @@ function notedOrganisations(control: string): { readonly id: string; readonly is
   }
 }
 
-function completeUpTo(service: ReplicaManifest['service'], atMs: number | undefined): string | null {
-  if (service === undefined) return null;
-  const knownMs = service.at_ms - service.lag_max_s * 1_000;
-  return new Date(Math.min(knownMs, atMs ?? knownMs)).toISOString();
-}
-
 /**
  * Restores the replica into the empty directory `dataDir`.
  * @throws Error with one sentence for the operator: the directory is in use or not empty, the replica is not there or damaged, the key is
  * missing or another. Then nothing was restored.
  */
 export async function restoreReplica(options: ReplicaRestoreOptions): Promise<ReplicaRestoreReport> {
-  const { config, dataDir, atMs, masterKey, raised, log } = options;
+  const { config, dataDir, atMs, raised, log } = options;
   const startedMs = performance.now();
   const store = replicaStore(config);
-  const fetcher = new Fetcher(options);
-  try {
-    return await restoreInto(dataDir, log, async (staging) => {
-      const own = await manifest(store, SERVICE_MANIFEST);
-      let files = store !== undefined && own !== undefined ? await fetchFiles(store, own, staging, atMs) : 0;
-      requireKey(staging, own?.service, masterKey);
+  return restoreInto(dataDir, log, async (staging) => {
+    const vault = await vaultOf(store, staging, options);
+    const fetcher = new Fetcher(options, databaseSeals(vault));
+    try {
+      const own = await manifest(store, vault, SERVICE_MANIFEST);
+      let files = store !== undefined && own !== undefined ? await fetchFiles(store, vault, own, staging, atMs) : 0;
       if (!(await fetcher.database('control.sqlite', staging.control)))
         throw new Error(`There is no replica of control.sqlite at ${shownUrl(config.url)}${atMs === undefined ? '' : ' of that time'}.`);
       if (raised !== undefined) changeRestored('control', staging.control, (db) => raiseCellTerm(db, raised));
@@ -245,22 +276,19 @@ export async function restoreReplica(options: ReplicaRestoreOptions): Promise<Re
       await inParallel(organisations, async ({ id, isNoted }) => {
         const path = staging.organisation(id);
         if (!(await fetcher.database(replicaName(staging, path), path)) && isNoted) missing.push(id);
-        const uploads = await manifest(store, organisationManifest(id));
-        if (store !== undefined && uploads !== undefined) files += await fetchFiles(store, uploads, staging, atMs);
+        const uploads = await uploadsOf(store, vault, id, own);
+        if (store !== undefined && uploads !== undefined) files += await fetchFiles(store, vault, uploads, staging, atMs);
       });
       return {
         dataDir: dataLayout(dataDir).dir,
         organisations: organisations.length,
-        ...fetcher.amounts,
-        files,
-        missing,
-        completeUpTo: completeUpTo(own?.service, atMs),
+        ...{ ...fetcher.amounts, ...fetcher.upTo(own?.service), files, missing },
         seconds: (performance.now() - startedMs) / 1_000,
       };
-    });
-  } finally {
-    fetcher.close();
-  }
+    } finally {
+      fetcher.close();
+    }
+  });
 }
 
 /**
@@ -279,20 +307,20 @@ export async function restoreOrganisation(options: ReplicaRestoreOptions, id: st
   if (!notedOrganisations(layout.control).some((organisation) => organisation.id === id))
     throw new Error(`There is no organisation ${id}.`);
   const store = replicaStore(config);
-  const fetcher = new Fetcher(options);
+  const vault = await vaultOf(undefined, layout, options);
+  const fetcher = new Fetcher(options, databaseSeals(vault));
   const staged = `${path}.restored`;
   try {
     rmSync(staged, { force: true });
     if (!(await fetcher.database(replicaName(layout, path), staged)))
       throw new Error(`There is no replica of ${id} at ${shownUrl(config.url)}${atMs === undefined ? '' : ' of that time'}.`);
-    const uploads = await manifest(store, organisationManifest(id));
-    const files = store !== undefined && uploads !== undefined ? await fetchFiles(store, uploads, layout, atMs) : 0;
+    const own = await manifest(store, vault, SERVICE_MANIFEST);
+    const uploads = await uploadsOf(store, vault, id, own);
+    const files = store !== undefined && uploads !== undefined ? await fetchFiles(store, vault, uploads, layout, atMs) : 0;
     renameSync(staged, path);
     syncPath(layout.organisations);
-    const own = await manifest(store, SERVICE_MANIFEST);
-    const seconds = (performance.now() - startedMs) / 1_000;
-    const upTo = completeUpTo(own?.service, atMs);
-    return { dataDir: layout.dir, organisations: 1, ...fetcher.amounts, files, missing: [], completeUpTo: upTo, seconds };
+    const common = { dataDir: layout.dir, organisations: 1, files, missing: [], seconds: (performance.now() - startedMs) / 1_000 };
+    return { ...common, ...fetcher.amounts, ...fetcher.upTo(own?.service) };
   } finally {
     rmSync(staged, { force: true });
     fetcher.close();

@@ -3,7 +3,7 @@
  * manifests, which end with `.json`. What is put is there as a whole or not at all.
  */
 import { randomUUID } from 'node:crypto';
-import { link, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -23,8 +23,14 @@ export interface ReplicaStore {
   get(name: string): Promise<Buffer | undefined>;
   /** One that is not there is no error. */
   remove(name: string): Promise<void>;
-  /** The names that begin with `prefix`, in no order. @throws Error when the destination is away. */
-  list(prefix: string): Promise<string[]>;
+  /** What has a name that begins with `prefix`, in no order. @throws Error when the destination is away. */
+  list(prefix: string): Promise<Stored[]>;
+}
+
+export interface Stored {
+  readonly name: string;
+  /** When it was put, by the destination's clock. */
+  readonly putAtMs: number;
 }
 
 /** An upload has some megabytes; a server that takes longer for one is tried again later. */
@@ -52,6 +58,15 @@ async function writePart(path: string, bytes: Buffer): Promise<void> {
     await file.sync();
   } finally {
     await file.close();
+  }
+}
+
+async function modifiedAtMs(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
   }
 }
 
@@ -93,7 +108,12 @@ function folderStore(root: string): ReplicaStore {
       try {
         const entries = await readdir(folder, { recursive: true, withFileTypes: true });
         const names = entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));
-        return names.filter((name) => name.startsWith(prefix));
+        const wanted = names.filter((name) => name.startsWith(prefix));
+        const found = await Promise.all(
+          wanted.map(async (name) => ({ name, putAtMs: (await modifiedAtMs(join(root, name))) ?? Number.NaN })),
+        );
+        // Litestream may remove one meanwhile.
+        return found.filter(({ putAtMs }) => !Number.isNaN(putAtMs));
       } catch (error) {
         if (!isAbsent(error)) throw error;
         // Nothing was put there yet, or the disk is not mounted: then this throws.
@@ -105,7 +125,8 @@ function folderStore(root: string): ReplicaStore {
 }
 
 /** What a page that lists objects tells. Names of this service and of Litestream have no character that XML escapes. */
-const KEY = /<Key>([^<]+)<\/Key>/g;
+const KEY = /<Key>([^<]+)<\/Key>/;
+const MODIFIED = /<LastModified>([^<]+)<\/LastModified>/;
 const NEXT = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/;
 
 function bucketStore(url: string, { endpoint, region, accessKeyId = '', secretAccessKey = '' }: ReplicaConfig['s3']): ReplicaStore {
@@ -158,7 +179,7 @@ function bucketStore(url: string, { endpoint, region, accessKeyId = '', secretAc
       await ask('DELETE', name);
     },
     async list(prefix) {
-      const names: string[] = [];
+      const found: Stored[] = [];
       let token: string | undefined = '';
       while (token !== undefined) {
         const next: string = token === '' ? '' : `&continuation-token=${encodeURIComponent(token)}`;
@@ -166,10 +187,13 @@ function bucketStore(url: string, { endpoint, region, accessKeyId = '', secretAc
         // Here a 404 says that the bucket is away.
         if (!answer.ok) throw await refusal(answer, 'a listing');
         const page = await answer.text();
-        for (const [, key = ''] of page.matchAll(KEY)) names.push(key.slice(root.length));
+        for (const object of page.split('</Contents>').slice(0, -1)) {
+          const [key, at] = [KEY, MODIFIED].map((field) => field.exec(object)?.[1] ?? '') as [string, string];
+          found.push({ name: key.slice(root.length), putAtMs: Date.parse(at) });
+        }
         token = NEXT.exec(page)?.[1];
       }
-      return names;
+      return found;
     },
   };
 }

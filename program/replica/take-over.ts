@@ -19,10 +19,12 @@ import { type DirectorySeat, openSeat } from '../../storage/moving/directory-sea
 import { openVault, type Vault } from '../../storage/secrets/vault.ts';
 import { openReader } from '../../storage/sqlite/database.ts';
 import type { ReplicaConfig } from '../config-replica.ts';
-import { type AddressHolder, readHolder, replaceHolder } from './address-holder.ts';
+import { type Address, type AddressHolder, readHolder, replaceHolder } from './address-holder.ts';
+import { versionProblem } from './litestream.ts';
 import { shownUrl } from './litestream-configuration.ts';
 import { Fetcher, type ReplicaRestoreOptions, type ReplicaRestoreReport, restoreReplica } from './restore-replica.ts';
-import { type ReplicaStore, replicaStore } from './store.ts';
+import { databaseSeals } from './sealing.ts';
+import { replicaStore } from './store.ts';
 
 export interface TakeOverOptions extends Pick<ReplicaRestoreOptions, 'dataDir' | 'log'> {
   readonly cell: string;
@@ -66,13 +68,13 @@ export function cellTold(redisUrl: string, masterKey: string, cell: string): Pro
 
 /** Whose the address is. @throws Error when it holds no replica, or another cell's, or somebody took the cell over from there. */
 async function requireOpen(
-  store: ReplicaStore,
+  address: Address,
   { cell, replica, abandoned }: TakeOverOptions,
   seat: DirectorySeat,
   next: TermClaim | undefined,
 ): Promise<AddressHolder> {
   const at = shownUrl(replica.url);
-  const holder = await readHolder(store);
+  const holder = await readHolder(address);
   if (holder === undefined) throw new Error(`${at} does not hold the replica of a cell, nothing was changed.`);
   if (holder.cell !== cell) throw new Error(`${at} holds the replica of cell "${holder.cell}", nothing was changed.`);
   const isPassed = next !== undefined || abandoned === holder.term || (holder.seat !== undefined && isOf(seat, holder.seat));
@@ -91,7 +93,7 @@ function isOf(seat: DirectorySeat, other: string): boolean {
 async function replicatedTerm(options: TakeOverOptions): Promise<CellTerm> {
   const { cell, replica: config } = options;
   const folder = mkdtempSync(join(tmpdir(), 'assistant-take-over-'));
-  const fetcher = new Fetcher({ ...options, config, atMs: undefined });
+  const fetcher = new Fetcher({ ...options, config, atMs: undefined }, databaseSeals(vaultOf(options.masterKey)));
   const path = join(folder, 'control.sqlite');
   try {
     if (!(await fetcher.database('control.sqlite', path)))
@@ -139,6 +141,8 @@ export async function takeOver(options: TakeOverOptions): Promise<ReplicaRestore
   const { cell, replica, redisUrl, masterKey, dataDir, log, nowMs } = options;
   const store = replicaStore(replica);
   if (store === undefined) throw new Error('A cell can be taken over from an s3 or a file address: only there the old host can be fenced.');
+  const problem = await versionProblem(replica.bin);
+  if (problem !== undefined) throw new Error(`${problem}. Nothing was changed.`);
   const vault = vaultOf(masterKey);
   const old = await replicatedTerm(options);
   requireEmpty(dataLayout(dataDir).dir);
@@ -146,11 +150,11 @@ export async function takeOver(options: TakeOverOptions): Promise<ReplicaRestore
   const seat = openSeat(dataLayout(dataDir));
   const { next, holder } = await withRedis(redisUrl, async (redis) => {
     const claimed = await createTermClaims(redis, vault).read({ cell, term: old.term + 1 });
-    const standing = await requireOpen(store, options, seat, claimed);
+    const standing = await requireOpen({ store, vault }, options, seat, claimed);
     return { holder: standing, next: await claimNext(redis, vault, old, seat, options) };
   });
   const closed = { ...next, seat: seat.own, taken_over: { by: hostname(), at: timestamp(nowMs()) } };
-  if (holder.term > next.term || !(await replaceHolder(store, holder, closed)))
+  if (holder.term > next.term || !(await replaceHolder({ store, vault }, holder, closed)))
     throw new Error(
       `Another host closes ${shownUrl(replica.url)} at this time. Look who serves as cell ${cell}, and repeat where nobody does.`,
     );

@@ -15,14 +15,21 @@ const FORMAT = 'assistant-service backup';
 const VERSION = 1;
 
 const ID = '[0-9a-z]{24}';
-/** The only paths that are ever restored, whatever a manifest says. */
+/** Named by what older releases made. */
+export const OPERATOR_TOKEN = 'operator-token';
+/** The only paths that a backup or a replica may name. Older releases put the operator token along, which is not restored. */
 const NAMES = new RegExp(
-  `^(?:control\\.sqlite|master-key|operator-token|organisations/org_${ID}\\.sqlite|uploads/org_${ID}/upl_${ID}|outbox/[0-9A-Za-z_-]{1,100}\\.eml)$`,
+  `^(?:control\\.sqlite|master-key|${OPERATOR_TOKEN}|organisations/org_${ID}\\.sqlite|uploads/org_${ID}/upl_${ID}|outbox/[0-9A-Za-z_-]{1,100}\\.eml)$`,
 );
 
 /** Whether a backup may hold a file of this path (below it, with slashes). */
 export function isBackupName(path: string): boolean {
   return NAMES.test(path);
+}
+
+/** Whether a file of this name is put back. */
+export function isRestored({ path }: { readonly path: string }): boolean {
+  return path !== OPERATOR_TOKEN;
 }
 
 const hex256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));

@@ -163,7 +163,7 @@ async function copyUploads(organisationId: string, from: DataLayout, to: DataLay
   }
 }
 
-/** Files beside the databases: keys, and mails that still wait in the outbox. */
+/** Files beside the databases: the key, and mails that still wait in the outbox. What opens the console stays: a restore mints another token. */
 function copyPlainFiles(from: DataLayout, to: DataLayout, withMasterKey: boolean): void {
   const copyIfThere = (source: string, target: string) => {
     try {
@@ -173,7 +173,6 @@ function copyPlainFiles(from: DataLayout, to: DataLayout, withMasterKey: boolean
     }
   };
   if (withMasterKey) copyFileWhole(from.masterKey, to.masterKey);
-  copyIfThere(from.operatorToken, to.operatorToken);
   const mails = existsSync(from.outbox) ? readdirSync(from.outbox).filter((name) => isBackupName(`outbox/${name}`)) : [];
   for (const name of mails) copyIfThere(join(from.outbox, name), join(to.outbox, name));
 }

@@ -17,6 +17,7 @@ import {
   type BackupFile,
   existingVault,
   filesBelow,
+  isRestored,
   MANIFEST,
   type Manifest,
   masterKeyFingerprint,
@@ -243,7 +244,7 @@ export async function restore({ source: given, dataDir, masterKey, log }: Restor
   const manifest = readManifest(source);
   compareListing(source, manifest);
   requireKey(source, manifest, masterKey);
-  await restoreInto(dataDir, log, ({ dir }) => stage(source, manifest.files, dir));
+  await restoreInto(dataDir, log, ({ dir }) => stage(source, manifest.files.filter(isRestored), dir));
   const count = (folder: string) => manifest.files.filter(({ path }) => path.startsWith(folder)).length;
   return {
     dataDir: layout.dir,

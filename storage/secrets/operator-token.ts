@@ -1,14 +1,102 @@
-/** The operator's token (CONSOLE-1): given, or minted on the first start and kept in a file that only its owner reads. */
-import { randomBytes } from 'node:crypto';
+/**
+ * The operator's token (CONSOLE-1): given, or minted on the first start. The data directory keeps its digest only, and the keys made of the
+ * digest need the master key as well, so that no copy of a directory, backup or replica opens the console.
+ */
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readOrMint } from './minted-file.ts';
+import { isSecret, type Vault } from './vault.ts';
 
 const PREFIX = 'rd_op_';
 const TOKEN_BYTES = 24;
+/** What the file holds; an older release kept the token itself. */
+export const KEPT = /^sha256:[0-9a-f]{64}$/;
+/** A pass is made for one request, and the clock is that of the same host. */
+const PASS_VALID_MS = 60_000;
+const PASS = /^rd_pass_(\d{1,16})_[0-9a-f]{64}$/;
 
-/** The token `given`, or the one kept in `file`, minted there when missing. @throws Error when the file is empty or cannot be used. */
-export function openOperatorToken(file: string, given: string | undefined): string {
-  if (given !== undefined) return given;
-  const token = readOrMint(file, () => PREFIX + randomBytes(TOKEN_BYTES).toString('hex'));
-  if (token === '') throw new Error(`${file} must hold the operator token, it is empty.`);
+export interface OperatorToken {
+  readonly digest: string;
+  /** The token itself where it was minted now: nobody can show it later. */
+  readonly minted: string | undefined;
+}
+
+/** What is kept of a token. */
+export function digestOfToken(token: string): string {
+  return `sha256:${createHash('sha256').update(token).digest('hex')}`;
+}
+
+export function isOperatorToken(given: string, digest: string): boolean {
+  return isSecret(digestOfToken(given), digest);
+}
+
+/** Puts a digest in the place of what `file` holds, all at once. */
+function replaceKept(file: string, digest: string): void {
+  const fresh = `${file}.${randomBytes(4).toString('hex')}.new`;
+  try {
+    const { uid, gid } = statSync(file);
+    writeFileSync(fresh, `${digest}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    // Run as root, it would be root's, and the service could not read it.
+    if (process.getuid?.() === 0) chownSync(fresh, uid, gid);
+    renameSync(fresh, file);
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+}
+
+function mint(): string {
+  return PREFIX + randomBytes(TOKEN_BYTES).toString('hex');
+}
+
+/** Mints another token for `file`, which is there, and returns it. */
+export function rotateOperatorToken(file: string): string {
+  const token = mint();
+  replaceKept(file, digestOfToken(token));
   return token;
+}
+
+/** What `file` holds, with the digest in the place of a token that an older release kept there. That goes on to be valid. */
+function digestIn(file: string, kept: string): string {
+  if (kept === '') throw new Error(`${file} must hold the digest of the operator token, it is empty.`);
+  if (KEPT.test(kept)) return kept;
+  const digest = digestOfToken(kept);
+  try {
+    replaceKept(file, digest);
+  } catch {
+    // A disk that takes no writes keeps nobody from serving; the next start tries again.
+  }
+  return digest;
+}
+
+/** The token `given`, or the one whose digest is in `file`, minted when the file is missing. @throws Error when the file is empty or cannot be used. */
+export function openOperatorToken(file: string, given: string | undefined): OperatorToken {
+  if (given !== undefined) {
+    if (existsSync(file)) digestIn(file, readFileSync(file, 'utf8').trim() || digestOfToken(mint()));
+    return { digest: digestOfToken(given), minted: undefined };
+  }
+  const token = mint();
+  const digest = digestIn(
+    file,
+    readOrMint(file, () => digestOfToken(token)),
+  );
+  return { digest, minted: isOperatorToken(token, digest) ? token : undefined };
+}
+
+/** Signs console sessions and passes: another token, or another master key, ends them all. */
+export function operatorKey(vault: Vault, digest: string): Buffer {
+  return vault.digest('console', Buffer.from(digest));
+}
+
+function passUntil(key: Buffer, expiresAtMs: number): string {
+  return `rd_pass_${expiresAtMs}_${createHmac('sha256', key).update(`pass\n${expiresAtMs}`).digest('hex')}`;
+}
+
+/** What stands for the token in a request of a command that runs on the data directory and has the master key (RUN-27). */
+export function operatorPass(key: Buffer, nowMs: number): string {
+  return passUntil(key, nowMs + PASS_VALID_MS);
+}
+
+export function isOperatorPass(given: string, key: Buffer, nowMs: number): boolean {
+  const expiresAtMs = Number(PASS.exec(given)?.[1] ?? 0);
+  return nowMs < expiresAtMs && expiresAtMs <= nowMs + PASS_VALID_MS && isSecret(given, passUntil(key, expiresAtMs));
 }

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ownCounts } from '../../actors/cluster/bus/shared-counts.ts';
-import { authenticateOperator, logIn, readSession, sessionCookie } from '../../gateway/console/operator-session.ts';
+import { authenticateOperator, logIn, openConsole, readSession, sessionCookie } from '../../gateway/console/operator-session.ts';
 import type { Services } from '../../gateway/services.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { prepareDataDir } from '../../storage/data-layout.ts';
+import { digestOfToken, operatorKey, operatorPass } from '../../storage/secrets/operator-token.ts';
+import { openVault } from '../../storage/secrets/vault.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
 const TOKEN = 'operator-token-of-this-test';
@@ -18,7 +21,7 @@ function service(t: TestContext, operatorToken: string | undefined = TOKEN, publ
   const control = { tuples: () => ({ get: () => undefined }) };
   const services = {
     config: { operatorToken, publicUrl },
-    storage: { layout, control },
+    storage: { layout, control, vault: openVault(layout.masterKey, undefined) },
     counts: ownCounts,
     nowMs: () => clock.nowMs,
   } as unknown as Services;
@@ -56,20 +59,48 @@ test('CONSOLE-1: the operator token passes as a bearer for reads and writes, not
   );
 });
 
-test('CONSOLE-1: without OPERATOR_TOKEN one is minted into the data directory, readable by its owner only', (t) => {
+/** The same data directory at another start. */
+function startAgain(services: Services, operatorToken?: string): Services {
+  return { ...services, config: { ...services.config, operatorToken } } as Services;
+}
+
+function knockWith(services: Services, token: string): string {
+  return codeOf(() => authenticateOperator(headers({ authorization: `Bearer ${token}` }), 'POST', services));
+}
+
+test('CONSOLE-1: without OPERATOR_TOKEN one is minted and told once; the data directory keeps its digest, for its owner only', (t) => {
   const { services, layout } = service(t);
-  const minting = { ...services, config: { ...services.config, operatorToken: undefined } };
-  assert.equal(
-    codeOf(() => authenticateOperator(headers({ authorization: 'Bearer x' }), 'GET', minting)),
-    'invalid_token',
-  );
-  const token = readFileSync(layout.operatorToken, 'utf8').trim();
-  assert.ok(token.length >= 24);
+  const token = openConsole(startAgain(services)) ?? '';
+  assert.match(token, /^rd_op_[0-9a-f]{48}$/);
   assert.equal(statSync(layout.operatorToken).mode & 0o777, 0o600);
-  assert.equal(
-    codeOf(() => authenticateOperator(headers({ authorization: `Bearer ${token}` }), 'GET', minting)),
-    'passed',
-  );
+  assert.equal(readFileSync(layout.operatorToken, 'utf8'), `${digestOfToken(token)}\n`);
+  const next = startAgain(services);
+  assert.equal(openConsole(next), undefined, 'the next start has nothing to tell');
+  assert.equal(knockWith(next, token), 'passed');
+  for (const wrong of [digestOfToken(token), `${token}x`]) assert.equal(knockWith(next, wrong), 'invalid_token');
+});
+
+test('CONSOLE-1: a token that lies in clear goes on to be valid, and its digest takes its place, also where OPERATOR_TOKEN is set', (t) => {
+  for (const given of [undefined, TOKEN]) {
+    const { services, layout } = service(t);
+    writeFileSync(layout.operatorToken, 'rd_op_in_clear_before\n', { mode: 0o600 });
+    assert.equal(openConsole(startAgain(services, given)), undefined);
+    assert.equal(knockWith(startAgain(services, given), given ?? 'rd_op_in_clear_before'), 'passed');
+    for (const name of readdirSync(layout.dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()))
+      assert.ok(!readFileSync(join(name.parentPath, name.name)).includes('in_clear'), name.name);
+  }
+});
+
+test('CONSOLE-3, RUN-27: the digest opens nothing without the master key; with it a pass does, for a minute', (t) => {
+  const { services, layout, clock } = service(t);
+  const digest = digestOfToken(TOKEN);
+  const passOf = (vault: ReturnType<typeof openVault>) => operatorPass(operatorKey(vault, digest), clock.nowMs);
+  const pass = passOf(openVault(layout.masterKey, undefined));
+  assert.equal(knockWith(services, pass), 'passed');
+  for (const wrong of [passOf(openVault('', Buffer.alloc(32).toString('base64'))), `${pass}0`, pass.replace(/_(\d+)_/, '_9999999999999_')])
+    assert.equal(knockWith(services, wrong), 'invalid_token');
+  clock.nowMs += 60_000;
+  assert.equal(knockWith(services, pass), 'invalid_token');
 });
 
 test('CONSOLE-2: the cookie reads alone and writes only with its CSRF token', (t) => {

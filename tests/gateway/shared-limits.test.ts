@@ -8,14 +8,15 @@ import {
   followConsoleLink,
   issueConsoleLink,
   logIn,
+  openConsole,
   sessionCookie,
-  shareFailedLogins,
 } from '../../gateway/console/operator-session.ts';
 import { perMinute, RateBuckets } from '../../gateway/rate-limit.ts';
 import type { RuntimeCaller } from '../../gateway/route.ts';
 import type { Services } from '../../gateway/services.ts';
 import { DEFAULT_APP_SETTINGS } from '../../protocol/console/app-settings.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { openVault } from '../../storage/secrets/vault.ts';
 import { openStorage } from '../../storage/storage.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
@@ -157,8 +158,13 @@ test('CLUSTER-23: failed logins are counted at all nodes together, and a login t
   let nowMs = 1_000_000;
   const { here, there } = twoNodes();
   const nodeOf = (counts: SharedCounts) => {
-    const services = { config: { operatorToken: TOKEN }, storage: { layout: {} }, counts, nowMs: () => nowMs } as unknown as Services;
-    shareFailedLogins(services);
+    const services = {
+      config: { operatorToken: TOKEN },
+      storage: { layout: { operatorToken: '' }, vault: openVault('', Buffer.alloc(32).toString('base64')) },
+      counts,
+      nowMs: () => nowMs,
+    } as unknown as Services;
+    openConsole(services);
     return (token: string, address = '10.0.0.1') => {
       try {
         logIn(token, address, services);

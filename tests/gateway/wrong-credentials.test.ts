@@ -6,6 +6,7 @@ import { request } from 'undici';
 import type { Services } from '../../gateway/services.ts';
 import { prepareDataDir } from '../../storage/data-layout.ts';
 import { createConditions } from '../../storage/health/conditions.ts';
+import { openVault } from '../../storage/secrets/vault.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { serve } from './test-server.ts';
@@ -54,7 +55,8 @@ test('SAFE-5: /readyz counts wrong bearers, too, and names nobody to whoever sen
   const conditions = createConditions(log, () => Date.now());
   conditions.open('organisation_unavailable', 'its file is gone', 'org_1');
   const layout = prepareDataDir(temporaryDir(t));
-  const storage = { conditions, layout } as unknown as Services['storage'];
+  const vault = openVault(layout.masterKey, undefined);
+  const storage = { conditions, layout, vault } as unknown as Services['storage'];
   const config = { operatorToken: 'operator-token-of-this-test', trustProxy: undefined } as unknown as Services['config'];
   const { base } = await serve(t, [], { storage, config, nowMs: () => 1_000 });
   const look = async (token: string) => {

@@ -8,6 +8,7 @@ import { DEMO_MANIFEST } from '../../program/demo.ts';
 import { createClient, createOperator, createTestApp, DEVICE, HANDSHAKE, outline, parseEvents, spoken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { fetchUntil } from '../support/partial.ts';
+import { runCli } from '../support/run-cli.ts';
 import { type RunningService, startAndFail, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
@@ -81,6 +82,7 @@ test('RUN-4: a restart keeps the keys and the conversation, and makes no second 
   const before = await createClient(first.baseUrl, first.liveKey).send('GET', path);
   assert.equal(await first.stop(), 0);
   const second = await startService(t, { dataDir });
+  assert.doesNotMatch(second.output().stdout, /rd_op_/, 'the token is shown once');
   assert.deepEqual([second.liveKey, second.testKey, second.operatorToken], [first.liveKey, first.testKey, first.operatorToken]);
   const after = await createClient(second.baseUrl, second.liveKey).send('GET', path);
   assert.deepEqual(after.json, before.json);
@@ -88,6 +90,16 @@ test('RUN-4: a restart keeps the keys and the conversation, and makes no second 
   const organisations = await createOperator(second.baseUrl, second.operatorToken)('GET', '/orgs');
   assert.equal(organisations.status, 200);
   assert.equal(organisations.text.match(/"Demo"/g)?.length, 1, organisations.text);
+});
+
+test('RUN-27: a command on the data directory needs no token, and none where it has another master key', async (t) => {
+  const service = await startService(t, { env: { DEMO: 'off' } });
+  const url = ['--url', service.baseUrl];
+  const { code, stdout, stderr } = await runCli(['nodes', ...url], service.dataDir);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /serving/);
+  const wrong = await runCli(['nodes', ...url], service.dataDir, { MASTER_KEY: Buffer.alloc(32, 1).toString('base64') });
+  assert.match(wrong.stderr, /does not take this operator token\. Set OPERATOR_TOKEN, or DATA_DIR and MASTER_KEY to those of the service/);
 });
 
 test('RUN-4, DEMO-1, DEMO-6: DEMO=off makes no app, prints no key and no demo, and has no page of it', async (t) => {

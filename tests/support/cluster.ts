@@ -1,12 +1,13 @@
 /** Several programs on one data directory and one Redis, as users run them; killed, paused, woken and started again from outside. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { createTestApp, type TestApp } from './client.ts';
+import { operatorTokenOf } from './service.ts';
 import { judgeLoop } from './stall-judge.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
@@ -216,7 +217,7 @@ export async function startCluster(t: TestContext, { redisUrl, nodes: count = 4,
   };
   await add();
   await Promise.all(Array.from({ length: count - 1 }, () => add()));
-  const operatorToken = readFileSync(join(dataDir, 'operator-token'), 'utf8').trim();
+  const operatorToken = env.OPERATOR_TOKEN ?? operatorTokenOf(dataDir, nodes[0]?.stdout ?? '');
   const up = () => {
     const serving = nodes.filter(({ state }) => state === 'up');
     if (serving.length === 0) throw new Error('no node is up');

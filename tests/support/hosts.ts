@@ -136,8 +136,9 @@ export async function makeWorld(t: TestContext): Promise<World> {
 }
 
 /** Waits until everything is at the address. */
-export async function carried(t: TestContext, { address, app }: World): Promise<void> {
+export async function carried(t: TestContext, { address, app, old }: World): Promise<void> {
   const turns = 'SELECT id FROM turns WHERE ended_at_ms IS NOT NULL';
   const name = `organisations/${app.organisationId}.sqlite`;
-  await eventually(() => replicated(t, address.slice('file://'.length), name, turns).length > 0, CARRIED_MS);
+  const from = { target: address.slice('file://'.length), dataDir: old.dataDir, masterKey: old.env.MASTER_KEY as string };
+  await eventually(() => replicated(t, from, name, turns).length > 0, CARRIED_MS);
 }

@@ -7,6 +7,7 @@ import { actorRoutes } from '../../../gateway/console/actors.ts';
 import { nodeRoutes } from '../../../gateway/console/nodes.ts';
 import { prepareDataDir } from '../../../storage/data-layout.ts';
 import type { Condition } from '../../../storage/health/conditions.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { type Answer, createOperator } from '../../support/client.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
@@ -56,7 +57,8 @@ export async function serveCluster(t: TestContext, madeUp: MadeUp): Promise<Clus
   };
   // Its layout is asked for by who checks the token.
   const conditions = { list: () => madeUp.conditions ?? [] };
-  const storage = { layout: prepareDataDir(temporaryDir(t)), conditions } as unknown as Storage;
+  const layout = prepareDataDir(temporaryDir(t));
+  const storage = { layout, conditions, vault: openVault(layout.masterKey, undefined) } as unknown as Storage;
   const config = { publicUrl: undefined, operatorToken: OPERATOR_TOKEN, allowPrivateAddresses: false };
   const server = await serve(t, [...nodeRoutes, ...actorRoutes], { config, storage, cluster });
   return { server, drained, console: createOperator(server.base, OPERATOR_TOKEN) };

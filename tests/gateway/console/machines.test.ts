@@ -7,6 +7,7 @@ import { machineGraph } from '../../../machines/graph.ts';
 import { MACHINES } from '../../../machines/index.ts';
 import { machineVersion } from '../../../machines/version.ts';
 import { prepareDataDir } from '../../../storage/data-layout.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Storage } from '../../../storage/storage.ts';
 import { createOperator } from '../../support/client.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
@@ -80,8 +81,9 @@ const machine = v.strictObject({
 });
 
 async function serveMachines(t: TestContext, token = OPERATOR_TOKEN) {
-  // Its layout alone is asked for, by who checks the token.
-  const storage = { layout: prepareDataDir(temporaryDir(t)) } as unknown as Storage;
+  // Its layout and vault alone are asked for, by who checks the token.
+  const layout = prepareDataDir(temporaryDir(t));
+  const storage = { layout, vault: openVault(layout.masterKey, undefined) } as unknown as Storage;
   const config = { publicUrl: undefined, operatorToken: OPERATOR_TOKEN, allowPrivateAddresses: false };
   const { base } = await serve(t, machineRoutes, { config, storage });
   return createOperator(base, token);

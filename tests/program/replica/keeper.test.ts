@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { replicated } from '../../support/litestream.ts';
-import { isAlive, startReplicated } from '../../support/replica.ts';
+import { filesBelow, isAlive, startReplicated } from '../../support/replica.ts';
 import { startService } from '../../support/service.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -22,27 +22,45 @@ async function start(t: TestContext, env: Record<string, string> = {}, dataDir?:
     env: { REPLICA_LAG_MAX_S: LAG_MAX_S, ...env },
   });
   const { ready, metric, addOrganisation } = service;
-  return { service, target, ready, metric, addOrganisation };
+  return { service: { ...service, target }, target, ready, metric, addOrganisation };
 }
 
 test('REPLICA-1, REPLICA-2: every database is carried, also of an organisation that comes, and the metrics tell it', async (t) => {
-  const { service, target, ready, metric, addOrganisation } = await start(t);
+  const { service, ready, metric, addOrganisation } = await start(t);
   await eventually(async () => (await metric('assistant_replica_databases')) === 2);
-  await eventually(() => replicated(t, target, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
+  await eventually(() => replicated(t, service, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
   const id = await addOrganisation();
-  await eventually(() => replicated(t, target, `organisations/${id}.sqlite`, 'SELECT id FROM apps').length === 1);
+  await eventually(() => replicated(t, service, `organisations/${id}.sqlite`, 'SELECT id FROM apps').length === 1);
   await eventually(async () => (await metric('assistant_replica_lag_max_seconds')) < Number(LAG_MAX_S));
   assert.equal((await ready()).status, 'ready');
   assert.equal(await service.stop(), 0);
 });
 
-test('REPLICA-1: what was written last is there when the service has ended', async (t) => {
+test('REPLICA-13: the first snapshot of an organisation that comes is carried at once, and what comes then is carried on', async (t) => {
   const { service, target, metric, addOrganisation } = await start(t);
+  const told = (name: string) => readFileSync(join(service.dataDir, 'replica', `${name}.yml`), 'utf8');
+  await eventually(async () => (await metric('assistant_replica_databases')) === 2);
+  // Litestream was started just now, and is not started anew for some seconds.
+  const id = await addOrganisation('Newcomer');
+  const madeAtMs = performance.now();
+  const snapshots = join(target, 'organisations', `${id}.sqlite`, 'generations');
+  await eventually(() => filesBelow(snapshots).some((name) => name.endsWith('.snapshot.lz4')), 60_000);
+  t.diagnostic(`its first snapshot was there after ${Math.round(performance.now() - madeAtMs)} ms`);
+  assert.ok(told('newcomers').includes(id));
+  await eventually(() => told('litestream').includes(id), 60_000);
+  assert.equal((await service.ask('POST', `/orgs/${id}/apps`, { name: 'Second' })).status, 201);
+  await eventually(() => replicated(t, service, `organisations/${id}.sqlite`, 'SELECT id FROM apps').length === 2, 60_000);
+  await eventually(async () => (await metric('assistant_replica_lag_max_seconds')) < Number(LAG_MAX_S), 60_000);
+  assert.equal(await service.stop(), 0);
+});
+
+test('REPLICA-1: what was written last is there when the service has ended', async (t) => {
+  const { service, metric, addOrganisation } = await start(t);
   await eventually(async () => (await metric('assistant_replica_databases')) === 2);
   const pid = service.litestreamPid();
   const id = await addOrganisation();
   assert.equal(await service.stop(), 0);
-  assert.deepEqual(replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
+  assert.deepEqual(replicated(t, service, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
   assert.equal(isAlive(pid), false);
 });
 
@@ -61,9 +79,18 @@ test('REPLICA-2, REPLICA-4: a program that is missing is named, and the service 
   assert.match(service.output().stderr, /"condition":"replica_behind"/);
 });
 
+test('REPLICA-4, REPLICA-12: a Litestream that does not seal is named and sends nothing', async (t) => {
+  const bin = join(temporaryDir(t), 'litestream');
+  writeFileSync(bin, '#!/bin/sh\n[ $1 = version ] && exec echo v0.5.0\ntouch "$0.was-started"\n', { mode: 0o700 });
+  const { service, ready } = await start(t, { LITESTREAM_BIN: bin, REPLICA_LAG_MAX_S: '1' });
+  await eventually(async () => /is version v0\.5\.0, and only .*: install 0\.3\.13/.test((await ready()).conditions?.[0]?.detail ?? ''));
+  assert.equal(existsSync(`${bin}.was-started`), false);
+  await service.stop('SIGKILL');
+});
+
 test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica catches up', async (t) => {
   const { service, target, ready, metric, addOrganisation } = await start(t, { REPLICA_LAG_MAX_S: '2' });
-  await eventually(() => replicated(t, target, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
+  await eventually(() => replicated(t, service, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
   renameSync(target, `${target}.away`);
   writeFileSync(target, 'no folder');
   const id = await addOrganisation();
@@ -72,7 +99,7 @@ test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica 
   renameSync(target, `${target}.file`);
   renameSync(`${target}.away`, target);
   await eventually(async () => (await ready()).status === 'ready', CATCH_UP_MS);
-  assert.deepEqual(replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
+  assert.deepEqual(replicated(t, service, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
   await service.stop();
 });
 
@@ -82,7 +109,7 @@ test('REPLICA-4: a Litestream that is killed is started again, and one that outl
   process.kill(service.litestreamPid(), 'SIGKILL');
   const id = await addOrganisation();
   await eventually(async () => (await metric('assistant_replica_starts')) > 1);
-  await eventually(() => replicated(t, target, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`).length === 1);
+  await eventually(() => replicated(t, service, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`).length === 1);
   const left = service.litestreamPid();
   await service.stop('SIGKILL');
   assert.equal(isAlive(left), true);
@@ -95,14 +122,18 @@ test('REPLICA-4: a Litestream that is killed is started again, and one that outl
 test('REPLICA-5: Litestream gets no secret of the service, and its configuration is for its owner only', async (t) => {
   const bin = join(temporaryDir(t), 'litestream');
   const told = join(temporaryDir(t), 'environment');
-  writeFileSync(bin, `#!/bin/sh\nenv > ${told}.new; mv ${told}.new ${told}\nwhile :; do sleep 1; done\n`, { mode: 0o700 });
+  writeFileSync(
+    bin,
+    `#!/bin/sh\n[ $1 = version ] && exec echo v0.3.13\nenv > ${told}.new; mv ${told}.new ${told}\nwhile :; do sleep 1; done\n`,
+    { mode: 0o700 },
+  );
   const secrets = { OPERATOR_TOKEN: 'a-secret-of-the-operator-0001', MASTER_KEY: Buffer.alloc(32, 7).toString('base64') };
   const { service } = await start(t, { LITESTREAM_BIN: bin, AWS_ACCESS_KEY_ID: 'for-litestream', ...secrets });
+  const configuration = join(service.dataDir, 'replica', 'litestream.yml');
   await eventually(() => existsSync(told));
   const environment = readFileSync(told, 'utf8');
   assert.match(environment, /^AWS_ACCESS_KEY_ID=for-litestream$/m);
   for (const secret of Object.values(secrets)) assert.equal(environment.includes(secret), false);
-  const configuration = join(service.dataDir, 'replica', 'litestream.yml');
   assert.equal(statSync(configuration).mode & 0o777, 0o600);
   const replicas = JSON.parse(readFileSync(configuration, 'utf8')) as { dbs: { path: string }[] };
   assert.equal(replicas.dbs[0]?.path, join(service.dataDir, 'control.sqlite'));

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { openReader, openWriter } from '../../../storage/sqlite/database.ts';
 import { eventually } from '../../support/eventually.ts';
-import { litestreamBin } from '../../support/litestream.ts';
+import { restored } from '../../support/litestream.ts';
 import { startReplicated } from '../../support/replica.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -34,13 +33,8 @@ function write(db: Connection, rows: number, bytes = 3_000): void {
 
 /** How many rows a restore brings back; 0 while it fails. @throws Error when what it brought back is damaged */
 function restoredRows(t: TestContext, target: string): number {
-  const out = join(temporaryDir(t), 'restored.sqlite');
-  try {
-    execFileSync(litestreamBin(), ['restore', '-o', out, `file://${join(target, 'control.sqlite')}`], { stdio: 'ignore' });
-  } catch {
-    return 0;
-  }
-  if (!existsSync(out)) return 0;
+  const out = restored(t, { target, dataDir: '', masterKey: ENV.MASTER_KEY }, 'control.sqlite');
+  if (out === undefined) return 0;
   const db = openReader(out);
   try {
     assert.deepEqual(db.statement('PRAGMA integrity_check').all(), [{ integrity_check: 'ok' }]);

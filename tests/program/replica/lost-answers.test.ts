@@ -66,9 +66,15 @@ test('REPLICA-9: a call that may have been confirmed after the last replicated m
   // What was confirmed and not run yet may have been run, too.
   assert.equal((await confirm(client, cards[1])).status, 'confirmed');
   const states = 'SELECT state FROM invocations ORDER BY state';
-  const carried = () => JSON.stringify(replicated(t, target, `organisations/${app.organisationId}.sqlite`, states));
+  const carried = () =>
+    JSON.stringify(
+      replicated(t, { target, dataDir: service.dataDir, masterKey: env.MASTER_KEY }, `organisations/${app.organisationId}.sqlite`, states),
+    );
   await eventually(() => carried() === '[{"state":"confirmed"},{"state":"pending.clean"}]', 60_000, carried);
 
+  // Until then another Litestream carries it.
+  const followed = () => readFileSync(join(service.dataDir, 'replica', 'litestream.yml'), 'utf8').includes(app.organisationId);
+  await eventually(followed, 60_000);
   const litestream = Number(readFileSync(join(service.dataDir, 'replica', 'litestream.pid'), 'utf8'));
   process.kill(litestream, 'SIGSTOP');
   assert.equal((await confirm(client, cards[0])).status, 'confirmed');

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { organisationIds } from '../../../storage/organisations/organisations.ts';
+import { openReader, openWriter } from '../../../storage/sqlite/database.ts';
 import { createClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { litestreamBin } from '../../support/litestream.ts';
 import { startObjectStorage } from '../../support/object-storage.ts';
 import { filesBelow, type Replicated, startReplicated } from '../../support/replica.ts';
 import { runCli } from '../../support/run-cli.ts';
@@ -45,7 +49,10 @@ test('REPLICA-6, REPLICA-7: everything comes back that was acknowledged, uploads
   const service = await start(t, url);
   const id = await service.addOrganisation('Kept');
   await upload(service);
+  const mail = join('outbox', `${'0'.repeat(32)}.eml`);
+  writeFileSync(join(service.dataDir, mail), 'Words of a mail.');
   assert.equal(await service.stop(), 0);
+  assert.ok(!readFileSync(join(url.slice('file://'.length), 'files', mail), 'utf8').includes('Words'), 'a mail is sealed for the way');
   const dataDir = join(temporaryDir(t), 'restored');
   const wrong = await cli(['restore', '--from', url], dataDir, { MASTER_KEY: Buffer.alloc(32, 1).toString('base64') });
   assert.match(wrong.stderr, /MASTER_KEY is not the key that the service had, nothing was restored/);
@@ -60,6 +67,7 @@ test('REPLICA-6, REPLICA-7: everything comes back that was acknowledged, uploads
   assert.deepEqual(uploads(dataDir), uploads(service.dataDir));
   for (const name of uploads(dataDir))
     assert.deepEqual(readFileSync(join(dataDir, 'uploads', name)), readFileSync(join(service.dataDir, 'uploads', name)));
+  assert.equal(readFileSync(join(dataDir, mail), 'utf8'), 'Words of a mail.');
   assert.equal(existsSync(join(dataDir, 'master-key')), false);
   const next = await startService(t, { dataDir, env: COMMON });
   assert.deepEqual(await appsOf(next, id), ["Kept's first app"]);
@@ -74,13 +82,21 @@ test('REPLICA-1, REPLICA-6: to an S3 server go the databases and the files, as t
   await eventually(() => objects().some((name) => /uploads\/org_[0-9a-z]{24}\/upl_/.test(name)), 60_000);
   const sent = objects().find((name) => name.includes('/upl_')) ?? '';
   const [own] = filesBelow(join(service.dataDir, 'uploads')).filter((name) => name.includes('upl_'));
-  assert.deepEqual(readFileSync(join(folder, sent)), readFileSync(join(service.dataDir, 'uploads', own ?? '')));
-  assert.equal(
-    objects().some((name) => name.includes('master-key')),
-    false,
+  const whole = readFileSync(join(service.dataDir, 'uploads', own ?? ''));
+  // The server has the file before it has its bytes.
+  await eventually(() => readFileSync(join(folder, sent)).equals(whole));
+  assert.deepEqual(
+    objects().filter((name) => /master-key|operator-token/.test(name)),
+    [],
   );
   await service.stop();
 });
+
+/** Whether a manifest at the S3 server names the upload: its bytes are there by then. */
+function isSent(folder: string, uploadId: string): boolean {
+  const manifests = filesBelow(folder).filter((name) => /files\/org_\w+\.json\._S3rver_object$/.test(name));
+  return manifests.some((name) => readFileSync(join(folder, name), 'utf8').includes(uploadId));
+}
 
 /** Everything that was written before now is in the replica. */
 async function carried(service: Replicated): Promise<void> {
@@ -101,7 +117,8 @@ test('REPLICA-6, REPLICA-7: of a host that is gone everything comes back from an
     createClient(of.baseUrl, service.liveKey, DEVICE).send('GET', `/v1/conversations/${conversation}/messages`);
   const before = await history(service);
   assert.match(before.text, /What does the note say/);
-  await eventually(() => filesBelow(folder).some((name) => name.includes(`/${uploadId}.`)), 60_000);
+  await eventually(() => filesBelow(folder).some((name) => /files\/service\.json\./.test(name)), 60_000);
+  await eventually(() => isSent(folder, uploadId), 60_000);
   await carried(service);
   const litestream = service.litestreamPid();
   await service.stop('SIGKILL');
@@ -204,8 +221,136 @@ test('REPLICA-8: one organisation goes back to a moment while the service runs a
   for (const name of [`${id}.sqlite-wal`, `${id}.sqlite-shm`]) rmSync(join(organisations, name), { force: true });
   const { code, stderr, stdout } = await cli(['restore', '--from', url, '--org', id, '--at', at], service.dataDir);
   assert.equal(code, 0, stderr + stdout);
+  const [, upTo = ''] =
+    /complete up to (\S+Z)(?:, by the newest piece of organisations\/org_\w+\.sqlite before --at)?\.\n/.exec(stdout) ?? [];
+  assert.ok(Date.parse(upTo) < Date.parse(at), stdout);
   await eventually(async () => typeof (await apps(id)) !== 'number');
   assert.deepEqual(await apps(id), ["Mistaken's first app"]);
   assert.deepEqual(await apps(other), ["Other's first app"]);
   await service.stop();
+});
+
+test('REPLICA-7: of a moment nothing is missing that was acknowledged before the time up to which it says to be complete', async (t) => {
+  const url = `file://${temporaryDir(t)}`;
+  const service = await start(t, url, { DEMO: 'off' });
+  await carried(service);
+  const made: { readonly id: string; readonly atMs: number }[] = [];
+  for (const endMs = Date.now() + 6_000; Date.now() < endMs; ) {
+    const { body } = await service.ask('POST', '/orgs', { name: 'One of many' });
+    made.push({ id: (body.org as { id: string }).id, atMs: Date.now() });
+  }
+  const at = new Date(made.at(-1)?.atMs ?? 0);
+  at.setSeconds(at.getSeconds() - 2);
+  await carried(service);
+  assert.equal(await service.stop(), 0);
+  const dataDir = join(temporaryDir(t), 'restored');
+  const { code, stdout, stderr } = await cli(['restore', '--from', url, '--at', at.toISOString(), '--json'], dataDir);
+  assert.equal(code, 0, stderr);
+  const upToMs = Date.parse((JSON.parse(stdout) as { complete_up_to: string }).complete_up_to);
+  const db = openReader(join(dataDir, 'control.sqlite'));
+  t.after(() => db.close());
+  const restored = new Set(organisationIds(db));
+  const missing = made.filter(({ id, atMs }) => atMs <= at.getTime() && !restored.has(id));
+  t.diagnostic(
+    `asked for ${at.toISOString()}, ${missing.length} missing before, the first at ${new Date(missing[0]?.atMs ?? 0).toISOString()}`,
+  );
+  t.diagnostic(`complete up to ${new Date(upToMs).toISOString()}`);
+  assert.deepEqual(
+    missing.filter(({ atMs }) => atMs <= upToMs),
+    [],
+  );
+  assert.ok(upToMs < at.getTime() && upToMs > at.getTime() - 10_000);
+});
+
+/** What somebody puts there who may write to the destination and has no key: a database that Litestream itself sent. */
+function forge(t: TestContext, target: string, name: string, from: string): void {
+  const forged = join(temporaryDir(t), 'forged.sqlite');
+  cpSync(from, forged);
+  const db = openWriter(forged, { mustExist: true });
+  db.exec('CREATE TABLE forged (x INTEGER) STRICT');
+  const configuration = join(temporaryDir(t), 'litestream.yml');
+  writeFileSync(configuration, JSON.stringify({ dbs: [{ path: forged, replicas: [{ url: `file://${join(target, name)}` }] }] }));
+  spawnSync(litestreamBin(), ['replicate', '-config', configuration], { timeout: 4_000, stdio: 'ignore' });
+  db.close();
+}
+
+test('REPLICA-12: what somebody without the key put, changed or exchanged at the destination is named, and nothing is restored', async (t) => {
+  const target = temporaryDir(t);
+  const url = `file://${target}`;
+  const service = await start(t, url);
+  const [one, other] = [await service.addOrganisation('One'), await service.addOrganisation('Other')];
+  await upload(service);
+  assert.equal(await service.stop(), 0);
+  for (const name of filesBelow(target).filter((each) => each.endsWith('.lz4')))
+    assert.match(readFileSync(join(target, name)).toString('latin1', 0, 21), /^age-encryption\.org\/v1/, name);
+  const refused = async (said: RegExp) => {
+    const dataDir = join(temporaryDir(t), 'restored');
+    const { code, stderr } = await cli(['restore', '--from', url], dataDir);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, said);
+    assert.match(stderr, /nothing was restored/);
+    assert.equal(existsSync(join(dataDir, 'control.sqlite')), false);
+  };
+  /** Does something to what is there, and takes it back. */
+  const after = async (change: () => void, said: RegExp) => {
+    const kept = temporaryDir(t);
+    cpSync(target, kept, { recursive: true, preserveTimestamps: true });
+    change();
+    await refused(said);
+    rmSync(target, { recursive: true });
+    cpSync(kept, target, { recursive: true, preserveTimestamps: true });
+  };
+  const generations = (id: string) => join(target, 'organisations', `${id}.sqlite`, 'generations');
+  const within = (name: string, change: (text: string) => string) => () =>
+    writeFileSync(join(target, name), change(readFileSync(join(target, name), 'utf8')));
+  const [manifest = ''] = filesBelow(join(target, 'files')).filter((name) => /^org_\w+\.json$/.test(name));
+  const foreign =
+    /control\.sqlite\/generations\/[0-9a-f]{16} in the replica was not sealed with this master key for this database, or was changed/;
+  await after(() => forge(t, target, 'control.sqlite', join(service.dataDir, 'control.sqlite')), foreign);
+  await after(
+    () => {
+      rmSync(generations(one), { recursive: true });
+      cpSync(generations(other), generations(one), { recursive: true });
+    },
+    new RegExp(`organisations/${one}\\.sqlite/generations/\\w+ in the replica was not sealed with this master key for this database`),
+  );
+  const changed = /in the replica was not written by a service with this master key, or was changed/;
+  await after(
+    within('files/service.json', (text) => text.replace(/"lag_max_s":/, '"lag_max_s":0,"x":')),
+    changed,
+  );
+  await after(
+    within(`files/${manifest}`, (text) => text.replace(/"came_at_ms":\d/, '"came_at_ms":9')),
+    changed,
+  );
+  await after(
+    within(`files/${manifest}`, (text) => text.replace(/,"mac":"\w+"/, '')),
+    changed,
+  );
+  await after(
+    within('files/service.json', (text) => text.replace('"version":2', '"version":1')),
+    /is of an older release, and nothing proves/,
+  );
+  await after(() => rmSync(join(target, 'files', manifest)), new RegExp(`${manifest} was in the replica and is not there`));
+  await after(() => rmSync(join(target, 'files', 'service.json')), /files\/service\.json is not in the replica/);
+  assert.equal((await cli(['restore', '--from', url], join(temporaryDir(t), 'restored'))).code, 0, 'as it was it is restored');
+});
+
+test('REPLICA-6, REPLICA-12: what an older release left, plain pieces and the operator token, is followed by sealed ones and removed', async (t) => {
+  const target = temporaryDir(t);
+  const url = `file://${target}`;
+  const first = await startService(t, { env: COMMON });
+  await first.stop();
+  forge(t, target, 'control.sqlite', join(first.dataDir, 'control.sqlite'));
+  mkdirSync(join(target, 'files'));
+  writeFileSync(join(target, 'files', 'operator-token'), 'rd_op_in_clear');
+  const service = await startReplicated(t, url, { env: COMMON, dataDir: first.dataDir });
+  const id = await service.addOrganisation('After the upgrade');
+  await eventually(() => !existsSync(join(target, 'files', 'operator-token')), 60_000);
+  assert.equal(await service.stop(), 0);
+  const dataDir = join(temporaryDir(t), 'restored');
+  const { code, stderr } = await cli(['restore', '--from', url], dataDir);
+  assert.equal(code, 0, stderr);
+  const next = await startService(t, { dataDir, env: COMMON });
+  assert.deepEqual(await appsOf(next, id), ["After the upgrade's first app"]);
 });

@@ -37,7 +37,6 @@ test('BACKUP-1: a backup holds the databases, the uploads with a row, mails and 
   const expected = [
     'control.sqlite',
     'master-key',
-    'operator-token',
     ...organisationFiles,
     `outbox/${'0'.repeat(32)}.eml`,
     `uploads/${places[0].organisationId}/${uploadId}`,

@@ -1,6 +1,6 @@
 /** What a backup brings back, and what is refused before anything is put into place (docs/backups.md). */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   copyFileSync,
   cpSync,
@@ -62,15 +62,7 @@ test('BACKUP-5: a restore brings back every row and file, for their owner only, 
     assert.deepEqual(readFileSync(join(dataDir, path)), readFileSync(join(backup, path)), path);
     assert.equal(statSync(join(dataDir, path)).size, size);
   }
-  assert.deepEqual(readdirSync(dataDir).sort(), [
-    'control.sqlite',
-    'lock.sqlite',
-    'master-key',
-    'operator-token',
-    'organisations',
-    'outbox',
-    'uploads',
-  ]);
+  assert.deepEqual(readdirSync(dataDir).sort(), ['control.sqlite', 'lock.sqlite', 'master-key', 'organisations', 'outbox', 'uploads']);
   for (const folder of ['', 'organisations', 'outbox', 'uploads']) assert.equal(statSync(join(dataDir, folder)).mode & 0o777, 0o700);
   const restored = openStorage({ dataDir, masterKey: undefined, onFatal: assert.fail });
   t.after(() => restored.close());
@@ -122,16 +114,29 @@ test('BACKUP-5: one flipped bit in any file is found, the file named, and nothin
   await restore({ source: backup, dataDir, log: testLog() });
 });
 
+test('BACKUP-1, BACKUP-5: nothing that opens the console is in a backup, and what an older release put there stays there', async (t) => {
+  const { backup, fresh } = await makeBackup(t);
+  const clear = 'rd_op_token\n';
+  for (const { path } of filesBelow(backup)) assert.ok(!readFileSync(join(backup, path)).includes(clear), path);
+  writeFileSync(join(backup, 'operator-token'), clear);
+  const sha256 = createHash('sha256').update(clear).digest('hex');
+  rewrite(backup, (manifest) => ({ ...manifest, files: [...manifest.files, { path: 'operator-token', size: clear.length, sha256 }] }));
+  const dataDir = fresh();
+  await restore({ source: backup, dataDir, log: testLog() });
+  assert.equal(existsSync(join(dataDir, 'operator-token')), false, 'the next start mints another');
+});
+
 test('BACKUP-5: a missing file, an extra one, a link in place of one and another database are named', async (t) => {
   const { backup, fresh, places } = await makeBackup(t);
-  const token = join(backup, 'operator-token');
+  const mail = `outbox/${'0'.repeat(32)}.eml`;
+  const file = join(backup, mail);
   const aside = join(fresh(), '..', 'aside');
-  renameSync(token, aside);
-  await refused(backup, fresh(), /damaged, nothing was restored: operator-token is missing/);
-  symlinkSync(aside, token);
-  await refused(backup, fresh(), /operator-token is no plain file/);
-  rmSync(token);
-  copyFileSync(aside, token);
+  renameSync(file, aside);
+  await refused(backup, fresh(), new RegExp(`damaged, nothing was restored: ${mail} is missing`));
+  symlinkSync(aside, file);
+  await refused(backup, fresh(), new RegExp(`${mail} is no plain file`));
+  rmSync(file);
+  copyFileSync(aside, file);
   writeFileSync(join(backup, 'uploads', 'extra'), 'x');
   await refused(backup, fresh(), /uploads\/extra is not in manifest\.json/);
   rmSync(join(backup, 'uploads', 'extra'));

@@ -19,6 +19,7 @@ if (task === 'hold') {
   await once(process.stdin, 'data');
   // What two master keys have in common is nothing.
   const digest = openVault(layout.masterKey, undefined).digest('test', Buffer.from('same')).toString('hex');
-  writeSync(1, `${digest} ${openOperatorToken(layout.operatorToken, undefined)}\n`);
+  const token = openOperatorToken(layout.operatorToken, undefined);
+  writeSync(1, `${digest} ${token.digest} ${token.minted ?? 'by another'}\n`);
   process.exit(0);
 }

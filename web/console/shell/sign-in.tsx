@@ -22,8 +22,8 @@ export function SignInPage() {
       <h1>Sign in to the console</h1>
       <SignInForm first={linkIsOver() ? LINK_OVER : ''} />
       <p class="hint">
-        The service prints a one-time link when it starts. Its token is in <code>operator-token</code> of the data directory, or is what you
-        set as <code>OPERATOR_TOKEN</code>.
+        The service prints a one-time link when it starts. Its first start printed its token, once, or it is what you set as{' '}
+        <code>OPERATOR_TOKEN</code>. <code>npm run cli -- token --rotate</code> makes another.
       </p>
     </main>
   );
