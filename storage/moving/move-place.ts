@@ -118,7 +118,7 @@ async function placeDatabase(path: string, from: string, { organisationId, moveI
   }
   if (seal.moveId === moveId) checkpoint(path);
   else await fill(path, from);
-  // Of a file that an earlier try placed, too.
+  // An earlier try may have placed the file and failed in this.
   syncPath(dirname(path));
 }
 

@@ -5,8 +5,10 @@ import { logBytes } from './log-emptying.ts';
 
 /** A write of a turn has some 3 pages, so the log has some 3,000 by then: 12 MB, less than is kept of it. */
 const WRITES_MAX = 1_000;
-/** A log that is longer, by large writes or in a slow reader's time, is moved after each write, so that readers search a short one. */
+/** A log that is longer, by large writes or in a slow reader's time, is moved earlier, so that readers search a short one. */
 const LOG_MAX_BYTES = 32 * 1024 * 1024;
+/** How often the log's length is asked for, which costs microseconds. */
+const LOOK_WRITES = 16;
 /** Files whose writes are counted, many more than are open at a time. */
 const FILES_MAX = 10_000;
 
@@ -27,6 +29,7 @@ export class Checkpoints {
     const sum = (this.#writes.get(path) ?? 0) + writes;
     this.#writes.set(path, sum < WRITES_MAX ? sum : 0);
     // Passive: what a reader still needs waits in the log until the next one.
-    if (sum >= WRITES_MAX || logBytes(path) > LOG_MAX_BYTES) connection.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
+    const isLookedAt = Math.floor(sum / LOOK_WRITES) > Math.floor((sum - writes) / LOOK_WRITES);
+    if (sum >= WRITES_MAX || (isLookedAt && logBytes(path) > LOG_MAX_BYTES)) connection.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
   }
 }

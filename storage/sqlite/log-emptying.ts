@@ -16,7 +16,7 @@ import { storageErrorCodeOf } from './storage-error.ts';
 const TRIES_MAX = 20;
 /** Interval of later tries, when a reader, such as a backup, takes minutes. */
 const RETRY_MS = 1_000;
-/** Of a log, and of each frame in it, beside the page. */
+/** A log begins with the first, and each page in it with the second. */
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 /** Written at once. */

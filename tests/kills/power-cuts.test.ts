@@ -20,7 +20,7 @@ import { startUpstream, upstreamEnv } from '../support/upstream.ts';
 /** Syncs that fail one after the other, each at a moment of its own; the files are those whose names end so. */
 const FAILURES = scaled(60, 8);
 const FILES = ['-wal', '.sqlite', '', 'organisations'];
-/** Of the moments at which the power may go, one in so many is tried. */
+/** One in so many of the moments at which the power may go is tried. */
 const TRIED = scaled(2, 4);
 const CLIENTS = 4;
 const TURNS_PER_FAILURE = 5;
@@ -127,7 +127,7 @@ async function lose(t: TestContext, failures: number, more: Readonly<Record<stri
   };
   for (let failure = 1; failure <= failures; failure += 1) {
     const suffix = FILES[failure % FILES.length] ?? '';
-    // A log is synced with each commit, anything else seldom.
+    // A log is synced with each commit, anything else a few times.
     power.failSyncs({ wait: suffix === '-wal' ? randomInt(CLIENTS * TURNS_PER_FAILURE) : randomInt(3), count: 1 + randomInt(3), suffix });
     await Promise.all(Array.from({ length: CLIENTS }, talk));
     if (failure % FAILURES_PER_LIFE !== 0) continue;

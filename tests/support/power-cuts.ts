@@ -2,7 +2,7 @@
  * Power cuts without a machine to cut off: a library that is preloaded into the program (power-journal.c) writes down what it does to its files
  * and fails syncs on request; `replay` shows what a disk would hold at each moment.
  *
- * Of a file there is what was synced. What was written since may be there or not, page by page. A page that was written before a sync that
+ * A file has what was synced. What was written since may be there or not, page by page. A page that was written before a sync that
  * failed counts as written no more: Linux marks it clean, and no later sync writes it. Names are there once their folder was synced.
  */
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ import { projectRoot } from './project-root.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
 const PAGE_BYTES = 4096;
-/** Of the struct that the library reads. */
+/** The size of the struct that the library reads. */
 const FAILURES_BYTES = 64;
 
 /** After `wait` syncs of files whose paths end so, `count` of them fail. */
