@@ -219,8 +219,7 @@ class Gateway {
     const allowed = this.#accept(
       () => preflight,
       (exchange) => {
-        // With a body: of an answer without one uWebSockets does not tell whether the client takes it.
-        exchange.respond(200, { ...preflightHeaders(exchange.origin, `${allow}, OPTIONS`), 'Content-Type': 'text/plain' }, 'ok');
+        exchange.respond(204, preflightHeaders(exchange.origin, `${allow}, OPTIONS`), null);
       },
     );
     this.app.options(path, allowed);

@@ -143,7 +143,7 @@ test('KEY-4, STREAM-12: A suspended app is an error also where a notice could be
   assert.deepEqual([outline(refused.events), refused.events[0]?.code], [['error', 'turn.end'], 'quota_exceeded']);
 });
 
-test('LIMIT-38, LIMIT-23, STREAM-12: credit at zero is exhausted: the launcher hides, no new conversation starts, open ones finish below zero', async (t) => {
+test('LIMIT-39, LIMIT-23, STREAM-12: credit at zero is exhausted: the launcher hides, no new conversation starts, open ones finish below zero', async (t) => {
   // A turn costs 2.5 USD and the plan has 5.
   const costly = await startService(t, { env: env({ MODEL_PRICES: '{"scripted":{"input":25000,"output":0}}' }) });
   const app = await createTestApp(costly.baseUrl, costly.operatorToken);

@@ -307,8 +307,9 @@ test('SETUP-37: the file links the documents that are served, the runtime interf
   assert.deepEqual(links, ['https://assistant.invalid/docs/runtime.md', 'https://assistant.invalid/docs/catalog.md']);
   for (const link of links) {
     const params = { name: new URL(link).pathname.slice('/docs/'.length) };
-    const reply = await documentRoutes[0]?.handle({ params } as never, {} as never);
-    assert.match(reply?.kind === 'text' ? reply.body : '', /^# /);
+    const reply = await documentRoutes[0]?.handle({ params, header: () => '' } as never, {} as never);
+    assert.ok(reply !== undefined && 'body' in reply);
+    assert.match(Buffer.from(reply.body as Uint8Array).toString(), /^# /);
   }
 });
 
