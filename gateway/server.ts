@@ -219,7 +219,8 @@ class Gateway {
     const allowed = this.#accept(
       () => preflight,
       (exchange) => {
-        exchange.respond(204, preflightHeaders(exchange.origin, `${allow}, OPTIONS`), null);
+        // An empty body, not none: of that uWebSockets tells whether the client takes it.
+        exchange.respond(204, preflightHeaders(exchange.origin, `${allow}, OPTIONS`), '');
       },
     );
     this.app.options(path, allowed);

@@ -119,7 +119,7 @@ test('HTTP-21: a preflight is answered without a key; a refusal can be read by a
   const { base } = await serve(t, routes);
   const origin = 'https://any.example';
   const preflight = await fetch(`${base}/v1/small/1`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'GET' } });
-  assert.equal(preflight.status, 200);
+  assert.equal(preflight.status, 204);
   assert.equal(preflight.headers.get('access-control-allow-origin'), origin);
   assert.equal(preflight.headers.get('access-control-allow-methods'), 'DELETE, GET, OPTIONS');
   assert.match(preflight.headers.get('access-control-allow-headers') ?? '', /X-Service-Key/);
