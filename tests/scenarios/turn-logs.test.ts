@@ -30,7 +30,7 @@ test('RUN-12, PRIVACY-14: a turn that fails is logged as JSON lines with its req
   const answer = await client.chat({ message: { text: QUESTION }, conversation_id }, { 'X-Request-Id': requestId });
   assert.equal(answer.events.at(-1)?.status, 'error');
   await eventually(
-    () => service.output().stderr.includes(requestId),
+    () => service.output().stderr.includes(`"request_id":"${requestId}"`),
     SOON_MS,
     () => service.output().stderr,
   );
