@@ -135,6 +135,8 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     starts: new Starts({ log, opening: () => load.stats().turnsOpening }),
   };
   const minted = openConsole(services);
+  // At once: it is kept nowhere, and a start may still fail before its banner.
+  if (minted !== undefined && config.banner) process.stdout.write(`Operator token, shown by this start alone: ${minted}\n`);
   server = await startServer({
     host: config.host,
     port: config.port,

@@ -87,10 +87,7 @@ function standing({ messages, passages, configuration }: Told): ReadonlyMap<stri
 }
 
 /** Whether the model named the host of the address, in any spelling. */
-function names(written: string, address: string, { hostname }: URL): boolean {
-  if (written === '') return false;
-  if (written.length > WRITTEN_MAX_CHARS) return true;
-  const said = folded(written);
+function names(said: string, address: string, { hostname }: URL): boolean {
   const authority = address.slice('https://'.length).split(/[/?#]/, 1)[0] ?? '';
   return said.includes(folded(authority)) || said.includes(folded(hostname));
 }
@@ -98,6 +95,7 @@ function names(written: string, address: string, { hostname }: URL): boolean {
 /** Tells of an address whether a client may fetch it by itself. `hosts`: the app's own. What was told is read when it is first needed. */
 export function fetchable(hosts: readonly string[], told: () => Told): (address: string) => boolean {
   let known: ReadonlyMap<string, string> | undefined;
+  const folds = new Map<string, string>();
   let lookedUp = 0;
   return (address) => {
     if (address.includes(PLACEHOLDER_OPENS) || !URL.canParse(address)) return false;
@@ -107,6 +105,11 @@ export function fetchable(hosts: readonly string[], told: () => Told): (address:
     if (++lookedUp > LOOKED_UP_MAX) return false;
     known ??= standing(told());
     const written = known.get(address);
-    return written !== undefined && !names(written, address, url);
+    if (written === undefined || written.length > WRITTEN_MAX_CHARS) return false;
+    if (written === '') return true;
+    // A turn has as many of these as rounds, and each is long.
+    const said = folds.get(written) ?? folded(written);
+    folds.set(written, said);
+    return !names(said, address, url);
   };
 }

@@ -2,6 +2,7 @@
  * What people get of an app, now or once it is live, and who brings that about (LIVE-2): said beforehand in
  * the setup file, GET /context and GET /status, and afterwards by POST /complete and the panel.
  */
+import { formOf } from '../../protocol/console/apps.ts';
 import { templateAddress } from '../../protocol/setup/addresses.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
 import { enabledActions } from '../../storage/apps/http-actions.ts';
@@ -40,7 +41,8 @@ const PRODUCTION_ADDRESS = templateAddress(false);
 
 /** Whether browsers are to show it: the latest build says so, before the first one the person's hint does. */
 function isWebApp(db: Connection, app: AppRecord): boolean {
-  return (latestManifest(db, app.id)?.sdk ?? app.platformHint).toLowerCase().startsWith('web');
+  const manifest = latestManifest(db, app.id);
+  return manifest === undefined ? formOf(app.platformHint) === 'web' : manifest.sdk.startsWith('web/');
 }
 
 /** None of these is a check: an app goes live with them, and people get less than was meant (LIVE-10). */

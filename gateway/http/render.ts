@@ -24,7 +24,7 @@ const FENCED = 'Another host may serve in place of this one, which stores nothin
 /** A person has to make room, and it is noticed in seconds. */
 const STORAGE_RETRY_AFTER_S = 5;
 
-/** These answers of 304 are certain, which is 600 KB for a client that reads none of them. */
+/** So many answers of 304 of a process are certain: 600 KB, if one client reads none of them. */
 const UNCHANGED_FIRST = 1_000;
 /** One in so many of the others is sent whole. */
 const SENT_AGAIN_ONE_IN = 64;

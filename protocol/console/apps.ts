@@ -18,6 +18,19 @@ const slug = v.pipe(
   v.maxLength(SLUG_MAX_CHARS, `must be at most ${SLUG_MAX_CHARS} characters`),
 );
 
+/** What an app is made for, as far as the hint tells: it is a person's word, and an agent reads the code. */
+export type AppForm = 'web' | 'native' | 'unknown';
+
+const NATIVE_WEB = /\breact[ -]?native\b/i;
+const WEB =
+  /\b(?:web(?:site|app)?|pages?|html|browser|javascript|typescript|react|next(?:\.?js)?|vue|nuxt|svelte|angular|remix|astro|node|rails|django|laravel|php|wordpress)\b/i;
+const NATIVE = /\b(?:flutter|dart|ios|swift|swiftui|android|kotlin|native|expo|mobile|unity)\b/i;
+
+export function formOf(hint: string): AppForm {
+  if (WEB.test(hint) && !NATIVE_WEB.test(hint)) return 'web';
+  return NATIVE.test(hint) ? 'native' : 'unknown';
+}
+
 const platformHint = text(PLATFORM_HINT_MAX_CHARS);
 
 /** POST /orgs/:org/apps: a name, and any setting that should not start at its default. */

@@ -146,10 +146,10 @@ export async function ask(text, page, person) {
 }
 `;
 
-const NOTE = `Web pages embed the widget: the script at web.url, as embed.html does, with its hash in integrity; docs/sdk.md has every option. No package for mobile apps is published: assistant.js and usage.js call the runtime interface directly; write the same in the language of the app. HTTP actions with auth user need the person's own token: the app sends it in ${USER_TOKEN_HEADER} with POST /v1/chat. They leave out Retry and coming back to a stream that broke (docs), Stop, editing a confirmation card, words to type before one is confirmed, and all blocks but text, screens and confirm_card: of others they show fallback_text.`;
+const NOTE = `Web pages embed the widget as embed.html does, and need neither assistant.js nor usage.js; docs/sdk.md has every option. web.url with web.integrity is one release's script, for pages that are updated together with the service. No package for mobile apps is published: assistant.js and usage.js call the runtime interface directly; write the same in the language of the app. HTTP actions with auth user need the person's own token: the app sends it in ${USER_TOKEN_HEADER} with POST /v1/chat. These two leave out Retry and coming back to a stream that broke (docs), Stop, editing a confirmation card, words to type before one is confirmed, and all blocks but text, screens and confirm_card: of others they show fallback_text.`;
 
 /** Where the widget's script lies, and what it must be; nulls in an installation that was not built. */
-export function webSdk(apiUrl: string) {
+function webSdk(apiUrl: string) {
   const script = sdkFiles().find(({ name }) => name === 'assistant.js');
   if (script === undefined) return { version: null, url: null, integrity: null };
   return { version: WEB_SDK_VERSION, url: `${apiUrl}${webSdkFolder(WEB_SDK_VERSION)}${script.name}`, integrity: script.integrity };
@@ -161,12 +161,10 @@ export function attribute(address: string): string {
 }
 
 /** Two elements at the end of a page. */
-function embedSnippet({ url, integrity }: ReturnType<typeof webSdk>, key: string): string {
-  const check = integrity === null ? '' : ` integrity="${integrity}" crossorigin="anonymous"`;
-  const address = attribute(url ?? '');
-  return `<script src="${address}"${check} defer></script>
+function embedSnippet(apiUrl: string, key: string): string {
+  return `<script src="${attribute(`${apiUrl}${webSdkFolder('latest')}assistant.js`)}" crossorigin="anonymous" defer></script>
 <script type="module">
-  Assistant.init({ key: ${literal(key)} });
+  Assistant.init({ key: ${literal(key)} }); // in what ships the live key
 </script>
 `;
 }
@@ -179,7 +177,7 @@ export function sdkSection(apiUrl: string, testKey: string | null, docsUrl: stri
     note: NOTE,
     web,
     mobile: { git: null, ref: null },
-    snippets: { 'embed.html': embedSnippet(web, key), 'assistant.js': clientSnippet(apiUrl, key), 'usage.js': USAGE },
+    snippets: { 'embed.html': embedSnippet(apiUrl, key), 'assistant.js': clientSnippet(apiUrl, key), 'usage.js': USAGE },
     docs: docsUrl,
   };
 }

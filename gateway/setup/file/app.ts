@@ -1,9 +1,10 @@
 /** The part of the setup file about code in the app: the widget of web pages, and how other apps talk to the runtime interface (SETUP-35). */
 
+import type { AppForm } from '../../../protocol/console/apps.ts';
 import { USER_TOKEN_HEADER } from '../../../protocol/headers.ts';
 import { MANIFEST_ACTIONS_MAX, MANIFEST_ROUTES_MAX, TOOL_ERROR_MAX_CHARS } from '../../../protocol/limits.ts';
-import { WEB_SDK_VERSION, webSdkFolder } from '../../../protocol/runtime/web-sdk.ts';
-import { attribute, webSdk } from '../context/snippets.ts';
+import { webSdkFolder } from '../../../protocol/runtime/web-sdk.ts';
+import { attribute } from '../context/snippets.ts';
 import { WORKED_CHAT, WORKED_MANIFEST } from './requests.ts';
 import { dataArgument, shellBlock } from './shell.ts';
 
@@ -28,32 +29,20 @@ const HOW = `The app sends two headers with every request: its publishable key (
 5. Signed-in people: \`"user": { "id": "…", "hmac": "…" }\` in POST /v1/chat, hmac the lowercase hex HMAC-SHA256 of the id, made by the app's backend with the identity secret that a person copies there from the console (\`human_todos\`). Actions of POST /actions with \`auth\` user are called with the person's own token: send it, as the backend takes it from the app today, in the header \`${USER_TOKEN_HEADER}\` with every POST /v1/chat, results too. Without it they fail. It is not stored.
 6. A web page's domain must be in the app's Allowed domains (\`human_todos\`); on the developer's own machine the test key needs none.`;
 
-/** What an app is made for, as its hint tells: a hint is a person's word, and an agent reads the code. */
-export type AppForm = 'web' | 'native' | 'unknown';
-
-const NATIVE = /flutter|dart|\bios|swift|android|kotlin|native|expo|mobile|unity/i;
-const WEB =
-  /web|html|browser|javascript|typescript|react|next|vue|nuxt|svelte|angular|remix|astro|node|rails|django|laravel|php|wordpress/i;
-
-export function formOf(platformHint: string): AppForm {
-  if (NATIVE.test(platformHint)) return 'native';
-  return WEB.test(platformHint) ? 'web' : 'unknown';
-}
-
 /** The widget in one tag and the lines behind it. */
 function widgetPart(docsUrl: string, apiUrl: string): string {
-  const { url, integrity } = webSdk(apiUrl);
-  const check = integrity === null ? '' : ` integrity="${integrity}"`;
-  const address = url ?? `${apiUrl}${webSdkFolder(WEB_SDK_VERSION)}assistant.js`;
+  const address = attribute(`${apiUrl}${webSdkFolder('latest')}assistant.js`);
   return `A web page embeds the widget, which draws the assistant, asks before it changes something, and takes up streams that broke: there is no client to write. Every option, React, policies and what the log says: ${besides(docsUrl, 'sdk.md')}
 
 \`\`\`html
-<script src="${attribute(address)}"${check} crossorigin="anonymous" defer></script>
+<script src="${address}" crossorigin="anonymous" defer></script>
 <script type="module">
+  const isLocal = ['localhost', '127.0.0.1'].includes(location.hostname);
+  const person = null; // who is signed in: { id, hmac, token }; null: nobody
   Assistant.init({
-    key: 'rd_pk_test_…', // keys of GET /context, both public: test in development, live in what ships
-    user: person && { id: person.id, hmac: person.hmac }, // null: nobody is signed in
-    userToken: person?.token, // for actions of POST /actions with auth user
+    key: isLocal ? 'rd_pk_test_…' : 'rd_pk_live_…', // keys of GET /context, both public; live is answered once the app is live
+    user: person && { id: person.id, hmac: person.hmac },
+    userToken: person?.token, // sent as ${USER_TOKEN_HEADER}, for actions of POST /actions with auth user
   });
   Assistant.registerAction({ name: 'list_orders', description: 'Lists the orders of the person.', params: {} }, () => fetchOrders());
   Assistant.registerAction(
@@ -66,8 +55,10 @@ function widgetPart(docsUrl: string, apiUrl: string): string {
 \`\`\`
 
 - The first element goes into every page that shows the assistant, in a bundled app into its \`index.html\`; the lines of the second one may stand in the app's own code, after it. Actions and screens that are registered are \`actions\` and \`routes\` of the manifest, which the widget sends by itself.
-- \`hmac\`: the lowercase hex HMAC-SHA256 of the id, made by the app's backend with the identity secret that a person copies there from the console (\`human_todos\`). Never in the page. Without it leave \`user\` out.
+- \`hmac\`: the lowercase hex HMAC-SHA256 of the id, made by the app's backend with the identity secret that a person copies there from the console (\`human_todos\`). The secret is never in the page. Without an hmac leave \`user\` out.
 - The page's domain must be in the app's Allowed domains (\`human_todos\`, before it goes live: until then no page shows the assistant); on the developer's own machine the test key needs none.
+- In another language than English: \`words\` of init holds the widget's own texts ({ send: 'Senden' }), and \`confirm_labels: { de: { confirm: 'Ja', cancel: 'Nein' } }\` of an action the buttons of its card. Times and numbers follow the page's \`lang\`.
+- The address follows the service: \`latest\` is what it serves now. Pin \`sdk.web.url\` with its \`integrity\` only where page and service are updated together.
 - A content security policy of the page must allow this address in \`script-src\` and \`connect-src\`.
 - \`verify\` closes when the page is opened in a browser.`;
 }

@@ -4,6 +4,7 @@
  */
 
 import type { Release } from '../../../actors/setup/release.ts';
+import { formOf } from '../../../protocol/console/apps.ts';
 import type { SessionKind } from '../../../protocol/console/sessions.ts';
 import {
   COMPLETION_LINE_MAX_CHARS,
@@ -27,7 +28,7 @@ import {
 } from '../../../protocol/limits.ts';
 import type { WriteMode } from '../../../protocol/setup/writes.ts';
 import { timestamp } from '../../../protocol/timestamp.ts';
-import { formOf, renderAppPart } from './app.ts';
+import { renderAppPart } from './app.ts';
 import { type FileEndpoint, fileEndpoints } from './endpoints.ts';
 import { renderErrors } from './errors.ts';
 import { grouped, inlineCode, megabytes, shellBlock, shellWord } from './shell.ts';

@@ -1,7 +1,7 @@
 /** What each of the thirteen steps needs of an agent, as the setup file tells it (SETUP-34). */
+import type { AppForm } from '../../../protocol/console/apps.ts';
 import { STEPS, type StepId } from '../../../protocol/setup/steps.ts';
 import type { WriteMode } from '../../../protocol/setup/writes.ts';
-import type { AppForm } from './app.ts';
 
 const NEEDS: Readonly<Record<Exclude<StepId, 'install'>, string>> = {
   waiting: 'POST /start.',
@@ -14,7 +14,7 @@ const NEEDS: Readonly<Record<Exclude<StepId, 'install'>, string>> = {
   knowledge: 'POST /knowledge: help pages, FAQ, policies. Wait for `knowledge_ready`.',
   screens: 'POST /screens, and the same names in `routes` of the manifest. None: `skipped`.',
   actions:
-    '`actions` of the manifest for functions of the app, first choice for what both can do; POST /actions for HTTP endpoints. None: `skipped`.',
+    '`actions` of the manifest for functions of the app, first choice for what both can do; POST /actions for HTTP endpoints. All in the code: `done`. None: `skipped`.',
   verify:
     'Build the app and start it with the test key, a web app in a browser: its first call closes the step. You cannot: `failed`, `human_todos`.',
   test: 'POST /smoke until `passed`.',
@@ -23,7 +23,7 @@ const NEEDS: Readonly<Record<Exclude<StepId, 'install'>, string>> = {
 
 const INSTALL: Readonly<Record<AppForm, string>> = {
   web: 'Embed the widget',
-  native: 'Write the client (no package for other platforms than the web is published)',
+  native: 'Write the client (only the web has a package)',
   unknown: 'Embed the widget in web pages, write a client for other platforms',
 };
 

@@ -6,7 +6,7 @@ import { SECTIONS } from './sections.ts';
 
 interface Status {
   readonly go_live: readonly { readonly key: string; readonly label: string; readonly ok: boolean; readonly detail: string }[];
-  readonly release: { readonly note: string };
+  readonly release: { readonly note: string; readonly obstacles: readonly string[] };
   /** Null: no agent has set the app up. */
   readonly steps: readonly unknown[] | null;
 }
@@ -63,6 +63,14 @@ export function GoLiveCard({ app }: { readonly app: App }) {
               <span class="unseen">{ok ? ', done' : ', open'}</span> <span class="line-note">{detail}</span>
             </span>
             {!ok && <SectionLink app={app} section={SECTION_OF_CHECK[key] ?? 'go-live'} />}
+          </li>
+        ))}
+        {answer?.release.obstacles.map((obstacle) => (
+          <li key={obstacle} class="line">
+            <span class="mark" aria-hidden="true" />
+            <span class="line-text">
+              <b>Keeps people from getting it</b> <span class="line-note">{obstacle}</span>
+            </span>
           </li>
         ))}
       </ul>

@@ -282,10 +282,20 @@ test('SETUP-37: the file stays short enough to be read at once', () => {
 const fileFor = (platformHint: string) => renderSetupFile({ ...INPUT, app: { ...INPUT.app, platformHint } });
 
 test('SETUP-35: a web app gets the tag, its actions and screens, and the page of the SDK; others the requests; an unknown one both', () => {
-  for (const hint of ['web', 'Next.js', 'React', 'Ruby on Rails']) {
+  for (const hint of [
+    'web',
+    'Next.js static export',
+    'community site (React)',
+    'Cloud-native web app',
+    'mobile-first web shop',
+    'Ruby on Rails',
+  ]) {
     const file = fileFor(hint);
     assert.match(file, /^\| 4 \| install \| agent \| Embed the widget, see "In the app"/m, hint);
-    assert.match(file, /<script src="https:\/\/assistant\.invalid\/sdk\/web\/[\d.]+\/assistant\.js"[^>]* defer><\/script>/);
+    assert.match(
+      file,
+      /<script src="https:\/\/assistant\.invalid\/sdk\/web\/latest\/assistant\.js" crossorigin="anonymous" defer><\/script>/,
+    );
     assert.match(file, /Assistant\.registerAction\([\s\S]*Assistant\.registerScreen\(/);
     assert.match(file, /https:\/\/assistant\.invalid\/docs\/sdk\.md/);
     assert.doesNotMatch(file, /Write the client|POST \/v1\/chat|no SDK/, hint);
@@ -295,7 +305,7 @@ test('SETUP-35: a web app gets the tag, its actions and screens, and the page of
     const screen = new Function(`return ${/registerScreen\((\{.*?\}),/.exec(file)?.[1]}`)();
     v.parse(manifestRequest, { sdk: 'web/1.0.0', manifest: { version: '1', actions: manifest, routes: [screen] } });
   }
-  for (const hint of ['flutter', 'iOS', 'React Native', 'Android']) {
+  for (const hint of ['flutter', 'iOS', 'React Native', 'React-Native with Expo', 'Android']) {
     assert.doesNotMatch(fileFor(hint), /Assistant\.init|Embed the widget/, hint);
     assert.match(fileFor(hint), /Write the client/, hint);
   }
