@@ -25,7 +25,7 @@ const INSTALLED = 'demo_app';
 const MESSAGES_PER_MINUTE = 120;
 const MESSAGES_PER_DAY = 10_000;
 /** Where others than this machine's users reach it: enough to show it around, and no bill that hurts. */
-export const EXPOSED_BUDGET = { messages_per_day: 200, daily_model_budget_usd: 1 };
+const EXPOSED_BUDGET = { messages_per_day: 200, daily_model_budget_usd: 1 };
 
 /** What the demo's client can do: one thing to look up, one that needs a person's yes. */
 export const DEMO_MANIFEST: PostedManifest = {
