@@ -10,8 +10,10 @@ import type { ChatMessage, Passage } from './models/model.ts';
 
 /** What a turn was told, as it is held for its requests. */
 export interface Told {
-  /** From the person's question on, the model's own rounds included. */
+  /** The conversation as the model reads it, its own rounds included. */
   readonly messages: readonly ChatMessage[];
+  /** The position of the person's question: results before it are of earlier turns. */
+  readonly fromQuestion: number;
   readonly passages: readonly Passage[];
   /** Persona, actions and screens. */
   readonly configuration: string;
@@ -69,8 +71,8 @@ function writtenIn({ name, arguments: json }: { readonly name: string; readonly 
   }
 }
 
-/** Each address that the turn was told, with what the model had written into calls before it: a backend may say its words again. */
-function standing({ messages, passages, configuration }: Told): ReadonlyMap<string, string> {
+/** Each address that the turn was told, with what the model had written into calls before it, in earlier turns too: a backend may say its words again. */
+function standing({ messages, fromQuestion, passages, configuration }: Told): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const take = (text: string, written: string) => {
     for (const address of addressesIn(text)) if (written === '' || !found.has(address)) found.set(address, written);
@@ -78,10 +80,10 @@ function standing({ messages, passages, configuration }: Told): ReadonlyMap<stri
   take(configuration, '');
   for (const { title, headings, text } of passages) take([title, ...headings, text].join('\n'), '');
   let written = '';
-  for (const message of messages) {
+  for (const [at, message] of messages.entries()) {
     if (message.role === 'assistant') written += (message.toolCalls ?? []).map(writtenIn).join(' ');
     // What a search finds is the app's own, whatever was looked for.
-    else if (message.role === 'tool') take(message.content, message.name === SEARCH_KNOWLEDGE ? '' : written);
+    else if (message.role === 'tool' && at >= fromQuestion) take(message.content, message.name === SEARCH_KNOWLEDGE ? '' : written);
   }
   return found;
 }

@@ -54,9 +54,22 @@ export function createMetrics(services: Services): GatewayMetrics {
       }
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     },
-    render: () => registry.metrics(),
+    render: rendering(registry),
     contentType: registry.contentType,
     close: () => registry.clear(),
+  };
+}
+
+/** All that ask within one tick of the event loop get one text: it costs a millisecond or more, and one connection may ask many times at once. */
+function rendering(registry: Registry): () => Promise<string> {
+  let made: Promise<string> | undefined;
+  return () => {
+    if (made !== undefined) return made;
+    made = registry.metrics();
+    setImmediate(() => {
+      made = undefined;
+    });
+    return made;
   };
 }
 

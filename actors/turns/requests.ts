@@ -109,12 +109,13 @@ export class TurnRequests {
     for (const call of calls) this.#said.push({ role: 'tool', toolCallId: call.id, name: call.name, content: answerOf(call) });
   }
 
-  /** What the round that is under way was told, of this turn: what an answer shows that is fetched by itself has to stand in it. */
+  /** What the round that is under way was told: what an answer shows that is fetched by itself has to stand in it. */
   told(): Told {
     const { actions, routes } = this.#scope.toolset;
     const { messages = [], fromQuestion = 0 } = this.#transcript ?? {};
     return {
-      messages: [...messages.slice(fromQuestion), ...this.#said],
+      messages: [...messages, ...this.#said],
+      fromQuestion,
       passages: this.#passages ?? [],
       configuration: JSON.stringify([this.#persona, ...actions.values(), ...routes.values()]),
     };

@@ -201,8 +201,8 @@ export class Exchange {
     // So that the connection takes what the client still sends of this request.
     this.resumeBody();
     this.#answer = 'made';
-    const isLate = this.#head instanceof HeadCopy;
-    if (isLate || hasRoomInTick()) {
+    // One that was detached may still be answered within the tick of its request.
+    if (hasRoomInTick()) {
       this.#leave(status, headers, body);
       return;
     }

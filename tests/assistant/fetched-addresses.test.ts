@@ -5,6 +5,7 @@ import { fetchable, type Told } from '../../assistant/fetched-addresses.ts';
 
 const told = (text: string, more: Partial<Told> = {}): Told => ({
   messages: [{ role: 'tool', toolCallId: 'c', name: 'find', content: text }],
+  fromQuestion: 0,
   passages: [],
   configuration: '',
   ...more,
@@ -51,6 +52,19 @@ for (const [text, address] of [
 test('BLOCK-24: a host of the app needs no text, and none is read for it', () => {
   const unread = fetchable(['a.example', '*.b.example'], () => assert.fail('read'));
   for (const address of ['https://a.example/x', 'https://A.EXAMPLE/x', 'https://c.b.example:444/x']) assert.ok(unread(address), address);
+});
+
+test('BLOCK-24: an address that the model had named in a call of an earlier turn counts in no result, and results of earlier turns tell none', () => {
+  const calls = [{ id: 'c', name: 'find', arguments: JSON.stringify({ q: A }) }];
+  const { messages: result } = told(A);
+  const earlier = [
+    { role: 'assistant', content: '', toolCalls: calls },
+    { role: 'user', content: 'And now?' },
+  ] as const;
+  const judge = (messages: Told['messages'], fromQuestion: number) => fetchable([], () => told(A, { messages, fromQuestion }))(A);
+  assert.equal(judge([...earlier, ...result], 1), false);
+  assert.equal(judge([...result, ...earlier.slice(1)], 1), false);
+  assert.equal(judge([...earlier.slice(1), ...result], 0), true);
 });
 
 test('BLOCK-24, SAFE-1: what is read is bounded, and read once', () => {
