@@ -7,6 +7,8 @@ import type { MessagesReply } from '../../../../protocol/runtime/messages.ts';
 import type { PendingInvocation } from '../../../../protocol/runtime/stream-events.ts';
 import { type Assistant, createAssistant } from '../../../../web/client/assistant.ts';
 import type { Call } from '../../../../web/client/conversation/calls.ts';
+import { Keeping } from '../../../../web/client/conversation/keeping.ts';
+import { Log } from '../../../../web/client/log.ts';
 import { everywhere, keptInMemory, systemClock } from '../../../../web/client/platform/everywhere.ts';
 import type { Surroundings } from '../../../../web/client/surroundings.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -260,5 +262,17 @@ describe('CLIENT-12: a confirmed write', () => {
     service.held[0]?.();
     await eventually(() => service.results.length === 1);
     assert.deepEqual([ran, service.results], [['second'], DONE]);
+  });
+
+  test('begins in one of several that ask at the same time: in one client, in clients of one page, in tabs around a change of the leader', async () => {
+    for (const tabs of [undefined, new TabsInProcess()]) {
+      const kept = keptInMemory();
+      const client = () => new Keeping(kept, 'app', new Log(() => {}), tabs);
+      const one = client();
+      const asked = tabs === undefined ? [one, one] : [one, one, client(), client()];
+      const begun = await Promise.all(asked.flatMap((each) => ['inv_1', 'inv_2'].map((id) => each.begin(id))));
+      assert.equal(begun.filter((isFirst) => isFirst).length, 2);
+      assert.deepEqual([await one.begin('inv_1'), await one.begin('inv_2')], [false, false]);
+    }
   });
 });
