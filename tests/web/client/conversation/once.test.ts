@@ -212,7 +212,7 @@ describe('CLIENT-12: a confirmed write', () => {
     first.assistant.suspend();
     service.isSlow = false;
     const second = open('second');
-    await eventually(() => service.results.length === 1);
+    await eventually(() => service.results.length === 1 && second.call()?.phase === 'settled');
     await second.assistant.close();
     const before = first.assistant.conversation;
     service.held[0]?.();
