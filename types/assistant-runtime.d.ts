@@ -1202,6 +1202,7 @@ export interface ConfirmRequest {
   decision: 'confirm' | 'decline';
   typed?: string | null;
   revision?: number | null;
+  decision_id?: string | null;
   user?: {
     id: string;
     hmac?: string | null;
@@ -1328,6 +1329,7 @@ export interface IdentifyReply {
 export interface ConfirmReply {
   status: 'confirmed' | 'declined' | 'expired';
   already_answered?: true;
+  yours?: boolean;
   receipt?: string;
   [k: string]: unknown;
 }

@@ -56,6 +56,10 @@ function requireConfirmable(row: InvocationRow, seen: InvocationRow): void {
   }
 }
 
+function alreadyAnswered({ decisionId }: InvocationRow, { decision_id: id }: ConfirmRequest): Partial<ConfirmReply> {
+  return { already_answered: true, ...(id === undefined ? {} : { yours: id === decisionId }) };
+}
+
 export class Confirmations {
   readonly #services: ConfirmationServices;
 
@@ -73,7 +77,7 @@ export class Confirmations {
     return retried(CARD_RETRIES, async () => {
       const asked = callerInvocation(this.#services, caller, id);
       const { db, row } = asked;
-      if (answerOf(row) !== 'pending') return this.#reply(caller, asked, { already_answered: true });
+      if (answerOf(row) !== 'pending') return this.#reply(caller, asked, alreadyAnswered(row, request));
       const nowMs = this.#services.nowMs();
       const change = expireChange(row, nowMs) ?? this.#decided(caller, asked, seen, request, nowMs);
       const settlement = { change, card: settledCard(db, change) };
@@ -86,7 +90,7 @@ export class Confirmations {
     caller: Caller,
     { db, row, conversation }: CallerInvocation,
     seen: InvocationRow,
-    { decision, typed, revision }: ConfirmRequest,
+    { decision, typed, revision, decision_id: decisionId }: ConfirmRequest,
     nowMs: number,
   ) {
     if (decision === 'confirm') {
@@ -97,10 +101,10 @@ export class Confirmations {
     }
     const change = decisionChange(row, decision, nowMs);
     if (change === null) throw new Error(`${decision} of a call in ${row.state} is ignored`);
-    return change;
+    return { ...change, decisionId };
   }
 
-  #reply(caller: Caller, asked: CallerInvocation, already: Pick<ConfirmReply, 'already_answered'> = {}): ConfirmReply {
+  #reply(caller: Caller, asked: CallerInvocation, already: Partial<ConfirmReply> = {}): ConfirmReply {
     const answer = answerOf(asked.row);
     if (answer === 'pending') throw new Error(`a call in ${asked.row.state} has no answer`);
     const receipt = answer === 'confirmed' ? callerReceipt(this.#services, caller, asked) : undefined;

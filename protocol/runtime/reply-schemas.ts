@@ -77,6 +77,7 @@ function replySchemas() {
       reply<ConfirmReply>({
         status: v.picklist(['confirmed', 'declined', 'expired']),
         already_answered: v.optional(v.literal(true)),
+        yours: v.optional(v.boolean()),
         receipt: v.optional(v.string()),
       }),
     ],

@@ -32,6 +32,8 @@ const invocation = columns({
   confirmedAtMs: orNull(integer),
   /** Only the client reported the confirmation; there is no record of an answer to the card. */
   confirmedOnTrust: flag,
+  /** What the client named the recorded answer; null when it named none, or there is none. */
+  decisionId: orNull(text),
   /** The turn that runs, or ran, the call on the server. */
   executedBy: orNull(integer),
   /** JSON of the action as it was when the person was asked; null for reads. */
@@ -181,6 +183,8 @@ export interface InvocationChange {
   readonly confirmedAtMs?: number | null;
   /** With confirmedAtMs: only the client says so. */
   readonly confirmedOnTrust?: boolean;
+  /** The client's name for the answer that this records; absent: none. */
+  readonly decisionId?: string | undefined;
   /** The turn that runs the call from now on; absent: as it is. */
   readonly executedBy?: number | null;
   readonly edit?: InvocationEdit;
@@ -201,7 +205,8 @@ function changeInvocation(db: Connection, change: InvocationChange, nowMs: numbe
          expires_at_ms = :expiresAtMs, -- A person's word settles the call, although it is good for a time only.
          settled_at_ms = CASE WHEN :expiresAtMs IS NULL OR :to = 'confirmed' THEN :nowMs ELSE settled_at_ms END,
          confirmed_on_trust = CASE WHEN confirmed_at_ms IS NULL THEN :confirmedOnTrust ELSE confirmed_on_trust END,
-         confirmed_at_ms = coalesce(confirmed_at_ms, :confirmedAtMs), executed_by = coalesce(:executedBy, executed_by)
+         confirmed_at_ms = coalesce(confirmed_at_ms, :confirmedAtMs), decision_id = coalesce(decision_id, :decisionId),
+         executed_by = coalesce(:executedBy, executed_by)
        WHERE id = :id AND state = :from AND (:revision IS NULL OR revision = :revision)`,
     )
     .run({
@@ -215,6 +220,7 @@ function changeInvocation(db: Connection, change: InvocationChange, nowMs: numbe
       revision: change.revision ?? null,
       confirmedAtMs: change.confirmedAtMs ?? null,
       confirmedOnTrust: change.confirmedOnTrust === true ? 1 : 0,
+      decisionId: change.decisionId ?? null,
       executedBy: change.executedBy ?? null,
     });
   if (changes === 0) return false;

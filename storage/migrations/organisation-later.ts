@@ -8,6 +8,13 @@ import { runtimeMigration } from './organisation-runtime.ts';
 import { setupMigration } from './organisation-setup.ts';
 import { tracesMigration } from './organisation-traces.ts';
 
+/** Whose answer to a card was recorded, by the id that the client gave its decision. */
+const decisionsMigration: Migration = {
+  version: 9,
+  name: 'ids of decisions',
+  sql: 'ALTER TABLE invocations ADD COLUMN decision_id TEXT;',
+};
+
 export const laterMigrations: readonly Migration[] = [
   setupMigration,
   retrievalMigration,
@@ -16,4 +23,5 @@ export const laterMigrations: readonly Migration[] = [
   tracesMigration,
   opinionsMigration,
   mailsMigration,
+  decisionsMigration,
 ];

@@ -13,7 +13,7 @@ import { serveHostPages } from './host-page.ts';
 const SOON_MS = 20_000;
 
 /** An app whose buttons mount the assistant, take it away, and sign a person in. React's strict mode mounts everything twice. */
-const appSource = (address: string, key: string, hmac: string) => `
+const appSource = (address: string, key: string, [hmac, renewed]: readonly string[]) => `
 import { createElement as h, StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Assistant } from './web/react/assistant.ts';
@@ -27,13 +27,15 @@ const setUp = (widget) => {
 };
 function App() {
   const [isThere, setThere] = useState(true);
-  const [user, setUser] = useState();
+  const [{ user, userToken }, setSigned] = useState({});
+  const sign = (id, hmac, userToken) => () => setSigned({ user: { id, hmac }, userToken });
   return h('main', null,
     h('h1', null, 'Shop'),
     h('button', { onClick: () => setThere(!isThere) }, 'Mount'),
-    h('button', { onClick: () => setUser({ id: 'person-1', hmac: ${JSON.stringify(hmac)} }) }, 'Sign in'),
-    h('button', { onClick: () => setUser({ id: 'person-2', hmac: '0'.repeat(64) }) }, 'Somebody else'),
-    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address: ${JSON.stringify(address)}, user, userToken: user?.id, setUp }) : null);
+    h('button', { onClick: sign('person-1', ${JSON.stringify(hmac)}, 'person-1') }, 'Sign in'),
+    h('button', { onClick: sign('person-1', ${JSON.stringify(renewed)}) }, 'Renew'),
+    h('button', { onClick: sign('person-2', '0'.repeat(64), 'person-2') }, 'Somebody else'),
+    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address: ${JSON.stringify(address)}, user, userToken, setUp }) : null);
 }
 createRoot(document.querySelector('#root')).render(h(StrictMode, null, h(App)));
 `;
@@ -54,11 +56,13 @@ async function openApp(t: TestContext) {
   const it = await startScriptedChat(t);
   const world = await openWorld(t, it.service);
   const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
-  const { json } = await operator('GET', `/apps/${it.app.appId}/identity-secret`);
-  const hmac = createHmac('sha256', (json as { identity_secret: string }).identity_secret)
-    .update('person-1')
-    .digest('hex');
-  const script = await bundled(appSource(it.service.baseUrl, it.app.testKey, hmac));
+  const secret = `/apps/${it.app.appId}/identity-secret`;
+  const hmacs = [await operator('GET', secret), await operator('POST', `${secret}/rotate`)].map(({ json }) =>
+    createHmac('sha256', (json as { identity_secret: string }).identity_secret)
+      .update('person-1')
+      .digest('hex'),
+  );
+  const script = await bundled(appSource(it.service.baseUrl, it.app.testKey, hmacs));
   const html =
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>';
   const pages = await serveHostPages(t, { '/app': { html, script } });
@@ -95,6 +99,11 @@ test('WIDGET-12, CLIENT-16: in React the widget comes with its component and goe
   };
   const first = await say('the first');
   assert.deepEqual(first.slice(0, 2), ['person-1', 'person-1']);
+  const renewed = page.waitForResponse((response) => response.url().endsWith('/identify'), { timeout: SOON_MS });
+  await page.getByRole('button', { name: 'Renew' }).click();
+  assert.equal((await renewed).status(), 200);
+  const bare = await say('the first without a token');
+  assert.deepEqual(bare, ['person-1', undefined, first[2]], 'a token that is taken away with the signature renewed is gone');
   await field.fill('Begun by the first');
   const refused = page.waitForResponse((response) => response.url().endsWith('/identify'), { timeout: SOON_MS });
   await page.getByRole('button', { name: 'Somebody else' }).click();

@@ -110,7 +110,7 @@ export class Assistant {
   constructor(options: AssistantOptions, surroundings: Surroundings) {
     const { address, key, sdk, platform = sdk.split('/')[0] ?? '', abilities, context, user, userToken } = options;
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, routes = [], manifestVersion = '1', resumes = true } = options;
-    const { clock, kept } = surroundings;
+    const { clock, kept, tabs } = surroundings;
     this.#options = options;
     this.#surroundings = surroundings;
     this.#log = new Log(surroundings.log);
@@ -129,7 +129,7 @@ export class Assistant {
     const parts = { sdk, abilities, context, manifest: this.#manifest, person: this.#person, clock, log: this.#log };
     this.#composer = new Composer(parts);
     this.#handlers = new ActionHandlers(clock, this.#log);
-    this.#keeping = new Keeping(kept, this.#nameOf('conversation'), this.#log);
+    this.#keeping = new Keeping(kept, this.#nameOf('conversation'), this.#log, tabs);
     this.#telemetry = new Telemetry(this.#requests, clock, this.#log);
     const make = (tabs: ConversationTabs | undefined, id?: string) => this.#makeConversation(tabs, id);
     this.#opened = new OpenConversation({

@@ -93,7 +93,9 @@ export function Assistant(props: AssistantProps): null {
       // A token that was there before is the one before's.
       const own = token === ask || token !== before ? { userToken: token } : {};
       (user ? script.identify({ ...user, ...own }) : script.signOut()).catch(reportError);
-    } else if (token !== before) script.setUserToken(token);
+    }
+    // To who signs in, a token left out is as it was: one that was taken away is said.
+    if (token !== before) script.setUserToken(token);
     running.who = who;
     running.token = token;
   }, [who, token, user, ask]);

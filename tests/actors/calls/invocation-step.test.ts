@@ -42,6 +42,7 @@ function row(fields: Partial<InvocationRow>): InvocationRow {
     expiresAtMs: NOW_MS + 40_000,
     confirmedAtMs: null,
     confirmedOnTrust: false,
+    decisionId: null,
     executedBy: null,
     definition: null,
     ...fields,

@@ -27,6 +27,7 @@ async function setApp(settings: Record<string, unknown>): Promise<void> {
 interface Recorded {
   readonly status: string;
   readonly already_answered?: boolean;
+  readonly yours?: boolean;
   readonly receipt?: string;
 }
 
@@ -58,6 +59,30 @@ test('CONFIRM-5: a decline is recorded once, and a later confirmation does not o
   const card = await storedCard(it, write);
   assert.equal(card.body.status, 'declined');
   assert.match(card.fallback_text ?? '', /^Declined; nothing was done\./);
+});
+
+test('CONFIRM-23: a later answer that names its decision is told whether that is the recorded one', async () => {
+  const write = await askWrite(it);
+  const answer = async (decision: string, decision_id?: string) =>
+    (await confirm(it.client, write.id, { decision, decision_id })).json as Recorded;
+  const first = await answer('confirm', 'decision-1');
+  assert.equal(first.yours, undefined);
+  for (const [decision, id, yours] of [
+    ['confirm', 'decision-1', true],
+    ['decline', 'decision-1', true],
+    ['confirm', 'decision-2', false],
+    ['confirm', undefined, undefined],
+  ] as const) {
+    assert.deepEqual(await answer(decision, id), { ...first, already_answered: true, ...(yours === undefined ? {} : { yours }) });
+  }
+  const other = await askWrite(it);
+  await recorded(other.id, 'decline');
+  const late = await confirm(it.client, other.id, { decision: 'decline', decision_id: 'decision-1' });
+  assert.deepEqual(late.json, { status: 'declined', already_answered: true, yours: false }, 'an answer that named none is nobody’s');
+  for (const decision_id of ['', 'a b', 'ä', 7, 'x'.repeat(65)]) {
+    const refused = await confirm(it.client, write.id, { decision: 'confirm', decision_id });
+    assert.deepEqual([refused.status, errorOf(refused).details?.[0]?.path], [400, 'decision_id'], String(decision_id));
+  }
 });
 
 test('CONFIRM-12: confirm without a device, with a malformed decision, or of a read is 400', async () => {

@@ -1,6 +1,6 @@
 /** The id of this installation: minted once and kept, until a person leaves it (CLIENT-25). */
 import type { Log } from '../log.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { Surroundings, Tabs } from '../surroundings.ts';
 
 const DEVICE = /^[0-9a-f]{32}/;
 const DEVICE_CHARS = 32;
@@ -33,21 +33,25 @@ async function readOrMint({ kept, mintUuid }: Place, name: string, log: Log, hol
   }
 }
 
+/** Does `work`, which never rejects, one tab after the other. */
+export function alone<Value>(tabs: Tabs | undefined, name: string, work: () => Promise<Value>): Promise<Value> {
+  if (tabs === undefined) return work();
+  return new Promise((resolve) => {
+    const resign = tabs.elect(name, () => {
+      void work().then((value) => {
+        resign();
+        resolve(value);
+      });
+    });
+  });
+}
+
 /**
  * The same device in all tabs, and over reloads where values can be kept; another one where its holder is not `holder` any more: what a
  * person said stays with the device that they said it on. `holder` undefined: the app does not say. `own`: this device goes on, whoever held
  * it. Never rejects.
  */
 export function deviceOf(place: Place, name: string, log: Log, holder: string | undefined, own?: string): Promise<Device> {
-  const { tabs } = place;
-  if (tabs === undefined) return readOrMint(place, name, log, holder, own);
-  // One tab after the other: opened together they would each mint their own.
-  return new Promise((resolve) => {
-    const resign = tabs.elect(name, () => {
-      void readOrMint(place, name, log, holder, own).then((device) => {
-        resign();
-        resolve(device);
-      });
-    });
-  });
+  // Tabs opened together would each mint their own.
+  return alone(place.tabs, name, () => readOrMint(place, name, log, holder, own));
 }

@@ -33,6 +33,8 @@ export interface Call extends PendingInvocation {
   readonly revision?: number;
   /** What the person said last; undefined as well once the service did not take it. */
   readonly decision?: Decision;
+  /** Sent with every answer of this client from the first that may have been recorded, so that it knows its own. */
+  readonly decisionId?: string | undefined;
   /** An answer that was sent before may be the one that is recorded. */
   readonly isAgain?: true;
   /** The card's status after the person's answer. */
@@ -57,8 +59,8 @@ function changed(calls: Calls, id: string, change: (call: Call) => Call): Calls 
 }
 
 /** An answer is on its way: what was wrong before is over. */
-function deciding({ failure: _, ...call }: Call, decision: Decision): Call {
-  return { ...call, phase: 'deciding', decision, ...(call.decision === undefined ? {} : { isAgain: true }) };
+function deciding({ failure: _, ...call }: Call, decision: Decision, decisionId?: string): Call {
+  return { ...call, phase: 'deciding', decision, ...(call.decision === undefined ? { decisionId } : { isAgain: true }) };
 }
 
 export function findCall(calls: Calls, id: string): Call | undefined {
@@ -137,8 +139,8 @@ export function afterReload(calls: Calls): Calls {
 }
 
 /** The person answered: the decision goes out. */
-export function decide(calls: Calls, id: string, decision: Decision): Calls {
-  return changed(calls, id, (call) => (call.phase === 'asking' ? deciding(call, decision) : call));
+export function decide(calls: Calls, id: string, decision: Decision, decisionId?: string): Calls {
+  return changed(calls, id, (call) => (call.phase === 'asking' ? deciding(call, decision, decisionId) : call));
 }
 
 /**

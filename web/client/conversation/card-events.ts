@@ -5,8 +5,8 @@ import { changeBlock, type Enqueue, type EventNamed, findBlock, type State, with
 import { advance } from './turn-events.ts';
 
 /** The person pressed a button of a card. */
-export function decide(state: State, { invocationId, decision, typed }: EventNamed<'decide'>, enq: Enqueue): State {
-  const next = calls.decide(state.calls, invocationId, decision);
+export function decide(state: State, { invocationId, decision, typed, decisionId }: EventNamed<'decide'>, enq: Enqueue): State {
+  const next = calls.decide(state.calls, invocationId, decision, decisionId);
   const call = calls.findCall(next, invocationId);
   if (next === state.calls || call?.phase !== 'deciding') return state;
   enq.emit.sendDecision({ call, decision, typed });

@@ -20,9 +20,13 @@ export class CardRequests {
     this.#store = store;
   }
 
-  /** The first answer counts, so one whose reply was lost is sent again: then an earlier answer may be this one. */
-  async decide({ invocation_id: invocationId, revision, isAgain }: Call, decision: Decision, typed: string | undefined): Promise<void> {
-    const body = { decision, ...(typed === undefined ? {} : { typed }), ...(revision === undefined ? {} : { revision }) };
+  /** The first answer counts, so one whose reply was lost is sent again: then an earlier answer may be this one, and an older service does not say. */
+  async decide(
+    { invocation_id: invocationId, revision, decisionId, isAgain }: Call,
+    decision: Decision,
+    typed: string | undefined,
+  ): Promise<void> {
+    const body = { decision, typed, revision, decision_id: decisionId };
     const path = `/v1/invocations/${encodeURIComponent(invocationId)}/confirm`;
     let tries = 0;
     try {
@@ -30,7 +34,7 @@ export class CardRequests {
         tries += 1;
         return this.#requests.object<ConfirmReply>({ method: 'POST', path, body });
       });
-      const isOurs = reply.already_answered !== true || isAgain === true || tries > 1;
+      const isOurs = reply.already_answered !== true || (reply.yours ?? (isAgain === true || tries > 1));
       this.#store.send({ type: 'decided', invocationId, reply, isOurs });
     } catch (error) {
       this.#refused(invocationId, error);

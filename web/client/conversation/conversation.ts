@@ -123,11 +123,11 @@ export class Conversation {
 
   /** The person agrees to a card. `typed`: what they typed, where the card asks for words. */
   confirm(invocationId: string, typed?: string): void {
-    this.#wish({ type: 'decide', invocationId, decision: 'confirm', typed });
+    this.#decide({ invocationId, decision: 'confirm', typed });
   }
 
   decline(invocationId: string): void {
-    this.#wish({ type: 'decide', invocationId, decision: 'decline' });
+    this.#decide({ invocationId, decision: 'decline' });
   }
 
   /** The person changes values of a card; null takes an optional one away. */
@@ -195,6 +195,10 @@ export class Conversation {
     this.#isClosed = true;
     this.#followed.close();
     this.#historyPause.skip();
+  }
+
+  #decide(decided: ConversationEvents['decide']): void {
+    this.#wish({ type: 'decide', ...decided, decisionId: this.#parts.surroundings.mintUuid() });
   }
 
   /** What a person wants done: here, or in the tab that leads. */

@@ -1,7 +1,8 @@
 /** Keeps what of a conversation must outlive a reload: its id, turns that are not over, calls that are open. Bounded, and never in the way. */
+import { alone } from '../app/device.ts';
 import { parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
-import type { KeptValues } from '../surroundings.ts';
+import type { KeptValues, Tabs } from '../surroundings.ts';
 import type { ConversationState, KeptConversation } from './state.ts';
 import { isBusy, type TurnState } from './turn.ts';
 
@@ -48,14 +49,17 @@ export class Keeping {
   readonly #kept: KeptValues;
   readonly #name: string;
   readonly #log: Log;
+  readonly #tabs: Tabs | undefined;
+  #beginning: Promise<unknown> = Promise.resolve();
   #writing: Promise<void> = Promise.resolve();
   #next: (() => Promise<void>) | undefined;
 
   /** `name` is one app's, by its key. */
-  constructor(kept: KeptValues, name: string, log: Log) {
+  constructor(kept: KeptValues, name: string, log: Log, tabs: Tabs | undefined) {
     this.#kept = kept;
     this.#name = name;
     this.#log = log;
+    this.#tabs = tabs;
   }
 
   /** What is kept of this person's conversation; undefined when there is none, or another person's. */
@@ -82,8 +86,14 @@ export class Keeping {
    * Whether a handler that changes something may begin: true once, of all clients that keep their values here, however they came to the
    * same confirmation.
    */
-  async begin(invocationId: string): Promise<boolean> {
+  begin(invocationId: string): Promise<boolean> {
     const name = `${this.#name}:begun`;
+    const begun = this.#beginning.then(() => alone(this.#tabs, name, () => this.#begin(name, invocationId)));
+    this.#beginning = begun;
+    return begun;
+  }
+
+  async #begin(name: string, invocationId: string): Promise<boolean> {
     try {
       const begun = parsedJson((await this.#kept.read(name)) ?? '[]');
       const known: readonly unknown[] = Array.isArray(begun) ? begun : [];

@@ -50,7 +50,13 @@ export type ConversationEvents = {
   stopFailed: { readonly turnId: string };
   /** A waiting or failed turn is taken back. */
   discard: { readonly turnId: string };
-  decide: { readonly invocationId: string; readonly decision: Decision; readonly typed?: string | undefined };
+  /** `decisionId`: of this decision, where it is the first for this card. */
+  decide: {
+    readonly invocationId: string;
+    readonly decision: Decision;
+    readonly typed?: string | undefined;
+    readonly decisionId?: string;
+  };
   /** `isOurs`: it may be this client's answer that is recorded. */
   decided: { readonly invocationId: string; readonly reply: ConfirmReply; readonly isOurs: boolean };
   edit: { readonly invocationId: string; readonly values: Readonly<Record<string, unknown>> };

@@ -7,6 +7,8 @@ import type { MessagesReply } from '../../../../protocol/runtime/messages.ts';
 import type { PendingInvocation } from '../../../../protocol/runtime/stream-events.ts';
 import { type Assistant, createAssistant } from '../../../../web/client/assistant.ts';
 import type { Call } from '../../../../web/client/conversation/calls.ts';
+import { Keeping } from '../../../../web/client/conversation/keeping.ts';
+import { Log } from '../../../../web/client/log.ts';
 import { everywhere, keptInMemory, systemClock } from '../../../../web/client/platform/everywhere.ts';
 import type { Surroundings } from '../../../../web/client/surroundings.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -31,8 +33,14 @@ class SlowService {
   /** Answers to confirmations that were recorded and not told. */
   readonly held: (() => void)[] = [];
   isSlow = false;
-  /** Recorded and lost on its way. */
+  /** The answer is lost on its way. */
   isCutting = false;
+  /** Nor does it arrive. */
+  isDeaf = false;
+  /** It does not say whose answer it recorded. */
+  isOlder = false;
+  readonly decisions: (string | undefined)[] = [];
+  #recorded: string | undefined;
   readonly results: unknown[] = [];
   #service: ScriptedService | undefined;
 
@@ -41,7 +49,7 @@ class SlowService {
   }
 
   async start(t: TestContext): Promise<this> {
-    const confirm: Answer = (response, asked) => this.#confirm(response, asked.path);
+    const confirm: Answer = (response, asked) => this.#confirm(response, asked.body);
     this.#service = await startScriptedService(t, {
       ...USUAL,
       'POST /v1/chat': (response, asked) => this.#chat(response, asked.body),
@@ -61,9 +69,15 @@ class SlowService {
     response.end();
   }
 
-  #confirm(response: ServerResponse, _path: string): void {
-    const reply: ConfirmReply = { status: 'confirmed', ...(this.status === 'pending' ? {} : { already_answered: true }) };
-    if (this.status === 'pending') this.status = 'confirmed';
+  #confirm(response: ServerResponse, body: string): void {
+    const { decision_id: id } = JSON.parse(body) as { readonly decision_id?: string };
+    this.decisions.push(id);
+    const whose = this.isOlder ? {} : { yours: id === this.#recorded };
+    const reply: ConfirmReply = { status: 'confirmed', ...(this.status === 'pending' ? {} : { already_answered: true, ...whose }) };
+    if (this.status === 'pending' && !this.isDeaf) {
+      this.status = 'confirmed';
+      this.#recorded = id;
+    }
     if (this.isCutting) response.destroy();
     else if (this.isSlow) this.held.push(() => sendJson(response, 200, reply));
     else sendJson(response, 200, reply);
@@ -176,8 +190,62 @@ describe('CLIENT-12: a confirmed write', () => {
     assert.deepEqual([phone.ran, laptop.ran, service.results], [['phone'], [], DONE]);
   });
 
+  test('whose answer was lost before it was recorded runs where another client of the person agreed, and not here', async (t) => {
+    const service = await new SlowService().start(t);
+    const phone = clientsOf(t, service, { kept: keptInMemory() });
+    const laptop = clientsOf(t, service, { kept: keptInMemory() });
+    const clock = new ManualClock();
+    const [one, two] = [phone.open('phone'), laptop.open('laptop', { clock })];
+    await asks(one);
+    await asks(two);
+    service.isCutting = true;
+    service.isDeaf = true;
+    two.assistant.conversation.confirm('inv_1');
+    await eventually(() => service.decisions.length === 1 && clock.waitingMs.some((ms) => ms <= 500));
+    service.isCutting = false;
+    service.isDeaf = false;
+    one.assistant.conversation.confirm('inv_1');
+    await eventually(() => service.results.length === 1);
+    service.status = 'confirmed';
+    await eventually(() => {
+      clock.pass(100);
+      return two.call()?.phase === 'settled';
+    });
+    const [lost, recorded, again] = service.decisions;
+    assert.deepEqual([again === lost, recorded === lost], [true, false]);
+    assert.deepEqual([phone.ran, laptop.ran, service.results], [['phone'], [], DONE]);
+  });
+
+  test('whose answer was recorded and lost on the way runs here, also after a reload, whether or not the service says whose it is', async (t) => {
+    for (const isOlder of [false, true]) {
+      for (const isReloaded of [false, true]) {
+        const service = await new SlowService().start(t);
+        service.isOlder = isOlder;
+        const { ran, open } = clientsOf(t, service, { kept: keptInMemory() });
+        const clock = new ManualClock();
+        const first = open('page', { clock });
+        await asks(first);
+        service.isCutting = true;
+        first.assistant.conversation.confirm('inv_1');
+        await eventually(() => service.status === 'confirmed' && clock.waitingMs.some((ms) => ms <= 500));
+        service.isCutting = false;
+        if (isReloaded) {
+          await first.assistant.close();
+          open('page');
+        }
+        await eventually(() => {
+          clock.pass(100);
+          return service.results.length === 1;
+        });
+        assert.deepEqual([ran, service.results, new Set(service.decisions).size], [['page'], DONE, 1]);
+        assert.match(service.decisions[0] ?? '', /^[0-9a-f-]{36}$/);
+      }
+    }
+  });
+
   test('whose answer was lost on the way runs in one of two tabs that do not know each other', async (t) => {
     const service = await new SlowService().start(t);
+    service.isOlder = true;
     const { ran, open } = clientsOf(t, service, { kept: keptInMemory() });
     const clock = new ManualClock();
     const first = open('first', { clock });
@@ -210,7 +278,7 @@ describe('CLIENT-12: a confirmed write', () => {
     first.assistant.suspend();
     service.isSlow = false;
     const second = open('second');
-    await eventually(() => service.results.length === 1);
+    await eventually(() => service.results.length === 1 && second.call()?.phase === 'settled');
     await second.assistant.close();
     const before = first.assistant.conversation;
     service.held[0]?.();
@@ -260,5 +328,17 @@ describe('CLIENT-12: a confirmed write', () => {
     service.held[0]?.();
     await eventually(() => service.results.length === 1);
     assert.deepEqual([ran, service.results], [['second'], DONE]);
+  });
+
+  test('begins in one of several that ask at the same time: in one client, in clients of one page, in tabs around a change of the leader', async () => {
+    for (const tabs of [undefined, new TabsInProcess()]) {
+      const kept = keptInMemory();
+      const client = () => new Keeping(kept, 'app', new Log(() => {}), tabs);
+      const one = client();
+      const asked = tabs === undefined ? [one, one] : [one, one, client(), client()];
+      const begun = await Promise.all(asked.flatMap((each) => ['inv_1', 'inv_2'].map((id) => each.begin(id))));
+      assert.equal(begun.filter((isFirst) => isFirst).length, 2);
+      assert.deepEqual([await one.begin('inv_1'), await one.begin('inv_2')], [false, false]);
+    }
   });
 });
