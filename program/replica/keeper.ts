@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import { existingVault } from '../../storage/backup/backup-manifest.ts';
 import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
-import { isOvertaken, ownSeat } from '../../storage/moving/directory-seat.ts';
+import { existingSeat, isOvertaken } from '../../storage/moving/directory-seat.ts';
 import { type ReplicaStatus, writeReplicaStatus } from '../../storage/replica/replica-status.ts';
 import { type ReplicatedDatabase, replicatedDatabases } from '../../storage/replica/replicated-databases.ts';
 import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
@@ -221,7 +221,7 @@ class ReplicaKeeper {
   async #whose(nowMs: number): Promise<boolean | undefined> {
     const was = this.#whoseAddress.isAnothers;
     // Before anything is carried; later a destination that does not answer must not keep the databases from being looked at.
-    await this.#whoseAddress.ask(this.#address, ownSeat(this.#layout), nowMs, this.#litestream.starts === 0);
+    await this.#whoseAddress.ask(this.#address, existingSeat(this.#layout), nowMs, this.#litestream.starts === 0);
     const { isAnothers } = this.#whoseAddress;
     if (isAnothers === true && was !== true) {
       const to = shownUrl(this.#config.url);
@@ -241,8 +241,8 @@ class ReplicaKeeper {
   /** Starts Litestream, and anew once other databases have settled. */
   async #follow(paths: readonly string[]): Promise<void> {
     const nowMs = performance.now();
-    if (this.#litestream.starts === 0) {
-      await this.#litestream.start();
+    if (this.#litestream.isStopped) {
+      await this.#litestream.restart();
       return;
     }
     const fresh = this.#fresh(paths);

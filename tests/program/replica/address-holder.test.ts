@@ -28,6 +28,7 @@ function addressOf(t: TestContext): Address {
 }
 
 const SEAT = 'id.here.boot';
+const SEAT_HERE = { own: SEAT, had: () => false };
 
 function placeAt(address: Address, { known = true } = {}) {
   return addressAsPlace({ ...address, own: OWN, seat: SEAT, isKnown: () => known, onClaimed() {} });
@@ -48,9 +49,14 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
     assert.equal(await place.read(), undefined);
     assert.deepEqual(await placeAt(address).read(), { ...OWN, seat: SEAT });
     assert.deepEqual(
-      [await isAnothers(address, SEAT), await isAnothers(address, undefined), await isAnothers(address, 'x')],
+      [
+        await isAnothers(address, SEAT_HERE),
+        await isAnothers(address, undefined),
+        await isAnothers(address, { own: 'x', had: () => false }),
+      ],
       [false, true, true],
     );
+    assert.equal(await isAnothers(address, { own: 'id.here.later', had: (seat) => seat === SEAT }), undefined, 'the fence may take it yet');
   });
 
   test('at an S3 server of several writers one has it, as it is put and as it is replaced', async (t) => {
@@ -93,7 +99,7 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
       await put(holder);
       assert.equal(await placeAt(address).read(), 'later');
       assert.equal(await placeAt(address).replace(undefined, { seat: SEAT }), false);
-      assert.equal(await isAnothers(address, SEAT), 'taken_over' in holder);
+      assert.equal(await isAnothers(address, SEAT_HERE), 'taken_over' in holder);
     }
     for (const holder of [
       { ...OWN, cell: 'eu-2' },
@@ -132,7 +138,7 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
         /^(?:Error: )?cell\.json at the address of the replica is not what a cell with this master key puts there\. Look at it, and remove it only if /;
       await assert.rejects(readHolder(address), (error: Error) => expected.test(error.message) && error.cause === undefined);
       await assert.rejects(placeAt(address).read(), expected);
-      assert.equal(await isAnothers(address, SEAT), false, 'what nobody proves ends no replication');
+      assert.equal(await isAnothers(address, SEAT_HERE), false, 'what nobody proves ends no replication');
     }
   });
 });

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { dataLayout } from '../../../storage/data-layout.ts';
+import { openSeat } from '../../../storage/moving/directory-seat.ts';
+import { provenBytes } from '../../../storage/replica/replica-manifest.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import { eventually } from '../../support/eventually.ts';
 import { replicated } from '../../support/litestream.ts';
 import { filesBelow, isAlive, startReplicated } from '../../support/replica.ts';
@@ -138,4 +142,35 @@ test('REPLICA-5: Litestream gets no secret of the service, and its configuration
   const replicas = JSON.parse(readFileSync(configuration, 'utf8')) as { dbs: { path: string }[] };
   assert.equal(replicas.dbs[0]?.path, join(service.dataDir, 'control.sqlite'));
   await service.stop('SIGKILL');
+});
+
+test('REPLICA-4, CELL-18: what is written arrives once the address is of this directory, which had it in an earlier boot, or of late', async (t) => {
+  const { service, target } = await start(t);
+  await eventually(() => replicated(t, service, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
+  await service.stop();
+  const layout = dataLayout(service.dataDir);
+  const vault = openVault(layout.masterKey, undefined);
+  const claim = (seat: string) =>
+    writeFileSync(join(target, 'cell.json'), provenBytes(vault, 'cell.json', { cell: 'eu-1', term: 1, seat }));
+  const seat = openSeat(layout).own;
+  appendFileSync(layout.directoryId, '\nid.here.earlier\n');
+  claim('id.here.earlier');
+  const next = await start(t, { REPLICA_URL: `file://${target}` }, service.dataDir);
+  const arrives = async () => {
+    const id = await next.addOrganisation();
+    await eventually(
+      () => replicated(t, service, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`).length === 1,
+      60_000,
+    );
+  };
+  const status = () => readFileSync(join(service.dataDir, 'replica', 'status.json'), 'utf8');
+  await eventually(() => status().includes('does not say whose it is'));
+  assert.doesNotMatch(next.service.output().stderr, /of another host or directory/);
+  claim(seat);
+  await arrives();
+  const pid = next.service.litestreamPid();
+  claim('id.there.other');
+  await eventually(() => !isAlive(pid), 60_000);
+  claim(seat);
+  await arrives();
 });
