@@ -217,18 +217,8 @@ export async function versionProblem(bin: string): Promise<string | undefined> {
   return `LITESTREAM_BIN "${bin}" is version ${version}, and only 0.3.10 and what came after it in 0.3 seals what it sends: install 0.3.13`;
 }
 
-// One program, or two where somebody installs another meanwhile.
-const versions = new Map<string, Promise<string | undefined>>();
-
-/** What `litestream` says about itself, such as "v0.3.13"; undefined when it cannot be run. It is asked once: each start would wait for it. */
-export function litestreamVersion(bin: string): Promise<string | undefined> {
-  const asked = versions.get(bin) ?? askVersion(bin);
-  versions.set(bin, asked);
-  void asked.then((version) => version ?? versions.delete(bin));
-  return asked;
-}
-
-async function askVersion(bin: string): Promise<string | undefined> {
+/** What `litestream` says about itself, such as "v0.3.13"; undefined when it cannot be run. Asked at each start: another one may be in its place. */
+export async function litestreamVersion(bin: string): Promise<string | undefined> {
   const env = litestreamEnvironment(process.env);
   const child = spawn(bin, ['version'], { env, timeout: VERSION_MAX_MS, stdio: ['ignore', 'pipe', 'ignore'] });
   let text = '';

@@ -83,12 +83,17 @@ test('REPLICA-2, REPLICA-4: a program that is missing is named, and the service 
   assert.match(service.output().stderr, /"condition":"replica_behind"/);
 });
 
-test('REPLICA-4, REPLICA-12: a Litestream that does not seal is named and sends nothing', async (t) => {
+test('REPLICA-4, REPLICA-12: a Litestream that does not seal is named and sends nothing, also where another one is put in its place', async (t) => {
   const bin = join(temporaryDir(t), 'litestream');
   writeFileSync(bin, '#!/bin/sh\n[ $1 = version ] && exec echo v0.5.0\ntouch "$0.was-started"\n', { mode: 0o700 });
   const { service, ready } = await start(t, { LITESTREAM_BIN: bin, REPLICA_LAG_MAX_S: '1' });
   await eventually(async () => /is version v0\.5\.0, and only .*: install 0\.3\.13/.test((await ready()).conditions?.[0]?.detail ?? ''));
   assert.equal(existsSync(`${bin}.was-started`), false);
+  writeFileSync(bin, '#!/bin/sh\n[ $1 = version ] && exec echo v0.3.13\ntouch "$0.was-started"\n');
+  await eventually(() => existsSync(`${bin}.was-started`), 60_000);
+  writeFileSync(bin, '#!/bin/sh\n[ $1 = version ] && exec echo v0.5.0\ntouch "$0.sends-in-clear"\n');
+  await eventually(async () => /is version v0\.5\.0/.test((await ready()).conditions?.[0]?.detail ?? ''));
+  assert.equal(existsSync(`${bin}.sends-in-clear`), false);
   await service.stop('SIGKILL');
 });
 
