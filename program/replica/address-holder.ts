@@ -6,8 +6,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { ClaimPlace } from '../../actors/cells/fence.ts';
+import type { DataLayout } from '../../storage/data-layout.ts';
 import type { CellTerm } from '../../storage/moving/cell-term.ts';
-import type { DirectorySeat } from '../../storage/moving/directory-seat.ts';
+import { type DirectorySeat, isOvertaken } from '../../storage/moving/directory-seat.ts';
 import { isProven, provenBytes } from '../../storage/replica/replica-manifest.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
 import type { ReplicaStore } from './store.ts';
@@ -91,8 +92,16 @@ export class WhoseAddress {
   #asked: Promise<void> | undefined;
   #askedAtMs = 0;
 
-  constructor(isAnothers: boolean | undefined) {
+  readonly #layout: DataLayout;
+
+  constructor(layout: DataLayout, isAnothers: boolean | undefined) {
+    this.#layout = layout;
     this.isAnothers = isAnothers;
+  }
+
+  /** Nothing is carried any more, also not what is left. */
+  get isLost(): boolean {
+    return this.isAnothers === true || isOvertaken(this.#layout);
   }
 
   /** Asks now and then. `waits`: until what is asked was answered. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { dataLayout } from '../../../storage/data-layout.ts';
-import { openSeat } from '../../../storage/moving/directory-seat.ts';
+import { noteOvertaken, openSeat } from '../../../storage/moving/directory-seat.ts';
 import { provenBytes } from '../../../storage/replica/replica-manifest.ts';
 import { openVault } from '../../../storage/secrets/vault.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -178,4 +178,29 @@ test('REPLICA-4, CELL-18: what is written arrives once the address is of this di
   await eventually(() => !isAlive(pid), 60_000);
   claim(seat);
   await arrives();
+});
+
+test('CELL-17: of a directory that was overtaken nothing more is sent, also not by what runs or at the end', async (t) => {
+  const bin = join(temporaryDir(t), 'litestream');
+  const script = `trap 'touch "$0.sent-the-rest"; exit' TERM\ntouch "$0.was-started"\nwhile :; do sleep 0.1; done\n`;
+  writeFileSync(bin, `#!/bin/sh\n[ $1 = version ] && exec echo v0.3.13\n${script}`, { mode: 0o700 });
+  for (const wait of [true, false]) {
+    rmSync(`${bin}.was-started`, { force: true });
+    const { service, target } = await start(t, { LITESTREAM_BIN: bin });
+    // What was carried at the start has been.
+    await eventually(() => existsSync(`${bin}.was-started`) && filesBelow(target).includes('files/service.json'));
+    const pid = service.litestreamPid();
+    const layout = dataLayout(service.dataDir);
+    noteOvertaken(layout, 'Another host serves.');
+    mkdirSync(layout.outbox, { recursive: true });
+    writeFileSync(join(layout.outbox, 'later.eml'), 'later');
+    if (wait) await eventually(() => !isAlive(pid));
+    await service.stop();
+    assert.equal(isAlive(pid), false);
+    assert.deepEqual(
+      [existsSync(`${bin}.sent-the-rest`), filesBelow(target).filter((name) => name.endsWith('later.eml'))],
+      [false, []],
+      wait ? 'while it runs' : 'at the end',
+    );
+  }
 });
