@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import files from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { describe, type TestContext, test } from 'node:test';
 import {
   type Address,
@@ -57,6 +59,28 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
       [false, true, true],
     );
     assert.equal(await isAnothers(address, { own: 'id.here.later', had: (seat) => seat === SEAT }), undefined, 'the fence may take it yet');
+  });
+
+  test('in a folder on a disk without hard links one of several has it too', async (t) => {
+    const refused = Object.assign(new Error('no links'), { code: 'EPERM' });
+    const link = t.mock.method(files, 'link', () => Promise.reject(refused));
+    syncBuiltinESMExports();
+    t.after(() => {
+      link.mock.restore();
+      syncBuiltinESMExports();
+    });
+    const address = addressOf(t);
+    const put = (seat: string) => replaceHolder(address, undefined, { ...OWN, seat });
+    assert.equal(await put('a'), true);
+    assert.equal(await put('b'), false);
+    await address.store.remove('cell.json');
+    const both = await Promise.allSettled([put('a'), put('b')]);
+    assert.equal(both.filter((one) => one.status === 'fulfilled' && one.value).length, 1);
+    assert.deepEqual(
+      (await address.store.list('')).map(({ name }) => name),
+      ['cell.json'],
+    );
+    assert.ok(link.mock.callCount() > 0);
   });
 
   test('at an S3 server of several writers one has it, as it is put and as it is replaced', async (t) => {
