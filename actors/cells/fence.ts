@@ -3,7 +3,7 @@
  * other second at the places where the term of its cell is claimed: Redis, and the address of its replica. One of them has to show the claim
  * of its own directory; then it may write for some seconds more. Who takes the cell over waits for longer than that. A directory that lies
  * elsewhere than the one that claimed, a copy or itself after a reboot, says so in the claim and waits as long: the one that lives strikes
- * it out. What was overtaken once is so for good. A cell that never had a replica cannot be taken over, and is fenced by a claim only.
+ * it out. Where all places have lost the claim it is made anew after as long. What was overtaken once is so for good. A cell that never had a replica cannot be taken over, and is fenced by a claim only.
  */
 import type { Logger } from 'pino';
 import type { Conditions } from '../../storage/health/conditions.ts';
@@ -47,7 +47,7 @@ export interface FenceOptions {
   readonly places: readonly ClaimPlace[];
   /** Whether nothing is written without a place that shows its claim; else silence is no reason to stop. */
   mustProve(): boolean;
-  /** Whether the claim of this directory where it lay before, or of the one that it is a copy of, may be taken when that one is gone. */
+  /** Whether the claim of this directory where it lay before, or of the one that it is a copy of, may be taken when that one is gone, or was lost. */
   mayFollow(isHere: boolean): boolean;
   /** Whether it was written down that another host took over. */
   isOvertaken(): boolean;
@@ -71,7 +71,7 @@ export interface Fence {
 const TAKEN_OVER =
   'another host has taken this cell over: nothing is stored here any more, and nothing will be. Stop this service; what it has beyond the replica is in its data directory';
 const UNPROVED =
-  'neither Redis nor the address of the replica shows that this directory still is the cell: nothing is stored until one of them does';
+  'neither Redis nor the address of the replica shows that this directory still is the cell: nothing is stored until one of them does. Where Redis lost its data, give REPLICA_URL the address that it had (docs/scaling.md, "Redis lost its data")';
 
 /** The value, or `otherwise` after LOOK_TIMEOUT_MS; so for a failure. */
 async function inTime<Value>(look: Promise<Value>, otherwise: Value): Promise<Value> {
@@ -101,6 +101,8 @@ class TermFence implements Fence {
   readonly #asks: readonly (() => Promise<Verdict>)[];
   readonly #waiting: (() => void)[] = [];
   #hasHeld = false;
+  /** Since when every place has answered that nobody claimed the term; undefined: not every place, or somebody did. */
+  #vacantSinceMs: number | undefined;
   #isOver = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -143,17 +145,26 @@ class TermFence implements Fence {
       this.#overtaken();
       return;
     }
+    this.#vacantSinceMs = said.every((each) => each === 'unclaimed') ? (this.#vacantSinceMs ?? from.steadyMs) : undefined;
     const contested = places.filter((_, at) => said[at] === 'contested');
     if (contested.length > 0) {
       const other = await this.#contest(contested, said.includes('silent')).catch(() => undefined);
       if (other === 'taken') return this.#look();
       if (other !== undefined) throw this.#refusal(other);
-    } else if (said.includes('own') || !mustProve()) {
+    } else if (said.includes('own') || !mustProve() || this.#isVacant(from.steadyMs)) {
       const unclaimed = places.filter((_, at) => said[at] === 'unclaimed');
       const claimed = await Promise.all(unclaimed.map((place) => inTime(this.#put(place, undefined), true)));
       if (claimed.every(Boolean)) lease.extend(from, TERM_LEASE_MS);
     }
     this.#tell();
+  }
+
+  /**
+   * Whether the places have lost the claim, and whoever lives has had the time to claim anew. Not where a replica was noted whose address is
+   * not asked: the cell may have been taken over from there.
+   */
+  #isVacant(steadyMs: number): boolean {
+    return this.#options.mayFollow(false) && steadyMs - (this.#vacantSinceMs ?? steadyMs) >= TAKE_OVER_WAIT_MS;
   }
 
   async #ask(place: ClaimPlace): Promise<Verdict> {

@@ -6,7 +6,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { ClaimPlace } from '../../actors/cells/fence.ts';
+import type { DataLayout } from '../../storage/data-layout.ts';
 import type { CellTerm } from '../../storage/moving/cell-term.ts';
+import { type DirectorySeat, isOvertaken } from '../../storage/moving/directory-seat.ts';
 import { isProven, provenBytes } from '../../storage/replica/replica-manifest.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
 import type { ReplicaStore } from './store.ts';
@@ -67,12 +69,14 @@ export function replaceHolder(address: Address, was: AddressHolder | undefined, 
 
 /**
  * Whether the address is of another directory than that of this seat, or was closed by a take-over; what somebody without the master key put
- * there says nothing of it. Undefined while the store does not answer.
+ * there says nothing of it. Undefined while the store does not answer, and while the claim is of where this directory lay before: the fence may take it.
  */
-export async function isAnothers(address: Address, seat: string | undefined): Promise<boolean | undefined> {
+export async function isAnothers(address: Address, seat: Pick<DirectorySeat, 'own' | 'had'> | undefined): Promise<boolean | undefined> {
   try {
     const holder = await readHolder(address);
-    return holder?.taken_over !== undefined || (holder?.seat !== undefined && holder.seat !== seat);
+    if (holder?.taken_over !== undefined) return true;
+    if (holder?.seat === undefined || holder.seat === seat?.own) return false;
+    return seat?.had(holder.seat) === true ? undefined : true;
   } catch (error) {
     return error instanceof UnprovenHolder ? false : undefined;
   }
@@ -88,12 +92,20 @@ export class WhoseAddress {
   #asked: Promise<void> | undefined;
   #askedAtMs = 0;
 
-  constructor(isAnothers: boolean | undefined) {
+  readonly #layout: DataLayout;
+
+  constructor(layout: DataLayout, isAnothers: boolean | undefined) {
+    this.#layout = layout;
     this.isAnothers = isAnothers;
   }
 
+  /** Nothing is carried any more, also not what is left. */
+  get isLost(): boolean {
+    return this.isAnothers === true || isOvertaken(this.#layout);
+  }
+
   /** Asks now and then. `waits`: until what is asked was answered. */
-  async ask(address: Address | undefined, seat: string | undefined, nowMs: number, waits: boolean): Promise<void> {
+  async ask(address: Address | undefined, seat: DirectorySeat | undefined, nowMs: number, waits: boolean): Promise<void> {
     if (this.#asked === undefined && address !== undefined && nowMs - this.#askedAtMs >= ASK_MS) {
       this.#askedAtMs = nowMs;
       this.#asked = isAnothers(address, seat).then((said) => {

@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import { existingVault } from '../../storage/backup/backup-manifest.ts';
 import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
-import { isOvertaken, ownSeat } from '../../storage/moving/directory-seat.ts';
+import { existingSeat } from '../../storage/moving/directory-seat.ts';
 import { type ReplicaStatus, writeReplicaStatus } from '../../storage/replica/replica-status.ts';
 import { type ReplicatedDatabase, replicatedDatabases } from '../../storage/replica/replicated-databases.ts';
 import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
@@ -109,7 +109,7 @@ class ReplicaKeeper {
     this.#log = log;
     const store = replicaStore(config);
     this.#store = store;
-    this.#whoseAddress = new WhoseAddress(store === undefined ? false : undefined);
+    this.#whoseAddress = new WhoseAddress(this.#layout, store === undefined ? false : undefined);
     this.#files = store && new FilesCarrier(new FilesKeeper({ ...config, store, layout: this.#layout, masterKey }));
     this.#departures = store && new Departures(store, this.#layout);
     this.#masterKey = masterKey;
@@ -151,7 +151,7 @@ class ReplicaKeeper {
 
   #endNewcomers(): Promise<void> {
     this.#early = '';
-    return this.#newcomers.stop(this.#newcomers.isStuck(Date.now()) ? 'SIGKILL' : 'SIGTERM');
+    return this.#newcomers.stop(this.#whoseAddress.isLost || this.#newcomers.isStuck(Date.now()) ? 'SIGKILL' : 'SIGTERM');
   }
 
   #each(): readonly Litestream[] {
@@ -221,15 +221,15 @@ class ReplicaKeeper {
   async #whose(nowMs: number): Promise<boolean | undefined> {
     const was = this.#whoseAddress.isAnothers;
     // Before anything is carried; later a destination that does not answer must not keep the databases from being looked at.
-    await this.#whoseAddress.ask(this.#address, ownSeat(this.#layout), nowMs, this.#litestream.starts === 0);
+    await this.#whoseAddress.ask(this.#address, existingSeat(this.#layout), nowMs, this.#litestream.starts === 0);
     const { isAnothers } = this.#whoseAddress;
     if (isAnothers === true && was !== true) {
       const to = shownUrl(this.#config.url);
       this.#log.error({ to }, 'this address is of another host or directory: nothing is carried there');
     }
-    if (isAnothers !== true && !isOvertaken(this.#layout)) return isAnothers;
-    await this.#newcomers.stop();
-    await this.#litestream.stop();
+    if (!this.#whoseAddress.isLost) return isAnothers;
+    await this.#endNewcomers();
+    await this.#litestream.stop('SIGKILL');
     return true;
   }
 
@@ -241,8 +241,8 @@ class ReplicaKeeper {
   /** Starts Litestream, and anew once other databases have settled. */
   async #follow(paths: readonly string[]): Promise<void> {
     const nowMs = performance.now();
-    if (this.#litestream.starts === 0) {
-      await this.#litestream.start();
+    if (this.#litestream.isStopped) {
+      await this.#litestream.restart();
       return;
     }
     const fresh = this.#fresh(paths);
@@ -330,10 +330,11 @@ class ReplicaKeeper {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#looking;
-    if (this.#lock !== undefined && this.#litestream.isRunning) await this.#settle();
+    if (this.#lock !== undefined && this.#litestream.isRunning && !this.#whoseAddress.isLost) await this.#settle();
     await this.#endNewcomers();
-    await this.#litestream.stop();
-    if (this.#lock !== undefined && this.#whoseAddress.isAnothers === false) await this.#files?.finish(this.#lagMaxS(Date.now()));
+    await this.#litestream.stop(this.#whoseAddress.isLost ? 'SIGKILL' : 'SIGTERM');
+    if (this.#lock !== undefined && this.#whoseAddress.isAnothers === false && !this.#whoseAddress.isLost)
+      await this.#files?.finish(this.#lagMaxS(Date.now()));
     else await this.#files?.end();
     await Promise.all([this.#doubts?.end(), this.#departures?.end()]);
     this.#lock?.release();

@@ -42,7 +42,7 @@ export class Litestream {
   #ended: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #ends = 0;
-  #stopped = false;
+  #stopped = true;
   #complaint: { readonly text: string; readonly atMs: number } | undefined;
   #starts = 0;
   readonly #said = new LitestreamLog();
@@ -58,6 +58,11 @@ export class Litestream {
 
   get isRunning(): boolean {
     return this.#child !== undefined;
+  }
+
+  /** It was not started yet, or stopped since: `restart` starts it. */
+  get isStopped(): boolean {
+    return this.#stopped;
   }
 
   /** What it said last about what keeps it from working; undefined: nothing of late. */
@@ -91,14 +96,14 @@ export class Litestream {
     if (Number.isSafeInteger(pid) && pid > 1 && isLitestream(pid, this.#configurationPath())) process.kill(pid, 'SIGKILL');
   }
 
-  async start(): Promise<void> {
+  async #start(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#stopped || this.isRunning) return;
     const problem = await versionProblem(this.#options.bin);
     if (problem !== undefined) {
       this.#complain(problem);
       this.#starts += 1;
-      this.#timer = setTimeout(() => void this.start(), LONGEST_BACK_OFF_MS).unref();
+      this.#timer = setTimeout(() => void this.#start(), LONGEST_BACK_OFF_MS).unref();
       return;
     }
     await this.#options.configure();
@@ -147,16 +152,16 @@ export class Litestream {
     if (this.#stopped) return;
     this.#ends = performance.now() - startedMs >= SETTLED_MS ? 1 : this.#ends + 1;
     if (this.#complaint === undefined) this.#complain('Litestream ended by itself');
-    this.#timer = setTimeout(() => void this.start(), backOffMs(this.#ends, FIRST_BACK_OFF_MS, LONGEST_BACK_OFF_MS));
+    this.#timer = setTimeout(() => void this.#start(), backOffMs(this.#ends, FIRST_BACK_OFF_MS, LONGEST_BACK_OFF_MS));
   }
 
-  /** Starts it anew with another configuration. `SIGKILL`: one that stands still would not end by itself. */
+  /** Starts it, anew with another configuration where it runs. `SIGKILL`: one that stands still would not end by itself. */
   async restart(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     this.#stopped = true;
     await this.#terminate(signal);
     this.#stopped = false;
     this.#ends = 0;
-    await this.start();
+    await this.#start();
   }
 
   async #terminate(signal: NodeJS.Signals): Promise<void> {
@@ -212,18 +217,8 @@ export async function versionProblem(bin: string): Promise<string | undefined> {
   return `LITESTREAM_BIN "${bin}" is version ${version}, and only 0.3.10 and what came after it in 0.3 seals what it sends: install 0.3.13`;
 }
 
-// One program, or two where somebody installs another meanwhile.
-const versions = new Map<string, Promise<string | undefined>>();
-
-/** What `litestream` says about itself, such as "v0.3.13"; undefined when it cannot be run. It is asked once: each start would wait for it. */
-export function litestreamVersion(bin: string): Promise<string | undefined> {
-  const asked = versions.get(bin) ?? askVersion(bin);
-  versions.set(bin, asked);
-  void asked.then((version) => version ?? versions.delete(bin));
-  return asked;
-}
-
-async function askVersion(bin: string): Promise<string | undefined> {
+/** What `litestream` says about itself, such as "v0.3.13"; undefined when it cannot be run. Asked at each start: another one may be in its place. */
+export async function litestreamVersion(bin: string): Promise<string | undefined> {
   const env = litestreamEnvironment(process.env);
   const child = spawn(bin, ['version'], { env, timeout: VERSION_MAX_MS, stdio: ['ignore', 'pipe', 'ignore'] });
   let text = '';

@@ -50,14 +50,27 @@ function isAbsent(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
-async function writePart(path: string, bytes: Buffer): Promise<void> {
+async function writePart(path: string, bytes: Buffer, flag: 'w' | 'wx' = 'w'): Promise<void> {
   makeFolder(dirname(path));
-  const file = await open(path, 'w', 0o600);
+  const file = await open(path, flag, 0o600);
   try {
     await file.writeFile(bytes);
     await file.sync();
   } finally {
     await file.close();
+  }
+}
+
+/** What a mount without hard links answers, such as of exFAT or of some network shares. */
+const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
+
+/** Puts it there where nothing is yet. Without hard links who reads it in this moment may find a part, and looks again. @throws the system's error: EEXIST */
+async function linkOrWrite(part: string, path: string, bytes: Buffer): Promise<void> {
+  try {
+    await link(part, path);
+  } catch (error) {
+    if (!NO_LINKS.has((error as NodeJS.ErrnoException).code)) throw error;
+    await writePart(path, bytes, 'wx');
   }
 }
 
@@ -92,7 +105,8 @@ function folderStore(root: string): ReplicaStore {
       const part = `${path}.${randomUUID()}.part`;
       try {
         await writePart(part, bytes);
-        await (standing === undefined ? link(part, path) : rename(part, path));
+        if (standing === undefined) await linkOrWrite(part, path, bytes);
+        else await rename(part, path);
         return true;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

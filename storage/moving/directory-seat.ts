@@ -74,10 +74,9 @@ export function openSeat({ dir, directoryId }: DataLayout): DirectorySeat {
   };
 }
 
-/** The seat of a directory that has an id; undefined: it has none, and was never a cell. */
-export function ownSeat({ dir, directoryId }: DataLayout): string | undefined {
-  if (!existsSync(directoryId)) return undefined;
-  return seatOf(dir, linesOf(readFileSync(directoryId, 'utf8'))[0] ?? '').own;
+/** The seat of a directory that has an id; undefined: it has none, and was never a cell. @throws the system's error */
+export function existingSeat(layout: DataLayout): DirectorySeat | undefined {
+  return existsSync(layout.directoryId) ? openSeat(layout) : undefined;
 }
 
 /** Whether another host took over from this directory, once and for all. */

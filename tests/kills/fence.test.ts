@@ -5,7 +5,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { openWriter } from '../../storage/sqlite/database.ts';
 import { createClient } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import {
   burn,
@@ -160,6 +162,35 @@ function rebooted(t: TestContext, host: Host): Host {
   const mount = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"';
   return { ...host, through: ['unshare', '-m', 'sh', '-c', mount, bootId] };
 }
+
+test('CELL-17, CELL-18: after Redis lost its data a host that took over and a copy serve without a replica, once a replica that was noted is forgotten', {
+  skip: redisMissing(),
+}, async (t) => {
+  const world = await makeWorld(t);
+  await carried(t, world);
+  await burn(world.service);
+  const { old, redis, app, address } = world;
+  const fresh = await makeHost(t, world.redisUrl, 'eu-1');
+  assert.equal((await takeOver(fresh, 'eu-1', '--from', address).ended).code, 0);
+  await redis.flush();
+  const serves = async (host: Host) => {
+    const service = await startService(t, host);
+    const client = createClient(service.baseUrl, app.liveKey);
+    await eventually(async () => (await client.say('Hello')).status === 200);
+    await service.stop();
+  };
+  await serves({ ...fresh, env: { ...fresh.env, WORKERS: '4' } });
+
+  await redis.flush();
+  const copy = await copyOf(t, { ...old, env: without(old.env, 'REPLICA_URL') });
+  const unsure = await startService(t, copy);
+  assert.deepEqual((await readiness(unsure)).conditions, ['term_unproved']);
+  await unsure.stop();
+  const control = openWriter(join(copy.dataDir, 'control.sqlite'));
+  control.statement("UPDATE cell_term SET replica = ''").run();
+  control.close();
+  await serves(copy);
+});
 
 test('CELL-18: a directory after a reboot, and one whose id was lost as in a restored backup, is the cell once it has waited', {
   skip: redisMissing() || cannotMount(),

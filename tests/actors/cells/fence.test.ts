@@ -168,6 +168,27 @@ test('CELL-17: a Redis that lost its claims proves nothing, until the other plac
   assert.deepEqual([fence.holds, Redis.standing], [true, { seat: OWN }]);
 });
 
+test('CELL-17: where no place has any claim, a claim is made once everybody has had the time to show one, unless a replica was noted', async (t) => {
+  const lost = world(t);
+  lost.places.Redis.mood = 'away';
+  await lost.pass(2 * TAKE_OVER_WAIT_MS);
+  lost.places.Redis.mood = 'answers';
+  await lost.pass(TAKE_OVER_WAIT_MS - LOOK_MS);
+  assert.deepEqual([lost.fence.holds, lost.places.Redis.standing], [false, undefined]);
+  await lost.pass(2 * LOOK_MS);
+  assert.deepEqual([lost.fence.holds, lost.conditions(), lost.places.Redis.standing], [true, [], { seat: OWN }]);
+  t.mock.timers.reset();
+  const other = world(t, { seats: [OWN] });
+  await other.pass(LOOK_MS);
+  other.places.Redis.standing = { seat: 'other.there.boot' };
+  await other.pass(2 * TAKE_OVER_WAIT_MS);
+  assert.equal(other.fence.holds, false, 'the one that lives has shown itself');
+  t.mock.timers.reset();
+  const noted = world(t, { mayFollow: false });
+  await noted.pass(10 * TAKE_OVER_WAIT_MS);
+  assert.deepEqual([noted.fence.holds, noted.conditions(), noted.places.Redis.standing], [false, ['term_unproved'], undefined]);
+});
+
 test('CELL-17: a cell without a replica writes while Redis is away, and is fenced by a claim', async (t) => {
   const { places, fence, conditions, pass } = world(t, { isReplicated: false });
   places.Redis.mood = 'away';

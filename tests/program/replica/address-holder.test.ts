@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import files from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { describe, type TestContext, test } from 'node:test';
 import {
   type Address,
@@ -28,6 +30,7 @@ function addressOf(t: TestContext): Address {
 }
 
 const SEAT = 'id.here.boot';
+const SEAT_HERE = { own: SEAT, had: () => false };
 
 function placeAt(address: Address, { known = true } = {}) {
   return addressAsPlace({ ...address, own: OWN, seat: SEAT, isKnown: () => known, onClaimed() {} });
@@ -48,9 +51,36 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
     assert.equal(await place.read(), undefined);
     assert.deepEqual(await placeAt(address).read(), { ...OWN, seat: SEAT });
     assert.deepEqual(
-      [await isAnothers(address, SEAT), await isAnothers(address, undefined), await isAnothers(address, 'x')],
+      [
+        await isAnothers(address, SEAT_HERE),
+        await isAnothers(address, undefined),
+        await isAnothers(address, { own: 'x', had: () => false }),
+      ],
       [false, true, true],
     );
+    assert.equal(await isAnothers(address, { own: 'id.here.later', had: (seat) => seat === SEAT }), undefined, 'the fence may take it yet');
+  });
+
+  test('in a folder on a disk without hard links one of several has it too', async (t) => {
+    const refused = Object.assign(new Error('no links'), { code: 'EPERM' });
+    const link = t.mock.method(files, 'link', () => Promise.reject(refused));
+    syncBuiltinESMExports();
+    t.after(() => {
+      link.mock.restore();
+      syncBuiltinESMExports();
+    });
+    const address = addressOf(t);
+    const put = (seat: string) => replaceHolder(address, undefined, { ...OWN, seat });
+    assert.equal(await put('a'), true);
+    assert.equal(await put('b'), false);
+    await address.store.remove('cell.json');
+    const both = await Promise.allSettled([put('a'), put('b')]);
+    assert.equal(both.filter((one) => one.status === 'fulfilled' && one.value).length, 1);
+    assert.deepEqual(
+      (await address.store.list('')).map(({ name }) => name),
+      ['cell.json'],
+    );
+    assert.ok(link.mock.callCount() > 0);
   });
 
   test('at an S3 server of several writers one has it, as it is put and as it is replaced', async (t) => {
@@ -93,7 +123,7 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
       await put(holder);
       assert.equal(await placeAt(address).read(), 'later');
       assert.equal(await placeAt(address).replace(undefined, { seat: SEAT }), false);
-      assert.equal(await isAnothers(address, SEAT), 'taken_over' in holder);
+      assert.equal(await isAnothers(address, SEAT_HERE), 'taken_over' in holder);
     }
     for (const holder of [
       { ...OWN, cell: 'eu-2' },
@@ -132,7 +162,7 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
         /^(?:Error: )?cell\.json at the address of the replica is not what a cell with this master key puts there\. Look at it, and remove it only if /;
       await assert.rejects(readHolder(address), (error: Error) => expected.test(error.message) && error.cause === undefined);
       await assert.rejects(placeAt(address).read(), expected);
-      assert.equal(await isAnothers(address, SEAT), false, 'what nobody proves ends no replication');
+      assert.equal(await isAnothers(address, SEAT_HERE), false, 'what nobody proves ends no replication');
     }
   });
 });

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { dataLayout } from '../../../storage/data-layout.ts';
+import { noteOvertaken, openSeat } from '../../../storage/moving/directory-seat.ts';
+import { provenBytes } from '../../../storage/replica/replica-manifest.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import { eventually } from '../../support/eventually.ts';
 import { replicated } from '../../support/litestream.ts';
 import { filesBelow, isAlive, startReplicated } from '../../support/replica.ts';
@@ -79,12 +83,17 @@ test('REPLICA-2, REPLICA-4: a program that is missing is named, and the service 
   assert.match(service.output().stderr, /"condition":"replica_behind"/);
 });
 
-test('REPLICA-4, REPLICA-12: a Litestream that does not seal is named and sends nothing', async (t) => {
+test('REPLICA-4, REPLICA-12: a Litestream that does not seal is named and sends nothing, also where another one is put in its place', async (t) => {
   const bin = join(temporaryDir(t), 'litestream');
   writeFileSync(bin, '#!/bin/sh\n[ $1 = version ] && exec echo v0.5.0\ntouch "$0.was-started"\n', { mode: 0o700 });
   const { service, ready } = await start(t, { LITESTREAM_BIN: bin, REPLICA_LAG_MAX_S: '1' });
   await eventually(async () => /is version v0\.5\.0, and only .*: install 0\.3\.13/.test((await ready()).conditions?.[0]?.detail ?? ''));
   assert.equal(existsSync(`${bin}.was-started`), false);
+  writeFileSync(bin, '#!/bin/sh\n[ $1 = version ] && exec echo v0.3.13\ntouch "$0.was-started"\n');
+  await eventually(() => existsSync(`${bin}.was-started`), 60_000);
+  writeFileSync(bin, '#!/bin/sh\n[ $1 = version ] && exec echo v0.5.0\ntouch "$0.sends-in-clear"\n');
+  await eventually(async () => /is version v0\.5\.0/.test((await ready()).conditions?.[0]?.detail ?? ''));
+  assert.equal(existsSync(`${bin}.sends-in-clear`), false);
   await service.stop('SIGKILL');
 });
 
@@ -138,4 +147,60 @@ test('REPLICA-5: Litestream gets no secret of the service, and its configuration
   const replicas = JSON.parse(readFileSync(configuration, 'utf8')) as { dbs: { path: string }[] };
   assert.equal(replicas.dbs[0]?.path, join(service.dataDir, 'control.sqlite'));
   await service.stop('SIGKILL');
+});
+
+test('REPLICA-4, CELL-18: what is written arrives once the address is of this directory, which had it in an earlier boot, or of late', async (t) => {
+  const { service, target } = await start(t);
+  await eventually(() => replicated(t, service, 'control.sqlite', 'SELECT id FROM organisations').length === 1);
+  await service.stop();
+  const layout = dataLayout(service.dataDir);
+  const vault = openVault(layout.masterKey, undefined);
+  const claim = (seat: string) =>
+    writeFileSync(join(target, 'cell.json'), provenBytes(vault, 'cell.json', { cell: 'eu-1', term: 1, seat }));
+  const seat = openSeat(layout).own;
+  appendFileSync(layout.directoryId, '\nid.here.earlier\n');
+  claim('id.here.earlier');
+  const next = await start(t, { REPLICA_URL: `file://${target}` }, service.dataDir);
+  const arrives = async () => {
+    const id = await next.addOrganisation();
+    await eventually(
+      () => replicated(t, service, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`).length === 1,
+      60_000,
+    );
+  };
+  const status = () => readFileSync(join(service.dataDir, 'replica', 'status.json'), 'utf8');
+  await eventually(() => status().includes('does not say whose it is'));
+  assert.doesNotMatch(next.service.output().stderr, /of another host or directory/);
+  claim(seat);
+  await arrives();
+  const pid = next.service.litestreamPid();
+  claim('id.there.other');
+  await eventually(() => !isAlive(pid), 60_000);
+  claim(seat);
+  await arrives();
+});
+
+test('CELL-17: of a directory that was overtaken nothing more is sent, also not by what runs or at the end', async (t) => {
+  const bin = join(temporaryDir(t), 'litestream');
+  const script = `trap 'touch "$0.sent-the-rest"; exit' TERM\ntouch "$0.was-started"\nwhile :; do sleep 0.1; done\n`;
+  writeFileSync(bin, `#!/bin/sh\n[ $1 = version ] && exec echo v0.3.13\n${script}`, { mode: 0o700 });
+  for (const wait of [true, false]) {
+    rmSync(`${bin}.was-started`, { force: true });
+    const { service, target } = await start(t, { LITESTREAM_BIN: bin });
+    // What was carried at the start has been.
+    await eventually(() => existsSync(`${bin}.was-started`) && filesBelow(target).includes('files/service.json'));
+    const pid = service.litestreamPid();
+    const layout = dataLayout(service.dataDir);
+    noteOvertaken(layout, 'Another host serves.');
+    mkdirSync(layout.outbox, { recursive: true });
+    writeFileSync(join(layout.outbox, 'later.eml'), 'later');
+    if (wait) await eventually(() => !isAlive(pid));
+    await service.stop();
+    assert.equal(isAlive(pid), false);
+    assert.deepEqual(
+      [existsSync(`${bin}.sent-the-rest`), filesBelow(target).filter((name) => name.endsWith('later.eml'))],
+      [false, []],
+      wait ? 'while it runs' : 'at the end',
+    );
+  }
 });
