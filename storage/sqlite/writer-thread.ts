@@ -97,6 +97,7 @@ class WriterThread {
   #take(message: Exclude<ToThread, { kind: 'close' }>): number {
     if (message.kind === 'writes') return this.#accept(message.writes);
     if (message.kind === 'forget') this.#open.delete(message.path);
+    else if (message.kind === 'doubt_log') this.#doubt(message.path, 'log');
     else this.#makeRoom();
     return 0;
   }
