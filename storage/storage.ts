@@ -239,6 +239,7 @@ export function openStorage(options: StorageOptions): Storage {
   const files = new OrganisationFiles({
     ...{ layout, control, conditions },
     note: (organisationId) => writer.write(layout.control, 'noteOrganisationFile', { organisationId, nowMs: Date.now() }),
+    doubtLog: (organisationId) => writer.doubtLog(layout.organisation(organisationId)),
     noteReturn: (organisationId) => noteUse(organisationId, NOBODY),
     forget(organisationId) {
       readers.forget(organisationId);

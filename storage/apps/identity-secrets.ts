@@ -26,6 +26,11 @@ export function sealIdentitySecret(vault: Vault, appId: string, secret: string):
   return vault.seal(`identity:${appId}`, Buffer.from(secret, 'utf8'));
 }
 
+/** @throws Error when it was sealed under another master key or for another app. */
+export function openIdentitySecret(vault: Vault, appId: string, sealed: Buffer): string {
+  return vault.open(`identity:${appId}`, sealed).toString('utf8');
+}
+
 const sealedSecrets = columns({
   current: blob.from('identity_secret'),
   previous: orNull(blob).from('previous_identity_secret'),
@@ -37,7 +42,7 @@ export function readIdentitySecrets(db: Connection, vault: Vault, appId: string,
   const row = sealedSecrets.get(db, 'FROM apps WHERE id = :appId', { appId });
   if (row === undefined) return undefined;
   const { current, previous, validUntilMs } = row;
-  const open = (sealed: Buffer) => vault.open(`identity:${appId}`, sealed).toString('utf8');
+  const open = (sealed: Buffer) => openIdentitySecret(vault, appId, sealed);
   const isValid = previous !== null && validUntilMs !== null && nowMs < validUntilMs;
   return { current: open(current), previous: isValid ? { secret: open(previous), validUntilMs } : null };
 }

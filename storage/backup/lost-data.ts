@@ -5,11 +5,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isId } from '../../protocol/ids.ts';
-import { readIdentitySecrets } from '../apps/identity-secrets.ts';
+import { openIdentitySecret } from '../apps/identity-secrets.ts';
 import type { DataLayout } from '../data-layout.ts';
 import { transactions as installation, readInstallation } from '../organisations/installation.ts';
+import { requireFile } from '../organisations/organisation-file.ts';
 import type { Vault } from '../secrets/vault.ts';
-import { columns, text } from '../sqlite/columns.ts';
+import { blob, columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { openReader, openWriter } from '../sqlite/database.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
@@ -38,28 +39,37 @@ const KEY_NOTE = 'master_key';
 const APPS_TRIED = 10;
 const someApp = columns({ id: text.from('app_id'), organisationId: text.from('organisation_id') });
 
-/** Whether a secret in here opens with the key, or there is none to try. */
-function opensSecrets(layout: DataLayout, control: Connection, vault: Vault): boolean {
-  for (const { id, organisationId } of someApp.all(control, `FROM app_directory ORDER BY created_at_ms LIMIT ${APPS_TRIED}`)) {
-    let db: Connection;
+const sealedSecret = columns({ sealed: blob.from('identity_secret') });
+
+function readSealed(path: string, id: string): Buffer | undefined {
+  requireFile(path);
+  const db = openReader(path);
+  try {
+    return sealedSecret.get(db, 'FROM apps WHERE id = :id', { id })?.sealed;
+  } finally {
+    db.close();
+  }
+}
+
+/** Whether a secret in here opens with the key, or there is none; undefined: none can be read. */
+function opensSecrets(layout: DataLayout, control: Connection, vault: Vault): boolean | undefined {
+  const apps = someApp.all(control, `FROM app_directory ORDER BY created_at_ms LIMIT ${APPS_TRIED}`);
+  for (const { id, organisationId } of apps) {
+    let sealed: Buffer | undefined;
     try {
-      db = openReader(layout.organisation(organisationId));
+      sealed = readSealed(layout.organisation(organisationId), id);
     } catch {
-      // It is away or damaged, which is reported where it is used.
-      continue;
+      // It is away, damaged, locked or of an older schema, which is reported where it is used.
     }
+    if (sealed === undefined) continue;
     try {
-      const sealed = db.statement('SELECT 1 FROM apps WHERE id = :id').get({ id });
-      if (sealed === undefined) continue;
-      readIdentitySecrets(db, vault, id, 0);
+      openIdentitySecret(vault, id, sealed);
       return true;
     } catch {
       return false;
-    } finally {
-      db.close();
     }
   }
-  return true;
+  return apps.length === 0 || undefined;
 }
 
 /**
@@ -70,10 +80,13 @@ export function requireItsKey(layout: DataLayout, control: Connection, vault: Va
   const fingerprint = masterKeyFingerprint(vault);
   const noted = readInstallation(control, KEY_NOTE);
   if (noted === fingerprint) return;
-  if (noted !== undefined || !opensSecrets(layout, control, vault)) {
+  const opens = noted === undefined ? opensSecrets(layout, control, vault) : false;
+  if (opens === false) {
     const which = masterKey === undefined ? layout.masterKey : 'MASTER_KEY';
     throw new Error(`${which} is not the key that ${layout.dir} was sealed with. Set the key that it had, or give another DATA_DIR.`);
   }
+  // A key that was not tried is not noted: it would keep the right one out.
+  if (opens === undefined) return;
   try {
     const db = openWriter(layout.control, { mustExist: true });
     try {

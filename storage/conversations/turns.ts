@@ -43,16 +43,15 @@ const turnRow = columns({
 
 export type TurnRow = RowOf<typeof turnRow>;
 
-/** Newest turns of the organisation that are looked through for one that ended well: below a millisecond. */
-const LOOKED_THROUGH = 500;
+/** Turns of an app that are looked through for one that ended well: some milliseconds where none did. */
+const LOOKED_THROUGH = 2_000;
 
 const ended = columns({ turn: integer.from('id') });
 
-/** Whether one of the newest turns of the app was answered to its end. Turns of smoke runs go with their runs. */
+/** Whether a turn of the app was answered to its end; most often the first one was. Turns of smoke runs go with their runs. */
 export function hasEndedWell(db: Connection, appId: string): boolean {
-  const newest = 'SELECT id, app_id, state FROM turns ORDER BY id DESC LIMIT :limit';
-  const from = `FROM (${newest}) WHERE app_id = :appId AND state = 'completed' LIMIT 1`;
-  return ended.get(db, from, { appId, limit: LOOKED_THROUGH }) !== undefined;
+  const some = 'SELECT id, state FROM turns WHERE app_id = :appId ORDER BY turn_id LIMIT :limit';
+  return ended.get(db, `FROM (${some}) WHERE state = 'completed' LIMIT 1`, { appId, limit: LOOKED_THROUGH }) !== undefined;
 }
 
 /** The turn that a `turn_id` names within its app (CHAT-9). */

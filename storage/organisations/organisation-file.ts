@@ -8,7 +8,7 @@ import { organisationMigrations } from '../migrations/organisation.ts';
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { OPEN_WAIT_MAX_MS, openMade, openReader, openWriter, retryWhileBusy } from '../sqlite/database.ts';
-import { logBytes, rewriteLog, settleFile } from '../sqlite/log-emptying.ts';
+import { settleFile } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 
 /** Why a file is not the one that was created. */
@@ -120,19 +120,7 @@ function isCurrent(path: string, organisationId: string): boolean {
     requireKind(db, path);
     if (db.statement('PRAGMA user_version').get()?.user_version !== organisationMigrations.length) return false;
     requireIdentity(db, path, organisationId);
-    // While this one is open, so that the other does not move the log into the file as it closes.
-    if (logBytes(path) > 0) secureLog(path);
     return true;
-  } finally {
-    db.close();
-  }
-}
-
-/** What a process that ended wrote last may be in the log and not on disk. */
-function secureLog(path: string): void {
-  const db = openWriter(path, { mustExist: true });
-  try {
-    rewriteLog(db);
   } finally {
     db.close();
   }
@@ -141,7 +129,6 @@ function secureLog(path: string): void {
 function upgrade(path: string, organisationId: string, isNoted: boolean): void {
   const db = openWriter(path, { mustExist: isNoted });
   try {
-    rewriteLog(db);
     migrate(db, organisationMigrations, 'organisation');
     // A file without a note may be half made; nothing in it was ever acknowledged.
     if (!isNoted) writeIdentity(db, organisationId);

@@ -12,6 +12,7 @@ import type { Conditions } from '../health/conditions.ts';
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { syncPath } from '../sqlite/database-copy.ts';
+import { logBytes } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk, StorageError, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 import { FileProblemError, markOfFile, openOrganisationFile, requireFile } from './organisation-file.ts';
 import { livesHere } from './organisations.ts';
@@ -34,6 +35,8 @@ export interface OrganisationFilesOptions {
   note(organisationId: string): Promise<unknown>;
   /** The file at this path was replaced: connections to it must be closed. */
   forget(organisationId: string): void;
+  /** Its log was found beside the file: what a process that ended wrote last may not be on disk. */
+  doubtLog(organisationId: string): void;
   /** Writes the note that another file, or one that was away, is in its place: what is in it has to be looked through. */
   noteReturn(organisationId: string): Promise<unknown>;
 }
@@ -90,6 +93,7 @@ export class OrganisationFiles {
     } catch (error) {
       throw this.refuse(organisationId, error);
     }
+    if (logBytes(path) > 0) this.#options.doubtLog(organisationId);
     this.#prepared.set(organisationId, markOfFile(path) ?? '');
     if (refused !== undefined) this.#noteReturn(organisationId);
     this.admit(organisationId);

@@ -4,6 +4,8 @@
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { syncPath } from '../sqlite/database-copy.ts';
 import { readOrMint } from './minted-file.ts';
 import { isSecret, type Vault } from './vault.ts';
 
@@ -39,6 +41,7 @@ function replaceKept(file: string, digest: string): void {
     // Run as root, it would be root's, and the service could not read it.
     if (process.getuid?.() === 0) chownSync(fresh, uid, gid);
     renameSync(fresh, file);
+    syncPath(dirname(file));
   } finally {
     rmSync(fresh, { force: true });
   }

@@ -3,14 +3,14 @@
  *
  * An fsync that failed marks its pages clean: no later one writes them, and everybody reads them as if they were on disk. When all connections
  * to a file were closed since, the next one takes what failed for committed and appends behind it, and a power cut takes all of that away. So a
- * log is written and synced again before anything is acknowledged behind such an error, and when a process opens the file of one that ended.
+ * log is written and synced again before anything is acknowledged behind such an error, or behind a log that was there when a process opened the
+ * file. The second takes some 2 ms for each MB, so the writer thread does it: readers of the moment before may see what a cut then takes away.
  */
 import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Connection } from './connection.ts';
 import { jitteredPauseMs } from './database.ts';
 import { syncPath } from './database-copy.ts';
-import { storageErrorCodeOf } from './storage-error.ts';
 
 /** Immediate tries, each of 50 ms inside SQLite and a pause of up to 20 ms: most readers finish within milliseconds. */
 const TRIES_MAX = 20;
@@ -70,19 +70,14 @@ function writeAgain(file: number, bytes: number): void {
 }
 
 /**
- * Writes the bytes of the log again and syncs them, with its name; nobody appends meanwhile, and readers go on. While another connection writes
- * it does nothing: the process of that one has seen to it. @throws the disk's error
+ * Writes the bytes of the log again and syncs them, with its name; nobody appends meanwhile, and readers go on.
+ * @throws SQLite's error `busy` while another connection writes; the disk's error
  */
 export function rewriteLog(db: Connection): void {
   const { log } = pagesOf(db);
   if (log <= 0) return;
   const bytes = LOG_HEADER_BYTES + log * (FRAME_HEADER_BYTES + Number(db.statement('PRAGMA page_size').get()?.page_size));
-  try {
-    db.exec('BEGIN IMMEDIATE');
-  } catch (error) {
-    if (storageErrorCodeOf(error) === 'busy') return;
-    throw error;
-  }
+  db.exec('BEGIN IMMEDIATE');
   try {
     // No lock of SQLite's is on the log, which closing it would release.
     const file = openSync(`${db.path}-wal`, 'r+');

@@ -23,6 +23,8 @@ export type ToThread =
   | { readonly kind: 'writes'; readonly writes: readonly WriteRequest[] }
   /** The file at this path was replaced or is gone: close its connection. */
   | { readonly kind: 'forget'; readonly path: string }
+  /** What another process wrote last into the log of the file at this path may not be on disk. */
+  | { readonly kind: 'doubt_log'; readonly path: string }
   /** The disk has little room: empty the logs of the open files. */
   | { readonly kind: 'make_room' }
   | { readonly kind: 'close' };

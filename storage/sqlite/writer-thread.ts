@@ -97,6 +97,7 @@ class WriterThread {
   #take(message: Exclude<ToThread, { kind: 'close' }>): number {
     if (message.kind === 'writes') return this.#accept(message.writes);
     if (message.kind === 'forget') this.#open.delete(message.path);
+    else if (message.kind === 'doubt_log') this.#doubt(message.path, 'log');
     else this.#makeRoom();
     return 0;
   }
@@ -200,9 +201,12 @@ class WriterThread {
   }
 
   #makeRoom(): void {
-    // A replicator still reads the logs.
-    if (this.#replicated) return;
-    for (const path of [...this.#open.keys()]) if (logBytes(path) > LOG_KEPT_BYTES) this.#empties(path);
+    for (const path of [...this.#open.keys()]) {
+      if (logBytes(path) <= LOG_KEPT_BYTES) continue;
+      // SQLite cuts the log where it begins anew, which is when its replicator has read it.
+      if (this.#replicated) this.#move(path, ({ connection }) => connection.exec(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`));
+      else this.#empties(path);
+    }
   }
 
   #dispose(connection: Connection): void {

@@ -70,6 +70,8 @@ export interface Writer<Registry extends Transactions> {
   stats(): WriterStats;
   /** Closes the connection to the file at `path`, which was replaced or is gone: later writes open it again. */
   forget(path: string): void;
+  /** The log of the file at `path` may not be on disk: it is written again, before any later write of this process to the file. */
+  doubtLog(path: string): void;
   /** Empties the logs of the open files, where readers let it: the disk has little room. */
   makeRoom(): void;
   /** Waits for what is outstanding, checkpoints the open files, ends the thread. Later writes reject. Idempotent. */
@@ -152,6 +154,10 @@ class ThreadWriter {
 
   forget(path: string): void {
     if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'forget', path });
+  }
+
+  doubtLog(path: string): void {
+    if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'doubt_log', path });
   }
 
   makeRoom(): void {

@@ -187,7 +187,7 @@ test('BLOCK-26, BLOCKVIEW-4: a point shows the title of its source as a link to 
   const chips = page.locator('assistant-widget .sources li');
   await chips.first().waitFor();
   const shown = (await chips.allInnerTexts()).map((text) => text.split('\n', 1)[0]);
-  assert.deepEqual(shown, ['Returns', 'faq']);
+  assert.deepEqual(shown, ['Returns (shop.example)', 'faq']);
   assert.equal(await chips.locator('a').getAttribute('href'), 'https://shop.example/returns');
   assert.deepEqual(await axeFaults(page), []);
 });

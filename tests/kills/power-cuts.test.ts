@@ -2,16 +2,19 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
+import { dataLayout } from '../../storage/data-layout.ts';
+import { digestOfToken, openOperatorToken } from '../../storage/secrets/operator-token.ts';
 import { createTestApp, DEVICE } from '../support/client.ts';
 import { follow, isBrokenConnection } from '../support/partial.ts';
 import { type PoweredDisk, powerJournal, replay } from '../support/power-cuts.ts';
 import { redisMissing, startRedis } from '../support/redis.ts';
+import { runCli } from '../support/run-cli.ts';
 import { scaled } from '../support/scale.ts';
 import { startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
@@ -186,4 +189,16 @@ test('STORE-22: a sync of the file itself that failed loses nothing of what was 
     return expected.map(({ note }) => note).filter((note) => !found.has(note));
   };
   assert.deepEqual(judge(t, dataDir, power.read(), missing), []);
+});
+
+test('RUN-29: the token that token --rotate printed is the one that a power cut leaves', async (t) => {
+  const dataDir = temporaryDir(t);
+  const file = dataLayout(dataDir).operatorToken;
+  openOperatorToken(file, undefined);
+  const power = powerJournal(t, dataDir);
+  const { code, stdout, stderr } = await runCli(['token', '--rotate'], dataDir, power.env);
+  assert.equal(code, 0, stderr);
+  const left = temporaryDir(t);
+  replay(power.read(), (disk) => disk.leave(dataDir, left));
+  assert.equal(readFileSync(dataLayout(left).operatorToken, 'utf8').trim(), digestOfToken(stdout.trim()));
 });

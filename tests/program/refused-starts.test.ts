@@ -1,6 +1,6 @@
 /** Starts that a person can mend end in one line that says how. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openWriter } from '../../storage/sqlite/database.ts';
@@ -34,6 +34,35 @@ test('STORE-9: a directory that was sealed with another key is not served, wheth
   assert.match(await refusal(t, { dataDir }), /\/master-key is missing, and MASTER_KEY is not set/);
   writeFileSync(join(dataDir, 'master-key'), keyOf(2));
   assert.match(await refusal(t, { dataDir }), /\/master-key is not the key that /);
+});
+
+test('STORE-9: an organisation’s file that cannot be read says nothing about the key, and no key is noted that was not tried', async (t) => {
+  const dataDir = temporaryDir(t);
+  const env = { DEMO: 'off', MASTER_KEY: keyOf(1) };
+  const first = await startService(t, { dataDir, env });
+  const [empty, whole] = [
+    await createTestApp(first.baseUrl, first.operatorToken),
+    await createTestApp(first.baseUrl, first.operatorToken),
+  ].map(({ organisationId }) => join(dataDir, 'organisations', `${organisationId}.sqlite`)) as [string, string];
+  await first.stop();
+  const forgetKey = () => {
+    const control = openWriter(join(dataDir, 'control.sqlite'), { mustExist: true });
+    control.exec("DELETE FROM installation WHERE name = 'master_key'");
+    control.close();
+  };
+  forgetKey();
+  writeFileSync(empty, '');
+  const another = { MASTER_KEY: keyOf(2) };
+  assert.match(await refusal(t, { dataDir, env: another }), /MASTER_KEY is not the key that/);
+  const second = await startService(t, { dataDir, env });
+  assert.equal(await second.stop(), 0);
+  forgetKey();
+  renameSync(whole, `${whole}.away`);
+  const third = await startService(t, { dataDir, env: { DEMO: 'off', ...another } });
+  assert.equal(await third.stop(), 0);
+  renameSync(`${whole}.away`, whole);
+  const fourth = await startService(t, { dataDir, env });
+  assert.equal(await fourth.stop(), 0);
 });
 
 test('RUN-2: a folder that cannot be made is named, and the start does not hang', async (t) => {

@@ -1,6 +1,6 @@
 /** What once existed is never created again: an organisation's file that is away, empty, another's or damaged. */
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
@@ -11,6 +11,7 @@ import { backUp } from '../../../storage/backup/backup.ts';
 import { createConditions } from '../../../storage/health/conditions.ts';
 import { openOrganisationFile } from '../../../storage/organisations/organisation-file.ts';
 import { OrganisationFiles } from '../../../storage/organisations/organisation-files.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { isUnavailable } from '../../../storage/sqlite/storage-error.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
 import { writeUploadFile } from '../../../storage/uploads/upload-files.ts';
@@ -159,6 +160,7 @@ test('STORE-9: looking around never throws: what one file meets keeps no other f
     ...{ layout, control, conditions },
     note: async () => {},
     noteReturn: async () => {},
+    doubtLog() {},
     forget(organisationId) {
       if (organisationId === first) throw new Error('nobody thought of this');
     },
@@ -178,6 +180,43 @@ test('STORE-9: looking around never throws: what one file meets keeps no other f
     return conditions.list().length === 0;
   };
   await eventually(isBack, 10_000, () => `${conditions.list().length} files are still said to be away`);
+});
+
+test('STORE-22: a log that a process finds is written again by the writer thread, before later writes, and not by the loop', async (t) => {
+  const { dataDir, first, path } = await twoOrganisations(t);
+  const storage = reopen(t, dataDir);
+  const other = openWriter(path, { mustExist: true });
+  t.after(() => other.close());
+  const version = Number(other.statement('PRAGMA user_version').get()?.user_version);
+  other.exec(`PRAGMA user_version = ${version}`);
+  const log = `${path}-wal`;
+  utimesSync(log, 1, 1);
+  const doubted: string[] = [];
+  const files = new OrganisationFiles({
+    ...storage,
+    note: async () => {},
+    noteReturn: async () => {},
+    doubtLog: (id) => doubted.push(id),
+    forget() {},
+  });
+  files.prepare(first);
+  assert.deepEqual([statSync(log).mtimeMs, doubted], [1_000, [first]]);
+  const { size } = statSync(log);
+  other.exec('BEGIN IMMEDIATE');
+  storage.organisation(first);
+  const written = storage.write(first, 'expireUploads', { nowMs: 0, limit: 1 });
+  await makeOrganisation(storage, 3);
+  assert.deepEqual([statSync(log).mtimeMs, statSync(log).size], [1_000, size], 'nothing is written while another holds the file');
+  other.exec('ROLLBACK');
+  await written;
+  assert.ok(statSync(log).mtimeMs > 1_000);
+  utimesSync(log, 1, 1);
+  reopen(t, dataDir).organisation(first);
+  await eventually(
+    () => statSync(log).mtimeMs > 1_000,
+    10_000,
+    () => 'the log is not written again',
+  );
 });
 
 test('STORE-9: a data directory that lost its control file or its master key is not made anew', async (t) => {

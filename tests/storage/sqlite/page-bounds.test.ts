@@ -11,7 +11,7 @@ import {
   readTranscriptPage,
   readTurnsOfMessages,
 } from '../../../storage/conversations/transcripts.ts';
-import { readJournal } from '../../../storage/conversations/turns.ts';
+import { hasEndedWell, readJournal } from '../../../storage/conversations/turns.ts';
 import { listEndUsers } from '../../../storage/people/end-users.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { storeTurn } from '../conversations/stored-turns.ts';
@@ -134,4 +134,23 @@ test('STORE-18, CONSOLE-27: conversations that a filter keeps are looked through
     );
     assert.doesNotMatch(plan, /SCAN (?:turns|feedback)|MATERIALIZE/);
   }
+});
+
+test('LIVE-10, STORE-18: a turn that ended well is found by the index of its app, however many a busy neighbour has since', (t) => {
+  const { db, appId, id, ...files } = talk(t);
+  const [busy, unlucky] = ['Busy', 'Unlucky'].map((name) => addApp({ db, ...files }, name, 0)) as [string, string];
+  db.exec('BEGIN');
+  for (let at = 0; at < 3_000; at += 1) {
+    storeTurn(db, { appId: busy, conversationId: id, turnId: `b${at}` });
+    storeTurn(db, { appId: unlucky, conversationId: id, turnId: `u${at}`, state: 'failed' });
+  }
+  db.exec('COMMIT');
+  assert.deepEqual(
+    [appId, busy, unlucky].map((each) => hasEndedWell(db, each)),
+    [true, true, false],
+  );
+  const { spy, plans } = planning(db);
+  const tuples: Connection['tuples'] = (sql) => ({ ...spy.tuples(sql), get: (values) => spy.tuples(sql).all(values)[0] });
+  hasEndedWell({ ...spy, tuples }, appId);
+  assert.match(plans[0] ?? '', /SEARCH turns USING INDEX sqlite_autoindex_turns_\d \(app_id=\?\)/);
 });

@@ -309,3 +309,18 @@ test('STORE-1: openWriter sees the rows of a file whose WAL was left behind', (t
   second.close();
   left.close();
 });
+
+test('STORE-23: with little room the log of a replicated file is cut once its replicator has moved it into the file, and no earlier', async (t) => {
+  const { writer, path } = setUp(t, { replicated: true });
+  const log = () => statSync(`${path}-wal`).size;
+  for (let n = 0; n < 8; n += 1) await writer.write(path, 'addNote', { text: `${n}${'x'.repeat(500_000)}` });
+  writer.makeRoom();
+  await writer.write(path, 'addNote', { text: 'before' });
+  assert.ok(log() > 4_000_000, 'its replicator has not read it');
+  const replicator = openWriter(path);
+  replicator.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
+  replicator.close();
+  await writer.write(path, 'addNote', { text: 'after' });
+  assert.ok(log() <= 1024 * 1024, `${log()} bytes`);
+  assert.deepEqual(texts(path).slice(8), ['before', 'after']);
+});

@@ -34,7 +34,7 @@ export function Link({ href, around, words, class: className, children }: LinkPr
   return (
     <a class={className ?? 'link'} href={href} onClick={follow} {...(isPage ? { target: '_blank', rel: 'noopener noreferrer' } : {})}>
       {children}
-      {host && <small>({host})</small>}
+      {host && <small> ({host})</small>}
       {isPage ? <span class="unseen"> ({around.words.opensNewTab})</span> : null}
     </a>
   );
