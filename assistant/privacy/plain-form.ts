@@ -27,7 +27,7 @@ const FULL_WIDTH_OFFSET = 0xfe_e0;
 export const BETWEEN_DIGITS = `\\s()./+\\-_\\u0085${BLANK}${DASHES}${LIKE_DASHES}\\uff08\\uff09\\uff0b\\uff0d-\\uff0f\\uff3f`;
 
 const OTHER = new RegExp(
-  `[${FULL_WIDTH}]|${OTHER_DIGIT}|\\r\\n|[${BLANK}]|(?! )\\p{Zs}|[\\r\\u0085\\u2028\\u2029]|[${DASHES}]|[${LIKE_DASHES}](?<=[\\d${RANGES}].)(?=[\\d${RANGES}])`,
+  `[${FULL_WIDTH}]|${OTHER_DIGIT}|\\r\\n|[${BLANK}]|(?! )\\p{Zs}|[\\r\\u0085\\u2028\\u2029]|[${DASHES}]|[${LIKE_DASHES}](?<=[\\d${RANGES}].)(?=(?: {0,3}\\r?\\n {0,3})?[\\d${RANGES}])`,
   'gu',
 );
 const BREAK = /[\r\u0085\u2028\u2029]/;
@@ -49,7 +49,7 @@ export function plainForm(text: string): string {
 }
 
 /** What may stand between two characters of one number, in plain form (PRIVACY-2). Bounded: a search stays linear. */
-export const GAP = ' {0,3}[-._/\\n]? {0,3}';
+export const GAP = ' {0,3}(?:[-._/] {0,3}\\n?|\\n {0,3}-?)? {0,3}';
 
 /**
  * Letters and digits that make a number beside them a part of a longer one; within a class of an expression. Only alphabets that identifiers are

@@ -243,4 +243,20 @@ describe('PRIVACY-20: between letters of any script', () => {
     for (const [text, email] of cases) assert.deepEqual(found(text, 'ja'), [`email ${email}`], text);
     for (const text of ['＠anna', '集合＠渋谷', '10時＠駅.', '"@b"', '価格 @ 100円']) assert.deepEqual(found(text, 'ja'), [], text);
   });
+
+  test('PRIVACY-2: a card goes on behind a dash and the break of a line', () => {
+    for (const gap of ['-\n', '-\r\n', ' -\n', '- \n ', '\n-', '\n- ', '－\n', 'ー\n', '–\n']) {
+      for (const [before, after] of [
+        ['card ', ' thanks'],
+        ['カードは', 'です'],
+        ['카드는 ', '입니다'],
+      ]) {
+        const card = `4111-1111${gap}1111-1111`;
+        assert.deepEqual(found(`${before}${card}${after}`, 'ja'), [`card ${card}`], JSON.stringify(card));
+      }
+    }
+    for (const text of ['4111-1111-\n\n1111-1111', '4111-1111-\n1111-1112', '12-4111-1111-\n1111-1111']) {
+      assert.deepEqual(found(text, 'ja').join().includes('card'), false, text);
+    }
+  });
 });
