@@ -14,8 +14,10 @@ const digitOf = new Map(
   ),
 );
 
-/** Invisible, or without ink: tabs, soft hyphens, marks of direction. */
-const BLANK = '\\t\\v\\f\\u00ad\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060\\u2066-\\u2069\\ufeff';
+/** Soft hyphens, what is of no width, marks of direction; within a class of an expression. */
+export const INVISIBLE = '\\u00ad\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060\\u2066-\\u2069\\ufeff';
+/** Without ink. */
+const BLANK = `\\t\\v\\f${INVISIBLE}`;
 const DASHES = '\\u2010-\\u2015\\u2212\\u2500\\ufe58\\ufe63';
 /** Written between digits for want of a dash: prolonged sound marks, middle dots, and a letter of Hangul. */
 const LIKE_DASHES = 'ーｰ・･ㅡ';

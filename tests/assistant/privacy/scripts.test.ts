@@ -244,6 +244,37 @@ describe('PRIVACY-20: between letters of any script', () => {
     for (const text of ['＠anna', '集合＠渋谷', '10時＠駅.', '"@b"', '価格 @ 100円']) assert.deepEqual(found(text, 'ja'), [], text);
   });
 
+  test('e-mail addresses have the stops of a Japanese keyboard, and end with the sentence', () => {
+    const cases: [text: string, email: string][] = [
+      ['メールtaro@example。jpです', 'taro@example。jp'],
+      ['taro@example｡jp', 'taro@example｡jp'],
+      ['taro@docomo。ne。jp。', 'taro@docomo。ne。jp'],
+      ['taro@docomo。ne.jpへ', 'taro@docomo。ne.jp'],
+      ['ｔａｒｏ＠ｅｘａｍｐｌｅ。ｊｐです', 'ｔａｒｏ＠ｅｘａｍｐｌｅ。ｊｐ'],
+      ['anna@example.com。Thanks', 'anna@example.com'],
+      ['anna@example.co.jp。よろしく', 'anna@example.co.jp'],
+    ];
+    for (const [text, email] of cases) assert.deepEqual(found(text, 'ja'), [`email ${email}`], text);
+    for (const text of ['集合＠渋谷。明日', '集合＠渋谷。OK', 'フォローは@anna。DMください', '@anna。thanks', '10時＠駅｡OK']) {
+      assert.deepEqual(found(text, 'ja'), [], text);
+    }
+  });
+
+  test('e-mail addresses are seen through what is invisible within them', () => {
+    const emails = ['taro\u200b@example.jp', 'taro@\u2060example.jp', 'bob@exam\u200bple.com', 'bob\u00ad@example.com'];
+    for (const email of [...emails, 'b\ufeffob@example\u200d.\u200ccom', '"a\u00ad b"@example.com']) {
+      for (const [before, after] of [
+        ['to ', ' now'],
+        ['\u00ad \u200e(', '\u200b) \u200b'],
+        ['メールは\u200b', '\u200bです'],
+      ]) {
+        assert.deepEqual(found(`${before}${email}${after}`, 'ja'), [`email ${email}`], JSON.stringify(before + email));
+      }
+    }
+    assert.deepEqual(found('bo\u200bb@example.com, 0171 234\u200b5678', 'de'), ['email bo\u200bb@example.com', 'phone 0171 234\u200b5678']);
+    for (const text of ['meet\u200b @ 5\u00ad', 'pkg@1\u200b.2.3', '\u200b@\u200banna']) assert.deepEqual(found(text, 'en'), [], text);
+  });
+
   test('PRIVACY-2: a card goes on behind a dash and the break of a line', () => {
     for (const gap of ['-\n', '-\r\n', ' -\n', '- \n ', '\n-', '\n- ', '－\n', 'ー\n', '–\n']) {
       for (const [before, after] of [
