@@ -20,6 +20,8 @@ const DIGITS = new RegExp(`${OTHER_DIGIT}|${SEVEN_DIGITS}`);
 /** Without these there is nothing to find. */
 const SUSPICIOUS = new RegExp(`[@＠⟦]|${OTHER_DIGIT}|${SEVEN_DIGITS}`);
 
+const HAN_COMMA = /(?<=\d)[、，､](?= ?\d)/g;
+
 /** IBANs, cards and phone numbers. */
 const DIGIT_RULES = 3;
 const NOTHING: readonly Finding[] = Object.freeze([]);
@@ -131,6 +133,9 @@ function search(text: string, place: PhonePlace, lookalikes: boolean): Finding[]
     rest = plainForm(rest);
     take(findIbans(rest));
     take(findCards(rest));
+    // What is found between commas first is a list of cards; then they may separate the groups of one.
+    const joined = rest.replace(HAN_COMMA, '-');
+    if (joined !== rest) take(findCards(joined));
     take(findPhones(rest, place));
   }
   return findings

@@ -275,6 +275,48 @@ describe('PRIVACY-20: between letters of any script', () => {
     for (const text of ['meet\u200b @ 5\u00ad', 'pkg@1\u200b.2.3', '\u200b@\u200banna']) assert.deepEqual(found(text, 'en'), [], text);
   });
 
+  test('PRIVACY-2: the groups of a card may stand between the commas of Han', () => {
+    for (const card of [
+      '4111、1111、1111、1111',
+      '4111，1111，1111，1111',
+      '３７８２、８２２４６３、１０００５',
+      '4111､ 1111､ 1111､ 1111',
+    ]) {
+      for (const text of [`カードは${card}です`, `卡号 ${card}。`, `${card}，谢谢`])
+        assert.deepEqual(found(text, 'zh-CN'), [`card ${card}`], text);
+    }
+    assert.deepEqual(found('4111111111111111，5555555555554444、4111 1111 1111 1111', 'ja').length, 3);
+    assert.deepEqual(found('41 11 11 11 11 11 11 11，123', 'ja'), ['card 41 11 11 11 11 11 11 11']);
+    for (const text of [
+      '4111、1111、1111、1112',
+      '4111、1111、1111、1111、99',
+      '2024、2025、2026、2027年',
+      '10、20、30、40、50、60',
+      '12，345，678円',
+    ]) {
+      assert.deepEqual(found(text, 'ja'), [], text);
+    }
+  });
+
+  test('PRIVACY-3: wave dashes separate a number that begins with a trunk zero or a plus', () => {
+    for (const number of ['090〜1234〜5678', '090～1234～5678', '０９０～１２３４～５６７８', '03~1234~5678', '+81〜90〜1234〜5678']) {
+      for (const text of [`電話${number}まで`, `${number}`, `私は${number}です。`])
+        assert.deepEqual(found(text, 'ja'), [`phone ${number}`], text);
+    }
+    for (const text of [
+      '10〜20',
+      '100〜200〜300',
+      '09〜12〜15時',
+      '2026〜2027',
+      '0900〜1800',
+      '1000～2000～3000円',
+      '注文番号090〜1234〜5678',
+      '12:00〜13:30',
+    ]) {
+      assert.deepEqual(found(text, 'ja'), [], text);
+    }
+  });
+
   test('PRIVACY-2: a card goes on behind a dash and the break of a line', () => {
     for (const gap of ['-\n', '-\r\n', ' -\n', '- \n ', '\n-', '\n- ', '－\n', 'ー\n', '–\n']) {
       for (const [before, after] of [
