@@ -10,7 +10,7 @@ import { findCards } from './cards.ts';
 import type { Finding } from './finding.ts';
 import { findIbans } from './ibans.ts';
 import { findPhones, type PhonePlace } from './phone-numbers.ts';
-import { BETWEEN_DIGITS, GLUE, OTHER_DIGIT, plainForm } from './plain-form.ts';
+import { BETWEEN_DIGITS, GLUE, INVISIBLE, OTHER_DIGIT, plainForm } from './plain-form.ts';
 import { RedactionWork } from './redaction-work.ts';
 
 /** Seven digits that belong together. Each step is bounded: linear. */
@@ -20,11 +20,15 @@ const DIGITS = new RegExp(`${OTHER_DIGIT}|${SEVEN_DIGITS}`);
 /** Without these there is nothing to find. */
 const SUSPICIOUS = new RegExp(`[@＠⟦]|${OTHER_DIGIT}|${SEVEN_DIGITS}`);
 
+const HAN_COMMA = /(?<=\d)[、，､](?= ?\d)/g;
+
 /** IBANs, cards and phone numbers. */
 const DIGIT_RULES = 3;
 const NOTHING: readonly Finding[] = Object.freeze([]);
 
 const AT = /[@＠]/g;
+/** A look at one range is enough in western text. */
+const UNSEEN = new RegExp(`[\\u00ad-\\uffff](?<=[${INVISIBLE}])`, 'g');
 /** RFC 5321: octets of what stands before the @. */
 const LOCAL_PART_MAX_CHARS = 64;
 /** Less than the standard allows: where others of its characters stand before an address, as in `to=`, they are no part of it. */
@@ -37,10 +41,13 @@ const QUOTES_CHARS = 2;
 const WORDS_BEFORE = new RegExp(`^[^]*[^\\P{L}${GLUE}]\\p{M}*`, 'u');
 const NOT_ASCII = /[^ -~]/;
 /** Labels and dots, at least two, the last one of letters (or punycode); western ones alone where they are enough, for words may follow at once. */
-const LABELS = (letters: string) => `(?:[${letters}\\p{N}](?:[${letters}\\p{M}\\p{N}-]{0,61}[${letters}\\p{M}\\p{N}])?[.．])+`;
+const LABELS = (letters: string, dots = '.．') =>
+  `(?:[${letters}\\p{N}](?:[${letters}\\p{M}\\p{N}-]{0,61}[${letters}\\p{M}\\p{N}])?[${dots}])+`;
 const WESTERN_TOP = '(?:[xX][nN]--[A-Za-z0-9-]{2,59}|\\p{Script=Latin}{2,63})';
+/** With the stops of a Japanese keyboard, which end sentences, too: only between western words, and where no others are enough. */
+const STOPPED = `(?<=[\\p{Script=Latin}\\p{N}][@＠])${LABELS('\\p{Script=Latin}', '.．。｡')}${WESTERN_TOP}`;
 const DOMAIN = new RegExp(
-  `${LABELS('\\p{Script=Latin}')}${WESTERN_TOP}|${LABELS('\\p{L}')}(?:${WESTERN_TOP}|[^\\P{L}\\p{Script=Latin}](?:(?!\\p{Script=Latin})[\\p{L}\\p{M}]){1,62}|\\p{L}{2,63})`,
+  `${LABELS('\\p{Script=Latin}')}${WESTERN_TOP}|${STOPPED}|${LABELS('\\p{L}')}(?:${WESTERN_TOP}|[^\\P{L}\\p{Script=Latin}](?:(?!\\p{Script=Latin})[\\p{L}\\p{M}]){1,62}|\\p{L}{2,63})`,
   'uy',
 );
 
@@ -58,7 +65,7 @@ function localPart(before: string): string {
 }
 
 /** Each address is read from its @ both ways, each way bounded. */
-function findEmails(text: string): Finding[] {
+function findVisibleEmails(text: string): Finding[] {
   const findings: Finding[] = [];
   let from = 0;
   for (const { index: at } of text.matchAll(AT)) {
@@ -72,6 +79,22 @@ function findEmails(text: string): Finding[] {
     from = end;
   }
   return findings;
+}
+
+/** The same seen through what is invisible within an address. */
+function findEmails(text: string): Finding[] {
+  if (text.search(UNSEEN) < 0) return findVisibleEmails(text);
+  const unseen = Array.from(text.matchAll(UNSEEN), ({ index }, before) => index - before);
+  let passed = 0;
+  const place = (at: number) => {
+    while ((unseen[passed] ?? text.length) <= at) passed++;
+    return at + passed;
+  };
+  return findVisibleEmails(text.replace(UNSEEN, '')).map(({ start, end, ...finding }) => ({
+    ...finding,
+    start: place(start),
+    end: place(end - 1) + 1,
+  }));
 }
 
 function findLookalikes(text: string): Finding[] {
@@ -110,6 +133,9 @@ function search(text: string, place: PhonePlace, lookalikes: boolean): Finding[]
     rest = plainForm(rest);
     take(findIbans(rest));
     take(findCards(rest));
+    // What is found between commas first is a list of cards; then they may separate the groups of one.
+    const joined = rest.replace(HAN_COMMA, '-');
+    if (joined !== rest) take(findCards(joined));
     take(findPhones(rest, place));
   }
   return findings

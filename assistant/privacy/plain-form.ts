@@ -14,8 +14,10 @@ const digitOf = new Map(
   ),
 );
 
-/** Invisible, or without ink: tabs, soft hyphens, marks of direction. */
-const BLANK = '\\t\\v\\f\\u00ad\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060\\u2066-\\u2069\\ufeff';
+/** Soft hyphens, what is of no width, marks of direction; within a class of an expression. */
+export const INVISIBLE = '\\u00ad\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060\\u2066-\\u2069\\ufeff';
+/** Without ink. */
+const BLANK = `\\t\\v\\f${INVISIBLE}`;
 const DASHES = '\\u2010-\\u2015\\u2212\\u2500\\ufe58\\ufe63';
 /** Written between digits for want of a dash: prolonged sound marks, middle dots, and a letter of Hangul. */
 const LIKE_DASHES = 'ーｰ・･ㅡ';
@@ -24,10 +26,10 @@ const FULL_WIDTH = '\\uff01-\\uff0b\\uff0d-\\uff5e';
 const FULL_WIDTH_OFFSET = 0xfe_e0;
 
 /** What may stand between two digits of one number, however it is written; within a class of an expression. */
-export const BETWEEN_DIGITS = `\\s()./+\\-_\\u0085${BLANK}${DASHES}${LIKE_DASHES}\\uff08\\uff09\\uff0b\\uff0d-\\uff0f\\uff3f`;
+export const BETWEEN_DIGITS = `\\s()./+\\-_~\\u0085${BLANK}${DASHES}${LIKE_DASHES}、，､〜～\\uff08\\uff09\\uff0b\\uff0d-\\uff0f\\uff3f`;
 
 const OTHER = new RegExp(
-  `[${FULL_WIDTH}]|${OTHER_DIGIT}|\\r\\n|[${BLANK}]|(?! )\\p{Zs}|[\\r\\u0085\\u2028\\u2029]|[${DASHES}]|[${LIKE_DASHES}](?<=[\\d${RANGES}].)(?=[\\d${RANGES}])`,
+  `[${FULL_WIDTH}]|${OTHER_DIGIT}|\\r\\n|[${BLANK}]|(?! )\\p{Zs}|[\\r\\u0085\\u2028\\u2029]|[${DASHES}]|[${LIKE_DASHES}](?<=[\\d${RANGES}].)(?=(?: {0,3}\\r?\\n {0,3})?[\\d${RANGES}])`,
   'gu',
 );
 const BREAK = /[\r\u0085\u2028\u2029]/;
@@ -43,13 +45,16 @@ function plain(written: string): string {
   return DASH.test(written) ? '-' : ' ';
 }
 
+/** Wave dashes, two at least, in a number that says that it is a telephone's; a single one makes a span. */
+const WAVED = /(?<![\d~〜])(?:\+\d|0[1-9])\d{0,3}(?:[~〜]\d{1,8}){2,4}(?![\d~〜])/g;
+
 /** `text` in its plain form, as long as it is (in UTF-16 units). What is invisible between digits counts as a space. */
 export function plainForm(text: string): string {
-  return text.replace(OTHER, plain);
+  return text.replace(OTHER, plain).replace(WAVED, (number) => number.replace(/[~〜]/g, '-'));
 }
 
 /** What may stand between two characters of one number, in plain form (PRIVACY-2). Bounded: a search stays linear. */
-export const GAP = ' {0,3}[-._/\\n]? {0,3}';
+export const GAP = ' {0,3}(?:[-._/] {0,3}\\n?|\\n {0,3}-?)? {0,3}';
 
 /**
  * Letters and digits that make a number beside them a part of a longer one; within a class of an expression. Only alphabets that identifiers are

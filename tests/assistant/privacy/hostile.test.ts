@@ -47,6 +47,11 @@ const PIECES = [
   '"a\\"@',
   '๐คือ',
   'あ＠ａ．あ',
+  'a@b。',
+  '\u200ba@b\u00ad.c',
+  '1111-\n',
+  '4111、',
+  '090〜',
 ];
 
 describe('PRIVACY-6: hostile requests', () => {

@@ -243,4 +243,93 @@ describe('PRIVACY-20: between letters of any script', () => {
     for (const [text, email] of cases) assert.deepEqual(found(text, 'ja'), [`email ${email}`], text);
     for (const text of ['＠anna', '集合＠渋谷', '10時＠駅.', '"@b"', '価格 @ 100円']) assert.deepEqual(found(text, 'ja'), [], text);
   });
+
+  test('e-mail addresses have the stops of a Japanese keyboard, and end with the sentence', () => {
+    const cases: [text: string, email: string][] = [
+      ['メールtaro@example。jpです', 'taro@example。jp'],
+      ['taro@example｡jp', 'taro@example｡jp'],
+      ['taro@docomo。ne。jp。', 'taro@docomo。ne。jp'],
+      ['taro@docomo。ne.jpへ', 'taro@docomo。ne.jp'],
+      ['ｔａｒｏ＠ｅｘａｍｐｌｅ。ｊｐです', 'ｔａｒｏ＠ｅｘａｍｐｌｅ。ｊｐ'],
+      ['anna@example.com。Thanks', 'anna@example.com'],
+      ['anna@example.co.jp。よろしく', 'anna@example.co.jp'],
+    ];
+    for (const [text, email] of cases) assert.deepEqual(found(text, 'ja'), [`email ${email}`], text);
+    for (const text of ['集合＠渋谷。明日', '集合＠渋谷。OK', 'フォローは@anna。DMください', '@anna。thanks', '10時＠駅｡OK']) {
+      assert.deepEqual(found(text, 'ja'), [], text);
+    }
+  });
+
+  test('e-mail addresses are seen through what is invisible within them', () => {
+    const emails = ['taro\u200b@example.jp', 'taro@\u2060example.jp', 'bob@exam\u200bple.com', 'bob\u00ad@example.com'];
+    for (const email of [...emails, 'b\ufeffob@example\u200d.\u200ccom', '"a\u00ad b"@example.com']) {
+      for (const [before, after] of [
+        ['to ', ' now'],
+        ['\u00ad \u200e(', '\u200b) \u200b'],
+        ['メールは\u200b', '\u200bです'],
+      ]) {
+        assert.deepEqual(found(`${before}${email}${after}`, 'ja'), [`email ${email}`], JSON.stringify(before + email));
+      }
+    }
+    assert.deepEqual(found('bo\u200bb@example.com, 0171 234\u200b5678', 'de'), ['email bo\u200bb@example.com', 'phone 0171 234\u200b5678']);
+    for (const text of ['meet\u200b @ 5\u00ad', 'pkg@1\u200b.2.3', '\u200b@\u200banna']) assert.deepEqual(found(text, 'en'), [], text);
+  });
+
+  test('PRIVACY-2: the groups of a card may stand between the commas of Han', () => {
+    for (const card of [
+      '4111、1111、1111、1111',
+      '4111，1111，1111，1111',
+      '３７８２、８２２４６３、１０００５',
+      '4111､ 1111､ 1111､ 1111',
+    ]) {
+      for (const text of [`カードは${card}です`, `卡号 ${card}。`, `${card}，谢谢`])
+        assert.deepEqual(found(text, 'zh-CN'), [`card ${card}`], text);
+    }
+    assert.deepEqual(found('4111111111111111，5555555555554444、4111 1111 1111 1111', 'ja').length, 3);
+    assert.deepEqual(found('41 11 11 11 11 11 11 11，123', 'ja'), ['card 41 11 11 11 11 11 11 11']);
+    for (const text of [
+      '4111、1111、1111、1112',
+      '4111、1111、1111、1111、99',
+      '2024、2025、2026、2027年',
+      '10、20、30、40、50、60',
+      '12，345，678円',
+    ]) {
+      assert.deepEqual(found(text, 'ja'), [], text);
+    }
+  });
+
+  test('PRIVACY-3: wave dashes separate a number that begins with a trunk zero or a plus', () => {
+    for (const number of ['090〜1234〜5678', '090～1234～5678', '０９０～１２３４～５６７８', '03~1234~5678', '+81〜90〜1234〜5678']) {
+      for (const text of [`電話${number}まで`, `${number}`, `私は${number}です。`])
+        assert.deepEqual(found(text, 'ja'), [`phone ${number}`], text);
+    }
+    for (const text of [
+      '10〜20',
+      '100〜200〜300',
+      '09〜12〜15時',
+      '2026〜2027',
+      '0900〜1800',
+      '1000～2000～3000円',
+      '注文番号090〜1234〜5678',
+      '12:00〜13:30',
+    ]) {
+      assert.deepEqual(found(text, 'ja'), [], text);
+    }
+  });
+
+  test('PRIVACY-2: a card goes on behind a dash and the break of a line', () => {
+    for (const gap of ['-\n', '-\r\n', ' -\n', '- \n ', '\n-', '\n- ', '－\n', 'ー\n', '–\n']) {
+      for (const [before, after] of [
+        ['card ', ' thanks'],
+        ['カードは', 'です'],
+        ['카드는 ', '입니다'],
+      ]) {
+        const card = `4111-1111${gap}1111-1111`;
+        assert.deepEqual(found(`${before}${card}${after}`, 'ja'), [`card ${card}`], JSON.stringify(card));
+      }
+    }
+    for (const text of ['4111-1111-\n\n1111-1111', '4111-1111-\n1111-1112', '12-4111-1111-\n1111-1111']) {
+      assert.deepEqual(found(text, 'ja').join().includes('card'), false, text);
+    }
+  });
 });
