@@ -12,6 +12,7 @@ import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { litestreamBin, replicated } from './litestream.ts';
 import { startRedis, type TestRedis } from './redis.ts';
+import { isAlive } from './replica.ts';
 import { type RunningService, startService } from './service.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
@@ -76,6 +77,8 @@ function startedLitestream(dataDir: string): number {
 
 /** The host is gone at once, with all that ran on it. */
 export async function burn(service: RunningService): Promise<void> {
+  // After a reboot it starts once the fence has the claim.
+  await eventually(() => isAlive(startedLitestream(service.dataDir)));
   const litestream = startedLitestream(service.dataDir);
   await service.stop('SIGKILL');
   process.kill(litestream, 'SIGKILL');
