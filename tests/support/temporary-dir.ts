@@ -22,7 +22,8 @@ export function temporaryDir(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'assistant-test-'));
   t.after(async () => {
     if ((t as Judged).error != null) await nameTraces(t, dir);
-    rmSync(dir, { recursive: true, force: true });
+    // A process that was killed may put something there until the kernel has ended it.
+    rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   });
   return dir;
 }
