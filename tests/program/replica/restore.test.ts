@@ -119,6 +119,8 @@ test('REPLICA-6, REPLICA-7: of a host that is gone everything comes back from an
   assert.match(before.text, /What does the note say/);
   await eventually(() => filesBelow(folder).some((name) => /files\/service\.json\./.test(name)), 60_000);
   await eventually(() => isSent(folder, uploadId), 60_000);
+  for (const database of [/control\.sqlite.*snapshots/, /organisations.*snapshots/])
+    await eventually(() => filesBelow(folder).some((name) => database.test(name)), 60_000);
   await carried(service);
   const litestream = service.litestreamPid();
   await service.stop('SIGKILL');
