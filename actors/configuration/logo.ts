@@ -1,6 +1,6 @@
 /** Stores a logo (LOGO-9): one set of rules for the setup interface and the console. */
 import { createHash } from 'node:crypto';
-import { examineLogo, type LogoImage } from '../../assistant/logo/logo-image.ts';
+import { examineLogo, type LogoImage } from '../../assistant/images/images.ts';
 import { mintId } from '../../protocol/ids.ts';
 import type { AppearanceDraft } from '../../protocol/setup/appearance.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
@@ -43,7 +43,7 @@ export async function examineLogoContent(content: string, asker: string): Promis
 }
 
 /**
- * The picture that a write would put into the look, as it would be stored: an SVG without what is not safe; undefined when it brings none.
+ * The picture that a write would put into the look, as it would be stored; undefined when it brings none.
  * @throws Refusal 415, 413, 429, as examineLogo.
  */
 export async function pictureOf(write: SetupWrite, asker: string): Promise<LogoImage | undefined> {

@@ -142,7 +142,7 @@ export function createUploadReceiver(services: UploadReceiverServices): UploadRe
     },
     async receive(caller, { bytes, fileName }) {
       requireRoom(caller, bytes.length);
-      const mediaType = await uploadType(bytes);
+      const mediaType = await uploadType(bytes, caller.organisationId);
       const name = uploadName(fileName, mediaType);
       const atMs = nowMs();
       const uploadId = mintId('upl', atMs);

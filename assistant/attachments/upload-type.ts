@@ -2,12 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';
+import { UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
 import type { UploadMediaType } from '../../protocol/runtime/uploads.ts';
-import { checkSize, examineRaster, sniff } from '../logo/raster-image.ts';
-import { gifSize } from './gif.ts';
-
-/** The largest side that JPEG, WebP and GIF decoders agree on; a phone's camera makes 12,000 pixels. */
-export const IMAGE_SIDE_MAX_PX = 16_383;
+import { examineUpload, imageTypeOf } from '../images/images.ts';
 
 const ACCEPTED = 'PNG, JPEG, WebP, GIF, PDF or plain text';
 
@@ -81,34 +78,22 @@ async function isText(bytes: Uint8Array): Promise<boolean> {
   return !(await holdsAny(bytes, isUtf8(bytes) ? BINARY_IN_UTF8 : BINARY_IN_ONE_BYTE_CHARSETS));
 }
 
-/** @throws Refusal unsupported_media_type in place of the codes that a logo is refused with. */
-function inWordsOfUploads<Value>(examine: () => Value): Value {
-  try {
-    return examine();
-  } catch (error) {
-    throw error instanceof Refusal ? unsupported(error.message) : error;
-  }
-}
-
 /**
- * The media type of the file. Images are checked for their structure and size.
- * @throws Refusal 415 unsupported_media_type: another type, a damaged image, or one of too many pixels.
+ * The media type of the file. Images are decoded by a parser of `asker`, the organisation.
+ * @throws Refusal 415 unsupported_media_type: another type, a damaged image, or one of too many pixels; 503 uploads_unavailable while too many
+ * images are decoded.
  */
-export async function uploadType(bytes: Uint8Array): Promise<UploadMediaType> {
-  const found = await sniff(bytes);
-  const raster = found?.raster;
-  if (raster !== undefined) {
-    inWordsOfUploads(() => examineRaster(bytes, raster, IMAGE_SIDE_MAX_PX));
-    return raster;
+export async function uploadType(bytes: Uint8Array, asker: string): Promise<UploadMediaType> {
+  const { image, name } = await imageTypeOf(bytes);
+  if (image !== undefined && image !== 'image/svg+xml') {
+    await examineUpload(bytes, image, asker).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      if (error.code === 'rate_limited') throw new Refusal('uploads_unavailable', error.message, { retryAfterS: UPLOADS_RETRY_AFTER_S });
+      throw unsupported(error.message);
+    });
+    return image;
   }
-  if (found?.name === 'gif') {
-    const size = gifSize(bytes);
-    if (size === undefined) throw unsupported('The GIF is cut off or damaged. Export it again.');
-    inWordsOfUploads(() => checkSize(size.width, size.height, IMAGE_SIDE_MAX_PX));
-    return 'image/gif';
-  }
-  if (found?.name === 'pdf') return 'application/pdf';
+  if (name === 'of type pdf') return 'application/pdf';
   if (await isText(bytes)) return 'text/plain';
-  const what = found === undefined ? 'none of these' : `of type ${found.name}`;
-  throw unsupported(`An upload is a ${ACCEPTED} file; this one is ${what}.`);
+  throw unsupported(`An upload is a ${ACCEPTED} file; this one is ${name}.`);
 }

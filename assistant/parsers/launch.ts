@@ -93,8 +93,8 @@ shift
 mount -o remount,ro .
 chroot . "$@"
 exit $?`;
-/** Where the system's programs and libraries lie. */
-const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+/** Where the system's programs, libraries and fonts lie. */
+const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/fonts'];
 const PROBE_TIMEOUT_MS = 10_000;
 
 /**
@@ -162,9 +162,9 @@ export function launchOf(limits: ParserLimits, watchMb: number): Launch {
     ...bounds(limits),
     process.execPath,
     `--max-old-space-size=${limits.heapMaxMb}`,
-    // Native code of libraries is outside of every bound of JavaScript's: nothing here needs any.
-    '--no-addons',
     PERMISSION,
+    // Images are decoded by native code: within the system's bounds, outside of JavaScript's.
+    '--allow-addons',
     ...[...ROOMS, libraryFolder()].map((folder) => `--allow-fs-read=${folder}`),
     '--allow-worker',
     PROGRAM,

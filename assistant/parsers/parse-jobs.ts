@@ -1,12 +1,12 @@
 /** The jobs of parser processes, by name: what each takes beside bytes, and what it answers. Plain data, because it crosses to another process. */
+
+import type { ImageQuestion, ImageVerdict } from '../images/image-verdict.ts';
 import type { DocumentType, DocumentVerdict } from '../knowledge/document-verdict.ts';
-import type { SvgVerdict } from '../logo/svg-messages.ts';
 
 export interface ParseJobs {
   /** The bytes are a document. */
   readonly document: { readonly input: DocumentType; readonly answer: DocumentVerdict };
-  /** The bytes are the text of an SVG in UTF-8, without XML declaration and DOCTYPE. */
-  readonly svg: { readonly input: Readonly<Record<never, never>>; readonly answer: SvgVerdict };
+  readonly image: { readonly input: ImageQuestion; readonly answer: ImageVerdict };
 }
 
 export type ParseJob = keyof ParseJobs;

@@ -16,7 +16,7 @@ const MB = 1024 * 1024;
 /** Loaded when they are needed: a process that parses plain text starts in a tenth of the time. */
 const JOBS: Readonly<Record<ParseJob, (input: object, bytes: Frame['body']) => Promise<unknown>>> = {
   document: async (input, bytes) => (await import('../knowledge/document-verdict.ts')).judgeDocument(input as never, bytes),
-  svg: async (_, bytes) => (await import('../logo/svg-verdict.ts')).judgeSvg(Buffer.from(bytes).toString('utf8')),
+  image: async (input, bytes) => (await import('../images/image-verdict.ts')).judgeImage(input as never, bytes),
 };
 
 const OUT_OF_MEMORY =

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { png, pngChunk } from '../assistant/logo/image-bytes.ts';
+import { png, pngChunk } from '../assistant/images/image-bytes.ts';
 import { jsonBomb, PDF_BOMBS } from '../assistant/parsers/bombs.ts';
 import { HANDSHAKE } from '../support/client.ts';
 import type { Stranger } from './siege-attacker.ts';

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { examineLogo } from '../../assistant/images/images.ts';
 import { extractDocument } from '../../assistant/knowledge/extraction.ts';
 import { LinkError } from '../../assistant/knowledge/link-error.ts';
-import { examineLogo } from '../../assistant/logo/logo-image.ts';
 import { createParsers, parsers as ownParsers } from '../../assistant/parsers/parsers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { caseNumbers, diceOf, FuzzFailure, SEED } from './cases.ts';
@@ -44,7 +44,7 @@ test('SAFE-4: pages and PDFs with damage anywhere end in text or in a sentence',
   t.diagnostic(`seed ${SEED}: ${JSON.stringify(Object.fromEntries(ends))}`);
 });
 
-test('SAFE-4: logos with damage anywhere are refused, or are images without anything that acts', async (t) => {
+test('SAFE-4: logos with damage anywhere are refused, or are pictures', async (t) => {
   let kept = 0;
   let cases = 0;
   for (const number of caseNumbers({ full: 6_000, briefMs: BRIEF_MS })) {
@@ -54,8 +54,8 @@ test('SAFE-4: logos with damage anywhere are refused, or are images without anyt
     try {
       const logo = await examineLogo(given, 'org_1');
       kept++;
-      const text = Buffer.from(logo.bytes).toString('utf8');
-      if (logo.mediaType === 'image/svg+xml') assert.doesNotMatch(text, /<script|<foreignObject|javascript:|\son[a-z]+=|@import|<animate/i);
+      const text = Buffer.from(logo.bytes).toString('latin1');
+      assert.doesNotMatch(text, /<svg|<script|<foreignObject|javascript:|\son[a-z]+=|@import|<animate/i);
     } catch (cause) {
       if (!(cause instanceof Refusal)) throw new FuzzFailure(number, `logo: ${String(cause)}`, given, { cause });
     }

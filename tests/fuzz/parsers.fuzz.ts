@@ -11,7 +11,6 @@ import { plainFileText } from '../../assistant/attachments/attachment-text.ts';
 import { uploadType } from '../../assistant/attachments/upload-type.ts';
 import { renderBody, renderUrl, sendableParams, Unsendable } from '../../assistant/http-action/template.ts';
 import { CHUNK_MAX_CHARS, chunkText } from '../../assistant/knowledge/chunk.ts';
-import { examineRaster, sniff } from '../../assistant/logo/raster-image.ts';
 import { SseDecoder } from '../../assistant/models/openai/sse-decoder.ts';
 import { findPersonalData } from '../../assistant/privacy/find.ts';
 import { hideInAddresses, PlaceholderGate } from '../../assistant/privacy/placeholder-gate.ts';
@@ -195,22 +194,12 @@ describe('SAFE-3: what arrives as bytes', () => {
     },
   });
 
-  fuzz({
-    name: 'measuring images',
-    full: 500_000,
-    make: (dice) => damaged(dice, dice.pick(RASTERS).bytes),
-    check(bytes) {
-      for (const type of ['image/png', 'image/jpeg', 'image/webp'] as const) refusable(() => examineRaster(bytes, type));
-    },
-  });
-
   test('SAFE-3: telling the types of uploads answers or refuses, whatever it is given', async (t) => {
     let cases = 0;
-    for (const number of caseNumbers({ full: 100_000, briefMs: BRIEF_MS })) {
+    for (const number of caseNumbers({ full: 20_000, briefMs: BRIEF_MS })) {
       const dice = diceOf(number);
       const bytes = damaged(dice, dice.pick(RASTERS).bytes);
-      await sniff(bytes);
-      await uploadType(bytes).catch((error: unknown) => {
+      await uploadType(bytes, 'org_1').catch((error: unknown) => {
         if (!(error instanceof Refusal)) throw new FuzzFailure(number, String(error), bytes, { cause: error });
       });
       cases++;

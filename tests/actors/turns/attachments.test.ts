@@ -8,8 +8,8 @@ import { createUploadReceiver } from '../../../actors/uploads/upload-receiver.ts
 import { Refusal } from '../../../protocol/errors.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
+import { png } from '../../assistant/images/image-bytes.ts';
 import { makePdf } from '../../assistant/knowledge/documents.ts';
-import { png } from '../../assistant/logo/image-bytes.ts';
 import { storeTurn } from '../../storage/conversations/stored-turns.ts';
 import { storeApp } from '../setup/app-in-storage.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FormData, request } from 'undici';
 import { LOGO_MAX_BYTES } from '../../../protocol/limits.ts';
-import { exif, gif, jpeg, png, svg, webp } from '../../assistant/logo/image-bytes.ts';
+import { exif, gif, jpeg, png, svg, webp } from '../../assistant/images/image-bytes.ts';
 import { createOperator, createTestApp } from '../../support/client.ts';
 import { startService } from '../../support/service.ts';
 
@@ -36,7 +36,7 @@ test('A logo in the console', async (t) => {
   await t.test('LOGO-2, LOGO-9: each type is saved, named in the draft and answered', async () => {
     const appId = await app();
     const ids = new Set<string>();
-    for (const content of [png(), jpeg(3, 2, [exif(1)]), webp(), svg('<rect/>')]) {
+    for (const content of [png(), jpeg(3, 2, [exif(1)]), webp(), svg('<rect width="9" height="9"/>')]) {
       const { status, json } = await send(appId, content);
       assert.equal(status, 200);
       assert.deepEqual(Object.keys(json).sort(), ['draft', 'logoAssetId', 'saved']);

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { logoRoute } from '../../../gateway/runtime/logo.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
-import { png, svg } from '../../assistant/logo/image-bytes.ts';
+import { png, svg } from '../../assistant/images/image-bytes.ts';
 import { DEVICE } from '../../support/client.ts';
 import { serveApp } from './runtime-app.ts';
 

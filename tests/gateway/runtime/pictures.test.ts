@@ -1,7 +1,7 @@
 /** Many turns with large pictures at once; what they cost the process in memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { png, pngChunk } from '../../assistant/logo/image-bytes.ts';
+import { png, pngChunk } from '../../assistant/images/image-bytes.ts';
 import { createClient } from '../../support/client.ts';
 import { residentBytes } from '../../support/process.ts';
 import { startScriptedChat } from './scripted-chat.ts';

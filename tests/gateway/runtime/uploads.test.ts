@@ -12,8 +12,8 @@ import { UPLOADS_AT_ONCE_PER_DEVICE_MAX, UploadSlots } from '../../../actors/upl
 import { uploadsRoute } from '../../../gateway/runtime/uploads.ts';
 import { UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
+import { gif, jpeg, picture, png, svg, webp, zip } from '../../assistant/images/image-bytes.ts';
 import { makePdf } from '../../assistant/knowledge/documents.ts';
-import { gif, jpeg, png, svg, webp, zip } from '../../assistant/logo/image-bytes.ts';
 import { DEVICE } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { servingNode } from '../../support/node.ts';
@@ -100,8 +100,8 @@ test('POST /v1/uploads', async (t) => {
     const utf16 = Buffer.from('\ufeffHello', 'utf16le');
     for (const [content, name, type] of [
       [png(), 'Photo of a cat.txt', 'image/png'],
-      [jpeg(4_032, 3_024), 'größe ☂.jpg', 'image/jpeg'],
-      [jpeg(12_000, 9_000), 'large.jpg', 'image/jpeg'],
+      [await picture('jpeg', 4_032, 3_024), 'größe ☂.jpg', 'image/jpeg'],
+      [await picture('jpeg', 12_000, 900), 'large.jpg', 'image/jpeg'],
       [webp(), 'a.webp', 'image/webp'],
       [gif(), 'a.gif', 'image/gif'],
       [pdf, 'report.pdf', 'application/pdf'],
@@ -140,7 +140,7 @@ test('POST /v1/uploads', async (t) => {
       zip('a.txt', 'words'),
       Buffer.from('words\0words'),
       Buffer.from([0x80, 0x81, 0x8d, 0x90]),
-      png().subarray(0, -8),
+      png().subarray(0, -16),
       jpeg().subarray(0, -2),
       webp().subarray(0, -3),
       gif().subarray(0, -4),
@@ -151,7 +151,7 @@ test('POST /v1/uploads', async (t) => {
       const { status, code } = await fixture.send(content);
       assert.deepEqual([status, code], [415, 'unsupported_media_type'], content.toString('latin1').slice(0, 40));
     }
-    assert.equal((await fixture.send(jpeg(16_383, 10))).status, 200);
+    assert.equal((await fixture.send(await picture('jpeg', 16_383, 10))).status, 200);
   });
 
   await t.test('UPLOAD-3: 20 MB are taken, one byte more is 413 payload_too_large, none is 400 invalid_request', async () => {

@@ -1,5 +1,6 @@
-/** Small images of every type, made byte by byte. */
+/** Small images of every type: as an encoder makes them, and changed byte by byte. */
 import { crc32, deflateSync } from 'node:zlib';
+import sharp from 'sharp';
 
 function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
@@ -13,11 +14,13 @@ export function pngChunk(name: string, data: Buffer): Buffer {
 }
 
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+/** Of larger ones only the header says how large they are. */
+const PIXELS_MAX_BYTES = 32 * 1024 * 1024;
 
-/** A grey PNG. Only the header says how large it is: `pixels` are those that are really there. */
+/** A black PNG, with more chunks before its pixels. */
 export function png(width = 3, height = 2, more: readonly Buffer[] = []): Buffer {
   const header = Buffer.concat([uint32(width), uint32(height), Buffer.from([8, 0, 0, 0, 0])]);
-  const pixels = deflateSync(Buffer.alloc(64));
+  const pixels = deflateSync(Buffer.alloc(Math.min(PIXELS_MAX_BYTES, (width + 1) * height)));
   return Buffer.concat([PNG_SIGNATURE, pngChunk('IHDR', header), ...more, pngChunk('IDAT', pixels), pngChunk('IEND', Buffer.alloc(0))]);
 }
 
@@ -25,12 +28,6 @@ export function jpegSegment(marker: number, data: Buffer): Buffer {
   const length = data.length + 2;
   return Buffer.concat([Buffer.from([0xff, marker, length >> 8, length & 0xff]), data]);
 }
-
-export function jpegFrame(width: number, height: number, marker = 0xc0): Buffer {
-  return jpegSegment(marker, Buffer.from([8, height >> 8, height & 0xff, width >> 8, width & 0xff, 1, 1, 0x11, 0]));
-}
-
-const JFIF = jpegSegment(0xe0, Buffer.from('JFIF\0\x01\x01\0\0\x01\0\x01\0\0', 'latin1'));
 
 /** EXIF that says which way up the picture is, and holds the end marker of a thumbnail. */
 export function exif(orientation: number): Buffer {
@@ -41,33 +38,31 @@ export function exif(orientation: number): Buffer {
   );
 }
 
+/** A whole picture of one colour, as people's programs export one. */
+export function picture(type: 'jpeg' | 'webp' | 'gif', width = 3, height = 2): Promise<Buffer> {
+  const image = sharp({ create: { width, height, channels: 3, background: '#336699' } });
+  return image.toFormat(type, type === 'webp' ? { lossless: true } : {}).toBuffer();
+}
+
+const [JPEG, WEBP, GIF] = await Promise.all([picture('jpeg'), picture('webp'), picture('gif')]);
+
+/** A JPEG, with more segments at its start. Of another size than 3 x 2 only its frame header is. */
 export function jpeg(width = 3, height = 2, more: readonly Buffer[] = []): Buffer {
-  const scan = Buffer.concat([
-    jpegSegment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
-    Buffer.from([0x12, 0xff, 0x00, 0x34, 0xff, 0xd0, 0x56]),
-  ]);
-  const start = Buffer.from([0xff, 0xd8]);
-  return Buffer.concat([start, JFIF, ...more, jpegFrame(width, height), scan, Buffer.from([0xff, 0xd9])]);
-}
-
-/** A lossless WebP. */
-export function webp(width = 3, height = 2): Buffer {
-  const bits = (width - 1) | ((height - 1) << 14);
-  const data = Buffer.alloc(10);
-  data[0] = 0x2f;
-  data.writeUInt32LE(bits >>> 0, 1);
-  const chunk = Buffer.concat([Buffer.from('VP8L'), Buffer.from([data.length, 0, 0, 0]), data]);
-  const size = Buffer.alloc(4);
-  size.writeUInt32LE(4 + chunk.length);
-  return Buffer.concat([Buffer.from('RIFF'), size, Buffer.from('WEBP'), chunk]);
-}
-
-/** A WebP with this many empty chunks behind its picture. */
-export function manyPartWebp(count: number): Buffer {
-  const bytes = Buffer.concat([webp(), Buffer.from('none\0\0\0\0'.repeat(count), 'latin1')]);
-  bytes.writeUInt32LE(bytes.length - 8, 4);
+  const bytes = Buffer.concat([JPEG.subarray(0, 2), ...more, JPEG.subarray(2)]);
+  const frame = bytes.lastIndexOf(Buffer.from([0xff, 0xc0]));
+  bytes.writeUInt16BE(height, frame + 5);
+  bytes.writeUInt16BE(width, frame + 7);
   return bytes;
 }
+
+/** A lossless WebP. Of another size than 3 x 2 only its header is. */
+export function webp(width = 3, height = 2): Buffer {
+  const bytes = Buffer.from(WEBP);
+  bytes.writeUInt32LE(((width - 1) | ((height - 1) << 14)) >>> 0, 21);
+  return bytes;
+}
+
+export const gif = (): Buffer => Buffer.from(GIF);
 
 /** A ZIP of one file, as far as a reader that knows no table of contents goes. */
 export function zip(name: string, content: string): Buffer {
@@ -77,10 +72,6 @@ export function zip(name: string, content: string): Buffer {
   header.writeUInt32LE(content.length, 22);
   header.writeUInt16LE(name.length, 26);
   return Buffer.concat([header, Buffer.from(name + content), Buffer.from('PK\x01\x02', 'latin1'), Buffer.alloc(42)]);
-}
-
-export function gif(): Buffer {
-  return Buffer.from('GIF89a\x03\0\x02\0\0\0\0,\0\0\0\0\x03\0\x02\0\0\x02\x02D\x01\0;', 'latin1');
 }
 
 /** An SVG with this inside; xlink is declared. */
