@@ -1,7 +1,7 @@
 /**
  * The benchmark: runs the workloads against the candidates side by side, then the questions that bring a load of their
  * own, and writes what it found to `bench/out/`.
- * `node dist/bench/run.js [quick] [--only W1,K1] [--peer relay,service] [--against dist] [--rounds 5] [--seconds 60]`; `--help` and bench/README.md say the rest.
+ * `node dist/bench/run.js [quick] [--only W1,H1] [--peer relay,service] [--against dist] [--rounds 5] [--seconds 60]`; `--help` and bench/README.md say the rest.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -15,14 +15,9 @@ import { configAnswers } from './questions/config/config-answers.ts';
 import { diskDelays } from './questions/cost/disk-delays.ts';
 import { turnCost } from './questions/cost/turn-cost.ts';
 import { growingConversations } from './questions/growth/growing-conversations.ts';
-import { growingMessages } from './questions/growth/growing-messages.ts';
-import { growingOrganisations } from './questions/growth/growing-organisations.ts';
 import { idleConversations } from './questions/growth/idle-conversations.ts';
-import { knowledge } from './questions/knowledge/knowledge.ts';
 import { betweenNodes } from './questions/nodes/between-nodes.ts';
 import { severalNodes } from './questions/nodes/several-nodes.ts';
-import { agents } from './questions/setup/agents.ts';
-import { moreStreams } from './questions/streams/more-streams.ts';
 import { openStreams } from './questions/streams/open-streams.ts';
 import { turns } from './questions/turns/turns.ts';
 import { type Results, sourceCommit } from './report/report-data.ts';
@@ -40,17 +35,12 @@ const QUESTIONS: readonly Question[] = [
   ...turns,
   turnCost,
   openStreams,
-  knowledge,
   configAnswers,
   idleConversations,
-  growingMessages,
   growingConversations,
-  growingOrganisations,
-  agents,
   betweenNodes,
   severalNodes,
   diskDelays,
-  moreStreams,
 ];
 const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */
