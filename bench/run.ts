@@ -1,7 +1,7 @@
 /**
  * The benchmark: runs the workloads against the candidates side by side, then the questions that bring a load of their
  * own, and writes what it found to `bench/out/`.
- * `node dist/bench/run.js [quick] [--only W1,H1] [--peer relay,service] [--against dist] [--rounds 5] [--seconds 60]`; `--help` and bench/README.md say the rest.
+ * `node dist/bench/run.js [quick] [--only W1,H1] [--peer relay,service] [--against dist] [--rounds 5]`; `--help` and bench/README.md say the rest.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -152,7 +152,7 @@ async function main(): Promise<void> {
   const next = ours.indexOf(service) + 1;
   const candidates = [...ours.slice(0, next), ...earlier, ...ours.slice(next), ...installed(named(known), { leftOut })];
   if (candidates.length === 0) throw new Error('there is no server left to measure: see above why');
-  const { rounds, quick, seconds } = args;
+  const { rounds, quick } = args;
   const results: Results = {
     began: new Date(),
     commit: sourceCommit(),
@@ -169,13 +169,13 @@ async function main(): Promise<void> {
   refuseNothing(args, workloads, questions);
   const progress = new Progress([
     ...workloads.map((workload) => expectedSeconds(workload, results)),
-    ...questions.map((question) => question.expectedSeconds({ candidates, rounds, quick, seconds })),
+    ...questions.map((question) => question.expectedSeconds({ candidates, rounds, quick })),
   ]);
   await playWorkloads(workloads, results, progress, outDir);
   for (const question of questions) {
     progress.begin();
     const onStep = (step: string): void => progress.step(step);
-    const scene = { outDir, quick, rounds, seconds, candidates, onStep };
+    const scene = { outDir, quick, rounds, candidates, onStep };
     results.findings.push({ name: question.name, what: question.what, ...(await answerOf(question, scene)) });
     writeResults(results, outDir);
   }
