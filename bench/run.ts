@@ -6,7 +6,8 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Arguments, asksForHelp, fileToReport, readArguments, UsageError } from './arguments.ts';
-import { compileLoad, projectDir } from './load/load.ts';
+import { projectDir } from './load/compile.ts';
+import { compileLoad } from './load/load.ts';
 import { syncDelayUs } from './meters/slow-disk.ts';
 import { withModel } from './model/model.ts';
 import { Progress } from './progress.ts';
