@@ -231,6 +231,17 @@ describe('HOUSE-1, HOUSE-2: imports run one way', () => {
     );
   });
 
+  test('a wire of models is a folder: it imports the transport and the interface, no other wire, and they import no wire', () => {
+    const wires = ['openai', 'offline'].map((wire) => `assistant/models/${wire}/`);
+    const wrong = imports.filter(
+      ({ path, target }) => path.startsWith('assistant/') && wires.some((wire) => target?.startsWith(wire) && !path.startsWith(wire)),
+    );
+    assert.deepEqual(
+      wrong.map(({ path, specifier }) => `${path} imports ${specifier}`),
+      [],
+    );
+  });
+
   test('the folders of actors stand on floors: each imports from those below, and the root from none', () => {
     const folders = new Set(sources.filter(({ path }) => roomOf(path) === 'actors').map(({ path }) => floorOf(path).folder));
     assert.deepEqual([...folders].sort(), ['', ...FLOORS.flat()].sort());
