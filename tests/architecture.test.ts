@@ -20,8 +20,8 @@ const FUNCTION_LINES_MAX = 70;
 const BUDGET: Readonly<Record<string, number>> = {
   '': 240,
   actors: 19_700,
-  assistant: 9_800,
-  gateway: 10_550,
+  assistant: 9_850,
+  gateway: 10_050,
   machines: 3_350,
   program: 5_900,
   protocol: 7_200,
