@@ -14,7 +14,7 @@ import type { NodeStore } from '../actors/node.ts';
 import type { Pairings } from '../actors/pairing/pairings.ts';
 import type { Setup } from '../actors/setup/setup.ts';
 import type { SmokeRuns } from '../actors/smoke/run.ts';
-import type { ActorSystem } from '../actors/turns/turns.ts';
+import type { Turns } from '../actors/turns/turns.ts';
 import type { UploadReceiver } from '../actors/uploads/upload-receiver.ts';
 import type { ReplicaWatch } from '../storage/replica/replica-watch.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -55,7 +55,7 @@ export interface DemoPages {
 export interface Services {
   readonly config: GatewayConfig;
   readonly storage: Storage;
-  readonly actors: ActorSystem;
+  readonly actors: Turns;
   readonly cluster: ClusterView;
   /** Counts of rate limits and failed logins, shared with the other nodes. */
   readonly counts: SharedCounts;

@@ -1,7 +1,7 @@
 /** Composition: everything below the gateway, put together and ready for requests. */
 import type { Logger } from 'pino';
 import type { Announcer } from '../actors/announcements.ts';
-import { type Billing, createBilling } from '../actors/billing/billing.ts';
+import { Billing } from '../actors/billing/billing.ts';
 import { createMailer } from '../actors/billing/mail.ts';
 import { createPayments } from '../actors/billing/payments.ts';
 import { createActionRunner } from '../actors/calls/action-runner.ts';
@@ -10,7 +10,7 @@ import { Confirmations, EDIT_ABANDONED_MS } from '../actors/calls/confirmation.t
 import { invocationDeadlines } from '../actors/calls/invocation-deadlines.ts';
 import { mintNodeId } from '../actors/cluster/nodes/node-id.ts';
 import { createDeadlines, nearerOf } from '../actors/deadlines.ts';
-import { createKnowledgeEmbedding } from '../actors/knowledge/embedding.ts';
+import { KnowledgeEmbedding } from '../actors/knowledge/embedding.ts';
 import { KnowledgeIndexer } from '../actors/knowledge/indexer.ts';
 import { createQueryEmbeddings } from '../actors/knowledge/query-embeddings.ts';
 import type { Leases } from '../actors/leases.ts';
@@ -20,7 +20,7 @@ import { Pairings } from '../actors/pairing/pairings.ts';
 import { createSetup, type Setup } from '../actors/setup/setup.ts';
 import { SmokeRuns } from '../actors/smoke/run.ts';
 import { TraceUpkeep } from '../actors/traces/upkeep.ts';
-import { createActorSystem } from '../actors/turns/turns.ts';
+import { Turns } from '../actors/turns/turns.ts';
 import { startUploadSweep, uploadDeadlines } from '../actors/uploads/deadlines.ts';
 import { createUploadReceiver } from '../actors/uploads/upload-receiver.ts';
 import { createEmbedder } from '../assistant/embeddings/embeddings.ts';
@@ -82,7 +82,7 @@ function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, 
 
 async function openBilling(config: Config, storage: Storage, log: Logger, others: Announcer): Promise<Billing> {
   const { mail, stripe, platformDailyBudgetUsd } = config;
-  return createBilling({
+  return new Billing({
     storage,
     mailer: createMailer({ smtpUrl: mail.url, from: mail.from, outbox: storage.layout.outbox, log }),
     payments: stripe === undefined ? null : await createPayments(stripe),
@@ -99,7 +99,7 @@ function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Set
   const guard = createAddressGuard({ allowPrivate: config.allowPrivateAddresses });
   const links = createLinkReader({ guard });
   const embedder = config.embeddings === undefined ? undefined : createEmbedder(config.embeddings);
-  const embedding = embedder === undefined ? undefined : createKnowledgeEmbedding({ storage, embedder, log });
+  const embedding = embedder === undefined ? undefined : new KnowledgeEmbedding({ storage, embedder, log });
   const meanings = embedder === undefined ? undefined : createQueryEmbeddings({ embedder, log, nowMs });
   const onSettled = (organisationId: string, appId: string) => void setup.settled(organisationId, appId);
   const indexer = new KnowledgeIndexer({ storage, links, embedding, leases, log, nowMs, onSettled });
@@ -162,7 +162,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const upkeep = openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlines, traces, log, nowMs, composed });
   const { complaint, asked, ...answering } = openAnswering(config, storage, log, knowledge);
   const turnServices = { storage, ...asked, billing, log, node, nowMs, noteDeadline, turnLossesMax: config.turnLossesMax };
-  const actors = createActorSystem({ host: composed.host(turnServices), others });
+  const actors = new Turns({ host: composed.host(turnServices), others });
   const smoke = new SmokeRuns({ storage, actors, leases, log, nowMs });
   const uploads = createUploadReceiver({ storage, log, nowMs, noteDeadline });
   const largeBodies = createLargeBodies();

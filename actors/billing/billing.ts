@@ -42,41 +42,17 @@ export interface CommittedCharge {
   readonly atMs: number;
 }
 
-export interface Billing {
-  /** The platform-wide ceiling; asked before every turn. */
-  readonly platform: Pick<PlatformSpend, 'isReached'>;
-  /** A turn's charge was committed. */
-  charged(organisationId: string, charge: CommittedCharge): void;
-  /** Credit was added. */
-  bought(organisationId: string): void;
-  /** A request of a device was admitted. */
-  seen(device: DeviceRef): void;
-  /** A node was lost: finds what only that node knew to be due. */
-  lookAgain(): Promise<void>;
-  /** Learns from rows which mails and top-ups of the organisation are pending, and when each is due. */
-  learn(organisationId: string): void;
-  /** Looks at the organisation's usage now. Settles when what is owed is written down. */
-  evaluate(organisationId: string): Promise<void>;
-  /** Charges of the organisation have not been looked at. */
-  isUnfinished(organisationId: string): boolean;
-  /** When a mail or a top-up of the organisation is due next; null when none is. */
-  next(organisationId: string): number | null;
-  /** The organisation is not in use any more. */
-  forget(organisationId: string): void;
-  /** Writes what waits; what is under way resumes at the next start. */
-  close(): Promise<void>;
-}
-
 /** How long after a charge the credit of its organisation is checked, for all charges since. */
 const LOOK_MS = 1_000;
 /** How long a charge of another node may be missing from the sum of the ceiling when its announcement was lost. */
 const RECOUNT_MS = 60_000;
 
-class OpenBilling implements Billing {
+export class Billing {
   readonly #services: BillingServices;
   readonly #mails: MemberMails;
   readonly #topUps: TopUps;
   readonly #sightings: DeviceSightings;
+  /** The platform-wide ceiling; asked before every turn. */
   readonly platform: PlatformSpend;
   // A mail server that does not answer must not hold up top-ups, nor these each other's deadlines.
   readonly #mailDeadlines: ReturnType<typeof createDeadlines>;
@@ -127,6 +103,7 @@ class OpenBilling implements Billing {
     if (channel === 'live' && billed) noteCharged(this.#file(organisationId), costMicroUsd);
   }
 
+  /** A turn's charge was committed. */
   charged(organisationId: string, { channel, costMicroUsd, atMs, billed }: CommittedCharge): void {
     if (costMicroUsd === 0) return;
     this.platform.add(costMicroUsd, atMs, organisationId);
@@ -137,6 +114,7 @@ class OpenBilling implements Billing {
     this.#looks.set(organisationId, setTimeout(() => this.#look(organisationId), LOOK_MS).unref());
   }
 
+  /** Credit was added. */
   bought(organisationId: string): void {
     const { nowMs, others } = this.#services;
     noteBought(this.#file(organisationId));
@@ -156,6 +134,7 @@ class OpenBilling implements Billing {
     });
   }
 
+  /** Looks at the organisation's usage now. Settles when what is owed is written down. */
   async evaluate(organisationId: string): Promise<void> {
     const { storage, nowMs } = this.#services;
     const organisation = readOrganisation(storage.control, organisationId);
@@ -168,23 +147,28 @@ class OpenBilling implements Billing {
     this.#failed.delete(organisationId);
   }
 
+  /** A request of a device was admitted. */
   seen(device: DeviceRef): void {
     this.#sightings.seen(device);
   }
 
+  /** Learns from rows which mails and top-ups of the organisation are pending, and when each is due. */
   learn(organisationId: string): void {
     this.#mailDeadlines.look(organisationId);
     this.#topUpDeadlines.look(organisationId);
   }
 
+  /** Charges of the organisation have not been looked at. */
   isUnfinished(organisationId: string): boolean {
     return this.#looks.has(organisationId) || this.#failed.has(organisationId);
   }
 
+  /** When a mail or a top-up of the organisation is due next; null when none is. */
   next(organisationId: string): number | null {
     return nearerOf(this.#mailDeadlines.next(organisationId), this.#topUpDeadlines.next(organisationId));
   }
 
+  /** The organisation is not in use any more. */
   forget(organisationId: string): void {
     this.#mailDeadlines.forget(organisationId);
     this.#topUpDeadlines.forget(organisationId);
@@ -200,11 +184,13 @@ class OpenBilling implements Billing {
     return { next: kind.next, settle };
   }
 
+  /** A node was lost: finds what only that node knew to be due. */
   async lookAgain(): Promise<void> {
     await this.#mailDeadlines.lookAgain();
     await this.#topUpDeadlines.lookAgain();
   }
 
+  /** Writes what waits; what is under way resumes at the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopRecounts();
@@ -213,8 +199,4 @@ class OpenBilling implements Billing {
     this.#topUpDeadlines.close();
     await this.#sightings.flush();
   }
-}
-
-export function createBilling(services: BillingServices): Billing {
-  return new OpenBilling(services);
 }

@@ -23,15 +23,6 @@ export interface EmbeddingServices {
   readonly backoff?: { readonly firstMs: number; readonly maxMs: number };
 }
 
-export interface KnowledgeEmbedding {
-  /** The organisation has chunks without vectors: those of this source, or any. */
-  wake(organisationId: string, sourceId?: string): void;
-  /** Whether chunks of the organisation may still lack their vectors. */
-  isAwake(organisationId: string): boolean;
-  /** Aborts what is under way and waits for its end. Idempotent. */
-  close(): Promise<void>;
-}
-
 /** How far an organisation's chunks have been checked. One entry each, kept while the process lives. */
 interface Progress {
   /** Chunks up to this id have vectors. */
@@ -45,7 +36,7 @@ function textOf({ title, headings, text }: EmbeddableChunk): string {
   return [title, ...(JSON.parse(headings) as string[]), text].join('\n');
 }
 
-class Embedding implements KnowledgeEmbedding {
+export class KnowledgeEmbedding {
   readonly #services: EmbeddingServices;
   readonly #ended = new AbortController();
   readonly #progress = new Map<string, Progress>();
@@ -59,6 +50,7 @@ class Embedding implements KnowledgeEmbedding {
     this.#services = services;
   }
 
+  /** The organisation has chunks without vectors: those of this source, or any. */
   wake(organisationId: string, sourceId?: string): void {
     if (this.#ended.signal.aborted) return;
     const first = sourceId === undefined ? 0 : firstChunkOf(this.#services.storage.organisation(organisationId), sourceId);
@@ -70,6 +62,7 @@ class Embedding implements KnowledgeEmbedding {
     this.#pump();
   }
 
+  /** Whether chunks of the organisation may still lack their vectors. */
   isAwake(organisationId: string): boolean {
     return this.#awake.has(organisationId);
   }
@@ -165,13 +158,10 @@ class Embedding implements KnowledgeEmbedding {
     this.#failures = 0;
   }
 
+  /** Aborts what is under way and waits for its end. Idempotent. */
   async close(): Promise<void> {
     this.#ended.abort(new Error('the service stops'));
     if (this.#rest !== null) clearTimeout(this.#rest);
     await Promise.all(this.#running.values());
   }
-}
-
-export function createKnowledgeEmbedding(services: EmbeddingServices): KnowledgeEmbedding {
-  return new Embedding(services);
 }

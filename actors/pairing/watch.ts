@@ -14,13 +14,13 @@ import type { Announcer } from '../announcements.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from '../frame-source.ts';
 import { Readers } from '../readers.ts';
 import type { WatchedTurn } from '../turns/device-watchers.ts';
-import type { ActorSystem } from '../turns/turns.ts';
+import type { Turns } from '../turns/turns.ts';
 import { isToBeEnded, type PairingState, pairingEnd, pairingState } from './state.ts';
 import { StreamRedactor } from './stream-redactor.ts';
 
 export interface WatchServices {
   readonly storage: Storage;
-  readonly actors: Pick<ActorSystem, 'watchDevice'>;
+  readonly actors: Pick<Turns, 'watchDevice'>;
   readonly log: Logger;
   nowMs(): number;
   readonly others: Announcer;

@@ -29,13 +29,13 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Position } from '../frame-source.ts';
 import type { Leases } from '../leases.ts';
 import type { TurnCommand } from '../turns/command.ts';
-import type { ActorSystem } from '../turns/turns.ts';
+import type { Turns } from '../turns/turns.ts';
 import { type Heard, judgeAnswer, judgeRun } from './judge.ts';
 import { type SmokeQuestion, smokeQuestions } from './questions.ts';
 
 export interface SmokeServices {
   readonly storage: Storage;
-  readonly actors: Pick<ActorSystem, 'openTurn' | 'stopTurn'>;
+  readonly actors: Pick<Turns, 'openTurn' | 'stopTurn'>;
   readonly log: Logger;
   nowMs(): number;
   /** For all questions together. */

@@ -12,40 +12,24 @@ import type { TurnCommand } from './command.ts';
 import { DeviceWatchers, type WatchedDevice, type WatchedTurn } from './device-watchers.ts';
 import type { ActorStats, HostedTurn, TurnHost } from './host.ts';
 
-export interface ActorSystem {
-  /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, which the stream tells. */
-  openTurn(command: TurnCommand): Promise<Position>;
-  /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
-  attachTurn(caller: Caller, turnId: string): Promise<Position>;
-  /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
-  stopTurn(caller: Caller, turnId: string): Promise<boolean>;
-  /** Tells of each turn that the device opens on the app's test channel from now on. Answers how to stop that. */
-  watchDevice(device: WatchedDevice, listener: (turn: WatchedTurn) => void): () => void;
-  stats(): ActorStats;
-  /** Conversations that are active in this process, which is `node`. */
-  actors(node: string): ActorRecord[];
-  /** Waits until no turn runs, at most `deadlineMs`; what runs then is interrupted (and can be retried). */
-  drain(deadlineMs: number): Promise<void>;
-  close(): void;
-}
-
-export interface ActorSystemOptions {
+export interface TurnsOptions {
   /** Where turns run. */
   readonly host: TurnHost;
   readonly others: Announcer;
 }
 
-class Actors implements ActorSystem {
+export class Turns {
   readonly #host: TurnHost;
   readonly #others: Announcer;
   readonly #watchers = new DeviceWatchers();
 
-  constructor({ host, others }: ActorSystemOptions) {
+  constructor({ host, others }: TurnsOptions) {
     this.#host = host;
     this.#others = others;
     others.listen('turnOpened', (turn) => void this.#watched(turn));
   }
 
+  /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, which the stream tells. */
   async openTurn(command: TurnCommand): Promise<Position> {
     const turn = await this.#host.accept(command);
     if (command.channel === 'sandbox') {
@@ -72,14 +56,17 @@ class Actors implements ActorSystem {
     }
   }
 
+  /** Tells of each turn that the device opens on the app's test channel from now on. Answers how to stop that. */
   watchDevice(device: WatchedDevice, listener: (turn: WatchedTurn) => void): () => void {
     return this.#watchers.watch(device, listener);
   }
 
+  /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
   async attachTurn(caller: Caller, turnId: string): Promise<Position> {
     return restored(await this.#host.attach(caller, turnId));
   }
 
+  /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
   stopTurn(caller: Caller, turnId: string): Promise<boolean> {
     return this.#host.stop(caller, turnId);
   }
@@ -88,10 +75,12 @@ class Actors implements ActorSystem {
     return this.#host.stats();
   }
 
+  /** Conversations that are active in this process, which is `node`. */
   actors(node: string): ActorRecord[] {
     return this.#host.actors(node);
   }
 
+  /** Waits until no turn runs, at most `deadlineMs`; what runs then is interrupted (and can be retried). */
   drain(deadlineMs: number): Promise<void> {
     return this.#host.drain(deadlineMs);
   }
@@ -104,9 +93,4 @@ class Actors implements ActorSystem {
 /** A position whose reader is the device that owns the conversation. */
 function restored({ position: { source, fromSeq }, restoreJson }: HostedTurn): Position {
   return { source: changedSource(source, (text) => (text.includes(PLACEHOLDER_OPENS) ? restoreJson(text) : text)), fromSeq };
-}
-
-/** The actors of a process, over whatever runs its turns. */
-export function createActorSystem(options: ActorSystemOptions): ActorSystem {
-  return new Actors(options);
 }

@@ -47,26 +47,7 @@ export class ParsersBusy extends Error {
   }
 }
 
-export interface Parsers {
-  /**
-   * Parses the bytes, which `load` brings once a parser is free; `timeoutMs` is PARSE_TIMEOUT_MS unless given.
-   * @throws ParsersBusy; ParseFailure; what `load` threw; the reason of the signal.
-   */
-  parse<Kind extends ParseJob>(
-    job: Kind,
-    input: ParseJobs[Kind]['input'],
-    load: () => Uint8Array | Promise<Uint8Array>,
-    options: ParseOptions,
-  ): Promise<ParseJobs[Kind]['answer']>;
-  /** Whether so many more documents of this asker may wait. */
-  hasRoom(waiter: Waiter, count: number): boolean;
-  /** Processes that are there now, busy or idle. */
-  readonly processes: number;
-  /** Ends them all; what they parse fails. Others may be started afterwards. Idempotent. */
-  close(): Promise<void>;
-}
-
-class ParserPool implements Parsers {
+export class Parsers {
   readonly #limits: ParserLimits;
   readonly #idleMs: number;
   readonly #places: Places;
@@ -74,20 +55,26 @@ class ParserPool implements Parsers {
   /** The last used comes first, so that the others expire. */
   readonly #idle: { readonly parser: ParserProcess; readonly timer: NodeJS.Timeout }[] = [];
 
-  constructor({ limits = LIMITS, parsers = PARSERS_MAX, idleMs = IDLE_MS }: ParsersOptions) {
+  constructor({ limits = LIMITS, parsers = PARSERS_MAX, idleMs = IDLE_MS }: ParsersOptions = {}) {
     this.#limits = limits;
     this.#idleMs = idleMs;
     this.#places = new Places(parsers);
   }
 
+  /** Processes that are there now, busy or idle. */
   get processes(): number {
     return this.#all.size;
   }
 
+  /** Whether so many more documents of this asker may wait. */
   hasRoom(waiter: Waiter, count: number): boolean {
     return this.#places.hasRoom(waiter, count);
   }
 
+  /**
+   * Parses the bytes, which `load` brings once a parser is free; `timeoutMs` is PARSE_TIMEOUT_MS unless given.
+   * @throws ParsersBusy; ParseFailure; what `load` threw; the reason of the signal.
+   */
   async parse<Kind extends ParseJob>(
     job: Kind,
     input: ParseJobs[Kind]['input'],
@@ -117,6 +104,7 @@ class ParserPool implements Parsers {
     }
   }
 
+  /** Ends them all; what they parse fails. Others may be started afterwards. Idempotent. */
   async close(): Promise<void> {
     for (const parser of this.#all) parser.end();
     await Promise.all([...this.#all].map((parser) => parser.ended));
@@ -154,11 +142,7 @@ class ParserPool implements Parsers {
   }
 }
 
-export function createParsers(options: ParsersOptions = {}): Parsers {
-  return new ParserPool(options);
-}
-
 /** The parsers of this process of the service: bounds on memory are worth something only where they are bounds on all of it. */
-export const parsers = createParsers();
+export const parsers = new Parsers();
 
 export { isIsolated, isLimitedBySystem };

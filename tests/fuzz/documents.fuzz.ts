@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { examineLogo } from '../../assistant/images/images.ts';
 import { extractDocument } from '../../assistant/knowledge/extraction.ts';
 import { LinkError } from '../../assistant/knowledge/link-error.ts';
-import { createParsers, parsers as ownParsers } from '../../assistant/parsers/parsers.ts';
+import { parsers as ownParsers, Parsers } from '../../assistant/parsers/parsers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { caseNumbers, diceOf, FuzzFailure, SEED } from './cases.ts';
 import { DOCUMENTS, RASTERS, SVG_SEEDS } from './documents.ts';
@@ -18,7 +18,7 @@ const TIMEOUT_MS = 20_000;
 const LIMITS = { heapMaxMb: 128, dataMaxMb: 320, cpuMaxS: 5 };
 const BRIEF_MS = 14_000;
 
-const parsers = createParsers({ limits: LIMITS, parsers: 1 });
+const parsers = new Parsers({ limits: LIMITS, parsers: 1 });
 after(async () => {
   await Promise.all([parsers.close(), ownParsers.close()]);
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
-import { type Billing, createBilling } from '../../../actors/billing/billing.ts';
+import { Billing } from '../../../actors/billing/billing.ts';
 import { createMailer } from '../../../actors/billing/mail.ts';
 import { PlatformSpend } from '../../../actors/billing/platform-spend.ts';
 import { isCreditExhaustedLately } from '../../../storage/billing/usage.ts';
@@ -14,7 +14,7 @@ const USD = 1_000_000;
 
 function billingOf(t: TestContext, { log, nowMs }: Cell, { storage, others }: CellNode, ceilingUsd: number): Billing {
   const mailer = createMailer({ smtpUrl: undefined, from: 'test@localhost', outbox: storage.layout.outbox, log });
-  const billing = createBilling({ storage, mailer, payments: null, platformBudgetMicroUsd: ceilingUsd * USD, log, nowMs, others });
+  const billing = new Billing({ storage, mailer, payments: null, platformBudgetMicroUsd: ceilingUsd * USD, log, nowMs, others });
   t.after(() => billing.close());
   return billing;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type KnowledgeReport, takeInKnowledge } from '../../../actors/configuration/knowledge.ts';
-import { createKnowledgeEmbedding, type KnowledgeEmbedding } from '../../../actors/knowledge/embedding.ts';
+import { KnowledgeEmbedding } from '../../../actors/knowledge/embedding.ts';
 import { KnowledgeIndexer } from '../../../actors/knowledge/indexer.ts';
 import { grantedLeases } from '../../../actors/leases.ts';
 import { createEmbedder } from '../../../assistant/embeddings/embeddings.ts';
@@ -49,7 +49,7 @@ async function openFixture(t: TestContext, server: EmbeddingsServer, options: Fi
   const embedder = createEmbedder({ baseUrl: server.url, model, retryMs: 1 });
   const said: Said[] = [];
   const log = (fields: object, message: string) => void said.push({ ...fields, message });
-  const embedding = createKnowledgeEmbedding({ storage, embedder, log: { info: log, warn: log }, backoff: { firstMs: 1, maxMs: 4 } });
+  const embedding = new KnowledgeEmbedding({ storage, embedder, log: { info: log, warn: log }, backoff: { firstMs: 1, maxMs: 4 } });
   const indexer = new KnowledgeIndexer({
     storage,
     leases: grantedLeases,

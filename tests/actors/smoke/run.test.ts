@@ -6,7 +6,7 @@ import { grantedLeases } from '../../../actors/leases.ts';
 import { hearTurn, SmokeRuns } from '../../../actors/smoke/run.ts';
 import type { TurnCommand } from '../../../actors/turns/command.ts';
 import { TurnLog } from '../../../actors/turns/log.ts';
-import type { ActorSystem } from '../../../actors/turns/turns.ts';
+import type { Turns } from '../../../actors/turns/turns.ts';
 import { Refusal } from '../../../protocol/errors.ts';
 import { readLatestSmokeRun } from '../../../storage/setup/smoke-runs.ts';
 import { type StoredApp, storeApp } from '../setup/app-in-storage.ts';
@@ -33,7 +33,7 @@ class Stage {
   /** Asked right after a turn was opened. */
   onTurn: (log: TurnLog, command: TurnCommand) => void = () => {};
 
-  readonly actors: Pick<ActorSystem, 'openTurn' | 'stopTurn'> = {
+  readonly actors: Pick<Turns, 'openTurn' | 'stopTurn'> = {
     openTurn: async (command) => {
       this.commands.push(command);
       if (this.refusal !== null) throw this.refusal;

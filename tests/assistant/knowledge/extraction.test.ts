@@ -5,10 +5,10 @@ import type { ExtractedText } from '../../../assistant/knowledge/extract-text.ts
 import { extractDocument } from '../../../assistant/knowledge/extraction.ts';
 import type { LinkMediaType } from '../../../assistant/knowledge/fetch-link.ts';
 import { LinkError } from '../../../assistant/knowledge/link-error.ts';
-import { createParsers, type ParseOptions } from '../../../assistant/parsers/parsers.ts';
+import { type ParseOptions, Parsers } from '../../../assistant/parsers/parsers.ts';
 import { HOSTILE_PAGES, makePdf } from './documents.ts';
 
-const parsers = createParsers({ parsers: 1 });
+const parsers = new Parsers({ parsers: 1 });
 after(() => parsers.close());
 
 /** On a machine that runs many tests at once. */

@@ -12,7 +12,7 @@ import { extractDocument } from '../../../assistant/knowledge/extraction.ts';
 import type { LinkMediaType } from '../../../assistant/knowledge/fetch-link.ts';
 import { launchOf } from '../../../assistant/parsers/launch.ts';
 import { ParserProcess } from '../../../assistant/parsers/parser-process.ts';
-import { createParsers, isIsolated, isLimitedBySystem, ParsersBusy } from '../../../assistant/parsers/parsers.ts';
+import { isIsolated, isLimitedBySystem, Parsers, ParsersBusy } from '../../../assistant/parsers/parsers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { innermost } from '../../support/process.ts';
 import { startService } from '../../support/service.ts';
@@ -26,7 +26,7 @@ const LIMITS = { heapMaxMb: 96, dataMaxMb: 288, cpuMaxS: 20 };
 const BOMB_TIMEOUT_MS = 1_500;
 const PERSON = { asker: 'org_1', inBackground: false };
 const TEXT = { mediaType: 'text/plain', charset: undefined } as const;
-const parsers = createParsers({ limits: LIMITS });
+const parsers = new Parsers({ limits: LIMITS });
 after(() => parsers.close());
 
 function extract(mediaType: LinkMediaType, bytes: Uint8Array, timeoutMs = 60_000): Promise<string> {
@@ -64,7 +64,7 @@ describe('KNOWLEDGE-15: A document of 20 KB that unfolds to more than there is f
   }
 
   test('for the reason that it took too much memory, when it is given the time', async () => {
-    const pool = createParsers({ limits: { heapMaxMb: 64, dataMaxMb: 224, cpuMaxS: 60 }, parsers: 1 });
+    const pool = new Parsers({ limits: { heapMaxMb: 64, dataMaxMb: 224, cpuMaxS: 60 }, parsers: 1 });
     const unfolds = PDF_BOMBS['a page that unfolds to blanks'] as () => Uint8Array;
     for (const [mediaType, bytes] of [
       ['application/json', jsonBomb()],
@@ -152,7 +152,7 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a parser process', { skip: process.platfor
   });
 
   test('that is killed in between is replaced, and its document is none the wiser', async () => {
-    const pool = createParsers({ parsers: 1 });
+    const pool = new Parsers({ parsers: 1 });
     const read = () => pool.parse('document', TEXT, () => Buffer.from('Hi.'), PERSON);
     await read();
     await pool.close();
@@ -162,7 +162,7 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a parser process', { skip: process.platfor
   });
 
   test('that has nothing to read for a while ends', async () => {
-    const pool = createParsers({ idleMs: 1 });
+    const pool = new Parsers({ idleMs: 1 });
     await pool.parse('document', TEXT, () => Buffer.from('Hi.'), {
       asker: 'a',
       inBackground: false,
@@ -189,7 +189,7 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a parser process', { skip: process.platfor
 });
 
 test('KNOWLEDGE-17: Documents beyond those that may wait are refused, and nobody else’s', async () => {
-  const pool = createParsers({ parsers: 1 });
+  const pool = new Parsers({ parsers: 1 });
   const gaveUp = new AbortController();
   const read = (asker: string) =>
     pool.parse('document', TEXT, () => new Promise<Buffer>(() => {}), {
