@@ -1,7 +1,7 @@
 /** Actions and screens: what was declared beside what the build registers. */
 import { useLocation, useRoute } from 'preact-iso';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import {
@@ -61,8 +61,8 @@ interface Lists {
 function Declared({ app, kind }: { readonly app: App; readonly kind: Kind }) {
   const { query } = useRoute();
   const { route } = useLocation();
-  const list = useResource<Lists>(`${appPath(app.id)}/${kind}?limit=${LISTED_MAX}`);
-  const built = useResource<{ readonly manifest: Manifest | null }>(`${appPath(app.id)}/manifest`);
+  const list = useAsked<Lists>(`${appPath(app.id)}/${kind}?limit=${LISTED_MAX}`);
+  const built = useAsked<{ readonly manifest: Manifest | null }>(`${appPath(app.id)}/manifest`);
   const problem = list.error ?? built.error;
   const show = (item: string | undefined) =>
     route(`${appAddress(app.id, 'actions')}?show=${kind}${item === undefined ? '' : `&item=${encodeURIComponent(item)}`}`);

@@ -1,6 +1,7 @@
 /** The first page of an app: how far it is on the way to its people, and the keys that it is built with. */
+
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { type App, appPath } from './app.ts';
 import { AppPage } from './app-page.tsx';
@@ -13,7 +14,7 @@ interface Key {
 }
 
 function KeysCard({ id }: { readonly id: string }) {
-  const { answer, error, reload } = useResource<{ readonly keys: readonly Key[] }>(`${appPath(id)}/keys`);
+  const { answer, error, reload } = useAsked<{ readonly keys: readonly Key[] }>(`${appPath(id)}/keys`);
   return (
     <section class="card" aria-label="Keys">
       <h2>

@@ -2,7 +2,7 @@
 import { createStore } from '@xstate/store';
 import { ask } from '../api/api.ts';
 import { progress } from '../api/progress.ts';
-import { ApiError } from '../api/request.ts';
+import { type ApiError, asApiError } from '../api/request.ts';
 import { type App, appPath, type Organisation } from './app.ts';
 
 interface OpenedContext {
@@ -57,8 +57,7 @@ export async function readApp(id: string): Promise<void> {
     openedApp.send({ type: 'read', app });
     await Promise.allSettled([readOrganisation(app.org_id), countProposals(id)]);
   } catch (error) {
-    const known = error instanceof ApiError ? error : new ApiError('unknown', 'Something went wrong here.', 0);
-    openedApp.send({ type: 'failed', id, error: known });
+    openedApp.send({ type: 'failed', id, error: asApiError(error) });
   } finally {
     progress.send({ type: 'ended' });
   }

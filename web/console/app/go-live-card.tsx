@@ -1,6 +1,7 @@
 /** What the app still needs before people get it: the checks of the service, each with what it found. */
+
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from './app.ts';
 import { SECTIONS } from './sections.ts';
 
@@ -33,7 +34,7 @@ function CheckCount({ checks }: { readonly checks: Status['go_live'] }) {
 }
 
 export function GoLiveCard({ app }: { readonly app: App }) {
-  const { answer, error, reload } = useResource<Status>(`${appPath(app.id)}/status`);
+  const { answer, error, reload } = useAsked<Status>(`${appPath(app.id)}/status`);
   const isNew = answer?.steps === null && app.handshake_at === null;
   return (
     <section class="card" aria-label="On the way to people">

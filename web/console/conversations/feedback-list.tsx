@@ -1,8 +1,9 @@
 /** What people thought of answers, the newest first, each with the way to what was said. */
+
+import { usePages } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
 import { momentOf } from '../parts/times.ts';
-import { useNewest } from './newest-hook.ts';
 
 interface Opinion {
   readonly kind: 'feedback' | 'rating';
@@ -27,7 +28,7 @@ function Mark({ opinion }: { readonly opinion: Opinion }) {
 }
 
 export function FeedbackList({ app }: { readonly app: string }) {
-  const { pages, next, error, isReading, reload, more } = useNewest<Opinions>(`${appPath(app)}/feedback?limit=50`);
+  const { pages, next, error, isReading, reload, more } = usePages<Opinions>(`${appPath(app)}/feedback?limit=50`);
   const opinions = pages.flatMap((page) => page.feedback);
   return (
     <section class="card" aria-label="What people thought">

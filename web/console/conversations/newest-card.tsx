@@ -1,13 +1,13 @@
 /** The conversations that the choices keep, the newest first. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import { usePages } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
 import { ConversationTable } from './conversation-table.tsx';
 import type { ConversationHead } from './conversations.ts';
 import { choicesOf, questionOf } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { useNewest } from './newest-hook.ts';
 
 interface Listed {
   readonly conversations: readonly ConversationHead[];
@@ -20,7 +20,7 @@ const ENOUGH = 20;
 const READ_AT_ONCE_MAX = 20;
 
 function useConversations(app: string, question: string) {
-  const list = useNewest<Listed>(`${appPath(app)}/conversations?limit=50${question}`);
+  const list = usePages<Listed>(`${appPath(app)}/conversations?limit=50${question}`);
   const conversations = list.pages.flatMap((page) => page.conversations);
   const { next, isReading, error, more } = list;
   // While other choices are read, what was shown stays, so that the page does not jump.

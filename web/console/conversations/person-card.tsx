@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { dayOf } from '../parts/times.ts';
@@ -31,7 +31,7 @@ function saveFile(name: string, value: unknown): void {
 
 export function PersonCard({ app, name }: { readonly app: App; readonly name: string }) {
   const path = `${appPath(app.id)}/end-users?external_user_id=${encodeURIComponent(name)}`;
-  const { answer, error, reload } = useResource<{ readonly end_users: readonly Person[] }>(path);
+  const { answer, error, reload } = useAsked<{ readonly end_users: readonly Person[] }>(path);
   return (
     <>
       <p class="more">
@@ -49,7 +49,7 @@ export function PersonCard({ app, name }: { readonly app: App; readonly name: st
 function OnePerson({ app, person }: { readonly app: App; readonly person: Person }) {
   const { route } = useLocation();
   const own = `${appPath(app.id)}/end-users/${encodeURIComponent(person.id)}`;
-  const conversations = useResource<{ readonly conversations: readonly ConversationHead[]; readonly next: string | null }>(
+  const conversations = useAsked<{ readonly conversations: readonly ConversationHead[]; readonly next: string | null }>(
     `${appPath(app.id)}/conversations?limit=200&end_user_id=${encodeURIComponent(person.id)}`,
   );
   const [isErasing, startErasing] = useState(false);

@@ -1,8 +1,8 @@
 /** The smoke test: questions made of the configuration, what was answered, and what each answer stood on. */
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appPath } from '../app/app.ts';
 import { readApp } from '../app/app-store.ts';
 import type { SmokeAnswer, SmokeRun } from './status.ts';
@@ -16,7 +16,7 @@ const ORIGINS: Readonly<Record<SmokeAnswer['from'], string>> = {
 
 export function SmokeCard({ app, onRun }: { readonly app: App; readonly onRun: () => void }) {
   const path = `${appPath(app.id)}/smoke`;
-  const { answer, error, reload } = useResource<{ readonly run: SmokeRun | null }>(path);
+  const { answer, error, reload } = useAsked<{ readonly run: SmokeRun | null }>(path);
   const act = useAct();
   const run = () =>
     act.run(async () => {

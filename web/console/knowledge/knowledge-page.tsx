@@ -24,7 +24,7 @@ function matches(source: Source, words: string, status: string): boolean {
 
 function Knowledge({ app }: { readonly app: App }) {
   const { query } = useRoute();
-  const { sources, error, reload } = useSources(app.id);
+  const { answer: sources, error, reload } = useSources(app.id);
   const [words, type] = useState(query.find ?? '');
   const [status, choose] = useState(query.status ?? '');
   const found = sources?.filter((source) => matches(source, words, status)) ?? [];

@@ -1,7 +1,7 @@
 /** Which cells of a machine the traffic of an app has hit in a chosen time, and how often; what was never hit stands out. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { replaceAddress } from '../shell/address.ts';
 import { useApps } from '../traces/app-hook.ts';
 import { type CoveredCell, countsOf, hitsOf, ownCells } from './coverage.ts';
@@ -28,22 +28,22 @@ export interface CoverageViewProps {
   readonly active: ReadonlySet<string>;
 }
 
-interface Asked {
+interface Choices {
   /** '': the first app. */
   readonly app: string;
   readonly hours: number;
   readonly on: 'picture' | 'table';
 }
 
-function readAsked(): Asked {
+function readChoices(): Choices {
   const query = new URLSearchParams(location.search);
   const hours = TIMES.find(([value]) => String(value) === query.get('hours'))?.[0] ?? HOURS_DEFAULT;
   return { app: query.get('app') ?? '', hours, on: query.get('on') === 'table' ? 'table' : 'picture' };
 }
 
 /** What is asked for stands in the address while this view is shown. */
-function useAsked(): readonly [Asked, (change: Partial<Asked>) => void] {
-  const [asked, hold] = useState(readAsked);
+function useChoices(): readonly [Choices, (change: Partial<Choices>) => void] {
+  const [asked, hold] = useState(readChoices);
   useEffect(() => replaceAddress({ app: asked.app === '' ? undefined : asked.app, hours: String(asked.hours), on: asked.on }), [asked]);
   useEffect(() => () => replaceAddress({ app: undefined, hours: undefined, on: undefined }), []);
   return [asked, (change) => hold((before) => ({ ...before, ...change }))];
@@ -51,7 +51,7 @@ function useAsked(): readonly [Asked, (change: Partial<Asked>) => void] {
 
 export function CoverageView({ machine, active }: CoverageViewProps) {
   const apps = useApps();
-  const [{ app: chosen, hours, on }, ask] = useAsked();
+  const [{ app: chosen, hours, on }, ask] = useChoices();
   const app = chosen || apps?.[0]?.id;
   return (
     <>
@@ -93,8 +93,8 @@ export function CoverageView({ machine, active }: CoverageViewProps) {
   );
 }
 
-function Counts({ machine, active, on, path }: CoverageViewProps & { readonly path: string; readonly on: Asked['on'] }) {
-  const { answer, error, reload } = useResource<CoverageAnswer>(path);
+function Counts({ machine, active, on, path }: CoverageViewProps & { readonly path: string; readonly on: Choices['on'] }) {
+  const { answer, error, reload } = useAsked<CoverageAnswer>(path);
   const cells = useMemo(() => ownCells(machine.name, machine.picture, answer?.cells ?? []), [machine, answer]);
   const hits = useMemo(() => hitsOf(machine.picture, cells), [machine, cells]);
   if (error !== undefined) return <Problem error={error} retry={reload} />;

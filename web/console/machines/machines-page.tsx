@@ -1,11 +1,12 @@
 /** The list of machines. */
+
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { Page } from '../shell/page.tsx';
 import type { MachineLine, MachinesAnswer } from './machine-answers.ts';
 
 export function MachinesPage() {
-  const { answer, error, reload } = useResource<MachinesAnswer>('/machines');
+  const { answer, error, reload } = useAsked<MachinesAnswer>('/machines');
   return (
     <Page
       title="Machines"

@@ -1,6 +1,6 @@
 /** The live actors of all nodes, each with a link to its diagram. */
 import { useLocation, useRoute } from 'preact-iso';
-import { usePolled } from '../api/polled-hook.ts';
+import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress } from '../app/app.ts';
 import { momentOf } from '../parts/times.ts';
@@ -21,7 +21,7 @@ export function ActorTable({ nodes }: { readonly nodes: readonly NodeEntry[] }) 
   const kind = Object.hasOwn(KINDS, query.kind ?? '') ? (query.kind ?? '') : '';
   const node = nodes.find(({ id }) => id === query.node);
   const asked = new URLSearchParams({ ...(kind === '' ? {} : { kind }), ...(node === undefined ? {} : { node: node.id }) });
-  const { answer, error, reload } = usePolled<ActorsAnswer>(`/actors?${asked}`);
+  const { answer, error, reload } = useAsked<ActorsAnswer>(`/actors?${asked}`, POLLED);
   const choose = (next: string) => {
     const { kind: _, ...others } = query;
     route(`/console/nodes?${new URLSearchParams(next === '' ? others : { ...others, kind: next })}`);

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { usePolled } from '../api/polled-hook.ts';
+import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { momentOf } from '../parts/times.ts';
@@ -16,8 +16,8 @@ import type { CellsAnswer, NodeEntry, NodesAnswer } from './node-answers.ts';
 const REDIS_WORDS = { connected: 'Redis is connected', away: 'Redis is away', none: 'One process, which needs no Redis' } as const;
 
 export function NodesPage() {
-  const { answer, error, reload } = usePolled<NodesAnswer>('/nodes');
-  const { answer: cells } = usePolled<CellsAnswer>('/cells');
+  const { answer, error, reload } = useAsked<NodesAnswer>('/nodes', POLLED);
+  const { answer: cells } = useAsked<CellsAnswer>('/cells', POLLED);
   const [draining, drain] = useState<NodeEntry>();
   return (
     <Page title="Nodes" facts={answer === undefined ? undefined : <Facts {...answer} />}>

@@ -1,8 +1,8 @@
 /** An organisation: its apps, and a new one. */
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import type { App } from '../app/app.ts';
 import { Page } from '../shell/page.tsx';
 import { AppTable } from './app-table.tsx';
@@ -12,8 +12,8 @@ import { OrganisationSettings, type WholeOrganisation } from './organisation-set
 export function OrganisationPage() {
   const id = useRoute().params.org ?? '';
   const path = `/orgs/${encodeURIComponent(id)}`;
-  const organisation = useResource<{ readonly org: WholeOrganisation }>(path);
-  const apps = useResource<{ readonly apps: readonly App[] }>(`${path}/apps`);
+  const organisation = useAsked<{ readonly org: WholeOrganisation }>(path);
+  const apps = useAsked<{ readonly apps: readonly App[] }>(`${path}/apps`);
   const error = organisation.error ?? apps.error;
   const [saved, show] = useState<WholeOrganisation>();
   const found = saved?.id === id ? saved : organisation.answer?.org;

@@ -1,10 +1,9 @@
 /** The first page: organisations, their apps, and what state each is in. */
 import { useRef, useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import { useAsked, usePages } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, type Organisation, organisationAddress } from '../app/app.ts';
-import { useNewest } from '../conversations/newest-hook.ts';
 import { AppTable } from '../organisations/app-table.tsx';
 import { NewOrganisation } from '../organisations/new-organisation.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -24,7 +23,7 @@ const FEW = 8;
 /** Those that were shown stay until there are others. */
 function useOrganisations(name: string) {
   const path = `/orgs?limit=${ORGANISATIONS_SHOWN}${name === '' ? '' : `&name=${encodeURIComponent(name)}`}`;
-  const list = useNewest<OrganisationsAnswer>(path);
+  const list = usePages<OrganisationsAnswer>(path);
   const shown = useRef<readonly Organisation[] | undefined>(undefined);
   if (list.pages.length > 0) shown.current = list.pages.flatMap(({ orgs }) => orgs);
   return { ...list, organisations: shown.current };
@@ -97,7 +96,7 @@ function FirstOrganisation() {
 }
 
 function OrganisationCard({ id, name, plan }: Organisation) {
-  const { answer, error, reload } = useResource<{ readonly apps: readonly App[] }>(`/orgs/${encodeURIComponent(id)}/apps`);
+  const { answer, error, reload } = useAsked<{ readonly apps: readonly App[] }>(`/orgs/${encodeURIComponent(id)}/apps`);
   return (
     <section class="card" aria-label={name}>
       <h2>

@@ -2,8 +2,8 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { REASON_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Act } from '../api/act-hook.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
 import { agentName, type SetupSession } from '../setup/session.ts';
@@ -28,7 +28,7 @@ const isLook = ({ kind }: WholeProposal) => kind === 'appearance' || kind === 'l
 
 export function ProposalDetail(props: ProposalDetailProps) {
   const { id, act, round } = props;
-  const { answer, error, reload } = useResource<{ readonly proposal: WholeProposal }>(`/proposals/${encodeURIComponent(id)}`);
+  const { answer, error, reload } = useAsked<{ readonly proposal: WholeProposal }>(`/proposals/${encodeURIComponent(id)}`);
   const first = useRef(round);
   useEffect(() => {
     if (round !== first.current) reload();
@@ -66,7 +66,7 @@ export function ProposalDetail(props: ProposalDetailProps) {
 }
 
 function Facts({ proposal }: { readonly proposal: WholeProposal }) {
-  const session = useResource<{ readonly session: SetupSession }>(`/sessions/${encodeURIComponent(proposal.session_id)}?limit=1`);
+  const session = useAsked<{ readonly session: SetupSession }>(`/sessions/${encodeURIComponent(proposal.session_id)}?limit=1`);
   const who = session.answer === undefined ? undefined : agentName(session.answer.session);
   const reasons = reasonsOf(proposal);
   const at = (time: string) => new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });

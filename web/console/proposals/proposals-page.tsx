@@ -4,8 +4,8 @@ import { useLocation, useRoute } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { countProposals, openedApp } from '../app/app-store.ts';
@@ -61,7 +61,7 @@ function Proposals({ app, status }: { readonly app: App; readonly status: Shown 
   const { query } = useRoute();
   const { route } = useLocation();
   const path = `${appPath(app.id)}/proposals?status=${status}&limit=${LISTED_MAX}`;
-  const { answer, error, reload } = useResource<{ readonly proposals: readonly Proposal[] }>(path);
+  const { answer, error, reload } = useAsked<{ readonly proposals: readonly Proposal[] }>(path);
   const waiting = useStore(openedApp, (context) => context.waiting);
   const [round, again] = useState(0);
   const lastDecided = useRef<string | undefined>(undefined);

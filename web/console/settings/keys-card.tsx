@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -20,7 +20,7 @@ const CHANNELS = ['live', 'test'] as const;
 
 export function KeysCard({ app }: { readonly app: App }) {
   const path = `${appPath(app.id)}/keys`;
-  const { answer, error, reload } = useResource<{ readonly keys: readonly Key[] }>(path);
+  const { answer, error, reload } = useAsked<{ readonly keys: readonly Key[] }>(path);
   const [revoking, revoke] = useState<Key>();
   const act = useAct();
   const create = (channel: string) =>

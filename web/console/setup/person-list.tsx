@@ -1,6 +1,6 @@
 /** What only a person can do, as it comes up while the agent works. */
 import { useEffect } from 'preact/hooks';
-import { useResource } from '../api/resource.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { type SetupSession, textsOf } from './session.ts';
 
 interface StatusAnswer {
@@ -41,8 +41,8 @@ export interface PersonListProps {
 
 export function PersonList({ app, isLive, session }: PersonListProps) {
   const path = `/apps/${encodeURIComponent(app)}`;
-  const status = useResource<StatusAnswer>(`${path}/status`);
-  const proposals = useResource<{ readonly proposals: readonly unknown[] }>(`${path}/proposals?status=pending`);
+  const status = useAsked<StatusAnswer>(`${path}/status`);
+  const proposals = useAsked<{ readonly proposals: readonly unknown[] }>(`${path}/proposals?status=pending`);
   // Asked again when a step moved, and not at every line.
   const moved = session.steps.map(({ state }) => state).join();
   useEffect(() => {

@@ -1,8 +1,7 @@
 /** Setup: a coding agent sets the app up, and a person watches every step as it happens. */
-import { useEffect } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import { type Asked, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { type Resource, useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { readApp } from '../app/app-store.ts';
@@ -18,20 +17,12 @@ interface SessionsAnswer {
 /** How often is looked whether somebody else opened a session, while none goes on here. */
 const LOOK_AGAIN_MS = 4_000;
 
-/** Looks again and again while `isIdle`, for as long as the page is in sight. */
-function useLookAgain(sessions: Resource<SessionsAnswer>, isIdle: boolean): void {
-  useEffect(() => {
-    if (!isIdle) return undefined;
-    const timer = setTimeout(() => {
-      if (document.visibilityState === 'visible') sessions.reload();
-    }, LOOK_AGAIN_MS);
-    return () => clearTimeout(timer);
-  });
-}
-
 export function SetupPage() {
   const { params, query } = useRoute();
-  const sessions = useResource<SessionsAnswer>(`${appPath(params.app ?? '')}/sessions`);
+  const sessions = useAsked<SessionsAnswer>(`${appPath(params.app ?? '')}/sessions`, {
+    againMs: (listed) =>
+      listed !== undefined && listed.sessions[0]?.closed_at !== null && query.session === undefined ? LOOK_AGAIN_MS : undefined,
+  });
   const go = useGo();
   const all = sessions.answer?.sessions ?? [];
   return (
@@ -64,7 +55,7 @@ function useGo(): Go {
 
 interface SessionsProps {
   readonly app: App;
-  readonly sessions: Resource<SessionsAnswer>;
+  readonly sessions: Asked<SessionsAnswer>;
   readonly go: Go;
 }
 
@@ -72,10 +63,7 @@ interface SessionsProps {
 function Sessions({ app, sessions, go }: SessionsProps) {
   const { query } = useRoute();
   const { answer, error, reload } = sessions;
-  const newest = answer?.sessions[0];
-  const id = query.session ?? newest?.id;
-  const isIdle = answer !== undefined && (newest === undefined || newest.closed_at !== null) && query.session === undefined;
-  useLookAgain(sessions, isIdle);
+  const id = query.session ?? answer?.sessions[0]?.id;
   const opened = () => {
     go({ session: undefined, step: undefined });
     reload();

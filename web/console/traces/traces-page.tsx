@@ -1,8 +1,8 @@
 /** Finding a trace: by any id that a log line or an answer has, or among the newest of an app. */
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { Page } from '../shell/page.tsx';
 import { type AppChoice, useApps } from './app-hook.ts';
 import { findTrace } from './find.ts';
@@ -82,7 +82,7 @@ function FindForm({ apps }: { readonly apps: readonly AppChoice[] }) {
 }
 
 function NewestTraces({ app }: { readonly app: AppChoice }) {
-  const { answer, error, reload } = useResource<{ readonly newest: readonly NewestTrace[] }>(
+  const { answer, error, reload } = useAsked<{ readonly newest: readonly NewestTrace[] }>(
     `/apps/${encodeURIComponent(app.id)}/traces/newest`,
   );
   if (error !== undefined) return <Problem error={error} retry={reload} />;

@@ -1,6 +1,7 @@
 /** What a turn cost, and what the model sent: read once the turn is over. */
+
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { appAddress, appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { askAgainCommand } from './ask-again.ts';
@@ -45,7 +46,7 @@ export interface TurnFactsProps {
 }
 
 export function TurnFacts({ app, turnId, linksBack = true }: TurnFactsProps) {
-  const { answer, error, reload } = useResource<TurnAnswer>(`${appPath(app)}/turns/${encodeURIComponent(turnId)}`);
+  const { answer, error, reload } = useAsked<TurnAnswer>(`${appPath(app)}/turns/${encodeURIComponent(turnId)}`);
   if (error !== undefined) return <Problem error={error} retry={reload} />;
   if (answer === undefined) return null;
   const { conversation_id: conversation, model, spent, said, blocks } = answer.turn;

@@ -1,7 +1,7 @@
 /** The chat in the page: what it needs, and the SDK itself. */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 
 interface Key {
@@ -26,8 +26,8 @@ export interface ChatCardProps {
 }
 
 export function ChatCard({ app, onTurn }: ChatCardProps) {
-  const keys = useResource<{ readonly keys: readonly Key[] }>(`${appPath(app.id)}/keys`);
-  const built = useResource<{ readonly manifest: { readonly hash: string } | null }>(`${appPath(app.id)}/manifest`);
+  const keys = useAsked<{ readonly keys: readonly Key[] }>(`${appPath(app.id)}/keys`);
+  const built = useAsked<{ readonly manifest: { readonly hash: string } | null }>(`${appPath(app.id)}/manifest`);
   const [isWanted, want] = useState(app.handshake_at !== null);
   const problem = keys.error ?? built.error;
   const again = () => {

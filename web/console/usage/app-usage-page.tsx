@@ -1,6 +1,7 @@
 /** What an app used in a month, and how near it is to its caps today. */
+
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, organisationAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { DayPlot } from './day-plot.tsx';
@@ -21,7 +22,7 @@ export function AppUsagePage() {
 const counted = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 
 function AppUsage({ app, month }: { readonly app: App; readonly month: string }) {
-  const { answer, error, reload } = useResource<Usage>(`/orgs/${encodeURIComponent(app.org_id)}/usage?month=${month}`);
+  const { answer, error, reload } = useAsked<Usage>(`/orgs/${encodeURIComponent(app.org_id)}/usage?month=${month}`);
   const days = answer?.days.filter(({ app_id: id }) => id === app.id) ?? [];
   const own = answer?.apps.find(({ app_id: id }) => id === app.id);
   return (

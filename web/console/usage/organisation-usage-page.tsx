@@ -1,7 +1,7 @@
 /** What an organisation used in a month: spend by day and app, credit by kind, caps, top-ups and mails; and buying credit. */
 import { useRoute } from 'preact-iso';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { appAddress, type Organisation, organisationAddress } from '../app/app.ts';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
@@ -14,8 +14,8 @@ export function OrganisationUsagePage() {
   const id = useRoute().params.org ?? '';
   const month = useMonth();
   const path = `/orgs/${encodeURIComponent(id)}`;
-  const organisation = useResource<{ readonly org: Organisation }>(path);
-  const { answer, error, reload } = useResource<Usage>(`${path}/usage?month=${month}`);
+  const organisation = useAsked<{ readonly org: Organisation }>(path);
+  const { answer, error, reload } = useAsked<Usage>(`${path}/usage?month=${month}`);
   const name = organisation.answer?.org.name ?? 'Organisation';
   return (
     <Page
