@@ -1,4 +1,5 @@
 /** The nodes and cells of the service, what lives on them, and what is wrong. */
+
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { useAct } from '../api/act-hook.ts';
@@ -6,6 +7,7 @@ import { ask } from '../api/api.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { ActorTable } from './actor-table.tsx';
@@ -63,58 +65,49 @@ function NodeTable({ nodes, onDrain }: NodeTableProps) {
   const { query } = useRoute();
   const { node: chosen, ...others } = query;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-    <section class="card scroll-x" aria-label="Nodes" tabIndex={0}>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Node</th>
-            <th scope="col">State</th>
-            <th scope="col">Cell</th>
-            <th scope="col">Address</th>
-            <th scope="col">Process</th>
-            <th scope="col">Since</th>
-            <th scope="col">Actors</th>
-            <th scope="col">
-              <span class="unseen">What can be done</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {nodes.map((node) => (
-            <tr key={node.id}>
-              <th scope="row">
-                {node.name} {node.self && <small>this one</small>}
-              </th>
-              <td>
-                <span class={`chip ${node.state === 'serving' ? 'is-ok' : 'is-wait'}`}>{node.state}</span>
-              </td>
-              <td>{node.cell ?? '·'}</td>
-              <td>
-                <code class="selectable">{node.url ?? 'not listening yet'}</code>
-              </td>
-              <td>{node.pid}</td>
-              <td>{momentOf(node.started_at)}</td>
-              <td>
-                <button
-                  type="button"
-                  class="link"
-                  aria-pressed={chosen === node.id}
-                  onClick={() => route(`/console/nodes?${new URLSearchParams(chosen === node.id ? others : { ...others, node: node.id })}`)}
-                >
-                  {node.actors} {node.actors === 1 ? 'actor' : 'actors'}
-                </button>
-              </td>
-              <td>
-                <button type="button" class="button" disabled={node.state === 'draining'} onClick={() => onDrain(node)}>
-                  Drain<span class="unseen"> {node.name}</span>
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Scrolling label="Nodes" isCard>
+      <Table
+        rows={nodes}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Node', of: ({ name, self }) => <Named name={name} isThis={self} /> },
+          { title: 'State', of: ({ state }) => <span class={`chip ${state === 'serving' ? 'is-ok' : 'is-wait'}`}>{state}</span> },
+          { title: 'Cell', of: ({ cell }) => cell ?? '·' },
+          { title: 'Address', of: ({ url }) => <code class="selectable">{url ?? 'not listening yet'}</code> },
+          { title: 'Process', of: ({ pid }) => pid },
+          { title: 'Since', of: (node) => momentOf(node.started_at) },
+          {
+            title: 'Actors',
+            of: ({ id, actors }) => (
+              <button
+                type="button"
+                class="link"
+                aria-pressed={chosen === id}
+                onClick={() => route(`/console/nodes?${new URLSearchParams(chosen === id ? others : { ...others, node: id })}`)}
+              >
+                {actors} {actors === 1 ? 'actor' : 'actors'}
+              </button>
+            ),
+          },
+          {
+            title: UNSEEN_TITLE,
+            of: (node) => (
+              <button type="button" class="button" disabled={node.state === 'draining'} onClick={() => onDrain(node)}>
+                Drain<span class="unseen"> {node.name}</span>
+              </button>
+            ),
+          },
+        ]}
+      />
+    </Scrolling>
+  );
+}
+
+function Named({ name, isThis }: { readonly name: string; readonly isThis: boolean }) {
+  return (
+    <>
+      {name} {isThis && <small>this one</small>}
+    </>
   );
 }
 
@@ -146,37 +139,27 @@ function DrainDialog({ node, onEnd }: { readonly node: NodeEntry; readonly onEnd
 
 function CellTable({ cells }: Pick<CellsAnswer, 'cells'>) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-    <section class="card scroll-x" aria-label="Cells" tabIndex={0}>
+    <Scrolling label="Cells" isCard>
       <h2>Cells</h2>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Cell</th>
-            <th scope="col">State</th>
-            <th scope="col">Address</th>
-            <th scope="col">Organisations placed</th>
-            <th scope="col">Seen</th>
-          </tr>
-        </thead>
-        <tbody>
-          {cells.map(({ cell, url, is_this: isThis, reachable, fault, placed_organisations: placed, seen_at: seen }) => (
-            <tr key={cell}>
-              <th scope="row">
-                {cell} {isThis && <small>this one</small>}
-              </th>
-              <td>
-                <span class={`chip ${reachable ? 'is-ok' : 'is-bad'}`}>{reachable ? 'answers' : 'away'}</span> {fault}
-              </td>
-              <td>
-                <code class="selectable">{url}</code>
-              </td>
-              <td>{placed}</td>
-              <td>{momentOf(seen)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+      <Table
+        rows={cells}
+        keyOf={({ cell }) => cell}
+        columns={[
+          { title: 'Cell', of: ({ cell, is_this: isThis }) => <Named name={cell} isThis={isThis} /> },
+          { title: 'State', of: CellState },
+          { title: 'Address', of: ({ url }) => <code class="selectable">{url}</code> },
+          { title: 'Organisations placed', of: (cell) => cell.placed_organisations },
+          { title: 'Seen', of: (cell) => momentOf(cell.seen_at) },
+        ]}
+      />
+    </Scrolling>
+  );
+}
+
+function CellState({ reachable, fault }: CellsAnswer['cells'][number]) {
+  return (
+    <>
+      <span class={`chip ${reachable ? 'is-ok' : 'is-bad'}`}>{reachable ? 'answers' : 'away'}</span> {fault}
+    </>
   );
 }

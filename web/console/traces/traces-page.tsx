@@ -1,8 +1,10 @@
 /** Finding a trace: by any id that a log line or an answer has, or among the newest of an app. */
+
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
+import { Scrolling, Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
 import { type AppChoice, useApps } from './app-hook.ts';
 import { findTrace } from './find.ts';
@@ -95,32 +97,24 @@ function NewestTraces({ app }: { readonly app: AppChoice }) {
     );
   }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-    <section class="card scroll-x" aria-label={`Newest of ${app.name}`} tabIndex={0}>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Instance</th>
-            <th scope="col">Machine</th>
-            <th scope="col">State</th>
-            <th scope="col">Begun or moved last (UTC)</th>
-          </tr>
-        </thead>
-        <tbody>
-          {answer.newest.map((trace) => (
-            <tr key={`${trace.machine} ${trace.instance}`}>
-              <th scope="row">
-                <a href={newestAddress(app.id, trace)}>
-                  <span class="mono">{trace.instance}</span>
-                </a>
-              </th>
-              <td>{trace.machine}</td>
-              <td>{trace.state ?? '·'}</td>
-              <td>{new Date(trace.at_ms).toISOString().slice(0, 19).replace('T', ' ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Scrolling label={`Newest of ${app.name}`} isCard>
+      <Table
+        rows={answer.newest}
+        keyOf={({ machine, instance }) => `${machine} ${instance}`}
+        columns={[
+          {
+            title: 'Instance',
+            of: (trace) => (
+              <a href={newestAddress(app.id, trace)}>
+                <span class="mono">{trace.instance}</span>
+              </a>
+            ),
+          },
+          { title: 'Machine', of: ({ machine }) => machine },
+          { title: 'State', of: ({ state }) => state ?? '·' },
+          { title: 'Begun or moved last (UTC)', of: (trace) => new Date(trace.at_ms).toISOString().slice(0, 19).replace('T', ' ') },
+        ]}
+      />
+    </Scrolling>
   );
 }

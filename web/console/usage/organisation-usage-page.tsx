@@ -1,8 +1,10 @@
 /** What an organisation used in a month: spend by day and app, credit by kind, caps, top-ups and mails; and buying credit. */
+
 import { useRoute } from 'preact-iso';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, type Organisation, organisationAddress } from '../app/app.ts';
+import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { CreditCard } from './credit-card.tsx';
@@ -52,45 +54,23 @@ function AppsCard({ usage }: { readonly usage: Usage }) {
       {usage.apps.length === 0 ? (
         <p class="card-empty">Nothing was used in this month.</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-        <section class="scroll-x" aria-label="Apps and what they used" tabIndex={0}>
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">App</th>
-                <th scope="col" class="number">
-                  Spent
-                </th>
-                <th scope="col" class="number">
-                  Failed attempts
-                </th>
-                <th scope="col" class="number">
-                  Turns
-                </th>
-                <th scope="col" class="number">
-                  Conversations
-                </th>
-                <th scope="col" class="number">
-                  Test turns
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {usage.apps.map((app) => (
-                <tr key={app.app_id}>
-                  <th scope="row">
-                    {app.name === null ? `${app.app_id}, deleted` : <a href={appAddress(app.app_id, 'usage')}>{app.name}</a>}
-                  </th>
-                  <td class="number">{usd(app.spent_usd)}</td>
-                  <td class="number">{usd(app.failed_usd)}</td>
-                  <td class="number">{app.turns.toLocaleString('en')}</td>
-                  <td class="number">{app.conversations.toLocaleString('en')}</td>
-                  <td class="number">{app.sandbox_turns.toLocaleString('en')}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Scrolling label="Apps and what they used">
+          <Table
+            rows={usage.apps}
+            keyOf={(app) => app.app_id}
+            columns={[
+              {
+                title: 'App',
+                of: ({ app_id: id, name }) => (name === null ? `${id}, deleted` : <a href={appAddress(id, 'usage')}>{name}</a>),
+              },
+              { title: 'Spent', of: (app) => usd(app.spent_usd), look: 'number' },
+              { title: 'Failed attempts', of: (app) => usd(app.failed_usd), look: 'number' },
+              { title: 'Turns', of: (app) => app.turns.toLocaleString('en'), look: 'number' },
+              { title: 'Conversations', of: (app) => app.conversations.toLocaleString('en'), look: 'number' },
+              { title: 'Test turns', of: (app) => app.sandbox_turns.toLocaleString('en'), look: 'number' },
+            ]}
+          />
+        </Scrolling>
       )}
     </section>
   );
