@@ -1,9 +1,11 @@
 /** Actions and screens: what was declared beside what the build registers. */
+
 import { useLocation, useRoute } from 'preact-iso';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { SideBySide } from '../parts/choices.tsx';
 import {
   actionMark,
   type DeclaredAction,
@@ -23,6 +25,11 @@ import { TrialCard } from './trial-card.tsx';
 /** An app has 200 actions in service; archived ones may come on top, and are left out here. */
 const LISTED_MAX = 200;
 
+const KINDS = [
+  ['actions', 'Actions'],
+  ['screens', 'Screens'],
+] as const;
+
 export function ActionsPage() {
   const { params, query } = useRoute();
   const { route } = useLocation();
@@ -32,20 +39,12 @@ export function ActionsPage() {
       title="Actions and screens"
       facts="What the assistant can do and where it can lead. Declared here or by an agent, or registered by the app's own build."
       actions={
-        <fieldset class="choice">
-          <legend class="unseen">What is shown</legend>
-          {(['actions', 'screens'] as const).map((value) => (
-            <label key={value} class="choice-part">
-              <input
-                type="radio"
-                name="show"
-                checked={kind === value}
-                onChange={() => route(`${appAddress(params.app ?? '', 'actions')}?show=${value}`)}
-              />
-              {value === 'actions' ? 'Actions' : 'Screens'}
-            </label>
-          ))}
-        </fieldset>
+        <SideBySide
+          label="What is shown"
+          value={kind}
+          options={KINDS}
+          onChange={(value) => route(`${appAddress(params.app ?? '', 'actions')}?show=${value}`)}
+        />
       }
     >
       {(app) => <Declared key={kind} app={app} kind={kind} />}
@@ -79,7 +78,7 @@ function Declared({ app, kind }: { readonly app: App; readonly kind: Kind }) {
     kind === 'actions' ? actionMark(row as Row<DeclaredAction>) : screenMark(row as Row<DeclaredScreen>);
   return (
     <>
-      {problem !== undefined && <Problem error={problem} retry={reload} />}
+      <Problem error={problem} retry={reload} />
       {list.answer !== undefined && built.answer !== undefined && (
         <div class="declared">
           <DeclaredTable kind={kind} rows={rows} markOf={markOf} chosen={query.item} show={show} sdk={built.answer.manifest?.sdk} />

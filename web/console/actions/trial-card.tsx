@@ -1,12 +1,13 @@
 /** A read that is tried: values for its parameters, the request that goes out, and the answer as the assistant gets it. */
+
 import { useState } from 'preact/hooks';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextArea, TextField } from '../parts/fields.tsx';
+import { Form } from '../parts/form.tsx';
 import type { DeclaredAction, DeclaredParam } from './declared.ts';
 import { exampleText, sentValues } from './trial-values.ts';
 
@@ -61,13 +62,7 @@ export function TrialCard({ app, action }: { readonly app: App; readonly action:
   return (
     <section class="card" aria-label="Try it">
       <h2>Try it</h2>
-      <form
-        class="card-body definition-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          call();
-        }}
-      >
+      <Form look="card-body definition-form" act={act} verb={act.isUnderWay ? 'Calling …' : 'Call it'} onSubmit={call}>
         <p class="hint">Sends one real request to {action.host}, as a turn would. It is no part of any conversation.</p>
         {params.map((param) => (
           <ValueField
@@ -90,13 +85,7 @@ export function TrialCard({ app, action }: { readonly app: App; readonly action:
             />
           </label>
         )}
-        {act.error !== undefined && <Problem error={act.error} />}
-        <div class="row">
-          <button type="submit" class="button primary" disabled={act.isUnderWay}>
-            {act.isUnderWay ? 'Calling …' : 'Call it'}
-          </button>
-        </div>
-      </form>
+      </Form>
       {tried !== undefined && <TriedView tried={tried} />}
     </section>
   );

@@ -20,7 +20,7 @@ function KeysCard({ id }: { readonly id: string }) {
       <h2>
         Keys <small>public by design: they ship inside the app</small>
       </h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       <ul class="lines">
         {answer?.keys.map(({ id: keyId, key, channel }) => (
           <li key={keyId} class="line">

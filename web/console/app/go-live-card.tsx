@@ -41,7 +41,7 @@ export function GoLiveCard({ app }: { readonly app: App }) {
       <h2>
         {app.live ? 'Live' : 'On the way to people'} {answer !== undefined && <CheckCount checks={answer.go_live} />}
       </h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {isNew && (
         <div class="card-body">
           <p class="hint">

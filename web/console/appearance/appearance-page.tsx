@@ -24,7 +24,7 @@ function Loaded({ app }: { readonly app: App }) {
   const drafts = useDrafts(app.id);
   return (
     <>
-      {drafts.error !== undefined && <Problem error={drafts.error} retry={drafts.reload} />}
+      <Problem error={drafts.error} retry={drafts.reload} />
       {drafts.appearance !== undefined && <Look app={app} drafts={drafts} draft={drafts.appearance.draft} />}
     </>
   );

@@ -76,7 +76,7 @@ function Loaded({ app }: { readonly app: App }) {
   const drafts = useDrafts(app.id);
   return (
     <>
-      {drafts.error !== undefined && <Problem error={drafts.error} retry={drafts.reload} />}
+      <Problem error={drafts.error} retry={drafts.reload} />
       {drafts.experience !== undefined && <Persona app={app} drafts={drafts} draft={drafts.experience.draft} />}
     </>
   );

@@ -58,7 +58,7 @@ function Conversation({ app }: { readonly app: App }) {
           </>
         )}
       </p>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {head !== undefined && (
         <section class="card" aria-label="What was said">
           <h2>

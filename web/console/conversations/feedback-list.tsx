@@ -3,6 +3,7 @@
 import { usePages } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
+import { More } from '../parts/form.tsx';
 import { momentOf } from '../parts/times.ts';
 
 interface Opinion {
@@ -33,7 +34,7 @@ export function FeedbackList({ app }: { readonly app: string }) {
   return (
     <section class="card" aria-label="What people thought">
       <h2>What people thought</h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {pages.length > 0 && opinions.length === 0 && (
         <p class="card-empty">
           Nothing yet. Thumbs under answers are switched on in <a href={appAddress(app, 'appearance')}>Appearance</a>.
@@ -54,13 +55,7 @@ export function FeedbackList({ app }: { readonly app: string }) {
           </li>
         ))}
       </ul>
-      {next !== null && (
-        <div class="card-foot">
-          <button type="button" class="button" disabled={isReading} onClick={more}>
-            Show older
-          </button>
-        </div>
-      )}
+      <More next={next} isReading={isReading} more={more} />
     </section>
   );
 }

@@ -1,9 +1,11 @@
 /** The conversations that the choices keep, the newest first. */
+
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { usePages } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
+import { More } from '../parts/form.tsx';
 import { ConversationTable } from './conversation-table.tsx';
 import type { ConversationHead } from './conversations.ts';
 import { choicesOf, questionOf } from './filter.ts';
@@ -51,20 +53,14 @@ export function NewestCard({ app }: { readonly app: string }) {
     <section class="card" aria-label="Conversations">
       <h2>The newest first</h2>
       <FilterBar base={appAddress(app, 'conversations')} choices={choices} />
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {!isPassing && conversations.length === 0 && error === undefined && <Nothing isChosen={question !== ''} isLooking={goesOn} />}
       {conversations.length > 0 && (
         <div class={isPassing ? 'is-passing' : undefined} aria-busy={isPassing}>
           <ConversationTable app={app} conversations={conversations} />
         </div>
       )}
-      {next !== null && (
-        <div class="card-foot">
-          <button type="button" class="button" disabled={isReading} onClick={more}>
-            Show older
-          </button>
-        </div>
-      )}
+      <More next={next} isReading={isReading} more={more} />
     </section>
   );
 }

@@ -6,7 +6,7 @@ import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
-import { ConfirmByName } from '../parts/confirm-by-name.tsx';
+import { ConfirmByName } from '../parts/dialog.tsx';
 import { dayOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
 import { ConversationTable } from './conversation-table.tsx';
@@ -37,7 +37,7 @@ export function PersonCard({ app, name }: { readonly app: App; readonly name: st
       <p class="more">
         <a href={appAddress(app.id, 'conversations')}>All conversations</a>
       </p>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer?.end_users.length === 0 && <p class="empty">The app has nobody of the name {name}.</p>}
       {answer?.end_users.map((person) => (
         <OnePerson key={person.id} app={app} person={person} />
@@ -68,7 +68,7 @@ function OnePerson({ app, person }: { readonly app: App; readonly person: Person
           {person.channel}, {person.verified ? 'verified by a signature' : 'never verified'}, since {dayOf(person.created_at)}
         </small>
       </h2>
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={act.error} />
       <div class="card-body row">
         <button type="button" class="button" disabled={act.isUnderWay} onClick={save}>
           Save what is kept
@@ -77,7 +77,7 @@ function OnePerson({ app, person }: { readonly app: App; readonly person: Person
           Erase…
         </button>
       </div>
-      {conversations.error !== undefined && <Problem error={conversations.error} retry={conversations.reload} />}
+      <Problem error={conversations.error} retry={conversations.reload} />
       {conversations.answer !== undefined && <ConversationTable app={app.id} conversations={conversations.answer.conversations} />}
       {isErasing && (
         <ConfirmByName

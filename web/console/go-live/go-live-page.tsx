@@ -30,7 +30,7 @@ function GoLive({ app }: { readonly app: App }) {
   });
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <div class="go-live">
           <div class="go-live-main">

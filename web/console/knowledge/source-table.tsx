@@ -77,7 +77,7 @@ function SourceName({
       <span>{title === '' ? key : title}</span>
       <small>{uri ?? key}</small>
       {error !== null && <span class="fault">{error}</span>}
-      {fault !== undefined && <Problem error={fault} />}
+      <Problem error={fault} />
     </>
   );
 }

@@ -18,7 +18,7 @@ export function MachinePage() {
   const simulated = useMemo(() => simulatedMachine(name), [name]);
   return (
     <Page fills title={answer?.title ?? 'Machine'} crumbs={CRUMBS} facts={answer === undefined ? undefined : <Facts {...answer} />}>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && simulated !== undefined && (
         <Simulator key={`${name} ${query.steps ?? ''}`} machine={answer} simulated={simulated} />
       )}

@@ -13,7 +13,7 @@ export function MachinesPage() {
       title="Machines"
       facts="What decides in this service: each is a statechart that you can step through here, with nothing at stake."
     >
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <section class="card" aria-label="Machines">
           <div class="scroll-x">

@@ -4,6 +4,7 @@ import { useLocation, useRoute } from 'preact-iso';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress } from '../app/app.ts';
+import { Select } from '../parts/choices.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { type ActorEntry, type ActorsAnswer, diagramAddress, type NodeEntry } from './node-answers.ts';
@@ -34,15 +35,9 @@ export function ActorTable({ nodes }: { readonly nodes: readonly NodeEntry[] }) 
         <span>
           Actors{node === undefined ? '' : ` on ${node.name}`} <small>{shownOf(answer)}</small>
         </span>
-        <select class="select" aria-label="Kind of actors" value={kind} onChange={(event) => choose(event.currentTarget.value)}>
-          {Object.entries(KINDS).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Select label="Kind of actors" value={kind} options={Object.entries(KINDS)} onChange={choose} />
       </h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && answer.unreachable.length > 0 && (
         <p class="fault">These nodes did not answer: {answer.unreachable.join(', ')}.</p>
       )}

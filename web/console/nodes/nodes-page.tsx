@@ -6,7 +6,7 @@ import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/dialog.tsx';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
@@ -23,7 +23,7 @@ export function NodesPage() {
   const [draining, drain] = useState<NodeEntry>();
   return (
     <Page title="Nodes" facts={answer === undefined ? undefined : <Facts {...answer} />}>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
           <ConditionList conditions={answer.conditions} />
@@ -112,28 +112,19 @@ function Named({ name, isThis }: { readonly name: string; readonly isThis: boole
 }
 
 function DrainDialog({ node, onEnd }: { readonly node: NodeEntry; readonly onEnd: () => void }) {
-  const { isUnderWay, error, run } = useAct();
+  const act = useAct();
   const send = async () => {
     await ask('POST', `/nodes/${encodeURIComponent(node.id)}/drain`);
     onEnd();
   };
   return (
-    <Dialog title={`Drain ${node.name}?`} onClose={onEnd}>
+    <Confirm title={`Drain ${node.name}?`} verb="Drain it" keep="Cancel" act={act} onConfirm={() => act.run(send)} onClose={onEnd}>
       <p class="hint">
         It takes no new connections, lets turns end for 30 seconds at most, and exits. A supervisor starts it again; without one it stays
         away.
         {node.self && ' It is the node that answers this page.'}
       </p>
-      {error !== undefined && <Problem error={error} retry={() => run(send)} />}
-      <div class="row">
-        <button type="button" class="button" onClick={onEnd}>
-          Cancel
-        </button>
-        <button type="button" class="button danger" disabled={isUnderWay} onClick={() => run(send)}>
-          Drain it
-        </button>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }
 

@@ -6,7 +6,7 @@ import { Problem } from '../api/problem.tsx';
 import type { App } from '../app/app.ts';
 import { Page } from '../shell/page.tsx';
 import { AppTable } from './app-table.tsx';
-import { NewApp } from './new-app.tsx';
+import { NewApp } from './new-forms.tsx';
 import { OrganisationSettings, type WholeOrganisation } from './organisation-settings.tsx';
 
 export function OrganisationPage() {
@@ -42,7 +42,7 @@ export function OrganisationPage() {
         )
       }
     >
-      {error !== undefined && <Problem error={error} retry={retry} />}
+      <Problem error={error} retry={retry} />
       {found !== undefined && list !== undefined && (
         <>
           {list.length > 0 && (

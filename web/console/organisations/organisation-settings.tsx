@@ -4,7 +4,7 @@ import { ask } from '../api/api.ts';
 import { NumberField, SelectField, Switch, TextArea, TextField } from '../parts/fields.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
-import { PLAN_OPTIONS } from './plan-options.ts';
+import { PLAN_OPTIONS } from './new-forms.tsx';
 
 export interface WholeOrganisation {
   readonly id: string;

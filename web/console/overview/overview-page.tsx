@@ -5,7 +5,7 @@ import { useAsked, usePages } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, type Organisation, organisationAddress } from '../app/app.ts';
 import { AppTable } from '../organisations/app-table.tsx';
-import { NewOrganisation } from '../organisations/new-organisation.tsx';
+import { NewOrganisation } from '../organisations/new-forms.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { Page } from '../shell/page.tsx';
@@ -43,7 +43,7 @@ export function OverviewPage() {
   );
   return (
     <Page title="Overview" {...(isEmpty || organisations === undefined ? {} : { actions: button })}>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {isEmpty && <FirstOrganisation />}
       {hasMany && (
         <input
@@ -102,7 +102,7 @@ function OrganisationCard({ id, name, plan }: Organisation) {
       <h2>
         <a href={organisationAddress(id)}>{name}</a> <small>plan {plan}</small>
       </h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer?.apps.length === 0 && (
         <p class="card-empty">
           No apps yet. <a href={organisationAddress(id)}>Create one</a>

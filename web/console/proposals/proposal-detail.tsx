@@ -1,4 +1,5 @@
 /** One proposal: who, why, when, what would change, and the word of a person. */
+
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { REASON_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Act } from '../api/act-hook.ts';
@@ -6,6 +7,7 @@ import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
+import { wholeMomentOf } from '../parts/times.ts';
 import { agentName, type SetupSession } from '../setup/session.ts';
 import { Difference } from './difference.tsx';
 import { ContrastDifference, LogoDifference } from './look-difference.tsx';
@@ -44,7 +46,7 @@ export function ProposalDetail(props: ProposalDetailProps) {
         <span class={`chip ${STATUS_SIGNALS[proposal.status]}`}>{proposal.status === 'pending' ? 'waits for you' : proposal.status}</span>
       </h2>
       <div class="card-body">
-        {error !== undefined && <Problem error={error} retry={reload} />}
+        <Problem error={error} retry={reload} />
         <p class="proposal-summary">{proposal.summary}</p>
         <Facts proposal={proposal} />
         <Difference
@@ -53,7 +55,7 @@ export function ProposalDetail(props: ProposalDetailProps) {
         />
         <ContrastDifference contrast={proposal.comparison?.contrast ?? []} />
         {proposal.comparison === null && <WhatWasWritten proposal={proposal} />}
-        {act.error !== undefined && <Problem error={act.error} retry={reload} />}
+        <Problem error={act.error} retry={reload} />
       </div>
       {proposal.status === 'pending' && <Verdict {...props} proposal={proposal} />}
       {proposal.status !== 'pending' && wasWaiting.current && (
@@ -69,7 +71,7 @@ function Facts({ proposal }: { readonly proposal: WholeProposal }) {
   const session = useAsked<{ readonly session: SetupSession }>(`/sessions/${encodeURIComponent(proposal.session_id)}?limit=1`);
   const who = session.answer === undefined ? undefined : agentName(session.answer.session);
   const reasons = reasonsOf(proposal);
-  const at = (time: string) => new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const at = (time: string) => wholeMomentOf(time);
   return (
     <dl class="proposal-facts">
       <dt>Who</dt>

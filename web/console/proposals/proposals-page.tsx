@@ -1,4 +1,5 @@
 /** Proposals: what agents would write to a live app, one after the other, by keys. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
@@ -9,6 +10,7 @@ import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { countProposals, openedApp } from '../app/app-store.ts';
+import { Select } from '../parts/choices.tsx';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
 import { KIND_LABELS, type Proposal, STATUS_SIGNALS } from './proposal.ts';
@@ -38,18 +40,12 @@ export function ProposalsPage() {
       title="Proposals"
       facts="What a coding agent would write to the live app. Nothing of it counts before you approve it."
       actions={
-        <select
-          class="select"
-          aria-label="Which proposals"
+        <Select
+          label="Which proposals"
           value={status}
-          onChange={(event) => route(`${appAddress(params.app ?? '', 'proposals')}?status=${event.currentTarget.value}`)}
-        >
-          {SHOWN.map((one) => (
-            <option key={one} value={one}>
-              {SHOWN_LABELS[one]}
-            </option>
-          ))}
-        </select>
+          options={SHOWN.map((one) => [one, SHOWN_LABELS[one]])}
+          onChange={(one) => route(`${appAddress(params.app ?? '', 'proposals')}?status=${one}`)}
+        />
       }
     >
       {(app) => <Proposals key={status} app={app} status={status} />}
@@ -105,7 +101,7 @@ function Proposals({ app, status }: { readonly app: App; readonly status: Shown 
   useShortcut('r', 'Reject the proposal', () => verdict.setRejecting(true));
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && proposals.length === 0 && query.proposal === undefined && <Nothing app={app} status={status} />}
       {id !== undefined && (
         <div class="proposals">

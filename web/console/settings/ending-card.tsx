@@ -6,7 +6,7 @@ import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appPath, organisationAddress } from '../app/app.ts';
 import { showApp } from '../app/app-store.ts';
-import { ConfirmByName } from '../parts/confirm-by-name.tsx';
+import { ConfirmByName } from '../parts/dialog.tsx';
 import { toast } from '../shell/toasts.tsx';
 
 export function EndingCard({ app }: { readonly app: App }) {
@@ -26,7 +26,7 @@ export function EndingCard({ app }: { readonly app: App }) {
   return (
     <section class="card" aria-label="Suspend or delete">
       <h2>Suspend or delete</h2>
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={act.error} />
       <ul class="lines">
         <li class="line">
           <span class="line-text">

@@ -6,7 +6,7 @@ import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/dialog.tsx';
 import { dayOf } from '../parts/times.ts';
 
 interface Key {
@@ -33,8 +33,8 @@ export function KeysCard({ app }: { readonly app: App }) {
       <h2>
         Keys <small>public by design: they ship inside the app</small>
       </h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={error} retry={reload} />
+      <Problem error={act.error} />
       <ul class="lines">
         {answer?.keys.map((key) => (
           <li key={key.id} class="line">
@@ -85,21 +85,17 @@ function RevokeDialog({ path, revoked, onClose, onDone }: RevokeProps) {
     onDone();
   };
   return (
-    <Dialog title={`Revoke this ${revoked.channel} key`} onClose={onClose}>
-      <div class="stack">
-        <p class="hint">
-          Builds with <code>{revoked.key}</code> stop working at once, and for good. Ship a build with another key first.
-        </p>
-        {act.error !== undefined && <Problem error={act.error} />}
-        <div class="row">
-          <button type="button" class="button danger" disabled={act.isUnderWay} onClick={() => act.run(revokeIt)}>
-            Revoke the key
-          </button>
-          <button type="button" class="button bare" onClick={onClose}>
-            Keep the key
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <Confirm
+      title={`Revoke this ${revoked.channel} key`}
+      verb="Revoke the key"
+      keep="Keep the key"
+      act={act}
+      onConfirm={() => act.run(revokeIt)}
+      onClose={onClose}
+    >
+      <p class="hint">
+        Builds with <code>{revoked.key}</code> stop working at once, and for good. Ship a build with another key first.
+      </p>
+    </Confirm>
   );
 }

@@ -76,7 +76,7 @@ function NewCode({ session, isFirst }: { readonly session: SetupSession; readonl
           <span class="hint">For an agent that lost its file. The agent keeps its token until the new file is fetched.</span>
         )}
       </div>
-      {act.error !== undefined && <Problem error={act.error} retry={renew} />}
+      <Problem error={act.error} retry={renew} />
     </>
   );
 }

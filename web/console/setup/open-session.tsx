@@ -46,7 +46,7 @@ function GoingLive({ app }: { readonly app: App }) {
         disabled={act.isUnderWay}
         onChange={set}
       />
-      {act.error !== undefined && <Problem error={act.error} retry={() => set(!app.auto_go_live)} />}
+      <Problem error={act.error} retry={() => set(!app.auto_go_live)} />
     </>
   );
 }
@@ -84,7 +84,7 @@ export function OpenSession({ app, again = false, onOpened }: OpenSessionProps) 
         ))}
       </fieldset>
       {!isLive && <GoingLive app={app} />}
-      {act.error !== undefined && <Problem error={act.error} retry={open} />}
+      <Problem error={act.error} retry={open} />
       <button type="button" class="button primary" disabled={act.isUnderWay} onClick={open}>
         {kind === 'setup' ? 'Open a setup session' : 'Open a sync session'}
       </button>

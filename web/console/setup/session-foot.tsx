@@ -33,7 +33,7 @@ export function SessionFoot({ session }: { readonly session: SetupSession }) {
           </button>
         )}
       </p>
-      {act.error !== undefined && <Problem error={act.error} retry={stop} />}
+      <Problem error={act.error} retry={stop} />
     </div>
   );
 }

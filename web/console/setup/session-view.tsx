@@ -1,7 +1,9 @@
 /** One session on the page: left what a person does, right what the agent does. */
+
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Problem } from '../api/problem.tsx';
+import { SideBySide } from '../parts/choices.tsx';
 import { CommandCard } from './command-card.tsx';
 import { keepCommand } from './command-store.ts';
 import { LineList } from './line-list.tsx';
@@ -52,7 +54,12 @@ export function SessionView({ app, isLive, id, step, view, go, onOver, another }
           <span>What the agent does</span>
           <span class="row">
             <Following followed={followed} isEnded={isEnded} />
-            <ViewChoice view={view} choose={(next) => go({ view: next === 'time' ? 'time' : undefined })} />
+            <SideBySide
+              label="Order of the lines"
+              value={view}
+              options={VIEWS}
+              onChange={(next) => go({ view: next === 'time' ? 'time' : undefined })}
+            />
           </span>
         </h2>
         {view === 'steps' ? (
@@ -86,17 +93,3 @@ const VIEWS = [
   ['steps', 'By step'],
   ['time', 'By time'],
 ] as const;
-
-function ViewChoice({ view, choose }: { readonly view: 'steps' | 'time'; readonly choose: (view: 'steps' | 'time') => void }) {
-  return (
-    <fieldset class="choice">
-      <legend class="unseen">Order of the lines</legend>
-      {VIEWS.map(([value, label]) => (
-        <label key={value} class="choice-part">
-          <input type="radio" name="view" value={value} checked={view === value} onChange={() => choose(value)} />
-          {label}
-        </label>
-      ))}
-    </fieldset>
-  );
-}

@@ -1,10 +1,13 @@
 /** Setup: a coding agent sets the app up, and a person watches every step as it happens. */
+
 import { useLocation, useRoute } from 'preact-iso';
 import { type Asked, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { readApp } from '../app/app-store.ts';
+import { Select } from '../parts/choices.tsx';
+import { wholeMomentOf } from '../parts/times.ts';
 import { OpenSession } from './open-session.tsx';
 import { StatusChip } from './outcome.tsx';
 import type { SetupSession } from './session.ts';
@@ -74,7 +77,7 @@ function Sessions({ app, sessions, go }: SessionsProps) {
   };
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && id === undefined && <OpenSession app={app} onOpened={opened} />}
       {id !== undefined && (
         <SessionView
@@ -104,13 +107,15 @@ function SessionChoice({ sessions, id, onChoose }: SessionChoiceProps) {
   return (
     <div class="row">
       {shown !== undefined && <StatusChip session={shown} />}
-      <select class="select" aria-label="Session" value={id} onChange={(event) => onChoose(event.currentTarget.value)}>
-        {sessions.map(({ id: value, kind, opened_at: at }) => (
-          <option key={value} value={value}>
-            {kind === 'setup' ? 'Setup' : 'Sync'} of {new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
-          </option>
-        ))}
-      </select>
+      <Select
+        label="Session"
+        value={id}
+        options={sessions.map(({ id: value, kind, opened_at: at }) => [
+          value,
+          `${kind === 'setup' ? 'Setup' : 'Sync'} of ${wholeMomentOf(at)}`,
+        ])}
+        onChange={onChoose}
+      />
     </div>
   );
 }

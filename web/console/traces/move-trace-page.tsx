@@ -19,7 +19,7 @@ export function MoveTracePage() {
       crumbs={CRUMBS}
       facts={traces?.[0] === undefined ? undefined : <Facts move={traces[0].instance} version={traces[0].version} />}
     >
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {traces !== undefined && traces.length > 0 && <TraceView traces={traces} />}
     </Page>
   );

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
+import { Select } from '../parts/choices.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
 import { type AppChoice, useApps } from './app-hook.ts';
@@ -29,16 +30,13 @@ export function TracesPage() {
       {apps?.length === 0 && <p class="empty">There is no app yet, so nothing was traced.</p>}
       {apps !== undefined && app !== undefined && (
         <>
-          <label class="app-choice">
-            Newest of
-            <select class="select" value={app.id} onChange={(event) => route(`/console/traces?app=${event.currentTarget.value}`, true)}>
-              {apps.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Select
+            look="app-choice"
+            before="Newest of"
+            value={app.id}
+            options={apps.map(({ id, name }) => [id, name])}
+            onChange={(id) => route(`/console/traces?app=${id}`, true)}
+          />
           <NewestTraces key={app.id} app={app} />
         </>
       )}

@@ -40,7 +40,7 @@ export function ChatCard({ app, onTurn }: ChatCardProps) {
       <h2>
         Chat <small>the SDK itself, with a test key: never billed</small>
       </h2>
-      {problem !== undefined && <Problem error={problem} retry={again} />}
+      <Problem error={problem} retry={again} />
       {keys.answer !== undefined && key === undefined && (
         <Need text="The app has no test key any more. Make one on its summary." href={appAddress(app.id)} label="Open the summary" />
       )}

@@ -27,7 +27,7 @@ function AppUsage({ app, month }: { readonly app: App; readonly month: string })
   const own = answer?.apps.find(({ app_id: id }) => id === app.id);
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
           <section class="card" aria-label="Spend by day">

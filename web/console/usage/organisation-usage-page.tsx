@@ -28,7 +28,7 @@ export function OrganisationUsagePage() {
       ]}
       actions={<MonthChoice month={month} />}
     >
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
           <section class="card" aria-label="Spend by day">
