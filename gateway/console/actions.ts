@@ -2,7 +2,9 @@
  * Console: an app's HTTP actions (SERVERACTION-12) and the shared keys that a person enters for them.
  * A key goes in and never comes out: no answer and no log holds it.
  */
+
 import { actionCallBody, actionKeyBody } from '../../protocol/console/sessions.ts';
+import type { DeclaredAction, Tried } from '../../protocol/console/setup-answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { countActions, type HttpActionRecord, listActions, readAction } from '../../storage/apps/http-actions.ts';
@@ -12,7 +14,7 @@ import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
 import { pageOf } from './pages.ts';
 
-function actionToWire(action: HttpActionRecord) {
+function actionToWire(action: HttpActionRecord): DeclaredAction {
   return {
     id: action.id,
     ...action.definition,
@@ -60,7 +62,7 @@ export const callActionRoute = defineRoute({
     const { id: appId, organisationId } = requireApp(services, params.app).app;
     const order = { organisationId, appId, name: params.name ?? '', params: body.params, userToken: body.user_token };
     const { request, status, tookMs, outcome } = await services.trials.call(order);
-    return json({
+    return json<Tried>({
       request: request === null ? null : { ...request, url: request.url.href, body: request.body ?? null },
       status,
       took_ms: tookMs,

@@ -1,6 +1,8 @@
 /** Console: apps of an organisation and their settings (CONSOLE-9). What GET answers can be sent back with PATCH, field by field. */
+
 import { setImmediate as breathe } from 'node:timers/promises';
 import { goLiveOnRequest } from '../../actors/setup/go-live.ts';
+import type { App } from '../../protocol/console/answers.ts';
 import { settingsToWire } from '../../protocol/console/app-settings.ts';
 import { createAppBody, patchAppBody } from '../../protocol/console/apps.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
@@ -14,7 +16,7 @@ import { defineRoute, json } from '../route.ts';
 import { appRead } from './app-read.ts';
 import { requireApp, requireOrganisation } from './lookup.ts';
 
-export function appToWire(app: AppRecord) {
+export function appToWire(app: AppRecord): App {
   return {
     id: app.id,
     org_id: app.organisationId,

@@ -1,5 +1,7 @@
 /** Console: what people and the assistant said, as it is stored: in placeholder form, never restored (CONSOLE-17, CONSOLE-18). */
+
 import { expireChange } from '../../actors/calls/invocation-step.ts';
+import type { ConversationHead as ShownHead, Transcript } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { conversationTitle } from '../../protocol/runtime/conversations.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
@@ -40,7 +42,7 @@ export function shownDevice(deviceId: string | null): string | null {
   return deviceId === null || deviceId === '' ? null : deviceId.slice(-DEVICE_SHOWN_CHARS);
 }
 
-function headToWire(head: ConversationHead) {
+function headToWire(head: ConversationHead): ShownHead {
   return {
     id: head.id,
     app_id: head.appId,
@@ -161,6 +163,6 @@ export const readConversationRoute = defineRoute({
     const { db, head } = requireConversation(services, params.conversation ?? '', query.get('app'));
     const limit = newestLimit(query);
     const { messages, next } = readTranscriptPage(db, head.id, query.get('after') ?? '', limit);
-    return json({ conversation: headToWire(head), messages: messagesToWire(db, head.id, messages, services.nowMs()), next });
+    return json<Transcript>({ conversation: headToWire(head), messages: messagesToWire(db, head.id, messages, services.nowMs()), next });
   },
 });

@@ -1,4 +1,5 @@
 /** Console: the secret that an app's backend signs user ids with (CONSOLE-13). */
+import type { Secret } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type IdentitySecrets, mintIdentitySecret, readIdentitySecrets, sealIdentitySecret } from '../../storage/apps/identity-secrets.ts';
@@ -14,7 +15,7 @@ function secretsOf(services: Services, organisationId: string, appId: string): I
   return secrets;
 }
 
-function secretsToWire(secrets: IdentitySecrets) {
+function secretsToWire(secrets: IdentitySecrets): Secret {
   return {
     identity_secret: secrets.current,
     previous: secrets.previous === null ? null : { valid_until: timestamp(secrets.previous.validUntilMs) },

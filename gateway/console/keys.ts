@@ -1,4 +1,5 @@
 /** Console: an app's publishable keys. Public by design, so they can be read again; a deleted one is revoked at once. */
+import type { Key } from '../../protocol/console/answers.ts';
 import { createKeyBody } from '../../protocol/console/apps.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
@@ -8,7 +9,7 @@ import { defineRoute, json } from '../route.ts';
 import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
 
-function keyToWire(key: Pick<KeyRecord, 'keyId' | 'token' | 'channel' | 'createdAtMs'>) {
+function keyToWire(key: Pick<KeyRecord, 'keyId' | 'token' | 'channel' | 'createdAtMs'>): Key {
   return {
     id: key.keyId,
     key: key.token,
@@ -17,7 +18,9 @@ function keyToWire(key: Pick<KeyRecord, 'keyId' | 'token' | 'channel' | 'created
   };
 }
 
-export const listKeysRoute = appRead('/keys', ({ app }, _, { storage }) => ({ keys: listKeys(storage.control, app.id).map(keyToWire) }));
+export const listKeysRoute = appRead<{ readonly keys: readonly Key[] }>('/keys', ({ app }, _, { storage }) => ({
+  keys: listKeys(storage.control, app.id).map(keyToWire),
+}));
 
 export const createKeyRoute = defineRoute({
   method: 'POST',

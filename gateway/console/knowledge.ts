@@ -1,6 +1,8 @@
 /** Console: what an app's assistant knows (KNOWLEDGE-3). */
+
 import * as v from 'valibot';
 import { explainSearch } from '../../actors/knowledge/explained-search.ts';
+import type { Source } from '../../protocol/console/setup-answers.ts';
 import { filledText } from '../../protocol/schema/text.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { KnowledgeSource } from '../../storage/knowledge/knowledge.ts';
@@ -10,7 +12,7 @@ import { appRead } from './app-read.ts';
 import { requireApp } from './lookup.ts';
 import { pageOf } from './pages.ts';
 
-function sourceToWire(source: KnowledgeSource) {
+function sourceToWire(source: KnowledgeSource): Source {
   return {
     id: source.id,
     external_key: source.externalKey,

@@ -1,9 +1,11 @@
 /** Console: setup sessions as a person opens, watches and stops them (SETUP-1, SETUP-7). */
+
 import { seedSources } from '../../actors/configuration/seed-sources.ts';
 import { type IssuedCode, issueFileCode } from '../../actors/setup/files.ts';
 import { agentOf } from '../../actors/setup/session.ts';
 import { sessionSource } from '../../actors/setup/stream.ts';
 import { openSessionBody } from '../../protocol/console/sessions.ts';
+import type { Command, Line, OpenedSession, SetupSession } from '../../protocol/console/setup-answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { findSession, type SessionRef } from '../../storage/setup/setup-access.ts';
@@ -25,16 +27,16 @@ const SESSIONS_MAX = 50;
 const EVENTS_DEFAULT = 200;
 const EVENTS_MAX = 1_000;
 
-function eventToWire({ atMs, ...event }: SetupEvent) {
+function eventToWire({ atMs, ...event }: SetupEvent): Line {
   return { ...event, at: timestamp(atMs) };
 }
 
-function sessionToWire(row: SetupSessionRow) {
+function sessionToWire(row: SetupSessionRow): SetupSession {
   return {
     id: row.id,
     app_id: row.appId,
     kind: row.kind,
-    status: row.state,
+    status: row.state as SetupSession['status'],
     agent: agentOf(row),
     outcome: row.outcome === null ? null : JSON.parse(row.outcome),
     opened_at: timestamp(row.openedAtMs),
@@ -45,7 +47,7 @@ function sessionToWire(row: SetupSessionRow) {
 }
 
 /** What a person hands to an agent: the command fetches the file. */
-function codeToWire({ code, expiresAtMs }: IssuedCode, setupUrl: string) {
+function codeToWire({ code, expiresAtMs }: IssuedCode, setupUrl: string): Command {
   const fileUrl = `${setupUrl}/file?code=${code}`;
   // Not into the repository that the agent works in: the file holds a token.
   const command = `curl -fsS '${fileUrl}' -o "\${TMPDIR:-/tmp}/assistant-setup.md"`;
@@ -72,7 +74,7 @@ export const openSessionRoute = defineRoute({
     seedSources(services.writes, app).catch((error: unknown) => {
       services.log.error({ err: error, app_id: app.id }, 'queueing the intake’s links for indexing failed: send them again as knowledge');
     });
-    return json({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);
+    return json<OpenedSession>({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);
   },
 });
 

@@ -1,6 +1,8 @@
 /** Console: where an app stands, and its smoke test (LIVE-3, SMOKE-3). */
+
 import { readAppStatus } from '../../actors/setup/app-status.ts';
 import { releaseOf } from '../../actors/setup/release.ts';
+import type { AppStatus } from '../../protocol/console/setup-answers.ts';
 import { readLatestSession } from '../../storage/setup/setup-sessions.ts';
 import { readLatestSmokeRun } from '../../storage/setup/smoke-runs.ts';
 import { smokeRunToWire } from '../http/wire.ts';
@@ -19,7 +21,11 @@ export const appStatusRoute = defineRoute({
     await services.setup.sessions.observe(app.organisationId, app.id);
     const session = readLatestSession(db, app.id);
     // Null: no agent has set the app up.
-    return json({ ...readAppStatus(db, app), release: releaseOf(db, app), steps: session === undefined ? null : panelSteps(session) });
+    return json<AppStatus>({
+      ...readAppStatus(db, app),
+      release: releaseOf(db, app),
+      steps: session === undefined ? null : panelSteps(session),
+    });
   },
 });
 

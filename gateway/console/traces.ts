@@ -1,4 +1,5 @@
 /** Console: the kept steps of machines, by instance, and how often each of their cells was hit (TRACE-9, TRACE-10). */
+
 import { coverageOf } from '../../actors/traces/coverage.ts';
 import {
   type InstanceTrace,
@@ -8,6 +9,7 @@ import {
   traceJsonOf,
 } from '../../actors/traces/instances.ts';
 import { liveSource } from '../../actors/traces/live.ts';
+import type { NewestTrace } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { readTurn } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
@@ -75,7 +77,7 @@ export const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
 const NEWEST_SEARCHED = 2_000;
 const NEWEST_MAX = 50;
 
-export const readNewestTracesRoute = appRead('/traces/newest', ({ app, db }) => ({
+export const readNewestTracesRoute = appRead<{ readonly newest: readonly NewestTrace[] }>('/traces/newest', ({ app, db }) => ({
   newest: readNewestTraces(db, app.id, NEWEST_SEARCHED, NEWEST_MAX).map(({ machine, instance, state, atMs }) => ({
     machine,
     instance,

@@ -1,22 +1,13 @@
 /** Actions and screens: what was declared beside what the build registers. */
 
 import { useLocation, useRoute } from 'preact-iso';
+import type { DeclaredAction, DeclaredScreen } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { SideBySide } from '../parts/choices.tsx';
-import {
-  actionMark,
-  type DeclaredAction,
-  type DeclaredScreen,
-  definitionOf,
-  type Manifest,
-  type Mark,
-  type Row,
-  rowsOf,
-  screenMark,
-} from './declared.ts';
+import { actionMark, definitionOf, type Manifest, type Mark, type Row, rowsOf, screenMark } from './declared.ts';
 import { DeclaredTable } from './declared-table.tsx';
 import { DefinitionCard, type Kind, NEW_ITEM } from './definition-card.tsx';
 import { KeyCard } from './key-card.tsx';

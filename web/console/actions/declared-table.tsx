@@ -1,6 +1,8 @@
 /** The table of names: left what was declared, right what the build registers, and what is to be said of both. */
+
+import type { DeclaredAction, DeclaredScreen } from '../../../protocol/console/setup-answers.ts';
 import { Scrolling, Table } from '../parts/table.tsx';
-import { type DeclaredAction, type DeclaredScreen, differing, type Mark, type Row } from './declared.ts';
+import { differing, type Mark, type Row } from './declared.ts';
 import { type Kind, NEW_ITEM } from './definition-card.tsx';
 
 export interface DeclaredTableProps {

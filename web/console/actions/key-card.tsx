@@ -1,12 +1,12 @@
 /** The shared key of an action: it goes in and never comes out. */
 
 import { useState } from 'preact/hooks';
+import type { DeclaredAction } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { type App, appPath } from '../app/app.ts';
 import { Form } from '../parts/form.tsx';
 import { toast } from '../shell/toasts.tsx';
-import type { DeclaredAction } from './declared.ts';
 
 export interface KeyCardProps {
   readonly app: App;

@@ -1,6 +1,7 @@
 /** A read that is tried: values for its parameters, the request that goes out, and the answer as the assistant gets it. */
 
 import { useState } from 'preact/hooks';
+import type { DeclaredAction, DeclaredParam, Tried } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { type App, appPath } from '../app/app.ts';
@@ -8,22 +9,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextArea, TextField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
-import type { DeclaredAction, DeclaredParam } from './declared.ts';
 import { exampleText, sentValues } from './trial-values.ts';
-
-interface Tried {
-  readonly request: {
-    readonly method: string;
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | null;
-  } | null;
-  readonly status: number | null;
-  readonly took_ms: number;
-  readonly outcome: 'succeeded' | 'failed' | 'unknown';
-  readonly result: string | null;
-  readonly error: string | null;
-}
 
 interface ValueFieldProps {
   readonly param: DeclaredParam;

@@ -1,5 +1,5 @@
 /** Values of an action's parameters as they are typed into fields, and as they are sent. */
-import type { DeclaredParam } from './declared.ts';
+import type { DeclaredParam } from '../../../protocol/console/setup-answers.ts';
 
 /** What a field begins with: the example of the definition. */
 export function exampleText({ example }: DeclaredParam): string {

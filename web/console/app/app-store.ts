@@ -1,9 +1,10 @@
 /** The app that the pages are about now: read once for page and navigation alike, and kept while it is read again. */
 import { createStore } from '@xstate/store';
+import type { Organisation } from '../../../protocol/console/answers.ts';
 import { ask } from '../api/api.ts';
 import { progress } from '../api/progress.ts';
 import { type ApiError, asApiError } from '../api/request.ts';
-import { type App, appPath, type Organisation } from './app.ts';
+import { type App, appPath } from './app.ts';
 
 interface OpenedContext {
   /** '' before the first. */

@@ -1,11 +1,12 @@
 /** A conversation: the thread as the person saw it, beside how each turn went. */
 import { useEffect, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import type { Message, Transcript } from '../../../protocol/console/answers.ts';
 import { usePages } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
-import { type Message, signalOf, type Transcript } from './conversations.ts';
+import { signalOf } from './conversations.ts';
 import { MessageDrawing } from './message-drawing.tsx';
 import { MessageFacts } from './message-facts.tsx';
 

@@ -1,9 +1,10 @@
 /** Conversations as rows. */
 
+import type { ConversationHead } from '../../../protocol/console/answers.ts';
 import { appAddress } from '../app/app.ts';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { type ConversationHead, signalOf } from './conversations.ts';
+import { signalOf } from './conversations.ts';
 
 export function ConversationTable({ app, conversations }: { readonly app: string; readonly conversations: readonly ConversationHead[] }) {
   const base = appAddress(app, 'conversations');

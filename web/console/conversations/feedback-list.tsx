@@ -1,27 +1,11 @@
 /** What people thought of answers, the newest first, each with the way to what was said. */
 
+import type { Opinion, Opinions } from '../../../protocol/console/answers.ts';
 import { usePages } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
 import { More } from '../parts/form.tsx';
 import { momentOf } from '../parts/times.ts';
-
-interface Opinion {
-  readonly kind: 'feedback' | 'rating';
-  readonly message_id: string;
-  readonly conversation_id: string;
-  readonly channel: string;
-  readonly rating?: number;
-  readonly reason?: string | null;
-  readonly value?: number;
-  readonly comment?: string | null;
-  readonly updated_at: string;
-}
-
-interface Opinions {
-  readonly feedback: readonly Opinion[];
-  readonly next: string | null;
-}
 
 function Mark({ opinion }: { readonly opinion: Opinion }) {
   if (opinion.kind === 'rating') return <span class="chip is-accent">rated {opinion.value}</span>;

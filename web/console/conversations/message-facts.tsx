@@ -1,5 +1,6 @@
 /** Beside an answer: how its turn went, what was called with which result, and what people thought of it. */
 import { useState } from 'preact/hooks';
+import type { Call, Message } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { type App, appPath } from '../app/app.ts';
 import { momentOf } from '../parts/times.ts';
@@ -7,7 +8,7 @@ import { PhaseList } from '../traces/phase-list.tsx';
 import { phasesOf } from '../traces/phases.ts';
 import { type TracesAnswer, tracesOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
-import { type Call, type Message, signalOf } from './conversations.ts';
+import { signalOf } from './conversations.ts';
 
 function CallFacts({ call }: { readonly call: Call }) {
   return (

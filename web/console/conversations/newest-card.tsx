@@ -2,12 +2,12 @@
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import type { ConversationHead } from '../../../protocol/console/answers.ts';
 import { usePages } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
 import { More } from '../parts/form.tsx';
 import { ConversationTable } from './conversation-table.tsx';
-import type { ConversationHead } from './conversations.ts';
 import { choicesOf, questionOf } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 

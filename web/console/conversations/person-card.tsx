@@ -1,6 +1,8 @@
 /** A person of an app as it names them: their conversations, what is kept of them as a file, and erasing them. */
+
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import type { ConversationHead, Person } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
@@ -10,15 +12,6 @@ import { ConfirmByName } from '../parts/dialog.tsx';
 import { dayOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
 import { ConversationTable } from './conversation-table.tsx';
-import type { ConversationHead } from './conversations.ts';
-
-export interface Person {
-  readonly id: string;
-  readonly external_user_id: string;
-  readonly channel: 'live' | 'test';
-  readonly verified: boolean;
-  readonly created_at: string;
-}
 
 function saveFile(name: string, value: unknown): void {
   const address = URL.createObjectURL(new Blob([JSON.stringify(value, undefined, 2)], { type: 'application/json' }));

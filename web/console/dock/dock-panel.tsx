@@ -1,9 +1,9 @@
 /** What the dock shows: what is wrong and what failed lately, grouped, beside what happens to the object on screen, as it happens. */
 import type { ComponentChildren } from 'preact';
+import type { NewestTrace, NodesAnswer } from '../../../protocol/console/answers.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
-import type { NodesAnswer } from '../nodes/node-answers.ts';
 import { useLiveTraces } from '../traces/live-hook.ts';
-import { type NewestTrace, newestAddress } from '../traces/newest.ts';
+import { newestAddress } from '../traces/newest.ts';
 import { type FailureGroup, failureGroups } from './failures.ts';
 
 export interface DockPanelProps {

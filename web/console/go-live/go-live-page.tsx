@@ -1,5 +1,6 @@
 /** Go live: the four checks, the smoke test, and the two steps that put the assistant before people. */
 
+import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
@@ -7,7 +8,6 @@ import { AppPage } from '../app/app-page.tsx';
 import { CheckList } from './check-list.tsx';
 import { ReleaseCard } from './release-card.tsx';
 import { SmokeCard } from './smoke-card.tsx';
-import type { AppStatus } from './status.ts';
 
 /** Builds call in and sources are indexed by themselves: how often the page looks, while a check waits for that. */
 const LOOK_AGAIN_MS = 5_000;

@@ -1,6 +1,7 @@
 /** The two steps to people: the drafts are published, and the app goes live. */
 
 import { useState } from 'preact/hooks';
+import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
@@ -9,7 +10,6 @@ import { readApp } from '../app/app-store.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
-import type { AppStatus } from './status.ts';
 
 export interface ReleaseCardProps {
   readonly app: App;

@@ -1,5 +1,6 @@
 /** The smoke test: questions made of the configuration, what was answered, and what each answer stood on. */
 
+import type { SmokeAnswer, SmokeRun } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
@@ -7,7 +8,6 @@ import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { readApp } from '../app/app-store.ts';
 import { wholeMomentOf } from '../parts/times.ts';
-import type { SmokeAnswer, SmokeRun } from './status.ts';
 
 const ORIGINS: Readonly<Record<SmokeAnswer['from'], string>> = {
   suggestion: 'from a suggestion',

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
 import { Problem } from '../api/problem.tsx';
 import type { App } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
@@ -10,7 +11,7 @@ import { replaceAddress } from '../shell/address.ts';
 import { AddSource } from './add-source.tsx';
 import { SearchCard } from './search-card.tsx';
 import { SourceTable } from './source-table.tsx';
-import { type Source, type SourceStatus, useSources } from './sources-hook.ts';
+import { useSources } from './sources-hook.ts';
 
 const STATUSES: readonly SourceStatus[] = ['indexed', 'pending', 'indexing', 'failed', 'archived'];
 

@@ -1,12 +1,12 @@
 /** Sources as rows: what state each is in, what went wrong with it, and what can be done. */
 import { useState } from 'preact/hooks';
+import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type ApiError, asApiError } from '../api/request.ts';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { sendItem } from './send-item.ts';
-import type { Source, SourceStatus } from './sources-hook.ts';
 
 const SIGNALS: Readonly<Record<SourceStatus, string>> = {
   pending: 'is-wait',

@@ -1,23 +1,8 @@
 /** All sources of an app, page by page, and again while one of them is on its way. */
+import type { Source } from '../../../protocol/console/setup-answers.ts';
 import { ask } from '../api/api.ts';
 import { type Asked, useAsked } from '../api/asked-hook.ts';
 import { appPath } from '../app/app.ts';
-
-export type SourceStatus = 'pending' | 'indexing' | 'indexed' | 'failed' | 'archived';
-
-export interface Source {
-  readonly id: string;
-  readonly external_key: string;
-  readonly kind: 'text' | 'url';
-  readonly title: string;
-  readonly uri: string | null;
-  readonly status: SourceStatus;
-  readonly error: string | null;
-  readonly chunks: number;
-  readonly origin: string;
-  readonly reason: string | null;
-  readonly updated_at: string;
-}
 
 interface SourcePage {
   readonly sources: readonly Source[];

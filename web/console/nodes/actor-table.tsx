@@ -1,13 +1,14 @@
 /** The live actors of all nodes, each with a link to its diagram. */
 
 import { useLocation, useRoute } from 'preact-iso';
+import type { ActorEntry, ActorsAnswer, NodeEntry } from '../../../protocol/console/answers.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress } from '../app/app.ts';
 import { Select } from '../parts/choices.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { type ActorEntry, type ActorsAnswer, diagramAddress, type NodeEntry } from './node-answers.ts';
+import { diagramAddress } from './node-answers.ts';
 
 const KINDS = { '': 'Everything', conversation: 'Conversations', setup_session: 'Setup sessions' } as const;
 

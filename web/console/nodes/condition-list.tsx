@@ -1,6 +1,8 @@
 /** What is wrong with the node that answers, since when, with what, and what to do. */
+
+import type { ConditionEntry } from '../../../protocol/console/answers.ts';
 import { momentOf } from '../parts/times.ts';
-import { type ConditionEntry, REMEDIES } from './node-answers.ts';
+import { REMEDIES } from './node-answers.ts';
 
 export function ConditionList({ conditions }: { readonly conditions: readonly ConditionEntry[] }) {
   if (conditions.length === 0) return null;

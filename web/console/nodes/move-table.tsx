@@ -1,11 +1,11 @@
 /** Organisations on their way from this cell to another one. */
 
+import type { MoveReply } from '../../../protocol/console/moves.ts';
 import { organisationAddress } from '../app/app.ts';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import type { MoveEntry } from './node-answers.ts';
 
-export function MoveTable({ moves }: { readonly moves: readonly MoveEntry[] }) {
+export function MoveTable({ moves }: { readonly moves: readonly MoveReply[] }) {
   if (moves.length === 0) return null;
   return (
     <Scrolling label="Moves" isCard>
@@ -29,7 +29,7 @@ export function MoveTable({ moves }: { readonly moves: readonly MoveEntry[] }) {
   );
 }
 
-function StepOfMove({ step, error }: MoveEntry) {
+function StepOfMove({ step, error }: MoveReply) {
   return (
     <>
       <span class={`chip ${step === 'aborted' ? 'is-bad' : 'is-wait'}`}>{step}</span> {error}

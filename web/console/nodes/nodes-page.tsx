@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import type { CellsAnswer, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
@@ -13,7 +14,6 @@ import { Page } from '../shell/page.tsx';
 import { ActorTable } from './actor-table.tsx';
 import { ConditionList } from './condition-list.tsx';
 import { MoveTable } from './move-table.tsx';
-import type { CellsAnswer, NodeEntry, NodesAnswer } from './node-answers.ts';
 
 const REDIS_WORDS = { connected: 'Redis is connected', away: 'Redis is away', none: 'One process, which needs no Redis' } as const;
 

@@ -1,9 +1,10 @@
 /** Creating an organisation, and an app in one: a name is enough. The app's keys wait on its first page. */
 import { useLocation } from 'preact-iso';
+import type { Organisation } from '../../../protocol/console/answers.ts';
 import { APP_NAME_MAX_CHARS } from '../../../protocol/console/apps.ts';
 import { PLAN_NAMES, PLANS, type PlanName } from '../../../protocol/plans.ts';
 import { ask } from '../api/api.ts';
-import { type App, appAddress, type Organisation, organisationAddress } from '../app/app.ts';
+import { type App, appAddress, organisationAddress } from '../app/app.ts';
 import { SelectField, type SelectOption, TextField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 import { type Form as FormState, useForm } from '../parts/form-hook.ts';

@@ -1,9 +1,10 @@
 /** The first page: organisations, their apps, and what state each is in. */
 import { useRef, useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import type { Organisation } from '../../../protocol/console/answers.ts';
 import { useAsked, usePages } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { type App, type Organisation, organisationAddress } from '../app/app.ts';
+import { type App, organisationAddress } from '../app/app.ts';
 import { AppTable } from '../organisations/app-table.tsx';
 import { NewOrganisation } from '../organisations/new-forms.tsx';
 import { Dialog } from '../parts/dialog.tsx';

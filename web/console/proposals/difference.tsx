@@ -1,8 +1,8 @@
 /** What is there now beside what would be written, field by field. Everything is text; colours have a swatch beside it. */
 
 import type { ComponentChildren } from 'preact';
+import type { FieldChange, ItemChange } from '../../../protocol/console/setup-answers.ts';
 import { Table } from '../parts/table.tsx';
-import type { FieldChange, ItemChange } from './proposal.ts';
 import { type TextPart, textSides } from './text-difference.ts';
 
 const CHANGE_SIGNALS: Readonly<Record<ItemChange['change'], string>> = { added: 'is-ok', updated: 'is-accent', archived: 'is-bad' };

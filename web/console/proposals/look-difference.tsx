@@ -1,9 +1,9 @@
 /** What of a proposed look is judged by eye: its logo as a picture beside the one there is, and how well its colours are read. */
 
 import { useState } from 'preact/hooks';
+import type { ContrastChange, WholeProposal } from '../../../protocol/console/setup-answers.ts';
 import { apiAddress } from '../api/request.ts';
 import { Table } from '../parts/table.tsx';
-import type { ContrastChange, WholeProposal } from './proposal.ts';
 
 function Picture({ source, what, none }: { readonly source: string; readonly what: string; readonly none: string }) {
   const [isMissing, miss] = useState(false);

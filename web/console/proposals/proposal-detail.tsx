@@ -1,6 +1,7 @@
 /** One proposal: who, why, when, what would change, and the word of a person. */
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { SetupSession, WholeProposal } from '../../../protocol/console/setup-answers.ts';
 import { REASON_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Act } from '../api/act-hook.ts';
 import { useAsked } from '../api/asked-hook.ts';
@@ -8,10 +9,10 @@ import { Problem } from '../api/problem.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
-import { agentName, type SetupSession } from '../setup/session.ts';
+import { agentName } from '../setup/session.ts';
 import { Difference } from './difference.tsx';
 import { ContrastDifference, LogoDifference } from './look-difference.tsx';
-import { afterApproval, KIND_LABELS, reasonsOf, STATUS_SIGNALS, type WholeProposal } from './proposal.ts';
+import { afterApproval, KIND_LABELS, reasonsOf, STATUS_SIGNALS } from './proposal.ts';
 
 export interface ProposalDetailProps {
   readonly id: string;

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import type { Proposal } from '../../../protocol/console/setup-answers.ts';
 import { useStore } from '../../sdk/store-hook.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
@@ -13,7 +14,7 @@ import { countProposals, openedApp } from '../app/app-store.ts';
 import { Select } from '../parts/choices.tsx';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
-import { KIND_LABELS, type Proposal, STATUS_SIGNALS } from './proposal.ts';
+import { KIND_LABELS, STATUS_SIGNALS } from './proposal.ts';
 import { ProposalDetail } from './proposal-detail.tsx';
 
 /** As many as may wait at once. */

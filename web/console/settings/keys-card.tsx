@@ -1,5 +1,7 @@
 /** The keys of an app: copied, created and revoked. */
+
 import { useState } from 'preact/hooks';
+import type { Key } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
@@ -8,13 +10,6 @@ import { type App, appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { dayOf } from '../parts/times.ts';
-
-interface Key {
-  readonly id: string;
-  readonly key: string;
-  readonly channel: 'live' | 'test';
-  readonly created_at: string;
-}
 
 const CHANNELS = ['live', 'test'] as const;
 

@@ -1,5 +1,7 @@
 /** The identity secret: shown when it is asked for, copied and rotated. */
+
 import { useState } from 'preact/hooks';
+import type { Secret } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
@@ -7,11 +9,6 @@ import { type App, appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { momentOf } from '../parts/times.ts';
-
-interface Secret {
-  readonly identity_secret: string;
-  readonly previous: { readonly valid_until: string } | null;
-}
 
 export function SecretCard({ app }: { readonly app: App }) {
   const path = `${appPath(app.id)}/identity-secret`;

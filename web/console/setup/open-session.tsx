@@ -1,5 +1,6 @@
 /** Opens a session: for an app that is not live a setup session, for a live one a session that proposes. */
 import { useState } from 'preact/hooks';
+import type { OpenedSession } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
@@ -7,7 +8,6 @@ import { type App, appPath } from '../app/app.ts';
 import { showApp } from '../app/app-store.ts';
 import { Switch } from '../parts/fields.tsx';
 import { keepCommand } from './command-store.ts';
-import type { OpenedSession } from './session.ts';
 
 type Kind = 'setup' | 'sync';
 

@@ -1,10 +1,10 @@
 /** The line at the bottom: the time that is left, and Stop. */
 import { useState } from 'preact/hooks';
+import type { SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
 import { timeLeft, useNow } from '../parts/clock-hook.ts';
-import type { SetupSession } from './session.ts';
 
 export function SessionFoot({ session }: { readonly session: SetupSession }) {
   const left = Date.parse(session.expires_at) - useNow();

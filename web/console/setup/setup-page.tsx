@@ -1,6 +1,7 @@
 /** Setup: a coding agent sets the app up, and a person watches every step as it happens. */
 
 import { useLocation, useRoute } from 'preact-iso';
+import type { SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { type Asked, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
@@ -10,7 +11,6 @@ import { Select } from '../parts/choices.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 import { OpenSession } from './open-session.tsx';
 import { StatusChip } from './outcome.tsx';
-import type { SetupSession } from './session.ts';
 import { SessionView } from './session-view.tsx';
 
 interface SessionsAnswer {

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import type { NewestTrace } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { Select } from '../parts/choices.tsx';
@@ -9,7 +10,7 @@ import { Scrolling, Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
 import { type AppChoice, useApps } from './app-hook.ts';
 import { findTrace } from './find.ts';
-import { type NewestTrace, newestAddress } from './newest.ts';
+import { newestAddress } from './newest.ts';
 
 export function TracesPage() {
   const apps = useApps();

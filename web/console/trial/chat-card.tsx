@@ -1,13 +1,10 @@
 /** The chat in the page: what it needs, and the SDK itself. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Key } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
-
-interface Key {
-  readonly key: string;
-  readonly channel: 'live' | 'test';
-}
 
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 

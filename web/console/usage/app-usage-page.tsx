@@ -1,5 +1,6 @@
 /** What an app used in a month, and how near it is to its caps today. */
 
+import type { Usage } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, organisationAddress } from '../app/app.ts';
@@ -8,7 +9,7 @@ import { DayPlot } from './day-plot.tsx';
 import { Level } from './level.tsx';
 import { MonthChoice, useMonth } from './month-choice.tsx';
 import { todayOf, usedUpAtMs } from './pace.ts';
-import { monthOf, type Usage, usd } from './usage.ts';
+import { monthOf, usd } from './usage.ts';
 
 export function AppUsagePage() {
   const month = useMonth();

@@ -1,5 +1,6 @@
 /** An organisation's credit by kind and its caps: how much is left, until when at the pace so far, and adding credit. */
 
+import type { Usage } from '../../../protocol/console/answers.ts';
 import { ask } from '../api/api.ts';
 import { NumberField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
@@ -8,7 +9,7 @@ import { dayOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
 import { Level } from './level.tsx';
 import { latestSpend, usedUpAtMs } from './pace.ts';
-import { type Usage, usd } from './usage.ts';
+import { usd } from './usage.ts';
 
 const CREDIT_MIN_USD = 10;
 

@@ -1,6 +1,8 @@
 /** Spend by day as bars, with the day's budget as a line where there is one; the same as a table below it. Where nothing cost anything, turns by day. */
+
+import type { DayOfUse } from '../../../protocol/console/answers.ts';
 import { Table } from '../parts/table.tsx';
-import { type DayOfUse, daysOf, usd } from './usage.ts';
+import { daysOf, usd } from './usage.ts';
 
 const WIDTH = 720;
 const HEIGHT = 160;

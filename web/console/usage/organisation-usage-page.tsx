@@ -1,16 +1,17 @@
 /** What an organisation used in a month: spend by day and app, credit by kind, caps, top-ups and mails; and buying credit. */
 
 import { useRoute } from 'preact-iso';
+import type { Organisation, Usage } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { appAddress, type Organisation, organisationAddress } from '../app/app.ts';
+import { appAddress, organisationAddress } from '../app/app.ts';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { CreditCard } from './credit-card.tsx';
 import { DayPlot } from './day-plot.tsx';
 import { MonthChoice, useMonth } from './month-choice.tsx';
-import { monthOf, type Usage, usd } from './usage.ts';
+import { monthOf, usd } from './usage.ts';
 
 export function OrganisationUsagePage() {
   const id = useRoute().params.org ?? '';
