@@ -1,5 +1,4 @@
 /** A read that is tried: values for its parameters, the request that goes out, and the answer as the assistant gets it. */
-
 import { useState } from 'preact/hooks';
 import type { DeclaredAction, DeclaredParam, Tried } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
@@ -9,7 +8,32 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextArea, TextField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
-import { exampleText, sentValues } from './trial-values.ts';
+
+/** What a field begins with: the example of the definition. */
+function exampleText({ example }: DeclaredParam): string {
+  if (example === undefined || example === null) return '';
+  if (Array.isArray(example)) return example.map(String).join('\n');
+  return typeof example === 'object' ? '' : String(example);
+}
+
+function typedAs(type: DeclaredParam['type'], text: string): unknown {
+  // What is no number or no yes or no stays text, and the service says so.
+  if (type === 'number') return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
+  return text;
+}
+
+/** What is sent: an empty field is left out; of a list each line is an item. */
+function sentValues(params: readonly DeclaredParam[], texts: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+  const entries = params.flatMap((param): [string, unknown][] => {
+    const text = texts[param.name] ?? '';
+    if (text === '') return [];
+    if (param.type !== 'array') return [[param.name, typedAs(param.type, text)]];
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    return [[param.name, lines.map((line) => typedAs(param.items ?? 'string', line))]];
+  });
+  return Object.fromEntries(entries);
+}
 
 interface ValueFieldProps {
   readonly param: DeclaredParam;

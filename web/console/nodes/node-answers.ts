@@ -1,4 +1,6 @@
+/** Where an actor is drawn, and what to do about what is wrong with a node. */
 import type { ActorEntry } from '../../../protocol/console/answers.ts';
+
 /** The live diagram of an actor: of the turn that runs, or of what the actor is. */
 export function diagramAddress({ kind, id, app_id: app, turn_id: turn }: ActorEntry): string {
   const of = encodeURIComponent(app);

@@ -1,19 +1,77 @@
 /** The nodes and cells of the service, what lives on them, and what is wrong. */
-
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
-import type { CellsAnswer, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
+import type { CellsAnswer, ConditionEntry, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
+import type { MoveReply } from '../../../protocol/console/moves.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
+import { organisationAddress } from '../app/app.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { ActorTable } from './actor-table.tsx';
-import { ConditionList } from './condition-list.tsx';
-import { MoveTable } from './move-table.tsx';
+import { REMEDIES } from './node-answers.ts';
+
+function MoveTable({ moves }: { readonly moves: readonly MoveReply[] }) {
+  if (moves.length === 0) return null;
+  return (
+    <Scrolling label="Moves" isCard>
+      <h2>Moves</h2>
+      <Table
+        rows={moves}
+        keyOf={(move) => move.move_id}
+        columns={[
+          { title: 'Organisation', of: ({ organisation_id: id }) => <a href={organisationAddress(id)}>{id}</a> },
+          { title: 'From, to', of: (move) => `${move.source_cell} → ${move.target_cell}` },
+          { title: 'Last step', of: StepOfMove },
+          { title: 'Begun', of: (move) => momentOf(move.started_at) },
+          {
+            title: 'Trace',
+            of: ({ step, organisation_id: id }) =>
+              step !== 'begun' && <a href={`/console/traces/moves/${encodeURIComponent(id)}`}>Step by step</a>,
+          },
+        ]}
+      />
+    </Scrolling>
+  );
+}
+
+function StepOfMove({ step, error }: MoveReply) {
+  return (
+    <>
+      <span class={`chip ${step === 'aborted' ? 'is-bad' : 'is-wait'}`}>{step}</span> {error}
+    </>
+  );
+}
+
+function ConditionList({ conditions }: { readonly conditions: readonly ConditionEntry[] }) {
+  if (conditions.length === 0) return null;
+  return (
+    <section class="card" aria-label="What is wrong">
+      <h2>What is wrong</h2>
+      <ul class="conditions">
+        {conditions.map(({ condition, since, count, about = [], detail }) => (
+          <li key={condition}>
+            <p>
+              <span class="chip is-bad">{condition}</span> {count !== undefined && <b>{count} × </b>}
+              <span class="hint">since {momentOf(since)}</span>
+            </p>
+            {detail !== undefined && <p>{detail}</p>}
+            {about.map((each) => (
+              <p key={each.id}>
+                <code class="selectable">{each.id}</code> {each.detail}
+              </p>
+            ))}
+            {Object.hasOwn(REMEDIES, condition) && <p class="hint">{REMEDIES[condition]}</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 const REDIS_WORDS = { connected: 'Redis is connected', away: 'Redis is away', none: 'One process, which needs no Redis' } as const;
 

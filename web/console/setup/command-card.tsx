@@ -44,7 +44,7 @@ export function CommandCard({ session }: { readonly session: SetupSession }) {
   );
 }
 
-function CommandLine({ command: { command, code_expires_at: until } }: { readonly command: Command }) {
+function CommandLine({ command: { command, code_expires_at: until } }: { readonly command: KeptCommand }) {
   const left = Date.parse(until) - useNow();
   const isUsable = left > 0;
   return (

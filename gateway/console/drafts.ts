@@ -1,5 +1,6 @@
-/** Console: the appearance draft as it was written (APPEARANCE-9), and what a draft would look like. */
+/** Console: the drafts of look and persona as they were written (APPEARANCE-9, PERSONA-1), what they come to, and publishing them for live keys. */
 import * as v from 'valibot';
+import { instructionsOf } from '../../actors/turns/instructions.ts';
 import { completeTheme, deriveDark } from '../../protocol/appearance/complete-theme.ts';
 import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { acceptDraft } from '../../protocol/setup/accept.ts';
@@ -34,5 +35,27 @@ export const previewAppearanceRoute = defineRoute({
     requireApp(services, params.app);
     const draft = acceptDraft(appearanceBody, body, 'invalid_appearance');
     return json({ served: served(draft), warnings: contrastWarnings(draft) });
+  },
+});
+
+export const readExperienceRoute = appRead('/experience', ({ app, db }) => {
+  const draft = readDraft(db, app.id);
+  const published = readPublication(db, app.id, app.publishedVersion).experience;
+  return {
+    draft: draft?.experience ?? null,
+    published,
+    personaVersion: draft?.personaVersion ?? 0,
+    published_version: app.publishedVersion,
+    instructions: { sandbox: instructionsOf(db, app, 'sandbox'), live: instructionsOf(db, app, 'live') },
+  };
+});
+
+export const publishRoute = defineRoute({
+  method: 'POST',
+  path: '/console/api/apps/:app/publish',
+  caller: 'operator',
+  async handle({ params }, services) {
+    const { id: appId, organisationId } = requireApp(services, params.app).app;
+    return json(await services.storage.write(organisationId, 'publishDrafts', { appId, nowMs: services.nowMs() }));
   },
 });
