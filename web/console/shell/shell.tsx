@@ -57,9 +57,11 @@ function KeyList() {
           </div>
         ))}
       </dl>
-      <button type="button" class="button" onClick={() => dialog.current?.close()}>
-        Close
-      </button>
+      <form method="dialog">
+        <button type="submit" class="button">
+          Close
+        </button>
+      </form>
     </Dialog>
   );
 }
