@@ -6,9 +6,8 @@ import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { acceptDraft } from '../../protocol/setup/accept.ts';
 import { type AppearanceDraft, appearanceBody } from '../../protocol/setup/appearance.ts';
 import { readDraft, readPublication } from '../../storage/apps/drafts.ts';
-import { defineRoute, json } from '../route.ts';
-import { appRead } from './app-read.ts';
-import { requireApp } from './lookup.ts';
+import { json } from '../route.ts';
+import { appRead, appRoute } from './app-read.ts';
 
 /** Both themes with their derived colours, as clients are served them. */
 function served({ theme, themeDark }: AppearanceDraft) {
@@ -25,17 +24,10 @@ export const readAppearanceRoute = appRead('/appearance', ({ app, db }) => {
   };
 });
 
-export const previewAppearanceRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/apps/:app/appearance/preview',
-  caller: 'operator',
-  // As when it is written: a wrong shape is 400, a refused value 422.
-  body: v.unknown(),
-  handle({ params, body }, services) {
-    requireApp(services, params.app);
-    const draft = acceptDraft(appearanceBody, body, 'invalid_appearance');
-    return json({ served: served(draft), warnings: contrastWarnings(draft) });
-  },
+// As when it is written: a wrong shape is 400, a refused value 422.
+export const previewAppearanceRoute = appRoute('POST', '/appearance/preview', v.unknown(), (_, { body }) => {
+  const draft = acceptDraft(appearanceBody, body, 'invalid_appearance');
+  return json({ served: served(draft), warnings: contrastWarnings(draft) });
 });
 
 export const readExperienceRoute = appRead('/experience', ({ app, db }) => {
@@ -50,12 +42,6 @@ export const readExperienceRoute = appRead('/experience', ({ app, db }) => {
   };
 });
 
-export const publishRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/apps/:app/publish',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { id: appId, organisationId } = requireApp(services, params.app).app;
-    return json(await services.storage.write(organisationId, 'publishDrafts', { appId, nowMs: services.nowMs() }));
-  },
+export const publishRoute = appRoute('POST', '/publish', undefined, async ({ app: { id: appId, organisationId } }, _, services) => {
+  return json(await services.storage.write(organisationId, 'publishDrafts', { appId, nowMs: services.nowMs() }));
 });

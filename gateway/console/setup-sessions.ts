@@ -15,8 +15,7 @@ import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { setupUrlOf } from '../setup/addresses.ts';
 import { panelSteps } from '../setup/panel.ts';
-import { appRead } from './app-read.ts';
-import { requireApp } from './lookup.ts';
+import { appRead, appRoute } from './app-read.ts';
 import { pageLimit } from './pages.ts';
 
 /** Sessions of an app that are listed: no more are kept. */
@@ -62,20 +61,13 @@ function requireSession({ storage }: Services, id: string | undefined): { ref: S
   return { ref, row };
 }
 
-export const openSessionRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/apps/:app/sessions',
-  caller: 'operator',
-  body: openSessionBody,
-  async handle({ params, body, header }, services) {
-    const { app } = requireApp(services, params.app);
-    const { row, issued } = await services.setup.sessions.open(app, body.kind);
-    // Sites may be slow, and the person waits for the command only.
-    seedSources(services.writes, app).catch((error: unknown) => {
-      services.log.error({ err: error, app_id: app.id }, 'queueing the intake’s links for indexing failed: send them again as knowledge');
-    });
-    return json<OpenedSession>({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);
-  },
+export const openSessionRoute = appRoute('POST', '/sessions', openSessionBody, async ({ app }, { body, header }, services) => {
+  const { row, issued } = await services.setup.sessions.open(app, body.kind);
+  // Sites may be slow, and the person waits for the command only.
+  seedSources(services.writes, app).catch((error: unknown) => {
+    services.log.error({ err: error, app_id: app.id }, 'queueing the intake’s links for indexing failed: send them again as knowledge');
+  });
+  return json<OpenedSession>({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);
 });
 
 export const listSessionsRoute = appRead('/sessions', ({ app, db }, query) => ({
