@@ -1,5 +1,6 @@
 /** Owns one connection over which a turn is told: sends the request, decodes what comes, and notices silence. */
-import { type Frame, FrameDecoder } from '../frames.ts';
+import { type Reading, readFrame } from '../events.ts';
+import { FrameDecoder } from '../frames.ts';
 import type { ByteReader, Clock, Fetch, FetchRequest } from '../surroundings.ts';
 import { type Failure, ownFailure, refusalFrom } from './failure.ts';
 
@@ -36,7 +37,7 @@ export class StreamConnection {
   }
 
   /** Sends the request and tells of every frame until the connection ends. Never rejects. */
-  async run(address: string, request: Omit<FetchRequest, 'signal'>, onFrame: (frame: Frame) => void): Promise<StreamEnding> {
+  async run(address: string, request: Omit<FetchRequest, 'signal'>, onReading: (reading: Reading) => void): Promise<StreamEnding> {
     this.#heard();
     let isOpen = false;
     try {
@@ -55,7 +56,7 @@ export class StreamConnection {
         return { kind: 'refused', failure };
       }
       isOpen = true;
-      return await this.#read(answer.body.getReader(), onFrame);
+      return await this.#read(answer.body.getReader(), onReading);
     } catch {
       return this.#ended(isOpen ? 'cut' : 'unreachable');
     } finally {
@@ -70,9 +71,9 @@ export class StreamConnection {
     this.#end('closed');
   }
 
-  async #read(reader: ByteReader, onFrame: (frame: Frame) => void): Promise<StreamEnding> {
+  async #read(reader: ByteReader, onReading: (reading: Reading) => void): Promise<StreamEnding> {
     const decoder = new FrameDecoder((frame) => {
-      if (this.#closedFor === undefined) onFrame(frame);
+      if (this.#closedFor === undefined) onReading(readFrame(frame));
     });
     for (;;) {
       const { done, value } = await reader.read();

@@ -5,7 +5,7 @@
  */
 import { PING_INTERVAL_MS } from '../../../protocol/limits.ts';
 import type { ChatBody } from '../../../protocol/runtime/chat.ts';
-import { type Reading, readFrame } from '../events.ts';
+import type { Reading } from '../events.ts';
 import type { Log } from '../log.ts';
 import type { Clock, FetchRequest } from '../surroundings.ts';
 import { type Failure, logged, ownFailure } from './failure.ts';
@@ -142,9 +142,9 @@ export class TurnStream {
     this.#hasHeard = false;
     this.#listener.opened(mode);
     const { address, request } = mode === 'send' ? this.#sending() : this.#attaching();
-    return connection.run(requests.address(address), request, (frame) => {
+    return connection.run(requests.address(address), request, (reading) => {
       this.#hasHeard = true;
-      this.#listener.told(readFrame(frame));
+      this.#listener.told(reading);
       if (this.#listener.isOver()) connection.close();
     });
   }

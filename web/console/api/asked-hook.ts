@@ -1,6 +1,5 @@
 /** What a page asks of the interface: what was there stays while it is asked again, and an error does not take it away. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useAct } from './act-hook.ts';
 import { ask } from './api.ts';
 import { progress } from './progress.ts';
 import { type ApiError, asApiError } from './request.ts';
@@ -70,30 +69,4 @@ export function useAsked<Answer>(path: string, { againMs, read }: Asking<Answer>
     return () => clearInterval(timer);
   }, [held, pauseMs]);
   return { answer: own?.answer, error: own?.error, reload: () => again((count) => count + 1) };
-}
-
-/** A list page after page: that at `path` with its query; `more` reads the page after those that are there. Another query begins anew. */
-export function usePages<Page extends { readonly next: string | null }>(path: string) {
-  const first = useAsked<Page>(path);
-  const [later, hold] = useState<{ readonly path: string; readonly pages: readonly Page[] }>({ path, pages: [] });
-  const act = useAct();
-  useEffect(() => {
-    hold({ path, pages: [] });
-    act.forget();
-  }, [path, first.answer]);
-  const pages = first.answer === undefined ? [] : [first.answer, ...(later.path === path ? later.pages : [])];
-  const next = pages.at(-1)?.next ?? null;
-  return {
-    pages,
-    next,
-    error: first.error ?? act.error,
-    isReading: act.isUnderWay,
-    reload: first.reload,
-    more: () =>
-      act.run(async () => {
-        if (next === null) return;
-        const page = await ask<Page>('GET', `${path}&after=${encodeURIComponent(next)}`);
-        hold((before) => (before.path === path ? { path, pages: [...before.pages, page] } : before));
-      }),
-  };
 }

@@ -3,11 +3,8 @@
  * the person when the session is over. A browser's EventSource gives up for good at the first answer that is no stream, such as that of a proxy
  * before a service that restarts.
  */
-import { systemClock } from '../../client/platform/everywhere.ts';
-import type { Fetch } from '../../client/surroundings.ts';
-import { Pause } from '../../client/transport/pause.ts';
-import { StreamConnection } from '../../client/transport/stream-connection.ts';
-import { type ApiError, apiAddress, errorFrom } from './request.ts';
+import { FrameDecoder } from '../../client/frames.ts';
+import { ApiError, errorFrom } from './request.ts';
 import { isSignedOut, session, whenSignedIn } from './session.ts';
 
 export interface StreamFrame {
@@ -29,56 +26,93 @@ export interface Follower {
 const PAUSES_MS = [200, 500, 1_000, 2_000] as const;
 /** The service pings every 15 seconds; silence for three of them is a broken line. */
 const SILENCE_MAX_MS = 45_000;
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = new AbortController();
+    const wake = () => {
+      clearTimeout(timer);
+      over.abort();
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal.addEventListener('abort', wake, { signal: over.signal });
+    addEventListener('online', wake, { signal: over.signal });
+  });
+}
+
+/** Reads one connection to its end. @throws ApiError when the service refuses; whatever breaks it. */
+async function readOnce(
+  path: string,
+  lastId: string,
+  signal: AbortSignal,
+  onOpen: () => void,
+  onFrame: (frame: StreamFrame, id: string | undefined) => void,
+) {
+  const silence = new AbortController();
+  const both = AbortSignal.any([signal, silence.signal]);
+  let timer = setTimeout(() => silence.abort(), SILENCE_MAX_MS);
+  try {
+    const headers = new Headers({ Accept: 'text/event-stream' });
+    if (lastId !== '') headers.set('Last-Event-ID', lastId);
+    const answer = await fetch(`/console/api${path}`, { headers, signal: both, cache: 'no-store' });
+    if (!answer.ok || answer.body === null) throw await errorFrom(answer);
+    onOpen();
+    const decoder = new FrameDecoder(({ id, event, data }) => onFrame({ event: event ?? 'message', data: JSON.parse(data) }, id));
+    const reader = answer.body.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_MAX_MS);
+      if (!decoder.push(value)) throw new Error('a frame is too long');
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** What trying again would not change. */
-const FINAL: ReadonlySet<number> = new Set([400, 403, 404, 410]);
+function isFinal(error: unknown): error is ApiError {
+  return error instanceof ApiError && [400, 403, 404, 410].includes(error.status);
+}
 
 /** Follows `path` of the interface from its beginning. Returns what ends it. */
 export function follow(path: string, follower: Follower): () => void {
-  const pause = new Pause(systemClock);
-  const skip = () => pause.skip();
-  let connection: StreamConnection | undefined;
-  let [isClosed, lastId, fails] = [false, '', 0];
-  const connect = async () => {
-    let refused: ApiError | undefined;
-    const open: Fetch = async (address, request) => {
-      const answer = await fetch(address, { ...request, cache: 'no-store' });
-      if (!answer.ok) refused = await errorFrom(answer.clone());
-      else if (!isClosed) follower.onLive(true);
-      if (answer.ok) fails = 0;
-      return answer;
-    };
-    connection = new StreamConnection({ fetch: open, clock: systemClock, idleMs: SILENCE_MAX_MS });
-    const headers = { Accept: 'text/event-stream', ...(lastId === '' ? {} : { 'Last-Event-ID': lastId }) };
-    const ending = await connection.run(apiAddress(path), { method: 'GET', headers }, ({ id, event, data }) => {
-      if (id !== undefined) lastId = id;
-      follower.onFrame({ event: event ?? 'message', data: JSON.parse(data) });
-    });
-    return { isWhole: ending.kind === 'whole', refused };
-  };
+  const aborted = new AbortController();
+  const { signal } = aborted;
   const run = async () => {
-    while (!isClosed) {
-      const { isWhole, refused } = await connect();
-      if (isClosed || (isWhole && follower.isOver())) return;
-      if (refused !== undefined && FINAL.has(refused.status)) {
-        follower.onRefused(refused);
-        return;
+    let lastId = '';
+    let fails = 0;
+    const onOpen = () => {
+      fails = 0;
+      follower.onLive(true);
+    };
+    while (!signal.aborted) {
+      try {
+        await readOnce(path, lastId, signal, onOpen, (frame, id) => {
+          if (signal.aborted) return;
+          if (id !== undefined) lastId = id;
+          follower.onFrame(frame);
+        });
+        if (signal.aborted || follower.isOver()) return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (isFinal(error)) {
+          follower.onRefused(error);
+          return;
+        }
+        follower.onLive(false);
+        if (isSignedOut(error)) {
+          session.send({ type: 'ended' });
+          await whenSignedIn();
+          continue;
+        }
       }
-      if (!isWhole) follower.onLive(false);
-      if (isSignedOut(refused)) {
-        session.send({ type: 'ended' });
-        await whenSignedIn();
-        continue;
-      }
-      await pause.wait(PAUSES_MS[Math.min(fails, PAUSES_MS.length - 1)] ?? 0);
+      await pause(PAUSES_MS[Math.min(fails, PAUSES_MS.length - 1)] ?? 0, signal);
       fails += 1;
     }
   };
-  addEventListener('online', skip);
   void run();
-  return () => {
-    isClosed = true;
-    removeEventListener('online', skip);
-    connection?.close();
-    skip();
-  };
+  return () => aborted.abort();
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Message, Transcript } from '../../../protocol/console/answers.ts';
-import { usePages } from '../api/asked-hook.ts';
+import { usePages } from '../api/pages-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';

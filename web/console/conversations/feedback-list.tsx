@@ -1,7 +1,7 @@
 /** What people thought of answers, the newest first, each with the way to what was said. */
 
 import type { Opinion, Opinions } from '../../../protocol/console/answers.ts';
-import { usePages } from '../api/asked-hook.ts';
+import { usePages } from '../api/pages-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
 import { More } from '../parts/form.tsx';

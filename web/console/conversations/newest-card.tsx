@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { ConversationHead } from '../../../protocol/console/answers.ts';
-import { usePages } from '../api/asked-hook.ts';
+import { usePages } from '../api/pages-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
 import { More } from '../parts/form.tsx';

@@ -8,7 +8,7 @@ import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
-import { ConfirmByName } from '../parts/dialog.tsx';
+import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { dayOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
 import { ConversationTable } from './conversation-table.tsx';

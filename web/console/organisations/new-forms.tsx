@@ -1,13 +1,15 @@
 /** Creating an organisation, and an app in one: a name is enough. The app's keys wait on its first page. */
 import { useLocation } from 'preact-iso';
 import type { Organisation } from '../../../protocol/console/answers.ts';
-import { APP_NAME_MAX_CHARS } from '../../../protocol/console/apps.ts';
 import { PLAN_NAMES, PLANS, type PlanName } from '../../../protocol/plans.ts';
 import { ask } from '../api/api.ts';
 import { type App, appAddress, organisationAddress } from '../app/app.ts';
 import { SelectField, type SelectOption, TextField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 import { type Form as FormState, useForm } from '../parts/form-hook.ts';
+
+/** As the interface allows; its schemas would come with their constants. */
+const NAME_MAX_CHARS = 80;
 
 interface Named extends Record<string, unknown> {
   readonly name: string;
@@ -18,7 +20,7 @@ function NameField<Fields extends Named>({ form, of, example }: { form: FormStat
     <TextField
       label={`Name of the ${of}`}
       value={form.values.name}
-      max={APP_NAME_MAX_CHARS}
+      max={NAME_MAX_CHARS}
       placeholder={example}
       fault={form.faultOf('name')}
       onInput={(name) => form.set('name', name)}

@@ -2,7 +2,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Organisation } from '../../../protocol/console/answers.ts';
-import { useAsked, usePages } from '../api/asked-hook.ts';
+import { useAsked } from '../api/asked-hook.ts';
+import { usePages } from '../api/pages-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, organisationAddress } from '../app/app.ts';
 import { AppTable } from '../organisations/app-table.tsx';

@@ -1,10 +1,8 @@
-/** A dialog above the page, which Escape closes; and two that ask before something is done. */
+/** A dialog above the page, which Escape closes; and one that asks before something is done. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { type Act, useAct } from '../api/act-hook.ts';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import type { Act } from '../api/act-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { TextField } from './fields.tsx';
-import { Form } from './form.tsx';
 
 export interface DialogProps {
   readonly title: string;
@@ -48,33 +46,6 @@ export function Confirm({ title, verb, keep, isHarmless = false, act, onConfirm,
           </button>
         </div>
       </div>
-    </Dialog>
-  );
-}
-
-export interface ConfirmByNameProps extends DialogProps {
-  /** What has to be typed. */
-  readonly name: string;
-  readonly verb: string;
-  /** @throws ApiError, which is shown in the dialog. */
-  readonly onConfirm: () => Promise<unknown>;
-}
-
-/** A last question before something that cannot be taken back. */
-export function ConfirmByName({ title, name, verb, children, onConfirm, onClose }: ConfirmByNameProps) {
-  const [typed, type] = useState('');
-  const act = useAct();
-  const cancel = (
-    <button type="button" class="button bare" onClick={onClose}>
-      Cancel
-    </button>
-  );
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <Form act={act} verb={verb} button="danger" isReady={typed.trim() === name.trim()} onSubmit={() => act.run(onConfirm)} more={cancel}>
-        <div class="hint">{children}</div>
-        <TextField label={`Type ${name} to go on`} value={typed} onInput={type} />
-      </Form>
     </Dialog>
   );
 }

@@ -6,7 +6,7 @@ import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appPath, organisationAddress } from '../app/app.ts';
 import { showApp } from '../app/app-store.ts';
-import { ConfirmByName } from '../parts/dialog.tsx';
+import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { toast } from '../shell/toasts.tsx';
 
 export function EndingCard({ app }: { readonly app: App }) {

@@ -1,7 +1,6 @@
 /** The traces that a query names, as they grow: read once, then step by step from the stream. */
 import { useEffect, useState } from 'preact/hooks';
 import { useAsked } from '../api/asked-hook.ts';
-import { follow } from '../api/follow.ts';
 import type { ApiError } from '../api/request.ts';
 import { type StreamedStep, type Trace, type TracesAnswer, tracesOf, withStep } from './traces.ts';
 
@@ -21,13 +20,15 @@ export function useLiveTraces(app: string, query: string): LiveTraces {
   useEffect(() => {
     if (answer === undefined) return undefined;
     hold(tracesOf(answer));
-    // It begins with what is kept, which is left out here.
-    return follow(`${path}/stream?${query}`, {
-      onFrame: ({ event, data }) => event === 'step' && hold((before = []) => withStep(before, data as StreamedStep)),
-      onLive: setLive,
-      isOver: () => false,
-      onRefused: () => setLive(false),
+    // The browser opens it again by itself when it breaks; it begins with what is kept, which is left out here.
+    const stream = new EventSource(`/console/api${path}/stream?${query}`);
+    stream.addEventListener('open', () => setLive(true));
+    stream.addEventListener('error', () => setLive(false));
+    stream.addEventListener('step', (event) => {
+      const step = JSON.parse(event.data) as StreamedStep;
+      hold((before = []) => withStep(before, step));
     });
+    return () => stream.close();
   }, [answer]);
   return { traces, error, isLive, reload };
 }
