@@ -28,7 +28,7 @@ const BUDGET: Readonly<Record<string, number>> = {
   protocol: 7_650,
   storage: 14_550,
   watch: 800,
-  web: 25_500,
+  web: 25_550,
   bench: 11_850,
   tests: 81_250,
   tools: 1_850,
