@@ -1,10 +1,11 @@
 /** Proposals as they travel, the same to a person in the console and to an agent. */
+import type { Proposal as ShownProposal } from '../protocol/console/setup-answers.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import { type Proposal, readWrite } from '../storage/setup/proposals.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 
 /** Without what it would write: that may be megabytes, and a list has many. */
-export function proposalToWire(proposal: Proposal) {
+export function proposalToWire(proposal: Proposal): ShownProposal {
   return {
     id: proposal.id,
     app_id: proposal.appId,

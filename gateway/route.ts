@@ -192,6 +192,7 @@ export function routeName(route: Pick<Route, 'method' | 'path'>): string {
   return `${route.method} ${route.path}`;
 }
 
-export function json(body: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+/** `Body`: what the answer promises to whoever reads it. */
+export function json<Body = unknown>(body: Body, status = 200, headers?: Readonly<Record<string, string>>): Reply {
   return headers === undefined ? { kind: 'json', status, body } : { kind: 'json', status, body, headers };
 }

@@ -2,8 +2,10 @@
  * What a waiting proposal would change, field by field beside what the app has now, for the person who decides (PROPOSAL-16). It reads what is
  * stored and checks nothing: approving does that.
  */
+
 import canonicalize from 'canonicalize';
 import { measuredPairs } from '../../protocol/appearance/contrast.ts';
+import type { Comparison, ContrastChange, FieldChange, ItemChange } from '../../protocol/console/setup-answers.ts';
 import { judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
 import { type AppearanceDraft, replaceAppearance } from '../../protocol/setup/appearance.ts';
 import { judgeKnowledgeItem } from '../../protocol/setup/knowledge.ts';
@@ -16,41 +18,6 @@ import { findOverlapping, type Proposal } from '../../storage/setup/proposals.ts
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { baseOf } from './checks.ts';
 import { kindsLike, subjectsOf } from './proposal-merge.ts';
-
-/** Null: there is none. */
-interface FieldChange {
-  readonly field: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
-interface ItemChange {
-  /** What it goes by: a key, a name, or the part of the configuration. */
-  readonly name: string;
-  readonly change: 'added' | 'updated' | 'archived';
-  readonly fields: readonly FieldChange[];
-}
-
-/** A pair of colours that would be read otherwise than now; ratios with two decimals. */
-export interface ContrastChange {
-  readonly part: 'theme' | 'themeDark';
-  /** What a person sees: `text on the accent`. */
-  readonly subject: string;
-  readonly minimum: number;
-  /** Null where there is no look yet. */
-  readonly before: number | null;
-  readonly after: number;
-}
-
-export interface Comparison {
-  readonly items: readonly ItemChange[];
-  /** Empty but for a look whose colours differ. */
-  readonly contrast: readonly ContrastChange[];
-  /** What it would replace is not what it was: approving is refused (PROPOSAL-3). */
-  readonly outdated: boolean;
-  /** Other waiting proposals about the same: approving this one makes them out of date. */
-  readonly overlaps: readonly string[];
-}
 
 interface Rows {
   readonly db: Connection;

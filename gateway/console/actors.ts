@@ -1,6 +1,8 @@
 /** Console: what is alive in the cluster now, and on which node (CONSOLE-23). */
+
 import * as v from 'valibot';
 import type { ActorRecord } from '../../actors/actor-record.ts';
+import type { ActorEntry, ActorsAnswer } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { checkQuery } from '../http/query.ts';
@@ -18,7 +20,7 @@ const filters = v.object({
   kind: v.optional(v.picklist(KINDS)),
 });
 
-function actorToWire(actor: ActorRecord) {
+function actorToWire(actor: ActorRecord): ActorEntry {
   return {
     kind: actor.kind,
     id: actor.id,
@@ -50,7 +52,7 @@ const listActorsRoute = defineRoute({
       throw new Refusal('not_found', `There is no node ${node}. GET /console/api/nodes lists them by their id.`);
     }
     const wanted = actors.filter((actor) => (node ?? actor.node) === actor.node && (kind ?? actor.kind) === actor.kind);
-    return json({
+    return json<ActorsAnswer>({
       actors: [...wanted].sort(longestFirst).slice(0, limit).map(actorToWire),
       total: wanted.length,
       unreachable: unreachable.filter((id) => (node ?? id) === id),

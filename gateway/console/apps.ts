@@ -1,6 +1,8 @@
 /** Console: apps of an organisation and their settings (CONSOLE-9). What GET answers can be sent back with PATCH, field by field. */
+
 import { setImmediate as breathe } from 'node:timers/promises';
 import { goLiveOnRequest } from '../../actors/setup/go-live.ts';
+import type { App } from '../../protocol/console/answers.ts';
 import { settingsToWire } from '../../protocol/console/app-settings.ts';
 import { createAppBody, patchAppBody } from '../../protocol/console/apps.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
@@ -11,10 +13,10 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import { deleteUploadFiles } from '../../storage/uploads/upload-files.ts';
 import { uploadIdsOfApp } from '../../storage/uploads/uploads.ts';
 import { defineRoute, json } from '../route.ts';
-import { appRead } from './app-read.ts';
+import { appRead, appRoute } from './app-read.ts';
 import { requireApp, requireOrganisation } from './lookup.ts';
 
-export function appToWire(app: AppRecord) {
+export function appToWire(app: AppRecord): App {
   return {
     id: app.id,
     org_id: app.organisationId,
@@ -60,18 +62,11 @@ export const createAppRoute = defineRoute({
 
 export const readAppRoute = appRead('', ({ app }) => ({ app: appToWire(app) }));
 
-export const patchAppRoute = defineRoute({
-  method: 'PATCH',
-  path: '/console/api/apps/:app',
-  caller: 'operator',
-  body: patchAppBody,
-  async handle({ params, body }, services) {
-    const { id: appId, organisationId } = requireApp(services, params.app).app;
-    const app = await services.storage.write(organisationId, 'patchApp', { appId, organisationId, patch: body, nowMs: services.nowMs() });
-    // The patch may let the app go live by itself.
-    await services.setup.settled(organisationId, appId);
-    return json({ app: appToWire(app) });
-  },
+export const patchAppRoute = appRoute('PATCH', '', patchAppBody, async ({ app: { id: appId, organisationId } }, { body }, services) => {
+  const app = await services.storage.write(organisationId, 'patchApp', { appId, organisationId, patch: body, nowMs: services.nowMs() });
+  // The patch may let the app go live by itself.
+  await services.setup.settled(organisationId, appId);
+  return json({ app: appToWire(app) });
 });
 
 /** Ids of uploads that are read in one go. */
@@ -88,21 +83,15 @@ async function allUploadIds(db: Connection, appId: string): Promise<string[]> {
   }
 }
 
-export const deleteAppRoute = defineRoute({
-  method: 'DELETE',
-  path: '/console/api/apps/:app',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { app, db } = requireApp(services, params.app);
-    const { id: appId, organisationId } = app;
-    const { storage } = services;
-    const uploadIds = await allUploadIds(db, appId);
-    // The app is gone with its row; the directory and the files only follow.
-    await storage.write(organisationId, 'deleteApp', { appId });
-    await storage.writeControl('unregisterApp', { appId });
-    await deleteUploadFiles(storage.layout, organisationId, uploadIds);
-    return json({ deleted: true, id: appId });
-  },
+export const deleteAppRoute = appRoute('DELETE', '', undefined, async ({ app, db }, _, services) => {
+  const { id: appId, organisationId } = app;
+  const { storage } = services;
+  const uploadIds = await allUploadIds(db, appId);
+  // The app is gone with its row; the directory and the files only follow.
+  await storage.write(organisationId, 'deleteApp', { appId });
+  await storage.writeControl('unregisterApp', { appId });
+  await deleteUploadFiles(storage.layout, organisationId, uploadIds);
+  return json({ deleted: true, id: appId });
 });
 
 export const goLiveRoute = defineRoute({

@@ -1,5 +1,7 @@
 /** Console: the cells that this installation consists of (CELL-4). */
+
 import type { Cells } from '../../actors/cells/cells.ts';
+import type { CellsAnswer } from '../../protocol/console/answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type CellRecord, listCells } from '../../storage/moving/cells.ts';
 import { countPlacements } from '../../storage/moving/placements.ts';
@@ -26,7 +28,7 @@ export const listCellsRoute = defineRoute({
   path: '/console/api/cells',
   caller: 'operator',
   async handle(_, { cells, storage }) {
-    if (cells == null) return json({ cell: null, cells: [], map_synced_at: null });
+    if (cells == null) return json<CellsAnswer>({ cell: null, cells: [], map_synced_at: null });
     const placed = countPlacements(storage.control);
     const shown = listCells(storage.control).map(async (record) => {
       const fault = await faultOf(cells, record);
@@ -43,7 +45,7 @@ export const listCellsRoute = defineRoute({
       };
     });
     const { syncedAtMs } = cells.map;
-    return json({
+    return json<CellsAnswer>({
       cell: cells.self.id,
       cells: await Promise.all(shown),
       map_synced_at: syncedAtMs === 0 ? null : timestamp(syncedAtMs),

@@ -1,12 +1,15 @@
 /** Console: what people and the assistant said, as it is stored: in placeholder form, never restored (CONSOLE-17, CONSOLE-18). */
 import { expireChange } from '../../actors/calls/invocation-step.ts';
+import type { ConversationHead as ShownHead, Transcript } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { conversationTitle } from '../../protocol/runtime/conversations.ts';
+import { TURN_STATES } from '../../protocol/runtime/states.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { StoredMessage } from '../../storage/conversations/conversations.ts';
 import { type FeedbackRow, readFeedback } from '../../storage/conversations/feedback.ts';
 import { type InvocationRow, readTurnInvocations } from '../../storage/conversations/invocations.ts';
 import { type RatingRow, readRatings } from '../../storage/conversations/ratings.ts';
+import type { ConversationFilter } from '../../storage/conversations/transcripts.ts';
 import {
   type ConversationHead,
   listConversations,
@@ -23,9 +26,41 @@ import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { appRead } from './app-read.ts';
-import { filterOf } from './conversation-filter.ts';
 import { requireApp } from './lookup.ts';
 import { newestLimit, nextOf, pageKey } from './pages.ts';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Milliseconds since 1970; null when the query does not say. @throws Refusal 400 invalid_request for anything but a time of RFC 3339. */
+function timeOf(query: URLSearchParams, name: string): number | null {
+  const given = query.get(name);
+  if (given === null) return null;
+  const atMs = TIME.test(given) ? Date.parse(given) : Number.NaN;
+  if (!(atMs >= 0)) throw new Refusal('invalid_request', `${name} must be a time such as 2026-11-21T12:00:00Z.`);
+  return atMs;
+}
+
+/** One of `values`; null when the query does not say. @throws Refusal 400 invalid_request for anything else. */
+function oneOf<Value extends string>(query: URLSearchParams, name: string, values: readonly Value[]): Value | null {
+  const given = query.get(name);
+  if (given === null) return null;
+  const value = values.find((each) => each === given);
+  if (value === undefined) throw new Refusal('invalid_request', `${name} must be one of ${values.join(', ')}.`);
+  return value;
+}
+
+/** @throws Refusal 400 invalid_request that names what is malformed. */
+function filterOf(query: URLSearchParams): ConversationFilter {
+  const rating = oneOf(query, 'rating', ['1', '-1']);
+  return {
+    endUserId: query.get('end_user_id'),
+    channel: oneOf(query, 'channel', ['live', 'sandbox']),
+    state: oneOf(query, 'state', TURN_STATES),
+    rating: rating === null ? null : rating === '1' ? 1 : -1,
+    fromMs: timeOf(query, 'from'),
+    toMs: timeOf(query, 'to'),
+  };
+}
 
 /** Opening a file for every organisation takes time; beyond these the caller says which app it is about. */
 const ORGANISATIONS_SEARCHED = 100;
@@ -40,7 +75,7 @@ export function shownDevice(deviceId: string | null): string | null {
   return deviceId === null || deviceId === '' ? null : deviceId.slice(-DEVICE_SHOWN_CHARS);
 }
 
-function headToWire(head: ConversationHead) {
+function headToWire(head: ConversationHead): ShownHead {
   return {
     id: head.id,
     app_id: head.appId,
@@ -161,6 +196,6 @@ export const readConversationRoute = defineRoute({
     const { db, head } = requireConversation(services, params.conversation ?? '', query.get('app'));
     const limit = newestLimit(query);
     const { messages, next } = readTranscriptPage(db, head.id, query.get('after') ?? '', limit);
-    return json({ conversation: headToWire(head), messages: messagesToWire(db, head.id, messages, services.nowMs()), next });
+    return json<Transcript>({ conversation: headToWire(head), messages: messagesToWire(db, head.id, messages, services.nowMs()), next });
   },
 });

@@ -1,4 +1,5 @@
 /** Console: the people of an app as it names them; what is kept of one, and its end (CONSOLE-14, CONSOLE-16). */
+import type { Person } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { EXTERNAL_USER_ID_MAX_CHARS } from '../../protocol/limits.ts';
 import { fits } from '../../protocol/schema/text.ts';
@@ -13,7 +14,7 @@ import { type FoundApp, requireApp } from './lookup.ts';
 import { pageOf } from './pages.ts';
 import { EXPORT_DEPTH, exportPerson } from './person-export.ts';
 
-function personToWire(person: EndUserRecord) {
+function personToWire(person: EndUserRecord): Person {
   return {
     id: person.id,
     external_user_id: person.externalUserId,

@@ -1,4 +1,5 @@
 /** Console: what people think of an app's answers: thumbs, and the answers of rating blocks (CONSOLE-20). */
+import type { Opinion, Opinions } from '../../protocol/console/answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type FeedbackRow, listFeedback } from '../../storage/conversations/feedback.ts';
 import { listRatings, type RatingRow } from '../../storage/conversations/ratings.ts';
@@ -9,11 +10,11 @@ import { newestLimit, nextOf, pageKey } from './pages.ts';
 interface Listed {
   readonly atMs: number;
   readonly key: string;
-  readonly wire: object;
+  readonly wire: Opinion;
 }
 
 function thumb(row: FeedbackRow): Listed {
-  const wire = {
+  const wire: Opinion = {
     kind: 'feedback',
     message_id: row.messageId,
     conversation_id: row.conversationId,
@@ -28,7 +29,7 @@ function thumb(row: FeedbackRow): Listed {
 }
 
 function score(row: RatingRow): Listed {
-  const wire = {
+  const wire: Opinion = {
     kind: 'rating',
     message_id: row.messageId,
     conversation_id: row.conversationId,
@@ -46,7 +47,7 @@ function newestFirst(one: Listed, other: Listed): number {
   return other.atMs - one.atMs || (one.key < other.key ? 1 : -1);
 }
 
-export const listFeedbackRoute = appRead('/feedback', ({ app, db }, query) => {
+export const listFeedbackRoute = appRead<Opinions>('/feedback', ({ app, db }, query) => {
   const limit = newestLimit(query);
   const before = pageKey(query);
   // A page of each, so that whichever is newer is there.

@@ -1,11 +1,11 @@
 /** Console: the secret that an app's backend signs user ids with (CONSOLE-13). */
+import type { Secret } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type IdentitySecrets, mintIdentitySecret, readIdentitySecrets, sealIdentitySecret } from '../../storage/apps/identity-secrets.ts';
-import { defineRoute, json } from '../route.ts';
+import { json } from '../route.ts';
 import type { Services } from '../services.ts';
-import { appRead } from './app-read.ts';
-import { requireApp } from './lookup.ts';
+import { appRead, appRoute } from './app-read.ts';
 
 function secretsOf(services: Services, organisationId: string, appId: string): IdentitySecrets {
   const { storage } = services;
@@ -14,7 +14,7 @@ function secretsOf(services: Services, organisationId: string, appId: string): I
   return secrets;
 }
 
-function secretsToWire(secrets: IdentitySecrets) {
+function secretsToWire(secrets: IdentitySecrets): Secret {
   return {
     identity_secret: secrets.current,
     previous: secrets.previous === null ? null : { valid_until: timestamp(secrets.previous.validUntilMs) },
@@ -25,15 +25,14 @@ export const readIdentitySecretRoute = appRead('/identity-secret', ({ app }, _, 
   secretsToWire(secretsOf(services, app.organisationId, app.id)),
 );
 
-export const rotateIdentitySecretRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/apps/:app/identity-secret/rotate',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { id: appId, organisationId } = requireApp(services, params.app).app;
+export const rotateIdentitySecretRoute = appRoute(
+  'POST',
+  '/identity-secret/rotate',
+  undefined,
+  async ({ app: { id: appId, organisationId } }, _, services) => {
     const { storage } = services;
     const sealed = sealIdentitySecret(storage.vault, appId, mintIdentitySecret());
     await storage.write(organisationId, 'rotateIdentitySecret', { appId, sealed, nowMs: services.nowMs() });
     return json(secretsToWire(secretsOf(services, organisationId, appId)));
   },
-});
+);

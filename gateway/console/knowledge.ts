@@ -1,16 +1,17 @@
 /** Console: what an app's assistant knows (KNOWLEDGE-3). */
+
 import * as v from 'valibot';
 import { explainSearch } from '../../actors/knowledge/explained-search.ts';
+import type { Source } from '../../protocol/console/setup-answers.ts';
 import { filledText } from '../../protocol/schema/text.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { KnowledgeSource } from '../../storage/knowledge/knowledge.ts';
 import { countKnowledge, listSources } from '../../storage/knowledge/knowledge-overview.ts';
-import { defineRoute, json } from '../route.ts';
-import { appRead } from './app-read.ts';
-import { requireApp } from './lookup.ts';
+import { json } from '../route.ts';
+import { appRead, appRoute } from './app-read.ts';
 import { pageOf } from './pages.ts';
 
-function sourceToWire(source: KnowledgeSource) {
+function sourceToWire(source: KnowledgeSource): Source {
   return {
     id: source.id,
     external_key: source.externalKey,
@@ -37,18 +38,11 @@ export const listKnowledgeRoute = appRead('/knowledge', ({ app, db }, query) => 
 const QUESTION_MAX_CHARS = 4_000;
 const searchBody = v.strictObject({ question: filledText(QUESTION_MAX_CHARS) });
 
-export const searchKnowledgeRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/apps/:app/knowledge/search',
-  caller: 'operator',
-  body: searchBody,
-  async handle({ params, body }, services) {
-    const { app, db } = requireApp(services, params.app);
-    const { byMeaning, terms, passages, prompt } = await explainSearch(db, app.id, body.question, services.meanings);
-    const shown = passages.map(({ sourceId, externalKey, title, headings, text, score, wordsRank, meaningRank }) => ({
-      ...{ source_id: sourceId, external_key: externalKey, title, headings, text },
-      ...{ score, words_rank: wordsRank, meaning_rank: meaningRank },
-    }));
-    return json({ by_meaning: byMeaning, terms, passages: shown, prompt });
-  },
+export const searchKnowledgeRoute = appRoute('POST', '/knowledge/search', searchBody, async ({ app, db }, { body }, services) => {
+  const { byMeaning, terms, passages, prompt } = await explainSearch(db, app.id, body.question, services.meanings);
+  const shown = passages.map(({ sourceId, externalKey, title, headings, text, score, wordsRank, meaningRank }) => ({
+    ...{ source_id: sourceId, external_key: externalKey, title, headings, text },
+    ...{ score, words_rank: wordsRank, meaning_rank: meaningRank },
+  }));
+  return json({ by_meaning: byMeaning, terms, passages: shown, prompt });
 });

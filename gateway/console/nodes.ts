@@ -1,5 +1,7 @@
 /** Console: the nodes of the cluster, and the drain of one (CONSOLE-21, CONSOLE-22). */
+
 import type { NodeRecord } from '../../actors/cluster/nodes/members.ts';
+import type { NodeEntry, NodesAnswer } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { leavingToWire } from '../cells/move-wire.ts';
@@ -9,7 +11,7 @@ import { defineRoute, json, type Route } from '../route.ts';
 /** A cell moves a few organisations at a time; an answer is small whatever happens. */
 const MOVES_SHOWN = 50;
 
-function nodeToWire({ id, name, pid, cell, url, state, startedAtMs, actors }: NodeRecord, self: boolean) {
+function nodeToWire({ id, name, pid, cell, url, state, startedAtMs, actors }: NodeRecord, self: boolean): NodeEntry {
   return { id, name, pid, cell, url, state, started_at: timestamp(startedAtMs), actors, self };
 }
 
@@ -29,7 +31,7 @@ const listNodesRoute = defineRoute({
             .unfinished()
             .slice(0, MOVES_SHOWN)
             .map((move) => leavingToWire(move, moves));
-    return json({ nodes: [...nodes, ...elsewhere], redis: cluster.redis(), conditions, moves: underWay });
+    return json<NodesAnswer>({ nodes: [...nodes, ...elsewhere], redis: cluster.redis(), conditions, moves: underWay });
   },
 });
 

@@ -5,7 +5,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { loginBody } from '../../protocol/console/login.ts';
+import { loginBody } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { hasConsoleLink, isConsoleSessionEnded } from '../../storage/organisations/installation.ts';

@@ -1,4 +1,5 @@
 /** Console: organisations, what they used and the credit they buy (CONSOLE-8). */
+import type { Organisation, Usage } from '../../protocol/console/answers.ts';
 import { createOrganisationBody, creditBody, patchOrganisationBody } from '../../protocol/console/organisations.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
@@ -16,7 +17,7 @@ import { defineRoute, json } from '../route.ts';
 import { requireOrganisation } from './lookup.ts';
 import { pageOf } from './pages.ts';
 
-function organisationToWire(organisation: OrganisationRecord) {
+function organisationToWire(organisation: OrganisationRecord): Organisation {
   return {
     id: organisation.id,
     name: organisation.name,
@@ -131,7 +132,7 @@ export const usageRoute = defineRoute({
     const db = services.storage.organisation(organisation.id);
     const names = new Map(listApps(db, organisation.id).map((app) => [app.id, app.name]));
     const usage = usageByApp(db, month);
-    return json({
+    return json<Usage>({
       month,
       spent_usd: toUsd(usage.reduce((sum, app) => sum + app.liveMicroUsd, 0)),
       failed_usd: toUsd(usage.reduce((sum, app) => sum + app.failedMicroUsd, 0)),

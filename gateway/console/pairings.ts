@@ -1,4 +1,5 @@
 /** Console: the Test page, on which a person watches what a test build does (PAIRING-7, PAIRING-8). */
+
 import type { PairingState } from '../../actors/pairing/state.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
@@ -6,8 +7,8 @@ import { organisationOfPairing, type PairingRow, readPairing } from '../../stora
 import { seqAfter } from '../http/request-headers.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
+import { appRoute } from './app-read.ts';
 import { shownDevice } from './conversations.ts';
-import { requireApp } from './lookup.ts';
 
 function pairingToWire(row: PairingRow, state: PairingState) {
   return {
@@ -30,14 +31,9 @@ function requirePairing({ storage }: Services, id = ''): { organisationId: strin
   return { organisationId, row };
 }
 
-export const openPairingRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/apps/:app/pairings',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { id, code, codeExpiresAtMs } = await services.pairings.open(requireApp(services, params.app).app);
-    return json({ pairing_id: id, code, expires_at: timestamp(codeExpiresAtMs) }, 201);
-  },
+export const openPairingRoute = appRoute('POST', '/pairings', undefined, async ({ app }, _, services) => {
+  const { id, code, codeExpiresAtMs } = await services.pairings.open(app);
+  return json({ pairing_id: id, code, expires_at: timestamp(codeExpiresAtMs) }, 201);
 });
 
 export const readPairingRoute = defineRoute({

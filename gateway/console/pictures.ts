@@ -1,11 +1,12 @@
 /** Console: the logo that an app's draft has, and the one that a proposal would put there, as pictures (LOGO-11). */
+
 import { pictureOf } from '../../actors/configuration/logo.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { readAsset } from '../../storage/apps/assets.ts';
 import { readDraft } from '../../storage/apps/drafts.ts';
 import { readWrite } from '../../storage/setup/proposals.ts';
 import { defineRoute } from '../route.ts';
-import { requireApp } from './lookup.ts';
+import { appRoute } from './app-read.ts';
 import { requireProposal } from './proposals.ts';
 
 /** An SVG opened on its own is a page. It was purified, and the sandbox still denies it scripts and an origin. */
@@ -19,17 +20,11 @@ function picture(mediaType: string, body: Uint8Array) {
   return { kind: 'bytes', status: 200, body, headers } as const;
 }
 
-export const readLogoRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/logo',
-  caller: 'operator',
-  handle({ params }, services) {
-    const { app, db } = requireApp(services, params.app);
-    const id = readDraft(db, app.id)?.appearance?.theme.logoAssetId;
-    const asset = id === undefined ? undefined : readAsset(db, app.id, id);
-    if (asset === undefined) throw new Refusal('not_found', 'The draft of this app has no logo.');
-    return picture(asset.mediaType, asset.content);
-  },
+export const readLogoRoute = appRoute('GET', '/logo', undefined, ({ app, db }) => {
+  const id = readDraft(db, app.id)?.appearance?.theme.logoAssetId;
+  const asset = id === undefined ? undefined : readAsset(db, app.id, id);
+  if (asset === undefined) throw new Refusal('not_found', 'The draft of this app has no logo.');
+  return picture(asset.mediaType, asset.content);
 });
 
 export const readProposedLogoRoute = defineRoute({

@@ -3,6 +3,7 @@
 import { compareProposal } from '../../actors/configuration/proposal-comparison.ts';
 import { approveProposal, rejectProposal } from '../../actors/configuration/proposals.ts';
 import { rejectProposalBody } from '../../protocol/console/sessions.ts';
+import type { WholeProposal } from '../../protocol/console/setup-answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import {
   listProposals,
@@ -66,7 +67,7 @@ export const readProposalRoute = defineRoute({
     const rows = { db, appId: proposal.appId, surroundings: services.writes.surroundings };
     // Once it is decided, what the app has says nothing about it.
     const comparison = proposal.decidedAtMs === null ? compareProposal(rows, proposal, write) : null;
-    return json({ proposal: { ...whole, comparison } });
+    return json<{ readonly proposal: WholeProposal }>({ proposal: { ...whole, comparison } });
   },
 });
 

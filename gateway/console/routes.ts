@@ -2,12 +2,11 @@
 import type { Route } from '../route.ts';
 import { callActionRoute, deleteActionKeyRoute, listActionsRoute, putActionKeyRoute } from './actions.ts';
 import { actorRoutes } from './actors.ts';
-import { previewAppearanceRoute, readAppearanceRoute } from './appearance.ts';
 import { createAppRoute, deleteAppRoute, goLiveRoute, listAppsRoute, patchAppRoute, readAppRoute } from './apps.ts';
 import { listCellsRoute } from './cells.ts';
 import { listConversationsRoute, readConversationRoute } from './conversations.ts';
+import { previewAppearanceRoute, publishRoute, readAppearanceRoute, readExperienceRoute } from './drafts.ts';
 import { eraseEndUserRoute, exportEndUserRoute, listEndUsersRoute } from './end-users.ts';
-import { readExperienceRoute } from './experience.ts';
 import { listFeedbackRoute } from './feedback.ts';
 import { readIdentitySecretRoute, rotateIdentitySecretRoute } from './identity-secret.ts';
 import { createKeyRoute, deleteKeyRoute, listKeysRoute } from './keys.ts';
@@ -27,7 +26,6 @@ import {
 import { openPairingRoute, pairingStreamRoute, readPairingRoute } from './pairings.ts';
 import { readLogoRoute, readProposedLogoRoute } from './pictures.ts';
 import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProposalRoute } from './proposals.ts';
-import { publishRoute } from './publish.ts';
 import { listScreensRoute, readManifestRoute } from './screens.ts';
 import {
   listSessionsRoute,

@@ -1,4 +1,5 @@
 /** Console: the screens declared for an app, and what its build registers (SCREEN-2). */
+import type { DeclaredScreen } from '../../protocol/console/setup-answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { latestManifest } from '../../storage/apps/manifests.ts';
 import {
@@ -12,7 +13,7 @@ import {
 import { appRead } from './app-read.ts';
 import { pageOf } from './pages.ts';
 
-function screenToWire(screen: ScreenRecord, registered: ReadonlySet<string>) {
+function screenToWire(screen: ScreenRecord, registered: ReadonlySet<string>): DeclaredScreen {
   return {
     ...screen.definition,
     /** No build in use registers it yet. */

@@ -1,9 +1,11 @@
 /** Console: setup sessions as a person opens, watches and stops them (SETUP-1, SETUP-7). */
+
 import { seedSources } from '../../actors/configuration/seed-sources.ts';
 import { type IssuedCode, issueFileCode } from '../../actors/setup/files.ts';
 import { agentOf } from '../../actors/setup/session.ts';
 import { sessionSource } from '../../actors/setup/stream.ts';
 import { openSessionBody } from '../../protocol/console/sessions.ts';
+import type { Command, Line, OpenedSession, SetupSession } from '../../protocol/console/setup-answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { findSession, type SessionRef } from '../../storage/setup/setup-access.ts';
@@ -13,8 +15,7 @@ import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
 import { setupUrlOf } from '../setup/addresses.ts';
 import { panelSteps } from '../setup/panel.ts';
-import { appRead } from './app-read.ts';
-import { requireApp } from './lookup.ts';
+import { appRead, appRoute } from './app-read.ts';
 import { pageLimit } from './pages.ts';
 
 /** Sessions of an app that are listed: no more are kept. */
@@ -25,16 +26,16 @@ const SESSIONS_MAX = 50;
 const EVENTS_DEFAULT = 200;
 const EVENTS_MAX = 1_000;
 
-function eventToWire({ atMs, ...event }: SetupEvent) {
+function eventToWire({ atMs, ...event }: SetupEvent): Line {
   return { ...event, at: timestamp(atMs) };
 }
 
-function sessionToWire(row: SetupSessionRow) {
+function sessionToWire(row: SetupSessionRow): SetupSession {
   return {
     id: row.id,
     app_id: row.appId,
     kind: row.kind,
-    status: row.state,
+    status: row.state as SetupSession['status'],
     agent: agentOf(row),
     outcome: row.outcome === null ? null : JSON.parse(row.outcome),
     opened_at: timestamp(row.openedAtMs),
@@ -45,7 +46,7 @@ function sessionToWire(row: SetupSessionRow) {
 }
 
 /** What a person hands to an agent: the command fetches the file. */
-function codeToWire({ code, expiresAtMs }: IssuedCode, setupUrl: string) {
+function codeToWire({ code, expiresAtMs }: IssuedCode, setupUrl: string): Command {
   const fileUrl = `${setupUrl}/file?code=${code}`;
   // Not into the repository that the agent works in: the file holds a token.
   const command = `curl -fsS '${fileUrl}' -o "\${TMPDIR:-/tmp}/assistant-setup.md"`;
@@ -60,20 +61,13 @@ function requireSession({ storage }: Services, id: string | undefined): { ref: S
   return { ref, row };
 }
 
-export const openSessionRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/apps/:app/sessions',
-  caller: 'operator',
-  body: openSessionBody,
-  async handle({ params, body, header }, services) {
-    const { app } = requireApp(services, params.app);
-    const { row, issued } = await services.setup.sessions.open(app, body.kind);
-    // Sites may be slow, and the person waits for the command only.
-    seedSources(services.writes, app).catch((error: unknown) => {
-      services.log.error({ err: error, app_id: app.id }, 'queueing the intake’s links for indexing failed: send them again as knowledge');
-    });
-    return json({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);
-  },
+export const openSessionRoute = appRoute('POST', '/sessions', openSessionBody, async ({ app }, { body, header }, services) => {
+  const { row, issued } = await services.setup.sessions.open(app, body.kind);
+  // Sites may be slow, and the person waits for the command only.
+  seedSources(services.writes, app).catch((error: unknown) => {
+    services.log.error({ err: error, app_id: app.id }, 'queueing the intake’s links for indexing failed: send them again as knowledge');
+  });
+  return json<OpenedSession>({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);
 });
 
 export const listSessionsRoute = appRead('/sessions', ({ app, db }, query) => ({

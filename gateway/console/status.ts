@@ -1,26 +1,25 @@
 /** Console: where an app stands, and its smoke test (LIVE-3, SMOKE-3). */
+
 import { readAppStatus } from '../../actors/setup/app-status.ts';
 import { releaseOf } from '../../actors/setup/release.ts';
+import type { AppStatus } from '../../protocol/console/setup-answers.ts';
 import { readLatestSession } from '../../storage/setup/setup-sessions.ts';
 import { readLatestSmokeRun } from '../../storage/setup/smoke-runs.ts';
 import { smokeRunToWire } from '../http/wire.ts';
-import { defineRoute, json } from '../route.ts';
+import { json } from '../route.ts';
 import { panelSteps } from '../setup/panel.ts';
-import { appRead } from './app-read.ts';
-import { requireApp } from './lookup.ts';
+import { appRead, appRoute } from './app-read.ts';
 
-export const appStatusRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/status',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { app, db } = requireApp(services, params.app);
-    // Updates the panel with what was observed since the last write.
-    await services.setup.sessions.observe(app.organisationId, app.id);
-    const session = readLatestSession(db, app.id);
-    // Null: no agent has set the app up.
-    return json({ ...readAppStatus(db, app), release: releaseOf(db, app), steps: session === undefined ? null : panelSteps(session) });
-  },
+export const appStatusRoute = appRoute('GET', '/status', undefined, async ({ app, db }, _, services) => {
+  // Updates the panel with what was observed since the last write.
+  await services.setup.sessions.observe(app.organisationId, app.id);
+  const session = readLatestSession(db, app.id);
+  // Null: no agent has set the app up.
+  return json<AppStatus>({
+    ...readAppStatus(db, app),
+    release: releaseOf(db, app),
+    steps: session === undefined ? null : panelSteps(session),
+  });
 });
 
 export const readSmokeRoute = appRead('/smoke', ({ app, db }) => {
@@ -28,14 +27,8 @@ export const readSmokeRoute = appRead('/smoke', ({ app, db }) => {
   return { run: run === undefined ? null : smokeRunToWire(run) };
 });
 
-export const postSmokeRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/apps/:app/smoke',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { id, organisationId } = requireApp(services, params.app).app;
-    const run = await services.smoke.run(organisationId, id);
-    await services.setup.settled(organisationId, id);
-    return json(smokeRunToWire(run));
-  },
+export const postSmokeRoute = appRoute('POST', '/smoke', undefined, async ({ app: { id, organisationId } }, _, services) => {
+  const run = await services.smoke.run(organisationId, id);
+  await services.setup.settled(organisationId, id);
+  return json(smokeRunToWire(run));
 });

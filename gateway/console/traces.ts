@@ -1,4 +1,5 @@
 /** Console: the kept steps of machines, by instance, and how often each of their cells was hit (TRACE-9, TRACE-10). */
+
 import { coverageOf } from '../../actors/traces/coverage.ts';
 import {
   type InstanceTrace,
@@ -8,13 +9,12 @@ import {
   traceJsonOf,
 } from '../../actors/traces/instances.ts';
 import { liveSource } from '../../actors/traces/live.ts';
+import type { NewestTrace } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { readTurn } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { APP_MACHINES, type AppMachine, readNewestTraces, readTurnOfCall, readTurnOfRequest } from '../../storage/traces/traces.ts';
-import { defineRoute } from '../route.ts';
-import { appRead } from './app-read.ts';
-import { requireApp } from './lookup.ts';
+import { appRead, appRoute } from './app-read.ts';
 
 /** A request id is looked for in the newest turns of the organisation: it comes from a log line, and logs are read while they are new. */
 const REQUESTS_SEARCHED = 20_000;
@@ -75,7 +75,7 @@ export const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
 const NEWEST_SEARCHED = 2_000;
 const NEWEST_MAX = 50;
 
-export const readNewestTracesRoute = appRead('/traces/newest', ({ app, db }) => ({
+export const readNewestTracesRoute = appRead<{ readonly newest: readonly NewestTrace[] }>('/traces/newest', ({ app, db }) => ({
   newest: readNewestTraces(db, app.id, NEWEST_SEARCHED, NEWEST_MAX).map(({ machine, instance, state, atMs }) => ({
     machine,
     instance,
@@ -85,16 +85,10 @@ export const readNewestTracesRoute = appRead('/traces/newest', ({ app, db }) => 
 }));
 
 /** Whatever is kept of an instance, then each step as it is committed, on whichever node. */
-export const traceStreamRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/traces/stream',
-  caller: 'operator',
-  handle({ params, query }, services) {
-    const { app, db } = requireApp(services, params.app);
-    requireTraces(db, app.id, query);
-    const source = liveSource(() => findTraces(db, app.id, query));
-    return { kind: 'stream', source: Promise.resolve({ source, fromSeq: 1 }) };
-  },
+export const traceStreamRoute = appRoute('GET', '/traces/stream', undefined, ({ app, db }, { query }) => {
+  requireTraces(db, app.id, query);
+  const source = liveSource(() => findTraces(db, app.id, query));
+  return { kind: 'stream', source: Promise.resolve({ source, fromSeq: 1 }) };
 });
 
 /** @throws Refusal 400 invalid_request */

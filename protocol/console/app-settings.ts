@@ -155,6 +155,11 @@ export const appSettingsEntries = {
 const appSettingsPatch = v.strictObject(appSettingsEntries);
 export type AppSettingsPatch = v.InferOutput<typeof appSettingsPatch>;
 
+type Whole<Part> = { readonly [Name in keyof Part]-?: Exclude<Part[Name], undefined> };
+
+/** All settings as they travel. */
+export type ShownSettings = Omit<Whole<AppSettingsPatch>, 'intake'> & { readonly intake: Whole<NonNullable<AppSettingsPatch['intake']>> };
+
 /** What an address may send when a device may send `perMinute`: never less, for it would hold the device too. 0 stays 0. */
 function raisedWith(perMinute: number, { messagesPerMinutePerAddress: before }: AppSettings): number {
   return before === 0 ? 0 : Math.max(before, perMinute);
@@ -188,7 +193,7 @@ export function patchSettings(before: AppSettings, patch: AppSettingsPatch): App
 }
 
 /** Settings as they travel and as they are kept. */
-export function settingsToWire(settings: AppSettings): Required<AppSettingsPatch> {
+export function settingsToWire(settings: AppSettings): ShownSettings {
   return {
     allowed_domains: [...settings.allowedDomains],
     media_hosts: settings.mediaHosts === null ? null : [...settings.mediaHosts],

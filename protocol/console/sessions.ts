@@ -1,4 +1,4 @@
-/** Bodies of the console's session, proposal and shared key endpoints (CONSOLE-6). Unknown fields are refused. */
+/** Bodies of the console's login, session, proposal and shared key endpoints (CONSOLE-2, CONSOLE-6). Unknown fields are refused. */
 import * as v from 'valibot';
 import { REASON_MAX_CHARS } from '../limits.ts';
 import { filledText, text } from '../schema/text.ts';
@@ -28,3 +28,8 @@ export const actionCallBody = v.strictObject({
   params: v.optional(v.record(v.string(), v.unknown()), {}),
   user_token: v.optional(v.pipe(text(USER_TOKEN_MAX_CHARS), v.regex(/^\P{Cc}*$/u, 'must not hold control characters')), ''),
 });
+
+/** Tokens are 24 characters or more; nobody keeps one longer than this. */
+const OPERATOR_TOKEN_MAX_CHARS = 512;
+
+export const loginBody = v.strictObject({ token: text(OPERATOR_TOKEN_MAX_CHARS, 1) });

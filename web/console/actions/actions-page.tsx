@@ -1,20 +1,13 @@
 /** Actions and screens: what was declared beside what the build registers. */
+
 import { useLocation, useRoute } from 'preact-iso';
+import type { DeclaredAction, DeclaredScreen } from '../../../protocol/console/setup-answers.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
-import {
-  actionMark,
-  type DeclaredAction,
-  type DeclaredScreen,
-  definitionOf,
-  type Manifest,
-  type Mark,
-  type Row,
-  rowsOf,
-  screenMark,
-} from './declared.ts';
+import { SideBySide } from '../parts/choices.tsx';
+import { actionMark, definitionOf, type Manifest, type Mark, type Row, rowsOf, screenMark } from './declared.ts';
 import { DeclaredTable } from './declared-table.tsx';
 import { DefinitionCard, type Kind, NEW_ITEM } from './definition-card.tsx';
 import { KeyCard } from './key-card.tsx';
@@ -22,6 +15,11 @@ import { TrialCard } from './trial-card.tsx';
 
 /** An app has 200 actions in service; archived ones may come on top, and are left out here. */
 const LISTED_MAX = 200;
+
+const KINDS = [
+  ['actions', 'Actions'],
+  ['screens', 'Screens'],
+] as const;
 
 export function ActionsPage() {
   const { params, query } = useRoute();
@@ -32,20 +30,12 @@ export function ActionsPage() {
       title="Actions and screens"
       facts="What the assistant can do and where it can lead. Declared here or by an agent, or registered by the app's own build."
       actions={
-        <fieldset class="choice">
-          <legend class="unseen">What is shown</legend>
-          {(['actions', 'screens'] as const).map((value) => (
-            <label key={value} class="choice-part">
-              <input
-                type="radio"
-                name="show"
-                checked={kind === value}
-                onChange={() => route(`${appAddress(params.app ?? '', 'actions')}?show=${value}`)}
-              />
-              {value === 'actions' ? 'Actions' : 'Screens'}
-            </label>
-          ))}
-        </fieldset>
+        <SideBySide
+          label="What is shown"
+          value={kind}
+          options={KINDS}
+          onChange={(value) => route(`${appAddress(params.app ?? '', 'actions')}?show=${value}`)}
+        />
       }
     >
       {(app) => <Declared key={kind} app={app} kind={kind} />}
@@ -61,8 +51,8 @@ interface Lists {
 function Declared({ app, kind }: { readonly app: App; readonly kind: Kind }) {
   const { query } = useRoute();
   const { route } = useLocation();
-  const list = useResource<Lists>(`${appPath(app.id)}/${kind}?limit=${LISTED_MAX}`);
-  const built = useResource<{ readonly manifest: Manifest | null }>(`${appPath(app.id)}/manifest`);
+  const list = useAsked<Lists>(`${appPath(app.id)}/${kind}?limit=${LISTED_MAX}`);
+  const built = useAsked<{ readonly manifest: Manifest | null }>(`${appPath(app.id)}/manifest`);
   const problem = list.error ?? built.error;
   const show = (item: string | undefined) =>
     route(`${appAddress(app.id, 'actions')}?show=${kind}${item === undefined ? '' : `&item=${encodeURIComponent(item)}`}`);
@@ -79,7 +69,7 @@ function Declared({ app, kind }: { readonly app: App; readonly kind: Kind }) {
     kind === 'actions' ? actionMark(row as Row<DeclaredAction>) : screenMark(row as Row<DeclaredScreen>);
   return (
     <>
-      {problem !== undefined && <Problem error={problem} retry={reload} />}
+      <Problem error={problem} retry={reload} />
       {list.answer !== undefined && built.answer !== undefined && (
         <div class="declared">
           <DeclaredTable kind={kind} rows={rows} markOf={markOf} chosen={query.item} show={show} sdk={built.answer.manifest?.sdk} />

@@ -1,5 +1,8 @@
 /** The table of names: left what was declared, right what the build registers, and what is to be said of both. */
-import { type DeclaredAction, type DeclaredScreen, differing, type Mark, type Row } from './declared.ts';
+
+import type { DeclaredAction, DeclaredScreen } from '../../../protocol/console/setup-answers.ts';
+import { Scrolling, Table } from '../parts/table.tsx';
+import { differing, type Mark, type Row } from './declared.ts';
 import { type Kind, NEW_ITEM } from './definition-card.tsx';
 
 export interface DeclaredTableProps {
@@ -27,35 +30,26 @@ export function DeclaredTable({ kind, rows, markOf, chosen, show, sdk }: Declare
       {rows.length === 0 ? (
         <p class="card-empty">{EMPTY[kind]}</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-        <section class="scroll-x" aria-label={`${label}, side by side`} tabIndex={0}>
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Declared</th>
-                <th scope="col">In the build</th>
-                <th scope="col">State</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => (
-                <tr key={row.name} aria-current={row.name === chosen ? 'true' : undefined}>
-                  <th scope="row">
-                    <button type="button" class="link" onClick={() => show(row.name)}>
-                      <code class="declared-name">{row.name}</code>
-                    </button>
-                  </th>
-                  <td>{declaredWords(row.declared)}</td>
-                  <td class={differing(row).length > 0 ? 'is-different' : undefined}>{buildWords(row)}</td>
-                  <td>
-                    <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Scrolling label={`${label}, side by side`}>
+          <Table
+            rows={rows}
+            keyOf={({ name }) => name}
+            isCurrent={({ name }) => name === chosen}
+            columns={[
+              {
+                title: 'Name',
+                of: ({ name }) => (
+                  <button type="button" class="link" onClick={() => show(name)}>
+                    <code class="declared-name">{name}</code>
+                  </button>
+                ),
+              },
+              { title: 'Declared', of: ({ declared }) => declaredWords(declared) },
+              { title: 'In the build', of: buildWords, look: (row) => (differing(row).length > 0 ? 'is-different' : undefined) },
+              { title: 'State', of: (row) => <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span> },
+            ]}
+          />
+        </Scrolling>
       )}
     </section>
   );

@@ -1,41 +1,7 @@
 /** Actions and screens as they were declared and as a build registers them, side by side by their names. */
 
+import type { DeclaredAction, DeclaredScreen } from '../../../protocol/console/setup-answers.ts';
 export type Definition = Readonly<Record<string, unknown>>;
-
-export interface DeclaredAction {
-  readonly external_key: string;
-  readonly name: string;
-  readonly description: string;
-  readonly method: string;
-  readonly risk: string;
-  readonly auth: string;
-  readonly params: readonly DeclaredParam[];
-  readonly needs_key: { readonly kind: string; readonly name?: string; readonly note?: string } | null;
-  readonly host: string;
-  readonly has_key: boolean;
-  readonly enabled: boolean;
-  readonly origin: string;
-  readonly archived_at: string | null;
-}
-
-export interface DeclaredParam {
-  readonly name: string;
-  readonly description: string;
-  readonly type: 'string' | 'number' | 'boolean' | 'array';
-  readonly items?: 'string' | 'number' | 'boolean';
-  readonly required: boolean;
-  readonly enum?: readonly (string | number | boolean)[];
-  readonly example?: unknown;
-}
-
-export interface DeclaredScreen {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly planned: boolean;
-  readonly origin: string;
-  readonly archived_at: string | null;
-}
 
 export interface Manifest {
   readonly sdk: string;

@@ -1,11 +1,12 @@
 /** A definition as it is sent: edited, added, archived. What the service refuses of it stands below it. */
+
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { ApiError } from '../api/request.ts';
 import { type App, appPath } from '../app/app.ts';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextArea } from '../parts/fields.tsx';
+import { Form } from '../parts/form.tsx';
 import { toast } from '../shell/toasts.tsx';
 import type { Definition } from './declared.ts';
 
@@ -88,12 +89,26 @@ export function DefinitionCard({ app, kind, item, definition, onSaved }: Definit
   return (
     <section class="card" aria-label="Definition">
       <h2>{isNew ? (kind === 'actions' ? 'A new action' : 'A new screen') : 'As it was declared'}</h2>
-      <form
-        class="card-body definition-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
+      <Form
+        look="card-body definition-form"
+        act={act}
+        verb={isNew ? 'Declare it' : 'Save the definition'}
+        isReady={isNew || draft.changed.length > 0}
+        onSubmit={save}
+        more={
+          <>
+            {draft.changed.length > 0 && (
+              <button type="button" class="button" onClick={draft.discard}>
+                Discard
+              </button>
+            )}
+            {!isNew && (
+              <button type="button" class="button danger" disabled={act.isUnderWay} onClick={archive}>
+                Take it out of service
+              </button>
+            )}
+          </>
+        }
       >
         <TextArea
           label="Definition as JSON"
@@ -103,23 +118,7 @@ export function DefinitionCard({ app, kind, item, definition, onSaved }: Definit
           rows={16}
           isMono
         />
-        {act.error !== undefined && <Problem error={act.error} />}
-        <div class="row">
-          <button type="submit" class="button primary" disabled={act.isUnderWay || (!isNew && draft.changed.length === 0)}>
-            {isNew ? 'Declare it' : 'Save the definition'}
-          </button>
-          {draft.changed.length > 0 && (
-            <button type="button" class="button" onClick={draft.discard}>
-              Discard
-            </button>
-          )}
-          {!isNew && (
-            <button type="button" class="button danger" disabled={act.isUnderWay} onClick={archive}>
-              Take it out of service
-            </button>
-          )}
-        </div>
-      </form>
+      </Form>
     </section>
   );
 }

@@ -1,11 +1,12 @@
 /** The shared key of an action: it goes in and never comes out. */
+
 import { useState } from 'preact/hooks';
+import type { DeclaredAction } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
+import { Form } from '../parts/form.tsx';
 import { toast } from '../shell/toasts.tsx';
-import type { DeclaredAction } from './declared.ts';
 
 export interface KeyCardProps {
   readonly app: App;
@@ -41,12 +42,19 @@ export function KeyCard({ app, action, onChange }: KeyCardProps) {
       <h2>
         Key <span class={action.has_key ? 'chip is-ok' : 'chip is-wait'}>{action.has_key ? 'entered' : 'not entered'}</span>
       </h2>
-      <form
-        class="card-body"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (value !== '') enter();
-        }}
+      <Form
+        look="card-body"
+        act={act}
+        verb="Enter the key"
+        isReady={value !== ''}
+        onSubmit={enter}
+        more={
+          action.has_key && (
+            <button type="button" class="button danger" disabled={act.isUnderWay} onClick={remove}>
+              Take the key away
+            </button>
+          )
+        }
       >
         <p class="hint">
           {`For ${action.host}, sent ${placeOf(action)}. Every action of that host that needs a key uses it. It is stored encrypted and shown nowhere.`}
@@ -56,18 +64,7 @@ export function KeyCard({ app, action, onChange }: KeyCardProps) {
           <span>{action.has_key ? 'Another key' : 'Key'}</span>
           <input class="input mono" type="password" autocomplete="off" value={value} onInput={(event) => type(event.currentTarget.value)} />
         </label>
-        {act.error !== undefined && <Problem error={act.error} />}
-        <div class="row">
-          <button type="submit" class="button primary" disabled={value === '' || act.isUnderWay}>
-            Enter the key
-          </button>
-          {action.has_key && (
-            <button type="button" class="button danger" disabled={act.isUnderWay} onClick={remove}>
-              Take the key away
-            </button>
-          )}
-        </div>
-      </form>
+      </Form>
     </section>
   );
 }

@@ -1,27 +1,38 @@
 /** A read that is tried: values for its parameters, the request that goes out, and the answer as the assistant gets it. */
 import { useState } from 'preact/hooks';
+import type { DeclaredAction, DeclaredParam, Tried } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextArea, TextField } from '../parts/fields.tsx';
-import type { DeclaredAction, DeclaredParam } from './declared.ts';
-import { exampleText, sentValues } from './trial-values.ts';
+import { Form } from '../parts/form.tsx';
 
-interface Tried {
-  readonly request: {
-    readonly method: string;
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | null;
-  } | null;
-  readonly status: number | null;
-  readonly took_ms: number;
-  readonly outcome: 'succeeded' | 'failed' | 'unknown';
-  readonly result: string | null;
-  readonly error: string | null;
+/** What a field begins with: the example of the definition. */
+function exampleText({ example }: DeclaredParam): string {
+  if (example === undefined || example === null) return '';
+  if (Array.isArray(example)) return example.map(String).join('\n');
+  return typeof example === 'object' ? '' : String(example);
+}
+
+function typedAs(type: DeclaredParam['type'], text: string): unknown {
+  // What is no number or no yes or no stays text, and the service says so.
+  if (type === 'number') return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text;
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
+  return text;
+}
+
+/** What is sent: an empty field is left out; of a list each line is an item. */
+function sentValues(params: readonly DeclaredParam[], texts: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+  const entries = params.flatMap((param): [string, unknown][] => {
+    const text = texts[param.name] ?? '';
+    if (text === '') return [];
+    if (param.type !== 'array') return [[param.name, typedAs(param.type, text)]];
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    return [[param.name, lines.map((line) => typedAs(param.items ?? 'string', line))]];
+  });
+  return Object.fromEntries(entries);
 }
 
 interface ValueFieldProps {
@@ -61,13 +72,7 @@ export function TrialCard({ app, action }: { readonly app: App; readonly action:
   return (
     <section class="card" aria-label="Try it">
       <h2>Try it</h2>
-      <form
-        class="card-body definition-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          call();
-        }}
-      >
+      <Form look="card-body definition-form" act={act} verb={act.isUnderWay ? 'Calling …' : 'Call it'} onSubmit={call}>
         <p class="hint">Sends one real request to {action.host}, as a turn would. It is no part of any conversation.</p>
         {params.map((param) => (
           <ValueField
@@ -90,13 +95,7 @@ export function TrialCard({ app, action }: { readonly app: App; readonly action:
             />
           </label>
         )}
-        {act.error !== undefined && <Problem error={act.error} />}
-        <div class="row">
-          <button type="submit" class="button primary" disabled={act.isUnderWay}>
-            {act.isUnderWay ? 'Calling …' : 'Call it'}
-          </button>
-        </div>
-      </form>
+      </Form>
       {tried !== undefined && <TriedView tried={tried} />}
     </section>
   );

@@ -1,6 +1,6 @@
 /** Something that a button asks of the service: whether it is under way, and what went wrong, for the place where the button is. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ApiError } from './request.ts';
+import { type ApiError, asApiError } from './request.ts';
 
 export interface Act {
   readonly isUnderWay: boolean;
@@ -9,12 +9,6 @@ export interface Act {
   run(work: () => Promise<unknown>): void;
   /** Takes the error away. */
   forget(): void;
-}
-
-function asApiError(error: unknown): ApiError {
-  return error instanceof ApiError
-    ? error
-    : new ApiError('unknown', error instanceof Error ? error.message : 'Something went wrong here.', 0);
 }
 
 export function useAct(): Act {

@@ -2,12 +2,14 @@
 import type { ApiError } from './request.ts';
 
 export interface ProblemProps {
-  readonly error: ApiError;
+  /** Undefined: nothing is shown. */
+  readonly error: ApiError | undefined;
   /** Absent: there is nothing to try again. */
   readonly retry?: () => void;
 }
 
 export function Problem({ error, retry }: ProblemProps) {
+  if (error === undefined) return null;
   return (
     <div class="problem" role="alert">
       <p class="problem-text">{error.message}</p>

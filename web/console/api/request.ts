@@ -23,6 +23,13 @@ export class ApiError extends Error {
   }
 }
 
+/** What a promise of this page rejected with. */
+export function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError
+    ? error
+    : new ApiError('unknown', error instanceof Error ? error.message : 'Something went wrong here.', 0);
+}
+
 export interface RequestOptions {
   readonly body?: unknown;
   /** Instead of a body. */

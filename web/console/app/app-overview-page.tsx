@@ -1,25 +1,21 @@
 /** The first page of an app: how far it is on the way to its people, and the keys that it is built with. */
+
+import type { Key } from '../../../protocol/console/answers.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { type App, appPath } from './app.ts';
 import { AppPage } from './app-page.tsx';
 import { GoLiveCard } from './go-live-card.tsx';
 
-interface Key {
-  readonly id: string;
-  readonly key: string;
-  readonly channel: 'live' | 'test';
-}
-
 function KeysCard({ id }: { readonly id: string }) {
-  const { answer, error, reload } = useResource<{ readonly keys: readonly Key[] }>(`${appPath(id)}/keys`);
+  const { answer, error, reload } = useAsked<{ readonly keys: readonly Key[] }>(`${appPath(id)}/keys`);
   return (
     <section class="card" aria-label="Keys">
       <h2>
         Keys <small>public by design: they ship inside the app</small>
       </h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       <ul class="lines">
         {answer?.keys.map(({ id: keyId, key, channel }) => (
           <li key={keyId} class="line">

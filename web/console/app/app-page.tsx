@@ -55,7 +55,7 @@ export function AppPage({ title, children, ...frame }: AppPageProps) {
       {...(app === undefined ? {} : { state: <AppStateChip app={app} /> })}
       {...frame}
     >
-      {error !== undefined && <Problem error={error} retry={() => void readApp(id)} />}
+      <Problem error={error} retry={() => void readApp(id)} />
       {app !== undefined && children(app)}
     </Page>
   );

@@ -1,9 +1,10 @@
 /** The app that the pages are about now: read once for page and navigation alike, and kept while it is read again. */
 import { createStore } from '@xstate/store';
+import type { Organisation } from '../../../protocol/console/answers.ts';
 import { ask } from '../api/api.ts';
 import { progress } from '../api/progress.ts';
-import { ApiError } from '../api/request.ts';
-import { type App, appPath, type Organisation } from './app.ts';
+import { type ApiError, asApiError } from '../api/request.ts';
+import { type App, appPath } from './app.ts';
 
 interface OpenedContext {
   /** '' before the first. */
@@ -57,8 +58,7 @@ export async function readApp(id: string): Promise<void> {
     openedApp.send({ type: 'read', app });
     await Promise.allSettled([readOrganisation(app.org_id), countProposals(id)]);
   } catch (error) {
-    const known = error instanceof ApiError ? error : new ApiError('unknown', 'Something went wrong here.', 0);
-    openedApp.send({ type: 'failed', id, error: known });
+    openedApp.send({ type: 'failed', id, error: asApiError(error) });
   } finally {
     progress.send({ type: 'ended' });
   }

@@ -1,15 +1,10 @@
 /** What the app still needs before people get it: the checks of the service, each with what it found. */
+
+import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from './app.ts';
 import { SECTIONS } from './sections.ts';
-
-interface Status {
-  readonly go_live: readonly { readonly key: string; readonly label: string; readonly ok: boolean; readonly detail: string }[];
-  readonly release: { readonly note: string; readonly obstacles: readonly string[] };
-  /** Null: no agent has set the app up. */
-  readonly steps: readonly unknown[] | null;
-}
 
 /** The section to go to for a check that is not met, if there is such a page. */
 const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'go-live' };
@@ -24,7 +19,7 @@ function SectionLink({ app, section }: { readonly app: App; readonly section: st
   );
 }
 
-function CheckCount({ checks }: { readonly checks: Status['go_live'] }) {
+function CheckCount({ checks }: { readonly checks: AppStatus['go_live'] }) {
   return (
     <small>
       {checks.filter(({ ok }) => ok).length} of {checks.length} checks pass
@@ -33,14 +28,14 @@ function CheckCount({ checks }: { readonly checks: Status['go_live'] }) {
 }
 
 export function GoLiveCard({ app }: { readonly app: App }) {
-  const { answer, error, reload } = useResource<Status>(`${appPath(app.id)}/status`);
+  const { answer, error, reload } = useAsked<AppStatus>(`${appPath(app.id)}/status`);
   const isNew = answer?.steps === null && app.handshake_at === null;
   return (
     <section class="card" aria-label="On the way to people">
       <h2>
         {app.live ? 'Live' : 'On the way to people'} {answer !== undefined && <CheckCount checks={answer.go_live} />}
       </h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {isNew && (
         <div class="card-body">
           <p class="hint">

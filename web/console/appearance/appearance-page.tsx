@@ -1,4 +1,6 @@
 /** The look of an app's assistant: colours in light and dark with their contrast, measures, words and logo, beside the widget itself. */
+
+import { useCallback } from 'preact/hooks';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
@@ -9,12 +11,68 @@ import { type AppearanceDraft, configurationOf, type DraftedAppearance, type Dra
 import { PreviewCard } from '../preview/preview-card.tsx';
 import { PublishCard } from '../preview/publish-card.tsx';
 import { ColoursCard } from './colours-card.tsx';
-import { ContrastCard } from './contrast-card.tsx';
 import { LogoCard } from './logo-card.tsx';
-import { useLogo } from './logo-hook.ts';
 import { MeasuresCard } from './measures-card.tsx';
+import type { ContrastWarning } from './preview-hook.ts';
 import { useAppearancePreview } from './preview-hook.ts';
 import { type AppearanceFields, draftOf, FIRST_DRAFT, fieldsOf, LABELS } from './theme-fields.ts';
+
+interface Keys {
+  readonly keys: readonly { readonly key: string; readonly channel: string }[];
+}
+
+/** Never rejects: without a test key, or while the service is away, the widget shows a letter. */
+function useLogo(app: string, logoAssetId: string | undefined): () => Promise<Blob | undefined> {
+  // Another id is another picture.
+  return useCallback(async () => {
+    if (logoAssetId === undefined) return undefined;
+    try {
+      const { keys } = await ask<Keys>('GET', `${appPath(app)}/keys`);
+      const key = keys.find(({ channel }) => channel === 'test')?.key;
+      if (key === undefined) return undefined;
+      const answer = await fetch('/v1/apps/logo', { headers: { 'X-Service-Key': key } });
+      return answer.ok ? await answer.blob() : undefined;
+    } catch {
+      return undefined;
+    }
+  }, [app, logoAssetId]);
+}
+
+/** A fix names a token of the light theme by its name alone. */
+function pathOf(token: string): string {
+  return token.includes('.') ? token : `theme.${token}`;
+}
+
+interface ContrastCardProps {
+  readonly warnings: readonly ContrastWarning[];
+  readonly onFix: (fix: { readonly token: string; readonly suggested: string }) => void;
+}
+
+function ContrastCard({ warnings, onFix }: ContrastCardProps) {
+  if (warnings.length === 0) return null;
+  return (
+    <section class="card" aria-label="Contrast">
+      <h2>
+        Hard to read <small>WCAG 2.2; nothing is refused for it</small>
+      </h2>
+      <ul class="lines">
+        {warnings.map(({ check, what, fix }) => (
+          <li key={`${check} ${what}`} class="line">
+            <span class="line-text">{what}</span>
+            {fix !== undefined && (
+              <button type="button" class="button" onClick={() => onFix({ token: pathOf(fix.token), suggested: fix.suggested })}>
+                <svg class="dot" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+                  <circle cx="6" cy="6" r="5.5" fill={fix.suggested} stroke="currentColor" stroke-width="0.5" />
+                </svg>
+                {LABELS[pathOf(fix.token)] ?? fix.token}: {fix.suggested}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 export function AppearancePage() {
   return <AppPage title="Appearance">{(app) => <Loaded app={app} />}</AppPage>;
@@ -24,7 +82,7 @@ function Loaded({ app }: { readonly app: App }) {
   const drafts = useDrafts(app.id);
   return (
     <>
-      {drafts.error !== undefined && <Problem error={drafts.error} retry={drafts.reload} />}
+      <Problem error={drafts.error} retry={drafts.reload} />
       {drafts.appearance !== undefined && <Look app={app} drafts={drafts} draft={drafts.appearance.draft} />}
     </>
   );

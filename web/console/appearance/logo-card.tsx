@@ -32,7 +32,7 @@ export function LogoCard({ app, hasDraft, hasLogo, onSaved }: LogoCardProps) {
       <h2>
         Logo <small>{hasLogo ? 'one is in the draft' : 'none yet'}</small>
       </h2>
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={act.error} />
       <div class="card-body">
         <label htmlFor={id} class="hint">
           PNG, JPEG, WebP or SVG, up to 2 MB. Scripts and references to the outside are taken out of an SVG.

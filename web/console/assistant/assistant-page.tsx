@@ -21,7 +21,28 @@ import { SaveBar } from '../parts/save-bar.tsx';
 import { configurationOf, type DraftedExperience, type Drafts, useDrafts } from '../preview/drafts-hook.ts';
 import { PreviewCard } from '../preview/preview-card.tsx';
 import { PublishCard } from '../preview/publish-card.tsx';
-import { InstructionsCard } from './instructions-card.tsx';
+
+function InstructionsCard({ published_version: version, instructions: { sandbox, live } }: DraftedExperience) {
+  return (
+    <section class="card" aria-label="What the model is told">
+      <h2>
+        What the model is told <small>as saved; passages, screens and what was said come after it</small>
+      </h2>
+      <div class="card-body">
+        <details>
+          <summary>The draft, with test keys</summary>
+          <pre class="selectable">{sandbox}</pre>
+        </details>
+        {version !== null && live !== sandbox && (
+          <details>
+            <summary>Version {version}, with live keys</summary>
+            <pre class="selectable">{live}</pre>
+          </details>
+        )}
+      </div>
+    </section>
+  );
+}
 
 /** Lists are lines of text here. */
 interface Fields extends Record<string, unknown> {
@@ -76,7 +97,7 @@ function Loaded({ app }: { readonly app: App }) {
   const drafts = useDrafts(app.id);
   return (
     <>
-      {drafts.error !== undefined && <Problem error={drafts.error} retry={drafts.reload} />}
+      <Problem error={drafts.error} retry={drafts.reload} />
       {drafts.experience !== undefined && <Persona app={app} drafts={drafts} draft={drafts.experience.draft} />}
     </>
   );

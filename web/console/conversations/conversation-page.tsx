@@ -1,13 +1,14 @@
 /** A conversation: the thread as the person saw it, beside how each turn went. */
 import { useEffect, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import type { Message, Transcript } from '../../../protocol/console/answers.ts';
+import { usePages } from '../api/pages-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
-import { type Message, signalOf, type Transcript } from './conversations.ts';
+import { signalOf } from './conversations.ts';
 import { MessageDrawing } from './message-drawing.tsx';
 import { MessageFacts } from './message-facts.tsx';
-import { useNewest } from './newest-hook.ts';
 
 export function ConversationPage() {
   return <AppPage title="A conversation">{(app) => <Conversation app={app} />}</AppPage>;
@@ -37,7 +38,7 @@ function Conversation({ app }: { readonly app: App }) {
   const { params, query } = useRoute();
   const id = params.conversation ?? '';
   const path = `/conversations/${encodeURIComponent(id)}?app=${encodeURIComponent(app.id)}&limit=50`;
-  const { pages, next, error, isReading, reload, more } = useNewest<Transcript>(path);
+  const { pages, next, error, isReading, reload, more } = usePages<Transcript>(path);
   const head = pages[0]?.conversation;
   const base = appAddress(app.id, 'conversations');
   return (
@@ -58,7 +59,7 @@ function Conversation({ app }: { readonly app: App }) {
           </>
         )}
       </p>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {head !== undefined && (
         <section class="card" aria-label="What was said">
           <h2>

@@ -1,14 +1,14 @@
 /** What was said with an app's assistant: the newest conversations, what people thought of answers, and one found by any of its ids. */
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import type { ConversationHead, Person } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
-import type { ConversationHead } from './conversations.ts';
 import { FeedbackList } from './feedback-list.tsx';
 import { NewestCard } from './newest-card.tsx';
-import { type Person, PersonCard } from './person-card.tsx';
+import { PersonCard } from './person-card.tsx';
 
 const SECTION = 'conversations';
 

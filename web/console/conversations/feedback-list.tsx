@@ -1,25 +1,11 @@
 /** What people thought of answers, the newest first, each with the way to what was said. */
+
+import type { Opinion, Opinions } from '../../../protocol/console/answers.ts';
+import { usePages } from '../api/pages-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
+import { More } from '../parts/form.tsx';
 import { momentOf } from '../parts/times.ts';
-import { useNewest } from './newest-hook.ts';
-
-interface Opinion {
-  readonly kind: 'feedback' | 'rating';
-  readonly message_id: string;
-  readonly conversation_id: string;
-  readonly channel: string;
-  readonly rating?: number;
-  readonly reason?: string | null;
-  readonly value?: number;
-  readonly comment?: string | null;
-  readonly updated_at: string;
-}
-
-interface Opinions {
-  readonly feedback: readonly Opinion[];
-  readonly next: string | null;
-}
 
 function Mark({ opinion }: { readonly opinion: Opinion }) {
   if (opinion.kind === 'rating') return <span class="chip is-accent">rated {opinion.value}</span>;
@@ -27,12 +13,12 @@ function Mark({ opinion }: { readonly opinion: Opinion }) {
 }
 
 export function FeedbackList({ app }: { readonly app: string }) {
-  const { pages, next, error, isReading, reload, more } = useNewest<Opinions>(`${appPath(app)}/feedback?limit=50`);
+  const { pages, next, error, isReading, reload, more } = usePages<Opinions>(`${appPath(app)}/feedback?limit=50`);
   const opinions = pages.flatMap((page) => page.feedback);
   return (
     <section class="card" aria-label="What people thought">
       <h2>What people thought</h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {pages.length > 0 && opinions.length === 0 && (
         <p class="card-empty">
           Nothing yet. Thumbs under answers are switched on in <a href={appAddress(app, 'appearance')}>Appearance</a>.
@@ -53,13 +39,7 @@ export function FeedbackList({ app }: { readonly app: string }) {
           </li>
         ))}
       </ul>
-      {next !== null && (
-        <div class="card-foot">
-          <button type="button" class="button" disabled={isReading} onClick={more}>
-            Show older
-          </button>
-        </div>
-      )}
+      <More next={next} isReading={isReading} more={more} />
     </section>
   );
 }

@@ -1,29 +1,11 @@
 /** The choices above the list of conversations; each is in the address, so that a list is a link and Back takes a choice back. */
+
 import { useLocation } from 'preact-iso';
+import { type ChoiceProps, Select } from '../parts/choices.tsx';
 import { addressWith, CHOICES, type Choices, localOf, momentIn, SPANS, STATES } from './filter.ts';
 
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly (readonly [value: string, label: string])[];
-  readonly onChange: (value: string) => void;
-}
-
-function Choice({ label, value, options, onChange }: ChoiceProps) {
-  return (
-    <select
-      class={value === '' ? 'select' : 'select is-chosen'}
-      aria-label={label}
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    >
-      {options.map(([each, name]) => (
-        <option key={each} value={each}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
+function Choice(props: ChoiceProps<string>) {
+  return <Select {...props} isChosen={props.value !== ''} />;
 }
 
 interface MomentProps {

@@ -1,6 +1,7 @@
 /** A message as the person saw it: drawn by the SDK, in a shadow root with the SDK's styles. Personal data stands as placeholders. */
 import { h, render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import type { Message } from '../../../protocol/console/answers.ts';
 import blocksCss from '../../sdk/look/blocks.css';
 import tokensCss from '../../sdk/look/tokens.css';
 import widgetCss from '../../sdk/look/widget.css';
@@ -8,7 +9,6 @@ import type { Scene } from '../../sdk/scene.ts';
 import { Answer } from '../../sdk/thread/answer.tsx';
 import { Said } from '../../sdk/thread/message.tsx';
 import { previewScene } from '../preview/preview-scene.ts';
-import type { Message } from './conversations.ts';
 
 /** The thread's own measures, outside of a panel. */
 const PLACE_CSS = `

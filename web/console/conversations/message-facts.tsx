@@ -1,13 +1,14 @@
 /** Beside an answer: how its turn went, what was called with which result, and what people thought of it. */
 import { useState } from 'preact/hooks';
-import { useResource } from '../api/resource.ts';
+import type { Call, Message } from '../../../protocol/console/answers.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { type App, appPath } from '../app/app.ts';
 import { momentOf } from '../parts/times.ts';
 import { PhaseList } from '../traces/phase-list.tsx';
 import { phasesOf } from '../traces/phases.ts';
 import { type TracesAnswer, tracesOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
-import { type Call, type Message, signalOf } from './conversations.ts';
+import { signalOf } from './conversations.ts';
 
 function CallFacts({ call }: { readonly call: Call }) {
   return (
@@ -74,7 +75,7 @@ function TurnTimes({ app, turnId }: { readonly app: App; readonly turnId: string
 }
 
 function TurnPhases({ app, query }: { readonly app: string; readonly query: string }) {
-  const { answer, error } = useResource<TracesAnswer>(`${appPath(app)}/traces?${query}`);
+  const { answer, error } = useAsked<TracesAnswer>(`${appPath(app)}/traces?${query}`);
   if (error !== undefined) return <p class="hint">{error.status === 404 ? 'No steps are kept of this turn any more.' : error.message}</p>;
   const own = answer === undefined ? undefined : tracesOf(answer).find(({ machine }) => machine === 'chat-turn');
   const phases = own === undefined ? [] : phasesOf(own);

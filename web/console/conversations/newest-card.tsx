@@ -1,13 +1,15 @@
 /** The conversations that the choices keep, the newest first. */
+
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import type { ConversationHead } from '../../../protocol/console/answers.ts';
+import { usePages } from '../api/pages-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
+import { More } from '../parts/form.tsx';
 import { ConversationTable } from './conversation-table.tsx';
-import type { ConversationHead } from './conversations.ts';
 import { choicesOf, questionOf } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
-import { useNewest } from './newest-hook.ts';
 
 interface Listed {
   readonly conversations: readonly ConversationHead[];
@@ -20,7 +22,7 @@ const ENOUGH = 20;
 const READ_AT_ONCE_MAX = 20;
 
 function useConversations(app: string, question: string) {
-  const list = useNewest<Listed>(`${appPath(app)}/conversations?limit=50${question}`);
+  const list = usePages<Listed>(`${appPath(app)}/conversations?limit=50${question}`);
   const conversations = list.pages.flatMap((page) => page.conversations);
   const { next, isReading, error, more } = list;
   // While other choices are read, what was shown stays, so that the page does not jump.
@@ -51,20 +53,14 @@ export function NewestCard({ app }: { readonly app: string }) {
     <section class="card" aria-label="Conversations">
       <h2>The newest first</h2>
       <FilterBar base={appAddress(app, 'conversations')} choices={choices} />
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {!isPassing && conversations.length === 0 && error === undefined && <Nothing isChosen={question !== ''} isLooking={goesOn} />}
       {conversations.length > 0 && (
         <div class={isPassing ? 'is-passing' : undefined} aria-busy={isPassing}>
           <ConversationTable app={app} conversations={conversations} />
         </div>
       )}
-      {next !== null && (
-        <div class="card-foot">
-          <button type="button" class="button" disabled={isReading} onClick={more}>
-            Show older
-          </button>
-        </div>
-      )}
+      <More next={next} isReading={isReading} more={more} />
     </section>
   );
 }

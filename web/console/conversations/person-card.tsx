@@ -1,24 +1,17 @@
 /** A person of an app as it names them: their conversations, what is kept of them as a file, and erasing them. */
+
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import type { ConversationHead, Person } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { dayOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
 import { ConversationTable } from './conversation-table.tsx';
-import type { ConversationHead } from './conversations.ts';
-
-export interface Person {
-  readonly id: string;
-  readonly external_user_id: string;
-  readonly channel: 'live' | 'test';
-  readonly verified: boolean;
-  readonly created_at: string;
-}
 
 function saveFile(name: string, value: unknown): void {
   const address = URL.createObjectURL(new Blob([JSON.stringify(value, undefined, 2)], { type: 'application/json' }));
@@ -31,13 +24,13 @@ function saveFile(name: string, value: unknown): void {
 
 export function PersonCard({ app, name }: { readonly app: App; readonly name: string }) {
   const path = `${appPath(app.id)}/end-users?external_user_id=${encodeURIComponent(name)}`;
-  const { answer, error, reload } = useResource<{ readonly end_users: readonly Person[] }>(path);
+  const { answer, error, reload } = useAsked<{ readonly end_users: readonly Person[] }>(path);
   return (
     <>
       <p class="more">
         <a href={appAddress(app.id, 'conversations')}>All conversations</a>
       </p>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer?.end_users.length === 0 && <p class="empty">The app has nobody of the name {name}.</p>}
       {answer?.end_users.map((person) => (
         <OnePerson key={person.id} app={app} person={person} />
@@ -49,7 +42,7 @@ export function PersonCard({ app, name }: { readonly app: App; readonly name: st
 function OnePerson({ app, person }: { readonly app: App; readonly person: Person }) {
   const { route } = useLocation();
   const own = `${appPath(app.id)}/end-users/${encodeURIComponent(person.id)}`;
-  const conversations = useResource<{ readonly conversations: readonly ConversationHead[]; readonly next: string | null }>(
+  const conversations = useAsked<{ readonly conversations: readonly ConversationHead[]; readonly next: string | null }>(
     `${appPath(app.id)}/conversations?limit=200&end_user_id=${encodeURIComponent(person.id)}`,
   );
   const [isErasing, startErasing] = useState(false);
@@ -68,7 +61,7 @@ function OnePerson({ app, person }: { readonly app: App; readonly person: Person
           {person.channel}, {person.verified ? 'verified by a signature' : 'never verified'}, since {dayOf(person.created_at)}
         </small>
       </h2>
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={act.error} />
       <div class="card-body row">
         <button type="button" class="button" disabled={act.isUnderWay} onClick={save}>
           Save what is kept
@@ -77,7 +70,7 @@ function OnePerson({ app, person }: { readonly app: App; readonly person: Person
           Erase…
         </button>
       </div>
-      {conversations.error !== undefined && <Problem error={conversations.error} retry={conversations.reload} />}
+      <Problem error={conversations.error} retry={conversations.reload} />
       {conversations.answer !== undefined && <ConversationTable app={app.id} conversations={conversations.answer.conversations} />}
       {isErasing && (
         <ConfirmByName

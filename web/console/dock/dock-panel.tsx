@@ -1,9 +1,9 @@
 /** What the dock shows: what is wrong and what failed lately, grouped, beside what happens to the object on screen, as it happens. */
 import type { ComponentChildren } from 'preact';
-import { usePolled } from '../api/polled-hook.ts';
-import type { NodesAnswer } from '../nodes/node-answers.ts';
+import type { NewestTrace, NodesAnswer } from '../../../protocol/console/answers.ts';
+import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { useLiveTraces } from '../traces/live-hook.ts';
-import { type NewestTrace, newestAddress } from '../traces/newest.ts';
+import { newestAddress } from '../traces/newest.ts';
 import { type FailureGroup, failureGroups } from './failures.ts';
 
 export interface DockPanelProps {
@@ -45,7 +45,7 @@ function Halves({ failed, happens }: { readonly failed: ComponentChildren; reado
 }
 
 function AppHalves({ app, conversation }: DockPanelProps & { readonly app: string }) {
-  const { answer, error } = usePolled<{ readonly newest: readonly NewestTrace[] }>(`/apps/${encodeURIComponent(app)}/traces/newest`);
+  const { answer, error } = useAsked<{ readonly newest: readonly NewestTrace[] }>(`/apps/${encodeURIComponent(app)}/traces/newest`, POLLED);
   if (answer === undefined) return <p class="hint">{error?.message}</p>;
   const { newest } = answer;
   return (
@@ -60,7 +60,7 @@ function AppHalves({ app, conversation }: DockPanelProps & { readonly app: strin
 
 /** What is wrong with the node that answers. */
 function Conditions() {
-  const { answer } = usePolled<NodesAnswer>('/nodes');
+  const { answer } = useAsked<NodesAnswer>('/nodes', POLLED);
   return (
     <>
       {answer?.conditions.map(({ condition, detail }) => (

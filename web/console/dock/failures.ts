@@ -1,5 +1,5 @@
 /** What failed of the newest instances of an app, grouped. Pure. */
-import type { NewestTrace } from '../traces/newest.ts';
+import type { NewestTrace } from '../../../protocol/console/answers.ts';
 
 export interface FailureGroup {
   readonly machine: string;

@@ -1,7 +1,8 @@
 /** The four checks: what the service found, and for each that is not met what to do and where. */
+
+import type { Check, CheckKey } from '../../../protocol/console/setup-answers.ts';
 import { type App, appAddress } from '../app/app.ts';
 import { hasSection } from '../app/sections.ts';
-import type { Check, CheckKey } from './status.ts';
 
 interface Place {
   readonly section: string;

@@ -1,13 +1,15 @@
 /** The two steps to people: the drafts are published, and the app goes live. */
+
 import { useState } from 'preact/hooks';
+import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { readApp } from '../app/app-store.ts';
-import { Dialog } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/dialog.tsx';
+import { wholeMomentOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
-import type { AppStatus } from './status.ts';
 
 export interface ReleaseCardProps {
   readonly app: App;
@@ -52,7 +54,7 @@ function Obstacles({ obstacles }: { readonly obstacles: readonly string[] }) {
 
 function LiveSince({ app }: { readonly app: App }) {
   if (app.live_at === null) return null;
-  const since = new Date(app.live_at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const since = wholeMomentOf(app.live_at);
   return <p class="hint">Live keys have been served since {since}. To stop that, suspend the app in its settings.</p>;
 }
 
@@ -77,7 +79,7 @@ function Publish({ app, version, onChange }: { readonly app: App; readonly versi
       <button type="button" class="button" disabled={act.isUnderWay} onClick={publish}>
         {version === null ? 'Publish the drafts' : `Publish as version ${version + 1}`}
       </button>
-      {act.error !== undefined && <Problem error={act.error} retry={publish} />}
+      <Problem error={act.error} retry={publish} />
     </div>
   );
 }
@@ -101,7 +103,15 @@ function TakeLive({ app, status, onChange }: ReleaseCardProps) {
         Take the app live
       </button>
       {isAsked && (
-        <Dialog title={`Take ${app.name} live`} onClose={() => setAsked(false)}>
+        <Confirm
+          title={`Take ${app.name} live`}
+          verb={open.length === 0 ? 'Go live' : 'Go live all the same'}
+          keep="Not yet"
+          isHarmless={open.length === 0}
+          act={act}
+          onConfirm={goLive}
+          onClose={() => setAsked(false)}
+        >
           {open.length === 0 ? (
             <p>All checks pass. People get the assistant with their next request.</p>
           ) : (
@@ -116,16 +126,7 @@ function TakeLive({ app, status, onChange }: ReleaseCardProps) {
               </ul>
             </>
           )}
-          {act.error !== undefined && <Problem error={act.error} retry={goLive} />}
-          <div class="row">
-            <button type="button" class={open.length === 0 ? 'button primary' : 'button danger'} disabled={act.isUnderWay} onClick={goLive}>
-              {open.length === 0 ? 'Go live' : 'Go live all the same'}
-            </button>
-            <button type="button" class="button" onClick={() => setAsked(false)}>
-              Not yet
-            </button>
-          </div>
-        </Dialog>
+        </Confirm>
       )}
     </div>
   );

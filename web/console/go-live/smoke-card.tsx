@@ -1,11 +1,13 @@
 /** The smoke test: questions made of the configuration, what was answered, and what each answer stood on. */
+
+import type { SmokeAnswer, SmokeRun } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appPath } from '../app/app.ts';
 import { readApp } from '../app/app-store.ts';
-import type { SmokeAnswer, SmokeRun } from './status.ts';
+import { wholeMomentOf } from '../parts/times.ts';
 
 const ORIGINS: Readonly<Record<SmokeAnswer['from'], string>> = {
   suggestion: 'from a suggestion',
@@ -16,7 +18,7 @@ const ORIGINS: Readonly<Record<SmokeAnswer['from'], string>> = {
 
 export function SmokeCard({ app, onRun }: { readonly app: App; readonly onRun: () => void }) {
   const path = `${appPath(app.id)}/smoke`;
-  const { answer, error, reload } = useResource<{ readonly run: SmokeRun | null }>(path);
+  const { answer, error, reload } = useAsked<{ readonly run: SmokeRun | null }>(path);
   const act = useAct();
   const run = () =>
     act.run(async () => {
@@ -46,8 +48,8 @@ export function SmokeCard({ app, onRun }: { readonly app: App; readonly onRun: (
             {act.isUnderWay && 'This may take two minutes. You may leave the page: the run goes on, and its answers are here afterwards.'}
           </span>
         </div>
-        {act.error !== undefined && <Problem error={act.error} retry={run} />}
-        {error !== undefined && <Problem error={error} retry={reload} />}
+        <Problem error={act.error} retry={run} />
+        <Problem error={error} retry={reload} />
       </div>
       {last != null && <Answers run={last} />}
     </section>
@@ -58,7 +60,7 @@ function Answers({ run }: { readonly run: SmokeRun }) {
   return (
     <>
       <p class="smoke-when">
-        Run on {new Date(run.createdAt).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
+        Run on {wholeMomentOf(run.createdAt)}
         {run.platformFailure && '. The service itself could not answer: change nothing, and run it again later.'}
       </p>
       <ol class="smoke-answers" aria-label="Questions and answers">

@@ -1,7 +1,8 @@
 /** Adding a text or a link to what the assistant knows, or sending one again. */
+
 import { KNOWLEDGE_TEXT_MAX_CHARS, KNOWLEDGE_TITLE_MAX_CHARS } from '../../../protocol/limits.ts';
-import { Problem } from '../api/problem.tsx';
 import { SelectField, TextArea, TextField } from '../parts/fields.tsx';
+import { Form } from '../parts/form.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { sendItem } from './send-item.ts';
 
@@ -46,14 +47,12 @@ export function AddSource({ app, onAdded }: { readonly app: string; readonly onA
   const isText = values.kind === 'text';
   const isReady = isText ? values.title.trim() !== '' && values.content.trim() !== '' : values.uri.trim() !== '';
   return (
-    <form
-      noValidate
-      class="stack"
-      aria-label="A new source"
-      onSubmit={(event) => {
-        event.preventDefault();
-        form.save();
-      }}
+    <Form
+      label="A new source"
+      act={act}
+      verb={act.isUnderWay ? 'Adding…' : isText ? 'Add the text' : 'Add the link'}
+      isReady={isReady}
+      onSubmit={form.save}
     >
       <SelectField label="What it is" value={values.kind} options={KINDS} onChange={(to) => set('kind', to)} />
       {!isText && (
@@ -90,12 +89,6 @@ export function AddSource({ app, onAdded }: { readonly app: string; readonly onA
         hint="The same name again takes the place of what was there."
         onInput={(to) => set('key', to)}
       />
-      {act.error !== undefined && <Problem error={act.error} />}
-      <div class="row">
-        <button type="submit" class="button primary" disabled={!isReady || act.isUnderWay}>
-          {act.isUnderWay ? 'Adding…' : isText ? 'Add the text' : 'Add the link'}
-        </button>
-      </div>
-    </form>
+    </Form>
   );
 }

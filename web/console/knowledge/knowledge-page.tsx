@@ -1,14 +1,17 @@
 /** What an app's assistant knows: its sources with their state, a new one, and what would be read for a question. */
+
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
 import { Problem } from '../api/problem.tsx';
 import type { App } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Select } from '../parts/choices.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { AddSource } from './add-source.tsx';
 import { SearchCard } from './search-card.tsx';
 import { SourceTable } from './source-table.tsx';
-import { type Source, type SourceStatus, useSources } from './sources-hook.ts';
+import { useSources } from './sources-hook.ts';
 
 const STATUSES: readonly SourceStatus[] = ['indexed', 'pending', 'indexing', 'failed', 'archived'];
 
@@ -22,15 +25,19 @@ function matches(source: Source, words: string, status: string): boolean {
   return text.includes(words.trim().toLowerCase());
 }
 
+function counted(sources: readonly Source[], status: SourceStatus): number {
+  return sources.filter((source) => source.status === status).length;
+}
+
 function Knowledge({ app }: { readonly app: App }) {
   const { query } = useRoute();
-  const { sources, error, reload } = useSources(app.id);
+  const { answer: sources, error, reload } = useSources(app.id);
   const [words, type] = useState(query.find ?? '');
   const [status, choose] = useState(query.status ?? '');
   const found = sources?.filter((source) => matches(source, words, status)) ?? [];
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {sources !== undefined && sources.length > 0 && (
         <>
           <SearchCard app={app.id} />
@@ -50,22 +57,15 @@ function Knowledge({ app }: { readonly app: App }) {
                   replaceAddress({ find: event.currentTarget.value || undefined });
                 }}
               />
-              <select
-                class="select"
-                aria-label="State"
+              <Select
+                label="State"
                 value={status}
-                onChange={(event) => {
-                  choose(event.currentTarget.value);
-                  replaceAddress({ status: event.currentTarget.value || undefined });
+                options={[['', 'all states'], ...STATUSES.map((each) => [each, `${each} (${counted(sources, each)})`] as const)]}
+                onChange={(to) => {
+                  choose(to);
+                  replaceAddress({ status: to || undefined });
                 }}
-              >
-                <option value="">all states</option>
-                {STATUSES.map((each) => (
-                  <option key={each} value={each}>
-                    {each} ({sources.filter((source) => source.status === each).length})
-                  </option>
-                ))}
-              </select>
+              />
             </div>
             {found.length === 0 ? (
               <p class="card-empty">None is like that.</p>

@@ -90,7 +90,7 @@ export function SearchCard({ app }: { readonly app: string }) {
           Find passages
         </button>
       </form>
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={act.error} />
       {answer !== undefined && <Found answer={answer} />}
     </section>
   );

@@ -1,10 +1,12 @@
 /** Sources as rows: what state each is in, what went wrong with it, and what can be done. */
 import { useState } from 'preact/hooks';
+import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { Problem } from '../api/problem.tsx';
+import { type ApiError, asApiError } from '../api/request.ts';
+import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { sendItem } from './send-item.ts';
-import type { Source, SourceStatus } from './sources-hook.ts';
 
 const SIGNALS: Readonly<Record<SourceStatus, string>> = {
   pending: 'is-wait',
@@ -25,32 +27,30 @@ export interface SourceTableProps {
 
 export function SourceTable({ app, sources, onChanged }: SourceTableProps) {
   const [shown, show] = useState(ROWS_SHOWN);
+  const [failed, fail] = useState<Readonly<Record<string, ApiError | undefined>>>({});
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys. */}
-      <section class="scroll-x" aria-label="Sources" tabIndex={0}>
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Source</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Chunks
-              </th>
-              <th scope="col">From</th>
-              <th scope="col">Changed</th>
-              <th scope="col">
-                <span class="unseen">What can be done</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {sources.slice(0, shown).map((source) => (
-              <SourceRow key={source.id} app={app} source={source} onChanged={onChanged} />
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Scrolling label="Sources">
+        <Table
+          rows={sources.slice(0, shown)}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: 'Source', of: (source) => <SourceName source={source} error={failed[source.id]} />, look: () => 'source' },
+            { title: 'State', of: ({ status }) => <span class={`chip ${SIGNALS[status]}`}>{status}</span> },
+            { title: 'Chunks', of: ({ chunks }) => chunks, look: 'number' },
+            { title: 'From', of: ({ origin }) => origin },
+            { title: 'Changed', of: (source) => momentOf(source.updated_at) },
+            {
+              title: UNSEEN_TITLE,
+              of: (source) => {
+                const onFailed = (error: ApiError | undefined) => fail((before) => ({ ...before, [source.id]: error }));
+                return <SourceActs app={app} source={source} onChanged={onChanged} onFailed={onFailed} />;
+              },
+              look: () => 'row-actions',
+            },
+          ]}
+        />
+      </Scrolling>
       {sources.length > shown && (
         <div class="card-foot row">
           <button type="button" class="button" onClick={() => show(shown + ROWS_SHOWN)}>
@@ -65,54 +65,64 @@ export function SourceTable({ app, sources, onChanged }: SourceTableProps) {
   );
 }
 
-interface SourceRowProps {
+function SourceName({
+  source: { title, external_key: key, uri, error },
+  error: fault,
+}: {
+  readonly source: Source;
+  readonly error: ApiError | undefined;
+}) {
+  return (
+    <>
+      <span>{title === '' ? key : title}</span>
+      <small>{uri ?? key}</small>
+      {error !== null && <span class="fault">{error}</span>}
+      <Problem error={fault} />
+    </>
+  );
+}
+
+interface SourceActsProps {
   readonly app: string;
   readonly source: Source;
   readonly onChanged: () => void;
+  /** Undefined: it worked, or is tried again. */
+  readonly onFailed: (error: ApiError | undefined) => void;
 }
 
-function SourceRow({ app, source, onChanged }: SourceRowProps) {
+function SourceActs({ app, source, onChanged, onFailed }: SourceActsProps) {
   const act = useAct();
   const { external_key: key, uri, title, status } = source;
   const send = (items: readonly Readonly<Record<string, unknown>>[]) =>
     act.run(async () => {
-      for (const item of items) await sendItem(app, item);
-      onChanged();
+      onFailed(undefined);
+      try {
+        for (const item of items) await sendItem(app, item);
+        onChanged();
+      } catch (error) {
+        onFailed(asApiError(error));
+      }
     });
   const link = { external_key: key, kind: 'url', uri, ...(title === '' ? {} : { title }) };
   const archive = { op: 'archive', external_key: key };
   return (
-    <tr>
-      <th scope="row" class="source">
-        <span>{title === '' ? key : title}</span>
-        <small>{uri ?? key}</small>
-        {source.error !== null && <span class="fault">{source.error}</span>}
-        {act.error !== undefined && <Problem error={act.error} />}
-      </th>
-      <td>
-        <span class={`chip ${SIGNALS[status]}`}>{status}</span>
-      </td>
-      <td class="number">{source.chunks}</td>
-      <td>{source.origin}</td>
-      <td>{momentOf(source.updated_at)}</td>
-      <td class="row-actions">
-        {uri !== null && (
-          <button
-            type="button"
-            class="button bare"
-            disabled={act.isUnderWay}
-            onClick={() => send(status === 'archived' ? [link] : [archive, link])}
-          >
-            {status === 'archived' ? 'Take back' : 'Read anew'}
-            <span class="unseen"> {key}</span>
-          </button>
-        )}
-        {status !== 'archived' && (
-          <button type="button" class="button bare" disabled={act.isUnderWay} onClick={() => send([archive])}>
-            Archive<span class="unseen"> {key}</span>
-          </button>
-        )}
-      </td>
-    </tr>
+    <>
+      {uri !== null && (
+        <button
+          type="button"
+          class="button bare"
+          disabled={act.isUnderWay}
+          onClick={() => send(status === 'archived' ? [link] : [archive, link])}
+        >
+          {status === 'archived' ? 'Take back' : 'Read anew'}
+          <span class="unseen"> {key}</span>
+        </button>
+      )}
+      {status !== 'archived' && (
+        <button type="button" class="button bare" disabled={act.isUnderWay} onClick={() => send([archive])}>
+          Archive<span class="unseen"> {key}</span>
+        </button>
+      )}
+    </>
   );
 }

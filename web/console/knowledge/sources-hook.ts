@@ -1,35 +1,12 @@
 /** All sources of an app, page by page, and again while one of them is on its way. */
-import { useEffect, useState } from 'preact/hooks';
+import type { Source } from '../../../protocol/console/setup-answers.ts';
 import { ask } from '../api/api.ts';
-import { progress } from '../api/progress.ts';
-import { ApiError } from '../api/request.ts';
+import { type Asked, useAsked } from '../api/asked-hook.ts';
 import { appPath } from '../app/app.ts';
-
-export type SourceStatus = 'pending' | 'indexing' | 'indexed' | 'failed' | 'archived';
-
-export interface Source {
-  readonly id: string;
-  readonly external_key: string;
-  readonly kind: 'text' | 'url';
-  readonly title: string;
-  readonly uri: string | null;
-  readonly status: SourceStatus;
-  readonly error: string | null;
-  readonly chunks: number;
-  readonly origin: string;
-  readonly reason: string | null;
-  readonly updated_at: string;
-}
 
 interface SourcePage {
   readonly sources: readonly Source[];
   readonly next: string | null;
-}
-
-export interface Sources {
-  readonly sources: readonly Source[] | undefined;
-  readonly error: ApiError | undefined;
-  reload(): void;
 }
 
 /** The most that one answer has. */
@@ -57,34 +34,10 @@ function isOnItsWay({ status }: Source): boolean {
   return status === 'pending' || status === 'indexing';
 }
 
-export function useSources(app: string): Sources {
-  const [held, hold] = useState<{ readonly app: string; readonly sources?: readonly Source[]; readonly error?: ApiError }>({ app });
-  const [round, again] = useState(0);
-  useEffect(() => {
-    const aborted = new AbortController();
-    progress.send({ type: 'began' });
-    // The first ones are there at once; what was shown before stays until all are read anew.
-    const isKept = held.app === app && held.sources !== undefined;
-    readAll(app, aborted.signal, (sources) => {
-      if (!isKept) hold({ app, sources });
-    })
-      .then(
-        (sources) => hold({ app, sources }),
-        (error: unknown) => {
-          if (aborted.signal.aborted) return;
-          const known = error instanceof ApiError ? error : new ApiError('unknown', 'Something went wrong here.', 0);
-          hold((before) => ({ ...(before.app === app ? before : { app }), error: known }));
-        },
-      )
-      .finally(() => progress.send({ type: 'ended' }));
-    return () => aborted.abort();
-  }, [app, round]);
-  const { sources, error } = held.app === app ? held : { sources: undefined, error: undefined };
-  const waits = sources?.some(isOnItsWay) ?? false;
-  useEffect(() => {
-    if (!waits) return undefined;
-    const timer = setTimeout(() => again(round + 1), LOOK_AGAIN_MS);
-    return () => clearTimeout(timer);
+/** Those that were shown before stay until all are read anew. */
+export function useSources(app: string): Asked<readonly Source[]> {
+  return useAsked<readonly Source[]>(`${appPath(app)}/knowledge`, {
+    read: (signal, show) => readAll(app, signal, show),
+    againMs: (sources) => (sources?.some(isOnItsWay) === true ? LOOK_AGAIN_MS : undefined),
   });
-  return { sources, error, reload: () => again(round + 1) };
 }

@@ -1,7 +1,9 @@
 /** Which cells of a machine the traffic of an app has hit in a chosen time, and how often; what was never hit stands out. */
+
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
+import { Select } from '../parts/choices.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { useApps } from '../traces/app-hook.ts';
 import { type CoveredCell, countsOf, hitsOf, ownCells } from './coverage.ts';
@@ -21,6 +23,10 @@ const TIMES: readonly (readonly [hours: number, words: string])[] = [
   [24 * 7, 'the last week'],
   [24 * 90, 'the last three months'],
 ];
+const SHOWN_ON = [
+  ['picture', 'picture'],
+  ['table', 'table'],
+] as const;
 const HOURS_DEFAULT = 24;
 
 export interface CoverageViewProps {
@@ -28,22 +34,22 @@ export interface CoverageViewProps {
   readonly active: ReadonlySet<string>;
 }
 
-interface Asked {
+interface Choices {
   /** '': the first app. */
   readonly app: string;
   readonly hours: number;
   readonly on: 'picture' | 'table';
 }
 
-function readAsked(): Asked {
+function readChoices(): Choices {
   const query = new URLSearchParams(location.search);
   const hours = TIMES.find(([value]) => String(value) === query.get('hours'))?.[0] ?? HOURS_DEFAULT;
   return { app: query.get('app') ?? '', hours, on: query.get('on') === 'table' ? 'table' : 'picture' };
 }
 
 /** What is asked for stands in the address while this view is shown. */
-function useAsked(): readonly [Asked, (change: Partial<Asked>) => void] {
-  const [asked, hold] = useState(readAsked);
+function useChoices(): readonly [Choices, (change: Partial<Choices>) => void] {
+  const [asked, hold] = useState(readChoices);
   useEffect(() => replaceAddress({ app: asked.app === '' ? undefined : asked.app, hours: String(asked.hours), on: asked.on }), [asked]);
   useEffect(() => () => replaceAddress({ app: undefined, hours: undefined, on: undefined }), []);
   return [asked, (change) => hold((before) => ({ ...before, ...change }))];
@@ -51,38 +57,24 @@ function useAsked(): readonly [Asked, (change: Partial<Asked>) => void] {
 
 export function CoverageView({ machine, active }: CoverageViewProps) {
   const apps = useApps();
-  const [{ app: chosen, hours, on }, ask] = useAsked();
+  const [{ app: chosen, hours, on }, ask] = useChoices();
   const app = chosen || apps?.[0]?.id;
   return (
     <>
       <div class="coverage-head">
-        <label>
-          What{' '}
-          <select class="select" value={app ?? ''} onChange={(event) => ask({ app: event.currentTarget.value })}>
-            {apps?.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          has hit in{' '}
-          <select class="select" value={String(hours)} onChange={(event) => ask({ hours: Number(event.currentTarget.value) })}>
-            {TIMES.map(([value, words]) => (
-              <option key={value} value={String(value)}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          on the{' '}
-          <select class="select" value={on} onChange={(event) => ask({ on: event.currentTarget.value === 'table' ? 'table' : 'picture' })}>
-            <option value="picture">picture</option>
-            <option value="table">table</option>
-          </select>
-        </label>
+        <Select
+          before="What"
+          value={app ?? ''}
+          options={apps?.map(({ id, name }) => [id, name]) ?? []}
+          onChange={(id) => ask({ app: id })}
+        />
+        <Select
+          before="has hit in"
+          value={String(hours)}
+          options={TIMES.map(([value, words]) => [String(value), words])}
+          onChange={(value) => ask({ hours: Number(value) })}
+        />
+        <Select before="on the" value={on} options={SHOWN_ON} onChange={(value) => ask({ on: value })} />
         {on === 'picture' && <span>Dashed and amber: never.</span>}
         {apps?.length === 0 && <span>There is no app yet.</span>}
       </div>
@@ -93,8 +85,8 @@ export function CoverageView({ machine, active }: CoverageViewProps) {
   );
 }
 
-function Counts({ machine, active, on, path }: CoverageViewProps & { readonly path: string; readonly on: Asked['on'] }) {
-  const { answer, error, reload } = useResource<CoverageAnswer>(path);
+function Counts({ machine, active, on, path }: CoverageViewProps & { readonly path: string; readonly on: Choices['on'] }) {
+  const { answer, error, reload } = useAsked<CoverageAnswer>(path);
   const cells = useMemo(() => ownCells(machine.name, machine.picture, answer?.cells ?? []), [machine, answer]);
   const hits = useMemo(() => hitsOf(machine.picture, cells), [machine, cells]);
   if (error !== undefined) return <Problem error={error} retry={reload} />;

@@ -3,8 +3,8 @@
 import { useMemo } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { simulatedMachine } from '../../../machines/simulator/walk.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { Page } from '../shell/page.tsx';
 import { Simulator } from '../simulator/simulator.tsx';
 import type { MachineAnswer } from './machine-answers.ts';
@@ -14,11 +14,11 @@ const CRUMBS = [{ label: 'Machines', href: '/console/machines' }];
 export function MachinePage() {
   const { params, query } = useRoute();
   const { name = '' } = params;
-  const { answer, error, reload } = useResource<MachineAnswer>(`/machines/${encodeURIComponent(name)}`);
+  const { answer, error, reload } = useAsked<MachineAnswer>(`/machines/${encodeURIComponent(name)}`);
   const simulated = useMemo(() => simulatedMachine(name), [name]);
   return (
     <Page fills title={answer?.title ?? 'Machine'} crumbs={CRUMBS} facts={answer === undefined ? undefined : <Facts {...answer} />}>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && simulated !== undefined && (
         <Simulator key={`${name} ${query.steps ?? ''}`} machine={answer} simulated={simulated} />
       )}

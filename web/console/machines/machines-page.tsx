@@ -1,40 +1,33 @@
 /** The list of machines. */
+
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
+import { Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
 import type { MachineLine, MachinesAnswer } from './machine-answers.ts';
 
 export function MachinesPage() {
-  const { answer, error, reload } = useResource<MachinesAnswer>('/machines');
+  const { answer, error, reload } = useAsked<MachinesAnswer>('/machines');
   return (
     <Page
       title="Machines"
       facts="What decides in this service: each is a statechart that you can step through here, with nothing at stake."
     >
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <section class="card" aria-label="Machines">
           <div class="scroll-x">
-            <table class="list">
-              <thead>
-                <tr>
-                  <th scope="col">Machine</th>
-                  <th scope="col" class="number">
-                    States
-                  </th>
-                  <th scope="col" class="number">
-                    Events
-                  </th>
-                  <th scope="col">Its rules</th>
-                  <th scope="col">Version</th>
-                </tr>
-              </thead>
-              <tbody>
-                {answer.machines.map((machine) => (
-                  <MachineRow key={machine.name} {...machine} />
-                ))}
-              </tbody>
-            </table>
+            <Table
+              rows={answer.machines}
+              keyOf={({ name }) => name}
+              columns={[
+                { title: 'Machine', of: MachineName },
+                { title: 'States', of: ({ states }) => states, look: 'number' },
+                { title: 'Events', of: ({ events }) => events, look: 'number' },
+                { title: 'Its rules', of: SourceLink },
+                { title: 'Version', of: ({ version }) => <code>{version}</code> },
+              ]}
+            />
           </div>
         </section>
       )}
@@ -43,7 +36,7 @@ export function MachinesPage() {
 }
 
 /** `docs/specification/chat.md: CHAT-17` is served, and its id is what a reader looks for there. */
-function SourceLink({ source }: { readonly source: string }) {
+function SourceLink({ source }: MachineLine) {
   const [path = '', rule = ''] = source.split(': ');
   return (
     <a href={`/${path}`} target="_blank" rel="noreferrer">
@@ -52,20 +45,10 @@ function SourceLink({ source }: { readonly source: string }) {
   );
 }
 
-function MachineRow({ name, title, source, version, states, events }: MachineLine) {
+function MachineName({ name, title }: MachineLine) {
   return (
-    <tr>
-      <th scope="row">
-        <a href={`/console/machines/${name}`}>{title}</a> <code>{name}</code>
-      </th>
-      <td class="number">{states}</td>
-      <td class="number">{events}</td>
-      <td>
-        <SourceLink source={source} />
-      </td>
-      <td>
-        <code>{version}</code>
-      </td>
-    </tr>
+    <>
+      <a href={`/console/machines/${name}`}>{title}</a> <code>{name}</code>
+    </>
   );
 }

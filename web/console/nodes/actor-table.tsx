@@ -1,10 +1,14 @@
 /** The live actors of all nodes, each with a link to its diagram. */
+
 import { useLocation, useRoute } from 'preact-iso';
-import { usePolled } from '../api/polled-hook.ts';
+import type { ActorEntry, ActorsAnswer, NodeEntry } from '../../../protocol/console/answers.ts';
+import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { appAddress } from '../app/app.ts';
+import { Select } from '../parts/choices.tsx';
+import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { type ActorEntry, type ActorsAnswer, diagramAddress, type NodeEntry } from './node-answers.ts';
+import { diagramAddress } from './node-answers.ts';
 
 const KINDS = { '': 'Everything', conversation: 'Conversations', setup_session: 'Setup sessions' } as const;
 
@@ -21,27 +25,20 @@ export function ActorTable({ nodes }: { readonly nodes: readonly NodeEntry[] }) 
   const kind = Object.hasOwn(KINDS, query.kind ?? '') ? (query.kind ?? '') : '';
   const node = nodes.find(({ id }) => id === query.node);
   const asked = new URLSearchParams({ ...(kind === '' ? {} : { kind }), ...(node === undefined ? {} : { node: node.id }) });
-  const { answer, error, reload } = usePolled<ActorsAnswer>(`/actors?${asked}`);
+  const { answer, error, reload } = useAsked<ActorsAnswer>(`/actors?${asked}`, POLLED);
   const choose = (next: string) => {
     const { kind: _, ...others } = query;
     route(`/console/nodes?${new URLSearchParams(next === '' ? others : { ...others, kind: next })}`);
   };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-    <section class="card scroll-x" aria-label="Actors" tabIndex={0}>
+    <Scrolling label="Actors" isCard>
       <h2>
         <span>
           Actors{node === undefined ? '' : ` on ${node.name}`} <small>{shownOf(answer)}</small>
         </span>
-        <select class="select" aria-label="Kind of actors" value={kind} onChange={(event) => choose(event.currentTarget.value)}>
-          {Object.entries(KINDS).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
+        <Select label="Kind of actors" value={kind} options={Object.entries(KINDS)} onChange={choose} />
       </h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && answer.unreachable.length > 0 && (
         <p class="fault">These nodes did not answer: {answer.unreachable.join(', ')}.</p>
       )}
@@ -49,43 +46,31 @@ export function ActorTable({ nodes }: { readonly nodes: readonly NodeEntry[] }) 
         <p class="empty">Nothing is at work. A turn that runs or waits, and a session that is worked on, are here as they live.</p>
       )}
       {answer !== undefined && answer.actors.length > 0 && <Actors actors={answer.actors} nodes={nodes} />}
-    </section>
+    </Scrolling>
   );
 }
 
 function Actors({ actors, nodes }: { readonly actors: readonly ActorEntry[]; readonly nodes: readonly NodeEntry[] }) {
   return (
-    <table class="list">
-      <thead>
-        <tr>
-          <th scope="col">Actor</th>
-          <th scope="col">State</th>
-          <th scope="col">Waiting</th>
-          <th scope="col">Node</th>
-          <th scope="col">App</th>
-          <th scope="col">Since</th>
-        </tr>
-      </thead>
-      <tbody>
-        {actors.map((actor) => (
-          <tr key={actor.id}>
-            <th scope="row">
-              <a class="mono" href={diagramAddress(actor)}>
-                {actor.id}
-              </a>
-            </th>
-            <td>{actor.state}</td>
-            <td>{actor.waiting}</td>
-            <td>{nodes.find(({ id }) => id === actor.node)?.name ?? actor.node}</td>
-            <td>
-              <a class="mono" href={appAddress(actor.app_id)}>
-                {actor.app_id}
-              </a>
-            </td>
-            <td>{momentOf(actor.since)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      rows={actors}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Actor', of: (actor) => <Mono href={diagramAddress(actor)} text={actor.id} /> },
+        { title: 'State', of: ({ state }) => state },
+        { title: 'Waiting', of: ({ waiting }) => waiting },
+        { title: 'Node', of: ({ node }) => nodes.find(({ id }) => id === node)?.name ?? node },
+        { title: 'App', of: ({ app_id: app }) => <Mono href={appAddress(app)} text={app} /> },
+        { title: 'Since', of: ({ since }) => momentOf(since) },
+      ]}
+    />
+  );
+}
+
+function Mono({ href, text }: { readonly href: string; readonly text: string }) {
+  return (
+    <a class="mono" href={href}>
+      {text}
+    </a>
   );
 }

@@ -1,27 +1,87 @@
 /** The nodes and cells of the service, what lives on them, and what is wrong. */
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import type { CellsAnswer, ConditionEntry, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
+import type { MoveReply } from '../../../protocol/console/moves.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { usePolled } from '../api/polled-hook.ts';
+import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { organisationAddress } from '../app/app.ts';
+import { Confirm } from '../parts/dialog.tsx';
+import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { ActorTable } from './actor-table.tsx';
-import { ConditionList } from './condition-list.tsx';
-import { MoveTable } from './move-table.tsx';
-import type { CellsAnswer, NodeEntry, NodesAnswer } from './node-answers.ts';
+import { REMEDIES } from './node-answers.ts';
+
+function MoveTable({ moves }: { readonly moves: readonly MoveReply[] }) {
+  if (moves.length === 0) return null;
+  return (
+    <Scrolling label="Moves" isCard>
+      <h2>Moves</h2>
+      <Table
+        rows={moves}
+        keyOf={(move) => move.move_id}
+        columns={[
+          { title: 'Organisation', of: ({ organisation_id: id }) => <a href={organisationAddress(id)}>{id}</a> },
+          { title: 'From, to', of: (move) => `${move.source_cell} → ${move.target_cell}` },
+          { title: 'Last step', of: StepOfMove },
+          { title: 'Begun', of: (move) => momentOf(move.started_at) },
+          {
+            title: 'Trace',
+            of: ({ step, organisation_id: id }) =>
+              step !== 'begun' && <a href={`/console/traces/moves/${encodeURIComponent(id)}`}>Step by step</a>,
+          },
+        ]}
+      />
+    </Scrolling>
+  );
+}
+
+function StepOfMove({ step, error }: MoveReply) {
+  return (
+    <>
+      <span class={`chip ${step === 'aborted' ? 'is-bad' : 'is-wait'}`}>{step}</span> {error}
+    </>
+  );
+}
+
+function ConditionList({ conditions }: { readonly conditions: readonly ConditionEntry[] }) {
+  if (conditions.length === 0) return null;
+  return (
+    <section class="card" aria-label="What is wrong">
+      <h2>What is wrong</h2>
+      <ul class="conditions">
+        {conditions.map(({ condition, since, count, about = [], detail }) => (
+          <li key={condition}>
+            <p>
+              <span class="chip is-bad">{condition}</span> {count !== undefined && <b>{count} × </b>}
+              <span class="hint">since {momentOf(since)}</span>
+            </p>
+            {detail !== undefined && <p>{detail}</p>}
+            {about.map((each) => (
+              <p key={each.id}>
+                <code class="selectable">{each.id}</code> {each.detail}
+              </p>
+            ))}
+            {Object.hasOwn(REMEDIES, condition) && <p class="hint">{REMEDIES[condition]}</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 const REDIS_WORDS = { connected: 'Redis is connected', away: 'Redis is away', none: 'One process, which needs no Redis' } as const;
 
 export function NodesPage() {
-  const { answer, error, reload } = usePolled<NodesAnswer>('/nodes');
-  const { answer: cells } = usePolled<CellsAnswer>('/cells');
+  const { answer, error, reload } = useAsked<NodesAnswer>('/nodes', POLLED);
+  const { answer: cells } = useAsked<CellsAnswer>('/cells', POLLED);
   const [draining, drain] = useState<NodeEntry>();
   return (
     <Page title="Nodes" facts={answer === undefined ? undefined : <Facts {...answer} />}>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
           <ConditionList conditions={answer.conditions} />
@@ -63,120 +123,92 @@ function NodeTable({ nodes, onDrain }: NodeTableProps) {
   const { query } = useRoute();
   const { node: chosen, ...others } = query;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-    <section class="card scroll-x" aria-label="Nodes" tabIndex={0}>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Node</th>
-            <th scope="col">State</th>
-            <th scope="col">Cell</th>
-            <th scope="col">Address</th>
-            <th scope="col">Process</th>
-            <th scope="col">Since</th>
-            <th scope="col">Actors</th>
-            <th scope="col">
-              <span class="unseen">What can be done</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {nodes.map((node) => (
-            <tr key={node.id}>
-              <th scope="row">
-                {node.name} {node.self && <small>this one</small>}
-              </th>
-              <td>
-                <span class={`chip ${node.state === 'serving' ? 'is-ok' : 'is-wait'}`}>{node.state}</span>
-              </td>
-              <td>{node.cell ?? '·'}</td>
-              <td>
-                <code class="selectable">{node.url ?? 'not listening yet'}</code>
-              </td>
-              <td>{node.pid}</td>
-              <td>{momentOf(node.started_at)}</td>
-              <td>
-                <button
-                  type="button"
-                  class="link"
-                  aria-pressed={chosen === node.id}
-                  onClick={() => route(`/console/nodes?${new URLSearchParams(chosen === node.id ? others : { ...others, node: node.id })}`)}
-                >
-                  {node.actors} {node.actors === 1 ? 'actor' : 'actors'}
-                </button>
-              </td>
-              <td>
-                <button type="button" class="button" disabled={node.state === 'draining'} onClick={() => onDrain(node)}>
-                  Drain<span class="unseen"> {node.name}</span>
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Scrolling label="Nodes" isCard>
+      <Table
+        rows={nodes}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Node', of: ({ name, self }) => <Named name={name} isThis={self} /> },
+          { title: 'State', of: ({ state }) => <span class={`chip ${state === 'serving' ? 'is-ok' : 'is-wait'}`}>{state}</span> },
+          { title: 'Cell', of: ({ cell }) => cell ?? '·' },
+          { title: 'Address', of: ({ url }) => <code class="selectable">{url ?? 'not listening yet'}</code> },
+          { title: 'Process', of: ({ pid }) => pid },
+          { title: 'Since', of: (node) => momentOf(node.started_at) },
+          {
+            title: 'Actors',
+            of: ({ id, actors }) => (
+              <button
+                type="button"
+                class="link"
+                aria-pressed={chosen === id}
+                onClick={() => route(`/console/nodes?${new URLSearchParams(chosen === id ? others : { ...others, node: id })}`)}
+              >
+                {actors} {actors === 1 ? 'actor' : 'actors'}
+              </button>
+            ),
+          },
+          {
+            title: UNSEEN_TITLE,
+            of: (node) => (
+              <button type="button" class="button" disabled={node.state === 'draining'} onClick={() => onDrain(node)}>
+                Drain<span class="unseen"> {node.name}</span>
+              </button>
+            ),
+          },
+        ]}
+      />
+    </Scrolling>
+  );
+}
+
+function Named({ name, isThis }: { readonly name: string; readonly isThis: boolean }) {
+  return (
+    <>
+      {name} {isThis && <small>this one</small>}
+    </>
   );
 }
 
 function DrainDialog({ node, onEnd }: { readonly node: NodeEntry; readonly onEnd: () => void }) {
-  const { isUnderWay, error, run } = useAct();
+  const act = useAct();
   const send = async () => {
     await ask('POST', `/nodes/${encodeURIComponent(node.id)}/drain`);
     onEnd();
   };
   return (
-    <Dialog title={`Drain ${node.name}?`} onClose={onEnd}>
+    <Confirm title={`Drain ${node.name}?`} verb="Drain it" keep="Cancel" act={act} onConfirm={() => act.run(send)} onClose={onEnd}>
       <p class="hint">
         It takes no new connections, lets turns end for 30 seconds at most, and exits. A supervisor starts it again; without one it stays
         away.
         {node.self && ' It is the node that answers this page.'}
       </p>
-      {error !== undefined && <Problem error={error} retry={() => run(send)} />}
-      <div class="row">
-        <button type="button" class="button" onClick={onEnd}>
-          Cancel
-        </button>
-        <button type="button" class="button danger" disabled={isUnderWay} onClick={() => run(send)}>
-          Drain it
-        </button>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }
 
 function CellTable({ cells }: Pick<CellsAnswer, 'cells'>) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-    <section class="card scroll-x" aria-label="Cells" tabIndex={0}>
+    <Scrolling label="Cells" isCard>
       <h2>Cells</h2>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Cell</th>
-            <th scope="col">State</th>
-            <th scope="col">Address</th>
-            <th scope="col">Organisations placed</th>
-            <th scope="col">Seen</th>
-          </tr>
-        </thead>
-        <tbody>
-          {cells.map(({ cell, url, is_this: isThis, reachable, fault, placed_organisations: placed, seen_at: seen }) => (
-            <tr key={cell}>
-              <th scope="row">
-                {cell} {isThis && <small>this one</small>}
-              </th>
-              <td>
-                <span class={`chip ${reachable ? 'is-ok' : 'is-bad'}`}>{reachable ? 'answers' : 'away'}</span> {fault}
-              </td>
-              <td>
-                <code class="selectable">{url}</code>
-              </td>
-              <td>{placed}</td>
-              <td>{momentOf(seen)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+      <Table
+        rows={cells}
+        keyOf={({ cell }) => cell}
+        columns={[
+          { title: 'Cell', of: ({ cell, is_this: isThis }) => <Named name={cell} isThis={isThis} /> },
+          { title: 'State', of: CellState },
+          { title: 'Address', of: ({ url }) => <code class="selectable">{url}</code> },
+          { title: 'Organisations placed', of: (cell) => cell.placed_organisations },
+          { title: 'Seen', of: (cell) => momentOf(cell.seen_at) },
+        ]}
+      />
+    </Scrolling>
+  );
+}
+
+function CellState({ reachable, fault }: CellsAnswer['cells'][number]) {
+  return (
+    <>
+      <span class={`chip ${reachable ? 'is-ok' : 'is-bad'}`}>{reachable ? 'answers' : 'away'}</span> {fault}
+    </>
   );
 }

@@ -1,21 +1,21 @@
 /** An organisation: its apps, and a new one. */
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
-import type { App } from '../app/app.ts';
+import type { App, Organisation } from '../app/app.ts';
 import { Page } from '../shell/page.tsx';
 import { AppTable } from './app-table.tsx';
-import { NewApp } from './new-app.tsx';
-import { OrganisationSettings, type WholeOrganisation } from './organisation-settings.tsx';
+import { NewApp } from './new-forms.tsx';
+import { OrganisationSettings } from './organisation-settings.tsx';
 
 export function OrganisationPage() {
   const id = useRoute().params.org ?? '';
   const path = `/orgs/${encodeURIComponent(id)}`;
-  const organisation = useResource<{ readonly org: WholeOrganisation }>(path);
-  const apps = useResource<{ readonly apps: readonly App[] }>(`${path}/apps`);
+  const organisation = useAsked<{ readonly org: Organisation }>(path);
+  const apps = useAsked<{ readonly apps: readonly App[] }>(`${path}/apps`);
   const error = organisation.error ?? apps.error;
-  const [saved, show] = useState<WholeOrganisation>();
+  const [saved, show] = useState<Organisation>();
   const found = saved?.id === id ? saved : organisation.answer?.org;
   const list = apps.answer?.apps;
   const retry = () => {
@@ -42,7 +42,7 @@ export function OrganisationPage() {
         )
       }
     >
-      {error !== undefined && <Problem error={error} retry={retry} />}
+      <Problem error={error} retry={retry} />
       {found !== undefined && list !== undefined && (
         <>
           {list.length > 0 && (

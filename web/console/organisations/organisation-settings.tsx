@@ -1,18 +1,11 @@
 /** What is set of an organisation: its name and plan, who gets its mails, and topping up by itself. */
+import type { Organisation } from '../../../protocol/console/answers.ts';
 import { isPlanName, type PlanName } from '../../../protocol/plans.ts';
 import { ask } from '../api/api.ts';
 import { NumberField, SelectField, Switch, TextArea, TextField } from '../parts/fields.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
-import { PLAN_OPTIONS } from './plan-options.ts';
-
-export interface WholeOrganisation {
-  readonly id: string;
-  readonly name: string;
-  readonly plan: string;
-  readonly members: readonly { readonly email: string; readonly name: string }[];
-  readonly auto_top_up: { readonly enabled: boolean; readonly amount_usd?: number; readonly stripe_customer?: string };
-}
+import { PLAN_OPTIONS } from './new-forms.tsx';
 
 interface Fields extends Record<string, unknown> {
   readonly name: string;
@@ -35,7 +28,7 @@ const LABELS = {
 const NAME_MAX_CHARS = 80;
 const TOP_UP_MIN_USD = 10;
 
-function fieldsOf({ name, plan, members, auto_top_up: topUp }: WholeOrganisation): Fields {
+function fieldsOf({ name, plan, members, auto_top_up: topUp }: Organisation): Fields {
   return {
     name,
     plan: isPlanName(plan) ? plan : 'free',
@@ -73,19 +66,19 @@ function patchOf(changes: Partial<Fields>, values: Fields): Record<string, unkno
 }
 
 export interface OrganisationSettingsProps {
-  readonly organisation: WholeOrganisation;
+  readonly organisation: Organisation;
   /** Reads the organisation again. */
-  readonly onSaved: (organisation: WholeOrganisation) => void;
+  readonly onSaved: (organisation: Organisation) => void;
 }
 
 export function OrganisationSettings({ organisation, onSaved }: OrganisationSettingsProps) {
   const path = `/orgs/${encodeURIComponent(organisation.id)}`;
   const send = async (changes: Partial<Fields>, values: Fields) =>
-    onSaved((await ask<{ readonly org: WholeOrganisation }>('PATCH', path, patchOf(changes, values))).org);
+    onSaved((await ask<{ readonly org: Organisation }>('PATCH', path, patchOf(changes, values))).org);
   let latest = organisation;
   const form = useForm<Fields>(`organisation-${organisation.id}`, fieldsOf(organisation), send, {
     async read() {
-      latest = (await ask<{ readonly org: WholeOrganisation }>('GET', path)).org;
+      latest = (await ask<{ readonly org: Organisation }>('GET', path)).org;
       return fieldsOf(latest);
     },
     reload: () => onSaved(latest),

@@ -1,12 +1,13 @@
 /** The first page: organisations, their apps, and what state each is in. */
 import { useRef, useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import type { Organisation } from '../../../protocol/console/answers.ts';
+import { useAsked } from '../api/asked-hook.ts';
+import { usePages } from '../api/pages-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
-import { type App, type Organisation, organisationAddress } from '../app/app.ts';
-import { useNewest } from '../conversations/newest-hook.ts';
+import { type App, organisationAddress } from '../app/app.ts';
 import { AppTable } from '../organisations/app-table.tsx';
-import { NewOrganisation } from '../organisations/new-organisation.tsx';
+import { NewOrganisation } from '../organisations/new-forms.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { Page } from '../shell/page.tsx';
@@ -24,7 +25,7 @@ const FEW = 8;
 /** Those that were shown stay until there are others. */
 function useOrganisations(name: string) {
   const path = `/orgs?limit=${ORGANISATIONS_SHOWN}${name === '' ? '' : `&name=${encodeURIComponent(name)}`}`;
-  const list = useNewest<OrganisationsAnswer>(path);
+  const list = usePages<OrganisationsAnswer>(path);
   const shown = useRef<readonly Organisation[] | undefined>(undefined);
   if (list.pages.length > 0) shown.current = list.pages.flatMap(({ orgs }) => orgs);
   return { ...list, organisations: shown.current };
@@ -44,7 +45,7 @@ export function OverviewPage() {
   );
   return (
     <Page title="Overview" {...(isEmpty || organisations === undefined ? {} : { actions: button })}>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {isEmpty && <FirstOrganisation />}
       {hasMany && (
         <input
@@ -97,13 +98,13 @@ function FirstOrganisation() {
 }
 
 function OrganisationCard({ id, name, plan }: Organisation) {
-  const { answer, error, reload } = useResource<{ readonly apps: readonly App[] }>(`/orgs/${encodeURIComponent(id)}/apps`);
+  const { answer, error, reload } = useAsked<{ readonly apps: readonly App[] }>(`/orgs/${encodeURIComponent(id)}/apps`);
   return (
     <section class="card" aria-label={name}>
       <h2>
         <a href={organisationAddress(id)}>{name}</a> <small>plan {plan}</small>
       </h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer?.apps.length === 0 && (
         <p class="card-empty">
           No apps yet. <a href={organisationAddress(id)}>Create one</a>

@@ -1,6 +1,8 @@
-/** A dialog above the page; Escape and Cancel close it. */
+/** A dialog above the page, which Escape closes; and one that asks before something is done. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import type { Act } from '../api/act-hook.ts';
+import { Problem } from '../api/problem.tsx';
 
 export interface DialogProps {
   readonly title: string;
@@ -17,5 +19,33 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
+  );
+}
+
+export interface ConfirmProps extends DialogProps {
+  /** What the button does, and what the one beside it. */
+  readonly verb: string;
+  readonly keep: string;
+  readonly isHarmless?: boolean;
+  readonly act: Act;
+  readonly onConfirm: () => void;
+}
+
+export function Confirm({ title, verb, keep, isHarmless = false, act, onConfirm, onClose, children }: ConfirmProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div class="stack">
+        {children}
+        <Problem error={act.error} retry={onConfirm} />
+        <div class="row">
+          <button type="button" class={isHarmless ? 'button primary' : 'button danger'} disabled={act.isUnderWay} onClick={onConfirm}>
+            {verb}
+          </button>
+          <button type="button" class="button bare" onClick={onClose}>
+            {keep}
+          </button>
+        </div>
+      </div>
+    </Dialog>
   );
 }

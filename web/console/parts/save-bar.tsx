@@ -29,7 +29,7 @@ export function SaveBar<Fields extends Values>({ form, labels, verb = 'Save chan
   if (changed.length === 0 && act.error === undefined) return null;
   return (
     <section class="save-bar" aria-label="Changes">
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={act.error} />
       {overtaken.length > 0 && (
         <div class="save-note" role="status">
           <p>Saved with another value by somebody else meanwhile. Saving puts yours in its place; Discard keeps theirs.</p>

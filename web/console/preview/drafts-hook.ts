@@ -1,7 +1,7 @@
 /** Both drafts of an app, each beside what was published. */
 import type { ExperienceDraft } from '../../../protocol/setup/persona.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import type { ApiError } from '../api/request.ts';
-import { useResource } from '../api/resource.ts';
 import { appPath } from '../app/app.ts';
 
 /** Tokens of a theme by name: colours as #rrggbb, measures as numbers. */
@@ -43,8 +43,8 @@ export interface Drafts {
 }
 
 export function useDrafts(app: string): Drafts {
-  const appearance = useResource<DraftedAppearance>(`${appPath(app)}/appearance`);
-  const experience = useResource<DraftedExperience>(`${appPath(app)}/experience`);
+  const appearance = useAsked<DraftedAppearance>(`${appPath(app)}/appearance`);
+  const experience = useAsked<DraftedExperience>(`${appPath(app)}/experience`);
   return {
     appearance: appearance.answer,
     experience: experience.answer,

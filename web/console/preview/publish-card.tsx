@@ -59,7 +59,7 @@ export function PublishCard({ app, drafts }: { readonly app: App; readonly draft
       <h2>
         Publish <small>{version === null ? 'nothing is published yet' : `people get version ${version}`}</small>
       </h2>
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={act.error} />
       {hasDraft && changes.length > 0 && (
         <div class="changes">
           {changes.map(({ name, from, to }) => (

@@ -1,6 +1,8 @@
 /** What is there now beside what would be written, field by field. Everything is text; colours have a swatch beside it. */
+
 import type { ComponentChildren } from 'preact';
-import type { FieldChange, ItemChange } from './proposal.ts';
+import type { FieldChange, ItemChange } from '../../../protocol/console/setup-answers.ts';
+import { Table } from '../parts/table.tsx';
 import { type TextPart, textSides } from './text-difference.ts';
 
 const CHANGE_SIGNALS: Readonly<Record<ItemChange['change'], string>> = { added: 'is-ok', updated: 'is-accent', archived: 'is-bad' };
@@ -23,20 +25,19 @@ export function Difference({ items, drawn }: DifferenceProps) {
             (item.fields.length === 0 ? (
               <p class="hint">Nothing would change: it is read again, or is as it would be.</p>
             ) : (
-              <table class="sides">
-                <thead>
-                  <tr>
-                    <th scope="col">Field</th>
-                    <th scope="col">Now</th>
-                    <th scope="col">{item.change === 'archived' ? 'Afterwards' : 'Would be'}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {item.fields.map((change) => (
-                    <FieldRow key={change.field} change={change} />
-                  ))}
-                </tbody>
-              </table>
+              <Table
+                look="sides"
+                rows={item.fields.map(withParts)}
+                keyOf={({ field }) => field}
+                columns={[
+                  { title: 'Field', of: ({ field }) => field },
+                  { title: 'Now', of: ({ before, parts }) => <Side value={before} parts={parts.before} isOld /> },
+                  {
+                    title: item.change === 'archived' ? 'Afterwards' : 'Would be',
+                    of: ({ after, parts }) => <Side value={after} parts={parts.after} />,
+                  },
+                ]}
+              />
             ))}
         </section>
       ))}
@@ -50,30 +51,18 @@ function asText(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-function FieldRow({ change: { field, before, after } }: { readonly change: FieldChange }) {
-  const sides = textSides(before === null ? '' : asText(before), after === null ? '' : asText(after));
-  return (
-    <tr>
-      <th scope="row">{field}</th>
-      <Side value={before} parts={sides.before} isOld />
-      <Side value={after} parts={sides.after} />
-    </tr>
-  );
+function withParts(change: FieldChange) {
+  const { before, after } = change;
+  return { ...change, parts: textSides(before === null ? '' : asText(before), after === null ? '' : asText(after)) };
 }
 
 const COLOUR = /^#[0-9a-f]{6}$/i;
 
 function Side({ value, parts, isOld = false }: { readonly value: unknown; readonly parts: readonly TextPart[]; readonly isOld?: boolean }) {
-  if (value === null) {
-    return (
-      <td>
-        <span class="side-none">{isOld ? 'not there' : 'gone'}</span>
-      </td>
-    );
-  }
+  if (value === null) return <span class="side-none">{isOld ? 'not there' : 'gone'}</span>;
   const isColour = typeof value === 'string' && COLOUR.test(value);
   return (
-    <td>
+    <>
       {isColour && (
         <svg class="swatch" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
           <rect width="16" height="16" rx="4" fill={value} />
@@ -86,6 +75,6 @@ function Side({ value, parts, isOld = false }: { readonly value: unknown; readon
           return isOld ? <del key={key}>{text}</del> : <ins key={key}>{text}</ins>;
         })}
       </span>
-    </td>
+    </>
   );
 }

@@ -1,7 +1,9 @@
 /** What of a proposed look is judged by eye: its logo as a picture beside the one there is, and how well its colours are read. */
+
 import { useState } from 'preact/hooks';
+import type { ContrastChange, WholeProposal } from '../../../protocol/console/setup-answers.ts';
 import { apiAddress } from '../api/request.ts';
-import type { ContrastChange, WholeProposal } from './proposal.ts';
+import { Table } from '../parts/table.tsx';
 
 function Picture({ source, what, none }: { readonly source: string; readonly what: string; readonly none: string }) {
   const [isMissing, miss] = useState(false);
@@ -32,6 +34,16 @@ function Ratio({ ratio, minimum }: { readonly ratio: number | null; readonly min
   );
 }
 
+function PairOfColours({ part, subject, minimum }: ContrastChange) {
+  return (
+    <>
+      {subject}
+      {part === 'themeDark' && ', dark'}
+      <span class="line-note">, at least {minimum}</span>
+    </>
+  );
+}
+
 /** The pairs of colours that would be read otherwise than now, those below what WCAG asks first. */
 export function ContrastDifference({ contrast }: { readonly contrast: readonly ContrastChange[] }) {
   if (contrast.length === 0) return null;
@@ -41,34 +53,16 @@ export function ContrastDifference({ contrast }: { readonly contrast: readonly C
       <h3>
         Contrast <small>as WCAG 2.2 counts it, dark colours included</small>
       </h3>
-      <table class="sides">
-        <thead>
-          <tr>
-            <th scope="col">Colours</th>
-            <th scope="col">Now</th>
-            <th scope="col">Would be</th>
-          </tr>
-        </thead>
-        <tbody>
-          {contrast
-            .toSorted((one, other) => shortOf(one) - shortOf(other))
-            .map(({ part, subject, minimum, before, after }) => (
-              <tr key={`${part} ${subject}`}>
-                <th scope="row">
-                  {subject}
-                  {part === 'themeDark' && ', dark'}
-                  <span class="line-note">, at least {minimum}</span>
-                </th>
-                <td>
-                  <Ratio ratio={before} minimum={minimum} />
-                </td>
-                <td>
-                  <Ratio ratio={after} minimum={minimum} />
-                </td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <Table
+        look="sides"
+        rows={contrast.toSorted((one, other) => shortOf(one) - shortOf(other))}
+        keyOf={({ part, subject }) => `${part} ${subject}`}
+        columns={[
+          { title: 'Colours', of: PairOfColours },
+          { title: 'Now', of: ({ before, minimum }) => <Ratio ratio={before} minimum={minimum} /> },
+          { title: 'Would be', of: ({ after, minimum }) => <Ratio ratio={after} minimum={minimum} /> },
+        ]}
+      />
     </section>
   );
 }

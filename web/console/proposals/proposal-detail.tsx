@@ -1,15 +1,18 @@
 /** One proposal: who, why, when, what would change, and the word of a person. */
+
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { SetupSession, WholeProposal } from '../../../protocol/console/setup-answers.ts';
 import { REASON_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Act } from '../api/act-hook.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
-import { agentName, type SetupSession } from '../setup/session.ts';
+import { wholeMomentOf } from '../parts/times.ts';
+import { agentName } from '../setup/session.ts';
 import { Difference } from './difference.tsx';
 import { ContrastDifference, LogoDifference } from './look-difference.tsx';
-import { afterApproval, KIND_LABELS, reasonsOf, STATUS_SIGNALS, type WholeProposal } from './proposal.ts';
+import { afterApproval, KIND_LABELS, reasonsOf, STATUS_SIGNALS } from './proposal.ts';
 
 export interface ProposalDetailProps {
   readonly id: string;
@@ -28,7 +31,7 @@ const isLook = ({ kind }: WholeProposal) => kind === 'appearance' || kind === 'l
 
 export function ProposalDetail(props: ProposalDetailProps) {
   const { id, act, round } = props;
-  const { answer, error, reload } = useResource<{ readonly proposal: WholeProposal }>(`/proposals/${encodeURIComponent(id)}`);
+  const { answer, error, reload } = useAsked<{ readonly proposal: WholeProposal }>(`/proposals/${encodeURIComponent(id)}`);
   const first = useRef(round);
   useEffect(() => {
     if (round !== first.current) reload();
@@ -44,7 +47,7 @@ export function ProposalDetail(props: ProposalDetailProps) {
         <span class={`chip ${STATUS_SIGNALS[proposal.status]}`}>{proposal.status === 'pending' ? 'waits for you' : proposal.status}</span>
       </h2>
       <div class="card-body">
-        {error !== undefined && <Problem error={error} retry={reload} />}
+        <Problem error={error} retry={reload} />
         <p class="proposal-summary">{proposal.summary}</p>
         <Facts proposal={proposal} />
         <Difference
@@ -53,7 +56,7 @@ export function ProposalDetail(props: ProposalDetailProps) {
         />
         <ContrastDifference contrast={proposal.comparison?.contrast ?? []} />
         {proposal.comparison === null && <WhatWasWritten proposal={proposal} />}
-        {act.error !== undefined && <Problem error={act.error} retry={reload} />}
+        <Problem error={act.error} retry={reload} />
       </div>
       {proposal.status === 'pending' && <Verdict {...props} proposal={proposal} />}
       {proposal.status !== 'pending' && wasWaiting.current && (
@@ -66,10 +69,10 @@ export function ProposalDetail(props: ProposalDetailProps) {
 }
 
 function Facts({ proposal }: { readonly proposal: WholeProposal }) {
-  const session = useResource<{ readonly session: SetupSession }>(`/sessions/${encodeURIComponent(proposal.session_id)}?limit=1`);
+  const session = useAsked<{ readonly session: SetupSession }>(`/sessions/${encodeURIComponent(proposal.session_id)}?limit=1`);
   const who = session.answer === undefined ? undefined : agentName(session.answer.session);
   const reasons = reasonsOf(proposal);
-  const at = (time: string) => new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const at = (time: string) => wholeMomentOf(time);
   return (
     <dl class="proposal-facts">
       <dt>Who</dt>

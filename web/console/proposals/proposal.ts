@@ -1,49 +1,6 @@
 /** Proposals as the interface answers them, and their words. */
 
-export interface Proposal {
-  readonly id: string;
-  readonly app_id: string;
-  readonly session_id: string;
-  readonly kind: 'appearance' | 'logo' | 'experience' | 'knowledge' | 'actions' | 'screens';
-  readonly summary: string;
-  readonly bytes: number;
-  readonly status: 'pending' | 'approved' | 'rejected' | 'replaced';
-  readonly reason: string | null;
-  readonly replaced_by: string | null;
-  readonly created_at: string;
-  readonly decided_at: string | null;
-}
-
-export interface FieldChange {
-  readonly field: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
-export interface ItemChange {
-  readonly name: string;
-  readonly change: 'added' | 'updated' | 'archived';
-  readonly fields: readonly FieldChange[];
-}
-
-export interface ContrastChange {
-  readonly part: 'theme' | 'themeDark';
-  readonly subject: string;
-  readonly minimum: number;
-  readonly before: number | null;
-  readonly after: number;
-}
-
-export interface WholeProposal extends Proposal {
-  readonly write: Readonly<Record<string, unknown>>;
-  readonly comparison: {
-    readonly items: readonly ItemChange[];
-    readonly contrast: readonly ContrastChange[];
-    readonly outdated: boolean;
-    readonly overlaps: readonly string[];
-  } | null;
-}
-
+import type { Proposal, WholeProposal } from '../../../protocol/console/setup-answers.ts';
 export const KIND_LABELS: Readonly<Record<Proposal['kind'], string>> = {
   appearance: 'Look',
   logo: 'Logo',

@@ -1,17 +1,20 @@
 /** Proposals: what agents would write to a live app, one after the other, by keys. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import type { Proposal } from '../../../protocol/console/setup-answers.ts';
 import { useStore } from '../../sdk/store-hook.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { countProposals, openedApp } from '../app/app-store.ts';
+import { Select } from '../parts/choices.tsx';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
-import { KIND_LABELS, type Proposal, STATUS_SIGNALS } from './proposal.ts';
+import { KIND_LABELS, STATUS_SIGNALS } from './proposal.ts';
 import { ProposalDetail } from './proposal-detail.tsx';
 
 /** As many as may wait at once. */
@@ -38,18 +41,12 @@ export function ProposalsPage() {
       title="Proposals"
       facts="What a coding agent would write to the live app. Nothing of it counts before you approve it."
       actions={
-        <select
-          class="select"
-          aria-label="Which proposals"
+        <Select
+          label="Which proposals"
           value={status}
-          onChange={(event) => route(`${appAddress(params.app ?? '', 'proposals')}?status=${event.currentTarget.value}`)}
-        >
-          {SHOWN.map((one) => (
-            <option key={one} value={one}>
-              {SHOWN_LABELS[one]}
-            </option>
-          ))}
-        </select>
+          options={SHOWN.map((one) => [one, SHOWN_LABELS[one]])}
+          onChange={(one) => route(`${appAddress(params.app ?? '', 'proposals')}?status=${one}`)}
+        />
       }
     >
       {(app) => <Proposals key={status} app={app} status={status} />}
@@ -61,7 +58,7 @@ function Proposals({ app, status }: { readonly app: App; readonly status: Shown 
   const { query } = useRoute();
   const { route } = useLocation();
   const path = `${appPath(app.id)}/proposals?status=${status}&limit=${LISTED_MAX}`;
-  const { answer, error, reload } = useResource<{ readonly proposals: readonly Proposal[] }>(path);
+  const { answer, error, reload } = useAsked<{ readonly proposals: readonly Proposal[] }>(path);
   const waiting = useStore(openedApp, (context) => context.waiting);
   const [round, again] = useState(0);
   const lastDecided = useRef<string | undefined>(undefined);
@@ -105,7 +102,7 @@ function Proposals({ app, status }: { readonly app: App; readonly status: Shown 
   useShortcut('r', 'Reject the proposal', () => verdict.setRejecting(true));
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && proposals.length === 0 && query.proposal === undefined && <Nothing app={app} status={status} />}
       {id !== undefined && (
         <div class="proposals">

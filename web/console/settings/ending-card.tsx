@@ -26,7 +26,7 @@ export function EndingCard({ app }: { readonly app: App }) {
   return (
     <section class="card" aria-label="Suspend or delete">
       <h2>Suspend or delete</h2>
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={act.error} />
       <ul class="lines">
         <li class="line">
           <span class="line-text">

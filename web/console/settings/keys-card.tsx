@@ -1,26 +1,21 @@
 /** The keys of an app: copied, created and revoked. */
+
 import { useState } from 'preact/hooks';
+import type { Key } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/dialog.tsx';
 import { dayOf } from '../parts/times.ts';
-
-interface Key {
-  readonly id: string;
-  readonly key: string;
-  readonly channel: 'live' | 'test';
-  readonly created_at: string;
-}
 
 const CHANNELS = ['live', 'test'] as const;
 
 export function KeysCard({ app }: { readonly app: App }) {
   const path = `${appPath(app.id)}/keys`;
-  const { answer, error, reload } = useResource<{ readonly keys: readonly Key[] }>(path);
+  const { answer, error, reload } = useAsked<{ readonly keys: readonly Key[] }>(path);
   const [revoking, revoke] = useState<Key>();
   const act = useAct();
   const create = (channel: string) =>
@@ -33,8 +28,8 @@ export function KeysCard({ app }: { readonly app: App }) {
       <h2>
         Keys <small>public by design: they ship inside the app</small>
       </h2>
-      {error !== undefined && <Problem error={error} retry={reload} />}
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={error} retry={reload} />
+      <Problem error={act.error} />
       <ul class="lines">
         {answer?.keys.map((key) => (
           <li key={key.id} class="line">
@@ -85,21 +80,17 @@ function RevokeDialog({ path, revoked, onClose, onDone }: RevokeProps) {
     onDone();
   };
   return (
-    <Dialog title={`Revoke this ${revoked.channel} key`} onClose={onClose}>
-      <div class="stack">
-        <p class="hint">
-          Builds with <code>{revoked.key}</code> stop working at once, and for good. Ship a build with another key first.
-        </p>
-        {act.error !== undefined && <Problem error={act.error} />}
-        <div class="row">
-          <button type="button" class="button danger" disabled={act.isUnderWay} onClick={() => act.run(revokeIt)}>
-            Revoke the key
-          </button>
-          <button type="button" class="button bare" onClick={onClose}>
-            Keep the key
-          </button>
-        </div>
-      </div>
-    </Dialog>
+    <Confirm
+      title={`Revoke this ${revoked.channel} key`}
+      verb="Revoke the key"
+      keep="Keep the key"
+      act={act}
+      onConfirm={() => act.run(revokeIt)}
+      onClose={onClose}
+    >
+      <p class="hint">
+        Builds with <code>{revoked.key}</code> stop working at once, and for good. Ship a build with another key first.
+      </p>
+    </Confirm>
   );
 }

@@ -1,17 +1,14 @@
 /** The identity secret: shown when it is asked for, copied and rotated. */
+
 import { useState } from 'preact/hooks';
+import type { Secret } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { Confirm } from '../parts/dialog.tsx';
 import { momentOf } from '../parts/times.ts';
-
-interface Secret {
-  readonly identity_secret: string;
-  readonly previous: { readonly valid_until: string } | null;
-}
 
 export function SecretCard({ app }: { readonly app: App }) {
   const path = `${appPath(app.id)}/identity-secret`;
@@ -55,22 +52,18 @@ export function SecretCard({ app }: { readonly app: App }) {
         </div>
       </div>
       {isAsked && (
-        <Dialog title="Rotate the identity secret" onClose={() => question(false)}>
-          <div class="stack">
-            <p class="hint">
-              A new secret takes its place. Signatures made with this one count for 24 hours more: change your backend by then.
-            </p>
-            {act.error !== undefined && <Problem error={act.error} />}
-            <div class="row">
-              <button type="button" class="button danger" disabled={act.isUnderWay} onClick={rotate}>
-                Rotate the secret
-              </button>
-              <button type="button" class="button bare" onClick={() => question(false)}>
-                Keep it
-              </button>
-            </div>
-          </div>
-        </Dialog>
+        <Confirm
+          title="Rotate the identity secret"
+          verb="Rotate the secret"
+          keep="Keep it"
+          act={act}
+          onConfirm={rotate}
+          onClose={() => question(false)}
+        >
+          <p class="hint">
+            A new secret takes its place. Signatures made with this one count for 24 hours more: change your backend by then.
+          </p>
+        </Confirm>
       )}
     </section>
   );

@@ -1,16 +1,17 @@
 /** What a person hands to the agent, and who it turned out to be. */
 import { useEffect } from 'preact/hooks';
+import type { Command, SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { useStore } from '../../sdk/store-hook.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
 import { timeLeft, useNow } from '../parts/clock-hook.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { commands, keepCommand, watchCommand } from './command-store.ts';
-import { agentName, type Command, isOver, type SetupSession } from './session.ts';
+import { commands, type KeptCommand, keepCommand, watchCommand } from './command-store.ts';
+import { agentName, isOver } from './session.ts';
 
 /** The command of a session, where this browser has it. */
-function useCommand(id: string): Command | undefined {
+function useCommand(id: string): KeptCommand | undefined {
   useEffect(() => watchCommand(id), [id]);
   return useStore(commands, (context) => context.commands[id]);
 }
@@ -43,7 +44,7 @@ export function CommandCard({ session }: { readonly session: SetupSession }) {
   );
 }
 
-function CommandLine({ command: { command, code_expires_at: until } }: { readonly command: Command }) {
+function CommandLine({ command: { command, code_expires_at: until } }: { readonly command: KeptCommand }) {
   const left = Date.parse(until) - useNow();
   const isUsable = left > 0;
   return (
@@ -76,7 +77,7 @@ function NewCode({ session, isFirst }: { readonly session: SetupSession; readonl
           <span class="hint">For an agent that lost its file. The agent keeps its token until the new file is fetched.</span>
         )}
       </div>
-      {act.error !== undefined && <Problem error={act.error} retry={renew} />}
+      <Problem error={act.error} retry={renew} />
     </>
   );
 }

@@ -3,13 +3,16 @@
  * loaded again and for other windows. They leave with the first sign of the agent.
  */
 import { createStore } from '@xstate/store';
-import type { Command } from './session.ts';
+import type { Command } from '../../../protocol/console/setup-answers.ts';
+
+/** What is kept of it. */
+export type KeptCommand = Pick<Command, 'command' | 'code_expires_at'>;
 
 const PREFIX = 'console-setup-command:';
 
-function read(sessionId: string): Command | undefined {
+function read(sessionId: string): KeptCommand | undefined {
   try {
-    const kept = JSON.parse(localStorage.getItem(PREFIX + sessionId) ?? 'null') as Partial<Command> | null;
+    const kept = JSON.parse(localStorage.getItem(PREFIX + sessionId) ?? 'null') as Partial<KeptCommand> | null;
     const { command, code_expires_at: until } = kept ?? {};
     if (typeof command !== 'string' || typeof until !== 'string') return undefined;
     return { command, code_expires_at: until };
@@ -21,7 +24,7 @@ function read(sessionId: string): Command | undefined {
 
 interface CommandContext {
   /** By the id of the session. */
-  readonly commands: Readonly<Record<string, Command | undefined>>;
+  readonly commands: Readonly<Record<string, KeptCommand | undefined>>;
 }
 
 const NONE: CommandContext = { commands: {} };
@@ -29,14 +32,14 @@ const NONE: CommandContext = { commands: {} };
 export const commands = createStore({
   context: NONE,
   on: {
-    came: (now, { id, command }: { id: string; command: Command | undefined }): CommandContext => ({
+    came: (now, { id, command }: { id: string; command: KeptCommand | undefined }): CommandContext => ({
       commands: { ...now.commands, [id]: command },
     }),
   },
 });
 
 /** Keeps the command of a session; undefined forgets it. */
-export function keepCommand(id: string, command: Command | undefined): void {
+export function keepCommand(id: string, command: KeptCommand | undefined): void {
   commands.send({ type: 'came', id, command });
   try {
     if (command === undefined) localStorage.removeItem(PREFIX + id);

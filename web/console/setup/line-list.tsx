@@ -1,6 +1,6 @@
 /** Lines of a session: when, who, what. Whatever an agent wrote is text. */
 import { useState } from 'preact/hooks';
-import type { Line } from './session.ts';
+import type { Line } from '../../../protocol/console/setup-answers.ts';
 
 /** The newest of a long list; those before them are asked for. */
 const LINES_SHOWN = 200;

@@ -1,5 +1,6 @@
 /** Opens a session: for an app that is not live a setup session, for a live one a session that proposes. */
 import { useState } from 'preact/hooks';
+import type { OpenedSession } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
@@ -7,7 +8,6 @@ import { type App, appPath } from '../app/app.ts';
 import { showApp } from '../app/app-store.ts';
 import { Switch } from '../parts/fields.tsx';
 import { keepCommand } from './command-store.ts';
-import type { OpenedSession } from './session.ts';
 
 type Kind = 'setup' | 'sync';
 
@@ -46,7 +46,7 @@ function GoingLive({ app }: { readonly app: App }) {
         disabled={act.isUnderWay}
         onChange={set}
       />
-      {act.error !== undefined && <Problem error={act.error} retry={() => set(!app.auto_go_live)} />}
+      <Problem error={act.error} retry={() => set(!app.auto_go_live)} />
     </>
   );
 }
@@ -84,7 +84,7 @@ export function OpenSession({ app, again = false, onOpened }: OpenSessionProps) 
         ))}
       </fieldset>
       {!isLive && <GoingLive app={app} />}
-      {act.error !== undefined && <Problem error={act.error} retry={open} />}
+      <Problem error={act.error} retry={open} />
       <button type="button" class="button primary" disabled={act.isUnderWay} onClick={open}>
         {kind === 'setup' ? 'Open a setup session' : 'Open a sync session'}
       </button>

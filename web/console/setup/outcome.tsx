@@ -1,5 +1,6 @@
 /** How a session ended, and what the agent said at the end. */
-import { type SetupSession, textsOf } from './session.ts';
+import type { SetupSession } from '../../../protocol/console/setup-answers.ts';
+import { textsOf } from './session.ts';
 
 const ENDINGS: Readonly<Record<SetupSession['status'], { readonly word: string; readonly signal: string }>> = {
   open: { word: 'waiting for your agent', signal: 'is-wait' },

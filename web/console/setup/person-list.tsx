@@ -1,12 +1,9 @@
 /** What only a person can do, as it comes up while the agent works. */
-import { useEffect } from 'preact/hooks';
-import { useResource } from '../api/resource.ts';
-import { type SetupSession, textsOf } from './session.ts';
 
-interface StatusAnswer {
-  readonly facts: { readonly httpActions: { readonly needsKey: number }; readonly knowledge: { readonly failed: number } };
-  readonly go_live: readonly { readonly key: string; readonly ok: boolean }[];
-}
+import { useEffect } from 'preact/hooks';
+import type { AppStatus, SetupSession } from '../../../protocol/console/setup-answers.ts';
+import { useAsked } from '../api/asked-hook.ts';
+import { textsOf } from './session.ts';
 
 interface Todo {
   readonly text: string;
@@ -17,7 +14,7 @@ function counted(count: number, one: string, many: string): string {
   return count === 1 ? `1 ${one}` : `${count} ${many}`;
 }
 
-function todosOf(app: string, isLive: boolean, status: StatusAnswer | undefined, waiting: number, session: SetupSession): readonly Todo[] {
+function todosOf(app: string, isLive: boolean, status: AppStatus | undefined, waiting: number, session: SetupSession): readonly Todo[] {
   const at = (section: string) => `/console/apps/${encodeURIComponent(app)}/${section}`;
   const needsKey = status?.facts.httpActions.needsKey ?? 0;
   const failed = status?.facts.knowledge.failed ?? 0;
@@ -41,8 +38,8 @@ export interface PersonListProps {
 
 export function PersonList({ app, isLive, session }: PersonListProps) {
   const path = `/apps/${encodeURIComponent(app)}`;
-  const status = useResource<StatusAnswer>(`${path}/status`);
-  const proposals = useResource<{ readonly proposals: readonly unknown[] }>(`${path}/proposals?status=pending`);
+  const status = useAsked<AppStatus>(`${path}/status`);
+  const proposals = useAsked<{ readonly proposals: readonly unknown[] }>(`${path}/proposals?status=pending`);
   // Asked again when a step moved, and not at every line.
   const moved = session.steps.map(({ state }) => state).join();
   useEffect(() => {

@@ -1,8 +1,9 @@
 /** A setup session as it goes on: its lines and the state of its steps, from the stream. */
 import { useEffect, useState } from 'preact/hooks';
+import type { Line, SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { follow } from '../api/follow.ts';
 import type { ApiError } from '../api/request.ts';
-import { isOver, type Line, type SetupSession, withLines } from './session.ts';
+import { isOver, withLines } from './session.ts';
 
 export interface FollowedSession {
   readonly session: SetupSession | undefined;

@@ -1,16 +1,52 @@
 /** One session on the page: left what a person does, right what the agent does. */
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import type { SetupSession } from '../../../protocol/console/setup-answers.ts';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
 import { Problem } from '../api/problem.tsx';
+import { SideBySide } from '../parts/choices.tsx';
+import { timeLeft, useNow } from '../parts/clock-hook.ts';
 import { CommandCard } from './command-card.tsx';
 import { keepCommand } from './command-store.ts';
 import { LineList } from './line-list.tsx';
 import { Outcome, StatusChip } from './outcome.tsx';
 import { PersonList } from './person-list.tsx';
 import { isOver } from './session.ts';
-import { SessionFoot } from './session-foot.tsx';
 import { type FollowedSession, useSession } from './session-hook.ts';
 import { StepList } from './step-list.tsx';
+
+function SessionFoot({ session }: { readonly session: SetupSession }) {
+  const left = Date.parse(session.expires_at) - useNow();
+  const [isAsked, setAsked] = useState(false);
+  const act = useAct();
+  const stop = () => act.run(() => ask('POST', `/sessions/${encodeURIComponent(session.id)}/stop`));
+  return (
+    <div class="session-foot">
+      <p class="row">
+        <span class="hint" role="timer">
+          {left > 0 ? `${timeLeft(left)} left` : 'Its day is over'}
+        </span>
+        {isAsked ? (
+          <>
+            <span>The agent cannot go on after that. What it wrote stays.</span>
+            <button type="button" class="button danger" disabled={act.isUnderWay} onClick={stop}>
+              Stop the session
+            </button>
+            <button type="button" class="button" onClick={() => setAsked(false)}>
+              Let it go on
+            </button>
+          </>
+        ) : (
+          <button type="button" class="button" onClick={() => setAsked(true)}>
+            Stop
+          </button>
+        )}
+      </p>
+      <Problem error={act.error} retry={stop} />
+    </div>
+  );
+}
 
 export interface SessionViewProps {
   readonly app: string;
@@ -52,7 +88,12 @@ export function SessionView({ app, isLive, id, step, view, go, onOver, another }
           <span>What the agent does</span>
           <span class="row">
             <Following followed={followed} isEnded={isEnded} />
-            <ViewChoice view={view} choose={(next) => go({ view: next === 'time' ? 'time' : undefined })} />
+            <SideBySide
+              label="Order of the lines"
+              value={view}
+              options={VIEWS}
+              onChange={(next) => go({ view: next === 'time' ? 'time' : undefined })}
+            />
           </span>
         </h2>
         {view === 'steps' ? (
@@ -86,17 +127,3 @@ const VIEWS = [
   ['steps', 'By step'],
   ['time', 'By time'],
 ] as const;
-
-function ViewChoice({ view, choose }: { readonly view: 'steps' | 'time'; readonly choose: (view: 'steps' | 'time') => void }) {
-  return (
-    <fieldset class="choice">
-      <legend class="unseen">Order of the lines</legend>
-      {VIEWS.map(([value, label]) => (
-        <label key={value} class="choice-part">
-          <input type="radio" name="view" value={value} checked={view === value} onChange={() => choose(value)} />
-          {label}
-        </label>
-      ))}
-    </fieldset>
-  );
-}

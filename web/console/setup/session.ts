@@ -1,46 +1,6 @@
 /** A setup session as the interface tells of it, and what the page makes of that: lines in their order, and who closed which step. */
 
-export interface Step {
-  readonly id: string;
-  readonly label: string;
-  readonly state: 'pending' | 'active' | 'done' | 'failed' | 'skipped';
-  /** Who may close it. */
-  readonly closed_by: 'server' | 'agent' | 'either';
-}
-
-export interface SetupSession {
-  readonly id: string;
-  readonly kind: 'setup' | 'sync';
-  readonly status: 'open' | 'running' | 'completed' | 'failed' | 'cancelled' | 'expired';
-  readonly agent: { readonly tool: string | null; readonly model: string | null; readonly os: string | null } | null;
-  readonly outcome: Readonly<Record<string, unknown>> | null;
-  readonly opened_at: string;
-  readonly expires_at: string;
-  readonly closed_at: string | null;
-  readonly steps: readonly Step[];
-}
-
-export interface Line {
-  readonly id: number;
-  readonly step: string;
-  readonly status: string;
-  readonly title: string | null;
-  readonly detail: string | null;
-  readonly data: unknown;
-  readonly origin: 'agent' | 'server';
-  readonly at: string;
-}
-
-/** The command that fetches the setup file, as it is answered once. */
-export interface Command {
-  readonly command: string;
-  readonly code_expires_at: string;
-}
-
-export interface OpenedSession extends Command {
-  readonly session: SetupSession;
-}
-
+import type { Line, SetupSession, Step } from '../../../protocol/console/setup-answers.ts';
 export function isOver({ closed_at: closedAt }: SetupSession): boolean {
   return closedAt !== null;
 }

@@ -1,14 +1,16 @@
 /** Setup: a coding agent sets the app up, and a person watches every step as it happens. */
-import { useEffect } from 'preact/hooks';
+
 import { useLocation, useRoute } from 'preact-iso';
+import type { SetupSession } from '../../../protocol/console/setup-answers.ts';
+import { type Asked, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { type Resource, useResource } from '../api/resource.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { readApp } from '../app/app-store.ts';
+import { Select } from '../parts/choices.tsx';
+import { wholeMomentOf } from '../parts/times.ts';
 import { OpenSession } from './open-session.tsx';
 import { StatusChip } from './outcome.tsx';
-import type { SetupSession } from './session.ts';
 import { SessionView } from './session-view.tsx';
 
 interface SessionsAnswer {
@@ -18,20 +20,12 @@ interface SessionsAnswer {
 /** How often is looked whether somebody else opened a session, while none goes on here. */
 const LOOK_AGAIN_MS = 4_000;
 
-/** Looks again and again while `isIdle`, for as long as the page is in sight. */
-function useLookAgain(sessions: Resource<SessionsAnswer>, isIdle: boolean): void {
-  useEffect(() => {
-    if (!isIdle) return undefined;
-    const timer = setTimeout(() => {
-      if (document.visibilityState === 'visible') sessions.reload();
-    }, LOOK_AGAIN_MS);
-    return () => clearTimeout(timer);
-  });
-}
-
 export function SetupPage() {
   const { params, query } = useRoute();
-  const sessions = useResource<SessionsAnswer>(`${appPath(params.app ?? '')}/sessions`);
+  const sessions = useAsked<SessionsAnswer>(`${appPath(params.app ?? '')}/sessions`, {
+    againMs: (listed) =>
+      listed !== undefined && listed.sessions[0]?.closed_at !== null && query.session === undefined ? LOOK_AGAIN_MS : undefined,
+  });
   const go = useGo();
   const all = sessions.answer?.sessions ?? [];
   return (
@@ -64,7 +58,7 @@ function useGo(): Go {
 
 interface SessionsProps {
   readonly app: App;
-  readonly sessions: Resource<SessionsAnswer>;
+  readonly sessions: Asked<SessionsAnswer>;
   readonly go: Go;
 }
 
@@ -72,10 +66,7 @@ interface SessionsProps {
 function Sessions({ app, sessions, go }: SessionsProps) {
   const { query } = useRoute();
   const { answer, error, reload } = sessions;
-  const newest = answer?.sessions[0];
-  const id = query.session ?? newest?.id;
-  const isIdle = answer !== undefined && (newest === undefined || newest.closed_at !== null) && query.session === undefined;
-  useLookAgain(sessions, isIdle);
+  const id = query.session ?? answer?.sessions[0]?.id;
   const opened = () => {
     go({ session: undefined, step: undefined });
     reload();
@@ -86,7 +77,7 @@ function Sessions({ app, sessions, go }: SessionsProps) {
   };
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && id === undefined && <OpenSession app={app} onOpened={opened} />}
       {id !== undefined && (
         <SessionView
@@ -116,13 +107,15 @@ function SessionChoice({ sessions, id, onChoose }: SessionChoiceProps) {
   return (
     <div class="row">
       {shown !== undefined && <StatusChip session={shown} />}
-      <select class="select" aria-label="Session" value={id} onChange={(event) => onChoose(event.currentTarget.value)}>
-        {sessions.map(({ id: value, kind, opened_at: at }) => (
-          <option key={value} value={value}>
-            {kind === 'setup' ? 'Setup' : 'Sync'} of {new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
-          </option>
-        ))}
-      </select>
+      <Select
+        label="Session"
+        value={id}
+        options={sessions.map(({ id: value, kind, opened_at: at }) => [
+          value,
+          `${kind === 'setup' ? 'Setup' : 'Sync'} of ${wholeMomentOf(at)}`,
+        ])}
+        onChange={onChoose}
+      />
     </div>
   );
 }

@@ -1,7 +1,9 @@
 /** The thirteen steps as one column. A click opens the lines of a step; which one is open is in the address. */
+
 import { useEffect, useState } from 'preact/hooks';
+import type { Line, Step } from '../../../protocol/console/setup-answers.ts';
 import { LineList } from './line-list.tsx';
-import { type Line, linesByStep, MARK_WORDS, type Mark, markOf, type Step } from './session.ts';
+import { linesByStep, MARK_WORDS, type Mark, markOf } from './session.ts';
 
 export interface StepListProps {
   readonly steps: readonly Step[];

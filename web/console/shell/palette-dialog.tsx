@@ -114,7 +114,7 @@ export function PaletteDialog({ onClose }: PaletteDialogProps) {
       <p class="palette-note" role="status">
         {fault !== '' ? fault : act.isUnderWay ? 'Looking for it…' : found.length === 0 ? 'Nothing is called so.' : ''}
       </p>
-      {act.error !== undefined && <Problem error={act.error} />}
+      <Problem error={act.error} />
     </dialog>
   );
 }

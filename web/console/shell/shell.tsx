@@ -1,5 +1,6 @@
 /** What is around every page: sign-in, navigation, the router, and what is said in passing. */
 
+import { Component, type ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
@@ -7,14 +8,99 @@ import { progress } from '../api/progress.ts';
 import { resumeSession, session } from '../api/session.ts';
 import { Dock } from '../dock/dock.tsx';
 import { PAGES } from '../pages.ts';
-import { ErrorBoundary } from './error-boundary.tsx';
-import { KeyboardHelp } from './keyboard-help.tsx';
-import { LoadingBar } from './loading-bar.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { Navigation } from './navigation.tsx';
-import { NotFoundPage } from './not-found-page.tsx';
+import { Page } from './page.tsx';
 import { Palette } from './palette.tsx';
+import { activeShortcuts, pressed, shortcutHelp, useShortcut } from './shortcuts.ts';
 import { SignInDialog, SignInPage } from './sign-in.tsx';
 import { Toasts } from './toasts.tsx';
+
+function NotFoundPage() {
+  return (
+    <Page title="There is no such page">
+      <div class="empty">
+        <p>The address may be mistyped, or of another version.</p>
+        <a class="button" href="/console">
+          Go to the overview
+        </a>
+      </div>
+    </Page>
+  );
+}
+
+function LoadingBar() {
+  const isLoading = useStore(progress, ({ underWay }) => underWay > 0);
+  return <div class={isLoading ? 'loading-bar is-on' : 'loading-bar'} aria-hidden="true" />;
+}
+
+function KeyboardHelp() {
+  const isOpen = useStore(shortcutHelp, (context) => context.isOpen);
+  useShortcut('?', 'Show the keys', () => shortcutHelp.send({ type: 'opened' }));
+  useEffect(() => {
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, []);
+  return isOpen ? <KeyList /> : null;
+}
+
+function KeyList() {
+  return (
+    <Dialog title="Keys on this page" onClose={() => shortcutHelp.send({ type: 'closed' })}>
+      <dl class="keys">
+        {activeShortcuts().map(({ key, what }) => (
+          <div key={key + what}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit" class="button">
+          Close
+        </button>
+      </form>
+    </Dialog>
+  );
+}
+
+interface Props {
+  /** Another address is another page: it is tried. */
+  readonly path: string;
+  readonly children: ComponentChildren;
+}
+
+interface State {
+  readonly failed?: { readonly path: string; readonly message: string };
+}
+
+class ErrorBoundary extends Component<Props, State> {
+  override state: State = {};
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ failed: { path: this.props.path, message: error instanceof Error ? error.message : String(error) } });
+  }
+
+  override render() {
+    const { failed } = this.state;
+    if (failed === undefined || failed.path !== this.props.path) return this.props.children;
+    return (
+      <Page title="This page stopped">
+        <div class="problem" role="alert">
+          <p class="problem-text">A bug of the console, not of the service: nothing was changed. The other pages go on.</p>
+          <p class="problem-facts">
+            <code>{failed.message}</code>
+          </p>
+          <button type="button" class="button" onClick={() => location.reload()}>
+            Load the page again
+          </button>
+        </div>
+      </Page>
+    );
+  }
+}
 
 /** A page that was out of sight for hours says at once that its session is over, and not at the next click. */
 function lookAtSession(): void {

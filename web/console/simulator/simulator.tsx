@@ -1,4 +1,5 @@
 /** The simulator: events on the left, the picture in the middle, the step on the right, the steps below. It runs in this page alone. */
+
 import { useMemo, useState } from 'preact/hooks';
 import { momentAfter, type SimulatedMachine, WALK_EVENTS_MAX, walked } from '../../../machines/simulator/walk.ts';
 import { wayTo } from '../../../machines/simulator/way.ts';
@@ -9,6 +10,7 @@ import type { MachineAnswer } from '../machines/machine-answers.ts';
 import { RegionMatrix } from '../machines/region-matrix.tsx';
 import { StateTable } from '../machines/state-table.tsx';
 import { highlightsOf } from '../machines/walk-highlights.ts';
+import { Select, SideBySide } from '../parts/choices.tsx';
 import { toast } from '../shell/toasts.tsx';
 import { EventList } from './event-list.tsx';
 import { payloadWords } from './leaves.ts';
@@ -22,8 +24,12 @@ export interface SimulatorProps {
   readonly simulated: SimulatedMachine;
 }
 
-const VIEWS = { picture: 'Picture', table: 'Table', coverage: 'Coverage' } as const;
-type View = keyof typeof VIEWS;
+const VIEWS = [
+  ['picture', 'Picture'],
+  ['table', 'Table'],
+  ['coverage', 'Coverage'],
+] as const;
+type View = (typeof VIEWS)[number][0];
 
 export function Simulator({ machine, simulated }: SimulatorProps) {
   const { store, walk, fault } = useWalk(simulated);
@@ -60,7 +66,7 @@ export function Simulator({ machine, simulated }: SimulatorProps) {
         <EventList simulated={simulated} now={now} onSend={(event) => store.send({ type: 'sent', event })} />
       </section>
       <section class="panel sim-picture" aria-label="The machine">
-        <ViewChoice view={view} onView={setView} />
+        <SideBySide label="Show the machine as" value={view} options={VIEWS} onChange={setView} />
         {regions !== undefined && (
           <RegionMatrix
             picture={machine.picture}
@@ -111,34 +117,11 @@ interface BeginningProps {
 function Beginning({ simulated: { samples }, store, input }: BeginningProps) {
   if (samples.inputs.length < 2) return null;
   return (
-    <select
-      class="select"
-      aria-label="It begins as"
+    <Select
+      label="It begins as"
       value={String(input)}
-      onChange={({ currentTarget: { value } }) => store.send({ type: 'began', input: Number(value) })}
-    >
-      {samples.inputs.map((one, index) => {
-        const words = payloadWords({ type: '', ...one });
-        return (
-          <option key={words} value={String(index)}>
-            {words}
-          </option>
-        );
-      })}
-    </select>
-  );
-}
-
-function ViewChoice({ view, onView }: { readonly view: View; readonly onView: (view: View) => void }) {
-  return (
-    <fieldset class="choice">
-      <legend class="unseen">Show the machine as</legend>
-      {(Object.keys(VIEWS) as View[]).map((one) => (
-        <label key={one} class="choice-part">
-          <input type="radio" name="view" value={one} checked={view === one} onChange={() => onView(one)} />
-          {VIEWS[one]}
-        </label>
-      ))}
-    </fieldset>
+      options={samples.inputs.map((one, index) => [String(index), payloadWords({ type: '', ...one })])}
+      onChange={(value) => store.send({ type: 'began', input: Number(value) })}
+    />
   );
 }

@@ -1,7 +1,7 @@
 /** The apps that there are, for pages about one of them. */
 import { useEffect, useState } from 'preact/hooks';
 import { ask } from '../api/api.ts';
-import { useResource } from '../api/resource.ts';
+import { useAsked } from '../api/asked-hook.ts';
 
 export interface AppChoice {
   readonly id: string;
@@ -17,7 +17,7 @@ const ORGANISATIONS_READ = 50;
 
 /** Undefined while they are read. */
 export function useApps(): readonly AppChoice[] | undefined {
-  const { answer } = useResource<OrganisationsAnswer>(`/orgs?limit=${ORGANISATIONS_READ}`);
+  const { answer } = useAsked<OrganisationsAnswer>(`/orgs?limit=${ORGANISATIONS_READ}`);
   const [apps, hold] = useState<readonly AppChoice[]>();
   useEffect(() => {
     if (answer === undefined) return undefined;

@@ -1,7 +1,7 @@
 /** The traces that a query names, as they grow: read once, then step by step from the stream. */
 import { useEffect, useState } from 'preact/hooks';
+import { useAsked } from '../api/asked-hook.ts';
 import type { ApiError } from '../api/request.ts';
-import { useResource } from '../api/resource.ts';
 import { type StreamedStep, type Trace, type TracesAnswer, tracesOf, withStep } from './traces.ts';
 
 export interface LiveTraces {
@@ -14,7 +14,7 @@ export interface LiveTraces {
 
 export function useLiveTraces(app: string, query: string): LiveTraces {
   const path = `/apps/${encodeURIComponent(app)}/traces`;
-  const { answer, error, reload } = useResource<TracesAnswer>(`${path}?${query}`);
+  const { answer, error, reload } = useAsked<TracesAnswer>(`${path}?${query}`);
   const [traces, hold] = useState<readonly Trace[]>();
   const [isLive, setLive] = useState(false);
   useEffect(() => {

@@ -1,6 +1,6 @@
 /** The last move of an organisation away from the cell that answers, step by step, and read again while it goes on. */
 import { useRoute } from 'preact-iso';
-import { usePolled } from '../api/polled-hook.ts';
+import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
 import { Page } from '../shell/page.tsx';
 import { TraceView } from './trace-view.tsx';
@@ -10,7 +10,7 @@ const CRUMBS = [{ label: 'Nodes', href: '/console/nodes' }];
 
 export function MoveTracePage() {
   const { params } = useRoute();
-  const { answer, error, reload } = usePolled<TracesAnswer>(`/orgs/${encodeURIComponent(params.org ?? '')}/move/trace`);
+  const { answer, error, reload } = useAsked<TracesAnswer>(`/orgs/${encodeURIComponent(params.org ?? '')}/move/trace`, POLLED);
   const traces = answer === undefined ? undefined : tracesOf(answer);
   return (
     <Page
@@ -19,7 +19,7 @@ export function MoveTracePage() {
       crumbs={CRUMBS}
       facts={traces?.[0] === undefined ? undefined : <Facts move={traces[0].instance} version={traces[0].version} />}
     >
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {traces !== undefined && traces.length > 0 && <TraceView traces={traces} />}
     </Page>
   );

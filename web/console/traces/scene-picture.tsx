@@ -1,7 +1,7 @@
 /** The machine of the step that is looked at, on its picture; one that another version made, as the table of its own definition. */
 import { useMemo, useState } from 'preact/hooks';
 import { machineTable } from '../../../machines/table.ts';
-import { useResource } from '../api/resource.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Drawing } from '../machines/drawing.tsx';
 import { activeOf, type Highlights } from '../machines/highlights.ts';
 import type { MachineAnswer } from '../machines/machine-answers.ts';
@@ -21,7 +21,7 @@ export interface ScenePictureProps {
 
 export function ScenePicture({ scene, replayed, places }: ScenePictureProps) {
   const { trace, index, step } = scene;
-  const { answer } = useResource<MachineAnswer>(`/machines/${encodeURIComponent(trace.machine)}`);
+  const { answer } = useAsked<MachineAnswer>(`/machines/${encodeURIComponent(trace.machine)}`);
   const [chosen, choose] = useState('');
   const regions = answer?.picture.regions;
   const region = regions === undefined ? '' : chosen || regions[0] || '';

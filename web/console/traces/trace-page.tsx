@@ -32,7 +32,7 @@ export function TracePage() {
     query.conversation_id !== undefined ? 'A conversation, step by step' : (TITLES[first?.machine ?? ''] ?? 'A trace, step by step');
   return (
     <Page fills title={title} crumbs={CRUMBS} facts={first === undefined ? undefined : <Facts trace={first} isLive={isLive} />}>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {traces !== undefined && traces.length > 0 && <TraceView traces={traces} />}
     </Page>
   );

@@ -1,12 +1,16 @@
 /** Finding a trace: by any id that a log line or an answer has, or among the newest of an app. */
+
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import type { NewestTrace } from '../../../protocol/console/answers.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
+import { Select } from '../parts/choices.tsx';
+import { Scrolling, Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
 import { type AppChoice, useApps } from './app-hook.ts';
 import { findTrace } from './find.ts';
-import { type NewestTrace, newestAddress } from './newest.ts';
+import { newestAddress } from './newest.ts';
 
 export function TracesPage() {
   const apps = useApps();
@@ -27,16 +31,13 @@ export function TracesPage() {
       {apps?.length === 0 && <p class="empty">There is no app yet, so nothing was traced.</p>}
       {apps !== undefined && app !== undefined && (
         <>
-          <label class="app-choice">
-            Newest of
-            <select class="select" value={app.id} onChange={(event) => route(`/console/traces?app=${event.currentTarget.value}`, true)}>
-              {apps.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Select
+            look="app-choice"
+            before="Newest of"
+            value={app.id}
+            options={apps.map(({ id, name }) => [id, name])}
+            onChange={(id) => route(`/console/traces?app=${id}`, true)}
+          />
           <NewestTraces key={app.id} app={app} />
         </>
       )}
@@ -82,7 +83,7 @@ function FindForm({ apps }: { readonly apps: readonly AppChoice[] }) {
 }
 
 function NewestTraces({ app }: { readonly app: AppChoice }) {
-  const { answer, error, reload } = useResource<{ readonly newest: readonly NewestTrace[] }>(
+  const { answer, error, reload } = useAsked<{ readonly newest: readonly NewestTrace[] }>(
     `/apps/${encodeURIComponent(app.id)}/traces/newest`,
   );
   if (error !== undefined) return <Problem error={error} retry={reload} />;
@@ -95,32 +96,24 @@ function NewestTraces({ app }: { readonly app: AppChoice }) {
     );
   }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-    <section class="card scroll-x" aria-label={`Newest of ${app.name}`} tabIndex={0}>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Instance</th>
-            <th scope="col">Machine</th>
-            <th scope="col">State</th>
-            <th scope="col">Begun or moved last (UTC)</th>
-          </tr>
-        </thead>
-        <tbody>
-          {answer.newest.map((trace) => (
-            <tr key={`${trace.machine} ${trace.instance}`}>
-              <th scope="row">
-                <a href={newestAddress(app.id, trace)}>
-                  <span class="mono">{trace.instance}</span>
-                </a>
-              </th>
-              <td>{trace.machine}</td>
-              <td>{trace.state ?? '·'}</td>
-              <td>{new Date(trace.at_ms).toISOString().slice(0, 19).replace('T', ' ')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Scrolling label={`Newest of ${app.name}`} isCard>
+      <Table
+        rows={answer.newest}
+        keyOf={({ machine, instance }) => `${machine} ${instance}`}
+        columns={[
+          {
+            title: 'Instance',
+            of: (trace) => (
+              <a href={newestAddress(app.id, trace)}>
+                <span class="mono">{trace.instance}</span>
+              </a>
+            ),
+          },
+          { title: 'Machine', of: ({ machine }) => machine },
+          { title: 'State', of: ({ state }) => state ?? '·' },
+          { title: 'Begun or moved last (UTC)', of: (trace) => new Date(trace.at_ms).toISOString().slice(0, 19).replace('T', ' ') },
+        ]}
+      />
+    </Scrolling>
   );
 }

@@ -1,10 +1,41 @@
 /** What a turn cost, and what the model sent: read once the turn is over. */
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { appAddress, appPath } from '../app/app.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { askAgainCommand } from './ask-again.ts';
-import { BlocksSent, type SentBlock } from './blocks-sent.tsx';
+
+interface SentBlock {
+  readonly id: string;
+  readonly block_type: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly fallback_text?: string;
+}
+
+function BlockSent({ block: { block_type: type, body } }: { readonly block: SentBlock }) {
+  const text = JSON.stringify(body, undefined, 2);
+  return (
+    <details class="call">
+      <summary>
+        <code>{type}</code> <small>{text.length.toLocaleString('en')} characters</small>
+      </summary>
+      <pre class="definition">{text}</pre>
+      <CopyButton text={text} label="Copy as JSON" />
+    </details>
+  );
+}
+
+function BlocksSent({ blocks }: { readonly blocks: readonly SentBlock[] }) {
+  if (blocks.length === 0) return null;
+  return (
+    <section class="blocks-sent" aria-label="What the model sent">
+      <h3>What the model sent</h3>
+      {blocks.map((block) => (
+        <BlockSent key={block.id} block={block} />
+      ))}
+    </section>
+  );
+}
 
 export interface Spent {
   readonly input_tokens: number;
@@ -45,7 +76,7 @@ export interface TurnFactsProps {
 }
 
 export function TurnFacts({ app, turnId, linksBack = true }: TurnFactsProps) {
-  const { answer, error, reload } = useResource<TurnAnswer>(`${appPath(app)}/turns/${encodeURIComponent(turnId)}`);
+  const { answer, error, reload } = useAsked<TurnAnswer>(`${appPath(app)}/turns/${encodeURIComponent(turnId)}`);
   if (error !== undefined) return <Problem error={error} retry={reload} />;
   if (answer === undefined) return null;
   const { conversation_id: conversation, model, spent, said, blocks } = answer.turn;

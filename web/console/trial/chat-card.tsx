@@ -1,13 +1,10 @@
 /** The chat in the page: what it needs, and the SDK itself. */
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
-import { type App, appAddress, appPath } from '../app/app.ts';
 
-interface Key {
-  readonly key: string;
-  readonly channel: 'live' | 'test';
-}
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Key } from '../../../protocol/console/answers.ts';
+import { useAsked } from '../api/asked-hook.ts';
+import { Problem } from '../api/problem.tsx';
+import { type App, appAddress, appPath } from '../app/app.ts';
 
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -26,8 +23,8 @@ export interface ChatCardProps {
 }
 
 export function ChatCard({ app, onTurn }: ChatCardProps) {
-  const keys = useResource<{ readonly keys: readonly Key[] }>(`${appPath(app.id)}/keys`);
-  const built = useResource<{ readonly manifest: { readonly hash: string } | null }>(`${appPath(app.id)}/manifest`);
+  const keys = useAsked<{ readonly keys: readonly Key[] }>(`${appPath(app.id)}/keys`);
+  const built = useAsked<{ readonly manifest: { readonly hash: string } | null }>(`${appPath(app.id)}/manifest`);
   const [isWanted, want] = useState(app.handshake_at !== null);
   const problem = keys.error ?? built.error;
   const again = () => {
@@ -40,7 +37,7 @@ export function ChatCard({ app, onTurn }: ChatCardProps) {
       <h2>
         Chat <small>the SDK itself, with a test key: never billed</small>
       </h2>
-      {problem !== undefined && <Problem error={problem} retry={again} />}
+      <Problem error={problem} retry={again} />
       {keys.answer !== undefined && key === undefined && (
         <Need text="The app has no test key any more. Make one on its summary." href={appAddress(app.id)} label="Open the summary" />
       )}

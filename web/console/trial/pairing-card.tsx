@@ -42,7 +42,7 @@ export function PairingCard({ app, id, onPairing, onTurn, turnId }: PairingCardP
           {id === undefined ? 'Make a code' : 'Another code'}
         </button>
       </h2>
-      {act.error !== undefined && <Problem error={act.error} retry={open} />}
+      <Problem error={act.error} retry={open} />
       {id === undefined ? (
         <p class="card-empty">
           Make a code and scan it with a test build of the app, or type it there. For two hours you see here what is said in it, with

@@ -1,7 +1,9 @@
 /** Test: the assistant tried in the page, or a build watched, and beside it where the time of a turn went. */
+
 import { useLocation, useRoute } from 'preact-iso';
 import { type App, appAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { SideBySide } from '../parts/choices.tsx';
 import { ChatCard } from './chat-card.tsx';
 import { PairingCard } from './pairing-card.tsx';
 import { TurnCard } from './turn-card.tsx';
@@ -30,15 +32,7 @@ export function TrialPage() {
       title="Test"
       facts="Try the assistant as it is configured now, drafts included. Nothing here is billed."
       actions={
-        <fieldset class="choice">
-          <legend class="unseen">What is tried</legend>
-          {WITH.map(([value, label]) => (
-            <label key={value} class="choice-part">
-              <input type="radio" name="with" checked={shown === value} onChange={() => go({ with: value, turn_id: undefined })} />
-              {label}
-            </label>
-          ))}
-        </fieldset>
+        <SideBySide label="What is tried" value={shown} options={WITH} onChange={(value) => go({ with: value, turn_id: undefined })} />
       }
     >
       {(app) => <Trial app={app} shown={shown} go={go} />}

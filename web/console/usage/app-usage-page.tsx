@@ -1,13 +1,15 @@
 /** What an app used in a month, and how near it is to its caps today. */
+
+import type { Usage } from '../../../protocol/console/answers.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
 import { type App, appAddress, organisationAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { DayPlot } from './day-plot.tsx';
 import { Level } from './level.tsx';
 import { MonthChoice, useMonth } from './month-choice.tsx';
 import { todayOf, usedUpAtMs } from './pace.ts';
-import { monthOf, type Usage, usd } from './usage.ts';
+import { monthOf, usd } from './usage.ts';
 
 export function AppUsagePage() {
   const month = useMonth();
@@ -21,12 +23,12 @@ export function AppUsagePage() {
 const counted = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 
 function AppUsage({ app, month }: { readonly app: App; readonly month: string }) {
-  const { answer, error, reload } = useResource<Usage>(`/orgs/${encodeURIComponent(app.org_id)}/usage?month=${month}`);
+  const { answer, error, reload } = useAsked<Usage>(`/orgs/${encodeURIComponent(app.org_id)}/usage?month=${month}`);
   const days = answer?.days.filter(({ app_id: id }) => id === app.id) ?? [];
   const own = answer?.apps.find(({ app_id: id }) => id === app.id);
   return (
     <>
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
           <section class="card" aria-label="Spend by day">

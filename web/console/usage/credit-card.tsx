@@ -1,13 +1,15 @@
 /** An organisation's credit by kind and its caps: how much is left, until when at the pace so far, and adding credit. */
+
+import type { Usage } from '../../../protocol/console/answers.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { NumberField } from '../parts/fields.tsx';
+import { Form } from '../parts/form.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { dayOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
 import { Level } from './level.tsx';
 import { latestSpend, usedUpAtMs } from './pace.ts';
-import { type Usage, usd } from './usage.ts';
+import { usd } from './usage.ts';
 
 const CREDIT_MIN_USD = 10;
 
@@ -39,14 +41,14 @@ export function CreditCard({ organisation, usage, isThisMonth, onBought }: Credi
         {credit.exhausted && <span class="chip is-bad">used up</span>}
       </h2>
       <Levels usage={usage} isThisMonth={isThisMonth} />
-      <form
-        noValidate
-        class="card-form"
-        aria-label="Add credit"
-        onSubmit={(event) => {
-          event.preventDefault();
-          form.save();
-        }}
+      <Form
+        look="card-form"
+        label="Add credit"
+        act={form.act}
+        verb="Add the credit"
+        button=""
+        isReady={form.values.amount_usd !== null}
+        onSubmit={form.save}
       >
         <NumberField
           label="Add credit"
@@ -58,13 +60,7 @@ export function CreditCard({ organisation, usage, isThisMonth, onBought }: Credi
           hint={`At least ${CREDIT_MIN_USD} USD; valid for 12 months, and used after the plan's. Nothing is charged here: enter what was paid.`}
           onInput={(to) => form.set('amount_usd', to)}
         />
-        {form.act.error !== undefined && <Problem error={form.act.error} />}
-        <div class="row">
-          <button type="submit" class="button" disabled={form.act.isUnderWay || form.values.amount_usd === null}>
-            Add the credit
-          </button>
-        </div>
-      </form>
+      </Form>
     </section>
   );
 }

@@ -1,5 +1,8 @@
 /** Spend by day as bars, with the day's budget as a line where there is one; the same as a table below it. Where nothing cost anything, turns by day. */
-import { type DayOfUse, daysOf, usd } from './usage.ts';
+
+import type { DayOfUse } from '../../../protocol/console/answers.ts';
+import { Table } from '../parts/table.tsx';
+import { daysOf, usd } from './usage.ts';
 
 const WIDTH = 720;
 const HEIGHT = 160;
@@ -89,34 +92,16 @@ export function DayPlot({ month, days, budget = null }: DayPlotProps) {
       {isFree && <p class="plot-note">Nothing was spent: the bars are turns. Prices of models are set where the service is started.</p>}
       <details class="more-colours">
         <summary>As a table</summary>
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              <th scope="col" class="number">
-                Spent
-              </th>
-              <th scope="col" class="number">
-                Failed attempts
-              </th>
-              <th scope="col" class="number">
-                Turns
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {bars
-              .filter(({ spent, failed, turns }) => spent + failed + turns > 0)
-              .map(({ day, spent, failed, turns }) => (
-                <tr key={day}>
-                  <th scope="row">{day}</th>
-                  <td class="number">{usd(spent)}</td>
-                  <td class="number">{usd(failed)}</td>
-                  <td class="number">{turns}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
+        <Table
+          rows={bars.filter(({ spent, failed, turns }) => spent + failed + turns > 0)}
+          keyOf={({ day }) => day}
+          columns={[
+            { title: 'Day', of: ({ day }) => day },
+            { title: 'Spent', of: ({ spent }) => usd(spent), look: 'number' },
+            { title: 'Failed attempts', of: ({ failed }) => usd(failed), look: 'number' },
+            { title: 'Turns', of: ({ turns }) => turns, look: 'number' },
+          ]}
+        />
       </details>
     </>
   );

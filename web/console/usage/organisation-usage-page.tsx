@@ -1,21 +1,24 @@
 /** What an organisation used in a month: spend by day and app, credit by kind, caps, top-ups and mails; and buying credit. */
+
 import { useRoute } from 'preact-iso';
+import type { Organisation, Usage } from '../../../protocol/console/answers.ts';
+import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../api/problem.tsx';
-import { useResource } from '../api/resource.ts';
-import { appAddress, type Organisation, organisationAddress } from '../app/app.ts';
+import { appAddress, organisationAddress } from '../app/app.ts';
+import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { CreditCard } from './credit-card.tsx';
 import { DayPlot } from './day-plot.tsx';
 import { MonthChoice, useMonth } from './month-choice.tsx';
-import { monthOf, type Usage, usd } from './usage.ts';
+import { monthOf, usd } from './usage.ts';
 
 export function OrganisationUsagePage() {
   const id = useRoute().params.org ?? '';
   const month = useMonth();
   const path = `/orgs/${encodeURIComponent(id)}`;
-  const organisation = useResource<{ readonly org: Organisation }>(path);
-  const { answer, error, reload } = useResource<Usage>(`${path}/usage?month=${month}`);
+  const organisation = useAsked<{ readonly org: Organisation }>(path);
+  const { answer, error, reload } = useAsked<Usage>(`${path}/usage?month=${month}`);
   const name = organisation.answer?.org.name ?? 'Organisation';
   return (
     <Page
@@ -26,7 +29,7 @@ export function OrganisationUsagePage() {
       ]}
       actions={<MonthChoice month={month} />}
     >
-      {error !== undefined && <Problem error={error} retry={reload} />}
+      <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
           <section class="card" aria-label="Spend by day">
@@ -52,45 +55,23 @@ function AppsCard({ usage }: { readonly usage: Usage }) {
       {usage.apps.length === 0 ? (
         <p class="card-empty">Nothing was used in this month.</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
-        <section class="scroll-x" aria-label="Apps and what they used" tabIndex={0}>
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">App</th>
-                <th scope="col" class="number">
-                  Spent
-                </th>
-                <th scope="col" class="number">
-                  Failed attempts
-                </th>
-                <th scope="col" class="number">
-                  Turns
-                </th>
-                <th scope="col" class="number">
-                  Conversations
-                </th>
-                <th scope="col" class="number">
-                  Test turns
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {usage.apps.map((app) => (
-                <tr key={app.app_id}>
-                  <th scope="row">
-                    {app.name === null ? `${app.app_id}, deleted` : <a href={appAddress(app.app_id, 'usage')}>{app.name}</a>}
-                  </th>
-                  <td class="number">{usd(app.spent_usd)}</td>
-                  <td class="number">{usd(app.failed_usd)}</td>
-                  <td class="number">{app.turns.toLocaleString('en')}</td>
-                  <td class="number">{app.conversations.toLocaleString('en')}</td>
-                  <td class="number">{app.sandbox_turns.toLocaleString('en')}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Scrolling label="Apps and what they used">
+          <Table
+            rows={usage.apps}
+            keyOf={(app) => app.app_id}
+            columns={[
+              {
+                title: 'App',
+                of: ({ app_id: id, name }) => (name === null ? `${id}, deleted` : <a href={appAddress(id, 'usage')}>{name}</a>),
+              },
+              { title: 'Spent', of: (app) => usd(app.spent_usd), look: 'number' },
+              { title: 'Failed attempts', of: (app) => usd(app.failed_usd), look: 'number' },
+              { title: 'Turns', of: (app) => app.turns.toLocaleString('en'), look: 'number' },
+              { title: 'Conversations', of: (app) => app.conversations.toLocaleString('en'), look: 'number' },
+              { title: 'Test turns', of: (app) => app.sandbox_turns.toLocaleString('en'), look: 'number' },
+            ]}
+          />
+        </Scrolling>
       )}
     </section>
   );

@@ -1,56 +1,5 @@
 /** What an organisation used in a month, as the interface answers it. */
 
-export interface DayOfUse {
-  readonly day: string;
-  readonly app_id: string;
-  readonly spent_usd: number;
-  readonly failed_usd: number;
-  readonly turns: number;
-  readonly sandbox_turns: number;
-}
-
-export interface AppUse {
-  readonly app_id: string;
-  readonly name: string | null;
-  readonly spent_usd: number;
-  readonly failed_usd: number;
-  readonly turns: number;
-  readonly conversations: number;
-  readonly sandbox_turns: number;
-}
-
-export interface Usage {
-  readonly month: string;
-  readonly spent_usd: number;
-  readonly failed_usd: number;
-  readonly apps: readonly AppUse[];
-  readonly days: readonly DayOfUse[];
-  readonly credit: {
-    readonly plan_usd: number;
-    readonly plan_left_usd: number;
-    readonly purchased_left_usd: number;
-    readonly overdrawn_usd: number;
-    readonly exhausted: boolean;
-    readonly resets_at: string;
-  };
-  readonly users: { readonly count: number; readonly allowance: number; readonly window_days: number };
-  readonly sandbox_conversations: { readonly count: number; readonly limit: number };
-  readonly top_ups: readonly {
-    readonly id: string;
-    readonly amount_usd: number;
-    readonly state: string;
-    readonly reason: string | null;
-    readonly created_at: string;
-  }[];
-  readonly mails: readonly {
-    readonly threshold_percent: number;
-    readonly email: string;
-    readonly state: string;
-    readonly created_at: string;
-    readonly sent_at: string | null;
-  }[];
-}
-
 /** `2026-11`, UTC. */
 export function monthOf(date: Date): string {
   return date.toISOString().slice(0, 'YYYY-MM'.length);

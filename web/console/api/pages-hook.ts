@@ -1,16 +1,12 @@
-/** A list that begins with the newest, page after page; another query begins anew. */
+/** A list that is read page after page. */
 import { useEffect, useState } from 'preact/hooks';
-import { useAct } from '../api/act-hook.ts';
-import { ask } from '../api/api.ts';
-import { useResource } from '../api/resource.ts';
+import { useAct } from './act-hook.ts';
+import { ask } from './api.ts';
+import { useAsked } from './asked-hook.ts';
 
-interface NewestPage {
-  readonly next: string | null;
-}
-
-/** The list at `path` with its query; `more` reads the page after those that are there. */
-export function useNewest<Page extends NewestPage>(path: string) {
-  const first = useResource<Page>(path);
+/** That at `path` with its query; `more` reads the page after those that are there. Another query begins anew. */
+export function usePages<Page extends { readonly next: string | null }>(path: string) {
+  const first = useAsked<Page>(path);
   const [later, hold] = useState<{ readonly path: string; readonly pages: readonly Page[] }>({ path, pages: [] });
   const act = useAct();
   useEffect(() => {

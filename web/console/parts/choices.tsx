@@ -1,0 +1,59 @@
+/** One of a few: as a list that opens, or side by side. */
+import { useId } from 'preact/hooks';
+
+export interface ChoiceProps<Value extends string> {
+  /** For who does not see it. */
+  readonly label?: string;
+  readonly value: Value | undefined;
+  readonly options: readonly (readonly [value: Value, name: string])[];
+  readonly onChange: (value: Value) => void;
+}
+
+export interface SelectProps<Value extends string> extends ChoiceProps<Value> {
+  readonly isChosen?: boolean;
+  /** A label that is seen. */
+  readonly before?: string;
+  readonly look?: string;
+}
+
+export function Select<Value extends string>({ label, value, options, onChange, isChosen = false, before, look }: SelectProps<Value>) {
+  const id = useId();
+  const select = (
+    <select
+      id={id}
+      class={isChosen ? 'select is-chosen' : 'select'}
+      aria-label={label}
+      value={value}
+      onChange={(event) => {
+        const chosen = options.find(([each]) => each === event.currentTarget.value);
+        if (chosen !== undefined) onChange(chosen[0]);
+      }}
+    >
+      {options.map(([each, name]) => (
+        <option key={each} value={each}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+  if (before === undefined) return select;
+  return (
+    <label class={look} htmlFor={id}>
+      {before} {select}
+    </label>
+  );
+}
+
+export function SideBySide<Value extends string>({ label, value, options, onChange }: ChoiceProps<Value>) {
+  return (
+    <fieldset class="choice">
+      <legend class="unseen">{label}</legend>
+      {options.map(([each, name]) => (
+        <label key={each} class="choice-part">
+          <input type="radio" name={label} value={each} checked={value === each} onChange={() => onChange(each)} />
+          {name}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

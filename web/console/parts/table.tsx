@@ -1,0 +1,72 @@
+/** Rows under headings: every list of the console that has columns. */
+import type { ComponentChildren } from 'preact';
+
+/** Its heading, and what stands in it. */
+export interface Column<Row> {
+  readonly title: ComponentChildren;
+  readonly of: (row: Row) => ComponentChildren;
+  readonly look?: 'number' | ((row: Row) => string | undefined);
+}
+
+export interface TableProps<Row> {
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** The first one names the row. */
+  readonly columns: readonly Column<Row>[];
+  /** `sides`: before and after, as wide as each other. */
+  readonly look?: 'list' | 'sides';
+  readonly isCurrent?: (row: Row) => boolean;
+}
+
+/** For the column of buttons, which needs no heading that is seen. */
+export const UNSEEN_TITLE = <span class="unseen">What can be done</span>;
+
+export function Table<Row>({ rows, keyOf, columns, look: tableLook = 'list', isCurrent }: TableProps<Row>) {
+  return (
+    <table class={tableLook}>
+      <thead>
+        <tr>
+          {columns.map(({ title, look }, at) => (
+            <th key={`${at}`} scope="col" class={look === 'number' ? look : undefined}>
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)} aria-current={isCurrent?.(row) === true ? 'true' : undefined}>
+            {columns.map(({ of, look }, at) => {
+              const own = typeof look === 'function' ? look(row) : look;
+              return at === 0 ? (
+                <th key="name" scope="row" class={own}>
+                  {of(row)}
+                </th>
+              ) : (
+                <td key={`${at}`} class={own}>
+                  {of(row)}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export interface ScrollingProps {
+  readonly label: string;
+  readonly isCard?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** Around what may be wider than the page. */
+export function Scrolling({ label, isCard = false, children }: ScrollingProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.
+    <section class={isCard ? 'card scroll-x' : 'scroll-x'} aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  );
+}
