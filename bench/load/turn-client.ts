@@ -3,9 +3,9 @@
  * end. It owns connections to one server, and what it tells of a turn.
  */
 import { randomUUID } from 'node:crypto';
+import { TurnChecker } from '../../tools/turn-checker/turn-checker.ts';
 import { type NumberedEvent, readFrame } from '../../web/client/events.ts';
 import { FrameDecoder } from '../../web/client/frames.ts';
-import { TurnChecker } from '../../web/client/turn-checker.ts';
 import { Connections } from '../loadtest/connections.ts';
 import { type Asker, ask, Body, failureOf, handshake, headersOf, jsonOf, mintDevice, mintRequestId } from '../loadtest/service-api.ts';
 import { SilenceWatch } from '../loadtest/silence-watch.ts';

@@ -1,6 +1,6 @@
 /** The report of a run as plain data: the content of `--json`, and the input of the reports for people. */
 import type { RecordableHistogram } from 'node:perf_hooks';
-import { FAULTS } from '../../web/client/faults.ts';
+import { FAULTS } from '../../tools/turn-checker/faults.ts';
 import { adviceFor } from './advice.ts';
 import { formatPercent, formatTime } from './format.ts';
 import type { Plan } from './options.ts';

@@ -1,6 +1,6 @@
 /** Owns the counters of a run: turns, latency histograms, errors by code, faults of streams, each with an example request id. */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
-import type { Fault, FaultKind } from '../../web/client/faults.ts';
+import type { Fault, FaultKind } from '../../tools/turn-checker/faults.ts';
 import { type Failure, shown } from './failure.ts';
 import type { VisitKind } from './mix.ts';
 import { keepsSlo, MEASURES, type Measure, type Slo } from './slo.ts';

@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
+import { TurnChecker } from '../../tools/turn-checker/turn-checker.ts';
 import { type NumberedEvent, readFrame } from '../../web/client/events.ts';
 import { FrameDecoder } from '../../web/client/frames.ts';
-import { TurnChecker } from '../../web/client/turn-checker.ts';
 import type { Connections, Request } from './connections.ts';
 import { type Failure, shown } from './failure.ts';
 import type { VisitKind } from './mix.ts';

@@ -5,10 +5,21 @@ import { whole } from '../schema/scalars.ts';
 import { stated } from '../schema/stated.ts';
 import { fits, text } from '../schema/text.ts';
 import type { Report } from './component.ts';
-import { CURRENCIES } from './currencies.ts';
 import { defuseMarkdown } from './markdown.ts';
 import { isDay, isHttpsUrl, isTime, isWebUrl } from './text-checks.ts';
 import { usedAs } from './text-uses.ts';
+
+/** The codes of ISO 4217 that are in use (its list one, funds and metals included, and without the code for "no currency"). Changes with the standard: a code or two a year. */
+const CODES = `
+  AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD
+  CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP
+  GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR
+  KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN
+  MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD
+  SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX
+  USD USN UYI UYU UYW UZS VED VES VND VUV WST XAD XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF XPD
+  XPF XPT XSU XTS XUA YER ZAR ZMW ZWG`;
+const CURRENCIES: ReadonlySet<string> = new Set(CODES.trim().split(/\s+/));
 
 /** Twelve digits hold any price in any currency; four decimals hold every ISO 4217 minor unit. */
 const DECIMAL = /^-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,4})?$/;

@@ -1,8 +1,9 @@
 /** What people want of blocks, done with the conversation that is open. Nothing here throws. */
+
 import type { Assistant } from '../client/assistant.ts';
+import type { ConversationState } from '../client/conversation/state.ts';
 import type { BlockAsks } from './blocks/block-view.ts';
 import type { ScreenHandler, WidgetEvent } from './options.ts';
-import { findBlockMessage } from './thread/block-message.ts';
 
 export interface WidgetAsks extends BlockAsks {
   /** False: it is not sent, because too much waits. */
@@ -11,6 +12,12 @@ export interface WidgetAsks extends BlockAsks {
 
 /** Below this width the panel fills the screen, so that a screen of the app is seen only once it is closed. */
 const NARROW = '(max-width: 480px)';
+
+/** Id of the message that a block belongs to; undefined of a block that is not there, or whose message has no id yet. */
+function findBlockMessage({ history, turns }: ConversationState, blockId: string): string | undefined {
+  const told = history.messages.find(({ blocks }) => blocks.some(({ id }) => id === blockId));
+  return told?.id ?? turns.find(({ blocks }) => blocks.some(({ id }) => id === blockId))?.messageId;
+}
 
 /** What was sent waits in the thread with its failure; what could not be sent at all changed nothing. */
 function tried(work: () => void): boolean {

@@ -51,7 +51,7 @@ const smallCss = {
 
 const { WEB_SDK_VERSION } = await import('../../dist/protocol/runtime/web-sdk.js');
 
-/** Parts draw with the Preact of whoever loads them: see shared-drawing.ts. */
+/** Parts draw with the Preact of whoever loads them: see module.ts. */
 const sharedPreact = {
   name: 'shared preact',
   setup({ onResolve, onLoad }) {

@@ -8,16 +8,24 @@
  *
  * One widget a page. Every function but `init` waits for it where it is called before.
  */
-import { options } from 'preact';
+import { Component, Fragment, options } from 'preact';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { jsx, jsxs } from 'preact/jsx-runtime';
+import { WEB_SDK_VERSION } from '../../protocol/runtime/web-sdk.ts';
 import { placeElement, startIn } from './element.ts';
 import type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
-import { shareDrawing } from './shared-drawing.ts';
 import type { Widget } from './widget.ts';
 
-export { WEB_SDK_VERSION as version } from '../../protocol/runtime/web-sdk.ts';
 export type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
+export { WEB_SDK_VERSION as version };
 
-shareDrawing();
+/**
+ * What parts that are loaded later draw with: the same Preact as the rest. Two copies of it on a page would each have hooks of their own. Parts find
+ * it by a symbol of this version (see bundle.mjs), because a classic script exports nothing.
+ */
+const shared = { Component, Fragment, jsx, jsxs, useEffect, useId, useLayoutEffect, useMemo, useRef, useState };
+// By the name that `web/sdk/bundle.mjs` looks for.
+(globalThis as unknown as Record<symbol, unknown>)[Symbol.for(`assistant-widget ${WEB_SDK_VERSION}`)] = shared;
 
 /** A page that nobody looks at draws no frames; what is drawn there is drawn soon. */
 const UNSEEN_MS = 100;

@@ -1,5 +1,6 @@
 /** Valid bodies as a model writes them, one or more for every component: shared by the tests of whoever makes or draws blocks. */
 import type { Routes } from '../../../protocol/catalog/component.ts';
+import { SAMPLES } from '../../../web/demo/components/samples/samples.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type Example = { readonly [key: string]: Json };
@@ -7,17 +8,34 @@ export type Example = { readonly [key: string]: Json };
 const image = { url: 'https://cdn.example.com/shoe.png', alt: 'A red shoe' };
 const price = { amount: '59.90', currency: 'EUR' };
 
-/** What the model writes: the server's fields are left out. `text` and `confirm_card` are whole, nobody completes them. */
+/** The bodies of a component's samples, each once, as the model writes them. */
+function sampled(name: keyof typeof SAMPLES): [Example, ...Example[]] {
+  const bodies = SAMPLES[name].map(({ body }) => {
+    const { status: _status, selected_ids: _ids, ...written }: Record<string, unknown> = { ...body };
+    return JSON.stringify(written);
+  });
+  const [first, ...rest] = [...new Set(bodies)].map((each): Example => JSON.parse(each));
+  if (first === undefined) throw new Error(`no sample of ${name}`);
+  return [first, ...rest];
+}
+
+/**
+ * What the model writes: the server's fields are left out. `text` and `confirm_card` are whole, nobody completes them. Written out here is
+ * what tests break in one place after the other; the rest is what the page of components shows.
+ */
 export const MODEL_EXAMPLES: Readonly<Record<string, readonly [Example, ...Example[]]>> = {
-  text: [{ md: 'Your order is **on its way**. See [tracking](https://example.com/t).' }],
-  section: [
-    { title: 'Returns', md: 'Within 30 days.' },
-    { title: 'Shipping', md: '- fast\n- free', icon: 'truck', collapsed: true },
-  ],
-  key_points: [
-    { points: [{ text: 'Free returns' }] },
-    { title: 'In short', points: [{ text: 'Warranty of 2 years', tone: 'success', sources: ['warranty', 'Terms of sale'] }] },
-  ],
+  text: sampled('text'),
+  section: sampled('section'),
+  key_points: sampled('key_points'),
+  tags: sampled('tags'),
+  timeline: sampled('timeline'),
+  checklist: sampled('checklist'),
+  key_value: sampled('key_value'),
+  info_card: sampled('info_card'),
+  place_card: sampled('place_card'),
+  map: sampled('map'),
+  disclosure: sampled('disclosure'),
+  code: sampled('code'),
   quick_replies: [
     {
       replies: [
@@ -26,6 +44,7 @@ export const MODEL_EXAMPLES: Readonly<Record<string, readonly [Example, ...Examp
       ],
     },
   ],
+  rating: sampled('rating'),
   choice: [
     {
       prompt: 'Which one?',
@@ -49,7 +68,6 @@ export const MODEL_EXAMPLES: Readonly<Record<string, readonly [Example, ...Examp
       submit_label: 'Send',
     },
   ],
-  tags: [{ items: [{ id: 'vegan', label: 'Vegan', tone: 'success' }] }, { label: 'Diet', items: [{ id: 'raw', label: 'Raw' }] }],
   actions: [
     {
       buttons: [
@@ -108,24 +126,6 @@ export const MODEL_EXAMPLES: Readonly<Record<string, readonly [Example, ...Examp
       actions: [{ kind: 'open_screen', label: 'Open order', target: 'orders' }],
     },
   ],
-  timeline: [
-    {
-      title: 'Your claim',
-      events: [
-        { title: 'Received', at: '2026-11-01T10:00:00Z', detail: 'By mail', state: 'done' },
-        { title: 'Decision', state: 'upcoming' },
-      ],
-    },
-  ],
-  checklist: [
-    {
-      title: 'Before you fly',
-      items: [
-        { id: 'id', label: 'Passport', done: true, detail: 'Valid six months' },
-        { id: 'bag', label: 'Bag', done: false },
-      ],
-    },
-  ],
   comparison: [
     {
       columns: [
@@ -139,11 +139,6 @@ export const MODEL_EXAMPLES: Readonly<Record<string, readonly [Example, ...Examp
       ],
       recommended_id: 'pro',
     },
-  ],
-  key_value: [{ title: 'Booking', rows: [{ label: 'Reference', value: 'XK12', tone: 'info', copyable: true }] }],
-  info_card: [
-    { title: 'Heads up', md: 'We close at **five**.', tone: 'warning' },
-    { title: 'Sale', md: 'Now.', tone: 'info', image, actions: [{ kind: 'open_url', label: 'Shop', target: 'https://example.com/sale' }] },
   ],
   item_list: [
     {
@@ -163,31 +158,6 @@ export const MODEL_EXAMPLES: Readonly<Record<string, readonly [Example, ...Examp
       total: 42,
     },
   ],
-  place_card: [
-    {
-      name: 'Shop Centro',
-      address: 'Calle Mayor 1, Madrid',
-      lat: 40.4168,
-      lng: -3.7038,
-      category: 'Shop',
-      rating: 4.5,
-      reviews: 120,
-      price_level: 2,
-      open_now: true,
-      hours: ['Mon to Fri 9:00 to 20:00'],
-      phone: '+34 910 000 000',
-      image,
-      actions: [{ kind: 'call', label: 'Call', target: '+34 910 000 000' }],
-    },
-  ],
-  map: [
-    {
-      markers: [{ id: 'm1', lat: 40.4, lng: -3.7, label: 'Centro' }],
-      zoom: 14,
-      polyline: '_p~iF~ps|U_ulL',
-      alt: 'The shop in the old town',
-    },
-  ],
   pass: [
     {
       kind: 'event',
@@ -198,7 +168,6 @@ export const MODEL_EXAMPLES: Readonly<Record<string, readonly [Example, ...Examp
       valid_until: '2026-11-20T23:00:00+01:00',
     },
   ],
-  code: [{ language: 'json', code: '{ "a": 1 }', filename: 'config.json' }],
   contact: [
     {
       name: 'Ana',
@@ -212,11 +181,6 @@ export const MODEL_EXAMPLES: Readonly<Record<string, readonly [Example, ...Examp
       hours: 'Weekdays 9 to 17',
     },
   ],
-  rating: [
-    { prompt: 'How was it?', scale: 5, style: 'stars', comment: true },
-    { prompt: 'Recommend us?', scale: 10, style: 'number' },
-  ],
-  disclosure: [{ summary: 'Terms', md: 'All of them.', open: false }],
   variant_picker: [
     {
       product_id: 'p1',

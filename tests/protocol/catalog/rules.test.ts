@@ -42,7 +42,7 @@ const CASES: readonly (readonly [rule: string, name: string, changes: Readonly<R
     },
     ['items[1].id'],
   ],
-  ['checklist: ids are unique', 'checklist', { 'items.1.id': 'id' }, ['items[1].id']],
+  ['checklist: ids are unique', 'checklist', { 'items.1.id': 'a' }, ['items[1].id']],
   ['map: ids are unique', 'map', { markers: [1, 2].map(() => ({ id: 'm', lat: 0, lng: 0, label: 'M' })) }, ['markers[1].id']],
   ['item_list: ids are unique', 'item_list', { items: [1, 2].map(() => ({ id: 'm', title: 'M' })) }, ['items[1].id']],
   ['comparison: column ids are unique', 'comparison', { 'columns.0.id': 'pro' }, ['columns[1].id']],

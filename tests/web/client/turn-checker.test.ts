@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { renderEvent, type StreamEvent } from '../../../protocol/runtime/stream-events.ts';
+import type { Fault, FaultKind } from '../../../tools/turn-checker/faults.ts';
+import { TurnChecker } from '../../../tools/turn-checker/turn-checker.ts';
 import { type Reading, readFrame } from '../../../web/client/events.ts';
-import type { Fault, FaultKind } from '../../../web/client/faults.ts';
 import { FrameDecoder } from '../../../web/client/frames.ts';
-import { TurnChecker } from '../../../web/client/turn-checker.ts';
 import { MODEL_EXAMPLES } from '../../protocol/catalog/examples.ts';
 import { COMPONENTS, framesOf, type Told, turns } from './sample-turns.ts';
 

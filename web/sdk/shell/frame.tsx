@@ -1,14 +1,117 @@
 /** The launcher and the panel, or the panel alone in a place of the app. */
+import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../../client/conversation/conversation.ts';
 import { Composer } from '../composer/composer.tsx';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
 import { Thread } from '../thread/thread.tsx';
-import { Logo } from './logo.tsx';
-import { useModal } from './modal-hook.ts';
-import { useTopLayer } from './top-layer-hook.ts';
-import { useVisibleHeight } from './visible-height-hook.ts';
+
+/** The app's logo, or the first letter of the assistant's name while there is none. */
+function Logo({ scene }: { readonly scene: Scene }) {
+  useStore(scene.assistant.app, ({ configuration }) => configuration);
+  const { logo, copilot } = scene.appearance();
+  const [address, setAddress] = useState<string>();
+  useEffect(() => {
+    if (logo === undefined) return;
+    let made: string | undefined;
+    let isOver = false;
+    scene.logo().then(
+      (image) => {
+        if (isOver || image === undefined) return;
+        made = URL.createObjectURL(image);
+        setAddress(made);
+      },
+      () => {},
+    );
+    return () => {
+      isOver = true;
+      if (made !== undefined) URL.revokeObjectURL(made);
+      setAddress(undefined);
+    };
+  }, [scene, logo]);
+  const name = copilot.assistantName ?? scene.words.assistant;
+  const letter = [...name][0]?.toLocaleUpperCase() ?? '';
+  return (
+    <span class="mark" aria-hidden="true">
+      {/* A page whose policy allows no pictures of ours shows the letter. */}
+      {address === undefined ? letter : <img src={address} alt="" onError={() => setAddress(undefined)} />}
+    </span>
+  );
+}
+
+/** As the style has it. */
+const FULL_SCREEN = '(max-width: 480px)';
+const FOCUSABLE =
+  'button:not(:disabled), a[href], input:not(:disabled, [hidden]), select:not(:disabled), textarea:not(:disabled), [tabindex="0"]';
+
+/** Whether the panel fills the screen. Then it is all there is: what lies behind it is neither read nor reached with Tab (WIDGET-11). */
+function useModal(panel: RefObject<HTMLElement | null>, isInline: boolean): boolean {
+  const [isFull, setFull] = useState(() => matchMedia(FULL_SCREEN).matches);
+  const isModal = isFull && !isInline;
+  useEffect(() => {
+    const media = matchMedia(FULL_SCREEN);
+    const look = () => setFull(media.matches);
+    look();
+    media.addEventListener('change', look);
+    return () => media.removeEventListener('change', look);
+  }, []);
+  // With the layout, not after the paint: between the two a Tab would leave a panel that already says that it is modal.
+  useLayoutEffect(() => {
+    const element = panel.current;
+    if (element === null || !isModal) return;
+    const goRound = (event: KeyboardEvent) => {
+      if (event.key !== 'Tab' || event.defaultPrevented) return;
+      const all = [...element.querySelectorAll<HTMLElement>(FOCUSABLE)].filter((each) => each.checkVisibility());
+      const [from, to] = event.shiftKey ? [all[0], all.at(-1)] : [all.at(-1), all[0]];
+      if (from === undefined || (element.getRootNode() as ShadowRoot).activeElement !== from) return;
+      event.preventDefault();
+      to?.focus();
+    };
+    element.addEventListener('keydown', goRound);
+    return () => element.removeEventListener('keydown', goRound);
+  }, [panel.current, isModal]);
+  return isModal;
+}
+
+/** Puts the widget above the whole page, whatever the page's transforms, clips and stacking say (WIDGET-4). A browser without popovers draws it fixed. */
+function useTopLayer(layer: RefObject<HTMLElement | null>, isShown: boolean): void {
+  useLayoutEffect(() => {
+    const element = layer.current;
+    if (element === null || typeof element.showPopover !== 'function') return;
+    const isOpen = element.matches(':popover-open');
+    try {
+      if (isShown && !isOpen) element.showPopover();
+      if (!isShown && isOpen) element.hidePopover();
+    } catch {
+      // Not in the page yet, or a page that forbids it: then it is drawn in its place.
+    }
+  }, [layer, isShown]);
+}
+
+/** Less is a bar that slides in, and no keyboard. */
+const KEYBOARD_MIN_PX = 120;
+
+/** Keeps the panel in what a keyboard on the screen leaves free: browsers on iOS tell that by the visual viewport alone. */
+function useVisibleHeight(panel: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const viewport = window.visualViewport;
+    const element = panel.current;
+    if (viewport === null || viewport === undefined || element === null) return;
+    const fit = () => {
+      const hidden = window.innerHeight - viewport.height - viewport.offsetTop;
+      if (hidden < KEYBOARD_MIN_PX) element.style.removeProperty('--keyboard');
+      else element.style.setProperty('--keyboard', `${Math.round(hidden)}px`);
+    };
+    fit();
+    viewport.addEventListener('resize', fit);
+    viewport.addEventListener('scroll', fit);
+    return () => {
+      viewport.removeEventListener('resize', fit);
+      viewport.removeEventListener('scroll', fit);
+    };
+  }, [panel]);
+}
 
 function useConversation({ assistant }: Scene): Conversation {
   const [conversation, setConversation] = useState(assistant.conversation);

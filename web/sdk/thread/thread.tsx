@@ -13,13 +13,35 @@ import { areSameAnswers, blockAnswers } from './block-answers.ts';
 import { useBottom } from './bottom-hook.ts';
 import { Message } from './message.tsx';
 import { Turn } from './turn.tsx';
-import { Welcome } from './welcome.tsx';
 
 interface ThreadProps {
   readonly conversation: Conversation;
   readonly scene: Scene;
   /** Names of files by the id of their upload. */
   readonly fileNames: ReadonlyMap<string, string>;
+}
+
+/** What an empty thread shows: the app's greeting, and what may be asked with one press. */
+function Welcome({ scene }: { readonly scene: Scene }) {
+  const { words } = scene;
+  const { copilot } = scene.appearance();
+  return (
+    <div class="welcome">
+      <h3>{copilot.welcomeTitle ?? words.welcomeTitle}</h3>
+      {copilot.welcomeBody === undefined ? null : <p>{copilot.welcomeBody}</p>}
+      {copilot.suggestions.length === 0 ? null : (
+        <ul aria-label={words.suggestions}>
+          {copilot.suggestions.map((suggestion) => (
+            <li key={suggestion}>
+              <button type="button" class="suggestion" onClick={() => scene.say(suggestion)}>
+                {suggestion}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
 }
 
 function Earlier({ conversation, scene }: Pick<ThreadProps, 'conversation' | 'scene'>) {

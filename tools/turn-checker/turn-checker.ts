@@ -4,8 +4,9 @@
  *
  * Consequences of a fault are not reported as further faults: a lost `block.start` is one gap, and its deltas add none.
  */
+
+import type { NumberedEvent, Reading } from '../../web/client/events.ts';
 import { BlockChecker } from './block-checker.ts';
-import type { NumberedEvent, Reading } from './events.ts';
 import type { Fault, FaultKind } from './faults.ts';
 import { Gaps } from './gaps.ts';
 
