@@ -206,7 +206,7 @@ function makeEmpty(path: string, organisationId: string, { moveId, sealedAtMs }:
 /** Whether the rows say that the organisation's files are to be deleted now. */
 function isToGo(control: Connection, { organisationId, moveId, because }: EmptyInput): boolean {
   const row = because === 'moved' ? readMove(control, organisationId) : readArrival(control, organisationId);
-  return row?.moveId === moveId && row.step === (because === 'moved' ? 'unsealed' : 'discarded');
+  return row?.moveId === moveId && row.step === (because === 'moved' ? 'switched' : 'discarded');
 }
 
 export interface EmptyInput extends MoveRef {
