@@ -3,7 +3,7 @@
  * lists everything by digest. Blocks: runs in move-thread.ts.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DataLayout, makeFolder } from '../data-layout.ts';
 import { controlMigrations } from '../migrations/control.ts';
@@ -11,7 +11,7 @@ import { organisationMigrations } from '../migrations/organisation.ts';
 import { columns, integer, readIds } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { openReader } from '../sqlite/database.ts';
-import { copyDatabase, type DatabaseFacts, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
+import { copyDatabase, type DatabaseFacts, putInPlace, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { type ControlRows, readControlRows } from './control-rows.ts';
 import { type Content, contentPath, moveFolder } from './move-folders.ts';
 import type { CopyRecord } from './moves.ts';
@@ -72,17 +72,7 @@ function listUploads(layout: DataLayout, organisationId: string): { uploads: Upl
 function keepText(folder: string, text: string): Content {
   const bytes = Buffer.from(text, 'utf8');
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const path = contentPath(folder, sha256);
-  const unfinished = `${path}.${randomBytes(4).toString('hex')}.part`;
-  const file = openSync(unfinished, 'wx', 0o600);
-  try {
-    writeSync(file, bytes);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(unfinished, path);
-  syncPath(folder);
+  putInPlace(contentPath(folder, sha256), (unfinished) => writeFileSync(unfinished, bytes, { mode: 0o600, flag: 'wx' }));
   return { sha256, size: bytes.length };
 }
 
