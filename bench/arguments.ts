@@ -23,7 +23,6 @@ export interface Arguments {
   readonly against: string | undefined;
   readonly rounds: number;
   /** How long the questions that last run; undefined: as long as they say. */
-  readonly seconds: number | undefined;
   /** Shows in a few minutes that everything runs; its figures are not for quoting. */
   readonly quick: boolean;
   /** Whether the parts were named: a quick run leaves out what is long, unless it was asked for. */
@@ -33,14 +32,12 @@ export interface Arguments {
 const ROUNDS = 5;
 /** A run of more takes days. */
 const ROUNDS_MAX = 1_000;
-const SECONDS_MAX = 86_400;
 
 const OPTIONS = {
   only: { type: 'string' },
   peer: { type: 'string' },
   against: { type: 'string' },
   rounds: { type: 'string' },
-  seconds: { type: 'string' },
   quick: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -102,7 +99,6 @@ export function readArguments(argv: readonly string[], { parts, servers, peers, 
     servers: namesOf('peer', servers, values.peer) ?? usual,
     against: values.against,
     rounds: numberOf('rounds', ROUNDS_MAX, values.rounds) ?? (quick ? 1 : ROUNDS),
-    seconds: numberOf('seconds', SECONDS_MAX, values.seconds),
     quick,
     named: only !== undefined,
   };

@@ -12,14 +12,12 @@ export interface QuestionScene {
   readonly rounds: number;
   /** Servers of the run: for questions that every server can answer. */
   readonly candidates: readonly Candidate[];
-  /** How long a load of its own lasts, for questions that have one; undefined: as long as the question says. */
-  readonly seconds: number | undefined;
   /** Is told before each step what it is; whoever listens adds the time left. */
   readonly onStep: (step: string) => void;
 }
 
 /** What a question needs to know to tell how long it will take. */
-export type Extent = Pick<QuestionScene, 'quick' | 'rounds' | 'candidates' | 'seconds'>;
+export type Extent = Pick<QuestionScene, 'quick' | 'rounds' | 'candidates'>;
 
 /** A measured point; `low` and `high` are its smallest and largest round. */
 export interface Point {

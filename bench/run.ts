@@ -1,12 +1,13 @@
 /**
  * The benchmark: runs the workloads against the candidates side by side, then the questions that bring a load of their
  * own, and writes what it found to `bench/out/`.
- * `node dist/bench/run.js [quick] [--only W1,K1] [--peer relay,service] [--against dist] [--rounds 5] [--seconds 60]`; `--help` and bench/README.md say the rest.
+ * `node dist/bench/run.js [quick] [--only W1,H1] [--peer relay,service] [--against dist] [--rounds 5]`; `--help` and bench/README.md say the rest.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Arguments, asksForHelp, fileToReport, readArguments, UsageError } from './arguments.ts';
-import { compileLoad, projectDir } from './load/load.ts';
+import { projectDir } from './load/compile.ts';
+import { compileLoad } from './load/load.ts';
 import { syncDelayUs } from './meters/slow-disk.ts';
 import { withModel } from './model/model.ts';
 import { Progress } from './progress.ts';
@@ -15,14 +16,9 @@ import { configAnswers } from './questions/config/config-answers.ts';
 import { diskDelays } from './questions/cost/disk-delays.ts';
 import { turnCost } from './questions/cost/turn-cost.ts';
 import { growingConversations } from './questions/growth/growing-conversations.ts';
-import { growingMessages } from './questions/growth/growing-messages.ts';
-import { growingOrganisations } from './questions/growth/growing-organisations.ts';
 import { idleConversations } from './questions/growth/idle-conversations.ts';
-import { knowledge } from './questions/knowledge/knowledge.ts';
 import { betweenNodes } from './questions/nodes/between-nodes.ts';
 import { severalNodes } from './questions/nodes/several-nodes.ts';
-import { agents } from './questions/setup/agents.ts';
-import { moreStreams } from './questions/streams/more-streams.ts';
 import { openStreams } from './questions/streams/open-streams.ts';
 import { turns } from './questions/turns/turns.ts';
 import { type Results, sourceCommit } from './report/report-data.ts';
@@ -40,17 +36,12 @@ const QUESTIONS: readonly Question[] = [
   ...turns,
   turnCost,
   openStreams,
-  knowledge,
   configAnswers,
   idleConversations,
-  growingMessages,
   growingConversations,
-  growingOrganisations,
-  agents,
   betweenNodes,
   severalNodes,
   diskDelays,
-  moreStreams,
 ];
 const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */
@@ -162,7 +153,7 @@ async function main(): Promise<void> {
   const next = ours.indexOf(service) + 1;
   const candidates = [...ours.slice(0, next), ...earlier, ...ours.slice(next), ...installed(named(known), { leftOut })];
   if (candidates.length === 0) throw new Error('there is no server left to measure: see above why');
-  const { rounds, quick, seconds } = args;
+  const { rounds, quick } = args;
   const results: Results = {
     began: new Date(),
     commit: sourceCommit(),
@@ -179,13 +170,13 @@ async function main(): Promise<void> {
   refuseNothing(args, workloads, questions);
   const progress = new Progress([
     ...workloads.map((workload) => expectedSeconds(workload, results)),
-    ...questions.map((question) => question.expectedSeconds({ candidates, rounds, quick, seconds })),
+    ...questions.map((question) => question.expectedSeconds({ candidates, rounds, quick })),
   ]);
   await playWorkloads(workloads, results, progress, outDir);
   for (const question of questions) {
     progress.begin();
     const onStep = (step: string): void => progress.step(step);
-    const scene = { outDir, quick, rounds, seconds, candidates, onStep };
+    const scene = { outDir, quick, rounds, candidates, onStep };
     results.findings.push({ name: question.name, what: question.what, ...(await answerOf(question, scene)) });
     writeResults(results, outDir);
   }

@@ -22,7 +22,6 @@ export function helpText({ parts, servers }: Choices): string {
   --only LIST      some parts, as W1,W3
   --peer LIST      some servers, as relay,service
   --rounds N       rounds of each part (5; quick: 1)
-  --seconds N      how long the parts that last do so (as long as each needs)
   --against DIR    beside another build of the service, as ../earlier/dist
   --quick          the same as the command quick
   --help           this

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { attack, constructAll, judge, programExpressions } from './support/expressions.ts';
+import { attack, constructAll, judge, programExpressions } from '../tools/expressions.ts';
 
 const ATTACK_CHARS = 32_000;
 /** Linear ones take up to a fifth of it; 32,000 characters squared take twice as long on a fast machine. */

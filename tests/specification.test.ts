@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { ERROR_TABLE } from '../protocol/errors.ts';
-import { CONFORMANCE_FILE, conformancePage } from './support/conformance-page.ts';
+import { CONFORMANCE_FILE, conformancePage } from '../tools/conformance-page.ts';
+import { idsOfTitle, readChapters, readLines, readTests, rulesOf, unnamedTests } from '../tools/specification.ts';
 import { ROOMS } from './support/rooms.ts';
-import { idsOfTitle, readChapters, readLines, readTests, rulesOf, unnamedTests } from './support/specification.ts';
 
 const chapters = readChapters();
 const rules = chapters.flatMap((chapter) => chapter.rules.map((rule) => ({ ...rule, chapter: chapter.name })));
 const known = new Set(rules.map(({ id }) => id));
 const tests = readTests();
-const lines = readLines([...ROOMS, 'tests', 'bench', 'docs']);
+const lines = readLines([...ROOMS, 'tests', 'bench', 'tools', 'docs']);
 
 function prefixOf(id: string): string {
   return id.slice(0, id.indexOf('-'));

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createDice, seedOfRun } from '../../tests/support/seeded.ts';
-import { projectDir } from '../load/load.ts';
+import { projectDir } from '../load/compile.ts';
 import { drillTable, violationLines } from './drill-report.ts';
 import { playRound, type Round } from './round.ts';
 

@@ -1,5 +1,17 @@
-/** Compiles the benchmark's parts that are written in C. */
+/** Compiles the benchmark's parts that are written in C, and says where the project lies. */
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The folder that holds package.json, wherever the compiled files were put below it. */
+export function projectDir(): string {
+  let dir = import.meta.dirname;
+  while (!existsSync(join(dir, 'package.json'))) {
+    if (dir === dirname(dir)) throw new Error('package.json not found above the compiled benchmark');
+    dir = dirname(dir);
+  }
+  return dir;
+}
 
 /** Compiles a source file into `program`. @throws when there is no C compiler or it refuses */
 export function compileC(sourceFile: string, program: string, options: readonly string[] = []): void {

@@ -1,12 +1,12 @@
 /** The load client (`load.c`) from here: compiling it once per run, and one call of it. */
 import { execFile } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { AnswerForm, Target } from '../servers/candidate.ts';
 import { CLIENT_CORE, pinned } from '../servers/processes.ts';
 import { charsPerStream, type Workload } from '../workloads/workloads.ts';
-import { compileC } from './compile.ts';
+import { compileC, projectDir } from './compile.ts';
 
 /** A call that takes longer hangs: the slowest peer takes a few minutes for its longest workload. */
 const CALL_MAX_MS = 15 * 60_000;
@@ -44,16 +44,6 @@ export function at(percentiles: readonly number[], share: (typeof SHARES)[number
 }
 
 const run = promisify(execFile);
-
-/** The folder that holds package.json, wherever the compiled files were put below it. */
-export function projectDir(): string {
-  let dir = import.meta.dirname;
-  while (!existsSync(join(dir, 'package.json'))) {
-    if (dir === dirname(dir)) throw new Error('package.json not found above the compiled benchmark');
-    dir = dirname(dir);
-  }
-  return dir;
-}
 
 /** Where the load client lies, and where its files go. */
 export interface LoadClient {

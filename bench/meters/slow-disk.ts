@@ -5,8 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../arguments.ts';
-import { compileC } from '../load/compile.ts';
-import { projectDir } from '../load/load.ts';
+import { compileC, projectDir } from '../load/compile.ts';
 
 /** A second: a disk that is slower is broken. */
 const DELAY_MAX_US = 1_000_000;

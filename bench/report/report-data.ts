@@ -1,7 +1,7 @@
 /** What `report.json` holds: everything that the report shows, so that it can be made anew from the file. */
 import { spawnSync } from 'node:child_process';
 import { cpus, release, totalmem } from 'node:os';
-import { projectDir } from '../load/load.ts';
+import { projectDir } from '../load/compile.ts';
 import type { Answer } from '../question.ts';
 import type { Candidate } from '../servers/candidate.ts';
 import { canPin } from '../servers/processes.ts';

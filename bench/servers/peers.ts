@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectDir } from '../load/load.ts';
+import { projectDir } from '../load/compile.ts';
 import { diskOfRun } from '../meters/slow-disk.ts';
 import type { Candidate, Scene, Target } from './candidate.ts';
 import { newDataDir } from './data-dir.ts';

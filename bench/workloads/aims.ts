@@ -1,8 +1,10 @@
 /** What the service aims at on the workloads, as values: shown in the tables, and held against what was measured. Pure. */
-import type { Summary } from '../report/report.ts';
 
 /** What can be aimed at, each a figure of a summary; the relay is the other server of the same workload and run. */
 type Aimed = 'ratio' | 'peak_ratio' | 'added_p50_ms' | 'added_p99_ms' | 'first_p99_ms';
+
+/** A row of the report, as far as it is held against aims. */
+type Aimable = { readonly workload: string; readonly candidate: string } & { readonly [Figure in Aimed]: number | undefined };
 
 export interface Aim {
   readonly of: Aimed;
@@ -58,7 +60,7 @@ function shown(value: number, most: number): string {
 }
 
 /** The aims that a server misses, a sentence each. A figure that there is not, as without the relay, misses nothing. */
-export function missed(aims: readonly Aim[], summary: Summary): string[] {
+export function missed(aims: readonly Aim[], summary: Aimable): string[] {
   return aims.flatMap((aim) => {
     const value = summary[aim.of];
     if (value === undefined || value <= aim.most) return [];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Names, readArguments, UsageError } from '../../bench/arguments.ts';
 
-const NAMES: Names = { parts: ['W1', 'W3', 'K1'], servers: ['relay', 'service', 'swift', 'slow'], peers: ['swift', 'slow'] };
+const NAMES: Names = { parts: ['W1', 'W3', 'A1'], servers: ['relay', 'service', 'swift', 'slow'], peers: ['swift', 'slow'] };
 
 function refusalOf(...argv: string[]): string {
   try {
@@ -19,14 +19,14 @@ function refusalOf(...argv: string[]): string {
 
 describe('BENCH-1: what the benchmark is asked for', () => {
   test('without options it is everything, five rounds', () => {
-    const { parts, servers, rounds, quick, named, seconds } = readArguments([], NAMES);
+    const { parts, servers, rounds, quick, named } = readArguments([], NAMES);
     assert.deepEqual({ parts, servers }, { parts: NAMES.parts, servers: NAMES.servers });
-    assert.deepEqual({ rounds, quick, named, seconds }, { rounds: 5, quick: false, named: false, seconds: undefined });
+    assert.deepEqual({ rounds, quick, named }, { rounds: 5, quick: false, named: false });
   });
 
   test('several parts and servers are named by commas, and keep the order of all', () => {
-    const { parts, servers, named } = readArguments(['--only', 'K1, W1', '--peer=slow,relay'], NAMES);
-    assert.deepEqual({ parts, servers, named }, { parts: ['W1', 'K1'], servers: ['relay', 'slow'], named: true });
+    const { parts, servers, named } = readArguments(['--only', 'A1, W1', '--peer=slow,relay'], NAMES);
+    assert.deepEqual({ parts, servers, named }, { parts: ['W1', 'A1'], servers: ['relay', 'slow'], named: true });
   });
 
   test('a server that stands apart is measured where it is named only', () => {
@@ -45,11 +45,11 @@ describe('BENCH-1: what the benchmark is asked for', () => {
   });
 
   test('what nobody knows is refused in one line that says what there is', () => {
-    const all = 'the options are --only, --peer, --against, --rounds, --seconds, --quick, --help';
+    const all = 'the options are --only, --peer, --against, --rounds, --quick, --help';
     assert.equal(refusalOf('--fast'), `Unknown option '--fast': ${all}`);
     assert.equal(refusalOf('--only'), `Option '--only <value>' argument missing: ${all}`);
     assert.equal(refusalOf('slowly'), `"slowly" is no command: only quick and report are, and ${all}`);
-    assert.equal(refusalOf('--only', 'W1,W9'), '--only does not know "W9": choose from W1, W3, K1');
+    assert.equal(refusalOf('--only', 'W1,W9'), '--only does not know "W9": choose from W1, W3, A1');
     assert.equal(refusalOf('--peer', ''), '--peer does not know "": choose from relay, service, swift, slow');
     for (const rounds of ['0', '-1', '2.5', 'many', '1001']) {
       assert.match(refusalOf(`--rounds=${rounds}`), /^--rounds takes a whole number from 1 to 1000$/);
@@ -59,7 +59,7 @@ describe('BENCH-1: what the benchmark is asked for', () => {
   test('a run that would measure nothing is refused before it writes a report', () => {
     const program = join(import.meta.dirname, '../../bench/run.js');
     const refused: readonly (readonly [RegExp, ...string[]])[] = [
-      [/^bench: there is nothing to measure: K1 asks the service: add it to --peer$/, '--peer', 'relay', '--only', 'K1'],
+      [/^bench: there is nothing to measure: A1 asks the service: add it to --peer$/, '--peer', 'relay', '--only', 'A1'],
       [
         /^bench: --against compares with the service: name it too, as --peer service,relay$/,
         ...['--peer', 'relay', '--against', join(import.meta.dirname, '../..')],

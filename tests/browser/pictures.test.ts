@@ -1,7 +1,7 @@
 /** Every component in every state, beside its picture in the documents. `npm run screenshots` takes them anew. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { differences, keptLook, LOOKS, type Look, type Taken, takeLook } from '../support/component-pictures.ts';
+import { differences, keptLook, LOOKS, type Look, type Taken, takeLook } from '../../tools/component-pictures.ts';
 import { openWorld } from './browser.ts';
 
 /** The share of coarse points: another machine may lack a face for code or arrows. */

@@ -1,41 +1,12 @@
 /** A stranger in a process of its own: sends one attack on one app for some seconds, from addresses of its own, and says what was answered. */
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { Agent, request } from 'undici';
-import { ATTACKS } from './siege-attacks.ts';
-
-/** What the stranger knows. */
-export interface AttackOrder {
-  readonly attack: string;
-  readonly baseUrl: string;
-  readonly key: string;
-  /** The token of a setup session of the same app: an agent that was led astray. */
-  readonly setupToken: string;
-  readonly forMs: number;
-  /** `127.0.n.1` and so on: other attacks were counted under theirs. */
-  readonly network: number;
-}
+import { ATTACKS, type AttackOrder, type Stranger } from './siege-attacks.ts';
 
 export interface AttackReport {
   readonly sent: number;
   /** By status and, of refusals, code; what was not answered by why. */
   readonly answers: Readonly<Record<string, number>>;
-}
-
-export interface Sent {
-  readonly status: number;
-  readonly text: string;
-}
-
-/** What attacks are made of. */
-export interface Stranger extends AttackOrder {
-  readonly untilMs: number;
-  /** Sends one request from one of the stranger's addresses and counts how it ended. */
-  send(method: string, path: string, body: Buffer | string | null, headers?: Readonly<Record<string, string>>): Promise<Sent | undefined>;
-  /** Does the work over and over, so many at a time, until the time is over. */
-  keep(atOnce: number, work: (round: number) => Promise<unknown>): Promise<void>;
-  /** A connection that is read, or not, by the attack itself. */
-  open(): Socket;
-  count(answer: string): void;
 }
 
 /** A handful of machines: one address alone is soon refused. */

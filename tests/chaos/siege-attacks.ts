@@ -5,7 +5,35 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { png, pngChunk } from '../assistant/images/image-bytes.ts';
 import { jsonBomb, PDF_BOMBS } from '../assistant/parsers/bombs.ts';
 import { HANDSHAKE } from '../support/client.ts';
-import type { Stranger } from './siege-attacker.ts';
+
+/** What the stranger knows. */
+export interface AttackOrder {
+  readonly attack: string;
+  readonly baseUrl: string;
+  readonly key: string;
+  /** The token of a setup session of the same app: an agent that was led astray. */
+  readonly setupToken: string;
+  readonly forMs: number;
+  /** `127.0.n.1` and so on: other attacks were counted under theirs. */
+  readonly network: number;
+}
+
+export interface Sent {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** What attacks are made of. */
+export interface Stranger extends AttackOrder {
+  readonly untilMs: number;
+  /** Sends one request from one of the stranger's addresses and counts how it ended. */
+  send(method: string, path: string, body: Buffer | string | null, headers?: Readonly<Record<string, string>>): Promise<Sent | undefined>;
+  /** Does the work over and over, so many at a time, until the time is over. */
+  keep(atOnce: number, work: (round: number) => Promise<unknown>): Promise<void>;
+  /** A connection that is read, or not, by the attack itself. */
+  open(): Socket;
+  count(answer: string): void;
+}
 
 const MB = 1024 * 1024;
 const PICTURE_BYTES = 20 * MB - 1_024;

@@ -14,7 +14,8 @@ import { startRedis } from '../support/redis.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { AGENT, createAgent, fetchFile, openSession, tokenIn } from '../support/setup-agent.ts';
 import { quantile } from './figures.ts';
-import type { AttackOrder, AttackReport } from './siege-attacker.ts';
+import type { AttackReport } from './siege-attacker.ts';
+import type { AttackOrder } from './siege-attacks.ts';
 
 const WORKERS = 4;
 const STARTS_MS = 90_000;

@@ -1,6 +1,6 @@
 /** Texts, names and values that programs stumble over: what fuzzers put where something ordinary belongs. */
 
-import { programPumps } from '../support/expressions.ts';
+import { programPumps } from '../../tools/expressions.ts';
 import type { Dice } from '../support/seeded.ts';
 
 /** The pumps of the program's expressions. */

@@ -11,9 +11,9 @@ import { MACHINES } from '../../machines/index.ts';
 import type { MachinePicture } from '../../machines/picture.ts';
 import { machineVersion } from '../../machines/version.ts';
 import { STEP_IDS, STEP_STATES } from '../../protocol/setup/steps.ts';
-import { countCrossings } from '../support/diagrams/geometry.ts';
-import { layoutMachine } from '../support/diagrams/layout.ts';
-import { faultsOf } from '../support/diagrams/picture-faults.ts';
+import { countCrossings } from '../../tools/diagrams/geometry.ts';
+import { layoutMachine } from '../../tools/diagrams/layout.ts';
+import { faultsOf } from '../../tools/diagrams/picture-faults.ts';
 
 /** The repository, seen from the compiled test. */
 const ROOT = new URL('../../../', import.meta.url);

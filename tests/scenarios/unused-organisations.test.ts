@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { makeOrganisations } from '../../bench/questions/growth/copied-organisations.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { createApp } from '../../storage/apps/app-creation.ts';
 import { openStorage, type Storage } from '../../storage/storage.ts';
 import { writeUploadFile } from '../../storage/uploads/upload-files.ts';
 import { createOperator } from '../support/client.ts';
+import { makeOrganisations } from '../support/copied-organisations.ts';
 import { eventually } from '../support/eventually.ts';
 import { openDescriptors } from '../support/process.ts';
 import { startService } from '../support/service.ts';

@@ -5,8 +5,7 @@ import { get } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { compileC } from '../../load/compile.ts';
-import { projectDir } from '../../load/load.ts';
+import { compileC, projectDir } from '../../load/compile.ts';
 import { mintDevice } from '../../load/stream-client.ts';
 import { CLIENT_CORE, pinned } from '../../servers/processes.ts';
 

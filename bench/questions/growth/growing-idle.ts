@@ -2,13 +2,24 @@
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
 import type { LoadClient } from '../../load/load.ts';
+import { StreamClient } from '../../load/stream-client.ts';
 import { rssBytes } from '../../meters/cpu.ts';
 import type { Finding, Point, QuestionScene } from '../../question.ts';
 import { digits, median } from '../../report/report.ts';
 import { pause } from '../../servers/processes.ts';
 import type { LiveApp, Server } from '../../servers/service.ts';
-import { COST_COLUMNS, costCells, costOfTurns, growthsOf, newConversations, type SizeCost, warningsOf } from './growing-cost.ts';
-import { takeTurns, type Written } from './growing-messages.ts';
+import { reasonOf } from '../../workloads/rounds.ts';
+import {
+  COST_COLUMNS,
+  costCells,
+  costOfTurns,
+  growthsOf,
+  newConversations,
+  type SizeCost,
+  type Turns,
+  warningsOf,
+} from './growing-cost.ts';
+import { type Asked, takeTurn } from './growing-place.ts';
 import { curveOf, type Growth, growthWarnings } from './growth.ts';
 
 const SIZES = [1_000, 10_000, 100_000];
@@ -22,6 +33,36 @@ const SETTLE_MS = 3_000;
 const LOOKS = 10;
 const LOOK_EVERY_MS = 200;
 const OF = 'idle conversations';
+const AT_A_TIME = 16;
+/** What is measured is a turn of one token. */
+const MEASURED = { tokens: 1 };
+
+/** Conversations of one size: whoever was asked longest ago is the next. */
+interface Written {
+  readonly conversations: readonly { readonly id: string; readonly device: string }[];
+  next: number;
+}
+
+/** The next turn in so many conversations of a size, some at a time. */
+async function takeTurns({ port }: Server, liveKey: string, written: Written, turns: number): Promise<Turns> {
+  const times: number[] = [];
+  const reasons: string[] = [];
+  let left = turns;
+  const work = async (): Promise<void> => {
+    const client = new StreamClient(port);
+    while (left-- > 0) {
+      const conversation = written.conversations[written.next++ % written.conversations.length] as Asked;
+      try {
+        times.push((await takeTurn(client, liveKey, conversation, MEASURED)).firstMs);
+      } catch (error) {
+        reasons.push(reasonOf(error));
+      }
+    }
+    client.close();
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  return { ok: times.length, broken: reasons.length, firstP50Ms: median(times), reasons };
+}
 
 interface Size extends SizeCost {
   readonly rss: Point;
@@ -34,7 +75,7 @@ function newest({ dataDir }: Server, { organisationId }: LiveApp, count: number)
     const found = db
       .statement('SELECT id, device_id AS device FROM conversations ORDER BY created_at_ms DESC LIMIT :count')
       .all({ count }) as { id: string; device: string }[];
-    return { size: count, conversations: found.map(({ id, device }) => ({ id, device, turns: 0 })), next: 0 };
+    return { conversations: found, next: 0 };
   } finally {
     db.close();
   }

@@ -34,7 +34,7 @@ test('LINK-1: a link is fetched, read and indexed within the answer, and goes by
   assert.deepEqual(results, [{ external_key: 'refunds', ok: true, op: 'created', id, status: 'indexed', chunks: 1 }]);
   assert.deepEqual([created, fixture.source('refunds').title, fixture.found('zebra')], [1, 'Refund policy', ['refunds']]);
   assert.doesNotMatch(note, /still being read/);
-  // The sender has its answer before those who watch the app hear of it.
+  // The sender has its answer before those who watch the app are told.
   await eventually(() => fixture.settled.length === 1);
   assert.deepEqual(fixture.settled, [[fixture.organisationId, fixture.appId]]);
 });

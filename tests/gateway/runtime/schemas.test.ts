@@ -8,12 +8,12 @@ import fc from 'fast-check';
 import { CATALOG_VERSION } from '../../../protocol/limits.ts';
 import { RUNTIME_BODIES, type RuntimeBody } from '../../../protocol/runtime/schemas.ts';
 import type { JsonSchema } from '../../../protocol/schema/json-schema.ts';
+import { TYPES_FILE } from '../../../tools/runtime-types.ts';
 import { fullExample, MODEL_EXAMPLES } from '../../protocol/catalog/examples.ts';
 import { VALID_BODIES } from '../../protocol/runtime/instances.ts';
 import { ajv } from '../../protocol/schema-agreement.ts';
 import { mutated } from '../../protocol/setup/mutations.ts';
 import { type Answer, createClient, HANDSHAKE, type StreamAnswer } from '../../support/client.ts';
-import { TYPES_FILE } from '../../support/runtime-types.ts';
 import type { Play } from '../../support/upstream.ts';
 import { gate, pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
 

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { compile } from 'json-schema-to-typescript';
 import { runtimeSchemas } from '../../../protocol/runtime/schemas.ts';
+import { runtimeTypes, TYPES_FILE } from '../../../tools/runtime-types.ts';
 import type { Block, ChatRequest, StreamEvent } from '../../../types/assistant-runtime.d.ts';
-import { runtimeTypes, TYPES_FILE } from '../../support/runtime-types.ts';
 
 /** A block of any component is described in some 25 KB; tuples made hundreds of it. */
 const GENERATED_MAX_CHARS = 60_000;

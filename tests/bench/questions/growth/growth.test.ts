@@ -3,13 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StreamClient } from '../../../../bench/load/stream-client.ts';
 import { fitting } from '../../../../bench/meters/room.ts';
-import { makeOrganisations } from '../../../../bench/questions/growth/copied-organisations.ts';
 import { readBack } from '../../../../bench/questions/growth/growing-conversations.ts';
-import { checkOrganisations } from '../../../../bench/questions/growth/growing-organisations.ts';
 import { converse, startAt, takeTurn, withPlace } from '../../../../bench/questions/growth/growing-place.ts';
 import { type Growth, growthWarnings, pointOf, usesOf } from '../../../../bench/questions/growth/growth.ts';
 import { type CopiedConversation, copyConversation } from '../../../../bench/questions/turns/copied-conversations.ts';
-import { createLiveApp, createLiveAppIn } from '../../../../bench/servers/service.ts';
+import { createLiveApp } from '../../../../bench/servers/service.ts';
 import { dataLayout } from '../../../../storage/data-layout.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
 
@@ -65,23 +63,6 @@ test('BENCH-9: the service reads conversations that were written, and continues 
       await assert.rejects(readBack(server, liveKey, { id: original, device: copies[0]?.device ?? '' }), /does not read/);
     } finally {
       client.close();
-      await server.stop();
-    }
-  });
-});
-
-test('BENCH-9: the service lists organisations that were copied, and works in them', async (t) => {
-  await withPlace(temporaryDir(t), async (place) => {
-    const ids = await makeOrganisations(place.dataDir, 3);
-    const server = await startAt(place, ANSWERS);
-    try {
-      await checkOrganisations(server, ids);
-      await assert.rejects(checkOrganisations(server, ids.slice(1)), /lists 3 organisations of 2/);
-      for (const id of ids) {
-        const { liveKey } = await createLiveAppIn(server.operator, id);
-        await converse(server, liveKey, 1, ANSWERS);
-      }
-    } finally {
       await server.stop();
     }
   });

@@ -1,6 +1,6 @@
 /** docs/conformance.md: the tests of each rule. `npm run conformance` writes it; a test holds the file against the titles. */
 import { join } from 'node:path';
-import { projectRoot } from './project-root.ts';
+import { projectRoot } from '../tests/support/project-root.ts';
 import type { Chapter, TitledTest } from './specification.ts';
 
 export const CONFORMANCE_FILE = join(projectRoot(), 'docs', 'conformance.md');

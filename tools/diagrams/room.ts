@@ -1,14 +1,5 @@
 /** How much room the parts of a picture need: what layout reserves. */
-import {
-  FIRST_ROW_PX,
-  INSET_PX,
-  inBrackets,
-  LINE_PX,
-  NAME_PX,
-  REFUSAL_GAP_PX,
-  TEXT_PX,
-  textWidth,
-} from '../../../machines/diagrams/text.ts';
+import { FIRST_ROW_PX, INSET_PX, inBrackets, LINE_PX, NAME_PX, REFUSAL_GAP_PX, TEXT_PX, textWidth } from '../../machines/diagrams/text.ts';
 import type { SketchLabel, SketchRow, SketchState } from './sketch.ts';
 
 const STATE_MIN_WIDTH_PX = 72;

@@ -5,8 +5,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import type { BrowserWorld } from '../browser/browser.ts';
-import { projectRoot } from './project-root.ts';
+import type { BrowserWorld } from '../tests/browser/browser.ts';
+import { projectRoot } from '../tests/support/project-root.ts';
 
 /** The queries of the page of components, by the name of the picture. */
 export const LOOKS = { light: '?scheme=light', dark: '?scheme=dark', rtl: '?scheme=light&dir=rtl' } as const;

@@ -1,6 +1,6 @@
 /** What makes a picture hard to read, as sentences: words over words, lines through words, what hangs in the air. */
-import { INSET_PX, inBrackets, REFUSAL_GAP_PX, TEXT_PX, textWidth } from '../../../machines/diagrams/text.ts';
-import type { MachinePicture, PictureLabel, PicturePoint, PictureState } from '../../../machines/picture.ts';
+import { INSET_PX, inBrackets, REFUSAL_GAP_PX, TEXT_PX, textWidth } from '../../machines/diagrams/text.ts';
+import type { MachinePicture, PictureLabel, PicturePoint, PictureState } from '../../machines/picture.ts';
 import { covers, labelBox, overlap, piecesOf } from './geometry.ts';
 
 /** Coordinates are rounded to tenths. */

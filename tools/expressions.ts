@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Node, parse } from 'acorn';
 import { checkSync } from 'recheck';
 import * as v from 'valibot';
-import { isOfProgram } from './rooms.ts';
+import { isOfProgram } from '../tests/support/rooms.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -160,10 +160,10 @@ export function attack({ source, flags }: Expression, chars: number, enoughMs: n
 
 /** Calls what constructs expressions only when it is called. */
 export async function constructAll(): Promise<void> {
-  const { fillArguments } = await import('../../assistant/models/offline/arguments.ts');
-  const { sentenceSpans } = await import('../../assistant/knowledge/sentences.ts');
-  const { publishedActionsBody } = await import('../../protocol/setup/actions.ts');
-  const { templateParams } = await import('../../protocol/setup/action-rules.ts');
+  const { fillArguments } = await import('../assistant/models/offline/arguments.ts');
+  const { sentenceSpans } = await import('../assistant/knowledge/sentences.ts');
+  const { publishedActionsBody } = await import('../protocol/setup/actions.ts');
+  const { templateParams } = await import('../protocol/setup/action-rules.ts');
   fillArguments('the order id A-1', { properties: { order_id: { type: 'string' } }, required: ['order_id'] });
   sentenceSpans('One. Two.');
   templateParams('{{param.id}}');

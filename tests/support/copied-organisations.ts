@@ -3,9 +3,9 @@
  * of their own; the rows of the control file are written by the service's storage. To be called while nothing has the directory open.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mintId } from '../../../protocol/ids.ts';
-import { openOrganisationFile } from '../../../storage/organisations/organisation-file.ts';
-import { openStorage, type Storage } from '../../../storage/storage.ts';
+import { mintId } from '../../protocol/ids.ts';
+import { openOrganisationFile } from '../../storage/organisations/organisation-file.ts';
+import { openStorage, type Storage } from '../../storage/storage.ts';
 
 /** Writes that wait together share a commit; more of them only take memory. */
 const AT_A_TIME = 500;

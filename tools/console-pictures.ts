@@ -1,11 +1,11 @@
 /** Pictures of the console's pages about an app that an agent has set up, which people have asked, and of those about all of them. */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { openWriter } from '../../storage/sqlite/database.ts';
-import { type BrowserWorld, waitForPage } from '../browser/browser.ts';
-import { createClient, createOperator, HANDSHAKE } from './client.ts';
-import { agentOf, openSession } from './setup-agent.ts';
-import { SETUP_WORK, SUMMARY } from './setup-work.ts';
+import { openWriter } from '../storage/sqlite/database.ts';
+import { type BrowserWorld, waitForPage } from '../tests/browser/browser.ts';
+import { createClient, createOperator, HANDSHAKE } from '../tests/support/client.ts';
+import { agentOf, openSession } from '../tests/support/setup-agent.ts';
+import { SETUP_WORK, SUMMARY } from '../tests/support/setup-work.ts';
 
 /** Each page by the end of its address, and the title it has. */
 const PAGES = [

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openWorld } from '../browser/browser.ts';
-import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
-import { createClient, createOperator, HANDSHAKE } from './client.ts';
+import { openWorld } from '../tests/browser/browser.ts';
+import { startScriptedChat } from '../tests/gateway/runtime/scripted-chat.ts';
+import { createClient, createOperator, HANDSHAKE } from '../tests/support/client.ts';
 import { choose, heapMegabytes, measureSession } from './measure-session.ts';
 
 const CONVERSATIONS = Number(process.env.CONVERSATIONS ?? 10_000);

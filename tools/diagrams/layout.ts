@@ -1,8 +1,8 @@
 /** Coordinates for a machine's picture: several layouts are made, and the one that reads best is kept. */
-import { machineGraph } from '../../../machines/graph.ts';
-import type { ListedMachine } from '../../../machines/index.ts';
-import type { MachinePicture } from '../../../machines/picture.ts';
-import { machineVersion } from '../../../machines/version.ts';
+import { machineGraph } from '../../machines/graph.ts';
+import type { ListedMachine } from '../../machines/index.ts';
+import type { MachinePicture } from '../../machines/picture.ts';
+import { machineVersion } from '../../machines/version.ts';
 import { type ElkEdge, type ElkNode, type ElkOptions, lay } from './elk.ts';
 import { countCrossings } from './geometry.ts';
 import { dotId, edgeId, pictureOf, startId, stateId } from './laid-picture.ts';

@@ -1,11 +1,11 @@
 /** npm run measure:widget: what the widget costs a page, in Chromium against the program as it is; the figures of docs/sdk.md. */
 import type { TestContext } from 'node:test';
 import type { CDPSession, Page } from 'playwright-core';
-import { type BrowserWorld, openWorld } from '../browser/browser.ts';
-import { embedding, serveHostPages } from '../browser/host-page.ts';
-import { createOperator } from './client.ts';
-import { startPacedModel } from './paced-model.ts';
-import { startService } from './service.ts';
+import { type BrowserWorld, openWorld } from '../tests/browser/browser.ts';
+import { embedding, serveHostPages } from '../tests/browser/host-page.ts';
+import { createOperator } from '../tests/support/client.ts';
+import { startPacedModel } from '../tests/support/paced-model.ts';
+import { startService } from '../tests/support/service.ts';
 
 const ROUNDS = 5;
 const DELTAS = 400;

@@ -1,6 +1,6 @@
 /** How well a picture reads: lines that cross, words that are covered. For choosing a layout, and for its tests. */
-import { LINE_PX } from '../../../machines/diagrams/text.ts';
-import type { MachinePicture, PictureEdge, PictureLabel } from '../../../machines/picture.ts';
+import { LINE_PX } from '../../machines/diagrams/text.ts';
+import type { MachinePicture, PictureEdge, PictureLabel } from '../../machines/picture.ts';
 import type { Box, Point } from './elk.ts';
 import { labelLines } from './room.ts';
 

@@ -1,10 +1,10 @@
 /** `npm run diagrams`: draws every machine anew, as JSON for the console and as SVG for documents; takes away those of machines that are gone. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pictureSvg } from '../../../machines/diagrams/svg.ts';
-import { MACHINES } from '../../../machines/index.ts';
-import type { MachinePicture } from '../../../machines/picture.ts';
-import { projectRoot } from '../project-root.ts';
+import { pictureSvg } from '../../machines/diagrams/svg.ts';
+import { MACHINES } from '../../machines/index.ts';
+import type { MachinePicture } from '../../machines/picture.ts';
+import { projectRoot } from '../../tests/support/project-root.ts';
 import { layoutMachine } from './layout.ts';
 
 /** One state, edge or dot a line, so that a change of one reads as such. */

@@ -1,10 +1,10 @@
 /** An app on its way to people, for pictures of the console: a setup session under way, proposals, actions, checks and a question. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { createOperator } from './client.ts';
-import { type RunningService, startService } from './service.ts';
-import { agentOf, openSession } from './setup-agent.ts';
-import { SETUP_WORK, SUMMARY } from './setup-work.ts';
+import { createOperator } from '../tests/support/client.ts';
+import { type RunningService, startService } from '../tests/support/service.ts';
+import { agentOf, openSession } from '../tests/support/setup-agent.ts';
+import { SETUP_WORK, SUMMARY } from '../tests/support/setup-work.ts';
 
 export interface SetupShop {
   readonly service: RunningService;

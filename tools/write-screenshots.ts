@@ -4,13 +4,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserWorld, openWorld, waitForPage } from '../browser/browser.ts';
-import { type ScriptedChat, startScriptedChat, thread } from '../gateway/runtime/scripted-chat.ts';
-import { HANDSHAKE } from './client.ts';
+import { type BrowserWorld, openWorld, waitForPage } from '../tests/browser/browser.ts';
+import { type ScriptedChat, startScriptedChat, thread } from '../tests/gateway/runtime/scripted-chat.ts';
+import { HANDSHAKE } from '../tests/support/client.ts';
+import { projectRoot } from '../tests/support/project-root.ts';
+import { startService } from '../tests/support/service.ts';
 import { keepLook, LOOKS, type Look, takeLook } from './component-pictures.ts';
 import { takeConsolePages } from './console-pictures.ts';
-import { projectRoot } from './project-root.ts';
-import { startService } from './service.ts';
 import { startSetupShop } from './setup-scenes.ts';
 
 const FOLDER = join(projectRoot(), 'docs', 'images', 'console');

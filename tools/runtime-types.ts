@@ -5,10 +5,10 @@
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { compile } from 'json-schema-to-typescript';
-import { runtimeSchemas } from '../../protocol/runtime/schemas.ts';
-import type { JsonSchema } from '../../protocol/schema/json-schema.ts';
+import { runtimeSchemas } from '../protocol/runtime/schemas.ts';
+import type { JsonSchema } from '../protocol/schema/json-schema.ts';
 
-export const TYPES_FILE = fileURLToPath(new URL('../../../types/assistant-runtime.d.ts', import.meta.url));
+export const TYPES_FILE = fileURLToPath(new URL('../../types/assistant-runtime.d.ts', import.meta.url));
 
 const BANNER = `/**
  * Types of the Assistant Service's runtime interface (docs/runtime.md): bodies of requests, events of the stream, answers.

@@ -1,6 +1,6 @@
 /** What a picture of a machine shows, before it has coordinates: states with their rows, merged edges, initial dots. */
-import { drawnGraph } from '../../../machines/diagrams/region.ts';
-import { type GraphEdge, type MachineGraph, shownGuard } from '../../../machines/graph.ts';
+import { drawnGraph } from '../../machines/diagrams/region.ts';
+import { type GraphEdge, type MachineGraph, shownGuard } from '../../machines/graph.ts';
 
 export interface SketchLabel {
   readonly event: string;

@@ -1,8 +1,8 @@
 /** The specification as tests read it: the rules of docs/specification/, the titles of tests, and who cites which rule. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesBelow as projectFilesBelow } from './files-below.ts';
-import { projectRoot } from './project-root.ts';
+import { filesBelow as projectFilesBelow } from '../tests/support/files-below.ts';
+import { projectRoot } from '../tests/support/project-root.ts';
 
 const root = projectRoot();
 const CHAPTERS = 'docs/specification';

@@ -1,7 +1,7 @@
 /** Of npm run measure:console: a setup session with many lines, and a live panel over an hour's worth of them, played fast. */
 import type { CDPSession, Page } from 'playwright-core';
-import type { RunningService } from './service.ts';
-import { AGENT, agentOf, type Operator, openSession } from './setup-agent.ts';
+import type { RunningService } from '../tests/support/service.ts';
+import { AGENT, agentOf, type Operator, openSession } from '../tests/support/setup-agent.ts';
 
 /** Lines of a long session. */
 const LINES = 500;

@@ -1,6 +1,6 @@
 /** A picture, put together of what it shows and where the layout placed it. */
-import { FIRST_ROW_PX, LINE_PX } from '../../../machines/diagrams/text.ts';
-import type { MachinePicture, PictureEdge, PictureLabel, PicturePoint, PictureState } from '../../../machines/picture.ts';
+import { FIRST_ROW_PX, LINE_PX } from '../../machines/diagrams/text.ts';
+import type { MachinePicture, PictureEdge, PictureLabel, PicturePoint, PictureState } from '../../machines/picture.ts';
 import type { LaidEdge, LaidNode } from './elk.ts';
 import { labelLines, labelWidth } from './room.ts';
 import type { Sketch, SketchLabel, SketchState } from './sketch.ts';
