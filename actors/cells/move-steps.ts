@@ -42,8 +42,8 @@ export class MoveSteps {
 
   constructor(services: MoveStepServices) {
     this.#services = services;
-    const { client, files, storage, cell } = services;
-    this.#sender = new MoveSender({ client, files, layout: storage.layout, vault: storage.vault, cell });
+    const { client, storage, cell } = services;
+    this.#sender = new MoveSender({ client, layout: storage.layout, vault: storage.vault, cell });
   }
 
   /** Does what leads to the next step; undefined when none follows. `signal` ends a wait early, and then it throws. */

@@ -14,9 +14,8 @@ import { mintId } from '../../../protocol/ids.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
 import { migrate } from '../../../storage/migrations/migrate.ts';
 import { organisationMigrations } from '../../../storage/migrations/organisation.ts';
-import { copyOrganisation, readManifest } from '../../../storage/moving/move-copy.ts';
+import { copyOrganisation } from '../../../storage/moving/move-copy.ts';
 import { createMoveFiles, type MoveFiles } from '../../../storage/moving/move-files.ts';
-import { moveFolder } from '../../../storage/moving/move-folders.ts';
 import { emptyOrganisation, placeOrganisation } from '../../../storage/moving/move-place.ts';
 import { type MoveStep, readMove } from '../../../storage/moving/moves.ts';
 import { readSeal } from '../../../storage/moving/seal.ts';
@@ -58,7 +57,7 @@ export interface TestCell {
 }
 
 export const STORAGE_OPERATIONS = ['write', 'writeControl'];
-export const FILE_OPERATIONS = ['copy', 'listCopy', 'place', 'empty', 'clear'];
+export const FILE_OPERATIONS = ['copy', 'place', 'empty', 'clear'];
 
 /** The work on files without a thread for each piece, which a loaded machine takes long to start. */
 function filesHere(storage: Storage): MoveFiles {
@@ -66,7 +65,6 @@ function filesHere(storage: Storage): MoveFiles {
   return {
     ...createMoveFiles(layout),
     copy: async (ref) => copyOrganisation(layout, ref),
-    listCopy: async (ref) => readManifest(moveFolder(layout, 'leaving', ref.organisationId, ref.moveId), ref.manifest, ref),
     place: (ref) => placeOrganisation(layout, ref),
     empty: (input) => emptyOrganisation(layout, input),
   };
