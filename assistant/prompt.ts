@@ -4,7 +4,7 @@ import type { TurnContext } from '../protocol/runtime/chat.ts';
 import type { Persona } from '../protocol/setup/persona.ts';
 import { FENCE_RULE, fence } from './fence.ts';
 import type { ChatMessage, ModelRequest, Passage, ToolDefinition } from './models/model.ts';
-import type { Sender } from './models/openai/sending-budget.ts';
+import type { Sender } from './models/stream/sending-budget.ts';
 import { NO_ANSWER_RULE } from './no-answer-mark.ts';
 
 const RULES = `How you answer:

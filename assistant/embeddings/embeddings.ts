@@ -7,8 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { withoutEnd } from '../../protocol/schema/text.ts';
 import { Pool } from '../http/undici.ts';
-import { withoutEcho } from '../models/offline/echo.ts';
-import { answerFailure, connectionFailure } from '../models/openai/upstream-failure.ts';
+import { withoutEcho } from '../models/stream/echo.ts';
+import { answerFailure, connectionFailure } from '../models/stream/upstream-failure.ts';
 import { readVectors } from './embedding-answer.ts';
 import { EmbeddingError } from './embedding-error.ts';
 

@@ -1,6 +1,6 @@
 /** What the rest of the service asks of a language model: one streamed round, delivered through callbacks. */
 
-import type { Sender } from './openai/sending-budget.ts';
+import type { Sender } from './stream/sending-budget.ts';
 
 /** One passage of the app's knowledge that may answer the message, best first. Untrusted data. */
 export interface Passage {

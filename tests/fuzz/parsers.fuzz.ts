@@ -11,7 +11,7 @@ import { plainFileText } from '../../assistant/attachments/attachment-text.ts';
 import { uploadType } from '../../assistant/attachments/upload-type.ts';
 import { renderBody, renderUrl, sendableParams, Unsendable } from '../../assistant/http-action/template.ts';
 import { CHUNK_MAX_CHARS, chunkText } from '../../assistant/knowledge/chunk.ts';
-import { SseDecoder } from '../../assistant/models/openai/sse-decoder.ts';
+import { SseDecoder } from '../../assistant/models/stream/sse-decoder.ts';
 import { findPersonalData } from '../../assistant/privacy/find.ts';
 import { hideInAddresses, PlaceholderGate } from '../../assistant/privacy/placeholder-gate.ts';
 import { redactText, rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';

@@ -8,8 +8,8 @@ import type {
 } from 'openai/resources/chat/completions';
 import { passagesWords } from '../../passage-words.ts';
 import type { ChatMessage, ImagePart, ModelRequest, Passage, ToolDefinition } from '../model.ts';
-import { PassingBody } from './passing-body.ts';
-import { type StreamedBody, streamedBody } from './request-body.ts';
+import { PassingBody } from '../stream/passing-body.ts';
+import { type StreamedBody, streamedBody } from '../stream/request-body.ts';
 
 /** What stands in a picture's URL where its base64 goes. */
 type Base64Of = (image: ImagePart) => string;

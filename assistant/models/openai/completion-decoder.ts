@@ -4,10 +4,10 @@
  */
 
 import type { ModelFailure, RoundResult, ToolCall, Usage } from '../model.ts';
+import type { SsePayloadSink } from '../stream/sse-decoder.ts';
+import { errorIn, streamedFailure } from '../stream/upstream-failure.ts';
 import { DeltaTemplate } from './delta-template.ts';
-import type { SsePayloadSink } from './sse-decoder.ts';
 import { ToolCallAssembler, type ToolCallFragment } from './tool-call-assembler.ts';
-import { errorIn, streamedFailure } from './upstream-failure.ts';
 
 /** A chunk as it may come: every field may be missing, null or of another type. */
 interface Chunk {

@@ -66,21 +66,6 @@ export function setupCurl({ method, path, body }: WorkedRequest): string {
   return `curl -sS${verb} "$SETUP${path}" -H "$AUTH"${dataArgument(body)}`;
 }
 
-/** A fenced Markdown block of these lines, for a shell. */
-export function shellBlock(...lines: readonly string[]): string {
-  return ['```sh', ...lines, '```'].join('\n');
-}
-
-/** `200,000`: thousands apart. */
-export function grouped(count: number): string {
-  return count.toLocaleString('en-US');
-}
-
-/** `2 MB`, of 1,024² bytes each. */
-export function megabytes(bytes: number): string {
-  return `${grouped(bytes / (1024 * 1024))} MB`;
-}
-
 /** `text` on one line and without a code span's end, so that a name cannot become part of the instructions around it. */
 export function inlineCode(text: string): string {
   return `\`${text.replaceAll(/[\s\p{Cc}`]+/gu, ' ').trim()}\``;

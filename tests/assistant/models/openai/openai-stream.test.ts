@@ -4,8 +4,9 @@ import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, describe, test } from 'node:test';
 import type { Model, ModelFailure, RoundResult } from '../../../../assistant/models/model.ts';
-import type { ModelLog } from '../../../../assistant/models/openai/completion-run.ts';
-import { createOpenAiModel, type OpenAiModelOptions } from '../../../../assistant/models/openai/openai.ts';
+import { createOpenAiModel } from '../../../../assistant/models/openai/openai.ts';
+import type { ModelLog } from '../../../../assistant/models/stream/completion-run.ts';
+import type { UpstreamModelOptions } from '../../../../assistant/models/stream/upstream-model.ts';
 import { byteServer, chunkOf, contentLine, DONE_LINE, dataLine, RecordedSink, request, round, STOP_LINE } from './recorded-sink.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -14,14 +15,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function modelOn(handle: (res: ServerResponse, nth: number) => void, options: Partial<OpenAiModelOptions> = {}): Promise<Model> {
+async function modelOn(handle: (res: ServerResponse, nth: number) => void, options: Partial<UpstreamModelOptions> = {}): Promise<Model> {
   let nth = 0;
   const server = await byteServer((res) => handle(res, nth++));
   cleanups.push(() => server.close());
   return modelAt(server.baseUrl, options);
 }
 
-function modelAt(baseUrl: string, options: Partial<OpenAiModelOptions> = {}): Model {
+function modelAt(baseUrl: string, options: Partial<UpstreamModelOptions> = {}): Model {
   const model = createOpenAiModel({ baseUrl, model: 'test-model', ...options });
   cleanups.push(() => model.close());
   return model;

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { ImagePart } from '../../../../assistant/models/model.ts';
 import { createOpenAiModel } from '../../../../assistant/models/openai/openai.ts';
-import { SendingBudget } from '../../../../assistant/models/openai/sending-budget.ts';
+import { SendingBudget } from '../../../../assistant/models/stream/sending-budget.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { picture, RecordedSink, request } from './recorded-sink.ts';
 

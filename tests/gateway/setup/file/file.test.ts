@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { smokeQuestions } from '../../../../actors/smoke/questions.ts';
 import { documentRoutes } from '../../../../gateway/docs.ts';
 import { renderSetupFile, type SetupFileInput } from '../../../../gateway/setup/file/file.ts';
-import { WORKED_CHAT, WORKED_MANIFEST, WORKED_REQUESTS } from '../../../../gateway/setup/file/requests.ts';
+import { WORKED, WORKED_CHAT, WORKED_MANIFEST } from '../../../../gateway/setup/file/requests.ts';
 import * as limits from '../../../../protocol/limits.ts';
 import { chatRequest } from '../../../../protocol/runtime/chat.ts';
 import { manifestRequest } from '../../../../protocol/runtime/manifest.ts';
@@ -108,7 +108,7 @@ const VALIDATORS: Readonly<Record<string, (body: unknown) => void>> = {
 };
 
 test('SETUP-33: what the shell sends is the worked body, and the server takes it', () => {
-  const requests = [...WORKED_REQUESTS, WORKED_MANIFEST, WORKED_CHAT];
+  const requests = [...Object.values(WORKED), WORKED_MANIFEST, WORKED_CHAT];
   assert.equal(requests.length, Object.keys(VALIDATORS).length);
   for (const { method, path, body } of requests) {
     const sent = calls.filter((call) => call.method === method && call.url.endsWith(path) && call.data !== undefined);
@@ -131,6 +131,13 @@ test('SETUP-35: the runtime examples find the address and the test key of GET /c
     assert.ok(headers.includes(`X-Service-Key: ${TEST_KEY}`));
     assert.ok(headers.some((header) => /^X-Service-Device: [0-9a-f]{32}$/.test(header)));
     assert.ok(!headers.some((header) => header.includes(TOKEN)));
+  }
+});
+
+test('SETUP-33: each place of the template that is for a number or a name is filled', () => {
+  for (const kind of ['setup', 'sync'] as const) {
+    const file = renderSetupFile({ ...INPUT, session: { ...INPUT.session, kind } });
+    assert.doesNotMatch(file, /<%|%>|≤(?!\d| is the most)|\| {2}\||\bundefined\b|\(\)/);
   }
 });
 

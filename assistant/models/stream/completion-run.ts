@@ -15,11 +15,10 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { ChatMessage, ModelFailure, ModelRun, ModelSink } from '../model.ts';
-import { withoutEcho } from '../offline/echo.ts';
-import { CompletionDecoder } from './completion-decoder.ts';
+import type { ChatMessage, ModelFailure, ModelRun, ModelSink, RoundResult, ToolCall, Usage } from '../model.ts';
+import { withoutEcho } from './echo.ts';
 import type { SilenceWatch, Watched } from './silence-watch.ts';
-import { SseDecoder } from './sse-decoder.ts';
+import { SseDecoder, type SsePayloadSink } from './sse-decoder.ts';
 import { answerFailure, connectionFailure, retryAfterOf } from './upstream-failure.ts';
 
 /** The log of a run; pino's loggers fit. Never message text, keys or headers. */
@@ -27,7 +26,27 @@ export interface ModelLog {
   warn(fields: Record<string, unknown>, message: string): void;
 }
 
+/** What a wire makes of the payloads of an answer. Text gathers in `text` until it is taken. */
+export interface StreamDecoder extends SsePayloadSink {
+  readonly text: string;
+  takeText(): string;
+  /** The answer's end came. */
+  readonly done: boolean;
+  /** Why the stream is not to be read on. */
+  readonly failure: ModelFailure | undefined;
+  readonly finishReason: string | undefined;
+  /** Tool calls beyond those that a round may have. */
+  readonly droppedCalls: number;
+  readonly usage: Usage | undefined;
+  readonly argumentChars: number | undefined;
+  result(): RoundResult;
+}
+
+/** Calls `started` when a tool call begins. */
+export type MakeDecoder = (started: (call: Pick<ToolCall, 'id' | 'name'>) => void, apiKey: string | undefined) => StreamDecoder;
+
 export interface RunSetting {
+  readonly decoder: MakeDecoder;
   readonly watch: SilenceWatch<CompletionRun>;
   readonly silenceMs: number;
   readonly apiKey: string | undefined;
@@ -65,7 +84,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
   private phase: Phase = 'waiting';
   private readonly sink: ModelSink;
   private readonly setting: RunSetting;
-  private readonly decoder: CompletionDecoder;
+  private readonly decoder: StreamDecoder;
   private readonly lines: SseDecoder;
   private controller: Dispatcher.DispatchController | undefined;
   private flushScheduled = false;
@@ -80,7 +99,7 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
   constructor(sink: ModelSink, setting: RunSetting) {
     this.sink = sink;
     this.setting = setting;
-    this.decoder = new CompletionDecoder((call) => {
+    this.decoder = setting.decoder((call) => {
       this.flush();
       if (!this.isOver()) this.tell(() => this.sink.toolCallStarted(call));
     }, setting.apiKey);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { SseDecoder } from '../../../../assistant/models/openai/sse-decoder.ts';
+import { SseDecoder } from '../../../../assistant/models/stream/sse-decoder.ts';
 
 function collect(parts: readonly Buffer[], lineMaxBytes?: number): { payloads: string[]; ok: boolean } {
   const payloads: string[] = [];

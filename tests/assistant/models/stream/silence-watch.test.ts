@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { SilenceWatch, type Watched } from '../../../../assistant/models/openai/silence-watch.ts';
+import { SilenceWatch, type Watched } from '../../../../assistant/models/stream/silence-watch.ts';
 
 interface Probe extends Watched {
   paused: boolean;

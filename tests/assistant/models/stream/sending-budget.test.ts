@@ -1,7 +1,7 @@
 /** How many bytes of pictures are sent at once, by device, app and process, and who waits for how long. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { SendingBudget } from '../../../../assistant/models/openai/sending-budget.ts';
+import { SendingBudget } from '../../../../assistant/models/stream/sending-budget.ts';
 
 const WAIT_MS = 1_000;
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { withoutEcho } from '../../../../assistant/models/offline/echo.ts';
+import { withoutEcho } from '../../../../assistant/models/stream/echo.ts';
 
 test('PRIVACY-15: what people wrote is left out wherever it stands, the rest is kept', () => {
   const texts = ['Where is my parcel? I live in Rosenweg 7.', 'hunter2'];

@@ -1,7 +1,7 @@
 /** What of an upstream's own words reaches the log: its sentence, never a key, never what people wrote. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { answerFailure, retryAfterOf } from '../../../../assistant/models/openai/upstream-failure.ts';
+import { answerFailure, retryAfterOf } from '../../../../assistant/models/stream/upstream-failure.ts';
 
 const KEY = 'a-key-of-its-own-kind';
 const said = (body: unknown, status = 400, contentType = 'application/json') =>

@@ -1,0 +1,146 @@
+/**
+ * Owns the model that is reached over the network, whatever its wire. Requests go through undici's dispatch, which costs a fraction of fetch
+ * and of an SDK's stream loop.
+ */
+import { Readable } from 'node:stream';
+import { MODEL_SILENCE_MS } from '../../../protocol/limits.ts';
+import { withoutEnd } from '../../../protocol/schema/text.ts';
+import { Pool } from '../../http/undici.ts';
+import type { Model, ModelFailure, ModelRequest, ModelRun, ModelSink } from '../model.ts';
+import { CompletionRun, type MakeDecoder, type ModelLog } from './completion-run.ts';
+import { PassingBody } from './passing-body.ts';
+import type { StreamedBody } from './request-body.ts';
+import { SendingBudget } from './sending-budget.ts';
+import { SilenceWatch } from './silence-watch.ts';
+import { smallReads } from './upstream-reads.ts';
+
+/**
+ * Each open stream holds a connection. More than the 10,000 streams that one process is built for, and well below the about
+ * 28,000 local ports that one upstream address can be reached from; rounds beyond it wait for a connection.
+ */
+export const MODEL_CONNECTIONS_MAX = 16_384;
+
+/** What may go into a header as it is; other request ids are left out. */
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** How a kind of server is spoken to: how a request is written, and how its answer is read. A second one is a folder beside `openai/`. */
+export interface Wire {
+  /** Below `baseUrl`. */
+  readonly path: string;
+  headers(apiKey: string): Readonly<Record<string, string>>;
+  /** @throws what writing JSON throws. */
+  body(model: string, request: ModelRequest): PassingBody | StreamedBody;
+  readonly decoder: MakeDecoder;
+}
+
+export interface UpstreamModelOptions {
+  /** Servers of one's own often need none. */
+  readonly apiKey?: string | undefined;
+  /** Up to and including the version: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** How long the upstream may send nothing before a round fails as `silent`. */
+  readonly silenceMs?: number;
+  readonly connections?: number;
+  readonly log?: ModelLog | undefined;
+  /** Called when a round that was not aborted has ended; undefined when it was answered. */
+  readonly onOutcome?: (failure: ModelFailure | undefined) => void;
+  /** How many bytes of pictures are sent at once. */
+  readonly sending?: SendingBudget;
+  /** A monotonic clock in milliseconds. */
+  readonly nowMs?: () => number;
+}
+
+/** The body as it goes out: the run is not silent while its pictures are on their way, and gives its room back behind the last. */
+async function* sent(body: StreamedBody, run: CompletionRun, leave: () => void): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    for await (const piece of body.stream()) {
+      run.heard = true;
+      yield piece;
+    }
+  } finally {
+    leave();
+  }
+}
+
+/**
+ * A Model on `baseUrl`. Throws a TypeError when `baseUrl` is no http(s) URL. `close` fails the rounds still open as `broken`
+ * and destroys the connections.
+ */
+export function createUpstreamModel(options: UpstreamModelOptions, wire: Wire): Model {
+  const { apiKey, model, log, silenceMs = MODEL_SILENCE_MS, connections = MODEL_CONNECTIONS_MAX, sending = new SendingBudget() } = options;
+  const base = new URL(options.baseUrl);
+  if (base.protocol !== 'http:' && base.protocol !== 'https:') throw new TypeError('baseUrl must be an http or https URL');
+  const path = `${withoutEnd(base.pathname, '/')}${wire.path}${base.search}`;
+  const watch = new SilenceWatch<CompletionRun>(silenceMs, options.nowMs ?? (() => performance.now()));
+  const pool = new Pool(base.origin, {
+    connections,
+    // One request at a time on a connection: behind a stream, another would wait for its end.
+    pipelining: 1,
+    // The silence watch covers all phases, with one timer.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    // Only clears away connections that nobody waits for any more.
+    connectTimeout: silenceMs * 2,
+    connect: smallReads(),
+  });
+  const own = apiKey === undefined || apiKey === '' ? {} : wire.headers(apiKey);
+  const fixedHeaders: Record<string, string> = { 'content-type': 'application/json', accept: 'text/event-stream', ...own };
+
+  function dispatch(request: ModelRequest, run: CompletionRun): void {
+    if (run.isOver()) return;
+    let body: PassingBody | StreamedBody;
+    try {
+      body = wire.body(model, request);
+    } catch {
+      run.fail({ kind: 'refused', detail: 'the request cannot be written as JSON' });
+      return;
+    }
+    const headers = REQUEST_ID.test(request.requestId) ? { ...fixedHeaders, 'x-request-id': request.requestId } : fixedHeaders;
+    if (body instanceof PassingBody) dispatchText(headers, body, run);
+    else dispatchPictures(request, headers, body, run);
+  }
+
+  function dispatchText(headers: Record<string, string>, body: PassingBody, run: CompletionRun): void {
+    // undici takes any iterable, which its types do not say.
+    const iterable = body as unknown as Readable;
+    pool.dispatch({ path, method: 'POST', headers: { ...headers, 'content-length': String(body.bytes) }, body: iterable }, run);
+  }
+
+  function dispatchPictures({ sender }: ModelRequest, headers: Record<string, string>, body: StreamedBody, run: CompletionRun): void {
+    const leave = sending.enter(sender, body.pictureBytes, {
+      admitted(leaveEarly) {
+        // The time of silence begins now, when it can be answered.
+        run.heard = true;
+        const stream = Readable.from(sent(body, run, leaveEarly), { objectMode: false });
+        pool.dispatch({ path, method: 'POST', headers: { ...headers, 'content-length': String(body.bytes) }, body: stream }, run);
+      },
+      refused: () => run.fail({ kind: 'busy', detail: 'too many pictures are being sent at once' }),
+    });
+    run.whenClosed(leave);
+  }
+
+  return {
+    name: model,
+    stream(request: ModelRequest, sink: ModelSink): ModelRun {
+      const { onOutcome } = options;
+      const run = new CompletionRun(sink, {
+        decoder: wire.decoder,
+        watch,
+        silenceMs,
+        apiKey,
+        requestId: request.requestId,
+        messages: request.messages,
+        log,
+        onOutcome,
+      });
+      // Later, because undici reports what it will not send before dispatch returns, and the caller has no run until then.
+      process.nextTick(dispatch, request, run);
+      return run;
+    },
+    async close(): Promise<void> {
+      for (const run of watch.all()) run.fail({ kind: 'broken', detail: 'the model is being closed' });
+      await pool.destroy();
+    },
+  };
+}
