@@ -37,16 +37,6 @@ export interface CellMapOptions {
   readonly onPlaced?: (organisationIds: readonly string[]) => void;
 }
 
-export interface CellMap {
-  /** Tells the others where the organisation lives now, as this control file says, without waiting for the next round. Never throws. */
-  publish(organisationId: string): Promise<void>;
-  /** One round: publishes what is known here and copies what is newer there. Never throws; does nothing while Redis is away. */
-  sync(): Promise<void>;
-  /** When a round last succeeded; 0: never. */
-  readonly syncedAtMs: number;
-  close(): Promise<void>;
-}
-
 const CELLS_KEY = 'assistant:cells';
 const PLACEMENTS_KEY = 'assistant:placements';
 /** How often a cell registers and reads which other cells there are. Until then a new cell is not asked for its names. */
@@ -68,7 +58,8 @@ const cellSchema = v.object({
 export type CellEntry = v.InferOutput<typeof cellSchema>;
 const placementSchema = v.object({ cell: v.string(), version: v.pipe(v.number(), v.integer(), v.minValue(0)) });
 
-class RedisCellMap implements CellMap {
+export class CellMap {
+  /** When a round last succeeded; 0: never. */
   syncedAtMs = 0;
   readonly #options: CellMapOptions;
   readonly #timers: NodeJS.Timeout[];
@@ -87,12 +78,14 @@ class RedisCellMap implements CellMap {
     void this.#noteHere().then(() => this.#arrive());
   }
 
+  /** Tells the others where the organisation lives now, as this control file says, without waiting for the next round. Never throws. */
   async publish(organisationId: string): Promise<void> {
     const placement = readPlacement(this.#options.storage.control, organisationId);
     if (placement === undefined) return;
     await this.#attempt(() => this.#sayPlaced([{ organisationId, cell: placement.cell, version: placement.version }]));
   }
 
+  /** One round: publishes what is known here and copies what is newer there. Never throws; does nothing while Redis is away. */
   sync(): Promise<void> {
     this.#round ??= this.#attempt(() => this.#compare()).finally(() => {
       this.#round = undefined;
@@ -260,6 +253,3 @@ export async function readCellEntry(
 }
 
 /** Starts to keep the map up to date, until `close`. */
-export function createCellMap(options: CellMapOptions): CellMap {
-  return new RedisCellMap(options);
-}

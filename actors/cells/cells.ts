@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { Storage } from '../../storage/storage.ts';
 import { type CellClient, createCellClient } from './cell-client.ts';
-import { type CellMap, type CellSelf, createCellMap, type MapRedis } from './cell-map.ts';
-import { type CellDirectory, createCellDirectory } from './directory.ts';
+import { CellMap, type CellSelf, type MapRedis } from './cell-map.ts';
+import { CellDirectory } from './directory.ts';
 
 export interface Cells {
   readonly self: { readonly id: string; readonly url: string };
@@ -28,8 +28,8 @@ export interface CellsOptions {
 
 export function createCells({ self, mayPublish, storage, redis, log, nowMs, onPlaced }: CellsOptions): Cells {
   const client = createCellClient({ vault: storage.vault, control: storage.control });
-  const directory = createCellDirectory({ self: self.id, storage, client, nowMs });
-  const map = createCellMap({ redis, self, mayPublish, storage, log, nowMs, ...(onPlaced === undefined ? {} : { onPlaced }) });
+  const directory = new CellDirectory({ self: self.id, storage, client, nowMs });
+  const map = new CellMap({ redis, self, mayPublish, storage, log, nowMs, ...(onPlaced === undefined ? {} : { onPlaced }) });
   return {
     self,
     directory,

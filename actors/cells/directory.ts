@@ -39,24 +39,6 @@ export interface Whereabouts {
   readonly version: number;
 }
 
-export interface CellDirectory {
-  /** This cell. */
-  readonly self: string;
-  /** Undefined: the organisation is unknown to this cell. */
-  whereabouts(organisationId: string): Whereabouts | undefined;
-  /** What another cell once said about the name. */
-  foreign(name: Name): Whereabouts | undefined;
-  /** Every cell was asked a moment ago, and none knew the name. */
-  isUnknown(name: Name): boolean;
-  /** Asks the other cells. Undefined: none knows it. @throws Refusal internal, 503, while a cell that may know it does not answer. */
-  ask(name: Name): Promise<Whereabouts | undefined>;
-  /**
-   * The cell of `misled` does not have the organisation. `told`: where it says the organisation is. Returns another cell to try;
-   * undefined: no cell knows better. @throws as `ask`.
-   */
-  askAgain(name: Name, misled: Whereabouts, told: Whereabouts | undefined): Promise<Whereabouts | undefined>;
-}
-
 export interface DirectoryOptions {
   readonly self: string;
   readonly storage: Pick<Storage, 'control' | 'vault' | 'writeControl'>;
@@ -107,7 +89,8 @@ export function openName(vault: Storage['vault'], sealed: string): Name | undefi
 
 type Answer = Whereabouts | 'unknown' | 'silent';
 
-class Directory implements CellDirectory {
+export class CellDirectory {
+  /** This cell. */
   readonly self: string;
   readonly #options: DirectoryOptions;
   readonly #asking = new Map<string, Promise<Whereabouts | undefined>>();
@@ -119,6 +102,7 @@ class Directory implements CellDirectory {
     this.#options = options;
   }
 
+  /** Undefined: the organisation is unknown to this cell. */
   whereabouts(organisationId: string): Whereabouts | undefined {
     const { control } = this.#options.storage;
     const placement = readPlacement(control, organisationId);
@@ -126,15 +110,18 @@ class Directory implements CellDirectory {
     return isOrganisationKnown(control, organisationId) ? { organisationId, cell: this.self, version: 0 } : undefined;
   }
 
+  /** What another cell once said about the name. */
   foreign(name: Name): Whereabouts | undefined {
     const organisationId = readForeignName(this.#options.storage.control, this.#digest(name));
     return organisationId === undefined ? undefined : this.whereabouts(organisationId);
   }
 
+  /** Every cell was asked a moment ago, and none knew the name. */
   isUnknown(name: Name): boolean {
     return this.#options.nowMs() < (this.#unknown.get(this.#digest(name)) ?? 0);
   }
 
+  /** Asks the other cells. Undefined: none knows it. @throws Refusal internal, 503, while a cell that may know it does not answer. */
   ask(name: Name): Promise<Whereabouts | undefined> {
     const digest = this.#digest(name);
     const asked = this.#asking.get(digest);
@@ -148,6 +135,10 @@ class Directory implements CellDirectory {
     return answer;
   }
 
+  /**
+   * The cell of `misled` does not have the organisation. `told`: where it says the organisation is. Returns another cell to try;
+   * undefined: no cell knows better. @throws as `ask`.
+   */
   async askAgain(name: Name, misled: Whereabouts, told: Whereabouts | undefined): Promise<Whereabouts | undefined> {
     const { storage, nowMs } = this.#options;
     if (told !== undefined && told.version > misled.version) {
@@ -217,8 +208,4 @@ class Directory implements CellDirectory {
       return 'silent';
     }
   }
-}
-
-export function createCellDirectory(options: DirectoryOptions): CellDirectory {
-  return new Directory(options);
 }

@@ -2,12 +2,12 @@
  * The sending side of a move between cells (CELL-8): the requests to the other cell, and files in pieces. Everything may be sent again: the other
  * cell keeps what it has.
  */
+import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import * as v from 'valibot';
 import type { DataLayout } from '../../storage/data-layout.ts';
-import { SCHEMA_VERSIONS } from '../../storage/moving/move-copy.ts';
-import type { MoveFiles } from '../../storage/moving/move-files.ts';
-import type { Content } from '../../storage/moving/move-folders.ts';
+import { readManifest, SCHEMA_VERSIONS } from '../../storage/moving/move-copy.ts';
+import { type Content, contentPath, moveFolder } from '../../storage/moving/move-folders.ts';
 import type { CopyRecord, MoveRow } from '../../storage/moving/moves.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
 import type { CellAnswer, CellClient } from './cell-client.ts';
@@ -32,13 +32,12 @@ export class MoveRefused extends Error {
 }
 
 /** A file to send: what it holds, and where it lies here. */
-export interface Sent extends Content {
+interface Sent extends Content {
   readonly path: string;
 }
 
 export interface MoveSenderServices {
   readonly client: Pick<CellClient, 'call'>;
-  readonly files: Pick<MoveFiles, 'listCopy' | 'copyPath'>;
   readonly layout: DataLayout;
   readonly vault: Pick<Vault, 'digest'>;
   /** This cell. */
@@ -79,7 +78,7 @@ export class MoveSender {
   }
 
   /** Sends those of the files that the other cell lacks. One that is gone from here is left out. */
-  async send(move: MoveRow, files: readonly Sent[]): Promise<void> {
+  async #send(move: MoveRow, files: readonly Sent[]): Promise<void> {
     for (let at = 0; at < files.length; at += CONTENTS_PER_QUESTION_MAX) {
       const asked = files.slice(at, at + CONTENTS_PER_QUESTION_MAX);
       const contents = asked.map(({ sha256, size }) => ({ sha256, size }));
@@ -91,15 +90,16 @@ export class MoveSender {
 
   /** Brings everything over, in place and under its seal. @throws MoveRefused; Error when it can be tried again. */
   async ship(move: MoveRow, { manifest: sha256 }: CopyRecord): Promise<void> {
-    const { files, layout } = this.#services;
+    const { layout } = this.#services;
     const step = await this.offer(move);
     if (step === 'adopted' || step === 'unsealed') return;
-    const manifest = await files.listCopy({ ...move, manifest: sha256 });
-    const manifestPath = files.copyPath(move, { sha256 });
-    await this.send(move, [
-      { ...manifest.database, path: files.copyPath(move, manifest.database) },
+    const folder = moveFolder(layout, 'leaving', move.organisationId, move.moveId);
+    const manifest = readManifest(folder, sha256, move);
+    const list = contentPath(folder, sha256);
+    await this.#send(move, [
+      { ...manifest.database, path: contentPath(folder, manifest.database.sha256) },
       ...manifest.uploads.map((upload) => ({ ...upload, path: layout.upload(move.organisationId, upload.id) })),
-      { sha256, size: await sizeOf(manifestPath), path: manifestPath },
+      { sha256, size: statSync(list).size, path: list },
     ]);
     const answer = await this.#call(move, 'POST', '/adopt', { move_id: move.moveId, manifest: sha256 }, ADOPT_TIMEOUT_MS);
     const after = this.#step(answer);
@@ -168,14 +168,5 @@ export class MoveSender {
       throw new MoveRefused(`Cell ${targetCell} does not know this one as a cell: ${message}`);
     if (answer.status === 409 || answer.status === 404) throw new MoveRefused(message);
     throw new Error(message);
-  }
-}
-
-async function sizeOf(path: string): Promise<number> {
-  const file = await open(path, 'r');
-  try {
-    return (await file.stat()).size;
-  } finally {
-    await file.close();
   }
 }

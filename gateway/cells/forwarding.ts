@@ -12,9 +12,8 @@ import { sendRefusal } from '../http/render.ts';
 import type { Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { type Arrival, arrivalOf, CELL_HEADERS, missHeader } from './access.ts';
-import { BufferedBody } from './buffered-body.ts';
 import { organisationOfName } from './organisation-lookup.ts';
-import { type Passage, relay } from './relay.ts';
+import { BufferedBody, type Passage, relay } from './relay.ts';
 import { nameOf } from './routing-key.ts';
 
 /** Long enough for a cell to come back behind its address. */

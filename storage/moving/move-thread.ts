@@ -2,21 +2,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { dataLayout } from '../data-layout.ts';
 import { failureOf } from '../sqlite/writer-messages.ts';
-import { copyOrganisation, listUploads, readManifest } from './move-copy.ts';
+import { copyOrganisation } from './move-copy.ts';
 import type { MoveTask, MoveVerdict } from './move-files.ts';
-import { moveFolder } from './move-folders.ts';
 import { emptyOrganisation, placeOrganisation } from './move-place.ts';
 
 async function perform({ dataDir, job, input }: MoveTask): Promise<unknown> {
   const layout = dataLayout(dataDir);
-  const { organisationId, moveId } = input;
   switch (job) {
-    case 'listUploads':
-      return listUploads(layout, input).uploads;
     case 'copy':
       return copyOrganisation(layout, input);
-    case 'listCopy':
-      return readManifest(moveFolder(layout, 'leaving', organisationId, moveId), input.manifest, input);
     case 'place':
       return placeOrganisation(layout, input);
     case 'empty':

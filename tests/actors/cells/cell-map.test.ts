@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { Redis } from 'ioredis';
 import pino from 'pino';
-import { type CellMap, createCellMap } from '../../../actors/cells/cell-map.ts';
+import { CellMap } from '../../../actors/cells/cell-map.ts';
 import { openRedis, type RedisConnection } from '../../../actors/cluster/bus/redis-connection.ts';
 import { listCells } from '../../../storage/moving/cells.ts';
 import { readPlacement } from '../../../storage/moving/placements.ts';
@@ -31,7 +31,7 @@ function join(t: TestContext, id: string, redisUrl: string, key = masterKey): Me
   const redis = openRedis({ redisUrl, log: silent });
   const placed: string[] = [];
   const self = { id, url: `http://${id}.example`, term: 1 };
-  const map = createCellMap({
+  const map = new CellMap({
     redis,
     self,
     mayPublish: () => true,

@@ -30,7 +30,7 @@ test('CELL-13: what does not come from a cell, or is no move of an organisation,
   assert.equal(await ask('/org_1', offer), 404);
   assert.equal(await ask(`/${ORGANISATION}`, { ...offer, move_id: '../../control' }), 400);
   assert.equal(await ask(`/${ORGANISATION}`, { ...offer, key_check: 'x'.repeat(43) }), 409);
-  assert.equal(await ask(`/${ORGANISATION}`, { ...offer, schema: { ...SCHEMA_VERSIONS, control: 1 } }), 409);
+  assert.equal(await ask(`/${ORGANISATION}`, { ...offer, schema: { ...SCHEMA_VERSIONS, control: SCHEMA_VERSIONS.control + 1 } }), 409);
   assert.equal(await ask(`/${ORGANISATION}/adopt`, { move_id: MOVE, manifest: SHA256 }), 404);
   assert.equal(await ask(`/${ORGANISATION}`, offer), 200);
   assert.equal(await ask(`/${ORGANISATION}/unseal`, { move_id: MOVE }), 409);

@@ -8,7 +8,7 @@ import pino from 'pino';
 import { createCellClient } from '../../../actors/cells/cell-client.ts';
 import type { CellMap } from '../../../actors/cells/cell-map.ts';
 import type { Cells } from '../../../actors/cells/cells.ts';
-import { createCellDirectory } from '../../../actors/cells/directory.ts';
+import { CellDirectory } from '../../../actors/cells/directory.ts';
 import { cellRoutes } from '../../../gateway/cells/routes.ts';
 import type { Route } from '../../../gateway/route.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
@@ -49,7 +49,12 @@ export interface World {
   place(cell: Cell): Promise<Placed>;
 }
 
-const NO_MAP: CellMap = { syncedAtMs: 0, publish: () => Promise.resolve(), sync: () => Promise.resolve(), close: () => Promise.resolve() };
+const NO_MAP = {
+  syncedAtMs: 0,
+  publish: () => Promise.resolve(),
+  sync: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+} as unknown as CellMap;
 
 export function createWorld(t: TestContext): World {
   const clock = { nowMs: START };
@@ -70,7 +75,7 @@ export function createWorld(t: TestContext): World {
           return client.call(cell, method, path, ...rest);
         },
       };
-      const directory = createCellDirectory({ self: id, storage, client: counted, nowMs });
+      const directory = new CellDirectory({ self: id, storage, client: counted, nowMs });
       const cells: Cells = { self: { id, url: '' }, directory, client, map: NO_MAP, close: () => Promise.resolve(client.close()) };
       const lines: Record<string, unknown>[] = [];
       const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
