@@ -1,5 +1,5 @@
 /** The thread of long reads: one named read after the other, each on a connection of its own that cannot write. */
-import { serveCalls } from '../watch/side-calls.ts';
+import { serveCalls } from '../watch/side-thread.ts';
 import { threadClock } from '../watch/thread-time.ts';
 import { type LongAnswer, type LongRead, longReads } from './long-reads.ts';
 import { FileProblemError } from './organisations/organisation-file.ts';

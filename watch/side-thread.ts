@@ -1,10 +1,9 @@
 /**
  * One thread for named calls that are too long for the event loop: plain data in and out, one at a time, in order. Owns the thread (created by
  * a call, ended when none came for a minute), the bound on waiting calls, and the promises. The thread's module implements the calls and
- * passes them to `serveCalls` (side-calls.ts).
+ * passes them to `serveCalls`.
  */
-import { Worker } from 'node:worker_threads';
-import type { CallAnswer, CallRequest } from './side-calls.ts';
+import { parentPort, Worker } from 'node:worker_threads';
 
 /** Each call may take a second, so a longer queue would mean waiting for more than a minute. */
 const WAITING_MAX = 64;
@@ -15,6 +14,16 @@ export const THREAD_IDLE_MS = 60_000;
 export class SideThreadBusy extends Error {}
 
 type Calls = Readonly<Record<string, (input: never) => unknown>>;
+
+interface CallRequest {
+  readonly name: string;
+  readonly input: unknown;
+}
+
+type CallAnswer =
+  | { readonly ok: true; readonly value: unknown }
+  /** `code`: the error's code, if it has one. */
+  | { readonly ok: false; readonly message: string; readonly code: string | undefined };
 
 interface Waiting {
   readonly name: string;
@@ -131,4 +140,24 @@ export class SideThread<Served extends Calls> {
     running?.reject(error);
     this.#next();
   }
+}
+
+/** The thread's end: serves these calls, one after the other, to the thread that created this one. */
+export function serveCalls(calls: Calls): void {
+  parentPort?.on('message', ({ name, input }: CallRequest) => {
+    let answer: CallAnswer;
+    try {
+      const call = Object.hasOwn(calls, name) ? calls[name] : undefined;
+      if (call === undefined) throw new Error(`there is no call ${name}`);
+      answer = { ok: true, value: call(input as never) };
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      answer = {
+        ok: false,
+        message: error instanceof Error ? error.message : String(error),
+        code: typeof code === 'string' ? code : undefined,
+      };
+    }
+    parentPort?.postMessage(answer);
+  });
 }

@@ -1,6 +1,6 @@
 /** The thread in which large bodies are parsed and checked, each by the same schema as a small one of its route. */
 import { type PlainRefusal, plainRefusal, Refusal } from '../../protocol/errors.ts';
-import { serveCalls } from '../../watch/side-calls.ts';
+import { serveCalls } from '../../watch/side-thread.ts';
 import { MANIFEST_BOUNDS, manifestBody } from '../runtime/manifest-body.ts';
 import { checkBody, parseJson } from './body.ts';
 

@@ -1,17 +1,43 @@
 /** Makes a checked value of a request's body: collected, bounded, parsed and checked by the route's schema. */
 
+import { Refusal } from '../../protocol/errors.ts';
 import { unknownFields } from '../../protocol/schema/unknown-fields.ts';
 import { fields } from '../../protocol/setup/shapes.ts';
 import { section } from '../../watch/sections.ts';
 import { refuseNewWork } from '../overload.ts';
 import type { RateBuckets } from '../rate-limit.ts';
 import { type Admitted, type Route, routeName } from '../route.ts';
+import { addressPool } from '../runtime/pools.ts';
 import type { Services } from '../services.ts';
-import { checkBody, checkContentType, defaultBodyMaxBytes, parseJson } from './body.ts';
-import { collectBody } from './collected-body.ts';
+import { checkBody, checkContentType, codesOf, defaultBodyMaxBytes, parseJson } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import type { Interface } from './interface.ts';
 import { LARGE_BODY_BYTES } from './large-body.ts';
-import { countMalformed, refuseMalformer } from './malformed-limit.ts';
+
+/*
+ * A limit of large malformed bodies by address: finding that a large body is not JSON, or not what its route takes, costs milliseconds, and
+ * the route's own limit by address counts only bodies that could be read, because the body says who signed it.
+ */
+/** Smaller ones are refused within half a millisecond and are always read: an address may be an office with one broken build. */
+const LARGE_BYTES = 16 * 1024;
+/** What a broken build of a few people sends. The most expensive bodies take a second of work at this rate. */
+const MALFORMED_PER_MINUTE_PER_ADDRESS = 60;
+/** Errors from this status on are not about the body's content. */
+const TOO_MANY_REQUESTS = 429;
+const malformedPool = addressPool('malformed', MALFORMED_PER_MINUTE_PER_ADDRESS);
+
+/** Passes a body that is to be read. @throws Refusal `rate_limited` for a large one of an address that sent too many malformed ones. */
+function refuseMalformer({ kind, caller }: Admitted, bytes: number, buckets: RateBuckets): void {
+  if (kind !== 'runtime' || bytes <= LARGE_BYTES || buckets.left(malformedPool, caller) > 0) return;
+  buckets.pass([malformedPool], caller);
+}
+
+/** Counts a large body for what was wrong in it, and throws that again. Faults of the service itself are not counted. */
+function countMalformed({ kind, caller }: Admitted, bytes: number, error: unknown, buckets: RateBuckets): never {
+  const isTheirs = bytes > LARGE_BYTES && error instanceof Refusal && error.status < TOO_MANY_REQUESTS;
+  if (kind === 'runtime' && isTheirs && buckets.left(malformedPool, caller) > 0) buckets.pass([malformedPool], caller);
+  throw error;
+}
 
 /** A request whose caller was let in. */
 export interface AdmittedRequest {
@@ -70,6 +96,35 @@ function inLine(
     }
   };
   starts.enter(organisationId, () => section(routeName(route), exchange.requestId, tried));
+}
+
+function tooLarge(face: Interface, maxBytes: number): Refusal {
+  return new Refusal(codesOf(face).tooLarge, `The body may have ${maxBytes} bytes at most. Send less per request.`);
+}
+
+/**
+ * Collects the body and hands it over once, whole. Refuses by Content-Length first, then by counting, because a chunked body declares
+ * no length. `done` may use the bytes during its call only.
+ */
+function collectBody(exchange: Exchange, maxBytes: number, done: (bytes: Uint8Array) => void, refuse: (refusal: Refusal) => void): void {
+  if (Number(exchange.header('content-length')) > maxBytes) {
+    refuse(tooLarge(exchange.interface, maxBytes));
+    return;
+  }
+  let earlier: Buffer[] = [];
+  let received = 0;
+  exchange.receive((chunk, isLast) => {
+    received += chunk.byteLength;
+    if (received > maxBytes) {
+      earlier = [];
+      refuse(tooLarge(exchange.interface, maxBytes));
+      return;
+    }
+    const bytes = new Uint8Array(chunk);
+    // uWebSockets takes the chunk back after this call.
+    if (!isLast) earlier.push(Buffer.from(bytes));
+    else done(earlier.length === 0 ? bytes : Buffer.concat([...earlier, bytes]));
+  });
 }
 
 /**

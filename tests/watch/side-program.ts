@@ -1,5 +1,5 @@
 /** What the side thread of the tests does. */
-import { serveCalls } from '../../watch/side-calls.ts';
+import { serveCalls } from '../../watch/side-thread.ts';
 
 let calls = 0;
 

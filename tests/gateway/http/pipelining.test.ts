@@ -251,7 +251,9 @@ test('LIMIT-38, RUN-31: a document has a tag and is compressed once; one that a 
     said = (await read(socket, (all) => all.includes(`"id":"${round}"`))).toString();
   }
   assert.match(said, /HTTP\/1\.1 429 [\s\S]*Retry-After: 1\r\n/);
-  const refused = await fetch(base + path);
-  assert.equal(refused.status, 429);
-  assert.equal((await fetch(base + path, { headers: { 'If-None-Match': '*' } })).status, 304);
+  // Many at once, because a slow machine gives some tokens back meanwhile.
+  const statuses = (headers: Record<string, string>) =>
+    Promise.all(Array.from({ length: 40 }, async () => (await fetch(base + path, { headers })).status));
+  assert.ok((await statuses({})).includes(429));
+  assert.deepEqual(new Set(await statuses({ 'If-None-Match': '*' })), new Set([304]));
 });
