@@ -5,13 +5,14 @@
  * Before the map is switched, a move that makes no progress is aborted; after that its steps are retried until they succeed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { OrganisationMoveEffect, organisationMove } from '../../machines/organisation-move.ts';
-import type { Stepper } from '../../machines/step.ts';
-import { type MoveRow, type MoveStep, readMove } from '../../storage/moving/moves.ts';
+import { machineGraph } from '../../machines/graph.ts';
+import { type OrganisationMoveEffect, organisationMove } from '../../machines/organisation-move.ts';
+import { type Stepper, stepper } from '../../machines/step.ts';
+import { MOVE_STEPS, type MoveRow, type MoveStep, type MoveTrace, readMove } from '../../storage/moving/moves.ts';
 import { readSeal } from '../../storage/moving/seal.ts';
+import { takenTrace } from '../taken-trace.ts';
 import { MoveRefused } from './move-sender.ts';
 import type { Done, MoveStepServices, MoveSteps } from './move-steps.ts';
-import { abortTraces, moveMachine, moveTrace } from './move-trace.ts';
 
 export interface MoveTimes {
   /** How often a driver notes in the row that it is alive. */
@@ -49,6 +50,28 @@ export interface MovesOptions extends Omit<MoveStepServices, 'quietMs'> {
 const ERROR_MAX_CHARS = 500;
 
 type Effect = OrganisationMoveEffect['type'];
+
+function moveMachine(state: MoveStep): Stepper<typeof organisationMove> {
+  return stepper(organisationMove, { stored: { state, context: {} } });
+}
+
+/** Takes the steps that the machine made since the last commit (TRACE-1); null when it made none. */
+function moveTrace(machine: Stepper<typeof organisationMove>): MoveTrace | null {
+  const taken = takenTrace(organisationMove, machine);
+  return taken === null ? null : { ...taken, definition: JSON.stringify(machineGraph(organisationMove)) };
+}
+
+/** The step to `aborted` from each step of a move that can be aborted: only the transaction knows at which one the move is. */
+export function abortTraces(): Partial<Record<MoveStep, MoveTrace>> {
+  const traces: Partial<Record<MoveStep, MoveTrace>> = {};
+  for (const step of MOVE_STEPS) {
+    const machine = moveMachine(step);
+    if (step === 'aborted' || machine.send({ type: 'move.aborted' }).state !== 'aborted') continue;
+    const trace = moveTrace(machine);
+    if (trace !== null) traces[step] = trace;
+  }
+  return traces;
+}
 
 /** One move, driven by this node until the move ends, another driver is ahead, or the node stops. */
 export class MoveDrive {
@@ -157,11 +180,11 @@ export class MoveDrive {
   async #commit(to: MoveStep, { copy }: Done): Promise<boolean> {
     const { storage, cell, nowMs } = this.#options;
     const { organisationId, moveId, step: from } = this.#move;
-    const ref = { organisationId, moveId, nowMs: nowMs(), trace: moveTrace(this.#machine) };
+    const ref = { organisationId, moveId, nowMs: nowMs(), trace: moveTrace(this.#machine), ...(copy === undefined ? {} : { copy }) };
     const committed =
       to === 'switched'
         ? await storage.writeControl('switchMove', { ...ref, cell })
-        : await storage.writeControl('advanceMove', { ...ref, from, to, ...(copy === undefined ? {} : { copy }) });
+        : await storage.writeControl('advanceMove', { ...ref, from, to });
     if (committed) this.#move = readMove(storage.control, organisationId) ?? this.#move;
     return committed;
   }

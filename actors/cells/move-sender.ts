@@ -32,7 +32,7 @@ export class MoveRefused extends Error {
 }
 
 /** A file to send: what it holds, and where it lies here. */
-export interface Sent extends Content {
+interface Sent extends Content {
   readonly path: string;
 }
 
@@ -79,7 +79,7 @@ export class MoveSender {
   }
 
   /** Sends those of the files that the other cell lacks. One that is gone from here is left out. */
-  async send(move: MoveRow, files: readonly Sent[]): Promise<void> {
+  async #send(move: MoveRow, files: readonly Sent[]): Promise<void> {
     for (let at = 0; at < files.length; at += CONTENTS_PER_QUESTION_MAX) {
       const asked = files.slice(at, at + CONTENTS_PER_QUESTION_MAX);
       const contents = asked.map(({ sha256, size }) => ({ sha256, size }));
@@ -96,7 +96,7 @@ export class MoveSender {
     if (step === 'adopted' || step === 'unsealed') return;
     const manifest = await files.listCopy({ ...move, manifest: sha256 });
     const manifestPath = files.copyPath(move, { sha256 });
-    await this.send(move, [
+    await this.#send(move, [
       { ...manifest.database, path: files.copyPath(move, manifest.database) },
       ...manifest.uploads.map((upload) => ({ ...upload, path: layout.upload(move.organisationId, upload.id) })),
       { sha256, size: await sizeOf(manifestPath), path: manifestPath },

@@ -5,7 +5,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { OrganisationMoveEffect, OrganisationMoveEvent } from '../../machines/organisation-move.ts';
-import { SCHEMA_VERSIONS } from '../../storage/moving/move-copy.ts';
 import type { MoveFiles } from '../../storage/moving/move-files.ts';
 import { type CopyRecord, type MoveRow, placementVersionOf } from '../../storage/moving/moves.ts';
 import { readPlacement } from '../../storage/moving/placements.ts';
@@ -53,23 +52,13 @@ export class MoveSteps {
       case 'sealSource':
         await this.#seal(move, signal);
         return { event: { type: 'source.sealed' } };
-      case 'copySource':
-        return { event: { type: 'copy.verified' }, copy: await this.#services.files.copy(move) };
-      case 'shipCopy':
-        return this.#ship(move);
-      case 'switchMap':
-        // The step itself changes the map, in one transaction.
-        return { event: { type: 'map.switched' } };
-      case 'unsealTarget':
-        // It moved on from there while this cell was down, so it was unsealed long ago.
-        if ((readPlacement(this.#services.storage.control, move.organisationId)?.version ?? 0) > placementVersionOf(move.moveId) + 1) {
-          return { event: { type: 'target.unsealed' } };
-        }
-        // Sent once more: whatever happened to the other cell since, it has everything before it is unsealed.
-        await this.#sender.ship(move, copyOf(move));
-        await this.#sender.unseal(move);
-        return { event: { type: 'target.unsealed' } };
-      case 'emptySource':
+      case 'sendCopy': {
+        const copy = await this.#services.files.copy(move);
+        await this.#sender.ship(move, copy);
+        return { event: { type: 'target.adopted' }, copy };
+      }
+      case 'openTarget':
+        await this.#openTarget(move);
         await this.#services.files.empty({ ...move, because: 'moved' });
         await this.#services.files.clear('leaving', move);
         return { event: { type: 'source.emptied' } };
@@ -80,17 +69,12 @@ export class MoveSteps {
   }
 
   async #seal(move: MoveRow, signal: AbortSignal): Promise<void> {
-    const { storage, files, nowMs } = this.#services;
+    const { storage, nowMs } = this.#services;
     const { organisationId, moveId } = move;
-    // Refusals and uploads come first, while the organisation still takes writes here.
+    // Refusals come first, while the organisation still takes writes here.
     await this.#sender.offer(move);
     // One that has nothing has no file yet.
     await storage.use(organisationId);
-    const uploads = await files.listUploads(move);
-    await this.#sender.send(
-      move,
-      uploads.map((upload) => ({ ...upload, path: storage.layout.upload(organisationId, upload.id) })),
-    );
     if (!(await storage.write(organisationId, 'closeOrganisation', { moveId, nowMs: nowMs() }))) throw sealedByAnother(move);
     await this.#quiet(move, signal);
     if (!(await storage.write(organisationId, 'sealOrganisation', { moveId, nowMs: nowMs() }))) throw sealedByAnother(move);
@@ -107,14 +91,16 @@ export class MoveSteps {
     }
   }
 
-  async #ship(move: MoveRow): Promise<Done> {
-    const copy = copyOf(move);
-    // Made before this node was upgraded.
-    if (copy.schemaVersion !== SCHEMA_VERSIONS.organisation) {
-      return { event: { type: 'copy.verified' }, copy: await this.#services.files.copy(move) };
-    }
+  /** Asked of the other cell only here, when the map names it. */
+  async #openTarget(move: MoveRow): Promise<void> {
+    const { organisationId, moveId, copy } = move;
+    const placed = readPlacement(this.#services.storage.control, organisationId);
+    // It moved on from there while this cell was down, so it was unsealed long ago.
+    if ((placed?.version ?? 0) > placementVersionOf(moveId) + 1) return;
+    if (copy === null) throw new Error(`${moveId} is past its copy and has none`);
+    // Sent once more: whatever happened to the other cell since, it has everything before it is unsealed.
     await this.#sender.ship(move, copy);
-    return { event: { type: 'target.adopted' } };
+    await this.#sender.unseal(move);
   }
 
   /** The seal first: the row says `aborted`, so the other cell is never told to unseal what it has. */
@@ -133,11 +119,6 @@ export class MoveSteps {
       );
     }
   }
-}
-
-function copyOf({ copy, moveId }: MoveRow): CopyRecord {
-  if (copy === null) throw new Error(`${moveId} is past its copy and has none`);
-  return copy;
 }
 
 function sealedByAnother({ organisationId }: MoveRow): Error {

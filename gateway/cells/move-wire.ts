@@ -10,7 +10,7 @@ export type Moves = NonNullable<Services['moves']>;
 /** Which step of the whole move each step of the arriving side stands for. */
 const STEP_OF: Readonly<Record<ArrivalStep, MoveReply['step']>> = {
   receiving: 'begun',
-  adopted: 'shipped',
+  adopted: 'sealed',
   unsealed: 'done',
   discarded: 'aborted',
 };

@@ -47,7 +47,7 @@ const beginMoveRoute = defineRoute({
       { organisation_id: move.organisationId, cell: body.cell, move_id: move.moveId },
       'a move was requested on the console',
     );
-    return json({ move: leavingToWire(move, moves) }, 202);
+    return json({ move: leavingToWire(move, moves), pause: moves.leaving.expectedPause(move.organisationId) }, 202);
   },
 });
 

@@ -137,10 +137,7 @@ export const PAIRING_EVENTS: ByType<PairingEvent> = {
 
 export const MOVE_EVENTS: ByType<OrganisationMoveEvent> = {
   'source.sealed': [{ type: 'source.sealed' }],
-  'copy.verified': [{ type: 'copy.verified' }],
   'target.adopted': [{ type: 'target.adopted' }],
-  'map.switched': [{ type: 'map.switched' }],
-  'target.unsealed': [{ type: 'target.unsealed' }],
   'source.emptied': [{ type: 'source.emptied' }],
   'move.resumed': [{ type: 'move.resumed' }],
   'move.aborted': [{ type: 'move.aborted' }],

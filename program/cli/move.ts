@@ -14,6 +14,7 @@ const moveSchema = v.object({
   updated_at: v.string(),
 });
 const answerSchema = v.object({ move: v.nullable(moveSchema) });
+const begunSchema = v.object({ pause: v.object({ bytes: v.number(), seconds: v.number() }) });
 type Move = v.InferOutput<typeof moveSchema>;
 
 /** A move takes from a second to minutes. */
@@ -24,11 +25,8 @@ const AWAY_MAX_MS = 60_000;
 /** What each step, once done, means for those who wait. */
 const MEANING: Readonly<Record<string, string>> = {
   begun: 'the move is noted down',
-  sealed: 'nothing is written here any more, its requests wait',
-  copied: 'a verified copy was made',
-  shipped: 'the copy is in the other cell, with its files',
-  switched: 'the map names the other cell',
-  unsealed: 'the other cell serves it',
+  sealed: 'nothing is written here any more, its copy is on the way',
+  switched: 'the other cell has all of it, and the map names it',
   done: 'nothing is left to do',
   aborted: 'the move was given up, it is served here as before',
 };
@@ -85,7 +83,9 @@ async function run(call: Call): Promise<void> {
   }
   if (cell === undefined) throw new WrongUsage('Say to which cell, or --status.');
   const service = call.service();
-  await service.ask('POST', path(organisationId), v.unknown(), { cell });
+  const { pause } = await service.ask('POST', path(organisationId), begunSchema, { cell });
+  const size = `${Math.ceil(pause.bytes / 1_000_000)} MB`;
+  call.answer({ pause }, `its writes will pause for some ${pause.seconds} s (${size}), once turns that run have ended`);
   return follow(call, service, organisationId);
 }
 

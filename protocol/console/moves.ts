@@ -15,11 +15,11 @@ export interface MoveReply {
   readonly move_id: string;
   readonly source_cell: string;
   readonly target_cell: string;
-  /** The last step that is done. The cell that it goes to knows of `begun`, `shipped`, `done` and `aborted` only. */
-  readonly step: 'begun' | 'sealed' | 'copied' | 'shipped' | 'switched' | 'unsealed' | 'done' | 'aborted';
+  /** The last step that is done. The cell that it goes to knows of `begun`, `sealed`, `done` and `aborted` only. */
+  readonly step: 'begun' | 'sealed' | 'switched' | 'done' | 'aborted';
   /** Why it makes no progress, or was aborted. */
   readonly error: string | null;
-  /** What was copied, once it is; the cell that it goes to does not say. */
+  /** What was sent, once it is; the cell that it goes to does not say. */
   readonly copy: { readonly bytes: number; readonly rows: number; readonly uploads: number; readonly upload_bytes: number } | null;
   readonly started_at: string;
   readonly updated_at: string;

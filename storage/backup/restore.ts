@@ -163,8 +163,7 @@ function problemOf({ path, sha256, database }: BackupFile, staged: string): stri
   if (sha256OfFile(staged) !== sha256) return 'has other bytes than were written to it';
   if (!path.endsWith('.sqlite')) return undefined;
   try {
-    const { kind, schemaVersion, rows } = verifyDatabase(staged);
-    if (kind !== (path === 'control.sqlite' ? 'control' : 'organisation')) return `is a database of kind "${kind}"`;
+    const { schemaVersion, rows } = verifyDatabase(staged, path === 'control.sqlite' ? 'control' : 'organisation');
     const expected = JSON.stringify(database);
     const found = JSON.stringify({ schema_version: schemaVersion, rows });
     return expected === found ? undefined : `does not hold the rows that were counted in it`;

@@ -123,7 +123,7 @@ const SCHEMA = `
     move_id TEXT NOT NULL UNIQUE,
     target_cell TEXT NOT NULL,
     -- The last step that is done.
-    step TEXT NOT NULL CHECK (step IN ('begun', 'sealed', 'copied', 'shipped', 'switched', 'unsealed', 'done', 'aborted')),
+    step TEXT NOT NULL CHECK (step IN ('begun', 'sealed', 'switched', 'done', 'aborted')),
     -- What the copy holds, as JSON, once it is made.
     manifest TEXT,
     error TEXT,

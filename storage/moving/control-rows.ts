@@ -32,7 +32,7 @@ export const CONTROL_TABLES: readonly ControlTable[] = [
 ];
 
 /** Steps in which rows are frozen. After the move, the rows only show whose a name was. */
-const STILL = "('sealed', 'copied', 'shipped', 'switched', 'unsealed', 'done')";
+const STILL = "('sealed', 'switched', 'done')";
 
 /** Rows by table; texts and numbers only, so that they can be sent as JSON. */
 export type ControlRows = Readonly<Record<string, readonly Row[]>>;

@@ -3,14 +3,15 @@
  * lists everything by digest. Blocks: runs in move-thread.ts.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DataLayout, makeFolder } from '../data-layout.ts';
 import { controlMigrations } from '../migrations/control.ts';
 import { organisationMigrations } from '../migrations/organisation.ts';
-import { readIds } from '../sqlite/columns.ts';
+import { columns, integer, readIds } from '../sqlite/columns.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { openReader } from '../sqlite/database.ts';
-import { copyDatabase, type DatabaseFacts, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
+import { copyDatabase, type DatabaseFacts, putInPlace, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { type ControlRows, readControlRows } from './control-rows.ts';
 import { type Content, contentPath, moveFolder } from './move-folders.ts';
 import type { CopyRecord } from './moves.ts';
@@ -38,20 +39,11 @@ export interface Manifest extends MoveRef {
   readonly lostUploads: readonly string[];
 }
 
-/** Digests computed before the file was sealed, to keep the sealed time short; uploads never change. */
-const KNOWN_UPLOADS = 'uploads.json';
+const uploadSizes = columns({ bytes: integer.from('total(size)') });
 
-function sizeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.size;
-}
-
-function readKnown(path: string): Record<string, Content> {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, Content>;
-  } catch {
-    // None yet, or a torn write: all digests are computed again.
-    return {};
-  }
+/** What the organisation's uploads hold, by its rows. */
+export function uploadBytesOf(db: Connection): number {
+  return uploadSizes.get(db, 'FROM uploads')?.bytes ?? 0;
 }
 
 function uploadIds(layout: DataLayout, organisationId: string): string[] {
@@ -64,20 +56,15 @@ function uploadIds(layout: DataLayout, organisationId: string): string[] {
 }
 
 /** The organisation's uploads by digest; `lost`: those without a file. */
-export function listUploads(layout: DataLayout, { organisationId, moveId }: MoveRef): { uploads: UploadContent[]; lost: string[] } {
-  const folder = moveFolder(layout, 'leaving', organisationId, moveId);
-  makeFolder(folder);
-  const known = readKnown(join(folder, KNOWN_UPLOADS));
+function listUploads(layout: DataLayout, organisationId: string): { uploads: UploadContent[]; lost: string[] } {
   const uploads: UploadContent[] = [];
   const lost: string[] = [];
   for (const id of uploadIds(layout, organisationId)) {
     const path = layout.upload(organisationId, id);
-    const size = sizeOf(path);
+    const size = statSync(path, { throwIfNoEntry: false })?.size;
     if (size === undefined) lost.push(id);
-    else uploads.push({ id, size, sha256: known[id]?.size === size ? known[id].sha256 : sha256OfFile(path) });
+    else uploads.push({ id, size, sha256: sha256OfFile(path) });
   }
-  const digests = Object.fromEntries(uploads.map(({ id, size, sha256 }) => [id, { size, sha256 }]));
-  writeFileSync(join(folder, KNOWN_UPLOADS), JSON.stringify(digests), { mode: 0o600 });
   return { uploads, lost };
 }
 
@@ -85,17 +72,7 @@ export function listUploads(layout: DataLayout, { organisationId, moveId }: Move
 function keepText(folder: string, text: string): Content {
   const bytes = Buffer.from(text, 'utf8');
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  const path = contentPath(folder, sha256);
-  const unfinished = `${path}.${randomBytes(4).toString('hex')}.part`;
-  const file = openSync(unfinished, 'wx', 0o600);
-  try {
-    writeSync(file, bytes);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(unfinished, path);
-  syncPath(folder);
+  putInPlace(contentPath(folder, sha256), (unfinished) => writeFileSync(unfinished, bytes, { mode: 0o600, flag: 'wx' }));
   return { sha256, size: bytes.length };
 }
 
@@ -134,7 +111,7 @@ export function copyOrganisation(layout: DataLayout, ref: MoveRef): CopyRecord {
   const folder = moveFolder(layout, 'leaving', organisationId, moveId);
   makeFolder(folder);
   const { sha256, size, schemaVersion, rows } = copySealed(layout, folder, ref);
-  const { uploads, lost } = listUploads(layout, ref);
+  const { uploads, lost } = listUploads(layout, organisationId);
   const manifest: Manifest = {
     organisationId,
     moveId,
@@ -146,7 +123,6 @@ export function copyOrganisation(layout: DataLayout, ref: MoveRef): CopyRecord {
   };
   return {
     manifest: keepText(folder, JSON.stringify(manifest)).sha256,
-    schemaVersion,
     bytes: size,
     rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
     uploads: uploads.length,

@@ -4,13 +4,12 @@ import { Worker } from 'node:worker_threads';
 import type { DataLayout } from '../data-layout.ts';
 import { errorOf, type Failure } from '../sqlite/writer-messages.ts';
 import type { ControlRows } from './control-rows.ts';
-import type { Manifest, MoveRef, UploadContent } from './move-copy.ts';
+import type { Manifest, MoveRef } from './move-copy.ts';
 import { type Content, contentPath, moveFolder } from './move-folders.ts';
 import type { EmptyInput } from './move-place.ts';
 import type { CopyRecord } from './moves.ts';
 
 interface Jobs {
-  listUploads: { input: MoveRef; output: readonly UploadContent[] };
   copy: { input: MoveRef; output: CopyRecord };
   listCopy: { input: MoveRef & { readonly manifest: string }; output: Manifest };
   place: { input: MoveRef & { readonly manifest: string }; output: ControlRows };
@@ -26,8 +25,6 @@ export type MoveVerdict = { readonly ok: true; readonly value: unknown } | { rea
 
 /** Each rejects with a Refusal, or with a StorageError after which it may be tried again. */
 export interface MoveFiles {
-  /** The uploads that the organisation has now, by digest: what can be sent before its file is sealed. */
-  listUploads(ref: MoveRef): Promise<readonly UploadContent[]>;
   /** Copies the sealed file with its manifest, and verifies the copy. */
   copy(ref: MoveRef): Promise<CopyRecord>;
   /** The manifest of a copy that was made here. */
@@ -59,7 +56,6 @@ function run<Job extends keyof Jobs>(dataDir: string, job: Job, input: Jobs[Job]
 export function createMoveFiles(layout: DataLayout): MoveFiles {
   const { dir } = layout;
   return {
-    listUploads: (ref) => run(dir, 'listUploads', ref),
     copy: (ref) => run(dir, 'copy', ref),
     listCopy: (ref) => run(dir, 'listCopy', ref),
     copyPath: ({ organisationId, moveId }, { sha256 }) => contentPath(moveFolder(layout, 'leaving', organisationId, moveId), sha256),

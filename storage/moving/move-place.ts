@@ -6,7 +6,7 @@
  * frees with its holder, and then reads the rows again, so that a delayed process sees that it is too late. An existing file is not
  * replaced, because other processes have it open: SQLite fills or empties it in one transaction.
  */
-import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -17,7 +17,7 @@ import { organisationMigrations } from '../migrations/organisation.ts';
 import { writeIdentity } from '../organisations/organisation-file.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { jitteredPauseMs, openReader, openWriter } from '../sqlite/database.ts';
-import { DamagedDatabase, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
+import { DamagedDatabase, putInPlace, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { rewriteLog } from '../sqlite/log-emptying.ts';
 import { StorageError, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 import { readArrival } from './arrivals.ts';
@@ -130,10 +130,7 @@ function placeUpload(layout: DataLayout, folder: string, organisationId: string,
     linkSync(from, path);
   } catch {
     // The target is on another file system, or a damaged file is in its place.
-    const unfinished = `${path}.move.part`;
-    copyFileSync(from, unfinished);
-    syncPath(unfinished);
-    renameSync(unfinished, path);
+    putInPlace(path, (unfinished) => copyFileSync(from, unfinished));
   }
 }
 
@@ -156,9 +153,8 @@ function requireComplete(folder: string, manifest: Manifest): void {
     if (statSync(contentPath(folder, sha256), { throwIfNoEntry: false })?.size !== size) throw new Error(`${sha256} has not come yet`);
   }
   const path = contentPath(folder, database.sha256);
-  const facts = verifyDatabase(path);
-  const isSame = facts.sha256 === database.sha256 && facts.kind === 'organisation';
-  if (!isSame || JSON.stringify(facts.rows) !== JSON.stringify(database.rows)) {
+  const facts = verifyDatabase(path, 'organisation');
+  if (facts.sha256 !== database.sha256 || JSON.stringify(facts.rows) !== JSON.stringify(database.rows)) {
     throw new DamagedDatabase(path, 'is not what its manifest says.');
   }
   const seal = reading(path, readSeal);
@@ -206,7 +202,7 @@ function makeEmpty(path: string, organisationId: string, { moveId, sealedAtMs }:
 /** Whether the rows say that the organisation's files are to be deleted now. */
 function isToGo(control: Connection, { organisationId, moveId, because }: EmptyInput): boolean {
   const row = because === 'moved' ? readMove(control, organisationId) : readArrival(control, organisationId);
-  return row?.moveId === moveId && row.step === (because === 'moved' ? 'unsealed' : 'discarded');
+  return row?.moveId === moveId && row.step === (because === 'moved' ? 'switched' : 'discarded');
 }
 
 export interface EmptyInput extends MoveRef {

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { dataLayout } from '../data-layout.ts';
 import { failureOf } from '../sqlite/writer-messages.ts';
-import { copyOrganisation, listUploads, readManifest } from './move-copy.ts';
+import { copyOrganisation, readManifest } from './move-copy.ts';
 import type { MoveTask, MoveVerdict } from './move-files.ts';
 import { moveFolder } from './move-folders.ts';
 import { emptyOrganisation, placeOrganisation } from './move-place.ts';
@@ -11,8 +11,6 @@ async function perform({ dataDir, job, input }: MoveTask): Promise<unknown> {
   const layout = dataLayout(dataDir);
   const { organisationId, moveId } = input;
   switch (job) {
-    case 'listUploads':
-      return listUploads(layout, input).uploads;
     case 'copy':
       return copyOrganisation(layout, input);
     case 'listCopy':

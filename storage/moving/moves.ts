@@ -7,18 +7,18 @@
 import { Refusal } from '../../protocol/errors.ts';
 import { columns, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { insertMoveTrace, type MoveTrace } from './move-traces.ts';
+import { packedSteps } from '../traces/packed-steps.ts';
+import { type NewTrace, transactions as tracing } from '../traces/traces.ts';
 import { cellOf, isOrganisationKnown, type KnownPlacement, knownPlacement, transactions as placing, readPlacement } from './placements.ts';
 
 /** In order, except `aborted`. What each means: machines/organisation-move.ts. */
-export const MOVE_STEPS = ['begun', 'sealed', 'copied', 'shipped', 'switched', 'unsealed', 'done', 'aborted'] as const;
+export const MOVE_STEPS = ['begun', 'sealed', 'switched', 'done', 'aborted'] as const;
 export type MoveStep = (typeof MOVE_STEPS)[number];
 
 /** What was copied; `manifest` is the digest of a file that lists it (move-files.ts). */
 export interface CopyRecord {
   readonly manifest: string;
-  /** Facts about the organisation's file: schema version, bytes, rows of all tables. */
-  readonly schemaVersion: number;
+  /** Size and rows of the organisation's file. */
   readonly bytes: number;
   readonly rows: number;
   readonly uploads: number;
@@ -82,7 +82,7 @@ export function listStranded(control: Connection, cell: string): KnownPlacement[
     control,
     `FROM placements WHERE cell <> :cell
        AND EXISTS (SELECT 1 FROM organisations WHERE id = organisation_id)
-       AND NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = placements.organisation_id AND step IN ('switched', 'unsealed', 'done'))
+       AND NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = placements.organisation_id AND step IN ('switched', 'done'))
        AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = placements.organisation_id AND step IN ('receiving', 'adopted'))`,
     { cell },
   );
@@ -151,10 +151,24 @@ function noteMove(db: Connection, { organisationId, moveId, nowMs, step, error }
   ).run({ organisationId, moveId, nowMs, step, error: error ?? null });
 }
 
+/** The steps of the machine that a commit keeps; they go with the move's row. */
+export interface MoveTrace extends NewTrace {
+  /** JSON of the definition that made the steps. */
+  readonly definition: string;
+}
+
+function insertMoveTrace(db: Connection, { moveId, nowMs }: MoveRef, { version, steps, definition }: MoveTrace): void {
+  tracing.keepMachineDefinitions(db, { definitions: [{ version, machine: 'organisation-move', definition }] });
+  db.statement(
+    `INSERT INTO move_traces (move_id, piece, version, at_ms, steps)
+     VALUES (:moveId, (SELECT coalesce(max(piece), -1) + 1 FROM move_traces WHERE move_id = :moveId), :version, :nowMs, :steps)`,
+  ).run({ moveId, version, nowMs, steps: packedSteps(steps) });
+}
+
 interface AdvanceInput extends MoveRef {
   readonly from: MoveStep;
   readonly to: MoveStep;
-  /** What was copied, with the step that copied it. */
+  /** What the other cell has, with the step that sent it. */
   readonly copy?: CopyRecord;
   /** The steps that led there. */
   readonly trace?: MoveTrace | null;
@@ -168,18 +182,19 @@ function advanceMove(db: Connection, { organisationId, moveId, nowMs, from, to, 
        WHERE organisation_id = :organisationId AND move_id = :moveId AND step = :from`,
     )
     .run({ organisationId, moveId, nowMs, from, to, copy: copy === undefined ? null : JSON.stringify(copy) });
-  if (changes === 1 && trace != null) insertMoveTrace(db, { moveId, nowMs }, trace);
+  if (changes === 1 && trace != null) insertMoveTrace(db, { organisationId, moveId, nowMs }, trace);
   return changes === 1;
 }
 
 /**
- * The point of no return: the step and the placement change together. False when the move was no longer at `shipped`.
+ * The point of no return: the step and the placement change together. False when the move was no longer at `sealed`.
  * @throws Error when the organisation was placed elsewhere meanwhile, which only its own cell may do.
  */
-function switchMove(db: Connection, input: MoveRef & { cell: string; trace?: MoveTrace | null }): boolean {
-  const { organisationId, moveId, cell, nowMs, trace = null } = input;
+function switchMove(db: Connection, input: MoveRef & Pick<AdvanceInput, 'copy' | 'trace'> & { cell: string }): boolean {
+  const { cell, ...step } = input;
+  const { organisationId, moveId, nowMs } = step;
   const targetCell = readMove(db, organisationId)?.targetCell;
-  if (targetCell === undefined || !advanceMove(db, { organisationId, moveId, nowMs, from: 'shipped', to: 'switched', trace })) return false;
+  if (targetCell === undefined || !advanceMove(db, { ...step, from: 'sealed', to: 'switched' })) return false;
   const version = placementVersionOf(moveId) + 1;
   const placed = readPlacement(db, organisationId);
   if (placed !== undefined && (placed.cell !== cell || placed.version >= version)) {
@@ -201,11 +216,11 @@ function abortMove(db: Connection, { organisationId, moveId, nowMs, error, trace
   const { changes } = db
     .statement(
       `UPDATE moves SET step = 'aborted', error = coalesce(:error, error), updated_at_ms = max(updated_at_ms, :nowMs)
-     WHERE organisation_id = :organisationId AND move_id = :moveId AND step IN ('begun', 'sealed', 'copied', 'shipped')`,
+     WHERE organisation_id = :organisationId AND move_id = :moveId AND step IN ('begun', 'sealed')`,
     )
     .run({ organisationId, moveId, nowMs, error });
   const trace = before === undefined ? undefined : traces?.[before];
-  if (changes === 1 && trace !== undefined) insertMoveTrace(db, { moveId, nowMs }, trace);
+  if (changes === 1 && trace !== undefined) insertMoveTrace(db, { organisationId, moveId, nowMs }, trace);
   const move = readMove(db, organisationId);
   return move?.moveId === moveId ? move.step : undefined;
 }

@@ -82,7 +82,7 @@ export function readOrganisation(control: Connection, id: string): OrganisationR
 
 /** SQL that excludes organisations that moved away or have not arrived yet, whose files take no writes (CELL-15); `id`: the column of theirs. */
 export function livesHere(id: string): string {
-  return `NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = ${id} AND step IN ('switched', 'unsealed', 'done'))
+  return `NOT EXISTS (SELECT 1 FROM moves WHERE moves.organisation_id = ${id} AND step IN ('switched', 'done'))
   AND NOT EXISTS (SELECT 1 FROM arrivals WHERE arrivals.organisation_id = ${id} AND step <> 'unsealed')`;
 }
 

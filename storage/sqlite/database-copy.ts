@@ -5,7 +5,7 @@
  * Uses `VACUUM INTO` rather than SQLite's backup API: it reads one snapshot however long it takes (the API restarts at every write of
  * another process), blocks no writer in WAL mode, and leaves out deleted data, as erasure requires.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -15,6 +15,7 @@ import {
   openSync,
   readdirSync,
   readSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -80,6 +81,21 @@ export function syncFolders(folder: string): void {
     if (entry.isDirectory()) syncFolders(join(folder, entry.name));
   }
   syncPath(folder);
+}
+
+/** Puts what `fill` writes at `path`, which is whole and on disk or as it was. @throws what `fill` throws; the system's error. */
+export function putInPlace(path: string, fill: (unfinished: string) => void): void {
+  // A name of its own, because two processes may put the same in place.
+  const unfinished = `${path}.${randomBytes(4).toString('hex')}.part`;
+  try {
+    fill(unfinished);
+    syncPath(unfinished);
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+  syncPath(dirname(path));
 }
 
 /** Copies an unchanging file into a new one (mode 0600), on disk when this returns. @throws the system's error. */
@@ -177,15 +193,17 @@ function factsOf(connection: Connection): Omit<DatabaseFacts, 'size' | 'sha256'>
 /**
  * Verifies a copy that nobody writes: SQLite's integrity check with all indexes, foreign keys, kind and schema version. Returns the rows of
  * its tables and its digest. Changes nothing.
- * @throws DamagedDatabase when it cannot be relied on; the system's error when it cannot be read.
+ * @throws DamagedDatabase when it cannot be relied on, or is not of the kind; the system's error when it cannot be read.
  */
-export function verifyDatabase(path: string): DatabaseFacts {
+export function verifyDatabase(path: string, kind?: DatabaseKind): DatabaseFacts {
   const { size } = statSync(path);
   const sha256 = sha256OfFile(path);
   let connection: Connection | undefined;
   try {
     connection = openReader(path);
-    return { ...factsOf(connection), size, sha256 };
+    const facts = factsOf(connection);
+    if (kind !== undefined && facts.kind !== kind) throw new DamagedDatabase(path, `is a database of kind "${facts.kind}"`);
+    return { ...facts, size, sha256 };
   } catch (error) {
     if (error instanceof DamagedDatabase) throw error;
     const reason = error instanceof Error ? error.message : String(error);

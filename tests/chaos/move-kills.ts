@@ -14,7 +14,7 @@ import { startRedis } from '../support/redis.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-export const KILL_STEPS = ['begun', 'sealed', 'copied', 'shipped', 'switched', 'unsealed', 'done'] as const;
+export const KILL_STEPS = ['begun', 'sealed', 'switched', 'done'] as const;
 export type KillStep = (typeof KILL_STEPS)[number];
 export type Victim = 'source' | 'target';
 

@@ -14,7 +14,7 @@ import { mintId } from '../../../protocol/ids.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
 import { migrate } from '../../../storage/migrations/migrate.ts';
 import { organisationMigrations } from '../../../storage/migrations/organisation.ts';
-import { copyOrganisation, listUploads, readManifest } from '../../../storage/moving/move-copy.ts';
+import { copyOrganisation, readManifest } from '../../../storage/moving/move-copy.ts';
 import { createMoveFiles, type MoveFiles } from '../../../storage/moving/move-files.ts';
 import { moveFolder } from '../../../storage/moving/move-folders.ts';
 import { emptyOrganisation, placeOrganisation } from '../../../storage/moving/move-place.ts';
@@ -58,14 +58,13 @@ export interface TestCell {
 }
 
 export const STORAGE_OPERATIONS = ['write', 'writeControl'];
-export const FILE_OPERATIONS = ['listUploads', 'copy', 'listCopy', 'place', 'empty', 'clear'];
+export const FILE_OPERATIONS = ['copy', 'listCopy', 'place', 'empty', 'clear'];
 
 /** The work on files without a thread for each piece, which a loaded machine takes long to start. */
 function filesHere(storage: Storage): MoveFiles {
   const { layout } = storage;
   return {
     ...createMoveFiles(layout),
-    listUploads: async (ref) => listUploads(layout, ref).uploads,
     copy: async (ref) => copyOrganisation(layout, ref),
     listCopy: async (ref) => readManifest(moveFolder(layout, 'leaving', ref.organisationId, ref.moveId), ref.manifest, ref),
     place: (ref) => placeOrganisation(layout, ref),
@@ -167,7 +166,12 @@ export async function openFixture(t: TestContext, options: { readonly threads?: 
 }
 
 /** The row of an upload, acknowledged. Returns its id. */
-export async function note({ storage }: TestCell, { organisationId, appId }: MoveFixture, id = mintId('upl', Date.now())): Promise<string> {
+export async function note(
+  { storage }: TestCell,
+  { organisationId, appId }: MoveFixture,
+  id = mintId('upl', Date.now()),
+  size = 1,
+): Promise<string> {
   const nowMs = Date.now();
   const about = {
     channel: 'sandbox',
@@ -175,9 +179,9 @@ export async function note({ storage }: TestCell, { organisationId, appId }: Mov
     deviceId: id.slice(-8).repeat(4),
     name: 'x',
     mediaType: 'text/plain',
-    size: 1,
+    size,
     address: id,
-    appMaxBytes: 1_000_000,
+    appMaxBytes: 100_000_000,
   } as const;
   const { full } = await storage.write(organisationId, 'saveUpload', { id, appId, ...about, expiresAtMs: nowMs + 3_600_000, nowMs });
   assert.equal(full, null);
@@ -188,7 +192,7 @@ export async function note({ storage }: TestCell, { organisationId, appId }: Mov
 export async function upload(cell: TestCell, fixture: MoveFixture, bytes: Uint8Array): Promise<string> {
   const id = mintId('upl', Date.now());
   await writeUploadFile(cell.storage, fixture.organisationId, id, bytes);
-  return note(cell, fixture, id);
+  return note(cell, fixture, id, bytes.length);
 }
 
 /** An acknowledged row of the organisation in the control file. Returns what to look for. */

@@ -47,14 +47,14 @@ test('CELL-11: ids of moves sort by placement and then by time, whatever the clo
 });
 
 for (const step of MOVE_STEPS) {
-  test(`CELL-12: at ${step} the map is switched only from shipped, and aborted only before`, (t) => {
+  test(`CELL-12: at ${step} the map is switched only from sealed, and aborted only before`, (t) => {
     const one = begin(t, step);
-    assert.equal(moving.switchMove(one.control, { ...one.ref, cell: 'a' }), step === 'shipped');
-    const at = step === 'shipped' ? 'switched' : step;
+    assert.equal(moving.switchMove(one.control, { ...one.ref, cell: 'a' }), step === 'sealed');
+    const at = step === 'sealed' ? 'switched' : step;
     assert.equal(readMove(one.control, one.organisationId)?.step, at);
-    assert.deepEqual(readPlacement(one.control, one.organisationId)?.cell, step === 'shipped' ? 'b' : undefined);
+    assert.deepEqual(readPlacement(one.control, one.organisationId)?.cell, step === 'sealed' ? 'b' : undefined);
     const two = begin(t, step);
-    const undone = ['begun', 'sealed', 'copied', 'shipped', 'aborted'].includes(step);
+    const undone = ['begun', 'sealed', 'aborted'].includes(step);
     assert.equal(moving.abortMove(two.control, { ...two.ref, error: 'why' }), undone ? 'aborted' : step);
     assert.equal(moving.switchMove(two.control, { ...two.ref, cell: 'a' }), false);
     assert.equal(readPlacement(two.control, two.organisationId), undefined);
@@ -73,10 +73,11 @@ test('CELL-11: of two drivers only the one that saw the row as it is gets on', (
   moving.noteMove(control, { ...ref, step: 'sealed', error: 'now' });
   moving.noteMove(control, { ...ref, step: 'sealed' });
   assert.equal(readMove(control, organisationId)?.error, 'now');
-  const copy = { manifest: 'f'.repeat(64), schemaVersion: 1, bytes: 2, rows: 3, uploads: 4, uploadBytes: 5 };
-  moving.advanceMove(control, { ...ref, from: 'sealed', to: 'copied', copy });
+  const copy = { manifest: 'f'.repeat(64), bytes: 2, rows: 3, uploads: 4, uploadBytes: 5 };
+  assert.equal(moving.switchMove(control, { ...ref, cell: 'a', copy }), true);
+  assert.equal(moving.switchMove(control, { ...ref, cell: 'a' }), false);
   const after = readMove(control, organisationId) as MoveRow;
-  assert.deepEqual([after.step, after.error, after.copy], ['copied', null, copy]);
+  assert.deepEqual([after.step, after.error, after.copy], ['switched', null, copy]);
 });
 
 test('CELL-11: an organisation is moved from where it lives, to one cell at a time', (t) => {
@@ -147,7 +148,7 @@ test('CELL-13: nothing arrives where the organisation lives, or has not been put
   const here = { ...input, moveId: input.moveId.replace('mov_0000000000', 'mov_0000000005'), sourceCell: 'b', cell: 'a' };
   for (const [step, code] of [
     ['begun', 'internal'],
-    ['unsealed', 'internal'],
+    ['switched', 'internal'],
     ['aborted', 'conflict'],
     ['done', 'conflict'],
   ] as const) {
@@ -159,9 +160,9 @@ test('CELL-13: nothing arrives where the organisation lives, or has not been put
 });
 
 for (const step of MOVE_STEPS) {
-  test(`CELL-15: what goes through all organisations ${['switched', 'unsealed', 'done'].includes(step) ? 'leaves out' : 'finds'} one whose move is at ${step}`, (t) => {
+  test(`CELL-15: what goes through all organisations ${['switched', 'done'].includes(step) ? 'leaves out' : 'finds'} one whose move is at ${step}`, (t) => {
     const { control, organisationId } = begin(t, step);
-    assert.equal([...organisationIds(control)].includes(organisationId), !['switched', 'unsealed', 'done'].includes(step));
+    assert.equal([...organisationIds(control)].includes(organisationId), !['switched', 'done'].includes(step));
   });
 }
 
