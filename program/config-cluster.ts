@@ -1,6 +1,5 @@
 /** Configuration of nodes and cells (RUN-3). */
-import * as v from 'valibot';
-import { ConfigError, flag, httpUrl, name } from './config-values.ts';
+import { ConfigError, type Settings } from './settings.ts';
 
 export interface ClusterConfig {
   readonly redisUrl: string;
@@ -16,47 +15,8 @@ export interface CellConfig {
   readonly url: string;
 }
 
-/** Each worker is a process of some 150 MB; more than this on one host is a mistake in the configuration. */
-const WORKERS_MAX = 64;
-
-export const clusterVariables = {
-  REDIS_URL: v.optional(
-    v.pipe(
-      v.string(),
-      v.check(
-        (text) => URL.canParse(text) && /^rediss?:\/\/[^/]/.test(text),
-        'it must be a redis or rediss address, such as redis://127.0.0.1:6379',
-      ),
-    ),
-  ),
-  NODE_ID: v.optional(name),
-  WORKERS: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,2}$/, `it must be a number from 1 to ${WORKERS_MAX}`),
-      v.transform(Number),
-      v.minValue(1, `it must be a number from 1 to ${WORKERS_MAX}`),
-      v.maxValue(WORKERS_MAX, `it must be a number from 1 to ${WORKERS_MAX}`),
-    ),
-    '1',
-  ),
-  CELL_ID: v.optional(name),
-  CELL_URL: v.optional(httpUrl),
-  SUPERVISED: v.optional(
-    v.pipe(v.string(), v.regex(/^\d{1,2}$/, 'only the process that looks after workers sets it'), v.transform(Number)),
-  ),
-  BANNER: v.optional(flag, 'on'),
-};
-
-/** The variables read, with the others that a cell needs. */
-type ClusterRead = v.InferOutput<v.ObjectSchema<typeof clusterVariables, undefined>> & {
-  readonly PUBLIC_URL?: string | undefined;
-  readonly OPERATOR_TOKEN?: string | undefined;
-  readonly MASTER_KEY?: string | undefined;
-};
-
 /** @throws ConfigError when a variable is set without another that it needs. */
-export function clusterOf(read: ClusterRead): ClusterConfig | undefined {
+export function clusterOf(read: Settings): ClusterConfig | undefined {
   const { REDIS_URL: redisUrl, NODE_ID: nodeId, CELL_ID: id, CELL_URL, PUBLIC_URL, WORKERS: workers } = read;
   if (redisUrl === undefined) {
     const why = 'then REDIS_URL must be set: processes that share a data directory meet there';

@@ -1,7 +1,7 @@
 /** Configuration of the continuous replica (REPLICA-1). */
 import * as v from 'valibot';
 import { withoutEnd } from '../protocol/schema/text.ts';
-import { ConfigError, flag, httpUrl, numberAs } from './config-values.ts';
+import { ConfigError, httpUrl, type Settings } from './settings.ts';
 
 export interface ReplicaConfig {
   /** Where to, without a slash at its end. May hold a password: it is shown by `shownUrl` only. */
@@ -23,35 +23,10 @@ export interface S3Config {
   readonly secretAccessKey: string | undefined;
 }
 
-/** A file, and the stores that Litestream 0.3 and 0.5 both write to. */
-const URL_FORM = /^(?:s3|gs|abs|sftp|file):\/\/[^\s"'$]+$/;
-const LAG_S = /^[1-9]\d{0,4}$/;
 const REGION_FORM = /^[0-9a-z-]{1,40}$/;
-const REGION = 'us-east-1';
-
-export const replicaVariables = {
-  REPLICA_URL: v.optional(
-    v.pipe(
-      v.string(),
-      v.check(
-        (text) => URL_FORM.test(text) && URL.canParse(text) && !(text.startsWith('file://') && !text.startsWith('file:///')),
-        'it must be an address such as s3://bucket/prefix or file:///backup/replica',
-      ),
-    ),
-  ),
-  LITESTREAM_BIN: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a program')), 'litestream'),
-  REPLICA_LAG_MAX_S: v.optional(numberAs(LAG_S, 'a number of seconds from 1 to 99999'), '60'),
-  REPLICA_INCLUDE_KEY: v.optional(flag, 'off'),
-  AWS_ACCESS_KEY_ID: v.optional(v.string()),
-  AWS_SECRET_ACCESS_KEY: v.optional(v.string()),
-  AWS_REGION: v.optional(v.string(), REGION),
-  AWS_ENDPOINT_URL: v.optional(v.string()),
-};
-
-type ReplicaRead = v.InferOutput<v.ObjectSchema<typeof replicaVariables, undefined>>;
 
 /** Undefined without REPLICA_URL, whatever else is set. @throws ConfigError for an address without what its kind needs. */
-export function replicaOf(read: ReplicaRead): ReplicaConfig | undefined {
+export function replicaOf(read: Settings): ReplicaConfig | undefined {
   if (read.REPLICA_URL === undefined) return undefined;
   const url = withoutEnd(read.REPLICA_URL, '/');
   if (url.startsWith('s3://') && new URL(url).hostname === '')

@@ -2,17 +2,16 @@
 import { distance } from 'fastest-levenshtein';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
-import { type PriceTable, pricesSchema } from '../assistant/prices.ts';
-import { type ProxyTrust, proxyTrust } from '../gateway/http/client-address.ts';
+import type { PriceTable } from '../assistant/prices.ts';
+import type { ProxyTrust } from '../gateway/http/client-address.ts';
 import type { InspectorConfig } from '../gateway/services.ts';
-import { MODEL_SILENCE_MS } from '../protocol/limits.ts';
-import { type ClusterConfig, clusterOf, clusterVariables } from './config-cluster.ts';
-import { type ReplicaConfig, replicaOf, replicaVariables } from './config-replica.ts';
-import { ConfigError, flag, httpOrigin, httpUrl, json, key, modelName, numberAs, origins } from './config-values.ts';
+import { type ClusterConfig, clusterOf } from './config-cluster.ts';
+import { type ReplicaConfig, replicaOf } from './config-replica.ts';
+import { ConfigError, environment, isSecret } from './settings.ts';
 
 export type { CellConfig, ClusterConfig } from './config-cluster.ts';
 export type { ReplicaConfig } from './config-replica.ts';
-export { ConfigError } from './config-values.ts';
+export { ConfigError } from './settings.ts';
 
 export interface Config {
   readonly host: string;
@@ -78,114 +77,11 @@ export interface EmbeddingsConfig {
   readonly model: string;
 }
 
-const OPERATOR_TOKEN_MIN_CHARS = 24;
-const MASTER_KEY_BYTES = 32;
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 const OPENAI_MODEL = 'gpt-4.1-mini';
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-/** Variables whose values are never shown in a message. */
-const SECRET = new Set([
-  'OPERATOR_TOKEN',
-  'INSPECTOR_TOKEN',
-  'MASTER_KEY',
-  'OPENAI_API_KEY',
-  // Each holds a key, or a password inside an address.
-  'REDIS_URL',
-  'SMTP_URL',
-  'STRIPE_SECRET_KEY',
-  'AWS_SECRET_ACCESS_KEY',
-]);
 
 /** An address with a user and a password, in any variable: it must not reach a log. */
 const HOLDS_PASSWORD = /:\/\/[^/]*@/;
-
-/** The watch has a resolution of 10 ms. */
-const STALL_MS = /^[1-9]\d{1,4}$/;
-const LOSSES = /^[1-9]\d{0,2}$/;
-const TRACE_DAYS = /^[1-9]\d{0,2}$/;
-const TRACE_MB = /^[1-9]\d{0,4}$/;
-/** A cold model on a small machine takes minutes to load; after half an hour there is no answer to expect. */
-const MODEL_SILENCE_S = /^(?:[5-9]|[1-9]\d{1,2}|1[0-7]\d{2}|1800)$/;
-const MAIL_FROM = 'Assistant Service <assistant@localhost>';
-
-/** Billing: mails, charges, the ceiling. */
-const billing = {
-  SMTP_URL: v.optional(
-    v.pipe(
-      v.string(),
-      v.check((text) => URL.canParse(text) && /^smtps?:\/\/[^/]/.test(text), 'it must be an smtp or smtps address'),
-    ),
-  ),
-  MAIL_FROM: v.optional(
-    v.pipe(v.string(), v.regex(/^(?:[^<>\r\n]* )?<?[^\s<>@]+@[^\s<>@]+>?$/, 'it must be an e-mail address, or Name <address>')),
-    MAIL_FROM,
-  ),
-  STRIPE_SECRET_KEY: v.optional(key),
-  STRIPE_BASE_URL: v.optional(httpOrigin),
-  PLATFORM_DAILY_BUDGET_USD: v.optional(
-    v.pipe(v.string(), v.regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'it must be an amount of US dollars, such as 250 or 12.50'), v.transform(Number)),
-  ),
-};
-
-/** Every variable that is read. */
-export const environment = v.object({
-  HOST: v.optional(v.pipe(v.string(), v.regex(/^[0-9A-Za-z.:-]+$/, 'it must be a host name or address')), '127.0.0.1'),
-  PORT: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,5}$/, 'it must be a number from 0 to 65535'),
-      v.transform(Number),
-      v.maxValue(65_535, 'it must be a number from 0 to 65535'),
-    ),
-    '8787',
-  ),
-  PUBLIC_URL: v.optional(httpOrigin),
-  TRUST_PROXY: v.optional(proxyTrust),
-  DATA_DIR: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a directory')), './data'),
-  DEMO: v.optional(flag),
-  OPERATOR_TOKEN: v.optional(
-    v.pipe(v.string(), v.minLength(OPERATOR_TOKEN_MIN_CHARS, `it must have at least ${OPERATOR_TOKEN_MIN_CHARS} characters`)),
-  ),
-  MASTER_KEY: v.optional(
-    v.pipe(
-      v.string(),
-      v.check(
-        (text) => /^[A-Za-z0-9+/]+=*$/.test(text) && Buffer.from(text, 'base64').length === MASTER_KEY_BYTES,
-        `it must be ${MASTER_KEY_BYTES} bytes in base64`,
-      ),
-    ),
-  ),
-  MODEL_PROVIDER: v.optional(v.picklist(['offline', 'openai'], 'it may be offline or openai')),
-  OPENAI_API_KEY: v.optional(key),
-  OPENAI_BASE_URL: v.optional(httpUrl),
-  MODEL: v.optional(modelName),
-  MODEL_SILENCE_S: v.optional(numberAs(MODEL_SILENCE_S, 'a number of seconds from 5 to 1800'), String(MODEL_SILENCE_MS / 1_000)),
-  MODEL_CHECK: v.optional(flag, 'on'),
-  EMBEDDING_MODEL: v.optional(modelName),
-  MODEL_PRICES: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform(json),
-      v.check((value) => value !== undefined, 'it must be JSON'),
-      pricesSchema,
-    ),
-    '{}',
-  ),
-  ALLOW_PRIVATE_ADDRESSES: v.optional(flag, 'false'),
-  LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `it may be ${LOG_LEVELS.join(', ')}`), 'info'),
-  STALL_MS: v.optional(numberAs(STALL_MS, 'a number of milliseconds from 10 to 99999'), '200'),
-  TURN_LOSSES_MAX: v.optional(numberAs(LOSSES, 'a number from 1 to 999'), '2'),
-  TRACE_DAYS: v.optional(numberAs(TRACE_DAYS, 'a number of days from 1 to 999'), '30'),
-  INSPECTOR_TOKEN: v.optional(
-    v.pipe(key, v.minLength(OPERATOR_TOKEN_MIN_CHARS, `it must have at least ${OPERATOR_TOKEN_MIN_CHARS} characters`)),
-  ),
-  INSPECTOR_ORIGINS: v.optional(origins),
-  TRACE_MB: v.optional(numberAs(TRACE_MB, 'a number of megabytes from 1 to 99999'), '64'),
-  ...clusterVariables,
-  ...replicaVariables,
-  ...billing,
-});
 
 /** Whether only this machine reaches what listens there. */
 function isLoopback(host: string): boolean {
@@ -196,7 +92,7 @@ const OWN_PREFIX = /^(?:CELL|EMBEDDING|INSPECTOR|OPERATOR|REPLICA|TRACE|TURN)_/;
 
 /** What a message may say that the variable holds, on one line. */
 function shown(variable: string, value: string): string {
-  return SECRET.has(variable) || HOLDS_PASSWORD.test(value) ? 'set to something else' : JSON.stringify(value);
+  return isSecret(variable) || HOLDS_PASSWORD.test(value) ? 'set to something else' : JSON.stringify(value);
 }
 
 /** Names of one word are near to too many others. */

@@ -1,9 +1,9 @@
 /** Asks the destination what it has of the databases that seem to be behind (REPLICA-2), one after the other and beside the keeper's looks. */
 import type { DataLayout } from '../../storage/data-layout.ts';
 import { replicaName } from '../../storage/replica/replicated-databases.ts';
-import { arrivedPlace } from './arrived.ts';
-import type { Lags } from './lag.ts';
-import type { DatabaseSeals } from './sealing.ts';
+import { indexOf, type Lags, type Place, positionOf } from './lag.ts';
+import { unpackedLength } from './lz4-length.ts';
+import { type DatabaseSeal, type DatabaseSeals, openPiece } from './sealing.ts';
 import { shadowPlace } from './shadow-log.ts';
 import type { ReplicaStore } from './store.ts';
 
@@ -11,6 +11,30 @@ import type { ReplicaStore } from './store.ts';
 const ROUND_MS = 5_000;
 /** At once: at a start it is asked for every database. */
 const AT_ONCE = 4;
+const SEGMENT = /_([0-9a-f]{8})\.wal\.lz4$/;
+
+/**
+ * The end of what arrived of the segment in which `read` is, of the database `name`; undefined: nothing of it.
+ * @throws Error when the destination refuses or is away.
+ */
+async function arrivedPlace(
+  store: ReplicaStore,
+  name: string,
+  seal: DatabaseSeal,
+  { generation, position }: Place,
+): Promise<Place | undefined> {
+  const index = indexOf(position);
+  const segments = await store.list(`${name}/generations/${generation}/wal/${index.toString(16).padStart(8, '0')}_`);
+  const newest =
+    segments
+      .map((segment) => segment.name)
+      .sort()
+      .at(-1) ?? '';
+  const [, offset] = SEGMENT.exec(newest) ?? [];
+  const bytes = offset === undefined ? undefined : await store.get(newest);
+  if (offset === undefined || bytes === undefined) return undefined;
+  return { generation, position: positionOf(index, Number.parseInt(offset, 16) + unpackedLength(await openPiece(seal, bytes))) };
+}
 
 export class Doubts {
   readonly #store: ReplicaStore;
