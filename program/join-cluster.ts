@@ -8,7 +8,7 @@ import { createChores } from '../actors/cluster/nodes/chores.ts';
 import { createMembers, type Members } from '../actors/cluster/nodes/members.ts';
 import { nameOf } from '../actors/cluster/nodes/node-id.ts';
 import { watchStoppedWriters } from '../actors/cluster/nodes/stopped-writer.ts';
-import { NodeLeases } from '../actors/cluster/nodes/write-lease.ts';
+import { NodeLeases } from '../actors/cluster/nodes/node-leases.ts';
 import { NodeQuestions } from '../actors/cluster/questions/node-questions.ts';
 import { PlacedTurns } from '../actors/cluster/remote/placed-turns.ts';
 import { createNode, type NodeContext, type NodeStore } from '../actors/node.ts';

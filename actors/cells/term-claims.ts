@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import type { CellTerm } from '../../storage/moving/cell-term.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
 import type { RedisConnection } from '../cluster/bus/redis-connection.ts';
-import type { ClaimPlace } from './fence.ts';
+import type { ClaimPlace } from './term-fence.ts';
 
 const TERMS_KEY = 'assistant:terms';
 

@@ -12,7 +12,7 @@ export interface TurnCommand extends DeviceRef {
   readonly person: { readonly externalUserId: string; readonly verified: boolean } | null;
   /** The client's idempotency key, or one minted for it. */
   readonly turnId: string;
-  /** SHA-256 of body, device and person. */
+  /** Keyed digest of body, channel, device and person: what a retry repeats. */
   readonly fingerprint: string;
   readonly requestId: string;
   /** `smoke`: asked by the service itself, so it meets no cap and costs the organisation nothing. */

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import type { ClaimPlace } from '../../actors/cells/fence.ts';
+import type { ClaimPlace } from '../../actors/cells/term-fence.ts';
 import type { DataLayout } from '../../storage/data-layout.ts';
 import type { CellTerm } from '../../storage/moving/cell-term.ts';
 import { type DirectorySeat, isOvertaken } from '../../storage/moving/directory-seat.ts';

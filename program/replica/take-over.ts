@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
 import { type CellEntry, readCellEntry } from '../../actors/cells/cell-map.ts';
-import { TAKE_OVER_WAIT_MS } from '../../actors/cells/fence.ts';
+import { TAKE_OVER_WAIT_MS } from '../../actors/cells/term-fence.ts';
 import { createTermClaims, type TermClaim } from '../../actors/cells/term-claims.ts';
 import { openRedis, type RedisConnection } from '../../actors/cluster/bus/redis-connection.ts';
 import { timestamp } from '../../protocol/timestamp.ts';

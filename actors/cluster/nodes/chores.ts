@@ -45,7 +45,7 @@ function isOlder(one: NodeRecord, other: NodeRecord): boolean {
   return one.startedAtMs < other.startedAtMs || (one.startedAtMs === other.startedAtMs && one.id < other.id);
 }
 
-class Rounds implements Chores {
+class NodeChores implements Chores {
   readonly #services: ChoreServices;
   readonly #rounds = new Serial();
   /** A round that has not begun covers all nodes that are lost until then. */
@@ -119,5 +119,5 @@ export const noChores: Chores = { alone: () => true, async run() {}, async close
 
 /** The chores of a cell's node. It listens for losses at once. */
 export function createChores(services: ChoreServices): Chores {
-  return new Rounds(services);
+  return new NodeChores(services);
 }

@@ -4,7 +4,7 @@ import pino from 'pino';
 import type { Announcer } from '../../../actors/announcements.ts';
 import type { Liveness } from '../../../actors/cluster/nodes/heartbeat.ts';
 import type { Members, NodeRecord } from '../../../actors/cluster/nodes/members.ts';
-import { NodeLeases } from '../../../actors/cluster/nodes/write-lease.ts';
+import { NodeLeases } from '../../../actors/cluster/nodes/node-leases.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
 import { type AppRecord, readApp } from '../../../storage/apps/apps.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
 import pino from 'pino';
-import { type ClaimPlace, raiseFence, type Standing, TAKE_OVER_WAIT_MS, TERM_LEASE_MS } from '../../../actors/cells/fence.ts';
+import { type ClaimPlace, raiseFence, type Standing, TAKE_OVER_WAIT_MS, TERM_LEASE_MS } from '../../../actors/cells/term-fence.ts';
 import { createConditions } from '../../../storage/health/conditions.ts';
 import { WriteLease } from '../../../storage/sqlite/write-lease.ts';
 
