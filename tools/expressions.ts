@@ -7,7 +7,7 @@ import { checkSync } from 'recheck';
 import * as v from 'valibot';
 import { isOfProgram } from '../tests/support/rooms.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../', import.meta.url));
 
 /** The compiled files of the program, relative to where they lie. */
 function programFiles(): readonly string[] {
