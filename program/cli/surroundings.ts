@@ -1,20 +1,11 @@
 /** Where a command runs, and the two errors it may end with. */
-import type { ClusterConfig } from '../config-cluster.ts';
-import type { ReplicaConfig } from '../config-replica.ts';
+import type { ClusterConfig, Config } from '../config.ts';
 
 /** The part of the configuration that commands use. */
-export interface CliConfig {
-  readonly host: string;
-  readonly port: number;
-  readonly publicUrl: string | undefined;
-  readonly dataDir: string;
-  readonly operatorToken: string | undefined;
-  readonly masterKey: string | undefined;
-  /** Undefined: there is no other process. */
+export type CliConfig = Pick<Config, 'host' | 'port' | 'publicUrl' | 'dataDir' | 'operatorToken' | 'masterKey'> & {
   readonly cluster?: Pick<ClusterConfig, 'redisUrl'> | undefined;
-  /** Undefined: nothing is replicated. */
-  readonly replica?: ReplicaConfig | undefined;
-}
+  readonly replica?: Config['replica'];
+};
 
 /** Where a command reads from and prints to; tests put their own in its place. */
 export interface Surroundings {

@@ -18,7 +18,7 @@ import { type CellTerm, FIRST_TERM, readCellTerm } from '../../storage/moving/ce
 import { type DirectorySeat, openSeat } from '../../storage/moving/directory-seat.ts';
 import { openVault, type Vault } from '../../storage/secrets/vault.ts';
 import { openReader } from '../../storage/sqlite/database.ts';
-import type { ReplicaConfig } from '../config-replica.ts';
+import type { ReplicaConfig } from '../config.ts';
 import { type Address, type AddressHolder, readHolder, replaceHolder } from './address-holder.ts';
 import { versionProblem } from './litestream.ts';
 import { shownUrl } from './litestream-configuration.ts';
