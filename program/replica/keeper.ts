@@ -14,8 +14,7 @@ import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { type Address, WhoseAddress } from './address-holder.ts';
 import { Departures } from './departures.ts';
-import { Doubts } from './doubts.ts';
-import { FilesCarrier } from './files-carrier.ts';
+import { Doubts, shadowPlace } from './doubts.ts';
 import { FilesKeeper } from './files-keeper.ts';
 import { freePort } from './free-port.ts';
 import { Lags, readingsOf } from './lag.ts';
@@ -31,7 +30,6 @@ import type { Told } from './litestream-log.ts';
 import { beginAnew, cutLongLog } from './long-log.ts';
 import { Retention } from './retention.ts';
 import { type DatabaseSeals, databaseSeals } from './sealing.ts';
-import { shadowPlace } from './shadow-log.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
 
 export interface Keeper {
@@ -84,7 +82,7 @@ class ReplicaKeeper {
   #seals: DatabaseSeals | undefined;
   readonly #retention: Retention;
   readonly #store: ReplicaStore | undefined;
-  readonly #files: FilesCarrier | undefined;
+  readonly #files: FilesKeeper | undefined;
   #doubts: Doubts | undefined;
   readonly #departures: Departures | undefined;
   readonly #whoseAddress: WhoseAddress;
@@ -110,7 +108,7 @@ class ReplicaKeeper {
     const store = replicaStore(config);
     this.#store = store;
     this.#whoseAddress = new WhoseAddress(this.#layout, store === undefined ? false : undefined);
-    this.#files = store && new FilesCarrier(new FilesKeeper({ ...config, store, layout: this.#layout, masterKey }));
+    this.#files = store && new FilesKeeper({ ...config, store, layout: this.#layout, masterKey });
     this.#departures = store && new Departures(store, this.#layout);
     this.#masterKey = masterKey;
     const told = (told: Told) => {

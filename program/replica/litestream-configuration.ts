@@ -4,8 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DataLayout } from '../../storage/data-layout.ts';
-import { replaceFile } from '../../storage/replica/replaced-file.ts';
+import { type DataLayout, replaceFile } from '../../storage/data-layout.ts';
 import type { ReplicatedDatabase } from '../../storage/replica/replicated-databases.ts';
 import type { ReplicaConfig } from '../config.ts';
 import type { DatabaseSeal, DatabaseSeals } from './sealing.ts';

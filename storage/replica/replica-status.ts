@@ -5,8 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { DataLayout } from '../data-layout.ts';
-import { replaceFile } from './replaced-file.ts';
+import { type DataLayout, replaceFile } from '../data-layout.ts';
 
 const seconds = v.pipe(v.number(), v.finite(), v.minValue(0));
 
