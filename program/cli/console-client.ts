@@ -6,7 +6,7 @@ import { withoutEnd } from '../../protocol/schema/text.ts';
 import { existingVault } from '../../storage/backup/backup-manifest.ts';
 import { dataLayout } from '../../storage/data-layout.ts';
 import { KEPT, operatorKey, operatorPass } from '../../storage/secrets/operator-token.ts';
-import { type CliConfig, CommandFailed } from './surroundings.ts';
+import { type CliConfig, CommandFailed } from './command.ts';
 
 /** Listing actors waits for every node; a node that answers later than this is stuck. */
 const TIMEOUT_MS = 15_000;

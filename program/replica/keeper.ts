@@ -16,9 +16,8 @@ import { type Address, WhoseAddress } from './address-holder.ts';
 import { Departures } from './departures.ts';
 import { Doubts, shadowPlace } from './doubts.ts';
 import { FilesKeeper } from './files-keeper.ts';
-import { freePort } from './free-port.ts';
 import { Lags, readingsOf } from './lag.ts';
-import { Litestream, litestreamVersion } from './litestream.ts';
+import { freePort, Litestream, litestreamVersion } from './litestream.ts';
 import {
   isConfiguredSealed,
   type LitestreamName,

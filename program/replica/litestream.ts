@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { DataLayout } from '../../storage/data-layout.ts';
@@ -203,6 +204,16 @@ function notStarted(bin: string, error: Error): string {
   const { code } = error as NodeJS.ErrnoException;
   const why = code === 'ENOENT' ? 'was not found' : `cannot be started (${code ?? error.message})`;
   return `LITESTREAM_BIN "${bin}" ${why}: install Litestream, or say where it is`;
+}
+
+/** A free port of the loopback interface, for its metrics. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen({ host: '127.0.0.1', port: 0 });
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** Those that seal what they send. The first versions 0.5 take the word, and send and read in clear. */
