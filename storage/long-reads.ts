@@ -15,7 +15,6 @@ export const longReads = {
 export type LongReads = typeof longReads;
 export type LongReadName = keyof LongReads & string;
 
-/** A request to the thread. */
 export interface LongRead<N extends LongReadName = LongReadName> {
   readonly path: string;
   readonly read: N;

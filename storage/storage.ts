@@ -41,7 +41,6 @@ export interface Storage {
   readonly control: Connection;
   /** The key with this token; cached until any process writes to `control.sqlite`. */
   key(token: string): Key | undefined;
-  /** What is wrong with this node now. */
   readonly conditions: Conditions;
   /**
    * Read-only, the organisation's file; may be kept as long as the storage is open.

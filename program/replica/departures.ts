@@ -53,7 +53,6 @@ export class Departures {
     if (name !== undefined) this.#rounds.begin(() => this.#remove(name));
   }
 
-  /** Waits for what is being removed. */
   end(): Promise<void> {
     return this.#rounds.end();
   }

@@ -106,7 +106,6 @@ export class Doubts {
     if (arrived !== undefined) this.#lags.arrived(path, arrived, Date.now());
   }
 
-  /** Waits for the round that is under way. */
   end(): Promise<void> {
     return this.#rounds.end();
   }

@@ -36,7 +36,6 @@ interface FilesKeeperOptions {
 /** A file that went is kept as long as Litestream's own history goes back, and an hour more. */
 export const GONE_KEPT_MS = 25 * 3_600_000;
 
-/** Files are looked through this often. */
 const CARRY_MS = 10_000;
 
 export class FilesKeeper {
@@ -86,7 +85,6 @@ export class FilesKeeper {
     await this.end();
   }
 
-  /** Waits for the round that is under way. */
   end(): Promise<void> {
     return this.#rounds.end();
   }

@@ -31,11 +31,6 @@ import { Retention } from './retention.ts';
 import { type DatabaseSeals, databaseSeals } from './sealing.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
 
-export interface Keeper {
-  /** Ends Litestream, which sends what is left. Called after the last write. */
-  close(): Promise<void>;
-}
-
 interface KeeperOptions {
   readonly config: ReplicaConfig;
   readonly dataDir: string;
@@ -68,7 +63,8 @@ const UNASKED = 'the destination does not say whose it is: nothing is sent until
 const ONLY_DATABASES =
   'REPLICA_URL is neither an s3 nor a file address: uploads, mails and secrets are not carried there, carry them another way';
 
-class ReplicaKeeper {
+/** Begins to keep the replica of `dataDir`, as soon as no other process does. Never throws: what goes wrong is in the status and the log. */
+export class Keeper {
   readonly #config: ReplicaConfig;
   readonly #layout: DataLayout;
   readonly #log: Logger;
@@ -117,6 +113,7 @@ class ReplicaKeeper {
     const common = { bin: config.bin, layout: this.#layout, started: () => this.#lags.restarted(), told };
     this.#litestream = new Litestream({ ...common, name: 'litestream', configure: () => this.#configureAll() });
     this.#newcomers = new Litestream({ ...common, name: 'newcomers', configure: () => this.#configureNewcomers() });
+    this.#begin();
   }
 
   async #configureAll(): Promise<void> {
@@ -155,7 +152,7 @@ class ReplicaKeeper {
     return [this.#litestream, this.#newcomers];
   }
 
-  begin(): void {
+  #begin(): void {
     this.#looking = this.#look().catch((error: unknown) => {
       this.#log.error({ err: error }, 'keeping the replica failed: trying again');
     });
@@ -163,7 +160,7 @@ class ReplicaKeeper {
     void this.#looking.then(() => {
       if (this.#closed) return;
       const tookMs = performance.now() - startedMs;
-      this.#timer = setTimeout(() => this.begin(), Math.min(Math.max(LOOK_MS, tookMs / LOOK_SHARE), LOOK_MAX_MS)).unref();
+      this.#timer = setTimeout(() => this.#begin(), Math.min(Math.max(LOOK_MS, tookMs / LOOK_SHARE), LOOK_MAX_MS)).unref();
     });
   }
 
@@ -323,6 +320,7 @@ class ReplicaKeeper {
     while (isFresh() && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, SETTLE_LOOK_MS));
   }
 
+  /** Ends Litestream, which sends what is left. Called after the last write. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -336,11 +334,4 @@ class ReplicaKeeper {
     await Promise.all([this.#doubts?.end(), this.#departures?.end()]);
     this.#lock?.release();
   }
-}
-
-/** Begins to keep the replica of `dataDir`, as soon as no other process does. Never throws: what goes wrong is in the status and the log. */
-export function keepReplica(options: KeeperOptions): Keeper {
-  const keeper = new ReplicaKeeper(options);
-  keeper.begin();
-  return keeper;
 }

@@ -45,7 +45,6 @@ export interface ToldToLitestream {
   readonly retentionCheckS: number | undefined;
 }
 
-/** The text of the configuration. */
 export function litestreamConfiguration(config: ReplicaConfig, { databases, seals, metrics, retentionCheckS }: ToldToLitestream): string {
   const retention = retentionCheckS === undefined ? {} : { 'retention-check-interval': `${retentionCheckS}s` };
   const dbs = databases.map(({ path, name }) => ({ path, replicas: [{ ...litestreamReplica(config, name, seals(name)), ...retention }] }));
@@ -55,7 +54,6 @@ export function litestreamConfiguration(config: ReplicaConfig, { databases, seal
 /** Two run: one follows all databases that there were at its start, the other those that came since, until the first is started anew. */
 export type LitestreamName = 'litestream' | 'newcomers';
 
-/** Where the configuration lies. */
 export function configurationPath(layout: DataLayout, name: LitestreamName): string {
   return join(layout.replica, `${name}.yml`);
 }
@@ -71,7 +69,6 @@ export function writeConfiguration(layout: DataLayout, name: LitestreamName, tex
   replaceFile(configurationPath(layout, name), text);
 }
 
-/** The environment of Litestream. */
 export function litestreamEnvironment(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)));
 }

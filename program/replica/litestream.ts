@@ -19,7 +19,6 @@ export interface LitestreamOptions {
   readonly layout: DataLayout;
   /** Writes the configuration anew; a start reads it. */
   configure(): Promise<void>;
-  /** It was started. */
   started(): void;
   /** Its log tells how far a database is. */
   told(told: Told): void;
@@ -52,7 +51,6 @@ export class Litestream {
     this.#options = options;
   }
 
-  /** Starts by this process. */
   get starts(): number {
     return this.#starts;
   }
@@ -182,7 +180,6 @@ export class Litestream {
   }
 }
 
-/** What a line of its log says went wrong. */
 function reasonIn(line: string): string {
   const at = line.indexOf(' error=');
   return at < 0

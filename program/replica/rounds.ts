@@ -39,7 +39,6 @@ export class Rounds {
       });
   }
 
-  /** Waits for the one that is under way. */
   async end(): Promise<void> {
     await this.#round;
   }

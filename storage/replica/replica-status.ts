@@ -12,7 +12,6 @@ const seconds = v.pipe(v.number(), v.finite(), v.minValue(0));
 const statusSchema = v.object({
   /** When it was written, by the keeper's clock. */
   at_ms: v.number(),
-  /** Databases that are replicated. */
   files: v.number(),
   /** How far behind the one is that is furthest behind; also counts while Litestream does not run. */
   lag_max_s: seconds,
@@ -22,7 +21,6 @@ const statusSchema = v.object({
   files_lag_s: seconds,
   /** What keeps it behind, a sentence; null: nothing is known. */
   problem: v.nullable(v.string()),
-  /** Starts of Litestream by this keeper. */
   starts: v.number(),
 });
 
@@ -35,7 +33,6 @@ function pathOf({ replica }: DataLayout): string {
   return join(replica, 'status.json');
 }
 
-/** Replaces the status; its folder is there. */
 export function writeReplicaStatus(layout: DataLayout, status: ReplicaStatus): void {
   replaceFile(pathOf(layout), JSON.stringify(status));
 }

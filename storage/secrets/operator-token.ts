@@ -22,7 +22,6 @@ export interface OperatorToken {
   readonly minted: string | undefined;
 }
 
-/** What is kept of a token. */
 export function digestOfToken(token: string): string {
   return `sha256:${createHash('sha256').update(token).digest('hex')}`;
 }
