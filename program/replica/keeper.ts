@@ -17,7 +17,7 @@ import { Departures } from './departures.ts';
 import { Doubts, shadowPlace } from './doubts.ts';
 import { FilesKeeper } from './files-keeper.ts';
 import { Lags, readingsOf } from './lag.ts';
-import { freePort, Litestream, litestreamVersion } from './litestream.ts';
+import { beginAnew, cutLongLog, freePort, Litestream, litestreamVersion } from './litestream.ts';
 import {
   isConfiguredSealed,
   type LitestreamName,
@@ -26,7 +26,6 @@ import {
   writeConfiguration,
 } from './litestream-configuration.ts';
 import type { Told } from './litestream-log.ts';
-import { beginAnew, cutLongLog } from './long-log.ts';
 import { Retention } from './retention.ts';
 import { type DatabaseSeals, databaseSeals } from './sealing.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
