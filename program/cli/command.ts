@@ -1,7 +1,7 @@
 /** What a command of `npm run cli -- …` is, its input, where it runs, and the two errors it may end with. */
+import type * as v from 'valibot';
 import type { ProgressLog } from '../../storage/backup/backup.ts';
 import type { ClusterConfig, Config } from '../config.ts';
-import type { ConsoleClient } from './console-client.ts';
 
 /** The part of the configuration that commands use. */
 export type CliConfig = Pick<Config, 'host' | 'port' | 'publicUrl' | 'dataDir' | 'operatorToken' | 'masterKey'> & {
@@ -31,6 +31,17 @@ export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
+/** Speaks to the running service. */
+export interface ConsoleClient {
+  /** Without `/console/api`. */
+  readonly baseUrl: string;
+  /**
+   * A request to `/console/api` + path; the answer as the schema gives it.
+   * @throws Unreachable; CommandFailed with what the service said.
+   */
+  ask<Schema extends v.GenericSchema>(method: 'GET' | 'POST', path: string, schema: Schema, body?: object): Promise<v.InferOutput<Schema>>;
+}
+
 /** One call of a command. */
 export interface Call extends Surroundings {
   readonly args: readonly string[];
@@ -39,7 +50,6 @@ export interface Call extends Surroundings {
   flag(name: string): boolean;
   /** Prints `value` as one line of JSON with `--json`, the text without. */
   answer(value: unknown, text: string): void;
-  /** Talks to the running service. */
   service(): ConsoleClient;
 }
 
