@@ -17,7 +17,7 @@ import { type Composed, compose } from './program/compose.ts';
 import { type Config, ConfigError, misspelt, readConfig } from './program/config.ts';
 import { tuneEngine } from './program/engine.ts';
 import { LogLines } from './program/log-lines.ts';
-import { type Keeper, keepReplica } from './program/replica/keeper.ts';
+import { Keeper } from './program/replica/keeper.ts';
 import { loggedError } from './program/source-names.ts';
 import { supervise } from './program/workers/supervisor.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './program/workers/worker.ts';
@@ -190,7 +190,7 @@ function reportToSupervisor(listening: { readonly port: number; readonly publicU
 
 /** Undefined: nothing is replicated. */
 function keeperOf({ replica, dataDir, masterKey }: Config, log: pino.Logger): Keeper | undefined {
-  return replica === undefined ? undefined : keepReplica({ config: replica, dataDir, masterKey, log });
+  return replica === undefined ? undefined : new Keeper({ config: replica, dataDir, masterKey, log });
 }
 
 async function superviseAll(config: Config, log: pino.Logger): Promise<number> {

@@ -14,11 +14,9 @@ export interface BannerFacts {
   readonly dataDir: string;
   /** Links and HTTP actions may reach private addresses. */
   readonly allowPrivateAddresses: boolean;
-  /** Undefined without the demo app. */
   readonly demo: DemoKeys | undefined;
   /** Others than this machine's users may reach the service. */
   readonly isExposed: boolean;
-  /** One-time link to the console. */
   readonly consoleLink: string;
   /** The operator token where this start minted it: it is shown now and never again. */
   readonly minted?: string | undefined;

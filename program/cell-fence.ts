@@ -10,8 +10,7 @@ import { type DirectorySeat, isOvertaken, noteOvertaken, openSeat } from '../sto
 import { isFenced } from '../storage/sqlite/storage-error.ts';
 import type { WriteLease } from '../storage/sqlite/write-lease.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { CellConfig } from './config-cluster.ts';
-import type { ReplicaConfig } from './config-replica.ts';
+import type { CellConfig, ReplicaConfig } from './config.ts';
 import { addressAsPlace, readHolder } from './replica/address-holder.ts';
 import { shownUrl } from './replica/litestream-configuration.ts';
 import { type ReplicaStore, replicaStore } from './replica/store.ts';

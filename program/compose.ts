@@ -42,13 +42,12 @@ import { lockDataDir, withStartLock } from '../storage/sqlite/lock.ts';
 import { isNothingStored, isUnavailable } from '../storage/sqlite/storage-error.ts';
 import { WriteLease } from '../storage/sqlite/write-lease.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
-import type { ComposedNode } from './composed-node.ts';
 import type { Config } from './config.ts';
 import { boundDemo, demoManifests, prepareDemo } from './demo.ts';
 import type { openCell } from './join-cells.ts';
 import type { joinCell } from './join-cluster.ts';
 import { createCheckedModel } from './model-check.ts';
-import { standAlone } from './stand-alone.ts';
+import { type ComposedNode, standAlone } from './stand-alone.ts';
 
 const PARSERS_WITHOUT_LIMITS =
   'prlimit (util-linux) was not found: the memory of processes that read documents is bounded by V8 and by a watch only. Install it';

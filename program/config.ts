@@ -2,80 +2,15 @@
 import { distance } from 'fastest-levenshtein';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
-import type { PriceTable } from '../assistant/prices.ts';
-import type { ProxyTrust } from '../gateway/http/client-address.ts';
-import type { InspectorConfig } from '../gateway/services.ts';
-import { type ClusterConfig, clusterOf } from './config-cluster.ts';
-import { type ReplicaConfig, replicaOf } from './config-replica.ts';
-import { ConfigError, environment, isSecret } from './settings.ts';
+import { withoutEnd } from '../protocol/schema/text.ts';
+import { ConfigError, environment, httpUrl, isSecret, type Settings } from './settings.ts';
 
-export type { CellConfig, ClusterConfig } from './config-cluster.ts';
-export type { ReplicaConfig } from './config-replica.ts';
 export { ConfigError } from './settings.ts';
 
-export interface Config {
-  readonly host: string;
-  /** 0 takes a free port. */
-  readonly port: number;
-  /** How clients reach the service; undefined: `http://HOST:PORT` with the port that was taken. */
-  readonly publicUrl: string | undefined;
-  /** Which proxies are trusted about a client's address; undefined: none. */
-  readonly trustProxy: ProxyTrust | undefined;
-  readonly dataDir: string;
-  readonly demo: boolean;
-  /** Others than this machine's users may reach the service: it listens beyond loopback, or has an address for clients. */
-  readonly isExposed: boolean;
-  readonly operatorToken: string | undefined;
-  readonly masterKey: string | undefined;
-  readonly model: { readonly provider: 'offline' } | OpenAiConfig;
-  /** Undefined: passages are found by their words only. */
-  readonly embeddings: EmbeddingsConfig | undefined;
-  readonly prices: PriceTable;
-  /** Development only: links and HTTP actions may lead to loopback and private addresses. */
-  readonly allowPrivateAddresses: boolean;
-  readonly logLevel: string;
-  /** Lateness from which a stretch of the event loop is logged. */
-  readonly stallMs: number;
-  /** Processes that may be lost while they answer one turn; then it is not tried again. */
-  readonly turnLossesMax: number;
-  /** How long the steps of machines are kept, and how many bytes of them, of each organisation. */
-  readonly traces: { readonly days: number; readonly bytes: number };
-  /** Undefined: viewers that speak the inspector's frames cannot look. */
-  readonly inspector: InspectorConfig | undefined;
-  /** `url` undefined: mails are written to the outbox folder. */
-  readonly mail: { readonly url: string | undefined; readonly from: string };
-  /** Undefined: top-ups are recorded and no card is charged. */
-  readonly stripe: { readonly secretKey: string; readonly baseUrl: string | undefined } | undefined;
-  /** Null: there is no platform-wide daily ceiling. */
-  readonly platformDailyBudgetUsd: number | null;
-  /** Undefined: this process is alone with its data directory. */
-  readonly cluster: ClusterConfig | undefined;
-  /** Undefined: nothing is replicated. */
-  readonly replica: ReplicaConfig | undefined;
-  /** Processes that share the port; above 1 this one only looks after them. */
-  readonly workers: number;
-  /** Set by the process that looks after the workers: how many there are; undefined: there is no supervisor. */
-  readonly supervised: number | undefined;
-  /** The start says on stdout where everything is. */
-  readonly banner: boolean;
-}
-
-export interface OpenAiConfig {
-  readonly provider: 'openai';
-  readonly apiKey: string | undefined;
-  readonly baseUrl: string;
-  readonly model: string;
-  /** How long its server may be silent during a turn. */
-  readonly silenceMs: number;
-  /** Whether it is asked once at the start, so that what is wrong shows at once. */
-  readonly isChecked: boolean;
-}
-
-export interface EmbeddingsConfig {
-  readonly apiKey: string | undefined;
-  readonly baseUrl: string;
-  readonly model: string;
-}
+export type Config = ReturnType<typeof readConfig>;
+export type ClusterConfig = NonNullable<Config['cluster']>;
+export type CellConfig = NonNullable<ClusterConfig['cell']>;
+export type ReplicaConfig = NonNullable<Config['replica']>;
 
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 const OPENAI_MODEL = 'gpt-4.1-mini';
@@ -116,11 +51,65 @@ export function misspelt(env: Readonly<Record<string, string | undefined>>): str
   });
 }
 
+/** Of nodes and cells (RUN-3). @throws ConfigError when a variable is set without another that it needs. */
+function clusterOf(read: Settings) {
+  const { REDIS_URL: redisUrl, NODE_ID: nodeId, CELL_ID: id, CELL_URL, PUBLIC_URL, WORKERS: workers } = read;
+  if (redisUrl === undefined) {
+    const why = 'then REDIS_URL must be set: processes that share a data directory meet there';
+    if (workers > 1) throw new ConfigError('WORKERS', JSON.stringify(String(workers)), why);
+    if (id !== undefined) throw new ConfigError('CELL_ID', JSON.stringify(id), 'then REDIS_URL must be set: cells meet there');
+    return undefined;
+  }
+  const url = CELL_URL ?? PUBLIC_URL;
+  const lacks = (why: string) => new ConfigError('CELL_ID', JSON.stringify(id), why);
+  if (id !== undefined && read.OPERATOR_TOKEN === undefined)
+    throw lacks('then OPERATOR_TOKEN must be set, and be the same for all cells: one console speaks to all of them');
+  if (id !== undefined && read.MASTER_KEY === undefined)
+    throw lacks('then MASTER_KEY must be set, and be the same for all cells: what one sealed another has to open');
+  if (id !== undefined && url === undefined) throw lacks('then CELL_URL (or PUBLIC_URL) must say how the other cells reach this one');
+  return {
+    redisUrl,
+    /** What people call this node; undefined: the machine's name. */
+    nodeId,
+    /** Undefined: there is one cell, which has no name. `url`: how the other cells reach this one. */
+    cell: id === undefined || url === undefined ? undefined : { id, url },
+  };
+}
+
+const REGION_FORM = /^[0-9a-z-]{1,40}$/;
+
+/** The continuous replica (REPLICA-1): undefined without REPLICA_URL, whatever else is set. @throws ConfigError for an address without what its kind needs. */
+function replicaOf(read: Settings) {
+  if (read.REPLICA_URL === undefined) return undefined;
+  const url = withoutEnd(read.REPLICA_URL, '/');
+  if (url.startsWith('s3://') && new URL(url).hostname === '')
+    throw new ConfigError('REPLICA_URL', 'set to something else', 'an s3 address names a bucket');
+  // Other programs read these as well, so without a replica they may hold anything.
+  if (!REGION_FORM.test(read.AWS_REGION)) throw new ConfigError('AWS_REGION', 'set to something else', 'it must be the name of a region');
+  const endpoint = read.AWS_ENDPOINT_URL;
+  if (endpoint !== undefined && !v.is(httpUrl, endpoint))
+    throw new ConfigError('AWS_ENDPOINT_URL', 'set to something else', 'it must be an http or https address');
+  return {
+    /** Where to, without a slash at its end. May hold a password: it is shown by `shownUrl` only. */
+    url,
+    bin: read.LITESTREAM_BIN,
+    lagMaxS: read.REPLICA_LAG_MAX_S,
+    includeKey: read.REPLICA_INCLUDE_KEY,
+    /** The server of an `s3://` address; `endpoint` undefined: Amazon's. */
+    s3: {
+      endpoint: endpoint === undefined ? undefined : withoutEnd(endpoint, '/'),
+      region: read.AWS_REGION,
+      accessKeyId: read.AWS_ACCESS_KEY_ID,
+      secretAccessKey: read.AWS_SECRET_ACCESS_KEY,
+    },
+  };
+}
+
 /**
  * Reads the configuration; empty variables count as unset.
  * @throws ConfigError naming the first variable that holds something it may not.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const result = v.safeParse(environment, given);
   if (!result.success) {
@@ -144,22 +133,24 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       'then OPENAI_BASE_URL (or OPENAI_API_KEY) must be set: embeddings come from a server',
     );
   }
-  const cluster = clusterOf(read);
   const isExposed = read.PUBLIC_URL !== undefined || !isLoopback(read.HOST);
   const turns = { silenceMs: read.MODEL_SILENCE_S * 1_000, isChecked: read.MODEL_CHECK };
   const server = { apiKey: read.OPENAI_API_KEY, baseUrl: read.OPENAI_BASE_URL ?? OPENAI_BASE_URL };
   return Object.freeze({
     host: read.HOST,
     port: read.PORT,
+    /** Undefined: `http://HOST:PORT` with the port that was taken. */
     publicUrl: read.PUBLIC_URL,
     trustProxy: read.TRUST_PROXY,
     dataDir: read.DATA_DIR,
     // On the open internet it gives anyone turns of a model that somebody pays for (RUN-4).
     demo: read.DEMO ?? !isExposed,
+    /** Others than this machine's users may reach the service: it listens beyond loopback, or has an address for clients. */
     isExposed,
     operatorToken: read.OPERATOR_TOKEN,
     masterKey: read.MASTER_KEY,
     model: provider === 'offline' ? { provider } : { provider, ...server, ...turns, model: read.MODEL ?? OPENAI_MODEL },
+    /** Undefined: passages are found by their words only. */
     embeddings: read.EMBEDDING_MODEL === undefined ? undefined : { ...server, model: read.EMBEDDING_MODEL },
     prices: read.MODEL_PRICES,
     allowPrivateAddresses: read.ALLOW_PRIVATE_ADDRESSES,
@@ -168,12 +159,17 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     turnLossesMax: read.TURN_LOSSES_MAX,
     traces: { days: read.TRACE_DAYS, bytes: read.TRACE_MB * 1_000_000 },
     inspector: read.INSPECTOR_TOKEN === undefined ? undefined : { token: read.INSPECTOR_TOKEN, origins: read.INSPECTOR_ORIGINS ?? [] },
+    /** `url` undefined: mails are written to the outbox folder. */
     mail: { url: read.SMTP_URL, from: read.MAIL_FROM },
+    /** Undefined: top-ups are recorded and no card is charged. */
     stripe: read.STRIPE_SECRET_KEY === undefined ? undefined : { secretKey: read.STRIPE_SECRET_KEY, baseUrl: read.STRIPE_BASE_URL },
     platformDailyBudgetUsd: read.PLATFORM_DAILY_BUDGET_USD ?? null,
-    cluster,
+    /** Undefined: this process is alone with its data directory. */
+    cluster: clusterOf(read),
     replica: replicaOf(read),
+    /** Processes that share the port; above 1 this one only looks after them. */
     workers: read.WORKERS,
+    /** How many workers there are, as the process that looks after them tells; undefined: there is no supervisor. */
     supervised: read.SUPERVISED,
     banner: read.BANNER,
   });

@@ -13,10 +13,8 @@ const COUNTS_CALLS_FROM = 12;
 /** What loading the program left behind is given back before this, as V8 does by itself once a process had little to do for eight seconds. */
 export const STARTED_MS = 30_000;
 
-/** Options by when they are set. */
 export interface EngineOptions {
   readonly atStart: readonly string[];
-  /** After `STARTED_MS`. */
   readonly later: readonly string[];
 }
 

@@ -17,8 +17,8 @@ import { LocalTurns } from '../actors/turns/local-turns.ts';
 import type { WriteLease } from '../storage/sqlite/write-lease.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type CellFence, openFence } from './cell-fence.ts';
-import type { ComposedNode } from './composed-node.ts';
 import type { ClusterConfig, ReplicaConfig } from './config.ts';
+import type { ComposedNode } from './stand-alone.ts';
 
 /** This process as a node among others. */
 export interface ClusterNode extends ComposedNode {

@@ -7,7 +7,7 @@ import type { Model, ModelFailure } from '../assistant/models/model.ts';
 import { createOfflineModel } from '../assistant/models/offline/offline.ts';
 import { createOpenAiModel } from '../assistant/models/openai/openai.ts';
 import type { Conditions } from '../storage/health/conditions.ts';
-import type { OpenAiConfig } from './config.ts';
+import type { Config } from './config.ts';
 
 /** The banner waits no longer than this for the model: a service that is up should say so. */
 const BANNER_WAIT_MS = 3_000;
@@ -55,11 +55,7 @@ function complaintAbout(name: string, failure: ModelFailure): string {
 }
 
 /** The model of the configuration. The offline model is not asked, and neither is one whose check is switched off. */
-export function createCheckedModel(
-  config: { readonly provider: 'offline' } | OpenAiConfig,
-  conditions: Conditions,
-  log: Logger,
-): CheckedModel {
+export function createCheckedModel(config: Config['model'], conditions: Conditions, log: Logger): CheckedModel {
   if (config.provider === 'offline') return { model: createOfflineModel(), complaint: () => Promise.resolve(undefined) };
   const { apiKey, baseUrl, model: name, silenceMs, isChecked } = config;
   let refusals = 0;

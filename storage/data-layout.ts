@@ -2,7 +2,7 @@
  * Where everything lies in the data directory. Defined elsewhere: locks, which exist before the directory is set up (lock.ts,
  * restore.ts), and the sockets of nodes (actors/cluster/nodes/node-id.ts), whose paths must stay short because of the kernel's limit.
  */
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isId } from '../protocol/ids.ts';
 
@@ -93,6 +93,12 @@ export function makeFolder(path: string): void {
     if (code === '') throw error;
     throw new Error(`The folder ${path} cannot be made: ${REASONS[code] ?? message}.`, { cause: error });
   }
+}
+
+/** Replaces a small file, readable for its owner only, as a whole, so that other processes never read half of it. Its folder is there. */
+export function replaceFile(path: string, content: string | Buffer): void {
+  writeFileSync(`${path}.new`, content, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
 }
 
 /** Creates the data directory and its folders, readable by their owner only (mode 0700). Idempotent. */

@@ -15,7 +15,6 @@ export const longReads = {
 export type LongReads = typeof longReads;
 export type LongReadName = keyof LongReads & string;
 
-/** A request to the thread. */
 export interface LongRead<N extends LongReadName = LongReadName> {
   readonly path: string;
   readonly read: N;
@@ -30,16 +29,6 @@ export interface LongAnswer {
 
 type ThreadCalls = { read(request: LongRead): LongAnswer };
 
-export interface LongReader {
-  /**
-   * Reads the file at `path`, whose schema must be current. Waiting reads of one `key` are made once. The answer of a long read is cached
-   * for ten times its duration, a minute at most.
-   * @throws StorageError `overloaded` when too many wait or the thread died; otherwise as a synchronous read.
-   */
-  read<N extends LongReadName>(request: LongRead<N>, key: string): Promise<ReturnType<LongReads[N]>>;
-  close(): Promise<void>;
-}
-
 /** Answers that took at least this long are cached; a small organisation's answers are always fresh. */
 const KEPT_FROM_MS = 200;
 const KEPT_TIMES = 10;
@@ -52,26 +41,33 @@ interface Kept {
   readonly untilMs: number;
 }
 
-export function createLongReader(): LongReader {
-  const kept = new LRUCache<string, Kept>({ max: KEPT_MAX });
-  const thread = new SideThread<ThreadCalls>(new URL('./long-reads-thread.js', import.meta.url), 'long reads');
-  return {
-    async read<N extends LongReadName>(request: LongRead<N>, key: string) {
-      try {
-        const about = `${request.path} ${request.read} ${key}`;
-        const known = kept.get(about);
-        // The name of the read determines the type of the answer.
-        if (known !== undefined && performance.now() < known.untilMs) return known.value as ReturnType<LongReads[N]>;
-        const { value, tookMs } = await thread.call('read', request, about);
-        const keptMs = Math.min(KEPT_MAX_MS, tookMs * KEPT_TIMES);
-        if (tookMs >= KEPT_FROM_MS) kept.set(about, { value, untilMs: performance.now() + keptMs });
-        return value as ReturnType<LongReads[N]>;
-      } catch (error) {
-        if (error instanceof SideThreadBusy) throw new StorageError('overloaded', `${request.read} was not read: ${error.message}`);
-        const { code, message } = error as { code?: unknown; message: string };
-        throw isStorageErrorCode(code) ? new StorageError(code, message) : error;
-      }
-    },
-    close: () => thread.close(),
-  };
+export class LongReader {
+  readonly #kept = new LRUCache<string, Kept>({ max: KEPT_MAX });
+  readonly #thread = new SideThread<ThreadCalls>(new URL('./long-reads-thread.js', import.meta.url), 'long reads');
+
+  /**
+   * Reads the file at `path`, whose schema must be current. Waiting reads of one `key` are made once. The answer of a long read is cached
+   * for ten times its duration, a minute at most.
+   * @throws StorageError `overloaded` when too many wait or the thread died; otherwise as a synchronous read.
+   */
+  async read<N extends LongReadName>(request: LongRead<N>, key: string): Promise<ReturnType<LongReads[N]>> {
+    try {
+      const about = `${request.path} ${request.read} ${key}`;
+      const known = this.#kept.get(about);
+      // The name of the read determines the type of the answer.
+      if (known !== undefined && performance.now() < known.untilMs) return known.value as ReturnType<LongReads[N]>;
+      const { value, tookMs } = await this.#thread.call('read', request, about);
+      const keptMs = Math.min(KEPT_MAX_MS, tookMs * KEPT_TIMES);
+      if (tookMs >= KEPT_FROM_MS) this.#kept.set(about, { value, untilMs: performance.now() + keptMs });
+      return value as ReturnType<LongReads[N]>;
+    } catch (error) {
+      if (error instanceof SideThreadBusy) throw new StorageError('overloaded', `${request.read} was not read: ${error.message}`);
+      const { code, message } = error as { code?: unknown; message: string };
+      throw isStorageErrorCode(code) ? new StorageError(code, message) : error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
 }

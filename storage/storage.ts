@@ -5,7 +5,7 @@ import { refuseLostData, requireItsKey } from './backup/lost-data.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from './data-layout.ts';
 import { type Conditions, createConditions } from './health/conditions.ts';
 import { createDiskWatch, type DiskWatch } from './health/disk-watch.ts';
-import { createLongReader, type LongRead, type LongReadName, type LongReads, longReads } from './long-reads.ts';
+import { type LongRead, LongReader, type LongReadName, type LongReads, longReads } from './long-reads.ts';
 import { openControl } from './organisations/control-file.ts';
 import { OrganisationFiles } from './organisations/organisation-files.ts';
 import { CurrentReader, OrganisationReaders } from './organisations/organisation-readers.ts';
@@ -17,7 +17,7 @@ import type { Connection } from './sqlite/connection.ts';
 import { requireVectors } from './sqlite/database.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from './sqlite/storage-error.ts';
 import type { WriteLease } from './sqlite/write-lease.ts';
-import { createWriter, type Writer } from './sqlite/writer.ts';
+import { Writer } from './sqlite/writer.ts';
 import type { transactions } from './transactions.ts';
 
 type Registry = typeof transactions;
@@ -41,7 +41,6 @@ export interface Storage {
   readonly control: Connection;
   /** The key with this token; cached until any process writes to `control.sqlite`. */
   key(token: string): Key | undefined;
-  /** What is wrong with this node now. */
   readonly conditions: Conditions;
   /**
    * Read-only, the organisation's file; may be kept as long as the storage is open.
@@ -229,7 +228,7 @@ export function openStorage(options: StorageOptions): Storage {
     controlFile.close();
     throw error;
   }
-  const writer: Writer<Registry> = createWriter({
+  const writer = new Writer<Registry>({
     registryUrl: new URL('./transactions.js', import.meta.url),
     onFatal: options.onFatal,
     replicated: options.replicated ?? false,
@@ -258,7 +257,7 @@ export function openStorage(options: StorageOptions): Storage {
     readers.close();
     controlFile.reopen();
   };
-  const longReader = createLongReader();
+  const longReader = new LongReader();
   const keys = keysOf(control, shared);
   const looks = setInterval(() => files.lookAround(), LOOK_AROUND_MS).unref();
 

@@ -108,7 +108,7 @@ const WEB_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders of the composition root that are programs of their own, and what they may import beside themselves. */
 const PROGRAM_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'program/cli/': ['machines/', 'storage/', 'protocol/', 'program/replica/', 'program/config-replica.ts', 'program/config-cluster.ts'],
+  'program/cli/': ['machines/', 'storage/', 'protocol/', 'program/replica/', 'program/config.ts'],
   'program/workers/': [],
 };
 

@@ -13,8 +13,8 @@ import { type PairingRow, readPairingByCode, readUnclaimed } from '../../storage
 import { hashSecret } from '../../storage/setup/setup-access.ts';
 import type { DeviceRef } from '../caller.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
-import { isToBeEnded, type PairingState, pairingEnd, pairingMachine, pairingState, pairingTrace, replacedPairings } from './state.ts';
-import { type PairingRef, PairingWatch, type WatchServices } from './watch.ts';
+import { isToBeEnded, type PairingState, pairingMachine, pairingState, pairingTrace, replacedPairings } from './state.ts';
+import { type PairingRef, PairingWatch, type WatchServices, writeEnd } from './watch.ts';
 
 const CODE_MS = PAIRING_CODE_MINUTES * 60_000;
 const WATCH_MS = PAIRING_WATCH_HOURS * 3_600_000;
@@ -112,17 +112,9 @@ export class Pairings {
 
   /** The state to report. An expired pairing is written first, so that it stays expired when the clock is set back. */
   async toldState(organisationId: string, row: PairingRow): Promise<PairingState> {
-    const { storage, log } = this.#services;
     const nowMs = this.#services.nowMs();
     const state = pairingState(row, nowMs);
-    if (!isToBeEnded(row, state)) return state;
-    const { id } = row;
-    try {
-      await storage.write(organisationId, 'endPairing', pairingEnd(row, nowMs));
-    } catch (error) {
-      // Reading works on a disk that takes no writes, too.
-      log.warn({ err: error, pairing_id: id }, 'storing that a session or pairing expired failed: callers are told that it expired');
-    }
+    if (isToBeEnded(row, state)) await writeEnd(this.#services, organisationId, row, nowMs);
     return state;
   }
 

@@ -15,7 +15,6 @@ export function pairingMachine({ claimedAtMs, watchedUntilMs, codeExpiresAtMs, e
   });
 }
 
-/** The state at `nowMs`. */
 export function pairingState(row: PairingRow, nowMs: number): PairingState {
   return pairingMachine(row).send({ type: 'pairing.expire', nowMs }).state as PairingState;
 }

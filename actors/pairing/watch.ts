@@ -26,7 +26,6 @@ export interface WatchServices {
   readonly others: Announcer;
 }
 
-/** Where a pairing lies. */
 export interface PairingRef {
   readonly organisationId: string;
   readonly pairingId: string;
@@ -58,6 +57,15 @@ function* eventsOf(text: string): Generator<string> {
   for (const frame of text.split('\n\n')) {
     const at = frame.indexOf('\ndata: ');
     if (at >= 0 && !frame.includes('event: ping\n')) yield frame.slice(at + '\ndata: '.length);
+  }
+}
+
+/** Writes that the row is over, so that it stays over when the clock is set back. Reading works on a disk that takes no writes, too. */
+export async function writeEnd({ storage, log }: WatchServices, organisationId: string, row: PairingRow, nowMs: number): Promise<void> {
+  try {
+    await storage.write(organisationId, 'endPairing', pairingEnd(row, nowMs));
+  } catch (error) {
+    log.warn({ err: error, pairing_id: row.id }, 'storing that a session or pairing expired failed: callers are told that it expired');
   }
 }
 
@@ -128,15 +136,7 @@ export class PairingWatch {
   /** Writes the expiry before pages see it, so that it holds when the clock is set back. */
   async #writeEnd(row: PairingRow): Promise<void> {
     this.#isEndWritten = true;
-    const { storage, nowMs } = this.#services;
-    try {
-      await storage.write(this.#ref.organisationId, 'endPairing', pairingEnd(row, nowMs()));
-    } catch (error) {
-      this.#services.log.warn(
-        { err: error, pairing_id: row.id },
-        'storing that a session or pairing expired failed: callers are told that it expired',
-      );
-    }
+    await writeEnd(this.#services, this.#ref.organisationId, row, this.#services.nowMs());
     this.notice();
   }
 

@@ -12,13 +12,11 @@ import type { SmokeAnswer, SmokeRun } from '../../storage/setup/smoke-runs.ts';
 import { usesPassages } from './grounds.ts';
 import type { SmokeQuestion } from './questions.ts';
 
-/** What came of one question. */
 export interface Heard {
   /** The events of its turn, in order; none when it could not be opened. */
   readonly events: readonly StreamEvent[];
   /** What of the app's knowledge the model was given for it. */
   readonly passages: readonly Passage[];
-  /** Names of the actions that the model called. */
   readonly called: readonly string[];
   /** The model marked its answer as one that says nothing. */
   readonly isNoAnswer: boolean;
@@ -50,7 +48,6 @@ function errorOf({ events, error }: Heard): SmokeAnswer['error'] {
   return said === undefined ? error : { code: said.code, message: said.message };
 }
 
-/** The judgement of one answer. */
 export function judgeAnswer(question: SmokeQuestion, heard: Heard): SmokeAnswer {
   const { events, passages, isNoAnswer } = heard;
   const answer = wordsOf(events);

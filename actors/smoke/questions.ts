@@ -18,7 +18,6 @@ export interface SmokeQuestion {
 export interface AskableConfiguration {
   /** From the persona draft. */
   readonly suggestions: readonly string[];
-  /** Titles of indexed sources. */
   readonly titles: readonly string[];
   /** From the latest manifest, and the HTTP actions that are switched on. */
   readonly actions: readonly ManifestAction[];
@@ -31,7 +30,6 @@ const SUGGESTIONS_FIRST = 2;
 const TITLES_FIRST = 2;
 const ACTIONS_FIRST = 1;
 
-/** How a run asks in one language. */
 interface Wording {
   /** Ways to ask about a title: with few words beside it, so that the title decides what is found. */
   readonly about: readonly ((title: string) => string)[];

@@ -56,7 +56,6 @@ const SDK = 'smoke/1.0.0';
 
 const TIMED_OUT: SmokeAnswer['error'] = { code: 'internal', message: 'There was no answer in the time that a smoke test has.' };
 
-/** What all questions of a run share. */
 interface Asking {
   readonly runId: string;
   readonly app: AppRecord;
@@ -119,7 +118,6 @@ async function within(work: Promise<unknown>, timeMs: number): Promise<void> {
 /** The smoke tests of every app. */
 export class SmokeRuns {
   readonly #services: SmokeServices;
-  /** By app. */
   readonly #running = new Map<string, Promise<SmokeRun>>();
 
   constructor(services: SmokeServices) {

@@ -1,21 +1,10 @@
 /** Commands: backup of the data directory while the service runs, and restore (docs/backups.md). */
-import { backUp } from '../../storage/backup/backup.ts';
-import { restore } from '../../storage/backup/restore.ts';
-import type { Call, Command } from './command.ts';
-import { progress } from './progress.ts';
+import { type BackupReport, backUp } from '../../storage/backup/backup.ts';
+import { type RestoreReport, restore } from '../../storage/backup/restore.ts';
+import { type Call, type Command, progress, WrongUsage, wireReport } from './command.ts';
 import { restoreFromReplica } from './replicas.ts';
-import { WrongUsage } from './surroundings.ts';
 
-interface Amounts {
-  readonly organisations: number;
-  readonly rows: number;
-  readonly uploads: number;
-  readonly files: number;
-  readonly bytes: number;
-  readonly seconds: number;
-}
-
-function amounts({ organisations, rows, uploads, files, bytes, seconds }: Amounts): string {
+function amounts({ organisations, rows, uploads, files, bytes, seconds }: BackupReport | RestoreReport): string {
   const of = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
   const size = `${(bytes / 1_000_000).toFixed(1)} MB`;
   return `${of(organisations, 'organisation')}, ${of(rows, 'row')}, ${of(uploads, 'upload')}; ${of(files, 'file')}, ${size}, in ${seconds.toFixed(1)} s`;
@@ -24,18 +13,8 @@ function amounts({ organisations, rows, uploads, files, bytes, seconds }: Amount
 async function makeBackup(call: Call): Promise<void> {
   const { dataDir, masterKey } = call.config();
   const report = await backUp({ dataDir, target: call.args[0] ?? '', masterKey, log: progress(call) });
-  const { target, missingUploads, unreadableUploads, masterKeyIncluded, ...amount } = report;
-  const key = masterKeyIncluded ? '' : '\nMASTER_KEY is not in it. Keep it elsewhere: without it the backup cannot be read.';
-  call.answer(
-    {
-      target,
-      ...amount,
-      missing_uploads: missingUploads,
-      unreadable_uploads: unreadableUploads,
-      master_key_included: masterKeyIncluded,
-    },
-    `${target} holds ${amounts(amount)}.${key}`,
-  );
+  const key = report.masterKeyIncluded ? '' : '\nMASTER_KEY is not in it. Keep it elsewhere: without it the backup cannot be read.';
+  call.answer(wireReport(report), `${report.target} holds ${amounts(report)}.${key}`);
 }
 
 async function restoreBackup(call: Call): Promise<void> {
@@ -46,18 +25,9 @@ async function restoreBackup(call: Call): Promise<void> {
   if (call.option('at') !== undefined || call.option('org') !== undefined) throw new WrongUsage('--at and --org are for --from.');
   const { dataDir, masterKey } = call.config();
   const report = await restore({ source: call.args[0] ?? '', dataDir, masterKey, log: progress(call) });
-  const { dataDir: restored, backupBeganAt, missingUploads, masterKeyInstalled, ...amount } = report;
-  const start = masterKeyInstalled ? 'Start the service.' : 'Start the service with the MASTER_KEY that was given here.';
-  call.answer(
-    {
-      data_dir: restored,
-      backup_began_at: backupBeganAt,
-      ...amount,
-      missing_uploads: missingUploads,
-      master_key_installed: masterKeyInstalled,
-    },
-    `${restored} holds what was committed before ${backupBeganAt}: ${amounts(amount)}.\n${start}`,
-  );
+  const start = report.masterKeyInstalled ? 'Start the service.' : 'Start the service with the MASTER_KEY that was given here.';
+  const held = `${report.dataDir} holds what was committed before ${report.backupBeganAt}`;
+  call.answer(wireReport(report), `${held}: ${amounts(report)}.\n${start}`);
 }
 
 export const backupCommand: Command = {

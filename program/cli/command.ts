@@ -1,6 +1,46 @@
-/** What a command of `npm run cli -- …` is, and its input. */
-import type { ConsoleClient } from './console-client.ts';
-import type { Surroundings } from './surroundings.ts';
+/** What a command of `npm run cli -- …` is, its input, where it runs, and the two errors it may end with. */
+import type * as v from 'valibot';
+import type { ProgressLog } from '../../storage/backup/backup.ts';
+import type { ClusterConfig, Config } from '../config.ts';
+
+/** The part of the configuration that commands use. */
+export type CliConfig = Pick<Config, 'host' | 'port' | 'publicUrl' | 'dataDir' | 'operatorToken' | 'masterKey'> & {
+  readonly cluster?: Pick<ClusterConfig, 'redisUrl'> | undefined;
+  readonly replica?: Config['replica'];
+};
+
+/** Where a command reads from and prints to; tests put their own in its place. */
+export interface Surroundings {
+  /** Read when a command asks for it: `help` works whatever the environment holds. `also`: variables that the command line gave. @throws Error naming a bad variable. */
+  config(also?: Readonly<Record<string, string>>): CliConfig;
+  /** A line, or lines, on standard output. */
+  print(text: string): void;
+  /** The same on standard error, for what is not part of the answer. */
+  note(text: string): void;
+  nowMs(): number;
+  pause(ms: number): Promise<void>;
+}
+
+/** The command could not be done: exit code 1, and `message` is the line that says what to do. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
+}
+
+/** The command line makes no sense: exit code 2. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage';
+}
+
+/** Speaks to the running service. */
+export interface ConsoleClient {
+  /** Without `/console/api`. */
+  readonly baseUrl: string;
+  /**
+   * A request to `/console/api` + path; the answer as the schema gives it.
+   * @throws Unreachable; CommandFailed with what the service said.
+   */
+  ask<Schema extends v.GenericSchema>(method: 'GET' | 'POST', path: string, schema: Schema, body?: object): Promise<v.InferOutput<Schema>>;
+}
 
 /** One call of a command. */
 export interface Call extends Surroundings {
@@ -10,7 +50,6 @@ export interface Call extends Surroundings {
   flag(name: string): boolean;
   /** Prints `value` as one line of JSON with `--json`, the text without. */
   answer(value: unknown, text: string): void;
-  /** Talks to the running service. */
   service(): ConsoleClient;
 }
 
@@ -31,4 +70,19 @@ export interface Command {
   readonly options: Readonly<Record<string, CommandOption>>;
   /** @throws CommandFailed, or any Error whose message says what to do. */
   run(call: Call): void | Promise<void>;
+}
+
+/** Progress messages on standard error. */
+export function progress({ note }: Call): ProgressLog {
+  const told = (facts: object, text: string) => {
+    const details = Object.entries(facts).map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : value}`);
+    note(details.length === 0 ? text : `${text} (${details.join('; ')})`);
+  };
+  return { info: told, warn: (facts, text) => told(facts, `Warning: ${text}`) };
+}
+
+/** A report as `--json` prints it: its names as they are on the wire. */
+export function wireReport(report: object): object {
+  const named = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(report).map(([name, value]) => [named(name), value]));
 }

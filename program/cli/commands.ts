@@ -1,12 +1,11 @@
 /** The table of all commands, and the help that is made of it. */
 import { backupCommand, restoreCommand } from './backups.ts';
-import type { Command, CommandOption } from './command.ts';
+import { type Command, type CommandOption, WrongUsage } from './command.ts';
 import { diagramCommand } from './diagram.ts';
 import { moveCommand } from './move.ts';
 import { actorsCommand, drainCommand, nodesCommand } from './nodes.ts';
 import { replayCommand } from './replay.ts';
 import { cellCommand } from './replicas.ts';
-import { WrongUsage } from './surroundings.ts';
 import { tokenCommand } from './token.ts';
 import { watchCommand } from './watch.ts';
 

@@ -6,20 +6,10 @@ import { withoutEnd } from '../../protocol/schema/text.ts';
 import { existingVault } from '../../storage/backup/backup-manifest.ts';
 import { dataLayout } from '../../storage/data-layout.ts';
 import { KEPT, operatorKey, operatorPass } from '../../storage/secrets/operator-token.ts';
-import { type CliConfig, CommandFailed } from './surroundings.ts';
+import { type CliConfig, CommandFailed, type ConsoleClient } from './command.ts';
 
 /** Listing actors waits for every node; a node that answers later than this is stuck. */
 const TIMEOUT_MS = 15_000;
-
-export interface ConsoleClient {
-  /** Without `/console/api`. */
-  readonly baseUrl: string;
-  /**
-   * A request to `/console/api` + path; the answer as the schema gives it.
-   * @throws Unreachable; CommandFailed with what the service said.
-   */
-  ask<Schema extends v.GenericSchema>(method: 'GET' | 'POST', path: string, schema: Schema, body?: object): Promise<v.InferOutput<Schema>>;
-}
 
 /** Nobody answered: the service may be on its way up or down. */
 export class Unreachable extends CommandFailed {}

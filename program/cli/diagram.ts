@@ -4,8 +4,7 @@ import { describeMachine, findMachine } from '../../machines/diagrams/descriptio
 import { pictureSvg } from '../../machines/diagrams/svg.ts';
 import { MACHINES } from '../../machines/index.ts';
 import type { MachineTable, TableCell } from '../../machines/table.ts';
-import type { Call, Command } from './command.ts';
-import { CommandFailed, WrongUsage } from './surroundings.ts';
+import { type Call, type Command, CommandFailed, WrongUsage } from './command.ts';
 import { type Row, table } from './table.ts';
 
 /** `moves`: where to; what may be refused is named by its code. */

@@ -1,8 +1,7 @@
 /** Command: moves an organisation to another cell, and follows the move to its end (RUN-28). */
 import * as v from 'valibot';
-import type { Call, Command } from './command.ts';
-import { type ConsoleClient, Unreachable } from './console-client.ts';
-import { CommandFailed, WrongUsage } from './surroundings.ts';
+import { type Call, type Command, CommandFailed, type ConsoleClient, WrongUsage } from './command.ts';
+import { Unreachable } from './console-client.ts';
 
 const moveSchema = v.object({
   organisation_id: v.string(),

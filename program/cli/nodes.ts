@@ -1,7 +1,6 @@
 /** Commands about the running cluster: list nodes, list actors, drain a node. */
 import * as v from 'valibot';
-import type { Call, Command } from './command.ts';
-import { CommandFailed } from './surroundings.ts';
+import { type Call, type Command, CommandFailed } from './command.ts';
 import { ago, table } from './table.ts';
 
 const nodeSchema = v.object({

@@ -4,8 +4,7 @@ import { MACHINES } from '../../machines/index.ts';
 import { type Replay, replay } from '../../machines/replay.ts';
 import { readTraceFile, TRACE_FILE_MAX_BYTES, type TraceFile, TraceFileError } from '../../machines/trace-file.ts';
 import { machineVersion } from '../../machines/version.ts';
-import type { Call, Command } from './command.ts';
-import { CommandFailed } from './surroundings.ts';
+import { type Call, type Command, CommandFailed } from './command.ts';
 import { table } from './table.ts';
 
 /** @throws CommandFailed with the system's reason. */

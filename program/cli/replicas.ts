@@ -1,9 +1,7 @@
 /** Commands that restore from a continuous replica (docs/backups.md): `restore --from`, and `cell take-over`. */
 import { type ReplicaRestoreReport, restoreOrganisation, restoreReplica } from '../replica/restore-replica.ts';
 import { cellTold, takeOver } from '../replica/take-over.ts';
-import type { Call, Command } from './command.ts';
-import { progress } from './progress.ts';
-import { type CliConfig, CommandFailed, WrongUsage } from './surroundings.ts';
+import { type Call, type CliConfig, type Command, CommandFailed, progress, WrongUsage, wireReport } from './command.ts';
 
 /** @throws WrongUsage when it is no address of a replica */
 function replicaAt(call: Call, url: string) {
@@ -22,11 +20,6 @@ function restoredText({ organisations, rows, files, unknownCalls, missing, compl
   return `${amounts} ${upTo}${calls}${lacking}`;
 }
 
-function wireReport({ dataDir, organisations, rows, files, unknownCalls, missing, completeUpTo, seconds }: ReplicaRestoreReport) {
-  const counts = { organisations, rows, files, unknown_calls: unknownCalls };
-  return { data_dir: dataDir, ...counts, missing, complete_up_to: completeUpTo, seconds };
-}
-
 /** A moment as `--at` gives it: RFC 3339, of the past, in whole seconds as Litestream takes it. @throws WrongUsage */
 function momentOf(call: Call): number | undefined {
   const at = call.option('at');
@@ -43,7 +36,8 @@ export async function restoreFromReplica(call: Call, url: string): Promise<void>
   const id = call.option('org');
   const report = id === undefined ? await restoreReplica(options) : await restoreOrganisation(options, id);
   const what = id === undefined ? report.dataDir : `${report.dataDir}, organisation ${id}`;
-  call.answer(wireReport(report), `${what}: ${restoredText(report)}`);
+  const { oldest: _, ...told } = report;
+  call.answer(wireReport(told), `${what}: ${restoredText(report)}`);
 }
 
 /** The address that was given, or the one that the cell told last. @throws CommandFailed */
@@ -73,7 +67,7 @@ async function takeCellOver(call: Call): Promise<void> {
   });
   const next = `Start the service here now, with CELL_ID=${cell}, its own CELL_URL, and another REPLICA_URL than the one it was taken over from.`;
   call.answer(
-    { cell, term: report.term, ...wireReport(report) },
+    { cell, ...wireReport(report) },
     `Cell ${cell} is taken over, in term ${report.term}.\n${report.dataDir}: ${restoredText(report)}\n${next}`,
   );
 }

@@ -1,9 +1,8 @@
 /** From the words of a command line to a command's call and its exit code. */
 import { parseArgs } from 'node:util';
-import type { Call, Command } from './command.ts';
+import { type Call, type Command, type Surroundings, WrongUsage } from './command.ts';
 import { COMMON_OPTIONS, helpText, requireCommand, usageLine } from './commands.ts';
 import { createConsoleClient, operatorBearer, serviceUrl } from './console-client.ts';
-import { type Surroundings, WrongUsage } from './surroundings.ts';
 
 interface Parsed {
   readonly args: readonly string[];

@@ -1,9 +1,8 @@
 /** Command: says where the operator's token is kept, or makes another (RUN-29). */
 import { dataLayout } from '../../storage/data-layout.ts';
 import { rotateOperatorToken } from '../../storage/secrets/operator-token.ts';
-import type { Call, Command } from './command.ts';
+import { type Call, type Command, CommandFailed } from './command.ts';
 import { keptToken } from './console-client.ts';
-import { CommandFailed } from './surroundings.ts';
 
 function run(call: Call): void {
   const config = call.config();

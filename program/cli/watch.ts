@@ -1,8 +1,7 @@
 /** Command: prints the steps of a turn, a conversation, a setup session, a knowledge source, a pairing or an app as they are committed (TRACE-13). */
 import * as v from 'valibot';
 import { machineOfId } from '../../machines/instance-ids.ts';
-import type { Call, Command } from './command.ts';
-import { CommandFailed } from './surroundings.ts';
+import { type Call, type Command, CommandFailed } from './command.ts';
 
 const named = v.looseObject({ type: v.string() });
 const answerSchema = v.object({

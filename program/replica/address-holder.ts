@@ -82,7 +82,6 @@ export async function isAnothers(address: Address, seat: Pick<DirectorySeat, 'ow
   }
 }
 
-/** The destination is asked this often whose it is. */
 const ASK_MS = 10_000;
 
 /** What a keeper knows of whose the address is. */
@@ -126,7 +125,6 @@ export interface AddressOptions extends Address {
    * that is and holds nothing is away.
    */
   isKnown(): boolean;
-  /** The claim of this directory stands there. */
   onClaimed(): void;
 }
 

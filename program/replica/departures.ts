@@ -6,10 +6,10 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as v from 'valibot';
-import type { DataLayout } from '../../storage/data-layout.ts';
-import { replaceFile } from '../../storage/replica/replaced-file.ts';
+import { type DataLayout, replaceFile } from '../../storage/data-layout.ts';
 import { openReader } from '../../storage/sqlite/database.ts';
 import { GONE_KEPT_MS } from './files-keeper.ts';
+import { Rounds } from './rounds.ts';
 import type { ReplicaStore } from './store.ts';
 
 /** Between two looks: one removes the files of one database, which is a request for each at an S3 server. */
@@ -22,9 +22,8 @@ export class Departures {
   readonly #store: ReplicaStore;
   readonly #layout: DataLayout;
   readonly #path: string;
-  #looking: Promise<void> | undefined;
+  readonly #rounds = new Rounds();
   #lookedAtMs = Number.NEGATIVE_INFINITY;
-  #problem: string | undefined;
 
   constructor(store: ReplicaStore, layout: DataLayout) {
     this.#store = store;
@@ -34,7 +33,7 @@ export class Departures {
 
   /** Why the last one could not be removed; undefined: it was, or nothing is due. */
   get problem(): string | undefined {
-    return this.#problem;
+    return this.#rounds.problem;
   }
 
   /** Notes which databases are here now, by their names below the destination. */
@@ -47,28 +46,15 @@ export class Departures {
 
   /** Begins to remove one that went long enough ago, where there is one. Never throws. */
   look(nowMs: number): void {
-    if (this.#looking !== undefined || nowMs - this.#lookedAtMs < LOOK_EVERY_MS) return;
+    if (this.#rounds.isUnderWay || nowMs - this.#lookedAtMs < LOOK_EVERY_MS) return;
     this.#lookedAtMs = nowMs;
     const due = Object.entries(this.#known()).filter(([, wentAtMs]) => wentAtMs !== null && nowMs - wentAtMs > GONE_KEPT_MS);
     const name = due.map(([each]) => each).find((each) => !this.#isLost(each));
-    if (name === undefined) return;
-    this.#looking = this.#remove(name)
-      .then(
-        () => {
-          this.#problem = undefined;
-        },
-        (error: unknown) => {
-          this.#problem = error instanceof Error ? error.message : String(error);
-        },
-      )
-      .finally(() => {
-        this.#looking = undefined;
-      });
+    if (name !== undefined) this.#rounds.begin(() => this.#remove(name));
   }
 
-  /** Waits for what is being removed. */
-  async end(): Promise<void> {
-    await this.#looking;
+  end(): Promise<void> {
+    return this.#rounds.end();
   }
 
   #known(): Record<string, number | null> {

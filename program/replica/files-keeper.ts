@@ -1,6 +1,7 @@
 /**
- * Carries what is no database into the replica (REPLICA-6): uploads as they lie on disk, which is sealed, and mails of the outbox, sealed for the way. What was sent is
- * known from manifests, of which a copy lies in the data directory. The master key is sent only where the configuration says so.
+ * Carries what is no database into the replica (REPLICA-6), every so often and in the background, since a large file takes long: uploads as
+ * they lie on disk, which is sealed, and mails of the outbox, sealed for the way. What was sent is known from manifests, of which a copy lies in
+ * the data directory. The master key is sent only where the configuration says so.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -8,8 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isId } from '../../protocol/ids.ts';
 import { existingVault, isBackupName, masterKeyFingerprint, OPERATOR_TOKEN } from '../../storage/backup/backup-manifest.ts';
-import type { DataLayout } from '../../storage/data-layout.ts';
-import { replaceFile } from '../../storage/replica/replaced-file.ts';
+import { type DataLayout, replaceFile } from '../../storage/data-layout.ts';
 import {
   filesIn,
   manifestBytes,
@@ -21,6 +21,7 @@ import {
   storedName,
 } from '../../storage/replica/replica-manifest.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
+import { Rounds } from './rounds.ts';
 import type { ReplicaStore } from './store.ts';
 
 interface FilesKeeperOptions {
@@ -35,12 +36,18 @@ interface FilesKeeperOptions {
 /** A file that went is kept as long as Litestream's own history goes back, and an hour more. */
 export const GONE_KEPT_MS = 25 * 3_600_000;
 
+const CARRY_MS = 10_000;
+
 export class FilesKeeper {
   readonly #options: FilesKeeperOptions;
   /** Copies of manifests; another destination has others. */
   readonly #known: string;
   /** Older releases sent the operator token along: what they left there was removed. */
   #isRid = false;
+  readonly #rounds = new Rounds();
+  /** When the last round began, and the last one that went well. */
+  #beganAtMs = 0;
+  #carriedAtMs = Date.now();
 
   constructor(options: FilesKeeperOptions) {
     this.#options = options;
@@ -48,8 +55,42 @@ export class FilesKeeper {
     this.#known = join(options.layout.replica, `sent-${digest}`);
   }
 
+  /** Why the last round failed; undefined: it did not. */
+  get problem(): string | undefined {
+    return this.#rounds.problem;
+  }
+
+  /** Seconds, beyond the time that is left between two rounds anyway. */
+  lagS(nowMs: number): number {
+    return Math.max(0, nowMs - this.#carriedAtMs - CARRY_MS) / 1_000;
+  }
+
+  /** Begins a round when one is due. `lagMaxS`: how far behind the databases are. Never throws. */
+  carry(nowMs: number, lagMaxS: number): void {
+    if (!this.#rounds.isUnderWay && nowMs - this.#beganAtMs >= CARRY_MS) this.#begin(nowMs, lagMaxS);
+  }
+
+  #begin(nowMs: number, lagMaxS: number): void {
+    this.#beganAtMs = nowMs;
+    this.#rounds.begin(async () => {
+      await this.#carry(nowMs, lagMaxS);
+      this.#carriedAtMs = nowMs;
+    });
+  }
+
+  /** Carries what is left, after the last write. Never throws. */
+  async finish(lagMaxS: number): Promise<void> {
+    await this.end();
+    this.#begin(Date.now(), lagMaxS);
+    await this.end();
+  }
+
+  end(): Promise<void> {
+    return this.#rounds.end();
+  }
+
   /** Sends what came since, and notes what went. @throws Error when the destination refuses; then the next call goes on. */
-  async carry(nowMs: number, lagMaxS: number): Promise<void> {
+  async #carry(nowMs: number, lagMaxS: number): Promise<void> {
     const { store, layout, masterKey, includeKey } = this.#options;
     const vault = existingVault(layout, masterKey);
     if (vault === undefined) return;

@@ -14,12 +14,10 @@ import { type DataDirLock, lockDataDir } from '../../storage/sqlite/lock.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { type Address, WhoseAddress } from './address-holder.ts';
 import { Departures } from './departures.ts';
-import { Doubts } from './doubts.ts';
-import { FilesCarrier } from './files-carrier.ts';
+import { Doubts, shadowPlace } from './doubts.ts';
 import { FilesKeeper } from './files-keeper.ts';
-import { freePort } from './free-port.ts';
 import { Lags, readingsOf } from './lag.ts';
-import { Litestream, litestreamVersion } from './litestream.ts';
+import { beginAnew, cutLongLog, freePort, Litestream, litestreamVersion } from './litestream.ts';
 import {
   isConfiguredSealed,
   type LitestreamName,
@@ -28,16 +26,9 @@ import {
   writeConfiguration,
 } from './litestream-configuration.ts';
 import type { Told } from './litestream-log.ts';
-import { beginAnew, cutLongLog } from './long-log.ts';
 import { Retention } from './retention.ts';
 import { type DatabaseSeals, databaseSeals } from './sealing.ts';
-import { shadowPlace } from './shadow-log.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
-
-export interface Keeper {
-  /** Ends Litestream, which sends what is left. Called after the last write. */
-  close(): Promise<void>;
-}
 
 interface KeeperOptions {
   readonly config: ReplicaConfig;
@@ -71,7 +62,8 @@ const UNASKED = 'the destination does not say whose it is: nothing is sent until
 const ONLY_DATABASES =
   'REPLICA_URL is neither an s3 nor a file address: uploads, mails and secrets are not carried there, carry them another way';
 
-class ReplicaKeeper {
+/** Begins to keep the replica of `dataDir`, as soon as no other process does. Never throws: what goes wrong is in the status and the log. */
+export class Keeper {
   readonly #config: ReplicaConfig;
   readonly #layout: DataLayout;
   readonly #log: Logger;
@@ -84,7 +76,7 @@ class ReplicaKeeper {
   #seals: DatabaseSeals | undefined;
   readonly #retention: Retention;
   readonly #store: ReplicaStore | undefined;
-  readonly #files: FilesCarrier | undefined;
+  readonly #files: FilesKeeper | undefined;
   #doubts: Doubts | undefined;
   readonly #departures: Departures | undefined;
   readonly #whoseAddress: WhoseAddress;
@@ -110,7 +102,7 @@ class ReplicaKeeper {
     const store = replicaStore(config);
     this.#store = store;
     this.#whoseAddress = new WhoseAddress(this.#layout, store === undefined ? false : undefined);
-    this.#files = store && new FilesCarrier(new FilesKeeper({ ...config, store, layout: this.#layout, masterKey }));
+    this.#files = store && new FilesKeeper({ ...config, store, layout: this.#layout, masterKey });
     this.#departures = store && new Departures(store, this.#layout);
     this.#masterKey = masterKey;
     const told = (told: Told) => {
@@ -120,6 +112,7 @@ class ReplicaKeeper {
     const common = { bin: config.bin, layout: this.#layout, started: () => this.#lags.restarted(), told };
     this.#litestream = new Litestream({ ...common, name: 'litestream', configure: () => this.#configureAll() });
     this.#newcomers = new Litestream({ ...common, name: 'newcomers', configure: () => this.#configureNewcomers() });
+    this.#begin();
   }
 
   async #configureAll(): Promise<void> {
@@ -158,7 +151,7 @@ class ReplicaKeeper {
     return [this.#litestream, this.#newcomers];
   }
 
-  begin(): void {
+  #begin(): void {
     this.#looking = this.#look().catch((error: unknown) => {
       this.#log.error({ err: error }, 'keeping the replica failed: trying again');
     });
@@ -166,7 +159,7 @@ class ReplicaKeeper {
     void this.#looking.then(() => {
       if (this.#closed) return;
       const tookMs = performance.now() - startedMs;
-      this.#timer = setTimeout(() => this.begin(), Math.min(Math.max(LOOK_MS, tookMs / LOOK_SHARE), LOOK_MAX_MS)).unref();
+      this.#timer = setTimeout(() => this.#begin(), Math.min(Math.max(LOOK_MS, tookMs / LOOK_SHARE), LOOK_MAX_MS)).unref();
     });
   }
 
@@ -326,6 +319,7 @@ class ReplicaKeeper {
     while (isFresh() && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, SETTLE_LOOK_MS));
   }
 
+  /** Ends Litestream, which sends what is left. Called after the last write. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -339,11 +333,4 @@ class ReplicaKeeper {
     await Promise.all([this.#doubts?.end(), this.#departures?.end()]);
     this.#lock?.release();
   }
-}
-
-/** Begins to keep the replica of `dataDir`, as soon as no other process does. Never throws: what goes wrong is in the status and the log. */
-export function keepReplica(options: KeeperOptions): Keeper {
-  const keeper = new ReplicaKeeper(options);
-  keeper.begin();
-  return keeper;
 }

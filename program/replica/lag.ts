@@ -7,7 +7,6 @@
 /** A place in the log of one database. Litestream begins another generation when it lost track of the log; their places do not compare. */
 export interface Place {
   readonly generation: string;
-  /** As `positionOf` makes it. */
   readonly position: number;
 }
 
@@ -43,14 +42,12 @@ export function positionOf(index: number, offset: number): number {
   return index * SEGMENT_BYTES + offset;
 }
 
-/** The number of the segment in which a position is. */
 export function indexOf(position: number): number {
   return Math.floor(position / SEGMENT_BYTES);
 }
 
 const LINE = /^litestream_(shadow_wal_index|shadow_wal_size|sync_count|sync_error_count)\{db="([^"]+)"[^}]*\} ([0-9.e+]+)$/;
 
-/** The databases in Litestream's metrics, by path. */
 export function readingsOf(text: string): Map<string, Reading> {
   const found = new Map<string, Record<string, number>>();
   for (const line of text.split('\n')) {
@@ -70,7 +67,6 @@ export function readingsOf(text: string): Map<string, Reading> {
 
 /** Syncs of a database, one a second, after which what it had to read at the start was read. */
 const SYNCS_MIN = 3;
-/** One that takes longer than this hangs. */
 const SYNC_MAX_MS = 5_000;
 /** Sending takes milliseconds: when nothing arrived for this long, the destination is asked. */
 const DOUBT_MS = 5_000;
@@ -91,7 +87,6 @@ export class Lags {
   // Bounded by the databases of the data directory.
   readonly #files = new Map<string, Entry>();
 
-  /** Which databases there are; one that is new begins now. */
   follow(paths: ReadonlySet<string>, nowMs: number): void {
     for (const path of this.#files.keys()) if (!paths.has(path)) this.#files.delete(path);
     for (const path of paths) {

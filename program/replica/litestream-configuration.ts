@@ -4,8 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DataLayout } from '../../storage/data-layout.ts';
-import { replaceFile } from '../../storage/replica/replaced-file.ts';
+import { type DataLayout, replaceFile } from '../../storage/data-layout.ts';
 import type { ReplicatedDatabase } from '../../storage/replica/replicated-databases.ts';
 import type { ReplicaConfig } from '../config.ts';
 import type { DatabaseSeal, DatabaseSeals } from './sealing.ts';
@@ -46,7 +45,6 @@ export interface ToldToLitestream {
   readonly retentionCheckS: number | undefined;
 }
 
-/** The text of the configuration. */
 export function litestreamConfiguration(config: ReplicaConfig, { databases, seals, metrics, retentionCheckS }: ToldToLitestream): string {
   const retention = retentionCheckS === undefined ? {} : { 'retention-check-interval': `${retentionCheckS}s` };
   const dbs = databases.map(({ path, name }) => ({ path, replicas: [{ ...litestreamReplica(config, name, seals(name)), ...retention }] }));
@@ -56,7 +54,6 @@ export function litestreamConfiguration(config: ReplicaConfig, { databases, seal
 /** Two run: one follows all databases that there were at its start, the other those that came since, until the first is started anew. */
 export type LitestreamName = 'litestream' | 'newcomers';
 
-/** Where the configuration lies. */
 export function configurationPath(layout: DataLayout, name: LitestreamName): string {
   return join(layout.replica, `${name}.yml`);
 }
@@ -72,7 +69,6 @@ export function writeConfiguration(layout: DataLayout, name: LitestreamName, tex
   replaceFile(configurationPath(layout, name), text);
 }
 
-/** The environment of Litestream. */
 export function litestreamEnvironment(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)));
 }

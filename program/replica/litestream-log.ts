@@ -37,7 +37,6 @@ export class LitestreamLog {
   // Bounded by the databases of one start.
   readonly #troubles = new Map<string, Trouble>();
 
-  /** Litestream starts anew. */
   clear(): void {
     this.#troubles.clear();
   }

@@ -4,10 +4,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { DataLayout } from '../../storage/data-layout.ts';
+import { openWriter } from '../../storage/sqlite/database.ts';
+import { rewriteLog } from '../../storage/sqlite/log-emptying.ts';
 import { backOffMs } from '../workers/restarts.ts';
 import { configurationPath, isLitestream, type LitestreamName, litestreamEnvironment } from './litestream-configuration.ts';
 import { LitestreamLog, type Told } from './litestream-log.ts';
@@ -18,7 +21,6 @@ export interface LitestreamOptions {
   readonly layout: DataLayout;
   /** Writes the configuration anew; a start reads it. */
   configure(): Promise<void>;
-  /** It was started. */
   started(): void;
   /** Its log tells how far a database is. */
   told(told: Told): void;
@@ -51,7 +53,6 @@ export class Litestream {
     this.#options = options;
   }
 
-  /** Starts by this process. */
   get starts(): number {
     return this.#starts;
   }
@@ -181,7 +182,6 @@ export class Litestream {
   }
 }
 
-/** What a line of its log says went wrong. */
 function reasonIn(line: string): string {
   const at = line.indexOf(' error=');
   return at < 0
@@ -203,6 +203,16 @@ function notStarted(bin: string, error: Error): string {
   const { code } = error as NodeJS.ErrnoException;
   const why = code === 'ENOENT' ? 'was not found' : `cannot be started (${code ?? error.message})`;
   return `LITESTREAM_BIN "${bin}" ${why}: install Litestream, or say where it is`;
+}
+
+/** A free port of the loopback interface, for its metrics. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen({ host: '127.0.0.1', port: 0 });
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** Those that seal what they send. The first versions 0.5 take the word, and send and read in clear. */
@@ -266,4 +276,39 @@ export async function runLitestream(name: string, bin: string, args: readonly st
     );
   }
   throw new Error(`Litestream could not restore ${name}, nothing was changed: ${said.trim().split('\n').at(-1) ?? `code ${code}`}`);
+}
+
+/** A log beyond this is moved into the file: some 15,000 pages, which Litestream reads from there as fast as from the log. */
+const LOG_MAX_BYTES = 64 * 1024 * 1024;
+
+function moveIntoFile(path: string): void {
+  try {
+    const db = openWriter(path, { mustExist: true });
+    try {
+      rewriteLog(db);
+      // Passive: nobody waits for it, and what a reader still needs stays in the log until the next time.
+      db.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
+    } finally {
+      db.close();
+    }
+  } catch {
+    // A disk that refuses shows with the next write.
+  }
+}
+
+/** Has Litestream 0.3, which does not run, begin with a new snapshot of this database. */
+export function beginAnew(path: string): void {
+  rmSync(join(dirname(path), `.${basename(path)}-litestream`, 'generation'), { force: true });
+}
+
+/**
+ * Bounds the log of a replicated database (REPLICA-3): to be called before Litestream 0.3 is started, which then begins with a new snapshot of a
+ * file that was changed here. Litestream moves the log into the file from 4 MB on, but not while it hangs or its program is missing. Nobody else
+ * may do so while it runs: between two steps of its own it lets go of the log for a moment, and when the log begins anew twice in that moment, the
+ * replica lacks what came between, without a word. Never throws.
+ */
+export function cutLongLog(path: string): void {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) <= LOG_MAX_BYTES) return;
+  moveIntoFile(path);
+  beginAnew(path);
 }

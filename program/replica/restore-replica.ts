@@ -30,10 +30,11 @@ import { replicaName } from '../../storage/replica/replicated-databases.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { openReader, openWriter } from '../../storage/sqlite/database.ts';
-import { DamagedDatabase, type DatabaseFacts, syncPath, verifyDatabase } from '../../storage/sqlite/database-copy.ts';
+import { DamagedDatabase, putInPlace, syncPath, verifyDatabase } from '../../storage/sqlite/database-copy.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { runLitestream, versionProblem } from './litestream.ts';
 import { litestreamReplica, shownUrl } from './litestream-configuration.ts';
+import { inParallel } from './rounds.ts';
 import { type DatabaseSeals, databaseSeals } from './sealing.ts';
 import { type ReplicaStore, replicaStore } from './store.ts';
 
@@ -70,25 +71,38 @@ const AT_ONCE = 2 * availableParallelism();
 /** Litestream reads a log up to this long before the piece with it is there. */
 const PIECE_TAKES_MS = 1_000;
 
+/** Fetches what belongs to the moment out of the replica, verifies it, and keeps count of it. */
 export class Fetcher {
   readonly #options: ReplicaRestoreOptions;
+  readonly #store: ReplicaStore | undefined;
+  readonly #vault: Vault;
   readonly #seals: DatabaseSeals;
   readonly #folder = mkdtempSync(join(tmpdir(), 'assistant-restore-'));
-  #rows = 0;
-  #unknownCalls = 0;
+  readonly #startedMs = performance.now();
+  readonly #counts = { rows: 0, files: 0, unknownCalls: 0 };
   #oldest: { readonly name: string; readonly atMs: number } | undefined;
+  #own: ReplicaManifest | undefined;
 
-  constructor(options: ReplicaRestoreOptions, seals: DatabaseSeals) {
+  constructor(options: ReplicaRestoreOptions, vault: Vault) {
     this.#options = options;
-    this.#seals = seals;
+    this.#store = replicaStore(options.config);
+    this.#vault = vault;
+    this.#seals = databaseSeals(vault);
   }
 
-  get amounts(): Pick<ReplicaRestoreReport, 'rows' | 'unknownCalls'> {
-    return { rows: this.#rows, unknownCalls: this.#unknownCalls };
+  close(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Up to when what was fetched is complete, as `service` and the pieces before `--at` say. */
-  upTo(service: ReplicaManifest['service']): Pick<ReplicaRestoreReport, 'completeUpTo' | 'oldest'> {
+  report(organisations: number, missing: readonly string[]): ReplicaRestoreReport {
+    const { dir } = dataLayout(this.#options.dataDir);
+    const seconds = (performance.now() - this.#startedMs) / 1_000;
+    return { dataDir: dir, organisations, ...this.#counts, missing, ...this.#upTo(), seconds };
+  }
+
+  /** Up to when what was fetched is complete, as the service's manifest and the pieces before `--at` say. */
+  #upTo(): Pick<ReplicaRestoreReport, 'completeUpTo' | 'oldest'> {
+    const service = this.#own?.service;
     if (service === undefined) return { completeUpTo: null };
     const { atMs } = this.#options;
     const knownMs = Math.min(service.at_ms - service.lag_max_s * 1_000, atMs ?? Number.POSITIVE_INFINITY);
@@ -101,17 +115,13 @@ export class Fetcher {
    * did not is as it was then.
    */
   async #notePieces(name: string): Promise<void> {
-    const { atMs, config } = this.#options;
+    const { atMs } = this.#options;
     if (atMs === undefined) return;
-    const pieces = (await replicaStore(config)?.list(`${name}/generations/`)) ?? [];
+    const pieces = (await this.#store?.list(`${name}/generations/`)) ?? [];
     const before = pieces.map(({ putAtMs }) => putAtMs).filter((putAtMs) => putAtMs <= atMs);
     if (before.length === pieces.length || before.length === 0) return;
     const endMs = before.reduce((newest, putAtMs) => Math.max(newest, putAtMs), 0) - PIECE_TAKES_MS;
     if (this.#oldest === undefined || endMs < this.#oldest.atMs) this.#oldest = { name, atMs: endMs };
-  }
-
-  close(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   /** Fetches one database to `path` and verifies it; false when the replica has none. @throws Error naming what is wrong with it. */
@@ -136,23 +146,69 @@ export class Fetcher {
     if (!existsSync(path)) return false;
     chmodSync(path, 0o600);
     syncPath(path);
-    const { kind, rows } = this.#verified(name, path);
-    this.#rows += Object.values(rows).reduce((sum, count) => sum + count, 0);
+    const kind = name === 'control.sqlite' ? 'control' : 'organisation';
+    this.#counts.rows += Object.values(rowsOf(name, path, kind)).reduce((sum, count) => sum + count, 0);
     await this.#notePieces(name);
-    if (kind === 'organisation') this.#unknownCalls += changeRestored(kind, path, (db) => loseAnswers(db, Date.now()));
+    if (kind === 'organisation') this.#counts.unknownCalls += changeRestored(kind, path, (db) => loseAnswers(db, Date.now()));
     return true;
   }
 
-  #verified(name: string, path: string): DatabaseFacts {
-    try {
-      const facts = verifyDatabase(path);
-      const expected = name === 'control.sqlite' ? 'control' : 'organisation';
-      if (facts.kind !== expected) throw new DamagedDatabase(path, `is a database of kind "${facts.kind}"`);
-      return facts;
-    } catch (error) {
-      if (!(error instanceof DamagedDatabase)) throw error;
-      throw new Error(`${name} in the replica ${error.what}, nothing was restored. Give an earlier --at, or restore a backup.`);
-    }
+  /** The same, of one that has to be there. */
+  async requireDatabase(name: string, path: string, what = name): Promise<void> {
+    if (await this.database(name, path)) return;
+    const { config, atMs } = this.#options;
+    throw new Error(`There is no replica of ${what} at ${shownUrl(config.url)}${atMs === undefined ? '' : ' of that time'}.`);
+  }
+
+  async #manifest(name: string): Promise<ReplicaManifest | undefined> {
+    const bytes = await this.#store?.get(name);
+    return bytes === undefined ? undefined : parseManifest(this.#vault, name, bytes);
+  }
+
+  /** Fetches the service's own manifest, and into `layout`, where given, the files that it lists. */
+  async service(layout?: DataLayout): Promise<void> {
+    this.#own = await this.#manifest(SERVICE_MANIFEST);
+    if (layout !== undefined) await this.#files(this.#own, layout);
+  }
+
+  /**
+   * Fetches an organisation's uploads, once `service` was fetched.
+   * @throws Error when the service's own manifest is away, or the organisation's although that one names it.
+   */
+  async uploads(id: string, layout: DataLayout): Promise<void> {
+    if (this.#store !== undefined && this.#own === undefined)
+      throw new Error(`${SERVICE_MANIFEST} is not in the replica, nothing was restored.`);
+    const name = organisationManifest(id);
+    const uploads = await this.#manifest(name);
+    if (uploads === undefined && this.#own?.service?.manifests.includes(name) === true)
+      throw new Error(`${name} was in the replica and is not there, nothing was restored.`);
+    await this.#files(uploads, layout);
+  }
+
+  /** Fetches the files of a manifest that belong to the moment. @throws Error naming one that is damaged or away. */
+  async #files(manifest: ReplicaManifest | undefined, layout: DataLayout): Promise<void> {
+    const wanted = filesAt(manifest?.files ?? [], this.#options.atMs).filter(isRestored);
+    await inParallel(wanted, AT_ONCE, async ({ path, sha256, sealed }) => {
+      const target = join(layout.dir, path);
+      if (existsSync(target)) return;
+      const bytes = await this.#store?.get(storedName(path));
+      if (bytes === undefined) throw new Error(`${path} is listed in the replica and is not there, nothing was restored.`);
+      if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+        throw new Error(`${path} in the replica has other bytes than were sent, nothing was restored.`);
+      mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+      const plain = sealed === true ? this.#vault.open(sealPurpose(path), bytes) : bytes;
+      putInPlace(target, (unfinished) => writeFileSync(unfinished, plain, { mode: 0o600 }));
+    });
+    this.#counts.files += wanted.length;
+  }
+}
+
+function rowsOf(name: string, path: string, kind: DatabaseKind): Readonly<Record<string, number>> {
+  try {
+    return verifyDatabase(path, kind).rows;
+  } catch (error) {
+    if (!(error instanceof DamagedDatabase)) throw error;
+    throw new Error(`${name} in the replica ${error.what}, nothing was restored. Give an earlier --at, or restore a backup.`);
   }
 }
 
@@ -180,58 +236,8 @@ function lastGenerationBefore(table: string, atMs: number): string | undefined {
   return ended.sort((one, other) => other.endMs - one.endMs)[0]?.generation;
 }
 
-/** Works off `items`, `AT_ONCE` at a time. Begins none after the first error, and throws it once nothing runs that would still write. */
-async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const left = [...items];
-  const worker = async () => {
-    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
-  };
-  const ended = await Promise.allSettled(
-    Array.from({ length: AT_ONCE }, () =>
-      worker().catch((error: unknown) => {
-        left.length = 0;
-        throw error;
-      }),
-    ),
-  );
-  for (const end of ended) if (end.status === 'rejected') throw end.reason;
-}
-
-async function manifest(store: ReplicaStore | undefined, vault: Vault, name: string): Promise<ReplicaManifest | undefined> {
-  const bytes = await store?.get(name);
-  return bytes === undefined ? undefined : parseManifest(vault, name, bytes);
-}
-
-/** The uploads of an organisation. @throws Error when the service's own manifest is away, or the organisation's although that one names it. */
-async function uploadsOf(store: ReplicaStore | undefined, vault: Vault, id: string, own: ReplicaManifest | undefined) {
-  if (store !== undefined && own === undefined) throw new Error(`${SERVICE_MANIFEST} is not in the replica, nothing was restored.`);
-  const name = organisationManifest(id);
-  const uploads = await manifest(store, vault, name);
-  if (uploads === undefined && own?.service?.manifests.includes(name) === true)
-    throw new Error(`${name} was in the replica and is not there, nothing was restored.`);
-  return uploads;
-}
-
-/** Fetches the files of a manifest that belong to the moment. Returns how many. @throws Error naming one that is damaged or away. */
-async function fetchFiles(store: ReplicaStore, vault: Vault, { files }: ReplicaManifest, layout: DataLayout, atMs: number | undefined) {
-  const wanted = filesAt(files, atMs).filter(isRestored);
-  await inParallel(wanted, async ({ path, sha256, sealed }) => {
-    const target = join(layout.dir, path);
-    if (existsSync(target)) return;
-    const bytes = await store.get(storedName(path));
-    if (bytes === undefined) throw new Error(`${path} is listed in the replica and is not there, nothing was restored.`);
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256)
-      throw new Error(`${path} in the replica has other bytes than were sent, nothing was restored.`);
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    const plain = sealed === true ? vault.open(sealPurpose(path), bytes) : bytes;
-    writeFileSync(`${target}.part`, plain, { mode: 0o600, flush: true });
-    renameSync(`${target}.part`, target);
-  });
-  return wanted.length;
-}
-
 /** The vault of what is restored. @throws Error when nobody could open it, or Litestream would not look whether it is sealed. */
-async function vaultOf(store: ReplicaStore | undefined, layout: DataLayout, { config, masterKey, log }: ReplicaRestoreOptions) {
+async function vaultOf(layout: DataLayout, { config, masterKey, log }: ReplicaRestoreOptions, store?: ReplicaStore) {
   const problem = await versionProblem(config.bin);
   if (problem !== undefined) throw new Error(`${problem}. Nothing was restored.`);
   const key = masterKey === undefined ? await store?.get(storedName(basename(layout.masterKey))) : undefined;
@@ -259,32 +265,21 @@ function notedOrganisations(control: string): { readonly id: string; readonly is
  * missing or another. Then nothing was restored.
  */
 export async function restoreReplica(options: ReplicaRestoreOptions): Promise<ReplicaRestoreReport> {
-  const { config, dataDir, atMs, raised, log } = options;
-  const startedMs = performance.now();
-  const store = replicaStore(config);
+  const { config, dataDir, raised, log } = options;
   return restoreInto(dataDir, log, async (staging) => {
-    const vault = await vaultOf(store, staging, options);
-    const fetcher = new Fetcher(options, databaseSeals(vault));
+    const fetcher = new Fetcher(options, await vaultOf(staging, options, replicaStore(config)));
     try {
-      const own = await manifest(store, vault, SERVICE_MANIFEST);
-      let files = store !== undefined && own !== undefined ? await fetchFiles(store, vault, own, staging, atMs) : 0;
-      if (!(await fetcher.database('control.sqlite', staging.control)))
-        throw new Error(`There is no replica of control.sqlite at ${shownUrl(config.url)}${atMs === undefined ? '' : ' of that time'}.`);
+      await fetcher.service(staging);
+      await fetcher.requireDatabase('control.sqlite', staging.control);
       if (raised !== undefined) changeRestored('control', staging.control, (db) => raiseCellTerm(db, raised));
       const organisations = notedOrganisations(staging.control);
       const missing: string[] = [];
-      await inParallel(organisations, async ({ id, isNoted }) => {
+      await inParallel(organisations, AT_ONCE, async ({ id, isNoted }) => {
         const path = staging.organisation(id);
         if (!(await fetcher.database(replicaName(staging, path), path)) && isNoted) missing.push(id);
-        const uploads = await uploadsOf(store, vault, id, own);
-        if (store !== undefined && uploads !== undefined) files += await fetchFiles(store, vault, uploads, staging, atMs);
+        await fetcher.uploads(id, staging);
       });
-      return {
-        dataDir: dataLayout(dataDir).dir,
-        organisations: organisations.length,
-        ...{ ...fetcher.amounts, ...fetcher.upTo(own?.service), files, missing },
-        seconds: (performance.now() - startedMs) / 1_000,
-      };
+      return fetcher.report(organisations.length, missing);
     } finally {
       fetcher.close();
     }
@@ -297,30 +292,23 @@ export async function restoreReplica(options: ReplicaRestoreOptions): Promise<Re
  * @throws Error with one sentence for the operator; then nothing was changed.
  */
 export async function restoreOrganisation(options: ReplicaRestoreOptions, id: string): Promise<ReplicaRestoreReport> {
-  const { config, dataDir, atMs } = options;
-  const startedMs = performance.now();
-  const layout = dataLayout(dataDir);
+  const layout = dataLayout(options.dataDir);
   const path = layout.organisation(id);
   const inTheWay = [path, `${path}-wal`, `${path}-shm`].find((file) => existsSync(file));
   if (inTheWay !== undefined) throw new Error(`${inTheWay} is there, nothing was restored. Move it away first, with -wal and -shm.`);
   if (!existsSync(layout.control)) throw new Error(`${layout.dir} is no data directory: restore all of it, without --org.`);
   if (!notedOrganisations(layout.control).some((organisation) => organisation.id === id))
     throw new Error(`There is no organisation ${id}.`);
-  const store = replicaStore(config);
-  const vault = await vaultOf(undefined, layout, options);
-  const fetcher = new Fetcher(options, databaseSeals(vault));
+  const fetcher = new Fetcher(options, await vaultOf(layout, options));
   const staged = `${path}.restored`;
   try {
     rmSync(staged, { force: true });
-    if (!(await fetcher.database(replicaName(layout, path), staged)))
-      throw new Error(`There is no replica of ${id} at ${shownUrl(config.url)}${atMs === undefined ? '' : ' of that time'}.`);
-    const own = await manifest(store, vault, SERVICE_MANIFEST);
-    const uploads = await uploadsOf(store, vault, id, own);
-    const files = store !== undefined && uploads !== undefined ? await fetchFiles(store, vault, uploads, layout, atMs) : 0;
+    await fetcher.requireDatabase(replicaName(layout, path), staged, id);
+    await fetcher.service();
+    await fetcher.uploads(id, layout);
     renameSync(staged, path);
     syncPath(layout.organisations);
-    const common = { dataDir: layout.dir, organisations: 1, files, missing: [], seconds: (performance.now() - startedMs) / 1_000 };
-    return { ...common, ...fetcher.amounts, ...fetcher.upTo(own?.service) };
+    return fetcher.report(1, []);
   } finally {
     rmSync(staged, { force: true });
     fetcher.close();

@@ -5,8 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DataLayout } from '../../storage/data-layout.ts';
-import { replaceFile } from '../../storage/replica/replaced-file.ts';
+import { type DataLayout, replaceFile } from '../../storage/data-layout.ts';
 
 /** Litestream's own interval, at which each database costs three requests. */
 const USUAL_MS = 3_600_000;

@@ -19,7 +19,6 @@ export interface ReplicaStore {
    * put it on this condition only, in a folder the first of several has it.
    */
   replace(name: string, isExpected: (bytes: Buffer | undefined) => boolean, bytes: Buffer): Promise<boolean>;
-  /** Undefined: there is none of this name. */
   get(name: string): Promise<Buffer | undefined>;
   /** One that is not there is no error. */
   remove(name: string): Promise<void>;

@@ -18,12 +18,11 @@ import { type CellTerm, FIRST_TERM, readCellTerm } from '../../storage/moving/ce
 import { type DirectorySeat, openSeat } from '../../storage/moving/directory-seat.ts';
 import { openVault, type Vault } from '../../storage/secrets/vault.ts';
 import { openReader } from '../../storage/sqlite/database.ts';
-import type { ReplicaConfig } from '../config-replica.ts';
+import type { ReplicaConfig } from '../config.ts';
 import { type Address, type AddressHolder, readHolder, replaceHolder } from './address-holder.ts';
 import { versionProblem } from './litestream.ts';
 import { shownUrl } from './litestream-configuration.ts';
 import { Fetcher, type ReplicaRestoreOptions, type ReplicaRestoreReport, restoreReplica } from './restore-replica.ts';
-import { databaseSeals } from './sealing.ts';
 import { replicaStore } from './store.ts';
 
 export interface TakeOverOptions extends Pick<ReplicaRestoreOptions, 'dataDir' | 'log'> {
@@ -93,11 +92,10 @@ function isOf(seat: DirectorySeat, other: string): boolean {
 async function replicatedTerm(options: TakeOverOptions): Promise<CellTerm> {
   const { cell, replica: config } = options;
   const folder = mkdtempSync(join(tmpdir(), 'assistant-take-over-'));
-  const fetcher = new Fetcher({ ...options, config, atMs: undefined }, databaseSeals(vaultOf(options.masterKey)));
+  const fetcher = new Fetcher({ ...options, config, atMs: undefined }, vaultOf(options.masterKey));
   const path = join(folder, 'control.sqlite');
   try {
-    if (!(await fetcher.database('control.sqlite', path)))
-      throw new Error(`There is no replica of control.sqlite at ${shownUrl(config.url)}.`);
+    await fetcher.requireDatabase('control.sqlite', path);
     const db = openReader(path);
     try {
       return { cell, term: readCellTerm(db)?.term ?? FIRST_TERM };

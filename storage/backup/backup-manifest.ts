@@ -52,9 +52,7 @@ const manifestSchema = v.strictObject({
   began_at: v.string(),
   finished_at: v.string(),
   master_key: v.strictObject({
-    /** Identifies the key without revealing it. */
     fingerprint: hex256,
-    /** Whether the backup holds the key itself. */
     included: v.boolean(),
   }),
   /** `<organisation>/<upload>`: rows whose files were deleted while the backup was made. */

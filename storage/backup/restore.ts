@@ -26,7 +26,6 @@ import {
 } from './backup-manifest.ts';
 
 export interface RestoreOptions {
-  /** The backup's folder. */
   readonly source: string;
   /** Does not exist, or is empty. */
   readonly dataDir: string;

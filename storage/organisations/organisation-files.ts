@@ -31,7 +31,6 @@ export interface OrganisationFilesOptions {
   /** Read-only, the control file. */
   readonly control: Connection;
   readonly conditions: Conditions;
-  /** Writes the note that the file was created. */
   note(organisationId: string): Promise<unknown>;
   /** The file at this path was replaced: connections to it must be closed. */
   forget(organisationId: string): void;
@@ -118,7 +117,6 @@ export class OrganisationFiles {
     this.#options.conditions.close('organisation_unavailable', organisationId);
   }
 
-  /** Whether the control file notes this file. */
   isNoted(organisationId: string): boolean {
     // While the note is being written, later callers wait behind earlier ones: writes keep the order of their calls.
     if (this.#notes.has(organisationId)) return false;

@@ -16,7 +16,6 @@ import { livesHere } from './organisations.ts';
 /** In place of a process: nobody has looked through the file since it was put in its place by a move, a restore or a person. */
 export const NOBODY = '';
 
-/** Page size when all organisations in use are listed. */
 const USED_PER_PAGE = 100;
 /** SQLite's LIMIT for all rows. */
 const ALL = -1;
@@ -84,7 +83,6 @@ interface UseRef {
   readonly usedBy: string;
 }
 
-/** What was found in a file that was looked through. */
 export interface LookedThrough {
   /** When something is due; null: nothing is. */
   readonly dueAtMs: number | null;
@@ -132,7 +130,6 @@ function forgetUses(db: Connection, { organisationId, processes }: { organisatio
   ).run({ organisationId, processes: JSON.stringify(processes) });
 }
 
-/** Has every file looked through once. */
 export function lookThroughAll(db: Connection): void {
   db.statement(
     `INSERT INTO organisation_uses (used_by, organisation_id) SELECT '${NOBODY}', organisation_id FROM organisation_files WHERE true
@@ -140,5 +137,4 @@ export function lookThroughAll(db: Connection): void {
   ).run();
 }
 
-/** Writes of the control file. */
 export const transactions = { beginUse, endUse, forgetUses };

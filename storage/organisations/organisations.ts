@@ -88,7 +88,6 @@ export function livesHere(id: string): string {
 
 const LIVES_HERE = livesHere('organisations.id');
 
-/** Whether the organisation lives here. */
 export function isHere(control: Connection, organisationId: string): boolean {
   return control.statement(`SELECT 1 AS found WHERE ${livesHere(':organisationId')}`).get({ organisationId }) !== undefined;
 }
@@ -102,7 +101,6 @@ export function listOrganisations(control: Connection, after: string, limit: num
   return organisationRow.all(control, from, { after, limit, named }).map(organisationOf);
 }
 
-/** Page size when all organisations are listed. */
 const ORGANISATIONS_PER_PAGE = 100;
 
 /** Ids of all organisations, oldest first. */

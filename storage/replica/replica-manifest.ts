@@ -16,7 +16,6 @@ const fileSchema = v.object({
   /** Below the data directory, with slashes; only names that a backup may hold. */
   path: v.pipe(v.string(), v.check(isBackupName)),
   size: moment,
-  /** The digest of what was sent. */
   sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   /** Sealed for the way, because on disk it is not: a mail. */
   sealed: v.optional(v.literal(true)),
@@ -46,7 +45,6 @@ const manifestSchema = v.object({
 export type ReplicatedFile = v.InferOutput<typeof fileSchema>;
 export type ReplicaManifest = v.InferOutput<typeof manifestSchema>;
 
-/** The name of an organisation's manifest below the destination. */
 export function organisationManifest(organisationId: string): string {
   return `files/${organisationId}.json`;
 }
@@ -59,7 +57,6 @@ export function sealPurpose(path: string): string {
   return `replica ${path}`;
 }
 
-/** Where a file lies below the destination. */
 export function storedName(path: string): string {
   return `files/${path}`;
 }

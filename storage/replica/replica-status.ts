@@ -5,15 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { DataLayout } from '../data-layout.ts';
-import { replaceFile } from './replaced-file.ts';
+import { type DataLayout, replaceFile } from '../data-layout.ts';
 
 const seconds = v.pipe(v.number(), v.finite(), v.minValue(0));
 
 const statusSchema = v.object({
   /** When it was written, by the keeper's clock. */
   at_ms: v.number(),
-  /** Databases that are replicated. */
   files: v.number(),
   /** How far behind the one is that is furthest behind; also counts while Litestream does not run. */
   lag_max_s: seconds,
@@ -23,7 +21,6 @@ const statusSchema = v.object({
   files_lag_s: seconds,
   /** What keeps it behind, a sentence; null: nothing is known. */
   problem: v.nullable(v.string()),
-  /** Starts of Litestream by this keeper. */
   starts: v.number(),
 });
 
@@ -36,7 +33,6 @@ function pathOf({ replica }: DataLayout): string {
   return join(replica, 'status.json');
 }
 
-/** Replaces the status; its folder is there. */
 export function writeReplicaStatus(layout: DataLayout, status: ReplicaStatus): void {
   replaceFile(pathOf(layout), JSON.stringify(status));
 }

@@ -3,9 +3,8 @@
  * digest need the master key as well, so that no copy of a directory, backup or replica opens the console.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { syncPath } from '../sqlite/database-copy.ts';
+import { chownSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { putInPlace } from '../sqlite/database-copy.ts';
 import { readOrMint } from './minted-file.ts';
 import { isSecret, type Vault } from './vault.ts';
 
@@ -23,7 +22,6 @@ export interface OperatorToken {
   readonly minted: string | undefined;
 }
 
-/** What is kept of a token. */
 export function digestOfToken(token: string): string {
   return `sha256:${createHash('sha256').update(token).digest('hex')}`;
 }
@@ -34,17 +32,12 @@ export function isOperatorToken(given: string, digest: string): boolean {
 
 /** Puts a digest in the place of what `file` holds, all at once. */
 function replaceKept(file: string, digest: string): void {
-  const fresh = `${file}.${randomBytes(4).toString('hex')}.new`;
-  try {
-    const { uid, gid } = statSync(file);
-    writeFileSync(fresh, `${digest}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  const { uid, gid } = statSync(file);
+  putInPlace(file, (unfinished) => {
+    writeFileSync(unfinished, `${digest}\n`, { mode: 0o600, flag: 'wx' });
     // Run as root, it would be root's, and the service could not read it.
-    if (process.getuid?.() === 0) chownSync(fresh, uid, gid);
-    renameSync(fresh, file);
-    syncPath(dirname(file));
-  } finally {
-    rmSync(fresh, { force: true });
-  }
+    if (process.getuid?.() === 0) chownSync(unfinished, uid, gid);
+  });
 }
 
 function mint(): string {

@@ -36,7 +36,6 @@ function masterKeyBytes(file: string, given: string | undefined): Buffer {
   return key;
 }
 
-/** The first word of a purpose. */
 function useOf(purpose: string): string {
   return /^[a-z]*/.exec(purpose)?.[0] ?? '';
 }

@@ -61,23 +61,6 @@ export interface WriterStats {
   readonly busyRetries: number;
 }
 
-export interface Writer<Registry extends Transactions> {
-  /**
-   * Runs the transaction `name` on the file at `path`. Resolves with its output after COMMIT; rejects with the Refusal it
-   * threw or with a StorageError, and then none of its rows exist. `input` is cloned at the end of the tick: do not change it.
-   */
-  write<N extends keyof Registry & string>(path: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
-  stats(): WriterStats;
-  /** Closes the connection to the file at `path`, which was replaced or is gone: later writes open it again. */
-  forget(path: string): void;
-  /** The log of the file at `path` may not be on disk: it is written again, before any later write of this process to the file. */
-  doubtLog(path: string): void;
-  /** Empties the logs of the open files, where readers let it: the disk has little room. */
-  makeRoom(): void;
-  /** Waits for what is outstanding, checkpoints the open files, ends the thread. Later writes reject. Idempotent. */
-  close(): Promise<void>;
-}
-
 export interface WriterOptions {
   /** A module that exports `transactions`, `open(path): Connection` and perhaps `sealing`; the thread imports it. */
   readonly registryUrl: URL;
@@ -101,7 +84,11 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-class ThreadWriter {
+/**
+ * Starts a writer thread. Use it with the registry's type: `new Writer<typeof transactions>({ registryUrl })`. The
+ * thread keeps the process alive until `close()`. A registry that cannot be imported shows as a dead thread (`onFatal`).
+ */
+export class Writer<Registry extends Transactions> {
   readonly #worker: Worker;
   readonly #maxQueued: number;
   readonly #onFatal: (error: StorageError) => void;
@@ -138,7 +125,11 @@ class ThreadWriter {
     });
   }
 
-  write(path: string, name: string, input: unknown): Promise<unknown> {
+  /**
+   * Runs the transaction `name` on the file at `path`. Resolves with its output after COMMIT; rejects with the Refusal it
+   * threw or with a StorageError, and then none of its rows exist. `input` is cloned at the end of the tick: do not change it.
+   */
+  write<N extends keyof Registry & string>(path: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead);
     if (this.#closing !== undefined) return Promise.reject(new StorageError('closed', `the writer is closed; ${name} was not written`));
     if (this.#waiters.size >= this.#maxQueued) {
@@ -149,17 +140,21 @@ class ThreadWriter {
     const id = this.#lastId;
     if (this.#batch.length === 0) this.#planFlush();
     this.#batch.push({ id, path, name, input });
+    // The registry's types exist only on this side; the thread sees names and plain data.
     return new Promise((resolve, reject) => this.#waiters.set(id, { path, resolve, reject, sinceMs: performance.now() }));
   }
 
+  /** Closes the connection to the file at `path`, which was replaced or is gone: later writes open it again. */
   forget(path: string): void {
     if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'forget', path });
   }
 
+  /** The log of the file at `path` may not be on disk: it is written again, before any later write of this process to the file. */
   doubtLog(path: string): void {
     if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'doubt_log', path });
   }
 
+  /** Empties the logs of the open files, where readers let it: the disk has little room. */
   makeRoom(): void {
     if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'make_room' });
   }
@@ -171,6 +166,7 @@ class ThreadWriter {
     return { outstanding: this.#waiters.size, oldestMs, ...this.#counts };
   }
 
+  /** Waits for what is outstanding, checkpoints the open files, ends the thread. Later writes reject. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#drainAndEnd();
     return this.#closing;
@@ -293,13 +289,4 @@ class ThreadWriter {
     void this.#worker.terminate();
     this.#onFatal(dead);
   }
-}
-
-/**
- * Starts a writer thread. Use it with the registry's type: `createWriter<typeof transactions>({ registryUrl })`. The
- * thread keeps the process alive until `close()`. A registry that cannot be imported shows as a dead thread (`onFatal`).
- */
-export function createWriter<Registry extends Transactions>(options: WriterOptions): Writer<Registry> {
-  // The registry's types exist only on this side; the thread sees names and plain data.
-  return new ThreadWriter(options) as Writer<Registry>;
 }

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { createClient, createOperator, createTestApp, type TestApp } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { isBrokenConnection } from '../support/partial.ts';
 import { startRedis } from '../support/redis.ts';
 import { type RunningService, startService } from '../support/service.ts';
@@ -26,14 +26,6 @@ const TALKERS = 4;
 /** Some twenty seconds: a conversation outlives a move. */
 const TURNS_PER_CONVERSATION = 200;
 const PAUSE_MS = 100;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A cell of one program, which is started again at the same address. */
 class LivingCell {

@@ -1,13 +1,13 @@
 /** A writer of its own process, which a power cut ends: prints where the journal stood when each note was acknowledged. Argument: the file. */
 import { statSync } from 'node:fs';
 import { openReader } from '../../storage/sqlite/database.ts';
-import { createWriter } from '../../storage/sqlite/writer.ts';
+import { Writer } from '../../storage/sqlite/writer.ts';
 import type { transactions } from '../storage/sqlite/writer-registry.ts';
 import { failSyncs } from '../support/power-cuts.ts';
 
 const [, , path = ''] = process.argv;
 const { POWER_JOURNAL: journal = '', POWER_FAILURES: failures = '' } = process.env;
-const writer = createWriter<typeof transactions>({ registryUrl: new URL('../storage/sqlite/writer-registry.js', import.meta.url) });
+const writer = new Writer<typeof transactions>({ registryUrl: new URL('../storage/sqlite/writer-registry.js', import.meta.url) });
 let notes = 0;
 
 /** As many as one group takes, some times. */

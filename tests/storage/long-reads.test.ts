@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { createLongReader } from '../../storage/long-reads.ts';
+import { LongReader } from '../../storage/long-reads.ts';
 import { StorageError } from '../../storage/sqlite/storage-error.ts';
 import { threadClock } from '../../watch/thread-time.ts';
 import { addApp, openFiles } from './migrations/migrated-files.ts';
@@ -19,7 +19,7 @@ test('STORE-18, LIMIT-34: users of an organisation as large as the scale plan ar
          INSERT INTO devices (app_id, channel, device_id, seen_at_ms) SELECT :appId, 'live', printf('%032x', i), :nowMs FROM n`,
       )
       .run({ from, to, nowMs, appId });
-  const reader = createLongReader();
+  const reader = new LongReader();
   t.after(() => reader.close());
   const count = () => reader.read({ path: files.db.path, read: 'countUsers', input: { nowMs } }, '');
   see(1, 20_000);
@@ -35,7 +35,7 @@ test('STORE-18, LIMIT-34: users of an organisation as large as the scale plan ar
 
 test('STORE-18: a long read that cannot be made is told as overload, one of a file that is away or damaged as any other read of it', async (t) => {
   const files = openFiles(t, 0);
-  const reader = createLongReader();
+  const reader = new LongReader();
   const inFile = (name: string) => reader.read({ path: join(dirname(files.db.path), name), read: 'countUsers', input: { nowMs: 0 } }, '');
   const code = (expected: string) => (error: unknown) => error instanceof StorageError && error.code === expected;
   await assert.rejects(inFile('gone.sqlite'), code('unavailable'));

@@ -1,7 +1,7 @@
 /** Runs commands in the test's own process, with what they print kept and a configuration made up. */
 
+import type { CliConfig } from '../../../program/cli/command.ts';
 import { runCli } from '../../../program/cli/run.ts';
-import type { CliConfig } from '../../../program/cli/surroundings.ts';
 
 export interface Ran {
   readonly code: number;

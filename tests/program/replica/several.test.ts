@@ -10,13 +10,9 @@ import { type Replica, replicated } from '../../support/litestream.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
 import { isAlive, type Replicated, startReplicated } from '../../support/replica.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
+import { COMMON } from './failing.ts';
 
-const COMMON = {
-  DEMO: 'off',
-  MASTER_KEY: Buffer.alloc(32, 9).toString('base64'),
-  OPERATOR_TOKEN: 'the-operator-of-all-these-tests',
-  REPLICA_LAG_MAX_S: '30',
-};
+const ENV = { ...COMMON, REPLICA_LAG_MAX_S: '30' };
 const APPS = 'SELECT name FROM apps';
 /** A move takes seconds, and then Litestream has to learn of the file. */
 const MOVED_MS = 120_000;
@@ -25,7 +21,7 @@ async function startCell(t: TestContext, id: string, redisUrl: string): Promise<
   const target = temporaryDir(t);
   const port = await freePort();
   const own = { PORT: String(port), CELL_ID: id, CELL_URL: `http://127.0.0.1:${port}`, NODE_ID: id };
-  const cell = await startReplicated(t, `file://${target}`, { env: { ...COMMON, ...own, REDIS_URL: redisUrl } });
+  const cell = await startReplicated(t, `file://${target}`, { env: { ...ENV, ...own, REDIS_URL: redisUrl } });
   return { cell, target, dataDir: cell.dataDir, masterKey: COMMON.MASTER_KEY };
 }
 
@@ -33,19 +29,16 @@ describe('REPLICA-1, REPLICA-4: a replica', { concurrency: 2, skip: redisMissing
   test('of a directory with several workers is kept by their supervisor, and a worker that is killed changes nothing of it', async (t) => {
     const redis = await startRedis(t);
     const target = temporaryDir(t);
-    const env = { ...COMMON, WORKERS: '2', REDIS_URL: redis.url, NODE_ID: 'n' };
+    const env = { ...ENV, WORKERS: '2', REDIS_URL: redis.url, NODE_ID: 'n' };
     const service = await startReplicated(t, `file://${target}`, { env });
     const operator = createOperator(service.baseUrl, COMMON.OPERATOR_TOKEN);
     const workers = async () => ((await operator('GET', '/nodes')).json as { nodes: { pid: number }[] }).nodes.map(({ pid }) => pid);
     await eventually(async () => (await workers()).length === 2);
     await eventually(() => existsSync(join(service.dataDir, 'replica', 'litestream.pid')));
     const first = await service.addOrganisation('First');
-    await eventually(
-      () =>
-        replicated(t, { target, dataDir: service.dataDir, masterKey: COMMON.MASTER_KEY }, `organisations/${first}.sqlite`, APPS).length ===
-        1,
-      MOVED_MS,
-    );
+    const replica = { target, dataDir: service.dataDir, masterKey: COMMON.MASTER_KEY };
+    const apps = () => replicated(t, replica, `organisations/${first}.sqlite`, APPS).length;
+    await eventually(() => apps() === 1, MOVED_MS);
     // Until then a second one carries it.
     await eventually(() => readFileSync(join(service.dataDir, 'replica', 'litestream.yml'), 'utf8').includes(first), MOVED_MS);
     await eventually(() => existsSync(join(service.dataDir, 'replica', 'litestream.pid')));
@@ -56,10 +49,7 @@ describe('REPLICA-1, REPLICA-4: a replica', { concurrency: 2, skip: redisMissing
     assert.equal(isAlive(litestream), true);
     await eventually(async () => (await service.ask('POST', `/orgs/${first}/apps`, { name: 'Second app' })).status === 201);
     assert.equal(await service.stop(), 0);
-    assert.equal(
-      replicated(t, { target, dataDir: service.dataDir, masterKey: COMMON.MASTER_KEY }, `organisations/${first}.sqlite`, APPS).length,
-      2,
-    );
+    assert.equal(apps(), 2);
     assert.equal(isAlive(litestream), false);
   });
 

@@ -1,12 +1,12 @@
 /** A process that writes without end and prints each acknowledged text, to be killed by writer-crash.test.ts. */
 import { writeSync } from 'node:fs';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { createWriter } from '../../../storage/sqlite/writer.ts';
+import { Writer } from '../../../storage/sqlite/writer.ts';
 import type { transactions } from './writer-registry.ts';
 
 const LANES = 32;
 const [path = ''] = process.argv.slice(2);
-const writer = createWriter<typeof transactions>({ registryUrl: new URL('./writer-registry.js', import.meta.url) });
+const writer = new Writer<typeof transactions>({ registryUrl: new URL('./writer-registry.js', import.meta.url) });
 
 /** Prints a line whole, also while the reader of the pipe lags: then there is no room for it, or for a part of it only. */
 async function print(line: string): Promise<void> {

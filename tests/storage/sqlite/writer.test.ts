@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { Refusal } from '../../../protocol/errors.ts';
 import { openReader, openWriter } from '../../../storage/sqlite/database.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
-import { createWriter, type Writer, type WriterOptions } from '../../../storage/sqlite/writer.ts';
+import { Writer, type WriterOptions } from '../../../storage/sqlite/writer.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { open, type transactions } from './writer-registry.ts';
 
@@ -13,7 +13,7 @@ const registryUrl = new URL('./writer-registry.js', import.meta.url);
 
 function setUp(t: TestContext, options: Partial<WriterOptions> = {}): { writer: Writer<typeof transactions>; path: string } {
   const path = join(temporaryDir(t), 'a.sqlite');
-  const writer = createWriter<typeof transactions>({ registryUrl, ...options });
+  const writer = new Writer<typeof transactions>({ registryUrl, ...options });
   t.after(() => writer.close());
   return { writer, path };
 }
@@ -259,7 +259,7 @@ test('STORE-5: what is outstanding commits, the WAL is emptied, later writes rej
 });
 
 test('STORE-5: a close that reaches the thread together with a file to forget ends it', { timeout: 10_000 }, async () => {
-  const writer = createWriter<typeof transactions>({ registryUrl });
+  const writer = new Writer<typeof transactions>({ registryUrl });
   // The thread is still starting, so it takes both from its port at once.
   writer.forget('/nowhere.sqlite');
   await writer.close();
