@@ -7,8 +7,9 @@ import { TurnChecker } from '../../tools/turn-checker/turn-checker.ts';
 import { type NumberedEvent, readFrame } from '../../web/client/events.ts';
 import { FrameDecoder } from '../../web/client/frames.ts';
 import { Connections } from '../loadtest/connections.ts';
-import { type Asker, ask, Body, failureOf, handshake, headersOf, jsonOf, mintDevice, mintRequestId } from '../loadtest/service-api.ts';
+import { type Asker, ask, failureOf, handshake, headersOf, jsonOf, mintDevice, mintRequestId } from '../loadtest/service-api.ts';
 import { SilenceWatch } from '../loadtest/silence-watch.ts';
+import { readAnswer } from './stream-client.ts';
 import { shapeOf } from './turn-shape.ts';
 
 /** What a turn is sent with. */
@@ -69,46 +70,13 @@ export class TurnClient {
       if (reading.event.type === 'block.delta' && Number.isNaN(firstDeltaAtMs)) firstDeltaAtMs = nowMs;
     });
     checker.attached(sentAtMs);
-    return this.#send(body, asker, decoder).then(() => {
+    const request = { method: 'POST', path: '/v1/chat', headers: headersOf(asker, mintRequestId()), body } as const;
+    return readAnswer(this.#connections, request, (bytes) => decoder.push(bytes), this.#silence.watch).then(() => {
       const [fault] = checker.conclude(true);
       if (fault !== undefined) throw new Error(`${fault.kind}: ${fault.problem}`);
       const came = shapeOf(events);
       if (came !== wanted) throw new Error(`it brought "${came}", not "${wanted}"`);
       return { events, sentAtMs, firstDeltaAtMs, endedAtMs: performance.now() };
-    });
-  }
-
-  /** Resolves when the answer was 200 and its body ended. */
-  #send(body: string, asker: Asker, decoder: FrameDecoder): Promise<void> {
-    const headers = headersOf(asker, mintRequestId());
-    return new Promise((resolve, reject) => {
-      let refused: Parameters<typeof failureOf>[0] | undefined;
-      const refusal = new Body();
-      const fail = ({ code, message }: { readonly code: string; readonly message: string }): void => {
-        over();
-        reject(new Error(`${code}: ${message}`));
-      };
-      const exchange = this.#connections.send(
-        { method: 'POST', path: '/v1/chat', headers, body },
-        {
-          head: ({ status, headers: told }) => {
-            if (status !== 200) refused = { status, headers: told, text: '' };
-          },
-          body: (bytes) => {
-            if (refused !== undefined) refusal.add(bytes);
-            else decoder.push(bytes);
-          },
-          end: () => {
-            if (refused !== undefined) fail(failureOf({ ...refused, text: refusal.text() }));
-            else {
-              over();
-              resolve();
-            }
-          },
-          failed: fail,
-        },
-      );
-      const over = this.#silence.watch(exchange, fail);
     });
   }
 }

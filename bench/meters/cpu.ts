@@ -83,18 +83,3 @@ export function peakRssBytes(pid: number): number {
 export function rssBytes(pid: number): number {
   return statusBytes(pid, 'VmRSS');
 }
-
-/** Files and sockets that a process and its children have open. @throws when it is gone */
-export function descriptorsOf(pid: number): number {
-  readdirSync(`/proc/${pid}/fd`);
-  return familyOf(pid).reduce((total, each) => total + openFiles(each), 0);
-}
-
-/** None when the process has ended. */
-function openFiles(pid: number): number {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).length;
-  } catch {
-    return 0;
-  }
-}
