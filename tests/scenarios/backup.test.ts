@@ -123,7 +123,8 @@ async function checkTurns(service: RunningService, turns: readonly Turn[]): Prom
   const conversations = new Map(turns.map((turn) => [turn.conversationId, turn]));
   for (const { app, deviceId, conversationId } of conversations.values()) {
     const client = createClient(service.baseUrl, app.liveKey, deviceId);
-    const { json } = await client.send('GET', `/v1/conversations/${conversationId}/messages?limit=100`);
+    const { json, status } = await client.send('GET', `/v1/conversations/${conversationId}/messages?limit=100`);
+    assert.equal(status, 200, JSON.stringify(json));
     const { messages } = json as { messages: { id: string; role: string; blocks: unknown[]; attachments?: { upload_id: string }[] }[] };
     for (const turn of turns.filter((each) => each.conversationId === conversationId)) {
       const said = messages.find(({ role, blocks }) => role === 'user' && JSON.stringify(blocks).includes(`"${turn.text}"`));
