@@ -67,7 +67,7 @@ export async function judgeImage({ mediaType, sideMaxPx, isLogo }: ImageQuestion
     await open(bytes).resize(GLANCE_PX, GLANCE_PX).raw().toBuffer();
     return { kind: 'whole' };
   } catch (error) {
-    // Of a whole image: said as what it is, by whoever started the parser.
+    // The image may be whole: ParseFailure says what it lacked.
     if (MEMORY.test(String(error))) throw new Error('out of memory', { cause: error });
     return { kind: 'damaged' };
   }

@@ -188,7 +188,7 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a parser process', { skip: process.platfor
   }
 });
 
-test('a job that cannot be loaded is no fault of its document', () =>
+test('KNOWLEDGE-15: a job that cannot be loaded is no fault of its document', () =>
   assert.rejects(
     parsers.parse('another' as 'image', {} as never, () => new Uint8Array(1), PERSON),
     { name: 'ParseFailure', kind: 'unavailable' },
