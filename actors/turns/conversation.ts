@@ -13,8 +13,8 @@ import { openRedaction, type Redaction, regionsOfClient } from '../people/redact
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { capRefusal } from './admission.ts';
 import type { TurnCommand } from './command.ts';
-import { newAttempt, TurnCommits } from './commits.ts';
-import { type Beginning, HeldEpoch } from './epoch.ts';
+import type { Beginning } from './epoch.ts';
+import { Held } from './held.ts';
 import { journalSource } from './journal.ts';
 import { TurnLog } from './log.ts';
 import { OpenedRow } from './opened-row.ts';
@@ -22,6 +22,7 @@ import { type FirstStep, type Opening, prepareOpening, prepareRetry } from './op
 import { TurnQueue } from './queue.ts';
 import { RunningTurn } from './running-turn.ts';
 import { type Attempt, type TurnPlace, type TurnServices, turnScope } from './scope.ts';
+import { newAttempt } from './steps.ts';
 import { turnMachine } from './turn-rows.ts';
 
 /** Where the reader of a turn starts; `exists`: the turn_id names a turn already, which has to be looked up. */
@@ -46,8 +47,7 @@ export class Conversation {
   readonly #services: TurnServices;
   readonly #db: Connection;
   readonly #onIdle: () => void;
-  readonly #epoch: HeldEpoch;
-  readonly #commits: TurnCommits;
+  readonly #held: Held;
   readonly #queue: TurnQueue<Begun, TurnCommand>;
   #live: Live | null = null;
   /** The personal data of the conversation, once it was needed. */
@@ -60,8 +60,7 @@ export class Conversation {
     this.#services = services;
     this.#db = services.storage.organisation(home.organisationId);
     this.#onIdle = onIdle;
-    this.#epoch = new HeldEpoch(id, beginning, this.#db, services.ownership);
-    this.#commits = new TurnCommits(services, id, home, this.#epoch);
+    this.#held = new Held(services, id, home, beginning);
     this.#queue = new TurnQueue({ running: () => this.#live?.over ?? null, onIdle });
   }
 
@@ -86,7 +85,7 @@ export class Conversation {
   /** `regions`: whose national phone numbers are recognised, when none was held before. */
   #redacted(regions: readonly string[]): Redaction {
     const { storage } = this.#services;
-    const { isNew, placeholders } = this.#epoch;
+    const { isNew, placeholders } = this.#held;
     this.#redaction ??= openRedaction({
       storage,
       organisationId: this.home.organisationId,
@@ -108,7 +107,7 @@ export class Conversation {
 
   /** Ends an attempt that another node has replaced: this process stood still, and was given up. */
   leaveIfTaken(): void {
-    if (this.#live !== null && this.#epoch.isTaken) this.#live.attempt.abandon();
+    if (this.#live !== null && this.#held.isTaken) this.#live.attempt.abandon();
   }
 
   /** Settles when the turn that is about to begin, if there is one, runs or was refused. */
@@ -160,9 +159,9 @@ export class Conversation {
     let asksEarly = true;
     try {
       return await retried(MOVED, async () => {
-        await this.#commits.recover();
+        await this.#held.recover();
         const place = this.#place(command);
-        const opening = await prepareOpening(place, this.#epoch.openingFence());
+        const opening = await prepareOpening(place, this.#held.openingFence());
         const { output, asked } = await this.#open(place, opening, asksEarly);
         // Who was overtaken once waits for the commit from then on: one request gives up one call at most.
         asksEarly = false;
@@ -193,7 +192,7 @@ export class Conversation {
         }
       });
     } catch (error) {
-      this.#epoch.lose();
+      this.#held.lose();
       // What rows refuse because another node opened the same turn just now is no refusal.
       if (error instanceof Refusal && readTurn(this.#db, this.home.appId, command.turnId) !== undefined) return 'exists';
       throw error;
@@ -216,8 +215,8 @@ export class Conversation {
       organisationId,
       turn: `${appId} ${turnId}`,
       // The same turn may have run while this request waited.
-      mayAsk: asksEarly && mayAskEarly && this.#epoch.isUncontested && readTurn(this.#db, appId, turnId) === undefined,
-      commit: () => this.#commits.open(input),
+      mayAsk: asksEarly && mayAskEarly && this.#held.isUncontested && readTurn(this.#db, appId, turnId) === undefined,
+      commit: () => this.#held.open(input),
       ask: () => {
         const begun = attempt(row.dayLeft, false);
         return this.#attempt(place, row.turn, begun, first, 0).beforeOpening();
@@ -229,7 +228,7 @@ export class Conversation {
 
   #attempt(place: TurnPlace, turn: () => number, attempt: Attempt, first: FirstStep, attemptSeq: number): RunningTurn {
     const { messageId: assistantMessageId } = attempt;
-    const scope = turnScope(place, attempt, (step) => this.#commits.step({ turn: turn(), assistantMessageId }, step));
+    const scope = turnScope(place, attempt, (step) => this.#held.step({ turn: turn(), assistantMessageId }, step));
     return new RunningTurn(scope, first, new TurnLog(attemptSeq, journalSource(this.#db, turn, null)));
   }
 
@@ -247,7 +246,7 @@ export class Conversation {
     const over = running.done.then((endIsStored) => {
       this.#live = null;
       // Without an epoch the next owner reads the rows again and ends what was left open.
-      if (!endIsStored) this.#epoch.lose();
+      if (!endIsStored) this.#held.lose();
     });
     this.#live = { turn, turnId: place.command.turnId, attempt: running, over };
     return running.position;
@@ -257,8 +256,8 @@ export class Conversation {
   #takeUp(command: TurnCommand | null, stale: TurnRow): Promise<Begun> {
     return retried(MOVED, async () => {
       // The turn exists, so another node may have taken the conversation since the hand-over.
-      this.#epoch.checkSnapshot();
-      await this.#commits.recover();
+      this.#held.checkSnapshot();
+      await this.#held.recover();
       const row = this.#read(stale);
       if (command === null || row.endedAtMs === null) return this.#stored(row);
       const machine = turnMachine(row);
@@ -267,7 +266,7 @@ export class Conversation {
       const place = this.#place(command);
       const { attempt, events } = await prepareRetry(place, row, effects);
       // Same stored message, same message id, seq going on.
-      if (!(await this.#commits.step(row, newAttempt(machine, row.nextSeq, events)))) return OVERTAKEN;
+      if (!(await this.#held.step(row, newAttempt(machine, row.nextSeq, events)))) return OVERTAKEN;
       return this.#run(place, row.turn, attempt, { machine, effects, events }, row.nextSeq);
     });
   }
@@ -281,7 +280,7 @@ export class Conversation {
   /** @throws OwnedElsewhere, or Refusal `internal`, when the turn is open and not ours to end: its stream would have no end. */
   #stored(row: TurnRow): Position {
     if (row.endedAtMs === null) {
-      this.#epoch.requireOwn();
+      this.#held.requireOwn();
       throw new Refusal('internal', 'The turn is being taken over at this moment. Send it again.');
     }
     return { source: journalSource(this.#db, row.turn, row.nextSeq), fromSeq: row.attemptSeq };

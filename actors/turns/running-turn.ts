@@ -12,7 +12,6 @@ import type { TurnState } from '../../protocol/runtime/states.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { Position } from '../frame-source.ts';
 import { blockEvents, blocksOf, charsOf, type Outgoing, speak, TurnAnswer } from './answer.ts';
-import { attemptStep } from './commits.ts';
 import { endEvent, stepEvents } from './events.ts';
 import { errorEvent, FAILED_END, INTERRUPTED } from './failures.ts';
 import { keptItems } from './kept-answer.ts';
@@ -24,6 +23,7 @@ import { TurnRounds } from './rounds.ts';
 import type { TurnScope } from './scope.ts';
 import { ServerCalls } from './server-calls.ts';
 import { TurnSpending } from './spending.ts';
+import { attemptStep } from './steps.ts';
 import { ToolCalls } from './tool-calls.ts';
 
 const LEFT_OUT =

@@ -79,7 +79,7 @@ export interface LeftWork {
   readonly tellsWrite: boolean;
 }
 
-/** What a step of a turn writes. `TurnCommits` adds whose turn it is, and the fence. */
+/** What a step of a turn writes. `Held` adds whose turn it is, and the fence. */
 export type TurnCommit = Omit<CommitTurnInput, 'turn' | 'messageId' | 'appId' | 'channel' | 'conversationId' | 'fence' | 'nowMs' | 'runBy'>;
 
 /** Whose turn it is, and in which conversation. */

@@ -4,12 +4,12 @@
  */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { interruption, newAttempt } from '../../../../actors/turns/commits.ts';
 import { startEvent } from '../../../../actors/turns/events.ts';
 import { errorEvent, FAILED_END, INTERRUPTED } from '../../../../actors/turns/failures.ts';
 import { journalSource } from '../../../../actors/turns/journal.ts';
 import { packEntries } from '../../../../actors/turns/journal-entries.ts';
 import { type JournalEntry, journalEvent, TurnLog } from '../../../../actors/turns/log.ts';
+import { interruption, newAttempt } from '../../../../actors/turns/steps.ts';
 import { newBlock, turnMachine } from '../../../../actors/turns/turn-rows.ts';
 import type { Block } from '../../../../protocol/catalog/block.ts';
 import { renderEvent, type StreamEvent } from '../../../../protocol/runtime/stream-events.ts';

@@ -1,0 +1,157 @@
+/**
+ * A conversation as its actor holds it: at which epoch it writes, each write behind the fence, and the end of what a crash left open. After a
+ * write whose outcome is not known the rows are read again.
+ */
+import { type ConversationRow, type Fence, readConversation } from '../../storage/conversations/conversations.ts';
+import { readExecuting } from '../../storage/conversations/invocations.ts';
+import type { OpenTurnInput, OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
+import { readOpenTurns, type TurnRow } from '../../storage/conversations/turns.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { ChannelRef } from '../caller.ts';
+import { settledCard } from '../calls/card.ts';
+import { lostChange } from '../calls/invocation-step.ts';
+import { type Beginning, type EpochState, type OpeningFence, requireOwnership } from './epoch.ts';
+import type { TurnCommit, TurnServices } from './scope.ts';
+import { interruption } from './steps.ts';
+
+export class Held {
+  readonly #id: string;
+  readonly #home: ChannelRef;
+  readonly #services: TurnServices;
+  readonly #db: Connection;
+  #now: EpochState;
+
+  constructor(services: TurnServices, id: string, home: ChannelRef, beginning: Beginning) {
+    this.#id = id;
+    this.#home = home;
+    this.#services = services;
+    this.#db = services.storage.organisation(home.organisationId);
+    this.#now = beginning;
+  }
+
+  get isNew(): boolean {
+    return this.#now.state === 'new';
+  }
+
+  /** No other process may be opening the same turn at this moment: this one has the data directory for itself. */
+  get isUncontested(): boolean {
+    return this.#services.ownership.self === '';
+  }
+
+  /** Rows of placeholders that the conversation has; undefined: its row knows. */
+  get placeholders(): number | undefined {
+    if (this.#now.state === 'new') return 0;
+    return this.#now.state === 'handed_over' ? this.#now.snapshot.placeholders : undefined;
+  }
+
+  /** Nothing was left open, or it has been ended: by this actor, or by the one that handed the conversation over. */
+  get isClean(): boolean {
+    return this.#now.state === 'handed_over' ? !this.#now.snapshot.leftOpen : this.#now.state !== 'unknown';
+  }
+
+  /** Another actor has written since; false while a write of this one is under way, which finds out by itself. */
+  get isTaken(): boolean {
+    return this.#now.state === 'held' && this.#row()?.epoch !== this.#now.epoch;
+  }
+
+  #row(): ConversationRow | undefined {
+    return readConversation(this.#db, this.#id);
+  }
+
+  /**
+   * What a write that opens a turn expects, and the epoch that it makes. It is always a new one, so that a node that
+   * read the conversation as idle at the previous epoch can no longer take it. @throws OwnedElsewhere
+   */
+  openingFence(): OpeningFence {
+    const fence = this.#fence();
+    return fence.expectedEpoch === null ? fence : { ...fence, epoch: fence.expectedEpoch + 1 };
+  }
+
+  #fence(): OpeningFence {
+    const owner = this.#services.ownership.self;
+    switch (this.#now.state) {
+      case 'new':
+        return { expectedEpoch: null, epoch: 1, owner };
+      case 'held':
+        return { expectedEpoch: this.#now.epoch, epoch: this.#now.epoch, owner };
+      case 'handed_over':
+        return { expectedEpoch: this.#now.snapshot.epoch, epoch: this.#now.snapshot.epoch + 1, owner };
+      case 'unknown': {
+        const row = this.#row();
+        if (row === undefined) return { expectedEpoch: null, epoch: 1, owner };
+        requireOwnership(this.#services.ownership, row);
+        return { expectedEpoch: row.epoch, epoch: row.epoch + 1, owner };
+      }
+    }
+  }
+
+  /** A write may have been committed, or not. A conversation that is new stays so: the first write finds out. */
+  lose(): void {
+    if (this.#now.state !== 'new') this.#now = { state: 'unknown' };
+  }
+
+  /** Forgets the snapshot if another actor has taken the conversation since. */
+  checkSnapshot(): void {
+    if (this.#now.state === 'handed_over' && this.#row()?.epoch !== this.#now.snapshot.epoch) this.#now = { state: 'unknown' };
+  }
+
+  /** @throws OwnedElsewhere when another node that lives owns the conversation. */
+  requireOwn(): void {
+    const row = this.#row();
+    if (row !== undefined) requireOwnership(this.#services.ownership, row);
+  }
+
+  /** Opens a turn, behind the fence that `openingFence` gave. What it answers leaves the epoch known, or, when it is `stale`, to be read again. */
+  async open(input: OpenTurnInput): Promise<OpenTurnOutput> {
+    const output = await this.#services.storage.write(this.#home.organisationId, 'openTurn', input);
+    if (output.outcome === 'opened') this.#now = { state: 'held', epoch: input.conversation.epoch };
+    if (output.outcome === 'stale') this.#now = { state: 'unknown' };
+    return output;
+  }
+
+  /** A write to a conversation that exists; of one that was deleted it is refused. False when the fence refused. @throws StorageError, OwnedElsewhere */
+  async write(write: (fence: Fence) => Promise<boolean>): Promise<boolean> {
+    const { expectedEpoch, ...rest } = this.#fence();
+    // Epochs begin at 1.
+    const fence = { ...rest, expectedEpoch: expectedEpoch ?? 0 };
+    // Until the write has answered, the rows are unknown: a failure makes the next turn read them again.
+    this.lose();
+    if (!(await write(fence))) return false;
+    this.#now = { state: 'held', epoch: fence.epoch };
+    return true;
+  }
+
+  /** Commits a step of a turn. False when the fence refused. @throws StorageError, OwnedElsewhere */
+  async step({ turn, assistantMessageId }: Pick<TurnRow, 'turn' | 'assistantMessageId'>, step: TurnCommit): Promise<boolean> {
+    const { billing, noteDeadline, ownership, storage } = this.#services;
+    const { organisationId, appId, channel } = this.#home;
+    const nowMs = this.#services.nowMs();
+    const whose = { turn, messageId: assistantMessageId, appId, channel, conversationId: this.#id };
+    const input = { ...step, ...whose, nowMs, runBy: ownership.process };
+    if (!(await this.write((fence) => storage.write(organisationId, 'commitTurn', { ...input, fence })))) return false;
+    if (step.charge !== null) {
+      const { costMicroUsd, billed } = step.charge;
+      billing.charged(organisationId, { channel, costMicroUsd, atMs: nowMs, billed });
+    }
+    for (const { expiresAtMs } of step.invocations) if (expiresAtMs !== null) noteDeadline(organisationId, expiresAtMs);
+    return true;
+  }
+
+  /** Ends what a crash left open: writes that were executing become `unknown`, and turns end so that they can be retried. */
+  async recover(): Promise<void> {
+    if (this.isClean || !(await this.#loseExecutions())) return;
+    for (const row of readOpenTurns(this.#db, this.#id)) {
+      if (!(await this.step(row, interruption(row, this.#services)))) return;
+    }
+  }
+
+  /** False when the fence refused. */
+  async #loseExecutions(): Promise<boolean> {
+    const { storage, nowMs } = this.#services;
+    const changes = readExecuting(this.#db, this.#id).flatMap((row) => lostChange(row) ?? []);
+    if (changes.length === 0) return true;
+    const settlements = changes.map((change) => ({ change, card: settledCard(this.#db, change) }));
+    const input = { conversationId: this.#id, settlements, nowMs: nowMs() };
+    return this.write((fence) => storage.write(this.#home.organisationId, 'loseExecutions', { ...input, fence }));
+  }
+}
