@@ -35,7 +35,7 @@ export interface UploadReceiver {
   enter(caller: Uploader): UploadSlot;
   /**
    * Keeps the file for a message of this device. `bytes` are at least one and at most UPLOAD_MAX_BYTES.
-   * @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed.
+   * @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed, 503 uploads_unavailable.
    */
   receive(caller: Uploader, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
 }
@@ -142,7 +142,11 @@ export function createUploadReceiver(services: UploadReceiverServices): UploadRe
     },
     async receive(caller, { bytes, fileName }) {
       requireRoom(caller, bytes.length);
-      const mediaType = await uploadType(bytes, caller.organisationId);
+      const mediaType = await uploadType(bytes, caller.organisationId).catch((error: unknown) => {
+        if (error instanceof Refusal) throw error;
+        log.error({ err: error }, 'an upload could not be examined: no parser process starts, or it cannot load its libraries');
+        throw unavailable('Images cannot be examined at the moment.');
+      });
       const name = uploadName(fileName, mediaType);
       const atMs = nowMs();
       const uploadId = mintId('upl', atMs);

@@ -31,6 +31,8 @@ const SVG_DENSITY_MAX = 100_000;
 const QUALITY = 90;
 /** A whole image is decoded to a picture of this side, so that of a large one hardly anything is held at once. */
 const GLANCE_PX = 16;
+/** How the decoders say that they got none. */
+const MEMORY = /out of memory|insufficient memory/i;
 
 sharp.cache(false);
 // One thread for each parser: the cores belong to turns.
@@ -56,7 +58,7 @@ async function logoOf(bytes: Uint8Array, mediaType: ImageType, { width, height }
   return { kind: 'encoded', mediaType: type, width: info.width, height: info.height, content: data.toString('base64') };
 }
 
-/** Never throws for what the bytes are; a hostile image may end the process. */
+/** @throws Error out of memory, but nothing else for what the bytes are; a hostile image may end the process. */
 export async function judgeImage({ mediaType, sideMaxPx, isLogo }: ImageQuestion, bytes: Uint8Array): Promise<ImageVerdict> {
   try {
     const { width, height, autoOrient } = await open(bytes).metadata();
@@ -64,7 +66,9 @@ export async function judgeImage({ mediaType, sideMaxPx, isLogo }: ImageQuestion
     if (isLogo) return await logoOf(bytes, mediaType, { width, height });
     await open(bytes).resize(GLANCE_PX, GLANCE_PX).raw().toBuffer();
     return { kind: 'whole' };
-  } catch {
+  } catch (error) {
+    // The image may be whole: ParseFailure says what it lacked.
+    if (MEMORY.test(String(error))) throw new Error('out of memory', { cause: error });
     return { kind: 'damaged' };
   }
 }

@@ -23,4 +23,8 @@ export type ParseAnswer = {
   readonly cpuMs: number;
   /** Its resident memory. */
   readonly rssMb: number;
-} & ({ readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly outOfMemory: boolean; readonly message: string });
+} & (
+  | { readonly ok: true; readonly value: unknown }
+  /** `unavailable`: the job's library could not be loaded. */
+  | { readonly ok: false; readonly failure: 'memory' | 'broken' | 'unavailable'; readonly message: string }
+);

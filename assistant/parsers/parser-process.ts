@@ -14,7 +14,7 @@ const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
 /** A shell says so that a signal ended its command. */
 const SIGNALLED = 128;
 
-/** Why parsing failed: too much memory or time, a crash, or no process could be started. */
+/** Why parsing failed: too much memory or time, a crash, or no process could be started, or its libraries not loaded. */
 export type FailureKind = 'memory' | 'time' | 'broken' | 'unavailable';
 
 export class ParseFailure extends Error {
@@ -110,7 +110,7 @@ export class ParserProcess {
       if (outcome instanceof ParseFailure) throw outcome;
       if (outcome.ok) return outcome.value;
       this.#kill('broken', 'its document broke it');
-      throw new ParseFailure(outcome.outOfMemory ? 'memory' : 'broken', outcome.message);
+      throw new ParseFailure(outcome.failure, outcome.message);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);

@@ -13,25 +13,29 @@ const CHANNEL_FD = 3;
 const DOCUMENT_MAX_BYTES = 32 * 1024 * 1024;
 const MB = 1024 * 1024;
 
+type Judge = (input: object, bytes: Frame['body']) => Promise<unknown>;
+
 /** Loaded when they are needed: a process that parses plain text starts in a tenth of the time. */
-const JOBS: Readonly<Record<ParseJob, (input: object, bytes: Frame['body']) => Promise<unknown>>> = {
-  document: async (input, bytes) => (await import('../knowledge/document-verdict.ts')).judgeDocument(input as never, bytes),
-  image: async (input, bytes) => (await import('../images/image-verdict.ts')).judgeImage(input as never, bytes),
+const JOBS: Readonly<Record<ParseJob, () => Promise<Judge>>> = {
+  document: async () => (await import('../knowledge/document-verdict.ts')).judgeDocument as Judge,
+  image: async () => (await import('../images/image-verdict.ts')).judgeImage as Judge,
 };
 
 const OUT_OF_MEMORY =
   /allocation failed|out of memory|Invalid (?:array buffer|string|typed array|array) length|Cannot create a string longer/i;
 
-async function outcomeOf({
-  head,
-  body,
-}: Frame): Promise<{ ok: true; value: unknown } | { ok: false; outOfMemory: boolean; message: string }> {
+type Outcome = { ok: true; value: unknown } | { ok: false; failure: 'memory' | 'broken' | 'unavailable'; message: string };
+
+async function outcomeOf({ head, body }: Frame): Promise<Outcome> {
+  let judge: Judge | undefined;
   try {
     const { job, input } = head as ParseRequest;
-    return { ok: true, value: await JOBS[job](input, body) };
+    judge = await JOBS[job]();
+    return { ok: true, value: await judge(input, body) };
   } catch (error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    return { ok: false, outOfMemory: OUT_OF_MEMORY.test(message), message: message.slice(0, 1_000) };
+    const failure = OUT_OF_MEMORY.test(message) ? 'memory' : judge === undefined ? 'unavailable' : 'broken';
+    return { ok: false, failure, message: message.slice(0, 1_000) };
   }
 }
 

@@ -14,10 +14,13 @@ export interface Migration {
 
 export type DatabaseKind = 'control' | 'organisation';
 
-/** ASCII "ASvC" and "ASvO": what `file(1)` and this program tell the two kinds apart by. */
+/**
+ * ASCII "AS1C" and "AS1O": what `file(1)` and this program tell the two kinds apart by. Not "ASvC" and "ASvO": states before the first
+ * release wrote those, with steps of other contents under the same numbers.
+ */
 export const APPLICATION_IDS: Readonly<Record<DatabaseKind, number>> = {
-  control: 0x41_53_76_43,
-  organisation: 0x41_53_76_4f,
+  control: 0x41_53_31_43,
+  organisation: 0x41_53_31_4f,
 };
 
 /** How long to wait for another process that migrates the same file; one that takes longer hangs. */
@@ -64,7 +67,7 @@ function understoodVersion(connection: Connection, kind: DatabaseKind, knownVers
     if (applicationId === 0 && version === 0 && objects === 0) return 0;
     const found = `application_id ${applicationId}, version ${version}`;
     const wanted = `application_id ${APPLICATION_IDS[kind]}, up to version ${knownVersion}`;
-    const message = `${connection.path} is not a database of kind "${kind}" of this service: it has ${found}; this program knows ${wanted}.`;
+    const message = `${connection.path} is not a database of kind "${kind}" of this service: it has ${found}; this program knows ${wanted}. A state before release 0.1.0 wrote others (docs/upgrades.md).`;
     throw new SchemaError(message, connection.path, version, knownVersion);
   }
   if (version > knownVersion) {

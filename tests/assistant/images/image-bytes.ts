@@ -78,3 +78,6 @@ export function zip(name: string, content: string): Buffer {
 export function svg(inside: string, attributes = 'viewBox="0 0 24 12"'): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${attributes}>${inside}</svg>`;
 }
+
+/** Whole, of one colour and 16,383 pixels a side: 1 GB when it is decoded. */
+export const WEBP_BOMB = Buffer.from('524946461e000000574542505650384c110000002ffebfff0f0750b3ce34b3ff8188e87f0000', 'hex');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { examineLogo as examine, LOGO_SIDE_MAX_PX, type LogoImage } from '../../../assistant/images/images.ts';
 import { Refusal } from '../../../protocol/errors.ts';
-import { exif, gif, jpeg, jpegSegment, picture, png, pngChunk, svg, webp, zip } from './image-bytes.ts';
+import { exif, gif, jpeg, jpegSegment, picture, png, pngChunk, svg, WEBP_BOMB, webp, zip } from './image-bytes.ts';
 
 const examineLogo = (bytes: Uint8Array) => examine(bytes, 'org_1');
 
@@ -84,7 +84,7 @@ test('LOGO-4: what is damaged or has no pixels is refused', async () => {
 
 test('LOGO-3: an image of more pixels than clients can decode is 413 too_large, however short the file', async () => {
   const side = LOGO_SIDE_MAX_PX + 1;
-  for (const bytes of [png(side, 1), png(1, side), png(30_000, 30_000), jpeg(side, 2), webp(side, 2)]) {
+  for (const bytes of [png(side, 1), png(1, side), png(30_000, 30_000), jpeg(side, 2), webp(side, 2), WEBP_BOMB]) {
     const { code, status } = await refusalOf(bytes);
     assert.deepEqual([code, status], ['too_large', 413]);
   }

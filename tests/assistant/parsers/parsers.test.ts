@@ -188,6 +188,12 @@ describe('KNOWLEDGE-15, KNOWLEDGE-16: a parser process', { skip: process.platfor
   }
 });
 
+test('KNOWLEDGE-15: a job that cannot be loaded is no fault of its document', () =>
+  assert.rejects(
+    parsers.parse('another' as 'image', {} as never, () => new Uint8Array(1), PERSON),
+    { name: 'ParseFailure', kind: 'unavailable' },
+  ));
+
 test('KNOWLEDGE-17: Documents beyond those that may wait are refused, and nobody else’s', async () => {
   const pool = new Parsers({ parsers: 1 });
   const gaveUp = new AbortController();

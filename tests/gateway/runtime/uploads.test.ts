@@ -9,10 +9,12 @@ import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { startUploadSweep, uploadDeadlines } from '../../../actors/uploads/deadlines.ts';
 import { createUploadReceiver } from '../../../actors/uploads/upload-receiver.ts';
 import { UPLOADS_AT_ONCE_PER_DEVICE_MAX, UploadSlots } from '../../../actors/uploads/upload-slots.ts';
+import { ParseFailure } from '../../../assistant/parsers/parser-process.ts';
+import { parsers } from '../../../assistant/parsers/parsers.ts';
 import { uploadsRoute } from '../../../gateway/runtime/uploads.ts';
 import { UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
-import { gif, jpeg, picture, png, svg, webp, zip } from '../../assistant/images/image-bytes.ts';
+import { gif, jpeg, picture, png, svg, WEBP_BOMB, webp, zip } from '../../assistant/images/image-bytes.ts';
 import { makePdf } from '../../assistant/knowledge/documents.ts';
 import { DEVICE } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -152,6 +154,9 @@ test('POST /v1/uploads', async (t) => {
       assert.deepEqual([status, code], [415, 'unsupported_media_type'], content.toString('latin1').slice(0, 40));
     }
     assert.equal((await fixture.send(await picture('jpeg', 16_383, 10))).status, 200);
+    const bomb = await fixture.send(WEBP_BOMB);
+    assert.deepEqual([bomb.status, bomb.code], [415, 'unsupported_media_type']);
+    assert.match(JSON.stringify(bomb.json), /too complex/, 'whole, but more memory than a parser has');
   });
 
   await t.test('UPLOAD-3: 20 MB are taken, one byte more is 413 payload_too_large, none is 400 invalid_request', async () => {
@@ -219,8 +224,8 @@ async function halfSent({ base, test: key, inside }: UploadFixture, device: stri
 test('UPLOAD-8: what cannot be served now is 503 uploads_unavailable with Retry-After', async (t) => {
   const fixture = await openFixture(t);
   const { layout } = fixture.storage;
-  const isRefused = async () => {
-    const { status, code, headers } = await fixture.send('words');
+  const isRefused = async (content: Uint8Array | string = 'words') => {
+    const { status, code, headers } = await fixture.send(content);
     assert.deepEqual([status, code, headers['retry-after']], [503, 'uploads_unavailable', '5']);
   };
 
@@ -261,6 +266,12 @@ test('UPLOAD-8: what cannot be served now is 503 uploads_unavailable with Retry-
       await eventually(() => fixture.inside() === 0);
     },
   );
+
+  await t.test('UPLOAD-8: while no parser process can be started; what needs none is taken', async (t) => {
+    t.mock.method(parsers, 'parse', () => Promise.reject(new ParseFailure('unavailable', 'a parser could not be started')));
+    await isRefused(png());
+    assert.equal((await fixture.send('words')).status, 200);
+  });
 
   await t.test('UPLOAD-8: while the service drains', async () => {
     fixture.beginDrain();

@@ -68,6 +68,10 @@ test('STORE-11: a file of another kind or another program is refused and left as
   assert.throws(() => migrate(foreign, [FIRST], 'control'), /foreign\.sqlite is not a database of kind "control"/);
   assert.deepEqual(foreign.statement('SELECT name FROM sqlite_schema').all(), [{ name: 'theirs' }]);
   assert.equal(pragma(foreign, 'application_id'), 0);
+  const early = openWriter(join(dir, 'early.sqlite'));
+  early.exec(`CREATE TABLE ours (x); PRAGMA application_id = ${0x41_53_76_43}; PRAGMA user_version = 1`);
+  assert.throws(() => migrate(early, [FIRST, SECOND], 'control'), /A state before release 0\.1\.0 wrote others/);
+  early.close();
   other.close();
   foreign.close();
 });
