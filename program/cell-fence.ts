@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Fence, raiseFence } from '../actors/cells/term-fence.ts';
 import { claimsAsPlace } from '../actors/cells/term-claims.ts';
+import { type Fence, raiseFence } from '../actors/cells/term-fence.ts';
 import type { RedisConnection } from '../actors/cluster/bus/redis-connection.ts';
 import { type CellTerm, FIRST_TERM, readCellTerm } from '../storage/moving/cell-term.ts';
 import { type DirectorySeat, isOvertaken, noteOvertaken, openSeat } from '../storage/moving/directory-seat.ts';
