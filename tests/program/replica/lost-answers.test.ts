@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -74,8 +74,10 @@ test('REPLICA-9: a call that may have been confirmed after the last replicated m
 
   // Until then another Litestream carries it.
   const followed = () => readFileSync(join(service.dataDir, 'replica', 'litestream.yml'), 'utf8').includes(app.organisationId);
-  await eventually(followed, 60_000);
-  const litestream = Number(readFileSync(join(service.dataDir, 'replica', 'litestream.pid'), 'utf8'));
+  // The configuration is written before the Litestream that reads it runs.
+  const pidFile = join(service.dataDir, 'replica', 'litestream.pid');
+  await eventually(() => followed() && existsSync(pidFile), 60_000);
+  const litestream = Number(readFileSync(pidFile, 'utf8'));
   process.kill(litestream, 'SIGSTOP');
   assert.equal((await confirm(client, cards[0])).status, 'confirmed');
   for (const card of cards) assert.doesNotMatch(await goOn(client, card), /not known/);
