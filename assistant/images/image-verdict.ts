@@ -52,7 +52,7 @@ async function logoOf(bytes: Uint8Array, mediaType: ImageType, { width, height }
   const isSvg = mediaType === 'image/svg+xml';
   const density = isSvg ? Math.min(SVG_DENSITY_MAX, (SVG_DENSITY * SVG_SIDE_PX) / Math.max(width, height)) : SVG_DENSITY;
   const { data, info } = await encode(open(bytes, density).autoOrient(), mediaType).toBuffer({ resolveWithObject: true });
-  const alpha = info.channels === 4 || info.channels === 2 ? (await sharp(data).stats()).channels.at(-1) : undefined;
+  const alpha = isSvg ? (await sharp(data).stats()).channels[3] : undefined;
   if (alpha?.max === 0) return { kind: 'empty' };
   const type = mediaType === 'image/jpeg' || mediaType === 'image/webp' ? mediaType : 'image/png';
   return { kind: 'encoded', mediaType: type, width: info.width, height: info.height, content: data.toString('base64') };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import sharp from 'sharp';
 import { examineLogo as examine, LOGO_SIDE_MAX_PX, type LogoImage } from '../../../assistant/images/images.ts';
 import { Refusal } from '../../../protocol/errors.ts';
 import { exif, gif, jpeg, jpegSegment, picture, png, pngChunk, svg, WEBP_BOMB, webp, zip } from './image-bytes.ts';
@@ -22,6 +23,10 @@ test('LOGO-2: PNG, JPEG, WebP and SVG are taken for what they are, with their si
   assert.deepEqual(shape(await examineLogo(Buffer.from(svg('<rect width="9" height="9"/>')))), ['image/png', 1_024, 512]);
   const control = pngChunk('acTL', Buffer.from([0, 0, 0, 1, 0, 0, 0, 0]));
   assert.equal((await examineLogo(png(3, 2, [control]))).mediaType, 'image/png', 'an animated PNG is a PNG');
+  const clear = await sharp({ create: { width: 1, height: 1, channels: 4, background: '#0000' } })
+    .png()
+    .toBuffer();
+  assert.deepEqual(shape(await examineLogo(clear)), ['image/png', 1, 1], 'a picture may be transparent');
 });
 
 test('LOGO-2: another type is 415 unsupported_type and is told by name', async () => {
