@@ -23,7 +23,7 @@ interface Size {
 }
 
 /** Longer side of what an SVG becomes: sharp at every size that a client shows a logo in, on every screen. */
-export const SVG_SIDE_PX = 1_024;
+const SVG_SIDE_PX = 1_024;
 /** An SVG is measured at this density, at which its units are pixels; the most that the library takes. */
 const SVG_DENSITY = 72;
 const SVG_DENSITY_MAX = 100_000;

@@ -16,7 +16,7 @@ export interface LogoImage {
 /** Side of the largest image that every phone's GPU takes as one texture. Decoded, such a square is 64 MB. */
 export const LOGO_SIDE_MAX_PX = 4_096;
 /** The largest side that JPEG, WebP and GIF decoders agree on; a phone's camera makes 12,000 pixels. */
-export const UPLOAD_SIDE_MAX_PX = 16_383;
+const UPLOAD_SIDE_MAX_PX = 16_383;
 const RETRY_AFTER_S = 5;
 /** Long enough to tell a type, too short for a container with files in it, which the telling library would unpack. */
 const SIGNATURE_BYTES = 32;
