@@ -255,5 +255,11 @@ test('LIMIT-38, RUN-31: a document has a tag and is compressed once; one that a 
   const statuses = (headers: Record<string, string>) =>
     Promise.all(Array.from({ length: 40 }, async () => (await fetch(base + path, { headers })).status));
   assert.ok((await statuses({})).includes(429));
-  assert.deepEqual(new Set(await statuses({ 'If-None-Match': '*' })), new Set([304]));
+  // Of many one in 64 is sent whole all the same (HTTP-27), and that is not counted either.
+  const has = await statuses({ 'If-None-Match': '*' });
+  assert.deepEqual(
+    has.filter((status) => status !== 304 && status !== 200),
+    [],
+  );
+  assert.ok(has.includes(304));
 });
