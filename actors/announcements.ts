@@ -4,11 +4,8 @@
  */
 import type { Channel } from '../storage/organisations/organisations.ts';
 
-/** The kinds of announcements. */
 export interface Announcements {
-  /** Rows of a setup session changed. */
   sessionChanged: { readonly organisationId: string; readonly appId: string; readonly sessionId: string };
-  /** Rows of a pairing changed. */
   pairingChanged: { readonly pairingId: string };
   /** A device opened a turn on the test channel. */
   turnOpened: {
@@ -41,7 +38,6 @@ export interface Announcer {
   lookEvery(everyMs: number, look: () => void): () => void;
 }
 
-/** For a process that is alone. */
 export const silentAnnouncer: Announcer = {
   isAlone: true,
   announce() {},

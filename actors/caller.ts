@@ -7,12 +7,10 @@ export interface AppRef {
   readonly appId: string;
 }
 
-/** One of the two channels of an app. */
 export interface ChannelRef extends AppRef {
   readonly channel: Channel;
 }
 
-/** The device that sends a request. */
 export interface DeviceRef extends ChannelRef {
   /** '' when the request named none. */
   readonly deviceId: string;

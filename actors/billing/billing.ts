@@ -1,11 +1,10 @@
 /**
- * What follows from usage, off the path of every turn: the platform's ceiling, mails, top-ups, and who counts as a user. A
- * committed charge is noted here; at most once a second an organisation's credit is then looked at, and what that asks for
- * is written down as rows, which have deadlines of their own. So a crash loses nothing but the second's look, which is taken when the
- * organisation's file is looked through: at the next start; in a cell, by a node that is still there.
+ * What follows from usage, off the path of every turn: the platform's ceiling, mails, top-ups, and who counts as a user. At most once a second
+ * an organisation's credit is looked at, and what that asks for is written down as rows, which have deadlines of their own. A crash loses that
+ * look alone, which is taken when the organisation's file is looked through: at the next start; in a cell, by a node that is still there.
  *
- * Nodes of a cell tell each other what was charged and bought: caps that go by sums then count for all of them. What is lost on
- * the way is found in rows, credit within a second and the ceiling's sum within a minute.
+ * Nodes of a cell tell each other what was charged and bought. What is lost on the way is found in rows, credit within a second and the
+ * ceiling's sum within a minute.
  */
 import type { Logger } from 'pino';
 import { creditState, noteBought, noteCharged } from '../../storage/billing/usage.ts';
@@ -38,7 +37,6 @@ export interface CommittedCharge {
   readonly costMicroUsd: number;
   /** It draws credit: its turn ended well. */
   readonly billed: boolean;
-  /** What its row is dated. */
   readonly atMs: number;
 }
 
@@ -52,7 +50,6 @@ export class Billing {
   readonly #mails: MemberMails;
   readonly #topUps: TopUps;
   readonly #sightings: DeviceSightings;
-  /** The platform-wide ceiling; asked before every turn. */
   readonly platform: PlatformSpend;
   // A mail server that does not answer must not hold up top-ups, nor these each other's deadlines.
   readonly #mailDeadlines: ReturnType<typeof createDeadlines>;
@@ -103,7 +100,6 @@ export class Billing {
     if (channel === 'live' && billed) noteCharged(this.#file(organisationId), costMicroUsd);
   }
 
-  /** A turn's charge was committed. */
   charged(organisationId: string, { channel, costMicroUsd, atMs, billed }: CommittedCharge): void {
     if (costMicroUsd === 0) return;
     this.platform.add(costMicroUsd, atMs, organisationId);
@@ -114,7 +110,6 @@ export class Billing {
     this.#looks.set(organisationId, setTimeout(() => this.#look(organisationId), LOOK_MS).unref());
   }
 
-  /** Credit was added. */
   bought(organisationId: string): void {
     const { nowMs, others } = this.#services;
     noteBought(this.#file(organisationId));
@@ -147,7 +142,6 @@ export class Billing {
     this.#failed.delete(organisationId);
   }
 
-  /** A request of a device was admitted. */
   seen(device: DeviceRef): void {
     this.#sightings.seen(device);
   }
@@ -158,17 +152,15 @@ export class Billing {
     this.#topUpDeadlines.look(organisationId);
   }
 
-  /** Charges of the organisation have not been looked at. */
   isUnfinished(organisationId: string): boolean {
     return this.#looks.has(organisationId) || this.#failed.has(organisationId);
   }
 
-  /** When a mail or a top-up of the organisation is due next; null when none is. */
+  /** When a mail or a top-up of the organisation is due next. */
   next(organisationId: string): number | null {
     return nearerOf(this.#mailDeadlines.next(organisationId), this.#topUpDeadlines.next(organisationId));
   }
 
-  /** The organisation is not in use any more. */
   forget(organisationId: string): void {
     this.#mailDeadlines.forget(organisationId);
     this.#topUpDeadlines.forget(organisationId);

@@ -20,7 +20,7 @@ import { type CreditState, creditLeft } from '../../storage/billing/usage.ts';
 import { type OrganisationRecord, readOrganisation } from '../../storage/organisations/organisations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { DeadlineKind } from '../deadlines.ts';
-import type { Mail, Mailer, MailOutcome } from './mail.ts';
+import type { Mailer, MailOutcome } from './mail.ts';
 
 export interface MemberMailServices {
   readonly storage: Storage;
@@ -33,7 +33,6 @@ export interface MemberMailServices {
 const ATTEMPTS_MAX = 15;
 const BACK_OFF_FIRST_MS = 30_000;
 const BACK_OFF_MAX_MS = 3_600_000;
-/** Mails sent in one go. */
 const BATCH_MAX = 50;
 
 function backOffMs(attempts: number): number {
@@ -87,10 +86,6 @@ function usageMails(organisation: OrganisationRecord, { month, exhausted }: Cred
   };
 }
 
-function mailOf(organisationId: string, { about, email, subject, text }: MemberMail): Mail {
-  return { key: `${organisationId} ${about} ${email}`, to: email, subject, text };
-}
-
 export class MemberMails {
   readonly #services: MemberMailServices;
 
@@ -117,7 +112,6 @@ export class MemberMails {
     return { next: nextMemberMailAtMs, settle: (organisationId) => this.deliver(organisationId) };
   }
 
-  /** Sends the mails that are due, one after the other. */
   async deliver(organisationId: string): Promise<void> {
     const { storage, mailer, nowMs } = this.#services;
     const due = dueMemberMails(storage.organisation(organisationId), nowMs(), BATCH_MAX);
@@ -135,10 +129,10 @@ export class MemberMails {
 
   async #send(organisation: OrganisationRecord, mail: MemberMail): Promise<void> {
     const { storage, mailer, log, nowMs } = this.#services;
-    const { about, email, attempts } = mail;
+    const { about, email, attempts, subject, text } = mail;
     if (!(await storage.write(organisation.id, 'claimMemberMail', { about, email, nowMs: nowMs() }))) return;
     const isMember = organisation.members.some((member) => member.email.toLowerCase() === email);
-    const outcome = isMember ? await mailer.send(mailOf(organisation.id, mail)) : 'refused';
+    const outcome = isMember ? await mailer.send({ key: `${organisation.id} ${about} ${email}`, to: email, subject, text }) : 'refused';
     if (outcome !== 'sent') log.warn({ organisation_id: organisation.id, about, outcome }, 'a mail to a member was not sent');
     // It may have arrived, and a second copy would be worse than none.
     if (outcome === 'unknown') return;

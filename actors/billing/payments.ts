@@ -6,12 +6,10 @@
 import type { Stripe } from 'stripe';
 
 export interface Payment {
-  /** Ours. */
   readonly id: string;
   /** `cus_…`; its default payment method is charged. */
   readonly customer: string;
   readonly amountCents: number;
-  /** What the person reads on the receipt. */
   readonly description: string;
 }
 
@@ -40,7 +38,6 @@ const METADATA_KEY = 'top_up_id';
 
 const NO_ANSWER = 'The card processor did not answer. It is asked again.';
 
-/** What a payment's status says. */
 function outcomeOf(intent: Stripe.PaymentIntent): PaymentOutcome {
   switch (intent.status) {
     case 'succeeded':

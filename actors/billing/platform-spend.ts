@@ -24,7 +24,6 @@ interface SpendServices {
   readonly log: EachServices['log'];
 }
 
-/** A recount under way. */
 interface Recount {
   readonly day: string;
   /** Organisations whose rows are not added yet. */
@@ -65,7 +64,7 @@ export class PlatformSpend {
     return this.#spentMicroUsd >= this.#budgetMicroUsd;
   }
 
-  /** Adds a committed charge of the organisation, dated `atMs` in its row. */
+  /** `atMs`: what the row of the charge is dated. */
   add(costMicroUsd: number, atMs: number, organisationId = ''): void {
     this.#advanceTo(atMs);
     if (utcDay(atMs) !== this.#day) return;

@@ -21,7 +21,6 @@ const TRIALS_MAX = 8;
 const HIDDEN = '***';
 
 export interface TrialOrder extends AppRef {
-  /** The action's. */
   readonly name: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** As the app would send it in X-Service-User-Token; '': none. */

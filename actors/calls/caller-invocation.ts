@@ -33,10 +33,7 @@ export interface CallerInvocation {
   readonly conversation: ConversationRow;
 }
 
-/**
- * The call as its rows have it now.
- * @throws Refusal 404 `invalid_request` when it is missing or not this caller's (one answer for both), 400 for a read.
- */
+/** The call as it is now. @throws Refusal 404 `invalid_request` when it is missing or another caller's (one answer for both), 400 for a read. */
 export function callerInvocation({ storage }: ConfirmationServices, caller: Caller, id: string): CallerInvocation {
   const db = storage.organisation(caller.organisationId);
   const row = readInvocationById(db, id);

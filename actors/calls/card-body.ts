@@ -13,7 +13,6 @@ const TITLE_MAX_CHARS = 80;
 const LABEL_MAX_CHARS = 40;
 const DISPLAY_MAX_CHARS = 200;
 
-/** `cancel_order` → `Cancel order`. */
 function words(name: string): string {
   const text = name.replaceAll('_', ' ');
   return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;

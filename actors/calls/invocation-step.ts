@@ -10,10 +10,7 @@ import type { NewTrace } from '../../storage/traces/traces.ts';
 import { takenTrace } from '../taken-trace.ts';
 import type { ActionOutcome } from './action-runner.ts';
 
-/**
- * A read is given its own time plus this: the result has to travel, and a client that answers a moment late has still
- * answered.
- */
+/** A read is given its own time plus this: the result has to travel. */
 const RESULT_GRACE_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
@@ -104,7 +101,6 @@ export function answerOf({ state, confirmedAtMs }: Pick<InvocationRow, 'state' |
   }
 }
 
-/** The change that the passing of time makes to a call, or null. */
 export function expireChange(row: InvocationRow, nowMs: number): InvocationChange | null {
   return change(row, { type: 'expire', nowMs }, NOTHING_SAID);
 }
@@ -117,7 +113,7 @@ export function decisionChange(row: InvocationRow, decision: 'confirm' | 'declin
   return made === null || made.to !== 'confirmed' ? made : { ...made, confirmedAtMs: nowMs };
 }
 
-/** A person starts to change a card's values: the change that keeps everybody else from confirming, or null. */
+/** A person starts to change a card's values, which keeps everybody else from confirming. */
 export function beginEdit(row: InvocationRow): InvocationChange | null {
   return change(row, { type: 'edit.begin' }, NOTHING_SAID);
 }
@@ -159,7 +155,6 @@ export function answerLostChange(row: InvocationRow): InvocationChange | null {
   return changeBy(row, [{ type: 'answer.lost' }, { type: 'execution.started' }, { type: 'process.lost' }], NOTHING_SAID);
 }
 
-/** The server has run a call. Null when it was not running. */
 export function settleExecution(row: InvocationRow, end: ActionOutcome): InvocationChange | null {
   const said = end.outcome === 'succeeded' ? { result: end.result, error: null } : { result: null, error: end.error };
   return change(row, { type: 'execution.settled', outcome: end.outcome }, said);

@@ -1,7 +1,4 @@
-/**
- * Writes a batch of HTTP actions (SERVERACTION-1): one set of rules for the setup interface and the
- * console. Each item is saved on its own; one that fails does not fail the others.
- */
+/** Writes a batch of HTTP actions (SERVERACTION-1). Each item is saved on its own; one that fails does not fail the others. */
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
@@ -12,7 +9,6 @@ import type { WriteTarget } from './write-target.ts';
 
 export type ActionOp = 'created' | 'updated' | 'unchanged' | 'archived';
 
-/** One item of the response. */
 export type ActionResult =
   | {
       readonly external_key: string;
@@ -33,7 +29,6 @@ export interface ActionReport {
 
 type Saved = Extract<ActionResult, { ok: true }>;
 
-/** The write of an item, by its name. */
 export type ActionWrite =
   | { readonly name: 'upsertAction'; readonly input: UpsertAction }
   | { readonly name: 'archiveAction'; readonly input: ArchivedAction };
@@ -62,7 +57,6 @@ async function save(storage: Storage, organisationId: string, write: ActionWrite
 
 /**
  * Saves the items in their order. When `failed` is the number of items, nothing was saved.
- * `surroundings`: which addresses an action may have (see judgeHttpAction).
  * @throws StorageError when the disk or the writer fails: sending the same items again is safe.
  */
 export async function takeInActions(

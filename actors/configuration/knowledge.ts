@@ -1,7 +1,4 @@
-/**
- * Writes a batch of knowledge items (KNOWLEDGE-1, KNOWLEDGE-2): one set of rules for the setup interface
- * and the console. Each item is saved and indexed on its own; one that fails does not fail the others.
- */
+/** Writes a batch of knowledge items (KNOWLEDGE-1, KNOWLEDGE-2). Each is saved and indexed on its own; one that fails does not fail the others. */
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { type JudgedItem, judgeKnowledgeItem, type KnowledgeItemShape } from '../../protocol/setup/knowledge.ts';
@@ -23,7 +20,6 @@ export interface KnowledgeServices {
 
 export type KnowledgeOp = 'created' | 'updated' | 'unchanged' | 'archived';
 
-/** One item of the response. */
 export type KnowledgeResult =
   | {
       readonly external_key: string;

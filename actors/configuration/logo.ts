@@ -1,4 +1,4 @@
-/** Stores a logo (LOGO-9): one set of rules for the setup interface and the console. */
+/** Stores a logo (LOGO-9). */
 import { createHash } from 'node:crypto';
 import { examineLogo, type LogoImage } from '../../assistant/images/images.ts';
 import { mintId } from '../../protocol/ids.ts';
@@ -33,19 +33,13 @@ export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: U
   });
 }
 
-/**
- * Examines an image as takeInLogo does and stores nothing. `content` is base64, as a proposal holds it; `asker` the organisation.
- * Returns the hash of what would be stored, hex SHA-256. @throws Refusal 415, 413, 429.
- */
+/** Hash (hex SHA-256) of what would be stored of an image in base64, as a proposal holds it. @throws Refusal as takeInLogo. */
 export async function examineLogoContent(content: string, asker: string): Promise<string> {
   const { bytes } = await examineLogo(Buffer.from(content, 'base64'), asker);
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/**
- * The picture that a write would put into the look, as it would be stored; undefined when it brings none.
- * @throws Refusal 415, 413, 429, as examineLogo.
- */
+/** The picture that a write would put into the look, as it would be stored. @throws Refusal as takeInLogo. */
 export async function pictureOf(write: SetupWrite, asker: string): Promise<LogoImage | undefined> {
   const content = write.kind === 'logo' ? write.content : write.kind === 'appearance' ? write.logo : undefined;
   return content === undefined ? undefined : examineLogo(Buffer.from(content, 'base64'), asker);

@@ -23,7 +23,6 @@ import { counted, listed } from './text-format.ts';
 
 /** People read summaries in a list. */
 const SUMMARY_MAX_CHARS = 600;
-/** How much of a changed text is shown. */
 const VALUE_MAX_CHARS = 60;
 /** How much is shown before the first difference of two texts. */
 const SAME_SHOWN_CHARS = 20;
@@ -64,7 +63,6 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value.replaceAll(/\s+/g, ' ').trim()) : String(value);
 }
 
-/** The parts of two long texts from just before the first difference on: what they share tells nothing. */
 function differingParts(old: string, young: string): [string, string] {
   let same = 0;
   while (same < Math.min(old.length, young.length) && old[same] === young[same]) same += 1;

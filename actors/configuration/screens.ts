@@ -1,10 +1,9 @@
-/** Writes declared screens (SCREEN-1): one set of rules for the setup interface and the console. */
+/** Writes declared screens (SCREEN-1). */
 import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import { countPlanned } from '../../storage/apps/screens.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { WriteTarget } from './write-target.ts';
 
-/** The body of the response: numbers of screens, except for `unknown`. */
 export interface ScreenReport {
   /** Declared screens of the app that no build in use registers yet, whenever they were declared. */
   readonly planned: number;
