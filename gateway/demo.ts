@@ -4,35 +4,14 @@
  */
 import { readdirSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
-import { StaticFile } from './http/static-file.ts';
-import { defineRoute, type Route } from './route.ts';
+import { pageHeaders, StaticFile } from './http/static-file.ts';
+import { publicRoute, type Route } from './route.ts';
 import type { Services } from './services.ts';
 
 /** Beside the compiled program. */
 const FOLDER = new URL('../web/demo/', import.meta.url);
 
-/** As strict as an app's own policy may be (DEMO-2): nothing inline, nothing from elsewhere, no markup made of text. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
-
 const NO_SNIFF = { 'X-Content-Type-Options': 'nosniff' };
-const PAGE_HEADERS = {
-  ...NO_SNIFF,
-  'Content-Type': 'text/html; charset=utf-8',
-  'Cache-Control': 'no-cache',
-  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-  'Referrer-Policy': 'no-referrer',
-};
 const SCRIPT_HEADERS = {
   ...NO_SNIFF,
   'Content-Type': 'text/javascript; charset=utf-8',
@@ -69,7 +48,7 @@ function openDemo({ demo }: Services): Demo {
   if (read !== undefined) return read;
   try {
     read = {
-      pages: filesIn('./', '.html', PAGE_HEADERS),
+      pages: filesIn('./', '.html', pageHeaders()),
       assets: new Map([...filesIn('assets/', '.js', SCRIPT_HEADERS), ...filesIn('assets/', '.txt', NOTICES_HEADERS)]),
       pictures: filesIn('pictures/', '.svg', PICTURE_HEADERS),
     };
@@ -80,73 +59,30 @@ function openDemo({ demo }: Services): Demo {
 }
 
 /** The file of this name. @throws Refusal `not_found` */
-function found(files: ReadonlyMap<string, StaticFile>, name: string): StaticFile {
+function found(files: ReadonlyMap<string, StaticFile>, name = ''): StaticFile {
   const file = files.get(name);
   if (file === undefined) throw new Refusal('not_found', 'There is no such file in this release. Load the page again.');
   return file;
 }
 
-const shopRoute = defineRoute({
-  method: 'GET',
-  path: '/demo',
-  head: true,
-  caller: 'anyone',
-  handle: ({ header }, services) => found(openDemo(services).pages, 'shop.html').reply(header),
-});
-
-/** Which app the shop's assistant is: its key is public, as every publishable key is. */
-const appRoute = defineRoute({
-  method: 'GET',
-  path: '/demo/app.json',
-  head: true,
-  caller: 'anyone',
-  handle(_input, services) {
-    openDemo(services);
-    const key = services.demo?.key;
-    return { kind: 'json', status: 200, body: key === undefined ? {} : { key } };
-  },
-});
-
-/** Whoever opens the service in a browser wants to see it; without the demo the console is what there is to see. */
-const rootRoute = defineRoute({
-  method: 'GET',
-  path: '/',
-  head: true,
-  caller: 'anyone',
-  handle: (_input, { demo }) => ({
-    kind: 'text',
-    status: 302,
-    body: 'Go to the page that Location names.\n',
-    headers: {
+export const demoRoutes: readonly Route[] = [
+  // Whoever opens the service in a browser wants to see it; without the demo the console is what there is to see.
+  publicRoute('/', (_input, { demo }) => {
+    const to = {
       Location: demo === undefined ? '/console' : '/demo',
       'Content-Type': 'text/plain; charset=utf-8',
       'Cache-Control': 'no-store',
-    },
+    };
+    return { kind: 'text', status: 302, body: 'Go to the page that Location names.\n', headers: to };
   }),
-});
-
-const componentsRoute = defineRoute({
-  method: 'GET',
-  path: '/demo/components',
-  head: true,
-  caller: 'anyone',
-  handle: ({ header }, services) => found(openDemo(services).pages, 'components.html').reply(header),
-});
-
-const assetRoute = defineRoute({
-  method: 'GET',
-  path: '/demo/assets/:name',
-  head: true,
-  caller: 'anyone',
-  handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).assets, name).reply(header),
-});
-
-const pictureRoute = defineRoute({
-  method: 'GET',
-  path: '/demo/pictures/:name',
-  head: true,
-  caller: 'anyone',
-  handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).pictures, name).reply(header),
-});
-
-export const demoRoutes: readonly Route[] = [rootRoute, shopRoute, appRoute, componentsRoute, assetRoute, pictureRoute];
+  publicRoute('/demo', ({ header }, services) => found(openDemo(services).pages, 'shop.html').reply(header)),
+  // Which app the shop's assistant is: its key is public, as every publishable key is.
+  publicRoute('/demo/app.json', (_input, services) => {
+    openDemo(services);
+    const key = services.demo?.key;
+    return { kind: 'json', status: 200, body: key === undefined ? {} : { key } };
+  }),
+  publicRoute('/demo/components', ({ header }, services) => found(openDemo(services).pages, 'components.html').reply(header)),
+  publicRoute('/demo/assets/:name', ({ params, header }, services) => found(openDemo(services).assets, params.name).reply(header)),
+  publicRoute('/demo/pictures/:name', ({ params, header }, services) => found(openDemo(services).pictures, params.name).reply(header)),
+];

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
 import { StaticFile } from './http/static-file.ts';
-import { defineRoute } from './route.ts';
+import { publicRoute } from './route.ts';
 
 /** A folder of files that are served as they are. */
 interface Shelf {
@@ -58,18 +58,12 @@ function shelfRoute({ path, ending, what, isText = true, headers }: Shelf) {
     const bytes = readFileSync(new URL(name, folder));
     return isText ? StaticFile.text(bytes.toString('utf8'), headers) : StaticFile.plain(bytes, headers);
   };
-  return defineRoute({
-    method: 'GET',
-    path: `${path}/:name`,
-    head: true,
-    caller: 'anyone',
-    handle({ params: { name = '' }, header }) {
-      if (!names.includes(name))
-        throw new Refusal('not_found', `There is no ${what} of this name in ${path}. There are: ${names.join(', ')}.`);
-      const file = read.get(name) ?? open(name);
-      read.set(name, file);
-      return file.reply(header);
-    },
+  return publicRoute(`${path}/:name`, ({ params: { name = '' }, header }) => {
+    if (!names.includes(name))
+      throw new Refusal('not_found', `There is no ${what} of this name in ${path}. There are: ${names.join(', ')}.`);
+    const file = read.get(name) ?? open(name);
+    read.set(name, file);
+    return file.reply(header);
   });
 }
 

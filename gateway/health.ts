@@ -6,20 +6,13 @@ import { shownConditions } from './conditions.ts';
 import { authenticateOperator } from './console/operator-session.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { RateBuckets } from './rate-limit.ts';
-import { defineRoute, json, type Reply, type Route } from './route.ts';
+import { json, publicRoute, type Reply, type Route } from './route.ts';
 import type { Services } from './services.ts';
 
 /** Shown to operators only. A load balancer should keep sending requests when the model is not set up. */
 const FOR_OPERATORS: ReadonlySet<ConditionName> = new Set(['model_unusable']);
 
-/** The process is up. */
-const healthz = defineRoute({
-  method: 'GET',
-  path: '/healthz',
-  head: true,
-  caller: 'anyone',
-  handle: () => json({ status: 'ok' }),
-});
+const healthz = publicRoute('/healthz', () => json({ status: 'ok' }));
 
 interface Asker {
   header(name: string): string;
@@ -73,21 +66,9 @@ function readiness(asker: Asker, services: Services, buckets: RateBuckets): Repl
 
 /** `buckets` count the wrong bearers of /readyz. */
 export function healthRoutes(metrics: GatewayMetrics, buckets: RateBuckets): readonly Route[] {
-  const readyz = defineRoute({
-    method: 'GET',
-    path: '/readyz',
-    head: true,
-    caller: 'anyone',
-    handle: (asker, services) => readiness(asker, services, buckets),
-  });
-  const prometheus = defineRoute({
-    method: 'GET',
-    path: '/metrics',
-    head: true,
-    caller: 'anyone',
-    async handle() {
-      return { kind: 'text', status: 200, body: await metrics.render(), headers: { 'Content-Type': metrics.contentType } };
-    },
+  const readyz = publicRoute('/readyz', (asker, services) => readiness(asker, services, buckets));
+  const prometheus = publicRoute('/metrics', async () => {
+    return { kind: 'text', status: 200, body: await metrics.render(), headers: { 'Content-Type': metrics.contentType } };
   });
   return [healthz, readyz, prometheus];
 }

@@ -10,7 +10,7 @@ import { Refusal } from '../protocol/errors.ts';
 import { isSecret } from '../storage/secrets/vault.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 import { readNewestTraces } from '../storage/traces/traces.ts';
-import { requireApp } from './console/lookup.ts';
+import { requireApp } from './console/app-read.ts';
 import { findTraces, requireTraces } from './console/traces.ts';
 import { bearerOf } from './http/request-headers.ts';
 import type { Speaker, UpgradeRequest } from './http/web-socket.ts';

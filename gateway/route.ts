@@ -187,6 +187,11 @@ export function defineRoute(route: unknown): Route {
   return route as Route;
 }
 
+/** A route at which anybody may GET something public, or ask for its head. */
+export function publicRoute(path: string, handle: (input: RouteInput<null, null>, services: Services) => Reply | Promise<Reply>): Route {
+  return defineRoute({ method: 'GET', path, head: true, caller: 'anyone', handle });
+}
+
 /** The name of a route in logs and metrics. */
 export function routeName(route: Pick<Route, 'method' | 'path'>): string {
   return `${route.method} ${route.path}`;

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
 import { WEB_SDK_VERSION, webSdkFolder } from '../protocol/runtime/web-sdk.ts';
 import { StaticFile } from './http/static-file.ts';
-import { defineRoute } from './route.ts';
+import { publicRoute } from './route.ts';
 
 /** Beside the compiled program. */
 const FOLDER = new URL('../web/sdk/served/', import.meta.url);
@@ -62,29 +62,18 @@ function fileOf(name: string): StaticFile | undefined {
 }
 
 export const sdkRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/sdk/web/:version/:file',
-    head: true,
-    caller: 'anyone',
-    handle({ params: { version = '', file: name = '' }, header }) {
-      const isLatest = version === LATEST;
-      if (!isLatest && version !== WEB_SDK_VERSION) {
-        throw new Refusal(
-          'not_found',
-          `This release serves version ${WEB_SDK_VERSION} of the web SDK: load ${webSdkFolder(WEB_SDK_VERSION)}assistant.js, or ${webSdkFolder(LATEST)}assistant.js.`,
-        );
-      }
-      const file = fileOf(name);
-      if (file === undefined) {
-        throw new Refusal(
-          'not_found',
-          `The web SDK has no file of this name. It has: ${sdkFiles()
-            .map((each) => each.name)
-            .join(', ')}, ${NOTICES}.`,
-        );
-      }
-      return file.reply(header, isLatest ? KEPT_SHORTLY : KEPT);
-    },
+  publicRoute('/sdk/web/:version/:file', ({ params: { version = '', file: name = '' }, header }) => {
+    const isLatest = version === LATEST;
+    if (!isLatest && version !== WEB_SDK_VERSION) {
+      const [own, latest] = [webSdkFolder(WEB_SDK_VERSION), webSdkFolder(LATEST)];
+      const message = `This release serves version ${WEB_SDK_VERSION} of the web SDK: load ${own}assistant.js, or ${latest}assistant.js.`;
+      throw new Refusal('not_found', message);
+    }
+    const file = fileOf(name);
+    if (file === undefined) {
+      const names = [...sdkFiles().map((each) => each.name), NOTICES].join(', ');
+      throw new Refusal('not_found', `The web SDK has no file of this name. It has: ${names}.`);
+    }
+    return file.reply(header, isLatest ? KEPT_SHORTLY : KEPT);
   }),
 ];

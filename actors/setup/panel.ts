@@ -4,7 +4,7 @@
  */
 import { type Stepper, stepper } from '../../machines/step.ts';
 import { type StepPanelContext, stepPanel } from '../../machines/step-panel.ts';
-import type { StepId, StepState } from '../../protocol/setup/steps.ts';
+import { type ClosedBy, STEPS, type StepId, type StepState } from '../../protocol/setup/steps.ts';
 import type { NewSetupEvent, SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import type { NewTrace } from '../../storage/traces/traces.ts';
 import { takenTrace } from '../taken-trace.ts';
@@ -89,4 +89,18 @@ export class SessionPanel {
     const isAsleep = this.#awake === undefined && this.#seen === this.#seenBefore;
     return isAsleep ? this.#json : panelJson(this.machine, this.#seen);
   }
+}
+
+/** A step in its reply form. */
+export interface PanelStep {
+  readonly id: StepId;
+  readonly label: string;
+  readonly state: StepState;
+  readonly closed_by: ClosedBy;
+}
+
+/** Every step, in the order of the panel, with the state that the session's row holds. */
+export function panelSteps(row: SetupSessionRow): PanelStep[] {
+  const { state } = storedPanel(row);
+  return STEPS.map(({ id, label, closedBy }) => ({ id, label, state: state[id], closed_by: closedBy }));
 }

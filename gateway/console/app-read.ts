@@ -1,24 +1,65 @@
-/** Routes about an app: the shape that these console routes share. */
+/** The shapes of console routes, and what their paths name: found, or refused by saying which thing is missing. */
 import type * as v from 'valibot';
+import { Refusal } from '../../protocol/errors.ts';
+import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
+import { type OrganisationRecord, organisationOfApp, readOrganisation } from '../../storage/organisations/organisations.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
 import { defineRoute, json, type Method, type Reply, type Route, type RouteInput } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type FoundApp, requireApp } from './lookup.ts';
 
-type BodyOf<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : null;
+/** @throws Refusal 404 not_found naming the organisation. */
+export function requireOrganisation(services: Services, id: string | undefined): OrganisationRecord {
+  const organisation = id === undefined ? undefined : readOrganisation(services.storage.control, id);
+  if (organisation === undefined) throw new Refusal('not_found', `There is no organisation ${id ?? ''}.`);
+  return organisation;
+}
 
-/** A route at `/console/api/apps/:app` + `path`; `body` undefined: it reads none. 404 when there is no such app. */
-export function appRoute<const Schema extends v.GenericSchema | undefined>(
+export interface FoundApp {
+  readonly app: AppRecord;
+  /** Read-only, the file of the app's organisation. */
+  readonly db: Connection;
+}
+
+/** @throws Refusal 404 not_found naming the app. */
+export function requireApp(services: Services, id: string | undefined): FoundApp {
+  const { storage } = services;
+  const organisationId = id === undefined ? undefined : organisationOfApp(storage.control, id);
+  if (id !== undefined && organisationId !== undefined) {
+    const db = storage.organisation(organisationId);
+    // A directory entry alone is not an app: creation was cut off, or deletion was.
+    const app = readApp(db, id, organisationId);
+    if (app !== undefined) return { app, db };
+  }
+  throw new Refusal('not_found', `There is no app ${id ?? ''}.`);
+}
+
+type BodySchema = v.GenericSchema | undefined;
+type Input<Schema> = RouteInput<Schema extends v.GenericSchema ? v.InferOutput<Schema> : null, null>;
+
+/** A route at `/console/api` + `path`, for operators; `body` undefined: it reads none. */
+export function consoleRoute<const Schema extends BodySchema>(
   method: Method,
   path: string,
   body: Schema,
-  handle: (found: FoundApp, input: RouteInput<BodyOf<Schema>, null>, services: Services) => Reply | Promise<Reply>,
+  handle: (input: Input<Schema>, services: Services) => Reply | Promise<Reply>,
 ): Route {
   return defineRoute({
-    ...{ method, path: `/console/api/apps/:app${path}`, caller: 'operator' },
+    ...{ method, path: `/console/api${path}`, caller: 'operator' },
     ...(body === undefined ? {} : { body }),
-    handle: (input: RouteInput<unknown, null>, services) =>
-      handle(requireApp(services, input.params.app), input as RouteInput<BodyOf<Schema>, null>, services),
+    handle: (input: RouteInput<unknown, null>, services) => handle(input as Input<Schema>, services),
   });
+}
+
+/** A route at `/console/api/apps/:app` + `path`. 404 when there is no such app. */
+export function appRoute<const Schema extends BodySchema>(
+  method: Method,
+  path: string,
+  body: Schema,
+  handle: (found: FoundApp, input: Input<Schema>, services: Services) => Reply | Promise<Reply>,
+): Route {
+  return consoleRoute(method, `/apps/:app${path}`, body, (input, services) =>
+    handle(requireApp(services, input.params.app), input, services),
+  );
 }
 
 /** Answers GET with the JSON that `answer` makes of the app. */

@@ -7,10 +7,9 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { deviceTraitsOf, type EndUserRecord, listEndUsers, readEndUserById, traitsOfRecord } from '../../storage/people/end-users.ts';
 import { deleteUploadFiles } from '../../storage/uploads/upload-files.ts';
 import { renderInPieces } from '../http/json-pieces.ts';
-import { defineRoute, json } from '../route.ts';
+import { json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { appRead } from './app-read.ts';
-import { type FoundApp, requireApp } from './lookup.ts';
+import { appRead, consoleRoute, type FoundApp, requireApp } from './app-read.ts';
 import { pageOf } from './pages.ts';
 import { EXPORT_DEPTH, exportPerson } from './person-export.ts';
 
@@ -33,7 +32,7 @@ function requirePerson(services: Services, params: Readonly<Record<string, strin
   return { ...found, person };
 }
 
-export const listEndUsersRoute = appRead('/end-users', ({ app, db }, query) => {
+const listEndUsersRoute = appRead('/end-users', ({ app, db }, query) => {
   const externalUserId = query.get('external_user_id');
   if (externalUserId !== null && (externalUserId === '' || !fits(externalUserId, EXTERNAL_USER_ID_MAX_CHARS))) {
     throw new Refusal('invalid_request', `external_user_id must have 1 to ${EXTERNAL_USER_ID_MAX_CHARS} characters.`);
@@ -42,38 +41,30 @@ export const listEndUsersRoute = appRead('/end-users', ({ app, db }, query) => {
   return { end_users: items.map(personToWire), next };
 });
 
-export const exportEndUserRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/apps/:app/end-users/:id/export',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { app, db, person } = requirePerson(services, params);
-    const { vault } = services.storage;
-    const said = {
-      traits: traitsOfRecord(db, vault, app.id, person.id) ?? {},
-      device_traits: deviceTraitsOf(db, vault, app.id, person.id).map(({ deviceId, traits }) => ({ device_id: deviceId, traits })),
-    };
-    const exported = await exportPerson(db, person.id);
-    const body = { exported_at: timestamp(services.nowMs()), end_user: personToWire(person), ...said, ...exported };
-    return { kind: 'rendered-json', status: 200, body: await renderInPieces(body, EXPORT_DEPTH) };
-  },
+const exportEndUserRoute = consoleRoute('GET', '/apps/:app/end-users/:id/export', undefined, async ({ params }, services) => {
+  const { app, db, person } = requirePerson(services, params);
+  const { vault } = services.storage;
+  const said = {
+    traits: traitsOfRecord(db, vault, app.id, person.id) ?? {},
+    device_traits: deviceTraitsOf(db, vault, app.id, person.id).map(({ deviceId, traits }) => ({ device_id: deviceId, traits })),
+  };
+  const exported = await exportPerson(db, person.id);
+  const body = { exported_at: timestamp(services.nowMs()), end_user: personToWire(person), ...said, ...exported };
+  return { kind: 'rendered-json', status: 200, body: await renderInPieces(body, EXPORT_DEPTH) };
 });
 
-export const eraseEndUserRoute = defineRoute({
-  method: 'DELETE',
-  path: '/console/api/apps/:app/end-users/:id',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { app, person } = requirePerson(services, params);
-    const { storage } = services;
-    const erased = { appId: app.id, endUserId: person.id };
-    let conversations = 0;
-    for (let done = false; !done; ) {
-      const erasure = await storage.write(app.organisationId, 'erasePerson', erased);
-      await deleteUploadFiles(storage.layout, app.organisationId, erasure.uploadIds);
-      conversations += erasure.conversations;
-      done = erasure.done;
-    }
-    return json({ erased: true, id: person.id, conversations });
-  },
+const eraseEndUserRoute = consoleRoute('DELETE', '/apps/:app/end-users/:id', undefined, async ({ params }, services) => {
+  const { app, person } = requirePerson(services, params);
+  const { storage } = services;
+  const erased = { appId: app.id, endUserId: person.id };
+  let conversations = 0;
+  for (let done = false; !done; ) {
+    const erasure = await storage.write(app.organisationId, 'erasePerson', erased);
+    await deleteUploadFiles(storage.layout, app.organisationId, erasure.uploadIds);
+    conversations += erasure.conversations;
+    done = erasure.done;
+  }
+  return json({ erased: true, id: person.id, conversations });
 });
+
+export const endUserRoutes: readonly Route[] = [listEndUsersRoute, exportEndUserRoute, eraseEndUserRoute];

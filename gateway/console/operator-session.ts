@@ -19,8 +19,9 @@ import {
 import { isSecret } from '../../storage/secrets/vault.ts';
 import { hashSecret } from '../../storage/setup/setup-access.ts';
 import { bearerOf } from '../http/request-headers.ts';
-import { defineRoute, json } from '../route.ts';
+import { defineRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
+import { consoleRoute } from './app-read.ts';
 
 /** A working day; after that the operator signs in again. */
 const SESSION_VALID_MS = 12 * 60 * 60 * 1000;
@@ -270,24 +271,16 @@ export const loginRoute = defineRoute({
   },
 });
 
-export const sessionRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/session',
-  caller: 'operator',
-  async handle({ header }, services) {
-    const session = readSession(header, services);
-    if (session === undefined) await endExpiredSession(header, services);
-    return json({ session: session === undefined ? null : sessionToWire(session) });
-  },
+export const sessionRoute = consoleRoute('GET', '/session', undefined, async ({ header }, services) => {
+  const session = readSession(header, services);
+  if (session === undefined) await endExpiredSession(header, services);
+  return json({ session: session === undefined ? null : sessionToWire(session) });
 });
 
-export const logoutRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/logout',
-  caller: 'operator',
-  async handle({ header }, services) {
-    const session = readSession(header, services);
-    if (session !== undefined) await endSession(session, services);
-    return json({ ok: true }, 200, { 'Set-Cookie': sessionCookie(null, services) });
-  },
+const logoutRoute = consoleRoute('POST', '/logout', undefined, async ({ header }, services) => {
+  const session = readSession(header, services);
+  if (session !== undefined) await endSession(session, services);
+  return json({ ok: true }, 200, { 'Set-Cookie': sessionCookie(null, services) });
 });
+
+export const signInRoutes: readonly Route[] = [loginRoute, sessionRoute, logoutRoute];

@@ -2,6 +2,7 @@
  * Reads a request's body and makes a checked value of it: bounded while it arrives, strict UTF-8, bounded depth and count of
  * keys and members, no keys that reach for a prototype, then the route's schema. Each interface has its own codes for the same faults (HTTP-2).
  */
+
 import { isUtf8 } from 'node:buffer';
 import { MIMEType } from 'node:util';
 import secureJson from 'secure-json-parse';
@@ -128,4 +129,9 @@ export function parseJson(bytes: Uint8Array, face: Interface, more: Partial<Shap
 /** The value as the schema gives it. @throws Refusal with details, twelve at most (HTTP-2). */
 export function checkBody(schema: v.GenericSchema, value: unknown, face: Interface): unknown {
   return parseOrRefuse(schema, value, codesOf(face).mismatch);
+}
+
+/** Ignores unknown parameters and takes the last of repeated ones. @throws Refusal 400 `invalid_request` naming the parameter. */
+export function checkQuery<Schema extends v.GenericSchema>(schema: Schema, query: URLSearchParams): v.InferOutput<Schema> {
+  return parseOrRefuse(schema, Object.fromEntries(query), 'invalid_request');
 }

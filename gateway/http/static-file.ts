@@ -8,6 +8,24 @@ import { etagOf, noneMatch } from './etag.ts';
 type Headers = Readonly<Record<string, string>>;
 type Variant = 'br' | 'gzip' | 'identity';
 
+/** Of an HTML page: everything comes from here, nothing stands in the page, and no text becomes markup (PAGE-2, DEMO-2). */
+export function pageHeaders(images = "'self'"): Headers {
+  const policy = {
+    ...{ 'default-src': "'none'", 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'", 'img-src': images },
+    ...{ 'base-uri': "'none'", 'form-action': "'none'", 'frame-ancestors': "'none'" },
+    ...{ 'require-trusted-types-for': "'script'", 'trusted-types': "'none'" },
+  };
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-cache',
+    'Content-Security-Policy': Object.entries(policy)
+      .map((directive) => directive.join(' '))
+      .join('; '),
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  };
+}
+
 /** The smallest first. */
 const ENCODINGS = ['br', 'gzip'] as const;
 

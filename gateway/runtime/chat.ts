@@ -7,8 +7,7 @@ import { type ChatRequest, chatRequest } from '../../protocol/runtime/chat.ts';
 import { seqAfter } from '../http/request-headers.ts';
 import { defineRoute, json, type Route, type RouteInput, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
-import { actingCaller } from './device.ts';
-import { turnPerson } from './identity.ts';
+import { actingCaller, turnPerson } from './identity.ts';
 import { messagesPool, senderPools, writePools } from './pools.ts';
 
 const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -5,10 +5,10 @@ import { redactionOf } from '../../actors/people/redaction.ts';
 import { type ConversationsReply, conversationsQuery, conversationTitle } from '../../protocol/runtime/conversations.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { listOwnConversations, type OwnConversation } from '../../storage/conversations/own-conversations.ts';
-import { checkQuery } from '../http/query.ts';
+import { checkQuery } from '../http/body.ts';
 import { defineRoute, json } from '../route.ts';
 import type { Services } from '../services.ts';
-import { callerOf, requireDevice } from './device.ts';
+import { callerOf, requireDevice } from './identity.ts';
 import { pagePools } from './pools.ts';
 
 /** The title with the person's own data in it. */

@@ -1,8 +1,10 @@
-/** POST /v1/feedback (FEEDBACK-1): a thumb up or down under an answer, one for each device. */
+/** POST /v1/feedback and /v1/ratings (FEEDBACK-1, FEEDBACK-4): a thumb under an answer, one for each device; a `rating` block answered without a turn. */
 import { giveFeedback } from '../../actors/people/feedback.ts';
+import { answerRating } from '../../actors/people/ratings.ts';
 import { type FeedbackReply, feedbackRequest } from '../../protocol/runtime/feedback.ts';
+import { type RatingReply, ratingRequest } from '../../protocol/runtime/ratings.ts';
 import { defineRoute, json } from '../route.ts';
-import { actingCaller } from './device.ts';
+import { actingCaller } from './identity.ts';
 import { writePools } from './pools.ts';
 
 export const feedbackRoute = defineRoute({
@@ -14,6 +16,22 @@ export const feedbackRoute = defineRoute({
   async handle(input, services) {
     await giveFeedback(services, actingCaller(input, services, 'an answer has one rating for each device'), input.body);
     const reply: FeedbackReply = { ok: true };
+    return json(reply);
+  },
+});
+
+/** Why a device is required; part of the error message. */
+const WHY = 'a block is answered on the device that it was shown on, or by the person who signs';
+
+export const ratingsRoute = defineRoute({
+  method: 'POST',
+  path: '/v1/ratings',
+  caller: 'runtime',
+  limits: writePools('ratings'),
+  body: ratingRequest,
+  async handle(input, services) {
+    await answerRating(services, actingCaller(input, services, WHY), input.body);
+    const reply: RatingReply = { ok: true };
     return json(reply);
   },
 });

@@ -4,8 +4,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { type IdentifyReply, type IdentifyRequest, identifyRequest } from '../../protocol/runtime/identify.ts';
 import { defineRoute, json, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
-import { requireDevice } from './device.ts';
-import { isSignedBy } from './identity.ts';
+import { isSignedBy, requireDevice } from './identity.ts';
 import { messagesPool, senderPools } from './pools.ts';
 
 const HOW_TO_SIGN = 'the lowercase hex HMAC-SHA256 of external_user_id with the app identity secret, made on your backend';

@@ -1,5 +1,6 @@
 /** The person who is signed in on a turn (PERSON-1 to PERSON-5). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Caller, DeviceRef } from '../../actors/caller.ts';
 import type { TurnCommand } from '../../actors/turns/command.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { USER_HEADER } from '../../protocol/headers.ts';
@@ -79,4 +80,29 @@ export function turnPerson(user: SignedUser | null | undefined, caller: RuntimeC
     if (readEndUser(db, caller.app.id, caller.channel, user.id)?.verified === true) return null;
   }
   return { externalUserId: user.id, verified };
+}
+
+/** The caller as actors know it; `deviceId` is '' when it sent no header. */
+export function deviceOf({ organisationId, appId, channel, deviceId }: RuntimeCaller): DeviceRef {
+  return { organisationId, appId, channel, deviceId };
+}
+
+/** The caller by its device. @throws Refusal 400 `invalid_request` naming the header; `why` is a sentence without its full stop. */
+export function requireDevice(caller: RuntimeCaller, why: string): DeviceRef {
+  if (caller.deviceId === '') {
+    const message = 'is required';
+    throw new Refusal('invalid_request', `X-Service-Device ${message} here: ${why}.`, { details: [{ path: 'X-Service-Device', message }] });
+  }
+  return deviceOf(caller);
+}
+
+/** The caller: the device, if one was named, and the person who signed. @throws Refusal 400 `invalid_request`, see signerOf. */
+export function callerOf(input: SignedRequest, services: Services): Caller {
+  return { ...deviceOf(input.caller), person: signerOf(input, services) };
+}
+
+/** The same where a device is required. @throws Refusal 400 `invalid_request`, see requireDevice. */
+export function actingCaller(input: SignedRequest, services: Services, why: string): Caller {
+  requireDevice(input.caller, why);
+  return callerOf(input, services);
 }

@@ -1,7 +1,7 @@
 /** POST /v1/invocations/:id/confirm and …/edit (CONFIRM-5, CONFIRM-13): what a person answers to a confirmation card. */
 import { confirmRequest, editRequest } from '../../protocol/runtime/invocations.ts';
 import { defineRoute, json, type Route } from '../route.ts';
-import { actingCaller } from './device.ts';
+import { actingCaller } from './identity.ts';
 import { writePools } from './pools.ts';
 
 /** Why a device is required; part of the error message. */

@@ -9,10 +9,10 @@ import { hasEarlierMessages, type MessagesPage, readMessages } from '../../stora
 import { readOpenTurns } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { shownAttachments } from '../../storage/uploads/uploads.ts';
-import { checkQuery } from '../http/query.ts';
+import { checkQuery } from '../http/body.ts';
 import { attachmentToWire } from '../http/wire.ts';
 import { defineRoute, json } from '../route.ts';
-import { callerOf } from './device.ts';
+import { callerOf } from './identity.ts';
 import { pagePools } from './pools.ts';
 
 /** Other requests wait at most this long. */

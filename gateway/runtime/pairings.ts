@@ -5,7 +5,7 @@ import { type PairingClaimReply, pairingClaimRequest } from '../../protocol/runt
 import { timestamp } from '../../protocol/timestamp.ts';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json } from '../route.ts';
-import { requireDevice } from './device.ts';
+import { requireDevice } from './identity.ts';
 
 export const pairingClaimRoute = defineRoute({
   method: 'POST',

@@ -6,7 +6,7 @@ import { UPLOAD_MAX_BYTES, UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S 
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute, json, type RuntimeCaller } from '../route.ts';
 import type { Services } from '../services.ts';
-import { requireDevice } from './device.ts';
+import { requireDevice } from './identity.ts';
 import { addressPool } from './pools.ts';
 
 /** Three devices that upload as fast as one may; every file is read in full. */

@@ -1,5 +1,6 @@
 /** GET /context and /status, POST and GET /smoke: what an agent reads, and the test it asks for (SETUP-38, SETUP-45, SMOKE-3). */
 import { readAppStatus, smokeFacts } from '../../actors/setup/app-status.ts';
+import { panelSteps } from '../../actors/setup/panel.ts';
 import { releaseOf } from '../../actors/setup/release.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { readProposal } from '../../storage/setup/proposals.ts';
@@ -11,7 +12,6 @@ import { wholeProposalToWire } from '../proposal-wire.ts';
 import { defineRoute, json } from '../route.ts';
 import { publicUrlOf } from './addresses.ts';
 import { CONTEXT_DEPTH, readContext } from './context/context.ts';
-import { panelSteps } from './panel.ts';
 
 export const contextRoute = defineRoute({
   method: 'GET',

@@ -1,5 +1,6 @@
 /** GET /context: everything an agent has to know before it writes (SETUP-38). Reads only; no secret. */
 import { readAppStatus } from '../../../actors/setup/app-status.ts';
+import { panelSteps } from '../../../actors/setup/panel.ts';
 import { releaseOf } from '../../../actors/setup/release.ts';
 import type { Surroundings } from '../../../protocol/setup/actions.ts';
 import { setupSchemas } from '../../../protocol/setup/schemas.ts';
@@ -13,7 +14,6 @@ import { readDetected, type SetupSessionRow } from '../../../storage/setup/setup
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { RUNTIME_DOCS_PATH } from '../../docs.ts';
 import { proposalToWire } from '../../proposal-wire.ts';
-import { panelSteps } from '../panel.ts';
 import { readConfiguration, readIntake } from './config.ts';
 import { sdkSection } from './snippets.ts';
 
