@@ -23,22 +23,6 @@ export interface DeadlineKind {
   settle(organisationId: string): Promise<void>;
 }
 
-export interface Deadlines {
-  /** A row of this organisation expires at `atMs`. */
-  note(organisationId: string, atMs: number): void;
-  /** Starts to watch rows of these kinds, in organisations that were looked at or of which a deadline was noted. */
-  watch(kinds: readonly DeadlineKind[]): void;
-  /** Looks at the organisation's rows for their nearest deadline. @throws what reading its file throws. */
-  look(organisationId: string): void;
-  /** When the next row of the organisation expires; null when none does. @throws as `look`. */
-  next(organisationId: string): number | null;
-  /** The organisation is not in use any more. */
-  forget(organisationId: string): void;
-  /** Checks all organisations in use again, a few at a time: after the loss of a node that alone may have known a deadline. */
-  lookAgain(): Promise<void>;
-  close(): void;
-}
-
 /** The earlier of two deadlines; null: there is none. */
 export function nearerOf(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
@@ -130,7 +114,7 @@ function createNearest(nowMs: () => number, ring: () => Promise<void>) {
   };
 }
 
-export function createDeadlines({ storage, log, nowMs, monotonicMs = () => performance.now(), others }: DeadlineServices): Deadlines {
+export function createDeadlines({ storage, log, nowMs, monotonicMs = () => performance.now(), others }: DeadlineServices) {
   const nearest = createNearest(nowMs, ring);
   let kinds: readonly DeadlineKind[] = [];
   let closed = false;
@@ -171,17 +155,22 @@ export function createDeadlines({ storage, log, nowMs, monotonicMs = () => perfo
   }
 
   return {
+    /** A row of the organisation expires then. */
     note: nearest.note,
-    watch(more) {
+    /** Starts to watch rows of these kinds, in organisations that were looked at or of which a deadline was noted. */
+    watch(more: readonly DeadlineKind[]): void {
       kinds = [...kinds, ...more];
     },
+    /** Looks at the organisation's rows for their nearest deadline. @throws what reading its file throws. */
     look: lookNamed,
-    next(organisationId) {
+    /** When the next row of the organisation expires; null when none does. @throws as `look`. */
+    next(organisationId: string): number | null {
       const db = storage.organisation(organisationId);
       return kinds.map((kind) => kind.next(db)).reduce(nearerOf, null);
     },
     forget: nearest.forget,
-    async lookAgain() {
+    /** Checks all organisations in use again, a few at a time: after the loss of a node that alone may have known a deadline. */
+    async lookAgain(): Promise<void> {
       let looked = 0;
       for (const id of usedOrganisations(storage.control)) {
         if (closed) return;
@@ -190,7 +179,7 @@ export function createDeadlines({ storage, log, nowMs, monotonicMs = () => perfo
         if (looked % LOOKED_AT_PER_S === 0) await nextTick();
       }
     },
-    close() {
+    close(): void {
       closed = true;
       unwatchRows();
       unwatchClock();

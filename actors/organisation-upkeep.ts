@@ -13,9 +13,73 @@ import { dueOrganisations, NOBODY, organisationsUsedBy, usersOf, usingProcesses 
 import { isHere } from '../storage/organisations/organisations.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 import type { Storage } from '../storage/storage.ts';
-import { attempt, forEachOrganisation } from './for-each-organisation.ts';
-import { createOrganisationRetries, type OrganisationRetries } from './organisation-retries.ts';
+import { attempt, type EachServices, forEachOrganisation } from './for-each-organisation.ts';
 import { Serial } from './serial.ts';
+
+/** Somebody has to put a file back or make room first, so there is no hurry. */
+const RETRY_MS = 5_000;
+/** Organisations in one round; the others come in the next rounds. */
+const TRIED_AT_ONCE = 50;
+
+/** Retries the work of organisations until it succeeds, as when a file was damaged or a disk full, without another start. */
+class OrganisationRetries {
+  readonly #waiting = new Set<string>();
+  /** Logged already: a line for each retry would fill the log. */
+  readonly #logged = new Set<string>();
+  readonly #rounds = new Serial();
+  readonly #services: EachServices;
+  readonly #work: (organisationId: string) => Promise<void>;
+  readonly #timer: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(services: EachServices, work: (organisationId: string) => Promise<void>) {
+    this.#services = services;
+    this.#work = work;
+    this.#timer = setInterval(() => {
+      if (this.#waiting.size === 0) return;
+      this.#rounds
+        .do(() => this.#tryAgain())
+        .catch((error: unknown) =>
+          services.log.error({ err: error }, 'retrying the work of organisations that failed before failed again'),
+        );
+    }, RETRY_MS).unref();
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  has(organisationId: string): boolean {
+    return this.#waiting.has(organisationId);
+  }
+
+  add(organisationIds: readonly string[]): void {
+    for (const id of organisationIds) this.#waiting.add(id);
+  }
+
+  async #tryAgain(): Promise<void> {
+    const { storage, log } = this.#services;
+    const error = (facts: object, text?: string) => {
+      const id = (facts as { organisation_id?: string }).organisation_id ?? '';
+      if (!this.#logged.has(id)) log.error(facts, text);
+      this.#logged.add(id);
+    };
+    const ids = [...this.#waiting].slice(0, TRIED_AT_ONCE);
+    const options = { ids, isClosed: () => this.#closed, breathe: nextTick };
+    const failed = new Set(await forEachOrganisation({ storage, log: { error } }, 'resuming unfinished work', this.#work, options));
+    for (const id of ids) {
+      this.#waiting.delete(id);
+      if (failed.has(id)) this.#waiting.add(id);
+      else this.#logged.delete(id);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await this.#rounds.done();
+  }
+}
 
 export interface UpkeepServices {
   readonly storage: Storage;
@@ -63,7 +127,7 @@ export class OrganisationUpkeep {
   constructor(services: UpkeepServices) {
     this.#services = services;
     this.#quietMs = services.times?.quietMs ?? QUIET_MS;
-    this.#retries = createOrganisationRetries(services, (id) => this.lookThrough(id));
+    this.#retries = new OrganisationRetries(services, (id) => this.lookThrough(id));
   }
 
   /** To be called once the process listens. `isAlone`: whatever others had in use was left by them. */

@@ -9,18 +9,10 @@ import type { StallStats, StallWatch } from '../watch/stall-watch.ts';
 import type { Starts } from '../watch/starts.ts';
 import type { Services } from './services.ts';
 
-export interface GatewayMetrics {
-  /** Counts an answer. `route` is a method and a pattern, so that the number of series is bounded. */
-  countRequest(route: string, status: number): void;
-  /** Prometheus text format 0.0.4. */
-  render(): Promise<string>;
-  readonly contentType: string;
-  /** Clears the registry. */
-  close(): void;
-}
+export type GatewayMetrics = ReturnType<typeof createMetrics>;
 
 /** With a registry of its own, so that several servers in one process, as in tests, count apart. */
-export function createMetrics(services: Services): GatewayMetrics {
+export function createMetrics(services: Services) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // Counted in a map and copied when asked for: a labelled counter costs more than a small answer.
@@ -46,7 +38,8 @@ export function createMetrics(services: Services): GatewayMetrics {
   if (services.starts !== undefined) addStartMetrics(registry, services.starts);
   if (services.stalls !== undefined) addLoopMetrics(registry, services.stalls);
   return {
-    countRequest(route, status) {
+    /** Counts an answer. `route` is a method and a pattern, so that the number of series is bounded. */
+    countRequest(route: string, status: number): void {
       let statuses = counts.get(route);
       if (statuses === undefined) {
         statuses = new Map();

@@ -41,14 +41,7 @@ export interface ActionAttempt {
   readonly status: number | null;
 }
 
-export interface ActionRunner {
-  /** Never rejects for what an endpoint, a network or a person does. */
-  run(call: ActionCall): Promise<ActionOutcome>;
-  /** The same, for somebody who wants to know more of it. */
-  attempt(call: ActionCall): Promise<ActionAttempt>;
-  /** After the last call. */
-  close(): Promise<void>;
-}
+export type ActionRunner = ReturnType<typeof createActionRunner>;
 
 type FoundKey = { readonly key: string | undefined } | { readonly error: string };
 
@@ -102,8 +95,9 @@ function statusOf(called: CallOutcome): number | null {
   return called.kind === 'failed' ? (called.answer?.status ?? null) : null;
 }
 
-export function createActionRunner({ storage, caller }: { readonly storage: Storage; readonly caller: HttpActionCaller }): ActionRunner {
+export function createActionRunner({ storage, caller }: { readonly storage: Storage; readonly caller: HttpActionCaller }) {
   const cutter = createResultCutter();
+  /** Never rejects for what an endpoint, a network or a person does. */
   const attempt = async (call: ActionCall): Promise<ActionAttempt> => {
     const { definition, params, invocationId, userToken, receipt, signal } = call;
     const found = sharedKeyOf(storage, call);
@@ -121,6 +115,6 @@ export function createActionRunner({ storage, caller }: { readonly storage: Stor
   return {
     close: () => cutter.close(),
     attempt,
-    run: async (call) => (await attempt(call)).outcome,
+    run: async (call: ActionCall) => (await attempt(call)).outcome,
   };
 }

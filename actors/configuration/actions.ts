@@ -4,8 +4,7 @@ import { mintId } from '../../protocol/ids.ts';
 import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
 import type { ArchivedAction, UpsertAction } from '../../storage/apps/http-actions.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { settleEach } from './settle-each.ts';
-import type { WriteTarget } from './write-target.ts';
+import { settleEach, type WriteTarget } from './write-queue.ts';
 
 export type ActionOp = 'created' | 'updated' | 'unchanged' | 'archived';
 

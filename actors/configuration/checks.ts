@@ -18,8 +18,7 @@ import { newSource } from '../knowledge/sources.ts';
 import { actionWrite } from './actions.ts';
 import { sourceInput } from './knowledge.ts';
 import { keepItems } from './proposal-merge.ts';
-import { settleEach } from './settle-each.ts';
-import type { WriteTarget } from './write-target.ts';
+import { settleEach, type WriteTarget } from './write-queue.ts';
 import { requireKnownLogo, type WriteServices } from './writes.ts';
 
 /** @throws Refusal invalid_body. */

@@ -1,13 +1,16 @@
 /** Writes a batch of knowledge items (KNOWLEDGE-1, KNOWLEDGE-2). Each is saved and indexed on its own; one that fails does not fail the others. */
+
+import { createHash } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { type JudgedItem, judgeKnowledgeItem, type KnowledgeItemShape } from '../../protocol/setup/knowledge.ts';
-import type { SourceInput } from '../../storage/knowledge/knowledge.ts';
+import type { Origin } from '../../protocol/setup/writes.ts';
+import type { AppRecord } from '../../storage/apps/apps.ts';
+import { readSourceByKey, type SourceInput } from '../../storage/knowledge/knowledge.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { IndexOutcome, KnowledgeIndexer } from '../knowledge/indexer.ts';
 import { archiveSource, saveSource } from '../knowledge/sources.ts';
-import { settleEach } from './settle-each.ts';
-import type { WriteTarget } from './write-target.ts';
+import { settleEach, type WriteTarget } from './write-queue.ts';
 
 /** How long a request waits for its links. Most sites answer sooner, and an agent should not wait for the others. */
 export const LINK_WAIT_MS = 5_000;
@@ -144,4 +147,21 @@ function reportOn(results: readonly KnowledgeResult[]): KnowledgeReport {
 export async function takeInKnowledge(...args: Parameters<typeof saveKnowledge>): Promise<KnowledgeReport> {
   const report = await saveKnowledge(...args);
   return report();
+}
+
+/** The origin of sources that were seeded. */
+export const INTAKE_ORIGIN = 'intake' satisfies Origin;
+
+/** The key of a link's source. It is a hash, because links may be longer than keys. */
+function keyOf(link: string): string {
+  return `intake:${createHash('sha256').update(link).digest('hex').slice(0, 32)}`;
+}
+
+/** Adds and reads the links that are no sources yet. An archived source stays archived. */
+export async function seedSources(services: KnowledgeServices, { id: appId, organisationId, settings }: AppRecord): Promise<void> {
+  const db = services.storage.organisation(organisationId);
+  const items = settings.intake.links
+    .map((uri) => ({ external_key: keyOf(uri), kind: 'url', uri }))
+    .filter((item) => readSourceByKey(db, appId, item.external_key) === undefined);
+  if (items.length > 0) await takeInKnowledge(services, { organisationId, appId, origin: INTAKE_ORIGIN }, items);
 }

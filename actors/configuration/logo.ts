@@ -5,7 +5,7 @@ import { mintId } from '../../protocol/ids.ts';
 import type { AppearanceDraft } from '../../protocol/setup/appearance.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { WriteTarget } from './write-target.ts';
+import type { WriteTarget } from './write-queue.ts';
 
 export interface LogoReport {
   readonly draft: AppearanceDraft;

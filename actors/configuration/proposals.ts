@@ -26,8 +26,7 @@ import { examineLogoContent } from './logo.ts';
 import { changesOf } from './proposal-changes.ts';
 import { kindsLike, mergeWrites, subjectsOf } from './proposal-merge.ts';
 import { listed } from './text-format.ts';
-import { inWriteOrder } from './write-queue.ts';
-import type { WriteTarget } from './write-target.ts';
+import { inWriteOrder, type WriteTarget } from './write-queue.ts';
 import { carryOut, type Report, type WriteServices, type Written } from './writes.ts';
 
 const NOTE = 'Nothing was changed: the app is live, so a person decides about this in the console.';

@@ -2,7 +2,7 @@
 import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import { countPlanned } from '../../storage/apps/screens.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { WriteTarget } from './write-target.ts';
+import type { WriteTarget } from './write-queue.ts';
 
 export interface ScreenReport {
   /** Declared screens of the app that no build in use registers yet, whenever they were declared. */

@@ -2,7 +2,11 @@
  * The queue of each app's configuration writes: one write, or one decision about a proposal, at a time, because each has to see what
  * those before it changed. A lease (`cluster/nodes/write-lease.ts`) keeps the other nodes of the cell from writing meanwhile.
  */
+
+import { setImmediate as breathe } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';
+import type { Origin } from '../../protocol/setup/writes.ts';
+import type { AppRef } from '../caller.ts';
 import type { WriteLease } from '../leases.ts';
 import { SerialByKey } from '../serial.ts';
 
@@ -20,4 +24,29 @@ const queues = new SerialByKey({
  */
 export function inWriteOrder<Value>(appId: string, work: () => Promise<Value>, lease: WriteLease): Promise<Value> {
   return queues.do(appId, () => lease(work));
+}
+
+export interface WriteTarget extends AppRef {
+  readonly origin: Origin;
+}
+
+/**
+ * The result of `take` for each item, in their order, or the Refusal that it threw. The event loop runs between items: judging fifty of the
+ * largest takes 50 ms. @throws any other error of `take`.
+ */
+export async function settleEach<Item, Taken>(
+  items: readonly Item[],
+  take: (item: Item) => Taken | Promise<Taken>,
+): Promise<(Taken | Refusal)[]> {
+  const outcomes: (Taken | Refusal)[] = [];
+  for (const item of items) {
+    await breathe();
+    try {
+      outcomes.push(await take(item));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      outcomes.push(error);
+    }
+  }
+  return outcomes;
 }

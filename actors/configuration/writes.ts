@@ -19,8 +19,7 @@ import { type KnowledgeServices, saveKnowledge } from './knowledge.ts';
 import { takeInLogo } from './logo.ts';
 import { takeInScreens } from './screens.ts';
 import { listed, tally } from './text-format.ts';
-import { inWriteOrder } from './write-queue.ts';
-import type { WriteTarget } from './write-target.ts';
+import { inWriteOrder, type WriteTarget } from './write-queue.ts';
 
 export interface WriteServices extends KnowledgeServices {
   /** Which addresses HTTP actions may have (ALLOW_PRIVATE_ADDRESSES). */

@@ -4,8 +4,7 @@
  * so what a restart cuts off is taken up by the next start, and a new model embeds everything again.
  */
 
-import { EmbeddingError } from '../../assistant/embeddings/embedding-error.ts';
-import type { Embedder } from '../../assistant/embeddings/embeddings.ts';
+import { type Embedder, EmbeddingError } from '../../assistant/embeddings/embeddings.ts';
 import { chunksToEmbed, type EmbeddableChunk, firstChunkOf } from '../../storage/knowledge/knowledge-vectors.ts';
 import type { Storage } from '../../storage/storage.ts';
 

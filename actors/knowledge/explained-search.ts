@@ -1,5 +1,5 @@
 /** What the knowledge of an app would bring to a turn for a question, and why: for a person who looks, while no model is asked. */
-import { passagesWords } from '../../assistant/passage-words.ts';
+import { passagesWords } from '../../assistant/fence.ts';
 import { queryTerms } from '../../storage/knowledge/knowledge-query.ts';
 import { type RankedPassage, rankKnowledge } from '../../storage/knowledge/knowledge-search.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';

@@ -4,8 +4,8 @@
  * crash between steps, do no harm. Nodes of a cell take the links that wait from the same rows, each link by a lease.
  */
 import { Chunker } from '../../assistant/knowledge/chunker.ts';
+import type { LinkReader } from '../../assistant/knowledge/extraction.ts';
 import { LinkError } from '../../assistant/knowledge/link-error.ts';
-import type { LinkReader } from '../../assistant/knowledge/link-reader.ts';
 import type { KnowledgeSourceEvent } from '../../machines/knowledge-source.ts';
 import {
   type FetchedContent,

@@ -3,7 +3,7 @@
  * is not in placeholder form yet, and half a number cannot be recognised. So each word with a digit or an @ is hidden until its block
  * is ready: that event brings the whole text as it is stored.
  */
-import { redactCoarsely } from '../../assistant/privacy/coarse.ts';
+import { redactCoarsely } from '../../assistant/privacy/placeholder-table.ts';
 
 /** A longer word is not held back until it ends; what has come of it is hidden. */
 const WORD_MAX_CHARS = 256;

@@ -1,19 +1,35 @@
 /** The answer of a `rating` block outside of a turn (FEEDBACK-4). */
-
 import type { Block } from '../../protocol/catalog/block.ts';
 import { selectionProblem } from '../../protocol/catalog/selection.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import type { FeedbackRequest } from '../../protocol/runtime/feedback.ts';
 import type { RatingRequest } from '../../protocol/runtime/ratings.ts';
 import { readBlockOfMessage } from '../../storage/conversations/blocks.ts';
 import type { ConversationRow } from '../../storage/conversations/conversations.ts';
 import { readRating } from '../../storage/conversations/ratings.ts';
+import { readMessagePlace } from '../../storage/conversations/transcripts.ts';
+import { readAnswerSender } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Caller } from '../caller.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
-import { conversationOfAnswer, noSuchAnswer } from './answer-access.ts';
 import { answeredPick } from './answered-pick.ts';
+import { actedConversation } from './ownership.ts';
 import { redactionOf } from './redaction.ts';
+
+/** The same refusal for a missing message, another person's message and a person's own words. */
+export function noSuchAnswer(): Refusal {
+  return new Refusal('invalid_request', 'There is no such answer for this device: send the message_id of its turn.start.', { status: 404 });
+}
+
+/** The conversation that the answer `messageId` was given in. @throws Refusal 404 `invalid_request`, see noSuchAnswer. */
+export function conversationOfAnswer(db: Connection, messageId: string, caller: Caller): ConversationRow {
+  const place = readMessagePlace(db, messageId);
+  // A missing message is looked up in a missing conversation, so that the time does not tell it from another person's.
+  const conversation = actedConversation(db, place?.conversationId ?? '', readAnswerSender(db, messageId), caller);
+  if (place?.role !== 'assistant' || conversation === undefined) throw noSuchAnswer();
+  return conversation;
+}
 
 export interface RatingServices {
   readonly storage: Storage;
@@ -85,4 +101,36 @@ export async function answerRating(services: RatingServices, caller: Caller, bod
     });
     return done ? true : OVERTAKEN;
   });
+}
+
+export interface FeedbackServices {
+  readonly storage: Storage;
+  nowMs(): number;
+}
+
+/**
+ * Notes the rating of (message, device), or changes it. A reason that is left out stays as long as the rating does: one
+ * given for a thumb down says nothing of a thumb up. An empty one is taken back.
+ * @throws Refusal 404 `invalid_request` when the message is no answer of this caller's.
+ */
+export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller: Caller, body: FeedbackRequest): Promise<void> {
+  const { organisationId, appId, channel, deviceId } = caller;
+  const conversation = conversationOfAnswer(storage.organisation(organisationId), body.message_id, caller);
+  const words = body.reason ?? undefined;
+  const given = await storage.write(organisationId, 'giveFeedback', {
+    messageId: body.message_id,
+    conversationId: conversation.id,
+    deviceId,
+    appId,
+    channel,
+    rating: body.rating,
+    reason:
+      words === undefined
+        ? undefined
+        : words.trim() === ''
+          ? null
+          : redactionOf(storage, organisationId, conversation, { ...caller, locale: null }).redactKnown(words),
+    nowMs: nowMs(),
+  });
+  if (!given) throw noSuchAnswer();
 }

@@ -1,6 +1,8 @@
 /** The words in an uploaded file, cut to what a model is given of one. Strangers' documents are read in processes of their own. */
 import { isUtf8 } from 'node:buffer';
+import { isImage } from '../../protocol/runtime/uploads.ts';
 import { clip, fits } from '../../protocol/schema/text.ts';
+import { fence } from '../fence.ts';
 import { decodeText } from '../knowledge/charset.ts';
 import { extractDocument } from '../knowledge/extraction.ts';
 import { LinkError } from '../knowledge/link-error.ts';
@@ -60,4 +62,27 @@ export async function pdfFileText(load: () => Promise<Uint8Array>, { parsers, ..
     if (error instanceof LinkError) return `[The text of this PDF is not here. ${error.message}]`;
     throw error;
   }
+}
+
+export interface AttachedWords {
+  readonly name: string;
+  readonly mediaType: string;
+  /** Null for an image. */
+  readonly text: string | null;
+}
+
+/** A name is somebody's words: one line of them, and no story. */
+const NAME_MAX_CHARS = 80;
+
+function plainName(name: string): string {
+  const plain = name.replace(/[^\p{L}\p{M}\p{N} _.,()+@⟦⟧-]+/gu, ' ').replace(/ {2,}/g, ' ');
+  return [...plain.trim()].slice(0, NAME_MAX_CHARS).join('') || 'unnamed';
+}
+
+/**
+ * What was attached as a fenced block that begins with its name. Of an image the name is all: its pixels go beside the words, or are not
+ * shown again.
+ */
+export function attachmentWords({ name, mediaType, text }: AttachedWords): string {
+  return isImage(mediaType) ? fence('image', plainName(name)) : fence('attachment', `${plainName(name)}\n\n${text ?? ''}`);
 }

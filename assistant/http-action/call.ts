@@ -27,12 +27,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface HttpActionCaller {
-  /** Never rejects for what an endpoint, a network or a stop does. */
-  call(request: ActionRequest, options: CallOptions): Promise<CallOutcome>;
-  /** Ends the calls under way, and resolves once each has its outcome. Later calls fail. */
-  close(): Promise<void>;
-}
+export type HttpActionCaller = ReturnType<typeof createHttpActionCaller>;
 
 /** How far a call got. */
 interface Progress {
@@ -116,7 +111,7 @@ async function exchange(guard: AddressGuard, request: ActionRequest, maxBytes: n
 }
 
 /** A caller for a whole process. `guard` says which addresses are connected to, and where http is fine (CALL-5). */
-export function createHttpActionCaller({ guard }: { readonly guard: AddressGuard }): HttpActionCaller {
+export function createHttpActionCaller({ guard }: { readonly guard: AddressGuard }) {
   const calls = new Map<AbortController, Promise<CallOutcome>>();
   let closed = false;
 
@@ -134,7 +129,8 @@ export function createHttpActionCaller({ guard }: { readonly guard: AddressGuard
   };
 
   return {
-    async call(request, options) {
+    /** Never rejects for what an endpoint, a network or a stop does. */
+    async call(request: ActionRequest, options: CallOptions): Promise<CallOutcome> {
       const refused = schemeRefused(request.url, guard);
       if (refused !== undefined) return { kind: 'failed', reason: refused };
       if (closed || options.signal?.aborted === true) return { kind: 'failed', reason: STOPPED };
@@ -147,7 +143,8 @@ export function createHttpActionCaller({ guard }: { readonly guard: AddressGuard
         calls.delete(ended);
       }
     },
-    async close() {
+    /** Ends the calls under way, and resolves once each has its outcome. Later calls fail. */
+    async close(): Promise<void> {
       closed = true;
       for (const ended of calls.keys()) ended.abort(new CallEnded(STOPPED));
       await Promise.allSettled(calls.values());

@@ -67,3 +67,20 @@ export async function extractText(document: DocumentBytes): Promise<ExtractedTex
   if (readable === '') throw new LinkError('The document has no text that could be read.');
   return { title: clip(title.replace(/\s+/g, ' ').trim(), KNOWLEDGE_TITLE_MAX_CHARS), text: clip(readable, KNOWLEDGE_TEXT_MAX_CHARS) };
 }
+
+export type DocumentType = Pick<DocumentBytes, 'mediaType' | 'charset'>;
+
+export type DocumentVerdict =
+  | { readonly kind: 'text'; readonly document: ExtractedText }
+  /** `message` is a LinkError's sentence. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** @throws what a bug or a hostile document threw. */
+export async function judgeDocument({ mediaType, charset }: DocumentType, bytes: Uint8Array): Promise<DocumentVerdict> {
+  try {
+    return { kind: 'text', document: await extractText({ mediaType, charset, bytes }) };
+  } catch (error) {
+    if (error instanceof LinkError) return { kind: 'refused', message: error.message };
+    throw error;
+  }
+}

@@ -1,8 +1,10 @@
 /** Documents of strangers → their text, read in processes where they can do no harm; a failure there becomes a sentence for a person. */
+
+import type { AddressGuard } from '../http/address-guard.ts';
 import { type FailureKind, ParseFailure } from '../parsers/parser-process.ts';
-import type { ParseOptions, Parsers } from '../parsers/parsers.ts';
-import type { DocumentType } from './document-verdict.ts';
-import type { ExtractedText } from './extract-text.ts';
+import { parsers as ownParsers, type ParseOptions, type Parsers } from '../parsers/parsers.ts';
+import type { DocumentType, ExtractedText } from './extract-text.ts';
+import { fetchLink } from './fetch-link.ts';
 import { LinkError } from './link-error.ts';
 
 const SENTENCES: Readonly<Record<FailureKind, string>> = {
@@ -31,4 +33,30 @@ export async function extractDocument(
     if (error instanceof ParseFailure) throw new LinkError(SENTENCES[error.kind], { cause: error });
     throw error;
   }
+}
+
+export interface LinkReader {
+  /**
+   * `asker`: the organisation; one does not keep all others waiting.
+   * @throws LinkError with a sentence for a person; the reason of `signal` when that ended it.
+   */
+  read(uri: string, asker: string, signal?: AbortSignal): Promise<ExtractedText>;
+}
+
+export interface LinkReaderOptions {
+  readonly guard: AddressGuard;
+  /** Those of the process unless given. */
+  readonly parsers?: Parsers;
+  readonly timeoutMs?: number;
+}
+
+/** `guard` decides which addresses it connects to. */
+export function createLinkReader({ guard, parsers = ownParsers, timeoutMs }: LinkReaderOptions): LinkReader {
+  return {
+    async read(uri, asker, signal) {
+      const { bytes, ...type } = await fetchLink(uri, signal === undefined ? { guard } : { guard, signal });
+      const options = { asker, inBackground: true, signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+      return extractDocument(parsers, type, () => bytes, options);
+    },
+  };
 }

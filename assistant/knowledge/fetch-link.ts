@@ -6,8 +6,21 @@ import { LINK_MAX_BYTES, LINK_REDIRECTS_MAX, LINK_TIMEOUT_MS } from '../../proto
 import type { AddressGuard } from '../http/address-guard.ts';
 import { failureSentence, headerOf, readAnswer } from '../http/http-answer.ts';
 import { Client } from '../http/undici.ts';
-import { linkAddress } from './link-address.ts';
 import { LinkError } from './link-error.ts';
+
+const PORTS = new Set(['', '80', '443']);
+
+/** The parsed address of a link or of a redirect (resolved against `base`). @throws LinkError saying which rule it breaks. */
+export function linkAddress(uri: string, guard: AddressGuard, base?: URL): URL {
+  const url = URL.canParse(uri, base?.href) ? new URL(uri, base?.href) : undefined;
+  if (url === undefined) throw new LinkError('The address is malformed.');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new LinkError('Only http and https addresses are read.');
+  if (url.username !== '' || url.password !== '') throw new LinkError('The address must not hold a user name or a password.');
+  if (!PORTS.has(url.port) && !guard.isLocal(url.hostname)) throw new LinkError('Only the ports 80 and 443 are read.');
+  // Never sent, and two addresses that differ in it are one document.
+  url.hash = '';
+  return url;
+}
 
 /** What is read; everything else is refused by name. */
 export const LINK_MEDIA_TYPES = ['text/html', 'text/plain', 'text/markdown', 'application/pdf', 'application/json'] as const;

@@ -1,7 +1,7 @@
 /** The jobs of parser processes, by name: what each takes beside bytes, and what it answers. Plain data, because it crosses to another process. */
 
 import type { ImageQuestion, ImageVerdict } from '../images/image-verdict.ts';
-import type { DocumentType, DocumentVerdict } from '../knowledge/document-verdict.ts';
+import type { DocumentType, DocumentVerdict } from '../knowledge/extract-text.ts';
 
 export interface ParseJobs {
   /** The bytes are a document. */

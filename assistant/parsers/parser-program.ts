@@ -17,7 +17,7 @@ type Judge = (input: object, bytes: Frame['body']) => Promise<unknown>;
 
 /** Loaded when they are needed: a process that parses plain text starts in a tenth of the time. */
 const JOBS: Readonly<Record<ParseJob, () => Promise<Judge>>> = {
-  document: async () => (await import('../knowledge/document-verdict.ts')).judgeDocument as Judge,
+  document: async () => (await import('../knowledge/extract-text.ts')).judgeDocument as Judge,
   image: async () => (await import('../images/image-verdict.ts')).judgeImage as Judge,
 };
 

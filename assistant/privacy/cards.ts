@@ -3,7 +3,7 @@
  * In the usual groups a card is found among other numbers, too; in groups of somebody's own only where nothing else stands beside it,
  * so that prices, dates and lists of numbers stay what they are.
  */
-import type { Finding } from './finding.ts';
+import type { Finding } from './placeholder.ts';
 import { GAP, GLUE } from './plain-form.ts';
 
 const DIGITS_MIN = 13;

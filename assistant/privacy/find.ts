@@ -7,9 +7,9 @@
  */
 import { LOOKALIKE, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { findCards } from './cards.ts';
-import type { Finding } from './finding.ts';
 import { findIbans } from './ibans.ts';
 import { findPhones, type PhonePlace } from './phone-numbers.ts';
+import type { Finding } from './placeholder.ts';
 import { BETWEEN_DIGITS, GLUE, INVISIBLE, OTHER_DIGIT, plainForm } from './plain-form.ts';
 import { RedactionWork } from './redaction-work.ts';
 

@@ -1,6 +1,6 @@
 /** IBANs in text (PRIVACY-2): a country, its length, and the remainder of 97 decide; how they are grouped does not. */
 import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
-import type { Finding } from './finding.ts';
+import type { Finding } from './placeholder.ts';
 import { GAP, GLUE } from './plain-form.ts';
 
 /** A country, check digits and at least the shortest account's characters (Norway's eleven). */

@@ -7,10 +7,27 @@
  */
 import { JSON_DEPTH_MAX } from '../../protocol/limits.ts';
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
-import { redactCoarsely } from './coarse.ts';
 import { findPersonalData, rulesFor } from './find.ts';
 import { type PlaceholderKind, partsOf, placeholderOf, RESTORABLE } from './placeholder.ts';
 import { RedactionWork } from './redaction-work.ts';
+
+const WORD = /\S+/g;
+const MAY_BE_PERSONAL = /[\p{N}@＠⟦⟧]/u;
+const HIDDEN = placeholderOf('text', undefined);
+
+/** The text with `⟦text⟧` in the place of each such word, and of several in a row. */
+export function redactCoarsely(text: string): string {
+  let redacted = '';
+  let from = 0;
+  let isHiding = false;
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    const hides = MAY_BE_PERSONAL.test(word);
+    if (!(hides && isHiding)) redacted += text.slice(from, index) + (hides ? HIDDEN : word);
+    isHiding = hides;
+    from = index + word.length;
+  }
+  return redacted + text.slice(from);
+}
 
 /** Asked for a placeholder that the table does not know: its value, if there is one after all. */
 export type FindValue = (placeholder: string) => string | undefined;

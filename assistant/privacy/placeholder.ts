@@ -52,3 +52,12 @@ export function partsOf(placeholder: string): { readonly kind: string; readonly 
 export function isPlaceholderKind(kind: string): kind is PlaceholderKind {
   return (PLACEHOLDER_KINDS as readonly string[]).includes(kind);
 }
+
+export interface Finding {
+  readonly kind: PlaceholderKind;
+  /** UTF-16 code units from the beginning of the text, the end excluded. */
+  readonly start: number;
+  readonly end: number;
+  /** The text between them, as it was written. */
+  readonly value: string;
+}

@@ -1,6 +1,6 @@
 /** Console: setup sessions as a person opens, watches and stops them (SETUP-1, SETUP-7). */
 
-import { seedSources } from '../../actors/configuration/seed-sources.ts';
+import { seedSources } from '../../actors/configuration/knowledge.ts';
 import { type IssuedCode, issueFileCode } from '../../actors/setup/files.ts';
 import { panelSteps } from '../../actors/setup/panel.ts';
 import { agentOf } from '../../actors/setup/session.ts';

@@ -19,10 +19,7 @@ export const WAITING_PER_APP_MAX_BYTES = 8 * 1024 * 1024;
 /** Room for sixty-four of the largest in all. The last of them waits some seconds. */
 export const WAITING_MAX_BYTES = 32 * 1024 * 1024;
 
-interface Waiting extends BodySender {
-  readonly bytes: number;
-  readonly begin: () => void;
-}
+type Waiting = BodySender & { readonly bytes: number; begin(): void };
 
 export class BodyQueue {
   #reads = false;
@@ -70,23 +67,20 @@ const RETRY_AFTER_S = 5;
 /** What is read there, by the name that its route says. */
 export type LargeBodyKind = keyof BodyCalls;
 
-export interface LargeBodies {
-  /**
-   * What `parseJson` and `checkBody` make of the bytes, which are copied before it returns.
-   * @throws the same Refusal as they do; Refusal 503 when too many wait, of this sender or of all.
-   */
-  read(kind: LargeBodyKind, bytes: Uint8Array, sender: BodySender): Promise<unknown>;
-  close(): Promise<void>;
-}
+export type LargeBodies = ReturnType<typeof createLargeBodies>;
 
-export function createLargeBodies(): LargeBodies {
+export function createLargeBodies() {
   const thread = new SideThread<BodyCalls>(new URL('./large-body-thread.js', import.meta.url), 'bodies');
   const queue = new BodyQueue();
   // Never falls back to the event loop: a client that filled the queue would block the loop next.
   const busy = () =>
     new Refusal('internal', 'Too many large bodies wait to be read. Send the request again.', { status: 503, retryAfterS: RETRY_AFTER_S });
   return {
-    async read(kind, bytes, sender) {
+    /**
+     * What `parseJson` and `checkBody` make of the bytes, which are copied before it returns.
+     * @throws the same Refusal as they do; Refusal 503 when too many wait, of this sender or of all.
+     */
+    async read(kind: LargeBodyKind, bytes: Uint8Array, sender: BodySender): Promise<unknown> {
       const entered = queue.enter(sender, bytes.byteLength);
       if (entered === undefined) throw busy();
       const copy = new Uint8Array(bytes);

@@ -1,6 +1,5 @@
 /** POST /v1/feedback and /v1/ratings (FEEDBACK-1, FEEDBACK-4): a thumb under an answer, one for each device; a `rating` block answered without a turn. */
-import { giveFeedback } from '../../actors/people/feedback.ts';
-import { answerRating } from '../../actors/people/ratings.ts';
+import { answerRating, giveFeedback } from '../../actors/people/ratings.ts';
 import { type FeedbackReply, feedbackRequest } from '../../protocol/runtime/feedback.ts';
 import { type RatingReply, ratingRequest } from '../../protocol/runtime/ratings.ts';
 import { defineRoute, json } from '../route.ts';

@@ -1,7 +1,7 @@
 /** The setup interface's table of contents (docs/specification/setup.md). */
 
 import { proposeWrite } from '../../actors/configuration/proposals.ts';
-import type { WriteTarget } from '../../actors/configuration/write-target.ts';
+import type { WriteTarget } from '../../actors/configuration/write-queue.ts';
 import { applyWrite } from '../../actors/configuration/writes.ts';
 import { STEP_OF_WRITE } from '../../protocol/setup/writes.ts';
 import { json, type Route } from '../route.ts';

@@ -1,11 +1,10 @@
 /** Owns what the offline model decides to say in one round. Pure: the same request gives the same round. */
 import type { ChatMessage, ModelRequest } from '../model.ts';
-import { callKey, matchAction } from './actions.ts';
+import { callKey, matchAction, matchSubmission } from './actions.ts';
 import { answerFromPassages } from './answer.ts';
 import { withoutFences } from './fence.ts';
 import { askedSample, askedScreen, asksForHelp, helpText, offer } from './help.ts';
 import { type ComponentCall, reportResult } from './results.ts';
-import { matchSubmission } from './submission.ts';
 
 export interface Round {
   /** Markdown; may be empty when calls are made. */

@@ -6,10 +6,9 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
-import { passagesWords } from '../../passage-words.ts';
+import { passagesWords } from '../../fence.ts';
 import type { ChatMessage, ImagePart, ModelRequest, Passage, ToolDefinition } from '../model.ts';
-import { PassingBody } from '../stream/passing-body.ts';
-import { type StreamedBody, streamedBody } from '../stream/request-body.ts';
+import { PassingBody, type StreamedBody, streamedBody } from '../stream/request-body.ts';
 
 /** What stands in a picture's URL where its base64 goes. */
 type Base64Of = (image: ImagePart) => string;

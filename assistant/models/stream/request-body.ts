@@ -49,3 +49,21 @@ export function streamedBody(texts: readonly string[], pictures: readonly ImageP
     },
   };
 }
+
+export class PassingBody implements Iterable<Buffer> {
+  /** What `Content-Length` says. */
+  readonly bytes: number;
+  #pieces: readonly Buffer[];
+
+  constructor(pieces: readonly Buffer[]) {
+    this.bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.#pieces = pieces;
+  }
+
+  /** All pieces, the first time. undici sends no POST a second time. */
+  *[Symbol.iterator](): Generator<Buffer, void, undefined> {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    yield* pieces;
+  }
+}

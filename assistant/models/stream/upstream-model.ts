@@ -2,17 +2,41 @@
  * Owns the model that is reached over the network, whatever its wire. Requests go through undici's dispatch, which costs a fraction of fetch
  * and of an SDK's stream loop.
  */
+
+import type { OnReadOpts, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { MODEL_SILENCE_MS } from '../../../protocol/limits.ts';
 import { withoutEnd } from '../../../protocol/schema/text.ts';
 import { Pool } from '../../http/undici.ts';
 import type { Model, ModelFailure, ModelRequest, ModelRun, ModelSink } from '../model.ts';
 import { CompletionRun, type MakeDecoder, type ModelLog } from './completion-run.ts';
-import { PassingBody } from './passing-body.ts';
-import type { StreamedBody } from './request-body.ts';
+import { PassingBody, type StreamedBody } from './request-body.ts';
 import { SendingBudget } from './sending-budget.ts';
 import { SilenceWatch } from './silence-watch.ts';
-import { smallReads } from './upstream-reads.ts';
+
+/** Some fifteen deltas of OpenAI's; libuv reads on at once while more is there. */
+const READ_BYTES = 4 * 1024;
+/** Less than this lies in memory that Node shares out in pieces, which is quicker, and holds all of it for as long as one piece is held. */
+const SHARED_BYTES = 1024;
+
+/**
+ * Options of undici's connector, for http and https. All connections are read into one piece of memory: what came is copied before the next
+ * one is read, so that a delta of 200 bytes holds 200 bytes.
+ */
+export function smallReads(): { readonly highWaterMark: number; readonly onread: OnReadOpts } {
+  return {
+    highWaterMark: READ_BYTES,
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      // Node calls it as a method of the socket. What it returns says whether to read on.
+      callback(this: Socket, bytes: number, buffer: Uint8Array): boolean {
+        const piece = bytes < SHARED_BYTES ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes);
+        piece.set(buffer.subarray(0, bytes));
+        return this.push(piece);
+      },
+    },
+  };
+}
 
 /**
  * Each open stream holds a connection. More than the 10,000 streams that one process is built for, and well below the about
