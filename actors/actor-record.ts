@@ -9,7 +9,6 @@ export interface ActorRecord {
   /** State of its machine, e.g. `answering`; `idle` when nothing runs in it. */
   readonly state: string;
   readonly turnId: string | null;
-  /** How many turns, or pieces of work, wait. */
   readonly waiting: number;
   readonly sinceMs: number;
 }

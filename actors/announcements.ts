@@ -1,7 +1,4 @@
-/**
- * The announcements of a node to all other nodes of the cell, by kind (CLUSTER-22). One may be lost: listeners also read the rows from time to
- * time.
- */
+/** Announcements to the other nodes of the cell, by kind (CLUSTER-22). One may be lost: listeners also read the rows from time to time. */
 import type { Channel } from '../storage/organisations/organisations.ts';
 
 export interface Announcements {
@@ -27,7 +24,6 @@ export interface Announcements {
   };
 }
 
-/** The other nodes, as far as they announce and listen. */
 export interface Announcer {
   /** This process has its data directory for itself: there are no announcements, and no other process writes to its rows. */
   readonly isAlone: boolean;

@@ -1,7 +1,5 @@
-/** Who sends a request, and to which app: what actors learn of a request beside its content. */
 import type { Channel } from '../storage/organisations/organisations.ts';
 
-/** An app, and the organisation whose file holds it. */
 export interface AppRef {
   readonly organisationId: string;
   readonly appId: string;
@@ -16,7 +14,6 @@ export interface DeviceRef extends ChannelRef {
   readonly deviceId: string;
 }
 
-/** The device, and the person who signed the request. */
 export interface Caller extends DeviceRef {
   /** The id of the person whose valid signature came with the request; null: the request is not signed. */
   readonly person: string | null;

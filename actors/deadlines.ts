@@ -1,10 +1,7 @@
 /**
- * Ends what has expired: one timer for the whole process, set to the nearest deadline that it knows. Rows hold the deadlines, and every read
- * evaluates them; this ends rows that are not read.
- *
- * It knows the deadlines of organisations that are in use; what is due in the others stands in the control file (organisation-upkeep.ts).
- * With several nodes each knows the deadlines that it noted itself, and finds those of others by checking the organisations in use in rotation.
- * Ending a row is a compare-and-set, so two nodes may try; the one that noted the deadline has half a second's lead.
+ * Ends what has expired: one timer for the process, set to the nearest deadline that it knows of organisations in use. Every read evaluates
+ * deadlines; this ends rows that are not read. With several nodes each knows the deadlines that it noted itself, and finds those of others
+ * by checking the organisations in use in rotation. Ending a row is a compare-and-set, so two nodes may try.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -15,9 +12,7 @@ import { section } from '../watch/sections.ts';
 import type { Announcer } from './announcements.ts';
 import { attempt, type EachServices, forEachOrganisationSync } from './for-each-organisation.ts';
 
-/** One kind of rows that expire. */
 export interface DeadlineKind {
-  /** When the next row of an organisation expires; null when none does. */
   next(db: Connection): number | null;
   /** Ends the rows that are due. Rows that it leaves are due at once, and it is called again. */
   settle(organisationId: string): Promise<void>;
@@ -32,7 +27,6 @@ export interface DeadlineServices {
   readonly storage: Storage;
   readonly log: Logger;
   nowMs(): number;
-  /** Monotonic clock in ms. */
   monotonicMs?(): number;
   /** The other nodes, which note deadlines of the same rows. */
   readonly others: Announcer;
@@ -52,7 +46,6 @@ const CLOCK_LOOK_MS = 500;
 /** Smaller corrections of the system clock are usual. */
 const CLOCK_JUMP_MS = 250;
 
-/** Calls `onJump` when the system clock was set. Returns a function that stops the watch. */
 function watchClock(log: Logger, nowMs: () => number, monotonicMs: () => number, onJump: () => void): () => void {
   let aheadMs = nowMs() - monotonicMs();
   const look = () => {
@@ -155,7 +148,6 @@ export function createDeadlines({ storage, log, nowMs, monotonicMs = () => perfo
   }
 
   return {
-    /** A row of the organisation expires then. */
     note: nearest.note,
     /** Starts to watch rows of these kinds, in organisations that were looked at or of which a deadline was noted. */
     watch(more: readonly DeadlineKind[]): void {

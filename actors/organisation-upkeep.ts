@@ -1,10 +1,8 @@
 /**
- * Work on organisations in the background that opens no file of an organisation in which there is nothing to do (STORE-19, STORE-20). The
- * control file says which files are in use, and when something is due in the others (storage/organisations/organisation-uses.ts).
- *
- * A file is looked through when something in it is due, and when the process that used it is gone: unfinished work is resumed, and deadlines
- * are learnt. From then on it is in use here, and who resumed something minds it. When nobody has written to a file for a minute, nothing is under
- * way in it and nothing due, the control file is told what is due next, and the file is closed.
+ * Opens no file of an organisation in which there is nothing to do (STORE-19, STORE-20): the control file says which are in use, and when
+ * something is due in the others.
+ * A file is looked through when something in it is due, and when the process that used it is gone. When nobody has written to it for a
+ * minute and nothing is under way, the control file is told what is due next, and the file is closed.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -91,13 +89,11 @@ export interface UpkeepServices {
   resume(organisationId: string): Promise<void>;
   /** Learns from rows when something is due, and minds it. */
   learn(organisationId: string): void;
-  /** Undoes `learn`: the organisation is not in use here any more. */
   forget(organisationId: string): void;
   /** Whether work is under way in the organisation, or waits, that has no deadline. */
   isUnfinished(organisationId: string): boolean;
   /** Brings a file in order that is about to be closed: what is left to do is done now, because the file may stay closed for long. */
   tidy(organisationId: string): Promise<void>;
-  /** When something is due in the organisation next; null when nothing is. */
   next(organisationId: string): number | null;
   /** Lets tests shorten what takes seconds. */
   readonly times?: { readonly roundMs?: number; readonly quietMs?: number };
@@ -120,7 +116,6 @@ export class OrganisationUpkeep {
   readonly #quietMs: number;
   readonly #isClosed = () => this.#closed;
   #timer: NodeJS.Timeout | undefined;
-  /** Takes up what ended processes left. */
   #takingUp: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -130,7 +125,6 @@ export class OrganisationUpkeep {
     this.#retries = new OrganisationRetries(services, (id) => this.lookThrough(id));
   }
 
-  /** To be called once the process listens. `isAlone`: whatever others had in use was left by them. */
   begin(isAlone: boolean): void {
     if (isAlone) this.#takingUp = this.#logged(async () => this.#lookThroughEach(await this.left()));
     this.#timer = setInterval(() => {
@@ -186,7 +180,6 @@ export class OrganisationUpkeep {
     return ids.length - failed.length;
   }
 
-  /** Looks through what is due, and closes what is in use no longer. */
   async round(): Promise<void> {
     for (let lookedThrough = 1; lookedThrough > 0 && !this.#closed; ) lookedThrough = await this.#lookThroughEach(this.#due());
     for (const id of this.#services.storage.quiet(this.#quietMs, AT_ONCE)) {
@@ -242,7 +235,6 @@ export class OrganisationUpkeep {
     return { dueAtMs, spentDay: utcDay(atMs), spentMicroUsd: organisationSpentToday(db, atMs) };
   }
 
-  /** Ends after the organisation that is being looked through. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);

@@ -23,7 +23,6 @@ import { TopUps } from './top-ups.ts';
 export interface BillingServices {
   readonly storage: Storage;
   readonly mailer: Mailer;
-  /** Null: top-ups are recorded and no card is charged. */
   readonly payments: Payments | null;
   /** Null: no ceiling. */
   readonly platformBudgetMicroUsd: number | null;
@@ -54,9 +53,8 @@ export class Billing {
   // A mail server that does not answer must not hold up top-ups, nor these each other's deadlines.
   readonly #mailDeadlines: ReturnType<typeof createDeadlines>;
   readonly #topUpDeadlines: ReturnType<typeof createDeadlines>;
-  /** Organisations that wait for their look: each once, however many charges it had. */
   readonly #looks = new Map<string, NodeJS.Timeout>();
-  /** Those whose look failed: until the next one succeeds they count as in use. */
+  /** Those whose look failed count as in use until the next one succeeds. */
   readonly #failed = new Set<string>();
   readonly #stopRecounts: () => void;
   #closed = false;
@@ -129,7 +127,6 @@ export class Billing {
     });
   }
 
-  /** Looks at the organisation's usage now. Settles when what is owed is written down. */
   async evaluate(organisationId: string): Promise<void> {
     const { storage, nowMs } = this.#services;
     const organisation = readOrganisation(storage.control, organisationId);
@@ -156,7 +153,6 @@ export class Billing {
     return this.#looks.has(organisationId) || this.#failed.has(organisationId);
   }
 
-  /** When a mail or a top-up of the organisation is due next. */
   next(organisationId: string): number | null {
     return nearerOf(this.#mailDeadlines.next(organisationId), this.#topUpDeadlines.next(organisationId));
   }
@@ -182,7 +178,6 @@ export class Billing {
     await this.#topUpDeadlines.lookAgain();
   }
 
-  /** Writes what waits; what is under way resumes at the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopRecounts();

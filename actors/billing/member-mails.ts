@@ -47,7 +47,7 @@ export function isReached(threshold: UsageMailThreshold, credit: CreditState): b
   return (credit.spentMicroUsd + credit.failedMicroUsd) * 100 >= threshold * (credit.spentMicroUsd + creditLeft(credit));
 }
 
-/** What a mail says; `byFailures`: credit is left, because what used it up with the rest drew none. */
+/** `byFailures`: credit is left, because what used it up with the rest drew none. */
 function wordsOf(
   { name }: OrganisationRecord,
   month: string,
@@ -93,7 +93,6 @@ export class MemberMails {
     this.#services = services;
   }
 
-  /** Notes the mails about usage that the organisation's members are owed. True when some are new. */
   async plan(organisation: OrganisationRecord, credit: CreditState): Promise<boolean> {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisation.id);

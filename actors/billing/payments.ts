@@ -20,7 +20,6 @@ export type PaymentOutcome =
   | { readonly state: 'pending'; readonly reason: string };
 
 export interface Payments {
-  /** Never rejects. */
   charge(payment: Payment): Promise<PaymentOutcome>;
 }
 

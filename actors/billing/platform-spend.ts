@@ -1,12 +1,8 @@
 /**
- * The daily ceiling of the whole platform, behind all other caps (LIMIT-19): what all organisations spent today (UTC), live and sandbox. Rows are
- * the truth. This is their sum, computed at the start and updated with every committed charge, so that a check costs nothing. It is exact within
- * one process. Nodes of a cell announce their charges to each other, and add the rows up again every minute in case an announcement was
- * lost. Turns under way may exceed the ceiling by what they cost.
- *
+ * The daily ceiling of the whole platform, behind all other caps (LIMIT-19). Rows are the truth; this is their sum, computed at the start
+ * and updated with every charge, so that a check costs nothing. It is exact within one process. Turns under way may exceed the ceiling by
+ * what they cost.
  * Only the files of organisations in use are read. What the others had spent when they were looked through stands in the control file.
- *
- * Not a store: each turn asks once, nothing waits for a change, and a recount runs beside the charges that it has to include.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { organisationSpentToday, utcDay } from '../../storage/billing/usage-ledger.ts';
@@ -26,7 +22,6 @@ interface SpendServices {
 
 interface Recount {
   readonly day: string;
-  /** Organisations whose rows are not added yet. */
   readonly unread: Set<string>;
   spentMicroUsd: number;
 }
@@ -57,7 +52,6 @@ export class PlatformSpend {
     forEachOrganisationSync(services, ADDING_UP, addUp, ids);
   }
 
-  /** Whether the ceiling of the day of `nowMs` is reached. */
   isReached(nowMs: number): boolean {
     if (this.#budgetMicroUsd === null) return false;
     this.#advanceTo(nowMs);
@@ -72,10 +66,7 @@ export class PlatformSpend {
     if (this.#recount !== null && !this.#recount.unread.has(organisationId)) this.#recount.spentMicroUsd += costMicroUsd;
   }
 
-  /**
-   * Adds the rows of the day of `nowMs` up again, a few organisations at a time. A charge that is read from its row and then added counts twice
-   * until the next recount: too much for a minute, never too little. @throws errors of reading.
-   */
+  /** A charge that is read from its row and then added counts twice until the next recount: too much for a minute, never too little. */
   async recount(nowMs: number, isClosed: () => boolean = () => false): Promise<void> {
     if (this.#budgetMicroUsd === null || this.#recount !== null) return;
     this.#advanceTo(nowMs);

@@ -1,7 +1,5 @@
 /**
- * Runs one call of an HTTP action on the server: whether the action is still in service, with which key, what the model learns of the
- * answer. The invocation decides whether the call may run, and that it runs once.
- *
+ * Runs one call of an HTTP action on the server; the invocation decides whether it may run, and that it runs once.
  * Invariant: the person's token and the shared key are in memory only, and in nothing that is answered.
  */
 import type { CallOutcome, HttpActionCaller } from '../../assistant/http-action/call.ts';
@@ -35,7 +33,7 @@ export type ActionOutcome =
   /** `error` has at most 500 characters and may hold the endpoint's words: to be fenced. */
   | { readonly outcome: 'failed' | 'unknown'; readonly error: string; readonly isTokenRefused?: true };
 
-/** An outcome, and what the endpoint answered with; null: it gave no status. */
+/** `status` null: the endpoint gave none. */
 export interface ActionAttempt {
   readonly outcome: ActionOutcome;
   readonly status: number | null;

@@ -1,7 +1,5 @@
 /**
- * A read of the app's backend that a person tries in the console (SERVERACTION-17): sent as a turn sends it, by the same runner. Owns the
- * bound on how many are out.
- *
+ * A read of the app's backend that a person tries in the console (SERVERACTION-17), sent as a turn sends it.
  * Invariant: the person's token and the shared key stand in what is sent, and in nothing that is answered.
  */
 import { checkValues } from '../../assistant/action-params.ts';
@@ -54,9 +52,7 @@ export class ActionTrials {
   }
 
   /**
-   * Calls the action and says what became of it. Never rejects for what the endpoint does.
-   * @throws Refusal 404 not_found; 409 conflict for an action that changes data or is off; 400 invalid_request naming parameters;
-   * 429 rate_limited
+   * @throws Refusal 404 not_found; 409 conflict: the action changes data or is off; 400 invalid_request naming parameters; 429 rate_limited
    */
   async call(order: TrialOrder): Promise<ActionTrial> {
     const { organisationId, appId, userToken } = order;

@@ -5,7 +5,6 @@ import type { InvocationRow } from '../../storage/conversations/invocations.ts';
 
 export interface CallDefinition {
   readonly action: ManifestAction;
-  /** The handshake's. */
   readonly locale: string | null;
   /** Null for an action that the client runs. */
   readonly http: ActionDefinition | null;

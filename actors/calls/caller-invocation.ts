@@ -1,5 +1,3 @@
-/** A call that waits, or waited, for a person: whose it is, and the one write that moves it together with its card. */
-
 import { Refusal } from '../../protocol/errors.ts';
 import type { ConversationRow } from '../../storage/conversations/conversations.ts';
 import { type InvocationRow, readInvocationById, type Settlement } from '../../storage/conversations/invocations.ts';
@@ -15,10 +13,7 @@ export interface ConfirmationServices {
   nowMs(): number;
 }
 
-/**
- * For answers and changes of a card, which may race with others. The loser of a race finds an answer, or a card that a person is
- * changing by hand; one person does not lose this many in a row.
- */
+/** The loser of a race finds an answer, or a card that a person is changing by hand; one person does not lose this many in a row. */
 export const CARD_RETRIES: Retries = {
   max: 8,
   exhausted: () => new Refusal('internal', 'Others answer this card at the same time. Try again.'),
@@ -46,7 +41,6 @@ export function callerInvocation({ storage }: ConfirmationServices, caller: Call
   return { db, row, conversation };
 }
 
-/** Makes the change and redraws the card, both or neither: false when the call had moved on since it was read. */
 export function moveInvocation(
   { storage }: ConfirmationServices,
   organisationId: string,

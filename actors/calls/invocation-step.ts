@@ -1,4 +1,3 @@
-/** Moves stored action calls through the invocation machine: rows in, compare-and-set changes out. */
 import { type InvocationEvent, invocation } from '../../machines/invocation.ts';
 import { stepper } from '../../machines/step.ts';
 import { CONFIRMATION_TTL_DEFAULT_S, CONFIRMED_VALID_HOURS } from '../../protocol/limits.ts';
@@ -35,7 +34,6 @@ export function dispatch(
   return { state: state as InvocationState, expiresAtMs, trace: takenTrace(invocation, machine) };
 }
 
-/** The row's state after these events; `expiresAtMs` and `revision` as the machine left them, and its steps. */
 function after(row: InvocationRow, events: readonly InvocationEvent[]) {
   const { risk, executor, revision, expiresAtMs } = row;
   const machine = stepper(invocation, { stored: { state: row.state, context: { risk, executor, revision, expiresAtMs } } });
@@ -54,7 +52,6 @@ const NOTHING_SAID = { result: null, error: null };
 
 type Said = Pick<InvocationChange, 'result' | 'error'>;
 
-/** The one change that these events make, null when they leave the row as it is. */
 function changeBy(row: InvocationRow, events: readonly InvocationEvent[], said: Said): InvocationChange | null {
   const next = after(row, events);
   if (next.state === row.state) return null;
@@ -82,7 +79,6 @@ export function changed(row: InvocationRow, made: InvocationChange): InvocationR
 
 export type Answer = 'pending' | 'confirmed' | 'declined' | 'expired';
 
-/** What a person has answered to a write or destructive call, as the confirm endpoint and the card say it. */
 export function answerOf({ state, confirmedAtMs }: Pick<InvocationRow, 'state' | 'confirmedAtMs'>): Answer {
   if (state === 'requested' || state.startsWith('pending.')) return 'pending';
   // Also when the client reported something else afterwards: a decline cannot overwrite a confirmation.
@@ -118,7 +114,6 @@ export function beginEdit(row: InvocationRow): InvocationChange | null {
   return change(row, { type: 'edit.begin' }, NOTHING_SAID);
 }
 
-/** A change of values that is good: the card is the next revision. `row` as it was when the change began. */
 export function acceptEdit(row: InvocationRow, edit: Omit<InvocationEdit, 'revision'>): InvocationChange {
   const { trace: _, ...begun } = after(row, [{ type: 'edit.begin' }]);
   const next = after({ ...row, ...begun }, [{ type: 'edit.accept' }]);
@@ -142,15 +137,12 @@ export function rejectEdit(row: InvocationRow): InvocationChange {
   return { id: row.id, from: row.state, to, revision: row.revision, expiresAtMs, ...NOTHING_SAID, trace: next.trace() };
 }
 
-/** The change of a call whose process ended while it ran or was being edited: it becomes `unknown`, or its card can be answered again. Null for others. */
+/** It becomes `unknown`, or its card can be answered again. Null for others. */
 export function lostChange(row: InvocationRow): InvocationChange | null {
   return change(row, { type: 'process.lost' }, NOTHING_SAID);
 }
 
-/**
- * The change of a call whose rows may lack that a person answered, or that the server has run it: nobody is asked again, and nothing is
- * sent again. Null for others, and for a recorded confirmation that is the client's to run.
- */
+/** Nobody is asked again, and nothing is sent again. Null for others, and for a recorded confirmation that is the client's to run. */
 export function answerLostChange(row: InvocationRow): InvocationChange | null {
   return changeBy(row, [{ type: 'answer.lost' }, { type: 'execution.started' }, { type: 'process.lost' }], NOTHING_SAID);
 }
@@ -167,10 +159,7 @@ export interface Answered {
   readonly executes: boolean;
 }
 
-/**
- * The change that a client's result makes (ACTION-4, CONFIRM-8). When the server runs the call, a
- * result with the person's agreement starts it.
- */
+/** The change that a client's result makes (ACTION-4, CONFIRM-8). The person's agreement starts a call that the server runs. */
 export function answerChange(row: InvocationRow, result: ToolResult, recordRequired: boolean, nowMs: number): Answered {
   const confirmed = result.confirmed === true;
   const received: InvocationEvent = { type: 'result.received', status: result.status, confirmed, recordRequired };
@@ -187,7 +176,6 @@ export function answerChange(row: InvocationRow, result: ToolResult, recordRequi
   return { change: onTrust ? { ...made, confirmedAtMs: nowMs, confirmedOnTrust: true } : made, executes };
 }
 
-/** How many of these calls still wait, once `changes` are made: for the client, and for a person. */
 export function waitingAfter(
   rows: readonly InvocationRow[],
   changes: readonly InvocationChange[],

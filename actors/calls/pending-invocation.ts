@@ -1,4 +1,3 @@
-/** Invocations that wait, as clients see them: at the end of a turn, and when an app that was restarted asks. */
 import type { OpenReply } from '../../protocol/runtime/messages.ts';
 import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
 import { type InvocationRow, readWaitingCalls } from '../../storage/conversations/invocations.ts';
@@ -22,7 +21,6 @@ export function pendingInvocation(row: InvocationRow): PendingInvocation {
 
 type WaitingCall = OpenReply['pending'][number];
 
-/** What a call waits for: the client's result, a person's answer, or the continuation that says it was confirmed. */
 function waitingStatus(state: InvocationRow['state']): WaitingCall['status'] {
   if (state === 'dispatched' || state === 'confirmed') return state;
   return 'pending';

@@ -17,7 +17,6 @@ export interface ReceiptInput {
   /** The app's identity secret (storage/apps/identity-secrets.ts, the current one); its UTF-8 bytes are the key. */
   readonly secret: string;
   readonly invocationId: string;
-  /** The action's name. */
   readonly action: string;
   /** As they are sent: placeholders restored, the person's edits in place. */
   readonly params: Readonly<Record<string, unknown>>;
@@ -41,8 +40,8 @@ function paramsHash(params: ReceiptInput['params']): string {
 }
 
 /**
- * A JWT with the claims `jti` (the invocation's id), `sub` (the external user id) and `sub_verified` (both left out when it is null), `action`,
- * `params_sha256`, `recorded`, `confirmed_at` (RFC 3339) and `iat` (the same time in seconds).
+ * Claims: `jti` (the invocation's id), `sub` and `sub_verified` (left out without a person), `action`, `params_sha256`, `recorded`,
+ * `confirmed_at`, `iat`.
  */
 export function signReceipt({
   secret,
@@ -71,10 +70,7 @@ export function signReceipt({
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
 
-/**
- * Signed with the app's present identity secret, over the parameters as the client runs them. The same bytes each time, until the
- * secret is rotated. Undefined for a call without a confirmation.
- */
+/** Over the parameters as the client runs them; the same bytes until the secret is rotated. Undefined without a confirmation. */
 export function receiptOf(
   { storage, nowMs }: ConfirmationServices,
   organisationId: string,
@@ -91,7 +87,6 @@ export function receiptOf(
   return signReceipt({ secret: secrets.current, invocationId, action, params, externalUserId, personVerified, recorded, confirmedAtMs });
 }
 
-/** The receipt for the person who confirms: the reply of the confirm endpoint. */
 export function callerReceipt(services: ConfirmationServices, caller: Caller, asked: CallerInvocation): string | undefined {
   const { db, row, conversation } = asked;
   if (row.confirmedAtMs === null) return undefined;

@@ -21,7 +21,6 @@ export type ActionResult =
 
 export interface ActionReport {
   readonly failed: number;
-  /** Names of the actions of this batch that wait for a key. */
   readonly needs_key: readonly string[];
   readonly results: readonly ActionResult[];
 }
@@ -54,10 +53,7 @@ async function save(storage: Storage, organisationId: string, write: ActionWrite
   return { ok: true, op, name: write.input.action.name, needs_key: needsKey };
 }
 
-/**
- * Saves the items in their order. When `failed` is the number of items, nothing was saved.
- * @throws StorageError when the disk or the writer fails: sending the same items again is safe.
- */
+/** When `failed` is the number of items, nothing was saved. @throws StorageError: sending the same items again is safe. */
 export async function takeInActions(
   storage: Storage,
   target: WriteTarget,

@@ -32,7 +32,6 @@ export type KnowledgeResult =
       /** `pending` or `indexing`: a link that is still being read. */
       readonly status: IndexOutcome['status'];
       readonly chunks: number;
-      /** Why a source that was saved has failed. */
       readonly error?: string;
     }
   | { readonly external_key: string; readonly ok: false; readonly error: string };
@@ -105,9 +104,8 @@ function noteOn(results: readonly KnowledgeResult[]): string {
 }
 
 /**
- * Saves the items in their order and indexes their texts. Returns a function that reads the links side by side, waits at most
- * `linkWaitMs` for them, and reports: their `status` says how far they came.
- * @throws StorageError when the disk or the writer fails: sending the same items again is safe.
+ * Saves the items in their order and indexes their texts. Returns a function that reads the links side by side and reports. @throws
+ * StorageError: sending the same items again is safe.
  */
 export async function saveKnowledge(
   services: KnowledgeServices,
@@ -143,7 +141,6 @@ function reportOn(results: readonly KnowledgeResult[]): KnowledgeReport {
   };
 }
 
-/** saveKnowledge with its report: texts and links in one. @throws StorageError as saveKnowledge. */
 export async function takeInKnowledge(...args: Parameters<typeof saveKnowledge>): Promise<KnowledgeReport> {
   const report = await saveKnowledge(...args);
   return report();

@@ -1,4 +1,3 @@
-/** Stores a logo (LOGO-9). */
 import { createHash } from 'node:crypto';
 import { examineLogo, type LogoImage } from '../../assistant/images/images.ts';
 import { mintId } from '../../protocol/ids.ts';
@@ -10,14 +9,10 @@ import type { WriteTarget } from './write-queue.ts';
 export interface LogoReport {
   readonly draft: AppearanceDraft;
   readonly logoAssetId: string;
-  /** False when the draft showed this very image before. */
   readonly changed: boolean;
 }
 
-/**
- * Examines the image, stores it and sets it in the draft theme. `bytes` are at least one and within the logo's limit.
- * @throws Refusal 415 unsupported_type, 413 too_large, 429 rate_limited (see examineLogo), 409 draft_invalid, 404 not_found.
- */
+/** `bytes` are within the logo's limit. @throws Refusal 415, 413, 429 (see examineLogo), 409 draft_invalid, 404 not_found. */
 export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: Uint8Array, nowMs: number): Promise<LogoReport> {
   const { organisationId, appId, origin } = target;
   const { mediaType, width, height, bytes: content } = await examineLogo(bytes, organisationId);

@@ -1,6 +1,5 @@
 /**
- * What a write would change in an app as it is now (PROPOSAL-8, PROPOSAL-10): the write without the items that change nothing, and a
- * summary from which a person can decide. It only reads, and judges no item: `checks.ts` has done that.
+ * What a write would change in an app as it is now (PROPOSAL-8, PROPOSAL-10), as a summary. It judges no item: `checks.ts` has done that.
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -39,11 +38,9 @@ export interface Changes {
   readonly alarms?: string;
 }
 
-/** What happens to one item, e.g. `updated`, and what it goes by. */
 interface ItemChange {
   readonly verb: string;
   readonly name: string;
-  /** A warning that a person reads first. */
   readonly alarm?: string;
   readonly movesTokens?: boolean;
 }
@@ -86,7 +83,6 @@ function step(before: unknown, after: unknown): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names of the fields that differ. */
 function differing(old: Fields, young: Fields): string[] {
   return [...new Set([...Object.keys(old), ...Object.keys(young)])].filter((name) => canonicalize(old[name]) !== canonicalize(young[name]));
 }
@@ -111,7 +107,6 @@ function lookDifferences(before: AppearanceDraft | null, after: AppearanceDraft)
   ];
 }
 
-/** Whether the draft shows this very image. `logo`: hash of the image as it would be stored. */
 function isShown({ db, appId }: AppRows, draft: AppearanceDraft | null, logo: string): boolean {
   const id = draft?.theme.logoAssetId;
   const asset = id === undefined ? undefined : readAsset(db, appId, id);
@@ -168,12 +163,10 @@ function changeOfAction({ db, appId }: AppRows, proposed: HttpAction): ItemChang
   return { verb: 'updated', name: `${name} (${told(fields)})`, ...alarm };
 }
 
-/** The row, if it is not archived. */
 function inService<Row extends { readonly archivedAtMs: number | null }>(row: Row | undefined): Row | undefined {
   return row?.archivedAtMs === null ? row : undefined;
 }
 
-/** What the write of one item changes; undefined: nothing. */
 function changeOf(rows: AppRows, { name, input }: RehearsedWrite): ItemChange | undefined {
   const { db, appId } = rows;
   if (name === 'addSource') return changeOfSource(rows, input);
@@ -230,10 +223,7 @@ function tallied(changes: readonly ItemChange[], one: string): string {
   return parts.join('; ');
 }
 
-/**
- * What each item changes; undefined: nothing. An item whose key the batch holds more than once counts as a change, because what it changes
- * depends on the others. `writes` are those of `items`, in their order.
- */
+/** An item whose key the batch holds more than once counts as a change. `writes` are those of `items`, in their order. */
 async function changesOfItems(
   rows: AppRows,
   items: readonly { readonly external_key: string }[],
@@ -272,10 +262,7 @@ async function changed(rows: AppRows, { write, writes }: CheckedWrite, logoHash:
   }
 }
 
-/**
- * The part of a checked write that changes something, and a summary of the changes.
- * `logoHash`: hash of its logo as it would be stored, hex SHA-256; null where it has none.
- */
+/** `logoHash`: hash of its logo as it would be stored, hex SHA-256; null where it has none. */
 export async function changesOf(rows: AppRows, checked: CheckedWrite, logoHash: string | null): Promise<Changes> {
   const { write, summary, alarms: first = '' } = await changed(rows, checked, logoHash);
   return { write, summary: write === null ? '' : `${first}${clip(summary, SUMMARY_MAX_CHARS - 1)}.` };

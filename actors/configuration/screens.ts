@@ -24,10 +24,7 @@ function noteOn(planned: number, unknown: readonly string[]): string {
   return unknown.length === 0 ? plans : `${plans} What unknown lists was never declared and could not be archived.`;
 }
 
-/**
- * Archives and declares all of the body's screens, or none.
- * @throws Refusal conflict when the app would have more screens than it may; StorageError when the disk or the writer fails.
- */
+/** All of the body's screens, or none. @throws Refusal conflict when the app would have more screens than it may; StorageError. */
 export async function takeInScreens(storage: Storage, target: WriteTarget, body: ScreensBody, nowMs: number): Promise<ScreenReport> {
   const { organisationId, appId, origin } = target;
   const { screens = [], archive = [] } = body;

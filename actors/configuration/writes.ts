@@ -1,7 +1,6 @@
 /**
- * The writes that configure an app (docs/specification/configuration.md), one set of rules for the setup
- * interface, the console and approved proposals. Bodies have passed their schemas; the rules that need rows are checked here and in the
- * transactions. Every write returns its reply and a line for the panel that says what it did.
+ * The writes that configure an app (docs/specification/configuration.md), one set of rules for the setup interface, the console and approved
+ * proposals. Bodies have passed their schemas. Every write returns its reply and a line for the panel.
  */
 import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -28,9 +27,7 @@ export interface WriteServices extends KnowledgeServices {
 }
 
 export interface Written {
-  /** The body of the response. */
   readonly reply: Readonly<Record<string, unknown>>;
-  /** What was done, for the panel. */
   readonly line: string;
   /** True when no item of a batch was saved: the reply is a 422 (SETUP-30). */
   readonly savedNothing: boolean;
@@ -133,9 +130,8 @@ export async function carryOut(services: WriteServices, target: WriteTarget, wri
 }
 
 /**
- * Applies a write after all earlier writes of the app. Waiting for its links does not delay the next write.
- * @throws Refusal of the write's own rules (422 invalid_appearance, 409 draft_invalid, conflict, …), or rate_limited when
- * too much waits; StorageError when the disk or the writer fails: sending the same again is safe.
+ * Waiting for links does not delay the next write. @throws Refusal of the write's own rules, or rate_limited when too much waits;
+ * StorageError: sending the same again is safe.
  */
 export async function applyWrite(services: WriteServices, target: WriteTarget, write: SetupWrite): Promise<Written> {
   const lease = services.leases.forWrites(target.organisationId, target.appId);

@@ -9,9 +9,7 @@ import type { QueryEmbeddings } from './query-embeddings.ts';
 export const PASSAGES_PER_SEARCH = 6;
 
 export interface ExplainedSearch {
-  /** Whether the meaning of the question took part. */
   readonly byMeaning: boolean;
-  /** The words that were searched for. */
   readonly terms: readonly string[];
   readonly passages: readonly RankedPassage[];
   /** What a model would be given of them; '' when there are none. */

@@ -1,7 +1,4 @@
-/**
- * Embeddings of search queries, cached: the embeddings server is asked when a turn begins, so that a search finds them ready. When the server
- * fails or takes too long, the search uses words only.
- */
+/** Embeddings of search queries, cached: asked when a turn begins, so that a search finds them ready. Without them it uses words only. */
 import { LRUCache } from 'lru-cache';
 import type { Embedder } from '../../assistant/embeddings/embeddings.ts';
 import type { Meaning } from '../../storage/knowledge/knowledge-vectors.ts';
@@ -46,7 +43,6 @@ export function createQueryEmbeddings({ embedder, log, nowMs, waitMs = QUERY_WAI
   };
 
   return {
-    /** The embedding of `text`, if it is known now. */
     get(text: string): Meaning | undefined {
       const vector = known.get(text.slice(0, QUERY_MAX_CHARS));
       return vector === undefined ? undefined : { model: embedder.name, vector };

@@ -1,7 +1,6 @@
 /**
- * The door to pairings (docs/specification/pairing.md): opens them for the Test page, lets a test
- * build claim one, and keeps the watches of those that somebody looks at, one for each in this process. Nodes of a cell tell each
- * other which pairing has changed; a watch that was not told looks at its row every 15 seconds.
+ * The door to pairings (docs/specification/pairing.md): opens them for the Test page, lets a test build claim one, and keeps the watches of
+ * those that are looked at. A watch that was not told of a change looks at its row every 15 seconds.
  */
 
 import { randomInt } from 'node:crypto';
@@ -62,8 +61,8 @@ export class Pairings {
   }
 
   /**
-   * Opens a pairing of the app; when as many codes wait as may, the oldest is replaced.
-   * @throws Refusal conflict when too many of its builds are watched; rate_limited when too many are opened at once.
+   * The oldest waiting code makes room. @throws Refusal conflict when too many builds are watched; rate_limited when too many are opened at
+   * once.
    */
   async open({ id: appId, organisationId }: { id: string; organisationId: string }): Promise<OpenedPairing> {
     const { storage, nowMs } = this.#services;
@@ -82,10 +81,7 @@ export class Pairings {
     });
   }
 
-  /**
-   * Gives the pairing with this code to the build, which is watched from now on.
-   * @throws Refusal 404 pairing_not_found: wrong, used and expired codes are answered alike.
-   */
+  /** @throws Refusal 404 pairing_not_found: wrong, used and expired codes are answered alike. */
   async claim(
     { organisationId, appId, deviceId }: DeviceRef,
     typed: string,
@@ -118,7 +114,7 @@ export class Pairings {
     return state;
   }
 
-  /** The watch of a pairing, for one more page. @throws Refusal rate_limited when too many pages watch. */
+  /** @throws Refusal rate_limited when too many pages watch. */
   watch(ref: PairingRef): PairingWatch {
     const active = this.#watches.get(ref.pairingId);
     if ((active?.readers ?? 0) >= PAGES_PER_PAIRING_MAX || (active === undefined && this.#watches.size >= WATCHES_MAX)) {

@@ -1,7 +1,6 @@
 /**
- * Redacts the text deltas of one turn for a page that watches it (PRIVACY-9). While text streams, personal data that the model wrote itself
- * is not in placeholder form yet, and half a number cannot be recognised. So each word with a digit or an @ is hidden until its block
- * is ready: that event brings the whole text as it is stored.
+ * Redacts the text deltas of a watched turn (PRIVACY-9). While text streams, half a number cannot be recognised. So each word with a digit
+ * or an @ is hidden until its block is ready.
  */
 import { redactCoarsely } from '../../assistant/privacy/placeholder-table.ts';
 

@@ -27,7 +27,7 @@ function keptComingAndGoing(): Error {
   return new Error(`a person's record kept coming and going: gave up after ${IDENTIFY_TRIES} tries`);
 }
 
-/** Binds the device, records traits and moves the device's anonymous history, all of it or nothing. */
+/** All of it or nothing. */
 export async function identify(
   storage: Storage,
   { organisationId, traits, ...person }: Identification,

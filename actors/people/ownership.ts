@@ -1,6 +1,6 @@
 /**
- * Who owns a conversation, and which parts of a turn a caller may act on: the rules of history (PERSON-6, HISTORY-3, HISTORY-7, HISTORY-8),
- * confirmations, feedback and ratings (PERSON-13 to PERSON-17). Which conversation a turn continues is decided in `turns/admission.ts`.
+ * Who owns a conversation, and which parts of a turn a caller may act on: history (PERSON-6, HISTORY-3, HISTORY-7, HISTORY-8),
+ * confirmations, feedback and ratings (PERSON-13 to PERSON-17).
  */
 
 import { type ConversationRow, readConversation } from '../../storage/conversations/conversations.ts';
@@ -11,7 +11,6 @@ import { readEndUser } from '../../storage/people/end-users.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Caller } from '../caller.ts';
 
-/** A conversation as a caller sees it. */
 interface Seen {
   readonly conversation: ConversationRow | undefined;
   readonly binding: DeviceBinding | undefined;
@@ -45,10 +44,7 @@ export function ownConversation(db: Connection, id: string, caller: Caller): Con
   return isOwn ? conversation : undefined;
 }
 
-/**
- * What may be listed to the caller, who knows no id. Without a signature of the request or the binding: only what was held on the device.
- * Callers without a device share one, so nothing is listed to them.
- */
+/** To a caller who knows no id. Unsigned: only what was held on the device; callers without one share it, so nothing is listed to them. */
 export function holderOf(db: Connection, { appId, channel, deviceId, person }: Caller): Holder {
   const bound = deviceId === '' ? undefined : readBinding(db, appId, channel, deviceId);
   const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;

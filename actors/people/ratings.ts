@@ -22,7 +22,6 @@ export function noSuchAnswer(): Refusal {
   return new Refusal('invalid_request', 'There is no such answer for this device: send the message_id of its turn.start.', { status: 404 });
 }
 
-/** The conversation that the answer `messageId` was given in. @throws Refusal 404 `invalid_request`, see noSuchAnswer. */
 export function conversationOfAnswer(db: Connection, messageId: string, caller: Caller): ConversationRow {
   const place = readMessagePlace(db, messageId);
   // A missing message is looked up in a missing conversation, so that the time does not tell it from another person's.
@@ -43,7 +42,7 @@ function refuseValue(message: string): never {
   throw new Refusal('invalid_request', `value ${message}`, { details: [{ path: 'value', message }] });
 }
 
-/** The block of that message. @throws Refusal 404 as for a missing message, 400 when it is no rating or its scale is smaller. */
+/** @throws Refusal 404 as for a missing message, 400 when it is no rating or its scale is smaller. */
 function ratedBlock(db: Connection, body: RatingRequest): Block {
   const block = readBlockOfMessage(db, body.block_id, body.message_id);
   if (block === undefined) throw noSuchAnswer();
@@ -57,7 +56,6 @@ function ratedBlock(db: Connection, body: RatingRequest): Block {
   return block;
 }
 
-/** The comment as it is stored; null for none. */
 function commentOf({ storage }: RatingServices, caller: Caller, conversation: ConversationRow, body: RatingRequest) {
   const words = body.comment ?? '';
   return words.trim() === ''
@@ -66,10 +64,9 @@ function commentOf({ storage }: RatingServices, caller: Caller, conversation: Co
 }
 
 /**
- * Answers the block: its Pick and the rating in one write. The same value again is a retry and changes nothing, except
- * that a comment is added where there was none.
- * @throws Refusal `invalid_request`: 404 when the message is no answer of this caller's or the block not of that message,
- * 400 when the block is no rating, its scale is smaller, or it was answered otherwise or replaced.
+ * The same value again changes nothing, except that a comment is added where there was none. @throws Refusal `invalid_request`: 404 when the
+ * message is no answer of this caller's or the block not of it, 400 when the block is no rating, its scale is smaller, or it was answered
+ * otherwise or replaced.
  */
 export async function answerRating(services: RatingServices, caller: Caller, body: RatingRequest): Promise<void> {
   const { storage, nowMs } = services;
@@ -109,9 +106,8 @@ export interface FeedbackServices {
 }
 
 /**
- * Notes the rating of (message, device), or changes it. A reason that is left out stays as long as the rating does: one
- * given for a thumb down says nothing of a thumb up. An empty one is taken back.
- * @throws Refusal 404 `invalid_request` when the message is no answer of this caller's.
+ * A reason that is left out stays as long as the rating does; an empty one is taken back. @throws Refusal 404 `invalid_request` when the
+ * message is no answer of this caller's.
  */
 export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller: Caller, body: FeedbackRequest): Promise<void> {
   const { organisationId, appId, channel, deviceId } = caller;

@@ -1,9 +1,6 @@
 /**
- * Keeps personal data out of everything that is stored or shown to a model, and puts it back for the device that owns the
- * conversation and for the actions it runs (PRIVACY-1, PRIVACY-12).
- *
- * One instance belongs to a running turn or a request. It reads and writes rows only when a text holds personal data or a placeholder.
- * Values live in its memory and, sealed, in the rows beside the conversation; nothing here logs or throws one.
+ * Keeps personal data out of everything that is stored or shown to a model, and puts it back for the device that owns the conversation and
+ * for the actions it runs (PRIVACY-1, PRIVACY-12). Values live in memory and, sealed, in rows; nothing here logs or throws one.
  */
 
 import { isMarkedNumber, restoreNumbers, restoreNumbersJson, withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
@@ -42,9 +39,7 @@ interface PersonalValue {
   readonly value: string;
 }
 
-/** What to redact. */
 interface How {
-  /** Also whole numbers. */
   readonly numbers: boolean;
   /** Text that looks like a placeholder. */
   readonly lookalikes: boolean;
@@ -54,14 +49,13 @@ interface How {
 
 const KNOWN: How = { numbers: false, lookalikes: true };
 
-/** What stands for the values of one request. */
 type Names = Map<string, string>;
 
 /** Stored values that are kept in memory: some pages of a conversation, a few hundred KB at most. */
 const VALUES_KEPT_MAX = 2_000;
 /**
- * How many values of one turn get a number, beside those in the person's own words. A number is a row for as long as the conversation lives, and
- * the client decides what it sends: lists of some hundred people are usual, thousands are an attempt to fill the disk.
+ * For one turn, beside the person's own words. A number is a row for as long as the conversation lives, and the client decides what it
+ * sends: lists of some hundred people are usual, thousands are an attempt to fill the disk.
  */
 export const TOLD_NUMBERED_MAX = 300;
 /** Rows that are looked up on the event loop, at some 10 µs each; for more values the write finds out which exist. */
@@ -88,9 +82,8 @@ export class Redaction {
   }
 
   /**
-   * The JSON-like value with placeholders for all personal data in it; the same value, at once, when there is none. A promise
-   * when new values have to be stored first. `numbers`: whole numbers too, which become text; for data that is not computed with.
-   * @throws StorageError (the promise) when they cannot be: nothing may be passed on then.
+   * The same value, at once, when there is nothing personal in it; a promise when new values have to be stored first. `numbers`: whole
+   * numbers too, which become text. @throws StorageError (the promise) when they cannot be: nothing may be passed on then.
    */
   redact<T>(value: T, numbers = false): T | Promise<T> {
     return this.#redact(value, { numbers, lookalikes: true });
@@ -102,8 +95,8 @@ export class Redaction {
   }
 
   /**
-   * What a turn brings, within one budget and with whole numbers: what the person said, each value with a number, and what is `told`
-   * beside it, of whose values TOLD_NUMBERED_MAX get one and the others become `⟦email⟧`. @throws StorageError as `redact`.
+   * Within one budget and with whole numbers: what the person said, each value with a number, and what is `told` beside it, of whose values
+   * TOLD_NUMBERED_MAX get one and the others become `⟦email⟧`.
    */
   async redactTurn<S, T>(said: S, told: T): Promise<[S, T]> {
     const work = new RedactionWork();
@@ -177,7 +170,6 @@ export class Redaction {
     return this.#unstored.map((value) => ({ ...this.#seal(value), number: value.number }));
   }
 
-  /** The new conversation is stored, and newRows() with it. */
   opened(): void {
     this.#isNew = false;
     this.#mayHaveRows ||= this.#unstored.length > 0;
@@ -191,7 +183,6 @@ export class Redaction {
     return rewriteStrings(value, (text, label) => redactText(said(text), { regions, label, work, lookalikes }, nameOf), numbers);
   }
 
-  /** Finds the placeholders of values that are in memory, and of so many others in rows. */
   #lookup(): (kind: PlaceholderKind, value: string) => string | undefined {
     const { storage, organisationId, conversationId } = this.#options;
     let left = this.#mayHaveRows ? LOOKUPS_MAX : 0;
@@ -262,12 +253,10 @@ export class Redaction {
   }
 }
 
-/** Opens what redacts and restores in one conversation. Costs nothing until there is something to redact or restore. */
 export function openRedaction(options: RedactionOptions): Redaction {
   return new Redaction(options);
 }
 
-/** The writer into a conversation: the client's locale and the app's languages tell which countries' phone numbers to recognise. */
 export interface Writer {
   readonly appId: string;
   readonly channel: Channel;
@@ -290,7 +279,6 @@ function regionsOfWriter(db: Connection, organisationId: string, { appId, channe
   return app === undefined ? regionsOf(locale, []) : regionsOfClient(db, app, channel, locale);
 }
 
-/** The countries whose phone numbers are recognised in what a client of the app sends. */
 export function regionsOfClient(db: Connection, app: AppRecord, channel: Channel, locale: string | null | undefined): string[] {
   return regionsOf(locale, readPersona(db, app, channel).languages);
 }

@@ -1,7 +1,6 @@
 /**
- * What the service knows of an app's readiness (SETUP-45, LIVE-3): facts read
- * from rows, the four checks that follow from them, and the steps of a panel that they confirm. One rule for the setup
- * interface, the console and going live. Reads only; keys are as they travel.
+ * What the service knows of an app's readiness (SETUP-45, LIVE-3): facts from rows, the four checks that follow, and the steps that they
+ * confirm.
  */
 import type { StepId } from '../../protocol/setup/steps.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
@@ -36,7 +35,6 @@ export interface AppFacts {
   readonly knowledge: KnowledgeCounts;
   readonly declaredScreens: number;
   readonly httpActions: { readonly enabled: number; readonly needsKey: number };
-  /** From the latest run. */
   readonly smoke: SmokeFacts | null;
   readonly liveAt: string | null;
 }
@@ -71,7 +69,6 @@ function manifestFacts(db: Connection, appId: string): ManifestFacts | null {
   };
 }
 
-/** How a run went, in numbers. */
 export function smokeFacts({ passed, answers }: SmokeRun): SmokeFacts {
   return { passed, ok: answers.filter((answer) => answer.ok).length, total: answers.length };
 }
@@ -112,7 +109,6 @@ function smokeDetail(run: SmokeRun | undefined, facts: SmokeFacts | null): strin
   return `The latest smoke test failed: ${count}. Read its answers, add what they lacked and run it again.`;
 }
 
-/** Where the app stands now. */
 export function readAppStatus(db: Connection, app: AppRecord): AppStatus {
   const run = readLatestSmokeRun(db, app.id);
   const missing = screensMissing(db, app.id);
