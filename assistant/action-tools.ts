@@ -1,6 +1,6 @@
 /**
- * How the actions of a turn are described to the model, within a bound: whoever posts a manifest writes these words, and each request
- * of the turn carries and pays for all of them. What is left out the model does not need for a call; what is wrong in one our own check names.
+ * How a turn's actions are described to the model, within a bound: a stranger writes these words, and each request carries and pays for
+ * them.
  */
 import type { ManifestAction } from '../protocol/runtime/manifest.ts';
 import { paramsSchema } from './action-params.ts';
@@ -11,10 +11,7 @@ const ACTIONS_DESCRIBED_MAX_CHARS = 60_000;
 
 const charsOf = (value: unknown) => JSON.stringify(value).length;
 
-/**
- * The definitions of `actions` as tools. Names and types always stand in them. What room that leaves goes to descriptions of actions first,
- * then to descriptions and allowed values of parameters, an action's as a whole, in the order of `actions`.
- */
+/** Names and types always stand in them. What room that leaves goes to descriptions of actions, then of parameters, in order. */
 export function actionTools(actions: Iterable<ManifestAction>): ToolDefinition[] {
   const tools = Array.from(actions, ({ name, description, params }) => ({
     bare: { kind: 'action', name, description: '', parameters: paramsSchema(params, 'types') } satisfies ToolDefinition,

@@ -12,7 +12,6 @@ const STEP_MIN_BITS = 6;
 const SHARE_BITS = 3;
 const LENGTH_BITS = 31;
 
-/** The same as `text + piece`. */
 export function appended(text: string, piece: string): string {
   const length = text.length + piece.length;
   const bits = Math.max(STEP_MIN_BITS, LENGTH_BITS - Math.clz32(length) - SHARE_BITS);

@@ -40,7 +40,6 @@ export function systemPrompt(appName: string, persona: Persona, locale: string |
 
 export interface PromptInput {
   readonly system: string;
-  /** Oldest first; ends with what is to be answered. */
   readonly messages: readonly ChatMessage[];
   readonly passages: readonly Passage[];
   readonly context: TurnContext | undefined;

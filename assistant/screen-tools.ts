@@ -1,7 +1,4 @@
-/**
- * How the screens of a turn's manifest, and the kinds of buttons that its client runs, stand in the definitions of components
- * (MODEL-3): what a model is not offered it does not try, and what it is offered it knows by name.
- */
+/** How a turn's screens and kinds of buttons stand in the definitions of components (MODEL-3): what is not offered is not tried. */
 import type { Component, JsonSchema } from '../protocol/catalog/component.ts';
 import { ACTION_KINDS } from '../protocol/catalog/shapes.ts';
 import type { ActionParam, ManifestRoute } from '../protocol/runtime/manifest.ts';

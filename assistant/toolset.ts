@@ -13,16 +13,13 @@ import { reachOf, withinReach } from './screen-tools.ts';
 
 export interface Toolset {
   readonly definitions: readonly ToolDefinition[];
-  /** Names of components this client draws and this server knows: `text` always, `confirm_card` if listed. */
   readonly components: ReadonlySet<string>;
   readonly actions: ReadonlyMap<string, ManifestAction>;
-  /** Those of `actions` that the service runs itself, by name: HTTP actions of the app. */
   readonly httpActions: ReadonlyMap<string, ActionDefinition>;
   readonly routes: ReadonlyMap<string, ManifestRoute>;
 }
 
 export interface ToolsetInput {
-  /** `client.components` of the handshake. */
   readonly components: readonly string[];
   /** `client.action_kinds` of the handshake; none means all. */
   readonly actionKinds: readonly string[];
@@ -92,7 +89,6 @@ function build(input: ToolsetInput): Toolset {
   return { definitions, components: new Set(drawn.keys()), actions, httpActions: http, routes };
 }
 
-/** Makes toolsets, the same one for the same build and manifest. */
 export function createToolsets(): (input: ToolsetInput) => Toolset {
   const kept = new LRUCache<string, Toolset>({ max: TOOLSETS_KEPT, maxSize: TOOLSETS_KEPT_CHARS });
   return (input) => {

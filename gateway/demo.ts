@@ -1,7 +1,4 @@
-/**
- * The demo in a browser (docs/specification/demo.md), as web/demo/bundle.mjs made it: the shop at /demo, and the page of components. With
- * DEMO=off neither is there.
- */
+/** The demo (docs/specification/demo.md), as web/demo/bundle.mjs made it. With DEMO=off it is not there. */
 import { readdirSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
 import { pageHeaders, StaticFile } from './http/static-file.ts';
@@ -27,7 +24,6 @@ const PICTURE_HEADERS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
 };
 
-/** Files of a folder by name, those that end so. */
 function filesIn(folder: string, ending: string, headers: Readonly<Record<string, string>>): ReadonlyMap<string, StaticFile> {
   const names = readdirSync(new URL(folder, FOLDER)).filter((name) => name.endsWith(ending));
   return new Map(names.map((name) => [name, StaticFile.built(new URL(`${folder}${name}`, FOLDER), headers)]));
@@ -42,7 +38,6 @@ interface Demo {
 /** Read at the first request, so that a program without it starts as well. */
 let read: Demo | undefined;
 
-/** @throws Refusal `not_found` when the demo is off, or was not built */
 function openDemo({ demo }: Services): Demo {
   if (demo === undefined) throw new Refusal('not_found', 'The demo is off in this installation.');
   if (read !== undefined) return read;
@@ -58,7 +53,6 @@ function openDemo({ demo }: Services): Demo {
   }
 }
 
-/** The file of this name. @throws Refusal `not_found` */
 function found(files: ReadonlyMap<string, StaticFile>, name = ''): StaticFile {
   const file = files.get(name);
   if (file === undefined) throw new Refusal('not_found', 'There is no such file in this release. Load the page again.');

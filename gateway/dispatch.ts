@@ -1,6 +1,6 @@
 /**
- * From a matched route to its answer, in this order (CHAT-15): key, origin, bucket, body, then the route's own work.
- * Stays synchronous where the route does: a small answer leaves within the callback that brought the request.
+ * From a matched route to its answer (CHAT-15). Synchronous where the route is: a small answer leaves within the callback that brought the
+ * request.
  */
 import type { Cells } from '../actors/cells/cells.ts';
 import { Refusal } from '../protocol/errors.ts';
@@ -91,7 +91,6 @@ function refuseWhileSuspended(route: RuntimeRoute, { app }: RuntimeCaller): void
   throw new Refusal(route.suspended, 'The app is suspended. Whoever runs the service can say why and lift it.');
 }
 
-/** Counts the request in the route's buckets. @throws Refusal `rate_limited` */
 function admitCounted(route: RuntimeRoute, caller: RuntimeCaller, { header }: Exchange, { services, buckets }: Gate): AdmittedCaller {
   const asksWho = route.limits.some(({ scope }) => scope === 'person');
   let person = asksWho ? signedPersonOf(caller, header, services) : null;
@@ -116,7 +115,6 @@ function admitCounted(route: RuntimeRoute, caller: RuntimeCaller, { header }: Ex
   };
 }
 
-/** Lets the caller in. @throws Refusal */
 function admit(route: Route, exchange: Exchange, gate: Gate): Admitted {
   const { services, buckets } = gate;
   switch (route.caller) {
@@ -156,7 +154,6 @@ function admitAgain(admitted: Admitted, exchange: Exchange, { services }: Gate):
   return admitted.kind === 'setup' ? admitAgent(exchange, services) : admitted;
 }
 
-/** The organisation that the caller belongs to; undefined: the caller belongs to none. */
 function organisationOf({ kind, caller }: Admitted): string | undefined {
   if (kind === 'runtime' || kind === 'setup_claimant') return caller.organisationId;
   return kind === 'setup' ? caller.ref.organisationId : undefined;
@@ -281,7 +278,6 @@ function run(
   return outcome.then((reply) => section(routeName(route), exchange.requestId, () => send(route, exchange, gate, reply))).catch(fail);
 }
 
-/** @throws Refusal when the address has loaded too many files */
 function send(route: Route, exchange: Exchange, gate: Gate, reply: Reply): void {
   if (reply.kind !== 'stream') {
     if (reply.kind === 'tagged' && reply.isFile === true && !reply.isUnchanged) gate.buckets.passFile(exchange.address);

@@ -19,10 +19,7 @@ interface Asker {
   readonly address: string;
 }
 
-/**
- * A request with another credential, as a proxy may send, is answered as a stranger's: a refusal would take the node out of service.
- * Wrong bearers are still counted; beyond the limit none is compared.
- */
+/** Another credential, as a proxy may send, makes a stranger: a refusal would take the node out of service. Wrong bearers are counted. */
 function isOperator({ header, address }: Asker, services: Services, buckets: RateBuckets): boolean {
   if (header('authorization') === '') return false;
   try {

@@ -66,7 +66,6 @@ function rendering(registry: Registry): () => Promise<string> {
   };
 }
 
-/** A gauge that is read when it is asked for. */
 function addGauge(registry: Registry, name: string, help: string, value: () => number): void {
   new Gauge({
     name,
@@ -78,7 +77,6 @@ function addGauge(registry: Registry, name: string, help: string, value: () => n
   });
 }
 
-/** A counter whose total is kept elsewhere. */
 function addCounter(registry: Registry, name: string, help: string, total: () => number): void {
   new Counter({
     name,
@@ -105,7 +103,6 @@ function addConditionMetrics(registry: Registry, services: Services): void {
   });
 }
 
-/** Conversations and turns of this process; all are 0 when nothing runs. */
 function addActorMetrics(registry: Registry, services: Services): void {
   addGauge(
     registry,
@@ -165,7 +162,6 @@ function addReplicaMetrics(registry: Registry, replica: Pick<ReplicaWatch, 'stat
   });
 }
 
-/** What decides whether new turns are taken. */
 function addLoadMetrics(registry: Registry, load: LoadWatch): void {
   const gauges: readonly (readonly [string, string, (stats: LoadStats) => number])[] = [
     ['assistant_overloaded', '1 while new turns are refused, because too much waits to be done.', (s) => Number(s.overloaded)],
@@ -181,7 +177,6 @@ function addLoadMetrics(registry: Registry, load: LoadWatch): void {
   addCounter(registry, 'assistant_overloads_total', 'Times that the process began to refuse new turns.', () => load.stats().overloads);
 }
 
-/** The queue of new turns that wait to begin. */
 function addStartMetrics(registry: Registry, starts: Pick<Starts, 'stats'>): void {
   addGauge(registry, 'assistant_starts_waiting', 'New turns that wait in line for the event loop.', () => starts.stats().waiting);
   addCounter(
@@ -192,7 +187,6 @@ function addStartMetrics(registry: Registry, starts: Pick<Starts, 'stats'>): voi
   );
 }
 
-/** How late the event loop was, and how often it stood still. */
 function addLoopMetrics(registry: Registry, watch: Pick<StallWatch, 'stats'>): void {
   const gauges: readonly (readonly [string, string, (stats: StallStats) => number])[] = [
     ['assistant_loop_late_p99_seconds', 'How late the event loop was: 99 of 100 looks of the last one to two minutes.', (s) => s.lateP99S],

@@ -49,7 +49,6 @@ export class RetrySchedule {
 /** Reading and parsing this much takes less than half a millisecond; the action results in a continuation are rarely larger. */
 const READ_WHILE_OVERLOADED_MAX_BYTES = 64 * 1024;
 
-/** One for the process, like its load. */
 const retrySchedule = new RetrySchedule();
 
 function busy(starts: Services['starts']): Refusal {

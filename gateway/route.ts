@@ -20,10 +20,7 @@ export interface RuntimeCaller extends Caller {
 
 /** One that passed the limits of its route. */
 export interface AdmittedCaller extends RuntimeCaller {
-  /**
-   * Counts the request in buckets beside the route's, by what its body says: of the person who signed for it, or of the address.
-   * @throws Refusal `rate_limited`
-   */
+  /** Counts by what the body says: the person who signed, or the address. @throws Refusal `rate_limited` */
   pass(limits: readonly RateLimit[], person: string | null): void;
   /** Takes the request out of all these buckets again: nothing was done for it, and it is to be sent again. */
   giveBack(): void;
@@ -35,28 +32,21 @@ export interface Callers {
   anyone: null;
   runtime: AdmittedCaller;
   operator: null;
-  /** The holder of a session's token, before the session is started. */
   setup_claimant: SessionRef;
-  /** The agent of a running session. */
   setup: SetupCall;
   /** Another cell of the installation. What it gets is this one. */
   cell: Cells;
 }
 export type CallerKind = keyof Callers;
 
-/** The admitted caller, by the kind that the route asks for. */
 export type Admitted = { readonly [Kind in CallerKind]: { readonly kind: Kind; readonly caller: Callers[Kind] } }[CallerKind];
 
 /** A route that takes a file instead of JSON, as one part of a multipart/form-data body. */
 export interface UploadRule {
-  /** The part's name. */
   readonly field: string;
   /** The file alone, without the framing around it. */
   readonly maxBytes: number;
-  /**
-   * What is asked of the caller before the file is read, and a place for it, which is left when the file is let go of; it may also end the
-   * upload. Runtime callers only; absent: anybody may, for as long as bytes keep coming. @throws Refusal
-   */
+  /** A place for the file, left when it is let go of; it may end the upload. Absent: anybody, while bytes keep coming. @throws Refusal */
   readonly enter?: (caller: RuntimeCaller, services: Services) => UploadSlot;
 }
 
@@ -74,7 +64,6 @@ export interface RouteInput<Body, Caller, Upload = null> {
   /** Path parameters by the name they have in `path`. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Header by lowercase name, '' when absent. */
   header(name: string): string;
   readonly requestId: string;
   /** Whether only the answer's head is asked for, of a route that has it. */
@@ -113,11 +102,9 @@ export interface StreamPosition {
 
 /** A bucket a request must pass, e.g. 20 a minute per device of an app; `perMinute` may depend on the app's settings. */
 export interface RateLimit {
-  /** Requests of one pool share buckets; every pool has its own. */
   readonly pool: string;
   /** `person`: counts requests that a person signed; `address`: counts the others. */
   readonly scope: 'device' | 'app' | 'person' | 'address';
-  /** Infinity: no limit. */
   perMinute(app: AppRecord): number;
   /** For an app's bucket: this many requests a minute pass for each address even when other addresses have filled it. */
   readonly keptPerAddress?: number;
@@ -130,13 +117,11 @@ export interface RateLimit {
 /** Every route: where it lies, who may call it, what it reads and what it answers. */
 interface RouteOf<Schema extends v.GenericSchema | undefined, Kind extends CallerKind, Upload extends UploadRule | undefined> {
   readonly method: Method;
-  /** uWebSockets pattern, e.g. `/v1/chat/:turn_id`. One that ends with `/*` gets what no other route of any method takes. */
   readonly path: string;
   readonly caller: Kind;
   /** Absent: no JSON body is read. */
   readonly body?: Schema;
   readonly bodyMaxBytes?: number;
-  /** Instead of `body`. */
   readonly upload?: Upload;
   /** HEAD is answered as GET is, without the body: what watches services asks so, and nothing changes by it. */
   readonly head?: true;
@@ -152,7 +137,6 @@ interface RouteOf<Schema extends v.GenericSchema | undefined, Kind extends Calle
   ): Reply | Promise<Reply>;
 }
 
-/** What only routes of the runtime interface have. */
 interface RuntimeRules {
   readonly limits: readonly RateLimit[];
   /** A large body is read beside the event loop as this kind, by the schema in `body`. Not with a `newWork` that is a function. */
@@ -160,8 +144,7 @@ interface RuntimeRules {
   /** The error that a suspended app gets here (KEY-4); absent: it is served. */
   readonly suspended?: 'app_suspended' | 'quota_exceeded';
   /**
-   * It begins new work, which an overloaded process refuses. `true`: before the body is read. A function: it looks at the body, which is
-   * not checked yet, and asks whether the turn with an id is there and did not fail; a body that is announced as large is refused unread.
+   * `true`: refused by an overloaded process before the body is read. A function sees the unchecked body; a large one is refused unread.
    */
   readonly newWork?: true | ((body: unknown, hasTurn: (turnId: string) => boolean) => boolean);
 }
@@ -170,7 +153,6 @@ type OtherCaller = Exclude<CallerKind, 'runtime'>;
 
 type AnyRoute = RouteOf<v.GenericSchema | undefined, CallerKind, UploadRule | undefined>;
 export type RuntimeRoute = AnyRoute & { readonly caller: 'runtime' } & RuntimeRules;
-/** A route in its table: its own types of body, caller and file are forgotten. */
 export type Route = RuntimeRoute | (AnyRoute & { readonly caller: OtherCaller } & NoRuntimeRules);
 
 /** Keeps a route's own types while it is written, and forgets them for the table it goes into. */
@@ -192,7 +174,6 @@ export function publicRoute(path: string, handle: (input: RouteInput<null, null>
   return defineRoute({ method: 'GET', path, head: true, caller: 'anyone', handle });
 }
 
-/** The name of a route in logs and metrics. */
 export function routeName(route: Pick<Route, 'method' | 'path'>): string {
   return `${route.method} ${route.path}`;
 }

@@ -1,7 +1,4 @@
-/**
- * GET /sdk/web/:version/:file: the web SDK as web/sdk/bundle.mjs made it (WIDGET-1). The files of a version never change, so they may be kept for
- * a year; `latest` names the version of this release, and is asked for again after some minutes.
- */
+/** GET /sdk/web/:version/:file (WIDGET-1). A version's files never change; `latest` is asked for again after some minutes. */
 import { readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
 import { WEB_SDK_VERSION, webSdkFolder } from '../protocol/runtime/web-sdk.ts';
@@ -27,7 +24,6 @@ const KEPT_SHORTLY = { 'Cache-Control': 'public, max-age=300' };
 
 export interface SdkFile {
   readonly name: string;
-  /** As `integrity` of a script has it. */
   readonly integrity: string;
   readonly bytes: number;
   /** Bytes under gzip. */
@@ -36,7 +32,6 @@ export interface SdkFile {
 
 let made: readonly SdkFile[] | undefined;
 
-/** What the SDK is made of; none when it was not built. */
 export function sdkFiles(): readonly SdkFile[] {
   try {
     made ??= JSON.parse(readFileSync(new URL('files.json', FOLDER), 'utf8')) as SdkFile[];

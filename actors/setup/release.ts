@@ -61,7 +61,6 @@ function obstaclesOf(db: Connection, app: AppRecord): string[] {
   ];
 }
 
-/** Where the app stands with regard to people. */
 export function releaseOf(db: Connection, app: AppRecord): Release {
   const { autoGoLive, publishOnGoLive } = app.settings;
   const publishes = !app.live && publishOnGoLive && app.publishedVersion === null;

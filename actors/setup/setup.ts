@@ -1,7 +1,4 @@
-/**
- * The setup interface's actors, put together: sessions, what agents do to them, and what follows when something about
- * an app has changed (its panel is ticked, and it may go live by itself).
- */
+/** The setup interface's actors, put together with what follows when something about an app has changed. */
 import { listApps, readApp } from '../../storage/apps/apps.ts';
 import { readLatestSession } from '../../storage/setup/setup-sessions.ts';
 import { SetupAgent } from './agent.ts';
@@ -11,13 +8,9 @@ import { SetupSessions } from './sessions.ts';
 
 export type Setup = ReturnType<typeof createSetup>;
 
-/** The actors of one process. `close` stops their pings; sessions are rows and need no end. */
 export function createSetup(services: SetupServices) {
   const { storage, log, nowMs, mailsPlanned } = services;
-  /**
-   * Call it after what decides whether an app goes live by itself (LIVE-5): POST /complete, a manifest, an indexed source, a screen, a passed run, a
-   * setting. Not called for a session that failed, was stopped, was replaced or expired. Never throws: no caller awaits it.
-   */
+  /** Call it after what decides whether an app goes live by itself (LIVE-5), but not for a session that ended otherwise. Never throws. */
   const settled = async (organisationId: string, appId: string) => {
     try {
       await sessions.observe(organisationId, appId);

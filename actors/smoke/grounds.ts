@@ -1,6 +1,6 @@
 /**
- * Whether an answer says something of the passages that it was given (SMOKE-11). That some were found proves nothing, a search
- * finds one for nearly any question; nor does one word in common. Pure.
+ * Whether an answer says something of the passages that it was given (SMOKE-11). That some were found proves nothing: a search nearly always
+ * finds one.
  */
 import { contentStems, stemsFoundIn } from '../../assistant/knowledge/terms.ts';
 import type { Passage } from '../../assistant/models/model.ts';

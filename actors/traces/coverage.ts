@@ -8,10 +8,8 @@ export const COVERAGE_PIECES_MAX = 2_000;
 
 export interface CoveredCell {
   readonly machine: string;
-  /** Before the event. */
   readonly state: string;
   readonly event: string;
-  /** After it. */
   readonly to: string;
   readonly count: number;
 }
@@ -22,7 +20,6 @@ export interface Coverage {
   readonly complete: boolean;
 }
 
-/** The innermost states of a path: itself, or for JSON of parallel regions each region with its state. */
 function statesOf(path: string): string[] {
   if (!path.startsWith('{')) return [path];
   return Object.entries(JSON.parse(path) as Record<string, unknown>).map(([region, state]) => `${region}.${String(state)}`);

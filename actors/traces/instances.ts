@@ -26,7 +26,6 @@ import { currentDefinitions } from './definitions.ts';
 const JOURNAL_PIECES_MAX = 400;
 
 interface Told extends FrameRun {
-  /** The block that is ready with it. */
   readonly block?: string;
 }
 
@@ -44,7 +43,6 @@ function toldOf(db: Connection, turn: number): readonly Told[] {
   return [{ type: 'turn.start', seq: 0, count: 1 }, ...told];
 }
 
-/** Whether the effect sends this frame. */
 function sends({ type, blockId }: KeptEvent, frame: Told): boolean {
   if (type === 'sendBlock') return frame.block === blockId;
   if (type === 'sendStart') return frame.type === 'turn.start';
@@ -69,7 +67,6 @@ export function framesOfSteps(db: Connection, turn: number, steps: readonly Trac
 /** Commits of one instance that are read: an answer has a few, a setup session as many as an agent makes requests in a day. */
 const PIECES_MAX = 5_000;
 
-/** What is kept of one instance of a machine. */
 export interface InstanceTrace {
   readonly machine: string;
   readonly instance: string;
@@ -85,7 +82,6 @@ export interface InstanceTrace {
 interface Piece {
   readonly version: string;
   readonly node: string;
-  /** When it was committed. */
   readonly atMs: number;
   readonly steps: string;
 }
@@ -115,10 +111,7 @@ function openedTrace({ turn, requestId, runBy }: TracedTurn, opening: TraceStep)
   return { machine: 'chat-turn', instance: String(turn), version, isMixed: false, requestId, steps: [{ ...opening, node: runBy }] };
 }
 
-/**
- * The steps of a turn with their commits and the frames that left. The opening is a commit of its own, though a plain one leaves its step to the
- * next.
- */
+/** A turn's steps with their commits and the frames that left. A plain opening leaves its step to the next commit. */
 function withFrames(db: Connection, turn: number, trace: InstanceTrace, openedAtMs: number): InstanceTrace {
   const frames = framesOfSteps(db, turn, trace.steps);
   const shift = trace.steps[1]?.committed?.commit === 1 ? 1 : 0;
@@ -130,10 +123,7 @@ function withFrames(db: Connection, turn: number, trace: InstanceTrace, openedAt
   return { ...trace, steps };
 }
 
-/**
- * The traces of a turn and of its action calls, the turn's first; empty when there is no such turn or nothing of it is kept. A turn whose opening
- * was plain wrote its first step with the second commit; where a crash prevented that, the step is told from the turn's row.
- */
+/** Empty when nothing is kept. Where a crash prevented the second commit, which writes a plain opening's step, the row tells it. */
 function readOwnTraces(db: Connection, turn: number): InstanceTrace[] {
   const row = readTracedTurn(db, turn);
   if (row === undefined) return [];
@@ -153,10 +143,7 @@ function readOwnTraces(db: Connection, turn: number): InstanceTrace[] {
   });
 }
 
-/**
- * The traces of a turn and of its action calls, the turn's first; of a continuation also those of the calls that it goes on with, which their own
- * turn asked for.
- */
+/** The traces of a turn and its calls; of a continuation also of the calls it goes on with, which their own turn asked for. */
 export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
   const own = readOwnTraces(db, turn);
   const continued = own.length === 0 ? undefined : readContinuedTurn(db, turn);
@@ -164,36 +151,30 @@ export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
   return [...own, ...calls];
 }
 
-/** The traces of the newest `limit` turns of a conversation and of all their calls. */
 export function readConversationTraces(db: Connection, appId: string, conversationId: string, limit: number): InstanceTrace[] {
   return readTurnsOfConversation(db, appId, conversationId, limit).flatMap((turn) => readOwnTraces(db, turn));
 }
 
-/** The trace of what is an app's and no turn; undefined when nothing of it is kept. */
 export function readInstanceTrace(db: Connection, appId: string, machine: AppMachine, instance: string): InstanceTrace | undefined {
   const pieces = readTrace(db, { appId, machine, instance }, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
   return joined(machine, instance, null, pieces);
 }
 
-/** The trace of a move away from this cell, read from the control file; undefined when nothing of it is kept. */
 export function readMoveSteps(control: Connection, moveId: string): InstanceTrace | undefined {
   const pieces = readMoveTrace(control, moveId, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
   return joined('organisation-move', moveId, null, pieces);
 }
 
-/** The definition that made a trace: of this release, or as an earlier one kept it; undefined when neither has it. */
 function definitionOf(db: Connection, version: string): MachineGraph | undefined {
   const current = currentDefinitions().find((each) => each.version === version)?.definition;
   const json = current ?? readMachineDefinition(db, version);
   return json === undefined ? undefined : (JSON.parse(json) as MachineGraph);
 }
 
-/** The definition that made an instance's trace, if it is kept. */
 export function instanceDefinition(db: Connection, { version }: Pick<InstanceTrace, 'version'>): MachineGraph | undefined {
   return definitionOf(db, version);
 }
 
-/** The trace as a file has it, in JSON. */
 export function traceJsonOf(db: Connection, { machine, version, instance, input, steps }: InstanceTrace) {
   const definition = definitionOf(db, version);
   return traceFileJson({

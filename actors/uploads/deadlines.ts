@@ -14,7 +14,6 @@ import { forEachOrganisation } from '../for-each-organisation.ts';
 /** Deleted in one transaction; the next round follows at once. */
 const ROWS_PER_ROUND = 200;
 
-/** Deletes the unused uploads of every organisation whose time is up; `nowMs` in Unix time. */
 export function uploadDeadlines(storage: Storage, nowMs: () => number): DeadlineKind {
   return {
     next: nextUploadDeadline,
@@ -49,9 +48,10 @@ async function sweep(storage: Storage, log: Logger, before: string, signal: Abor
 const ON_THEIR_WAY_MS = 3_600_000;
 
 /**
- * Begins to delete files that have no row, of uploads from before `startedAtMs`: a crash left them. Newer ones may
- * have a row soon; with several nodes this holds for those of the hour before, too. What cannot be deleted is logged and left to the next
- * start. `close` ends the sweep after the current organisation.
+ * Begins to delete files without a row of uploads from before `startedAtMs` (newer ones may have one soon; with several nodes: of the hour
+ * before).
+ *
+ * What cannot be deleted is logged and left to the next start.
  */
 export function startUploadSweep(
   { storage, log, others }: { readonly storage: Storage; readonly log: Logger; readonly others: Announcer },

@@ -1,7 +1,4 @@
-/**
- * Receives the files that people attach (UPLOAD-1 to UPLOAD-8). It owns the checks before and after a file is read, and the order of storing:
- * the file first, then its row, so that no row names a missing file.
- */
+/** Receives what people attach (UPLOAD-1 to UPLOAD-8): the file is stored first, then its row, so that no row names a missing file. */
 
 import { accessSync, constants } from 'node:fs';
 import type { Logger } from 'pino';
@@ -33,7 +30,6 @@ export interface UploadReceiverServices {
   readonly log: Logger;
   nowMs(): number;
   noteDeadline(organisationId: string, atMs: number): void;
-  /** How much room the disk has; absent: asked of the system. */
   readonly diskRoom?: () => DiskRoom;
   readonly slots?: UploadSlots;
 }
@@ -118,19 +114,12 @@ export function createUploadReceiver(services: UploadReceiverServices) {
   }
 
   return {
-    /**
-     * Takes a slot before the file is read.
-     * @throws Refusal 503 uploads_unavailable: no slot, or a disk that is full or cannot be written to; 429 rate_limited: too many
-     * files wait here that no message uses; 502 upload_failed.
-     */
+    /** Takes a slot before the file is read. @throws Refusal uploads_unavailable (no slot, a full disk), rate_limited, upload_failed. */
     enter(caller: Uploader): UploadSlot {
       requireRoom(caller, 1);
       return slots.enter(caller);
     },
-    /**
-     * Keeps the file for a message of this device. `bytes` are at least one and at most UPLOAD_MAX_BYTES.
-     * @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed, 503 uploads_unavailable.
-     */
+    /** Keeps the file. @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed, 503 uploads_unavailable. */
     async receive(caller: Uploader, { bytes, fileName }: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply> {
       requireRoom(caller, bytes.length);
       const mediaType = await uploadType(bytes, caller.organisationId).catch((error: unknown) => {

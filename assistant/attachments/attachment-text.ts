@@ -18,13 +18,11 @@ const READ_MAX_BYTES = (ATTACHMENT_TEXT_MAX_CHARS + 1) * CHARACTER_MAX_BYTES;
 const CUT_MARK = `[The file goes on: only its first ${ATTACHMENT_TEXT_MAX_CHARS} characters are here.]`;
 const NO_WORDS = '[The file has no text.]';
 
-/** The text, of at most ATTACHMENT_TEXT_MAX_CHARS characters and a line that says so when more were cut off. */
 export function cutText(text: string): string {
   if (fits(text, ATTACHMENT_TEXT_MAX_CHARS)) return text.trim() === '' ? NO_WORDS : text;
   return `${clip(text, ATTACHMENT_TEXT_MAX_CHARS)}\n${CUT_MARK}`;
 }
 
-/** Whether this may be the beginning of a text in UTF-8: its end may go through a character. */
 function beginsInUtf8(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
@@ -34,24 +32,22 @@ function beginsInUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** The words of a text file, of which the first READ_MAX_BYTES are enough. */
 export function plainFileText(bytes: Uint8Array): string {
   const read = bytes.subarray(0, READ_MAX_BYTES);
   const isInUtf8 = read.length < bytes.length ? beginsInUtf8(read) : isUtf8(read);
   return cutText(decodeText(read, isInUtf8 ? 'utf-8' : undefined, false).replace(/\r\n?/g, '\n'));
 }
 
-/** Who reads a PDF, for whom, and until when. */
 export interface PdfParseOptions {
   readonly parsers: Parsers;
-  /** The organisation. */
   readonly asker: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * The words of the PDF that `load` brings when a parser is free; when it has none or they cannot be read, a line that says why: the
- * person is to hear it from the assistant. @throws ParsersBusy; what `load` threw; the reason of `signal` when it ended the parsing.
+ * The words of the PDF that `load` brings when a parser is free; when it has none, a line that says why: the person is to hear it.
+ *
+ * @throws ParsersBusy; what `load` threw; the reason of `signal` when it ended the parsing.
  */
 export async function pdfFileText(load: () => Promise<Uint8Array>, { parsers, ...options }: PdfParseOptions): Promise<string> {
   try {
@@ -67,7 +63,6 @@ export async function pdfFileText(load: () => Promise<Uint8Array>, { parsers, ..
 export interface AttachedWords {
   readonly name: string;
   readonly mediaType: string;
-  /** Null for an image. */
   readonly text: string | null;
 }
 
@@ -79,10 +74,7 @@ function plainName(name: string): string {
   return [...plain.trim()].slice(0, NAME_MAX_CHARS).join('') || 'unnamed';
 }
 
-/**
- * What was attached as a fenced block that begins with its name. Of an image the name is all: its pixels go beside the words, or are not
- * shown again.
- */
+/** A fenced block that begins with the file's name. Of an image the name is all: its pixels go beside the words. */
 export function attachmentWords({ name, mediaType, text }: AttachedWords): string {
   return isImage(mediaType) ? fence('image', plainName(name)) : fence('attachment', `${plainName(name)}\n\n${text ?? ''}`);
 }

@@ -1,7 +1,4 @@
-/**
- * Owns the way to a server that turns texts into vectors: any that speaks OpenAI's `POST /embeddings`. Bounds what is sent
- * and read at once, tries again what the server asks to have later, and returns vectors of one dimension or none.
- */
+/** The way to a server that speaks OpenAI's `POST /embeddings`: bounded, patient when asked to be, and all vectors of one dimension. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { withoutEnd } from '../../protocol/schema/text.ts';
@@ -13,7 +10,6 @@ export class EmbeddingError extends Error {
   /** `texts`: the server refused what it was sent, and may take other texts; `server`: it takes nothing now. */
   readonly about: 'texts' | 'server';
 
-  /** `message` is a whole sentence without keys or texts. */
   constructor(about: 'texts' | 'server', message: string) {
     super(message);
     this.name = 'EmbeddingError';
@@ -92,18 +88,13 @@ const TEXTS_REFUSED = new Set([400, 413, 422]);
 export interface Embedder {
   /** Vectors of different models cannot be compared; whoever keeps them keeps this beside them. */
   readonly name: string;
-  /**
-   * One vector for each text, in order, all of one dimension.
-   * @throws EmbeddingError with a sentence; the reason of `signal` when that ended it.
-   */
+  /** In order, all of one dimension. @throws EmbeddingError with a sentence; the reason of `signal`. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
   close(): Promise<void>;
 }
 
 export interface EmbedderOptions {
-  /** Sent as bearer token; servers of one's own often need none. */
   readonly apiKey?: string | undefined;
-  /** Up to and including the version: `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly model: string;
   /** Before the first retry when the server does not say; twice as much before the second. */
@@ -111,7 +102,6 @@ export interface EmbedderOptions {
   readonly timeoutMs?: number;
 }
 
-/** In order, each within the bounds; a single text beyond them is a batch of its own. */
 function batches(texts: readonly string[]): string[][] {
   const all: string[][] = [];
   let batch: string[] = [];

@@ -15,25 +15,18 @@ export type CallOutcome =
   | { readonly kind: 'ok'; readonly status: number; readonly body: string }
   /** Nothing was sent, or the endpoint answered with a status of 300 and above, and then `answer` is there. */
   | { readonly kind: 'failed'; readonly reason: string; readonly answer?: { readonly status: number; readonly body: string } }
-  /** The request may have arrived. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
 export interface CallOptions {
-  /** Bound on the whole call, from connecting to the end of the answer. */
   readonly timeoutMs: number;
-  /** Bound on the decompressed body. */
   readonly maxBytes: number;
-  /** The caller's own end. */
   readonly signal?: AbortSignal;
 }
 
 export type HttpActionCaller = ReturnType<typeof createHttpActionCaller>;
 
-/** How far a call got. */
 interface Progress {
-  /** A connection was open: the request may have been written. */
   connected: boolean;
-  /** The endpoint's definite answer. */
   status: number | undefined;
 }
 

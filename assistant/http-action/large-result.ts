@@ -1,7 +1,4 @@
-/**
- * Cuts an endpoint's answer to what the model sees, off the event loop when it is large: a megabyte of nested lists takes a fifth of a
- * second to parse and cut. Owns the thread that does it.
- */
+/** Cuts an endpoint's answer to what the model sees, a large one in a thread: to parse and cut nested lists takes a fifth of a second. */
 import { SideThread } from '../../watch/side-thread.ts';
 import { type Answer, hiderOf, type Shown, shownResult } from './result.ts';
 import type { LargeAnswer, ResultCalls } from './result-thread.ts';
@@ -17,7 +14,6 @@ const UNREAD = JSON.stringify({ note: 'The call was made and answered. The answe
 export function createResultCutter() {
   const thread = new SideThread<ResultCalls>(new URL('./result-thread.js', import.meta.url), 'results');
   return {
-    /** As `shownResult`. Never rejects: what cannot be cut is answered as a sentence in JSON. */
     shown(
       { result_path, result_fields, result_limit }: Shown,
       { status, body }: Answer,

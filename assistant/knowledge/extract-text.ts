@@ -56,11 +56,7 @@ async function read({ mediaType, charset, bytes }: DocumentBytes): Promise<Reada
   }
 }
 
-/**
- * Reads the document; longer text is clipped.
- * @throws LinkError when it has no text or cannot be read. Hostile bytes may keep it busy or overflow its stack: run it by
- * `extraction.ts` when they come from a stranger.
- */
+/** @throws LinkError. Hostile bytes may keep it busy or overflow its stack: run it by `extraction.ts` when they come from a stranger. */
 export async function extractText(document: DocumentBytes): Promise<ExtractedText> {
   const { title, text } = await read(document);
   const readable = text.replace(/\r\n?/g, '\n').trim();
@@ -72,7 +68,6 @@ export type DocumentType = Pick<DocumentBytes, 'mediaType' | 'charset'>;
 
 export type DocumentVerdict =
   | { readonly kind: 'text'; readonly document: ExtractedText }
-  /** `message` is a LinkError's sentence. */
   | { readonly kind: 'refused'; readonly message: string };
 
 /** @throws what a bug or a hostile document threw. */

@@ -1,5 +1,3 @@
-/** Documents of strangers → their text, read in processes where they can do no harm; a failure there becomes a sentence for a person. */
-
 import type { AddressGuard } from '../http/address-guard.ts';
 import { type FailureKind, ParseFailure } from '../parsers/parser-process.ts';
 import { parsers as ownParsers, type ParseOptions, type Parsers } from '../parsers/parsers.ts';
@@ -14,11 +12,7 @@ const SENTENCES: Readonly<Record<FailureKind, string>> = {
   unavailable: 'The document could not be read now: its parser could not be started. Send it again later.',
 };
 
-/**
- * Reads the document that `load` brings when its turn comes.
- * @throws LinkError when it has no text, is damaged, or is too much for its parser; ParsersBusy; what `load` threw; the reason of the
- * signal when that ended it.
- */
+/** Reads what `load` brings when its turn comes. @throws LinkError; ParsersBusy; what `load` threw; the reason of the signal. */
 export async function extractDocument(
   parsers: Parsers,
   type: DocumentType,
@@ -36,21 +30,16 @@ export async function extractDocument(
 }
 
 export interface LinkReader {
-  /**
-   * `asker`: the organisation; one does not keep all others waiting.
-   * @throws LinkError with a sentence for a person; the reason of `signal` when that ended it.
-   */
+  /** One organisation does not keep all others waiting. @throws LinkError with a sentence for a person; the reason of `signal`. */
   read(uri: string, asker: string, signal?: AbortSignal): Promise<ExtractedText>;
 }
 
 export interface LinkReaderOptions {
   readonly guard: AddressGuard;
-  /** Those of the process unless given. */
   readonly parsers?: Parsers;
   readonly timeoutMs?: number;
 }
 
-/** `guard` decides which addresses it connects to. */
 export function createLinkReader({ guard, parsers = ownParsers, timeoutMs }: LinkReaderOptions): LinkReader {
   return {
     async read(uri, asker, signal) {

@@ -1,6 +1,5 @@
 /**
- * Fetches the document behind a link (LINK-8 to LINK-11). Owns the bounds on what comes in: redirects, size, time
- * and type. Every hop goes through the address guard; nothing is sent that tells who asked: no cookies, no credentials.
+ * Fetches the document behind a link (LINK-8 to LINK-11). Every hop goes through the address guard; nothing is sent that tells who asked.
  */
 import { LINK_MAX_BYTES, LINK_REDIRECTS_MAX, LINK_TIMEOUT_MS } from '../../protocol/limits.ts';
 import type { AddressGuard } from '../http/address-guard.ts';
@@ -28,9 +27,7 @@ export type LinkMediaType = (typeof LINK_MEDIA_TYPES)[number];
 
 export interface FetchedLink {
   readonly mediaType: LinkMediaType;
-  /** As the Content-Type said, lower case; undefined when it did not. */
   readonly charset: string | undefined;
-  /** After decompression. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -38,7 +35,6 @@ export interface FetchOptions {
   readonly guard: AddressGuard;
   /** The caller's own end: the fetch rejects with its reason. */
   readonly signal?: AbortSignal;
-  /** Milliseconds for all of it, redirects included. */
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
 }
@@ -59,7 +55,6 @@ function linkErrorOf(error: unknown): LinkError {
   return error instanceof LinkError ? error : new LinkError(failureSentence(error, 'site', 'The document'), { cause: error });
 }
 
-/** The type and charset of a Content-Type. @throws LinkError when there is none or it is not read. */
 function typeOf(contentType: string | undefined): { mediaType: LinkMediaType; charset: string | undefined } {
   if (contentType === undefined) throw new LinkError('The site does not say what type the document has.');
   const written = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
@@ -111,10 +106,7 @@ async function followed(uri: string, guard: AddressGuard, signal: AbortSignal, m
   }
 }
 
-/**
- * Fetches `uri` and returns its document.
- * @throws LinkError with a sentence for a person; the reason of `signal` when that ended it.
- */
+/** @throws LinkError with a sentence for a person; the reason of `signal` when that ended it. */
 export async function fetchLink(uri: string, options: FetchOptions): Promise<FetchedLink> {
   const { guard, signal, timeoutMs = LINK_TIMEOUT_MS, maxBytes = LINK_MAX_BYTES } = options;
   signal?.throwIfAborted();

@@ -1,7 +1,4 @@
-/**
- * The program of a parser process: parses one document of a stranger after the other and answers each. Ends when its channel does,
- * or, should it be stuck in a document then, by its watch thread.
- */
+/** Parses one document of a stranger after the other. Ends with its channel, or by its watch thread should it be stuck. */
 import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { type Frame, FrameReader, frameStart } from './frames.ts';

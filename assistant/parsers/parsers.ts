@@ -1,7 +1,6 @@
 /**
- * Parses what strangers send (documents, pages, logos) in processes of its own, where it can do no harm: the one door to them. Owns how
- * many there are, what each may use, and how long one is kept. A document that is too much ends its parser and fails for that
- * reason; nothing else notices.
+ * The one door to parsing what strangers send, in processes where it can do no harm. A document that is too much ends its parser, nothing
+ * else.
  */
 import { isIsolated, isLimitedBySystem, launchOf, type ParserLimits } from './launch.ts';
 import type { ParseJob, ParseJobs } from './parse-jobs.ts';
@@ -52,7 +51,6 @@ export class Parsers {
   readonly #idleMs: number;
   readonly #places: Places;
   readonly #all = new Set<ParserProcess>();
-  /** The last used comes first, so that the others expire. */
   readonly #idle: { readonly parser: ParserProcess; readonly timer: NodeJS.Timeout }[] = [];
 
   constructor({ limits = LIMITS, parsers = PARSERS_MAX, idleMs = IDLE_MS }: ParsersOptions = {}) {
@@ -61,20 +59,15 @@ export class Parsers {
     this.#places = new Places(parsers);
   }
 
-  /** Processes that are there now, busy or idle. */
   get processes(): number {
     return this.#all.size;
   }
 
-  /** Whether so many more documents of this asker may wait. */
   hasRoom(waiter: Waiter, count: number): boolean {
     return this.#places.hasRoom(waiter, count);
   }
 
-  /**
-   * Parses the bytes, which `load` brings once a parser is free; `timeoutMs` is PARSE_TIMEOUT_MS unless given.
-   * @throws ParsersBusy; ParseFailure; what `load` threw; the reason of the signal.
-   */
+  /** @throws ParsersBusy; ParseFailure; what `load` threw; the reason of the signal. */
   async parse<Kind extends ParseJob>(
     job: Kind,
     input: ParseJobs[Kind]['input'],
@@ -104,7 +97,6 @@ export class Parsers {
     }
   }
 
-  /** Ends them all; what they parse fails. Others may be started afterwards. Idempotent. */
   async close(): Promise<void> {
     for (const parser of this.#all) parser.end();
     await Promise.all([...this.#all].map((parser) => parser.ended));

@@ -1,7 +1,6 @@
 /**
- * Card numbers in text (PRIVACY-2). An issuer's prefix and length and Luhn's digit decide; separators may be any, and mixed.
- * In the usual groups a card is found among other numbers, too; in groups of somebody's own only where nothing else stands beside it,
- * so that prices, dates and lists of numbers stay what they are.
+ * Card numbers (PRIVACY-2) by issuer's prefix, length and Luhn's digit. In usual groups they are found among other numbers; in others only
+ * where nothing stands beside, so that prices, dates and lists stay what they are.
  */
 import type { Finding } from './placeholder.ts';
 import { GAP, GLUE } from './plain-form.ts';
@@ -81,7 +80,6 @@ class CardSearch {
     this.#mayBeAlone = groups.length <= DIGITS_MAX && groups.reduce((sum, { start, end }) => sum + end - start, 0) <= DIGITS_MAX;
   }
 
-  /** The last group of a card that begins with the `first`, as many groups as possible; undefined when none does. */
   end(first: number): number | undefined {
     let found: number | undefined;
     let digits = '';
@@ -116,7 +114,6 @@ class CardSearch {
     return sizes.length <= OWN_GROUPS_MAX || sizes.slice(0, -1).every((size) => size === sizes[0]);
   }
 
-  /** What separates a group from the next, '' when that is blank. */
   #separator(at: number): string {
     const { end } = this.#groups[at] as Group;
     return this.#text.slice(end, this.#groups[at + 1]?.start ?? end).trim();

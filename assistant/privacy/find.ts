@@ -1,9 +1,6 @@
 /**
- * Personal data in a text (PRIVACY-1): e-mail addresses, phone numbers, card numbers, IBANs, and whatever looks like a
- * placeholder already.
- *
- * Nearly every text holds nothing: one look decides that. What was found is hidden from the searches that follow, the surest
- * kind first, so that no two findings overlap and the digits of a card are no phone number.
+ * Personal data in a text (PRIVACY-1). One look decides for nearly all. What was found is hidden from later searches, the surest kind first,
+ * so that no two overlap.
  */
 import { LOOKALIKE, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { findCards } from './cards.ts';

@@ -1,4 +1,3 @@
-/** IBANs in text (PRIVACY-2): a country, its length, and the remainder of 97 decide; how they are grouped does not. */
 import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
 import type { Finding } from './placeholder.ts';
 import { GAP, GLUE } from './plain-form.ts';

@@ -6,7 +6,6 @@
  * last. Where it may begin is for the caller to see; escapes and code before that count for nothing.
  */
 
-/** A construct that was begun. */
 export interface Construct {
   /** Whether a placeholder that comes next would be within it. */
   readonly takesNext: boolean;
@@ -64,7 +63,6 @@ export class Destination implements Construct {
       case 'closing':
         return this.#closing(char);
       case 'broken':
-        // No link to CommonMark; laxer readers take blanks in a destination.
         return char === ')' || char === '\n' ? 'ended' : 'goes on';
     }
   }
@@ -223,7 +221,6 @@ export class Until implements Construct {
   }
 }
 
-/** After `<!`: a comment, a section of CDATA, or a declaration. */
 export class Declaration implements Construct {
   readonly takesNext = true;
   #rest: Until | null = null;

@@ -70,7 +70,6 @@ const GLUED_CHARS = 120;
 const LABEL_MAX_CHARS = 64;
 const RUN = /[+(]{0,2}\d[\d +()./_\n-]*/g;
 const GROUP = /[+(]{0,2}\d+/g;
-/** In a gap at most one line ends: numbers below each other are as many numbers. */
 const TWO_LINES = /\n.*\n/;
 
 const GLUED_BEFORE = new RegExp(`[${GLUE}\\p{Sc}@%^]$`, 'u');
@@ -108,7 +107,6 @@ const TRUNK_DIGITS_MAX = 15;
 const TRUNK_PREFIX_MAX_DIGITS = 2;
 const lengths = new Map<CountryCode, readonly number[]>();
 
-/** Whether numbers of the country can have so many digits: a look at a list, where reading one takes fifty times as long. */
 function mayBeNational(digits: number, country: CountryCode): boolean {
   let known = lengths.get(country);
   if (known === undefined) {
@@ -153,15 +151,12 @@ interface Group {
   readonly digits: number;
 }
 
-/** Where the text stands, and what its search may cost; see findPersonalData. */
 export interface PhonePlace {
-  /** Countries whose national numbers are read. */
   readonly regions: readonly string[];
   readonly label: string;
   readonly work: RedactionWork;
 }
 
-/** One text's search: how often it may still parse belongs to it. */
 class PhoneSearch {
   readonly #text: string;
   readonly #countries: readonly CountryCode[];
@@ -225,7 +220,6 @@ class PhoneSearch {
       : this.#isNational(start, written, digits);
   }
 
-  /** What the words before `start` say of the number there; of one beginning, many ends are asked for. */
   #saidBefore(start: number): Said {
     if (this.#said?.start === start) return this.#said.says;
     const before = (start < CONTEXT_CHARS ? this.#label : '') + this.#text.slice(Math.max(0, start - CONTEXT_CHARS), start);
@@ -272,7 +266,6 @@ class PhoneSearch {
   }
 }
 
-/** Groups of digits with at most a small gap between them. */
 function groupsOf(text: string): Group[][] {
   return Array.from(text.matchAll(RUN)).flatMap((run) => {
     const parts: Group[][] = [];

@@ -67,7 +67,6 @@ export class PlaceholderGate {
       from += placeholder.length;
       say(isInside === true ? placeholderOf(kind, undefined) : placeholder);
     }
-    // A placeholder holds no other: only the last one can be unfinished.
     const opens = isEnd ? -1 : text.lastIndexOf(PLACEHOLDER_OPENS);
     const end = opens >= from && isUnfinished(text.slice(opens)) ? opens : text.length;
     say(text.slice(from, end));

@@ -40,7 +40,6 @@ function asItIs(value: string): string {
   return value;
 }
 
-/** The values in memory, both ways. */
 class Tables {
   readonly values = new Map<string, string>();
   readonly placeholders = new Map<string, string>();
@@ -51,7 +50,6 @@ export class PlaceholderTable {
   /** Made for the first value: most conversations have none. */
   #tables: Tables | null = null;
 
-  /** Values in memory. */
   get size(): number {
     return this.#tables?.values.size ?? 0;
   }
@@ -65,7 +63,6 @@ export class PlaceholderTable {
     highest.set(kind, Math.max(number, highest.get(kind) ?? 0));
   }
 
-  /** The number that the next value of this kind gets. */
   nextNumber(kind: PlaceholderKind): number {
     return (this.#tables?.highest.get(kind) ?? 0) + 1;
   }
@@ -106,7 +103,6 @@ export class PlaceholderTable {
   }
 }
 
-/** Where a text was found, as findPersonalData takes it. */
 export interface TextPlace {
   readonly regions: readonly string[];
   readonly label: string;
@@ -116,10 +112,7 @@ export interface TextPlace {
   readonly work?: RedactionWork;
 }
 
-/**
- * The text with `nameOf` of everything personal in its place; the same string when there is nothing. When the request's work is
- * spent, every word that could be personal becomes `⟦text⟧` instead.
- */
+/** The same string when there is nothing. When the request's work is spent, every word that could be personal becomes `⟦text⟧`. */
 export function redactText(text: string, place: TextPlace, nameOf: (kind: PlaceholderKind, value: string) => string): string {
   const { lookalikes = true } = place;
   const rules = rulesFor(text, lookalikes);
@@ -137,7 +130,6 @@ export function redactText(text: string, place: TextPlace, nameOf: (kind: Placeh
   return redacted + text.slice(from);
 }
 
-/** Rewrites a text; `label` is the name of the field that holds it (for a list's items the list's), '' when there is none. */
 export type Rewrite = (text: string, label: string) => string;
 
 interface Rewriting {
@@ -175,10 +167,7 @@ function rewriteAt(value: unknown, rewriting: Rewriting, label: string, depth: n
   return items.some((item, index) => item !== value[index]) ? items : value;
 }
 
-/**
- * A JSON-like value with every string in it rewritten, names of fields too; the same value when nothing changed. With `numbers`
- * a whole number is rewritten as its digits are, and becomes text then. Parts nested deeper than JSON_DEPTH_MAX become null.
- */
+/** Names of fields too; with `numbers` whole numbers become text. Parts nested deeper than JSON_DEPTH_MAX become null. */
 export function rewriteStrings<T>(value: T, rewrite: Rewrite, numbers = false): T {
   return rewriteAt(value, { rewrite, numbers }, '', 0) as T;
 }

@@ -57,7 +57,7 @@ export function plainForm(text: string): string {
 export const GAP = ' {0,3}(?:[-._/] {0,3}\\n?|\\n {0,3}-?)? {0,3}';
 
 /**
- * Letters and digits that make a number beside them a part of a longer one; within a class of an expression. Only alphabets that identifiers are
- * written in: other scripts have no blank beside a number, or put prefixes and particles next to it.
+ * Letters and digits that make a number beside them part of a longer one: of alphabets that identifiers are written in. Other scripts have
+ * no blank beside a number.
  */
 export const GLUE = '\\p{Script=Latin}\\p{Script=Cyrillic}\\p{Script=Greek}\\p{N}';

@@ -1,7 +1,4 @@
-/**
- * Console: an app's HTTP actions (SERVERACTION-12) and the shared keys that a person enters for them.
- * A key goes in and never comes out: no answer and no log holds it.
- */
+/** Console: HTTP actions (SERVERACTION-12) and their shared keys: a key goes in and never comes out in an answer or log. */
 
 import { actionCallBody, actionKeyBody } from '../../protocol/console/sessions.ts';
 import type { DeclaredAction, Tried } from '../../protocol/console/setup-answers.ts';

@@ -1,4 +1,3 @@
-/** The shapes of console routes, and what their paths name: found, or refused by saying which thing is missing. */
 import type * as v from 'valibot';
 import { Refusal } from '../../protocol/errors.ts';
 import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
@@ -7,7 +6,6 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import { defineRoute, json, type Method, type Reply, type Route, type RouteInput } from '../route.ts';
 import type { Services } from '../services.ts';
 
-/** @throws Refusal 404 not_found naming the organisation. */
 export function requireOrganisation(services: Services, id: string | undefined): OrganisationRecord {
   const organisation = id === undefined ? undefined : readOrganisation(services.storage.control, id);
   if (organisation === undefined) throw new Refusal('not_found', `There is no organisation ${id ?? ''}.`);
@@ -16,11 +14,9 @@ export function requireOrganisation(services: Services, id: string | undefined):
 
 export interface FoundApp {
   readonly app: AppRecord;
-  /** Read-only, the file of the app's organisation. */
   readonly db: Connection;
 }
 
-/** @throws Refusal 404 not_found naming the app. */
 export function requireApp(services: Services, id: string | undefined): FoundApp {
   const { storage } = services;
   const organisationId = id === undefined ? undefined : organisationOfApp(storage.control, id);
@@ -62,7 +58,6 @@ export function appRoute<const Schema extends BodySchema>(
   );
 }
 
-/** Answers GET with the JSON that `answer` makes of the app. */
 export function appRead<Answer = unknown>(
   path: string,
   answer: (found: FoundApp, query: URLSearchParams, services: Services) => Answer,

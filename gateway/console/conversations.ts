@@ -44,7 +44,6 @@ function timeOf(query: URLSearchParams, name: string): number | null {
   return atMs;
 }
 
-/** One of `values`; null when the query does not say. @throws Refusal 400 invalid_request for anything else. */
 function oneOf<Value extends string>(query: URLSearchParams, name: string, values: readonly Value[]): Value | null {
   const given = query.get(name);
   if (given === null) return null;
@@ -53,7 +52,6 @@ function oneOf<Value extends string>(query: URLSearchParams, name: string, value
   return value;
 }
 
-/** @throws Refusal 400 invalid_request that names what is malformed. */
 function filterOf(query: URLSearchParams): ConversationFilter {
   const rating = oneOf(query, 'rating', ['1', '-1']);
   return {
@@ -204,7 +202,6 @@ export function spentToWire(spent: Spent | null) {
   return { input_tokens: spent.inputTokens, output_tokens: spent.outputTokens, cost_usd: toUsd(spent.costMicroUsd) };
 }
 
-/** The words of a person's message; null for what had none, as results of calls. */
 function wordsOf(blocks: readonly Block[]): string | null {
   const words = blocks.flatMap(({ body: { md } }) => (typeof md === 'string' ? [md] : []));
   return words.length === 0 ? null : words.join('\n');

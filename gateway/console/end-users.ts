@@ -24,7 +24,6 @@ function personToWire(person: EndUserRecord): Person {
   };
 }
 
-/** @throws Refusal 404 not_found naming the app or the person. */
 function requirePerson(services: Services, params: Readonly<Record<string, string>>): FoundApp & { person: EndUserRecord } {
   const found = requireApp(services, params.app);
   const person = readEndUserById(found.db, found.app.id, params.id ?? '');

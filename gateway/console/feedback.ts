@@ -1,4 +1,3 @@
-/** Console: what people think of an app's answers: thumbs, and the answers of rating blocks (CONSOLE-20). */
 import type { Opinion, Opinions } from '../../protocol/console/answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type FeedbackRow, listFeedback } from '../../storage/conversations/feedback.ts';

@@ -1,4 +1,3 @@
-/** Console: the nodes of the cluster, the drain of one, and what is alive on them (CONSOLE-21 to CONSOLE-23). */
 import * as v from 'valibot';
 import type { ActorRecord } from '../../actors/actor-record.ts';
 import type { NodeRecord } from '../../actors/cluster/nodes/members.ts';
@@ -67,7 +66,6 @@ function actorToWire(actor: ActorRecord): ActorEntry {
   };
 }
 
-/** Those that have been in their state for the longest first: what hangs is what an operator looks for. */
 function longestFirst(one: ActorRecord, other: ActorRecord): number {
   return one.sinceMs - other.sinceMs || (one.id < other.id ? -1 : 1);
 }

@@ -74,10 +74,7 @@ function stateOf(services: Services): ConsoleState {
 /** Prefix of addresses in the counts shared with other nodes; a count of 0 says that a login from there succeeded. */
 const SHARED_LOGIN = 'login ';
 
-/**
- * Called before a node listens: failed logins at any node of the cell lock the address at all of them. Returns the operator token where this
- * start minted it, to be shown once.
- */
+/** Before a node listens: failed logins lock an address at all nodes. Returns the operator token where this start minted it. */
 export function openConsole(services: Services): string | undefined {
   services.counts.listen((name, count) => {
     if (!name.startsWith(SHARED_LOGIN)) return;
@@ -116,7 +113,6 @@ function cookieName(services: Services): string {
   return isSecure(services) ? `__Host-${COOKIE}` : COOKIE;
 }
 
-/** Values of all cookies of the name. */
 function cookiesOf(header: (name: string) => string, services: Services): string[] {
   const start = `${cookieName(services)}=`;
   return header('cookie')
@@ -161,10 +157,7 @@ function endSession({ value, expiresAtMs }: ConsoleSession, { storage, nowMs }: 
   return storage.writeControl('endConsoleSession', { hash: hashSecret(value), expiresAtMs, nowMs: nowMs() });
 }
 
-/**
- * Writes the expiry of the request's session, so that it stays expired when the clock is set back. Await it before the answer says that
- * the session is over. Undefined: nothing to write. Never rejects; a failed write is logged.
- */
+/** So that an expired session stays so when the clock is set back: await it before the answer. Never rejects. */
 export function endExpiredSession(header: (name: string) => string, services: Services): Promise<void> | undefined {
   const session = signedSession(header, services);
   if (session === undefined || services.nowMs() < session.expiresAtMs || isEnded(session, services)) return undefined;
@@ -173,18 +166,13 @@ export function endExpiredSession(header: (name: string) => string, services: Se
   );
 }
 
-/** `Set-Cookie` for the session, or one that takes the cookie away. */
 export function sessionCookie(session: ConsoleSession | null, services: Services): string {
   const where = isSecure(services) ? { path: '/', secure: '; Secure' } : { path: '/console', secure: '' };
   const age = session === null ? 0 : Math.floor(SESSION_VALID_MS / 1000);
   return `${cookieName(services)}=${session?.value ?? ''}; Path=${where.path}; Max-Age=${age}; HttpOnly; SameSite=Strict${where.secure}`;
 }
 
-/**
- * Lets the operator pass. `header` by lowercase name, `method` in upper case.
- * @throws Refusal 401 missing_token (neither bearer nor cookie), 401 invalid_token (either is not right, or the session has
- * run out), 403 invalid_csrf (a write with the cookie but without its token).
- */
+/** `header` by lowercase name. @throws Refusal 401 missing_token, invalid_token; 403 invalid_csrf for a write with the cookie alone. */
 export function authenticateOperator(header: (name: string) => string, method: string, services: Services): void {
   const authorization = header('authorization');
   if (authorization !== '') {

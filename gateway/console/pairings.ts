@@ -23,7 +23,6 @@ function pairingToWire(row: PairingRow, state: PairingState) {
   };
 }
 
-/** @throws Refusal 404 not_found. */
 function requirePairing({ storage }: Services, id = ''): { organisationId: string; row: PairingRow } {
   const organisationId = organisationOfPairing(storage.control, id);
   const row = organisationId === undefined ? undefined : readPairing(storage.organisation(organisationId), id);

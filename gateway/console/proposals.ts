@@ -1,5 +1,3 @@
-/** Console: writes of sync sessions that wait for a person (PROPOSAL-2, PROPOSAL-4). */
-
 import { compareProposal } from '../../actors/configuration/proposal-comparison.ts';
 import { approveProposal, rejectProposal } from '../../actors/configuration/proposals.ts';
 import { rejectProposalBody } from '../../protocol/console/sessions.ts';
@@ -23,7 +21,6 @@ function noSuchProposal(id = ''): Refusal {
   return new Refusal('not_found', `There is no proposal ${id}.`);
 }
 
-/** @throws Refusal 404 not_found. */
 export function requireProposal({ storage }: Services, id: string | undefined): { organisationId: string; proposal: Proposal } {
   const organisationId = id === undefined ? undefined : organisationOfProposal(storage.control, id);
   const proposal = id === undefined || organisationId === undefined ? undefined : readProposal(storage.organisation(organisationId), id);
@@ -31,7 +28,6 @@ export function requireProposal({ storage }: Services, id: string | undefined): 
   return { organisationId, proposal };
 }
 
-/** States by the status that `proposalToWire` shows. */
 const STATES_OF_STATUS: ReadonlyMap<string, readonly ProposalState[]> = new Map([
   ['pending', ['pending', 'applying']],
   ['approved', ['approved']],

@@ -1,5 +1,3 @@
-/** The console interface's table of contents (docs/specification/console.md). */
-
 import { applyWrite } from '../../actors/configuration/writes.ts';
 import { json, type Route } from '../route.ts';
 import { writeRoutes } from '../write-routes.ts';
@@ -38,7 +36,6 @@ const consoleWrites = writeRoutes({
   },
 });
 
-/** Everything below /console: the interface, and the app that speaks to it. */
 export const consoleRoutes: readonly Route[] = [
   ...signInRoutes,
   ...organisationRoutes,

@@ -18,7 +18,6 @@ import { setupUrlOf } from '../setup/addresses.ts';
 import { appRead, appRoute, consoleRoute } from './app-read.ts';
 import { pageLimit } from './pages.ts';
 
-/** Sessions of an app that are listed: no more are kept. */
 const SESSIONS_DEFAULT = 20;
 const SESSIONS_MAX = 50;
 
@@ -53,7 +52,6 @@ function codeToWire({ code, expiresAtMs }: IssuedCode, setupUrl: string): Comman
   return { code, file_url: fileUrl, command, code_expires_at: timestamp(expiresAtMs) };
 }
 
-/** @throws Refusal 404 not_found. */
 function requireSession({ storage }: Services, id: string | undefined): { ref: SessionRef; row: SetupSessionRow } {
   const ref = id === undefined ? undefined : findSession(storage.control, id);
   const row = ref === undefined ? undefined : readSession(storage.organisation(ref.organisationId), ref.sessionId);

@@ -1,7 +1,4 @@
-/**
- * GET /console and what lies below it that is no interface: the console app (docs/specification/console-app.md), as web/console/bundle.mjs
- * made it. One page for all addresses, which asks for the rest itself; scripts and styles by names that change with their contents.
- */
+/** GET /console: one page for all addresses (docs/specification/console-app.md); scripts and styles change name with their contents. */
 import { readdirSync } from 'node:fs';
 import { Refusal } from '../../protocol/errors.ts';
 import { pageHeaders, StaticFile } from '../http/static-file.ts';
@@ -28,7 +25,6 @@ function endingOf(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1);
 }
 
-/** The page and its assets by name; made at the first request, so that a program without them starts as well. */
 interface App {
   readonly page: StaticFile;
   readonly assets: ReadonlyMap<string, StaticFile>;

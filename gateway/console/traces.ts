@@ -38,7 +38,6 @@ function turnOf(db: Connection, appId: string, query: URLSearchParams): number |
   return requestId === null ? undefined : (readTurnOfRequest(db, appId, requestId, REQUESTS_SEARCHED)?.turn ?? null);
 }
 
-/** Empty when nothing is kept. @throws Refusal 400 invalid_request when the query names no trace. */
 export function findTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
   const turn = turnOf(db, appId, query);
   if (turn !== undefined) return turn === null ? [] : readTurnTraces(db, turn);
@@ -92,7 +91,6 @@ const traceStreamRoute = appRoute('GET', '/traces/stream', undefined, ({ app, db
   return { kind: 'stream', source: Promise.resolve({ source, fromSeq: 1 }) };
 });
 
-/** @throws Refusal 400 invalid_request */
 function hoursOf(query: URLSearchParams): number {
   const given = query.get('hours') ?? String(HOURS_DEFAULT);
   const hours = /^\d{1,5}$/.test(given) ? Number(given) : 0;

@@ -29,7 +29,6 @@ const RUNTIME_CODES: BodyCodes = {
 };
 const CONSOLE_CODES: BodyCodes = { notJson: 'invalid_json', mismatch: 'invalid_body', tooLarge: 'too_large', emptyFile: 'empty_file' };
 
-/** The interface's error codes for the faults of a body. */
 export function codesOf(face: Interface): BodyCodes {
   return face === 'runtime' ? RUNTIME_CODES : CONSOLE_CODES;
 }
@@ -42,7 +41,6 @@ export function defaultBodyMaxBytes(face: Interface): number {
 /** Longer than any media type that a client sends by mistake. */
 const TYPE_SHOWN_CHARS = 60;
 
-/** @throws Refusal unless the header announces JSON in UTF-8. */
 export function checkContentType(header: string, face: Interface): void {
   if (header === 'application/json') return;
   const fault = (what: string) => new Refusal(codesOf(face).notJson, `Content-Type must be application/json, ${what}.`);
@@ -55,7 +53,6 @@ export function checkContentType(header: string, face: Interface): void {
   if (charset !== 'utf-8' && charset !== 'utf8') throw fault('in UTF-8');
 }
 
-/** The header's media type; undefined when it is none. */
 export function mediaType(header: string): MIMEType | undefined {
   try {
     return new MIMEType(header);

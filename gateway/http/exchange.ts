@@ -14,12 +14,9 @@ import { hasRoomInTick } from './loop-tick.ts';
 import { PassedAnswer, sendWhole } from './passed-answer.ts';
 import { statusLine } from './status-line.ts';
 
-/** What an exchange needs of its route; made once per route. */
 export interface ExchangePlan {
   readonly interface: Interface;
-  /** Names of the path's parameters in their order. */
   readonly parameters: readonly string[];
-  /** Undefined: no proxy is trusted. */
   readonly trustProxy: ProxyTrust | undefined;
   /** True: the answer asks the client to close the connection. */
   closing(): boolean;
@@ -44,7 +41,6 @@ function decoded(part: string): string {
 
 const NO_PARAMETERS: Readonly<Record<string, string>> = {};
 
-/** By the names that the route gives them, in its order. */
 function readParameters(req: HttpRequest, names: readonly string[]): Readonly<Record<string, string>> {
   if (names.length === 0) return NO_PARAMETERS;
   const params: Record<string, string> = {};
@@ -68,7 +64,6 @@ type Answer = 'due' | 'made' | 'stream' | PassedAnswer | 'over';
 
 export class Exchange {
   readonly requestId: string;
-  /** Upper case. */
   readonly method: string;
   /** The `Origin` header, '' when the caller is no browser. */
   readonly origin: string;
@@ -102,7 +97,6 @@ export class Exchange {
     return this.#plan.interface;
   }
 
-  /** False once it was answered or the client has left. */
   get open(): boolean {
     return this.#answer === 'due';
   }
@@ -191,10 +185,7 @@ export class Exchange {
     this.#res.pause();
   }
 
-  /**
-   * Goes on reading the body, however slowly it comes: uWebSockets ends connections that bring less than 16 KB a second, without an
-   * answer, unless they are resumed now and then. For callers that judge the pace by their own rules.
-   */
+  /** uWebSockets ends connections that bring less than 16 KB a second unless resumed. For callers that judge the pace themselves. */
   allowSlowBody(): void {
     if (this.#answer !== 'due' || this.#bodyPaused) return;
     this.#res.pause();
@@ -212,10 +203,7 @@ export class Exchange {
     this.#onAborted = listener;
   }
 
-  /**
-   * Answers and ends, as fast as the client takes it. Does nothing when the client has left or was answered. HEAD gets the
-   * length of `body` alone; `null`: no body and no length.
-   */
+  /** Does nothing when the client has left or was answered. HEAD gets the length of `body` alone; `null`: no body and no length. */
   respond(status: number, headers: Headers, body: string | Uint8Array | null): void {
     if (this.#answer !== 'due') return;
     // So that the connection takes what the client still sends of this request.
@@ -248,7 +236,6 @@ export class Exchange {
     this.#head = NO_HEAD;
   }
 
-  /** Sends what follows the head. False: the client takes no more for now, and what is left leaves when it does. */
   #send(status: number, body: string | Uint8Array | null): boolean {
     const isHead = this.method === 'HEAD';
     if (body === null) this.#res.endWithoutBody();
@@ -318,7 +305,6 @@ export class Exchange {
     this.#res.end();
   }
 
-  /** Cuts the connection. The abort listener runs. */
   drop(): void {
     if (this.#answer !== 'over') this.#res.close();
   }

@@ -1,12 +1,8 @@
-/**
- * Reads large bodies in a thread of its own, for routes that ask for it: checking half a megabyte in which every value is wrong takes a
- * sixth of a second. Owns the thread.
- */
+/** Reads large bodies in a thread: half a megabyte in which every value is wrong takes a sixth of a second. */
 import { Refusal, refusalFrom } from '../../protocol/errors.ts';
 import { SideThread, SideThreadBusy } from '../../watch/side-thread.ts';
 import type { BodyCalls } from './large-body-thread.ts';
 
-/** The sender of a body: an address of an app's clients. */
 export interface BodySender {
   readonly app: string;
   readonly address: string;
@@ -64,7 +60,6 @@ export const LARGE_BODY_BYTES = 32 * 1024;
 /** By then a full queue is half empty. */
 const RETRY_AFTER_S = 5;
 
-/** What is read there, by the name that its route says. */
 export type LargeBodyKind = keyof BodyCalls;
 
 export type LargeBodies = ReturnType<typeof createLargeBodies>;
@@ -76,10 +71,7 @@ export function createLargeBodies() {
   const busy = () =>
     new Refusal('internal', 'Too many large bodies wait to be read. Send the request again.', { status: 503, retryAfterS: RETRY_AFTER_S });
   return {
-    /**
-     * What `parseJson` and `checkBody` make of the bytes, which are copied before it returns.
-     * @throws the same Refusal as they do; Refusal 503 when too many wait, of this sender or of all.
-     */
+    /** Copies the bytes. @throws Refusal as parseJson and checkBody; 503 when too many wait, of this sender or of all. */
     async read(kind: LargeBodyKind, bytes: Uint8Array, sender: BodySender): Promise<unknown> {
       const entered = queue.enter(sender, bytes.byteLength);
       if (entered === undefined) throw busy();

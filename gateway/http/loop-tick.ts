@@ -5,8 +5,8 @@
  */
 
 /**
- * Answers that leave within the callbacks of one tick. A refusal takes up to a fifth of a millisecond, so these take 13 ms. By number and
- * not by time, so that a busy machine ends no connection that sends a few requests ahead.
+ * A refusal takes up to a fifth of a millisecond, so these take 13 ms. By number and not by time: a busy machine must not end modest
+ * connections.
  */
 const ANSWERS_AT_ONCE_MAX = 64;
 

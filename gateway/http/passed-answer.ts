@@ -27,7 +27,6 @@ export class PassedAnswer {
     this.#ended = ended;
   }
 
-  /** False once it has ended or the client has left. */
   get open(): boolean {
     return this.#open;
   }
@@ -60,12 +59,10 @@ export class PassedAnswer {
     this.#end();
   }
 
-  /** Cuts the connection: the client sees that the answer is not whole. */
   drop(): void {
     if (this.#open) this.#res.close();
   }
 
-  /** The client has left. */
   abort(): void {
     if (this.#open) this.#end();
   }

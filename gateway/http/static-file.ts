@@ -8,7 +8,7 @@ import { etagOf, noneMatch } from './etag.ts';
 type Headers = Readonly<Record<string, string>>;
 type Variant = 'br' | 'gzip' | 'identity';
 
-/** Of an HTML page: everything comes from here, nothing stands in the page, and no text becomes markup (PAGE-2, DEMO-2). */
+/** Headers of an HTML page: everything comes from here, nothing stands in the page, and no text becomes markup (PAGE-2, DEMO-2). */
 export function pageHeaders(images = "'self'"): Headers {
   const policy = {
     ...{ 'default-src': "'none'", 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'", 'img-src': images },
@@ -32,7 +32,6 @@ const ENCODINGS = ['br', 'gzip'] as const;
 /** Nearly as small as the highest quality makes it, in a tenth of the time. */
 const BROTLI_QUALITY = 9;
 
-/** The encodings that the header accepts. */
 function accepted(acceptEncoding: string): readonly string[] {
   return acceptEncoding.split(',').flatMap((part) => {
     const [name = '', quality = ''] = part.split(';');
@@ -80,7 +79,6 @@ export class StaticFile {
     return new StaticFile(new Map([['identity', bytes]]), headers);
   }
 
-  /** The file as the request takes it. `more`: headers of this answer alone. */
   reply(header: (name: string) => string, more: Headers = {}): TaggedReply {
     const names = accepted(header('accept-encoding'));
     const fit: Variant = ENCODINGS.find((encoding) => names.includes(encoding) && this.#variants.has(encoding)) ?? 'identity';

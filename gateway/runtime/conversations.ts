@@ -1,5 +1,3 @@
-/** GET /v1/conversations: the caller's own, newest first, a page at a time. */
-
 import { holderOf, ownConversation } from '../../actors/people/ownership.ts';
 import { redactionOf } from '../../actors/people/redaction.ts';
 import { type ConversationsReply, conversationsQuery, conversationTitle } from '../../protocol/runtime/conversations.ts';
@@ -11,7 +9,6 @@ import type { Services } from '../services.ts';
 import { callerOf, requireDevice } from './identity.ts';
 import { pagePools } from './pools.ts';
 
-/** The title with the person's own data in it. */
 function titleOf(organisationId: string, conversation: OwnConversation, { storage }: Services): string {
   return redactionOf(storage, organisationId, conversation).restore(conversationTitle(conversation.firstWords));
 }

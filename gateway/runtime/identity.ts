@@ -41,10 +41,7 @@ function boundPerson({ organisationId, app, channel, deviceId }: RuntimeCaller, 
 /** A request that may carry a signature of the person: in its body, or in a header. */
 export type SignedRequest = Pick<RouteInput<unknown, RuntimeCaller>, 'caller' | 'header' | 'body'>;
 
-/**
- * The id of the person who signed the request, in `user` of its body or else in X-Service-User; null: none. A wrong signature counts as
- * none, as on a turn. @throws Refusal 400 `invalid_request` for a malformed header.
- */
+/** `user` of its body, or X-Service-User. A wrong signature counts as none. @throws Refusal 400 for a malformed header. */
 export function signerOf({ caller, header, body }: SignedRequest, services: Services): string | null {
   const { user } = (body ?? {}) as { readonly user?: SignedUser | null };
   const named = user === undefined ? parseUserHeader(header(USER_HEADER)) : user;
@@ -87,7 +84,6 @@ export function deviceOf({ organisationId, appId, channel, deviceId }: RuntimeCa
   return { organisationId, appId, channel, deviceId };
 }
 
-/** The caller by its device. @throws Refusal 400 `invalid_request` naming the header; `why` is a sentence without its full stop. */
 export function requireDevice(caller: RuntimeCaller, why: string): DeviceRef {
   if (caller.deviceId === '') {
     const message = 'is required';
@@ -101,7 +97,6 @@ export function callerOf(input: SignedRequest, services: Services): Caller {
   return { ...deviceOf(input.caller), person: signerOf(input, services) };
 }
 
-/** The same where a device is required. @throws Refusal 400 `invalid_request`, see requireDevice. */
 export function actingCaller(input: SignedRequest, services: Services, why: string): Caller {
   requireDevice(input.caller, why);
   return callerOf(input, services);

@@ -4,7 +4,6 @@ import { defineRoute, json, type Route } from '../route.ts';
 import { actingCaller } from './identity.ts';
 import { writePools } from './pools.ts';
 
-/** Why a device is required; part of the error message. */
 const WHY = 'a card is answered on the device that it was shown on';
 
 export const invocationRoutes: readonly Route[] = [

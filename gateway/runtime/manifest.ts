@@ -8,8 +8,7 @@ import { manifestBody } from './manifest-body.ts';
 import { addressPool, sharedPool } from './pools.ts';
 
 /**
- * Posts, whatever they bring: whether a document is known shows once it is read. One address may be a network of telephones that all start
- * the same build. Fifty small documents a second take some percent of a core.
+ * Whatever they bring. One address may be a network of telephones that start the same build; fifty a second take some percent of a core.
  */
 const POSTS_PER_MINUTE_PER_ADDRESS = 3_000;
 /** Posts of documents that the app does not have, or that take longer than a millisecond or two to read and hash. */

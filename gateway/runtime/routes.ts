@@ -1,4 +1,3 @@
-/** The runtime interface, endpoint by endpoint. */
 import type { Route } from '../route.ts';
 import { chatRoutes } from './chat.ts';
 import { configRoute } from './config.ts';

@@ -1,7 +1,4 @@
-/**
- * GET /v1/schemas and /v1/schemas.d.ts: the JSON Schemas of requests, events and answers, and the TypeScript types made of them, for whoever
- * writes an SDK. Documentation: no key is needed.
- */
+/** GET /v1/schemas and /v1/schemas.d.ts. Documentation: no key is needed. */
 import { readFileSync } from 'node:fs';
 import { Refusal } from '../../protocol/errors.ts';
 import { runtimeSchemas } from '../../protocol/runtime/schemas.ts';

@@ -1,4 +1,3 @@
-/** POST /v1/events (HTTP-24): SDK telemetry, accepted and discarded; usage and billing are the server's own count. */
 import * as v from 'valibot';
 import { perMinute } from '../rate-limit.ts';
 import { defineRoute } from '../route.ts';

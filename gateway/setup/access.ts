@@ -1,4 +1,3 @@
-/** Who calls the setup interface: from the bearer header to a session (SETUP-16). */
 import { admitSetupCall, authenticateSetup, type SetupCall } from '../../actors/setup/admission.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { SessionRef } from '../../storage/setup/setup-access.ts';
@@ -17,7 +16,6 @@ export function setupSessionOf(header: (name: string) => string, services: Servi
   return authenticateSetup(services.storage, token.length > TOKEN_MAX_CHARS ? '' : token);
 }
 
-/** The same for a call that needs a running session. @throws Refusal also not_started, session_closed, app_live, app_not_found. */
 export function setupCallOf(header: (name: string) => string, services: Services): SetupCall {
   return admitSetupCall(services.storage, setupSessionOf(header, services), services.nowMs());
 }

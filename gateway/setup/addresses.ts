@@ -5,7 +5,6 @@ import type { Services } from '../services.ts';
 /** A name or an address, and a port: what a person may be asked to paste into a shell holds nothing else. */
 const HOST = /^[A-Za-z0-9.:[\]-]{1,255}$/;
 
-/** `PUBLIC_URL`, or what the caller itself reached the service by. @throws Refusal invalid_request for a Host header that is no host. */
 export function publicUrlOf({ config }: Services, header: (name: string) => string): string {
   if (config.publicUrl !== undefined) return config.publicUrl;
   const host = header('host');

@@ -18,7 +18,6 @@ import { defineRoute, json } from '../route.ts';
 import { publicUrlOf, setupUrlOf } from './addresses.ts';
 import { renderSetupFile } from './file/file.ts';
 
-/** The session in its reply form. */
 export function sessionToWire(row: SetupSessionRow) {
   return { id: row.id, kind: row.kind, status: row.state, expires_at: timestamp(row.expiresAtMs) };
 }

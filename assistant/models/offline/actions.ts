@@ -82,10 +82,7 @@ export function callKey(name: string, args: Readonly<Record<string, unknown>>): 
   return `${name} ${JSON.stringify(Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)))}`;
 }
 
-/**
- * The action of `tools` that `message` asks for, with its arguments; undefined when none is meant clearly or a required
- * parameter is not in the message. `done` holds the `callKey`s of this turn's calls, which are not made again.
- */
+/** Undefined when none is meant clearly or a required parameter is missing. `done` holds `callKey`s that are not made again. */
 export function matchAction(message: string, tools: readonly ToolDefinition[], done: ReadonlySet<string>): ActionMatch | undefined {
   const stems = contentStems(message);
   let best: Candidate | undefined;

@@ -43,10 +43,7 @@ function valueAt(text: string, start: number): { value: unknown } | undefined {
   return end === -1 ? undefined : parse(text.slice(start, end + 1));
 }
 
-/**
- * The first JSON value in `text`: the whole of it, else one that begins a line (label lines may stand before it), else
- * an object or array anywhere. Undefined when there is none.
- */
+/** The first JSON value: all of `text`, else one that begins a line (labels may stand before it), else one anywhere. */
 export function firstJson(text: string): { value: unknown } | undefined {
   const whole = parse(text);
   if (whole !== undefined) return whole;

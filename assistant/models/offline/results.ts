@@ -9,7 +9,6 @@ export interface ComponentCall {
 }
 
 export interface ResultReport {
-  /** Markdown. */
   readonly text: string;
   readonly component: ComponentCall | undefined;
 }
@@ -132,10 +131,7 @@ function reportValues(spokenAction: string, rows: readonly Row[], offered: Reado
   return { text: `This is what **${spokenAction}** returned:\n\n${lines.join('\n')}`, component: undefined };
 }
 
-/**
- * What a result brings along to be shown: the body of a component at hand under its name, and what is said with it. The app knows best how
- * its data is shown; a body that does not fit is refused like any other.
- */
+/** What a result brings along to be shown: the body of a component at hand under its name, and what is said with it. */
 function shownBy(value: unknown, offered: ReadonlySet<string>): ResultReport | undefined {
   if (!isObject(value)) return undefined;
   const [name] = Object.keys(value).filter((key) => offered.has(key) && isObject(value[key]));

@@ -1,5 +1,3 @@
-/** Owns what the offline model shows when somebody asks to see a component: one sample of each, with made-up data that says so. */
-
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type Body = { readonly [key: string]: Json };
 

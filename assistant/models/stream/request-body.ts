@@ -1,16 +1,11 @@
-/**
- * The body of a request that shows pictures: JSON with gaps, into which each picture's base64 is written while the body is
- * sent. Nothing of a picture is in memory but the piece that is on its way.
- */
+/** The body of a request that shows pictures. Nothing of a picture is in memory but the piece that is on its way. */
 import type { ImagePart } from '../model.ts';
 
 const BASE64_GROUP_BYTES = 3;
 const BASE64_GROUP_CHARS = 4;
 
 export interface StreamedBody {
-  /** What `Content-Length` says. */
   readonly bytes: number;
-  /** Bytes of the pictures alone, as stored. */
   readonly pictureBytes: number;
   /** The body from its beginning. @throws what a picture's file could not be read with. */
   stream(): AsyncGenerator<Buffer, void, undefined>;
@@ -51,7 +46,6 @@ export function streamedBody(texts: readonly string[], pictures: readonly ImageP
 }
 
 export class PassingBody implements Iterable<Buffer> {
-  /** What `Content-Length` says. */
   readonly bytes: number;
   #pieces: readonly Buffer[];
 

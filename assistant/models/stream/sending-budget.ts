@@ -1,6 +1,5 @@
 /**
- * Bounds the bytes of pictures that are sent to the upstream at once, by app and device. Without it, a few turns with many pictures would
- * keep the event loop and the disk busy for everybody. Turns without room wait, bounded in number and time; text alone never waits.
+ * Bounds the pictures sent at once, by app and device: a few turns with many would keep loop and disk busy for everybody. Text never waits.
  */
 import { ATTACHMENTS_PER_TURN_MAX, UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
 
@@ -20,7 +19,6 @@ const LIMITS = {
   waitMaxMs: 15_000,
 };
 
-/** For whom pictures are sent. */
 export interface Sender {
   readonly app: string;
   readonly device: string;
@@ -54,7 +52,6 @@ export class SendingBudget {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Bytes that have room now. */
   get bytes(): number {
     return this.#total;
   }
@@ -144,7 +141,6 @@ export class SendingBudget {
     };
   }
 
-  /** Admits waiters in order; one that its own app or device holds back does not block others. */
   #letIn(): void {
     for (const waiter of this.#waiting) {
       const { sender, bytes, timer, admit } = waiter;

@@ -24,10 +24,8 @@ const RETRY_AFTER_MAX_S = 3_600;
 /** Codes and types by which upstreams say "later" (OpenAI, Azure, vLLM, OpenRouter, Groq, Gemini's compatible endpoint). */
 const OVERLOAD_WORDS = /rate.?limit|overload|too.?many.?requests|quota|resource.?exhausted|unavailable|capacity|server.?busy|slow.?down/i;
 
-/** What an upstream's error says about itself. */
 interface UpstreamError {
   readonly status: number | undefined;
-  /** Those that programs use: codes and types. */
   readonly words: readonly string[];
   /** The one for people; '' when there is none. */
   readonly sentence: string;
@@ -118,7 +116,6 @@ function parsed(body: string): unknown {
   }
 }
 
-/** An answer that is no event stream. */
 export interface OddAnswer {
   readonly status: number;
   /** Without parameters; '' when none was said. */

@@ -18,16 +18,13 @@ import { readConfiguration, readIntake } from './config.ts';
 import { sdkSection } from './snippets.ts';
 
 export interface ContextSources {
-  /** The file of the app's organisation. */
   readonly db: Connection;
   readonly control: Connection;
   readonly app: AppRecord;
   readonly session: SetupSessionRow;
   readonly writes: WriteMode;
-  /** The service's address, without a slash at the end. */
   readonly publicUrl: string;
   readonly surroundings: Surroundings;
-  /** `config` lists the sources after this id. */
   readonly sourcesAfter?: string;
 }
 
