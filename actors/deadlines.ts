@@ -1,7 +1,6 @@
 /**
- * Ends what has expired: one timer for the process, set to the nearest deadline that it knows of organisations in use. Every read evaluates
- * deadlines; this ends rows that are not read. With several nodes each knows the deadlines that it noted itself, and finds those of others
- * by checking the organisations in use in rotation. Ending a row is a compare-and-set, so two nodes may try.
+ * Ends what has expired, by one timer: every read evaluates deadlines, this ends rows that are not read. A node finds the deadlines of
+ * others by checking files in use in rotation. Ending a row is a compare-and-set, so two nodes may try.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';

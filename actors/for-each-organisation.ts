@@ -1,7 +1,4 @@
-/**
- * Does work for every organisation of this process, one after the other. A failure of one does not stop the others: an organisation that is
- * moving to another cell is skipped, a missing file and a disk that takes no writes are logged elsewhere as conditions, anything else here.
- */
+/** Does work for every organisation, one after the other. One's failure stops no other; one that moves to another cell is skipped. */
 import type { Logger } from 'pino';
 import { organisationIds } from '../storage/organisations/organisations.ts';
 import { isNothingStored, isSealed, isUnavailable } from '../storage/sqlite/storage-error.ts';

@@ -1,7 +1,4 @@
-/**
- * Leases: work that only one node of the cell does at a time, granted by `cluster/nodes/write-lease.ts`. A process that is alone has them
- * all.
- */
+/** Work that one node of the cell does at a time, granted by `cluster/nodes/write-lease.ts`. A process alone has all leases. */
 
 export interface Lease {
   /** False once it has expired: another node may do the work. */

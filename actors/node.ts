@@ -1,7 +1,4 @@
-/**
- * The state of this process, in one store: `/readyz`, `/metrics`, the record for other nodes and the drain select from it. Not for what
- * changes with every delta of an answer.
- */
+/** The state of this process that `/readyz`, `/metrics`, other nodes and the drain select from. Not for what changes with every delta. */
 import { createStore } from '@xstate/store';
 
 export type NodeLife =

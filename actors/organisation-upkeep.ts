@@ -1,8 +1,6 @@
 /**
- * Opens no file of an organisation in which there is nothing to do (STORE-19, STORE-20): the control file says which are in use, and when
- * something is due in the others.
- * A file is looked through when something in it is due, and when the process that used it is gone. When nobody has written to it for a
- * minute and nothing is under way, the control file is told what is due next, and the file is closed.
+ * Opens no file of an organisation in which there is nothing to do (STORE-19, STORE-20): the control file says which are in use, and what
+ * is due in others. One without a write for a minute, and nothing under way, is closed again.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -101,10 +99,7 @@ export interface UpkeepServices {
 
 /** How late something that is due may be noticed; a round that finds nothing takes some 10 µs. */
 const ROUND_MS = 1_000;
-/**
- * A file counts as in use for so long after a write: for a busy one nothing is noted, and after a crash as many files are looked through as
- * were written to in this time.
- */
+/** In use for so long after a write: for a busy file nothing is noted, and after a crash as many are looked through. */
 const QUIET_MS = 60_000;
 /** Files of one round, each some milliseconds. */
 const AT_ONCE = 50;

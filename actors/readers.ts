@@ -1,7 +1,4 @@
-/**
- * The readers of one source of frames, woken together at the end of the loop tick. Reports when none of them takes frames, so that the
- * writer can wait.
- */
+/** The readers of one source, woken together at the end of the loop tick. Reports when none takes frames, so that the writer can wait. */
 
 export interface ReadersHooks {
   waking?(): void;

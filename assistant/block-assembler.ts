@@ -1,7 +1,4 @@
-/**
- * Turns what the model writes into blocks (MODEL-10, MODEL-11): owns indices and ids of one answer, the one repair of a bad body, and the
- * fallback.
- */
+/** Turns what the model writes into blocks (MODEL-10, MODEL-11): owns their indices and ids, the one repair of a bad body, the fallback. */
 
 import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText, modelBody, validateBody } from '../protocol/catalog/catalog.ts';

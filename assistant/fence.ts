@@ -1,6 +1,4 @@
-/**
- * Owns the fence around untrusted text, labelled as data (MODEL-7). It makes clear where data ends and is no filter of what the data says.
- */
+/** Owns the fence around untrusted text (MODEL-7). It makes clear where data ends and is no filter of what the data says. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Passage } from './models/model.ts';
 
@@ -25,10 +23,7 @@ function markOf(label: string, text: string): string {
   }
 }
 
-/**
- * `text` as a block that it cannot close: the mark does not occur in it. `label` is in words of ours and cleaned of all marks; titles and
- * names of files are data and stand inside (MODEL-7).
- */
+/** The mark does not occur in `text`. `label` is in words of ours and cleaned; titles and names of files stand inside (MODEL-7). */
 export function fence(label: string, text: string): string {
   const safe = label
     .replace(/[^\p{L}\p{N} _.:/-]+/gu, ' ')

@@ -1,6 +1,6 @@
 /**
- * Which addresses a client may fetch by itself (BLOCK-24). An address in a picture can tell what the model knows, so it counts only where
- * another wrote it whole, or the app trusts its host.
+ * What a client may fetch by itself (BLOCK-24). An address can tell what the model knows: another wrote it whole, or the app trusts its
+ * host.
  */
 import { SEARCH_KNOWLEDGE } from '../protocol/catalog/catalog.ts';
 import { coversHost } from '../protocol/console/app-settings.ts';

@@ -1,7 +1,4 @@
-/**
- * From a matched route to its answer (CHAT-15). Synchronous where the route is: a small answer leaves within the callback that brought the
- * request.
- */
+/** From a route to its answer (CHAT-15). Synchronous where the route is: small answers leave in the callback that brought the request. */
 import type { Cells } from '../actors/cells/cells.ts';
 import { Refusal } from '../protocol/errors.ts';
 import { isOrphaned } from '../storage/sqlite/storage-error.ts';
@@ -32,7 +29,7 @@ import {
 } from './route.ts';
 import { signedPersonOf } from './runtime/identity.ts';
 import type { Services } from './services.ts';
-import { setupCallOf, setupSessionOf } from './setup/access.ts';
+import { setupCallOf, setupSessionOf } from './setup/addresses.ts';
 
 /** Checks once more what the request names. @throws Refusal when it is gone */
 function lookAgain({ caller }: Route, exchange: Exchange, services: Services): void {

@@ -38,9 +38,8 @@ function isOperator({ header, address }: Asker, services: Services, buckets: Rat
 }
 
 /**
- * Whether a load balancer should send requests here: 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503
- * while draining, and once another host took the cell over. Says when the address guard is open to private addresses, and when strangers may ask the demo, so that nobody runs it so unknowingly. With the operator's
- * bearer it names the organisations, cells and files concerned, and says where the system does not isolate parsers.
+ * 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503 while draining or taken over. Open private addresses
+ * and an open demo are said, so that nobody runs them unknowingly; names only to the operator.
  */
 function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
   const { config, demo, load, node, parsersIsolated, starts, storage } = services;

@@ -1,7 +1,6 @@
 /**
- * Refuses new work while the process is overloaded, as `watch/load-watch.ts` and `watch/starts.ts` judge it: before anything costly, and
- * before the body is read if possible. Work that was begun continues: streams, retries of existing turns, continuations, stops and
- * answers to cards are served, and so are the console and setup.
+ * Refuses new work while the process is overloaded, before anything costly. Work that was begun continues: streams, retries, continuations,
+ * stops and cards are served, and so are console and setup.
  */
 
 import { randomInt } from 'node:crypto';

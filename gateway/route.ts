@@ -114,11 +114,19 @@ export interface RateLimit {
   readonly retryAfterS?: number;
 }
 
-/** Every route: where it lies, who may call it, what it reads and what it answers. */
-interface RouteOf<Schema extends v.GenericSchema | undefined, Kind extends CallerKind, Upload extends UploadRule | undefined> {
+type BodySchema = v.GenericSchema | undefined;
+export type BodyOf<Schema extends BodySchema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : null;
+
+/** Every route: where it lies and who may call it. */
+interface RouteOf<Schema extends BodySchema, Kind extends CallerKind, Upload extends UploadRule | undefined>
+  extends RouteRules<Schema, Kind, Upload> {
   readonly method: Method;
   readonly path: string;
   readonly caller: Kind;
+}
+
+/** What a route reads and what it answers. */
+interface RouteRules<Schema extends BodySchema, Kind extends CallerKind, Upload extends UploadRule | undefined> {
   /** Absent: no JSON body is read. */
   readonly body?: Schema;
   readonly bodyMaxBytes?: number;
@@ -128,11 +136,7 @@ interface RouteOf<Schema extends v.GenericSchema | undefined, Kind extends Calle
   /** Any cell answers it, although its path names something of an organisation (CELL-1). */
   readonly anyCell?: true;
   handle(
-    input: RouteInput<
-      Schema extends v.GenericSchema ? v.InferOutput<Schema> : null,
-      Callers[Kind],
-      Upload extends UploadRule ? UploadedFile : null
-    >,
+    input: RouteInput<BodyOf<Schema>, Callers[Kind], Upload extends UploadRule ? UploadedFile : null>,
     services: Services,
   ): Reply | Promise<Reply>;
 }
@@ -143,31 +147,45 @@ interface RuntimeRules {
   readonly largeBody?: LargeBodyKind;
   /** The error that a suspended app gets here (KEY-4); absent: it is served. */
   readonly suspended?: 'app_suspended' | 'quota_exceeded';
-  /**
-   * `true`: refused by an overloaded process before the body is read. A function sees the unchecked body; a large one is refused unread.
-   */
+  /** `true`: an overloaded process refuses it unread. A function sees the unchecked body; a large one is refused unread. */
   readonly newWork?: true | ((body: unknown, hasTurn: (turnId: string) => boolean) => boolean);
 }
 type NoRuntimeRules = { readonly [Rule in keyof RuntimeRules]?: never };
 type OtherCaller = Exclude<CallerKind, 'runtime'>;
 
-type AnyRoute = RouteOf<v.GenericSchema | undefined, CallerKind, UploadRule | undefined>;
+type AnyRoute = RouteOf<BodySchema, CallerKind, UploadRule | undefined>;
 export type RuntimeRoute = AnyRoute & { readonly caller: 'runtime' } & RuntimeRules;
 export type Route = RuntimeRoute | (AnyRoute & { readonly caller: OtherCaller } & NoRuntimeRules);
 
 /** Keeps a route's own types while it is written, and forgets them for the table it goes into. */
 export function defineRoute<
-  const Schema extends v.GenericSchema | undefined = undefined,
-  const Upload extends UploadRule | undefined = undefined,
->(route: RouteOf<Schema, 'runtime', Upload> & RuntimeRules): Route;
-export function defineRoute<
   const Kind extends OtherCaller,
-  const Schema extends v.GenericSchema | undefined = undefined,
+  const Schema extends BodySchema = undefined,
   const Upload extends UploadRule | undefined = undefined,
->(route: RouteOf<Schema, Kind, Upload> & NoRuntimeRules): Route;
-export function defineRoute(route: unknown): Route {
-  return route as Route;
+>(route: RouteOf<Schema, Kind, Upload> & NoRuntimeRules): Route {
+  return route as unknown as Route;
 }
+
+export function runtimeRoute<const Schema extends BodySchema = undefined, const Upload extends UploadRule | undefined = undefined>(
+  method: Method,
+  path: string,
+  rules: RouteRules<Schema, 'runtime', Upload> & RuntimeRules,
+): Route {
+  return { method, path, caller: 'runtime', ...rules } as unknown as Route;
+}
+
+/** Makes routes at `prefix` + path for callers of one kind; `body` undefined: none is read. */
+function routesFor<const Kind extends OtherCaller>(caller: Kind, prefix: string) {
+  return <const Schema extends BodySchema>(
+    method: Method,
+    path: string,
+    body: Schema,
+    handle: (input: RouteInput<BodyOf<Schema>, Callers[Kind]>, services: Services) => Reply | Promise<Reply>,
+  ): Route => ({ method, path: `${prefix}${path}`, caller, ...(body !== undefined && { body }), handle }) as unknown as Route;
+}
+
+export const consoleRoute = routesFor('operator', '/console/api');
+export const setupRoute = routesFor('setup', '/setup');
 
 /** A route at which anybody may GET something public, or ask for its head. */
 export function publicRoute(path: string, handle: (input: RouteInput<null, null>, services: Services) => Reply | Promise<Reply>): Route {

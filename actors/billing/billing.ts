@@ -1,10 +1,7 @@
 /**
- * What follows from usage, off the path of every turn: the platform's ceiling, mails, top-ups, and who counts as a user. At most once a second
- * an organisation's credit is looked at, and what that asks for is written down as rows, which have deadlines of their own. A crash loses that
- * look alone, which is taken when the organisation's file is looked through: at the next start; in a cell, by a node that is still there.
- *
- * Nodes of a cell tell each other what was charged and bought. What is lost on the way is found in rows, credit within a second and the
- * ceiling's sum within a minute.
+ * What follows from usage, off the path of every turn. At most once a second an organisation's credit is looked at, and what that asks for
+ * is written as rows with deadlines of their own, so a crash loses that look alone. What nodes lose of what they tell each other is found
+ * in rows, credit within a second and the ceiling's sum within a minute.
  */
 import type { Logger } from 'pino';
 import { creditState, noteBought, noteCharged } from '../../storage/billing/usage.ts';

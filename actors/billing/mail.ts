@@ -13,10 +13,7 @@ export interface Mail {
   readonly text: string;
 }
 
-/**
- * `sent`: a server took it. `refused`: a server said it never will. `not_taken`: it is certain that no server has it, so
- * it may be sent again. `unknown`: it was on its way when the connection broke; only the server knows.
- */
+/** `not_taken`: certainly no server has it, so it may be sent again. `unknown`: the connection broke on the way; only the server knows. */
 export type MailOutcome = 'sent' | 'refused' | 'not_taken' | 'unknown';
 
 export interface Mailer {

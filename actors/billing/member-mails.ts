@@ -1,10 +1,6 @@
 /**
- * Mails to the members of an organisation: at 80 % and 100 % of a month's credit, once a month each (LIMIT-26), and what others wrote
- * down for them, such as that an app went live (LIVE-9). Rows say who is owed which mail and who has it, so that nothing is sent twice: not by two nodes
- * at once, not after a crash.
- *
- * A mail is claimed (`sending`) before it is handed to the server and settled afterwards. If that is interrupted the mail stays `sending`,
- * because it may have arrived. Only a mail that was certainly not accepted is retried.
+ * Mails to members: at 80 % and 100 % of a month's credit (LIMIT-26), and what others wrote down for them (LIVE-9). Claimed (`sending`)
+ * before it is handed over and settled afterwards, a mail is never sent twice: interrupted, it may have arrived and stays `sending`.
  */
 import type { Logger } from 'pino';
 import { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';
@@ -39,10 +35,7 @@ function backOffMs(attempts: number): number {
   return Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** Math.max(0, attempts - 1));
 }
 
-/**
- * Whether `threshold` percent of the month's credit are used. The month's credit is what was spent in it and what is left:
- * plan and purchases, less what earlier months owe. Used is also what attempts cost that drew no credit (LIMIT-17).
- */
+/** The month's credit is what was spent in it and what is left. Used is also what attempts cost that drew no credit (LIMIT-17). */
 export function isReached(threshold: UsageMailThreshold, credit: CreditState): boolean {
   return (credit.spentMicroUsd + credit.failedMicroUsd) * 100 >= threshold * (credit.spentMicroUsd + creditLeft(credit));
 }

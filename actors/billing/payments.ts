@@ -1,7 +1,6 @@
 /**
- * Charges a registered card through Stripe and reports the outcome; the caller stores the payments. A payment keeps our id for ever: it is
- * the idempotency key and stands in the payment's metadata. So a payment is found again and not made twice when its answer was lost, and also
- * when its row was, in a restore.
+ * Charges a card through Stripe. A payment keeps our id for ever, as idempotency key and metadata, so it is found again and not made twice
+ * when its answer was lost, or its row was, in a restore.
  */
 import type { Stripe } from 'stripe';
 

@@ -1,8 +1,6 @@
 /**
- * The daily ceiling of the whole platform, behind all other caps (LIMIT-19). Rows are the truth; this is their sum, computed at the start
- * and updated with every charge, so that a check costs nothing. It is exact within one process. Turns under way may exceed the ceiling by
- * what they cost.
- * Only the files of organisations in use are read. What the others had spent when they were looked through stands in the control file.
+ * The daily ceiling of the whole platform (LIMIT-19): the sum of rows, updated with every charge, exact within one process. Only files in
+ * use are read; what the others had spent stands in the control file.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { organisationSpentToday, utcDay } from '../../storage/billing/usage-ledger.ts';

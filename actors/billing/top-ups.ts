@@ -1,7 +1,4 @@
-/**
- * Automatic top-up (LIMIT-29 to LIMIT-32). One is pending at a time, and retried until its outcome is known, always as the same payment: the
- * organisation's first, second, third. So a retry, a second process, a crash or a restore charges once.
- */
+/** Automatic top-up (LIMIT-29 to LIMIT-32). One is pending at a time and retried as the same payment, so nothing charges twice. */
 import type { Logger } from 'pino';
 import { mintId } from '../../protocol/ids.ts';
 import { TOP_UP_BELOW_USD } from '../../protocol/limits.ts';

@@ -1,7 +1,4 @@
-/**
- * Runs one call of an HTTP action on the server; the invocation decides whether it may run, and that it runs once.
- * Invariant: the person's token and the shared key are in memory only, and in nothing that is answered.
- */
+/** Runs one call of an HTTP action. Invariant: the person's token and the shared key are in memory only, and in nothing answered. */
 import type { CallOutcome, HttpActionCaller } from '../../assistant/http-action/call.ts';
 import { createResultCutter, type ResultCutter } from '../../assistant/http-action/large-result.ts';
 import { renderRequest } from '../../assistant/http-action/request.ts';

@@ -1,7 +1,4 @@
-/**
- * A read of the app's backend that a person tries in the console (SERVERACTION-17), sent as a turn sends it.
- * Invariant: the person's token and the shared key stand in what is sent, and in nothing that is answered.
- */
+/** A read that a person tries in the console (SERVERACTION-17), sent as a turn does. Token and shared key are in nothing answered. */
 import { checkValues } from '../../assistant/action-params.ts';
 import { type ActionRequest, renderRequest } from '../../assistant/http-action/request.ts';
 import { Refusal } from '../../protocol/errors.ts';

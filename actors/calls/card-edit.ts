@@ -1,7 +1,6 @@
 /**
- * A person changes values of a call on its card before answering it (CONFIRM-13), by the rules that the model's call passed. Meanwhile the
- * row says so, and nobody can confirm. A change that is accepted is the card's next revision; one that is not leaves the card waiting as it
- * is.
+ * A person changes values of a call on its card (CONFIRM-13), by the rules that the model's call passed. Meanwhile the row says so, and
+ * nobody can confirm.
  */
 
 import { checkValues } from '../../assistant/action-params.ts';
@@ -89,10 +88,7 @@ function storedParams(row: InvocationRow, params: InvocationRow['params'], redac
   return Object.fromEntries(Object.keys(params).map((name) => [name, Object.hasOwn(redacted, name) ? redacted[name] : row.params[name]]));
 }
 
-/**
- * @throws Refusal `invalid_request`: 404 for a call that is missing or not the caller's; 400, most with `details`, for a stale revision, for
- * what is not editable, for a value that does not fit (the card then waits in `rejected`), and for a card that is answered or being changed.
- */
+/** @throws Refusal `invalid_request`: 404 for a call that is not the caller's; 400 for a stale revision, an answered card or bad values. */
 export async function editCard(services: ConfirmationServices, caller: Caller, id: string, request: EditRequest): Promise<EditReply> {
   const edit = await beginCardEdit(services, caller, id, request);
   const { db, row, definition } = edit;

@@ -65,8 +65,8 @@ export class Confirmations {
   }
 
   /**
-   * @throws Refusal `conflict` with the card, for a confirmation of another revision; `invalid_request`: 404 for a call that is missing or
-   * not the caller's; 400 for a read, a card that is being changed or was changed badly, and other words than the card asks for.
+   * @throws Refusal `conflict` with the card, for another revision; `invalid_request`: 404 for a call that is not the caller's; 400
+   * otherwise.
    */
   async confirm(caller: Caller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
     const { row: seen } = callerInvocation(this.#services, caller, id);
@@ -117,8 +117,8 @@ export class Confirmations {
   }
 
   /**
-   * Cards whose change was under way when its process ended can be answered again. `patienceMs`: others may be changing cards right now, so
-   * only those are meant that are found in the same change after so long (EDIT_ABANDONED_MS).
+   * Cards whose process ended in a change can be answered again. `patienceMs`: only those in the same change for so long; others may be
+   * live.
    */
   async resume(organisationId: string, patienceMs = 0): Promise<void> {
     const { storage, nowMs } = this.#services;

@@ -22,10 +22,7 @@ export function invocationDeadlines(storage: Storage, nowMs: () => number): Dead
   };
 }
 
-/**
- * Settles as unknown every call that may have been confirmed, in a restored file that is not in use yet (REPLICA-9): the replica may lack the
- * answer, and that the call was made. So no person is asked again. Returns how many there were.
- */
+/** In a restored file (REPLICA-9) each call that may have been confirmed is unknown: no person is asked again. Returns how many. */
 export function loseAnswers(db: Connection, nowMs: number): number {
   let lost = 0;
   for (;;) {

@@ -39,10 +39,7 @@ function paramsHash(params: ReceiptInput['params']): string {
   return createHash('sha256').update(canonical, 'utf8').digest('hex');
 }
 
-/**
- * Claims: `jti` (the invocation's id), `sub` and `sub_verified` (left out without a person), `action`, `params_sha256`, `recorded`,
- * `confirmed_at`, `iat`.
- */
+/** Claims: `jti` (the invocation), `sub`, `sub_verified`, `action`, `params_sha256`, `recorded`, `confirmed_at`, `iat`. */
 export function signReceipt({
   secret,
   invocationId,

@@ -1,7 +1,4 @@
-/**
- * Checks a write before a person decides about it (PROPOSAL-3): makes the real writes and withdraws them, and hashes what they would
- * replace.
- */
+/** Checks a write before a person decides (PROPOSAL-3): makes the real writes, withdraws them, hashes what they would replace. */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { Refusal, refusalFrom } from '../../protocol/errors.ts';

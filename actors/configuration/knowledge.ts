@@ -103,10 +103,7 @@ function noteOn(results: readonly KnowledgeResult[]): string {
   return notes.join(' ');
 }
 
-/**
- * Saves the items in their order and indexes their texts. Returns a function that reads the links side by side and reports. @throws
- * StorageError: sending the same items again is safe.
- */
+/** Returns a function that reads the links side by side and reports. @throws StorageError: sending the same again is safe. */
 export async function saveKnowledge(
   services: KnowledgeServices,
   target: WriteTarget,

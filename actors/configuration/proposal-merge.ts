@@ -1,7 +1,4 @@
-/**
- * How two writes of one session about the same subjects become one (PROPOSAL-6): the newer one counts, and the rest of the older one is
- * kept.
- */
+/** How two writes of one session about the same subjects become one (PROPOSAL-6): the newer counts, the older's rest is kept. */
 import canonicalize from 'canonicalize';
 import type { AppearanceBody } from '../../protocol/setup/appearance.ts';
 import type { SetupWrite, WriteKind } from '../../protocol/setup/writes.ts';

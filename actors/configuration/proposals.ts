@@ -168,11 +168,7 @@ async function propose(
   return { reply, line: `Proposed: ${kept.summary}`, savedNothing: false, status: 202 };
 }
 
-/**
- * Keeps the write for a person (PROPOSAL-6 to PROPOSAL-8). It replaces what the session proposed about the same subjects before, and takes
- * over the parts that it does not mention. @throws Refusal as applying would; conflict when too many proposals, or too large ones, wait;
- * rate_limited.
- */
+/** Keeps the write (PROPOSAL-6 to PROPOSAL-8). @throws Refusal as applying would; conflict when too much waits; rate_limited. */
 export async function proposeWrite(
   services: WriteServices,
   target: WriteTarget,

@@ -1,6 +1,5 @@
 /**
- * Gives chunks their vectors, after they can be found by their words: an embeddings server that is down fails no source and delays none.
- * Chunks without a vector of the present model are the queue, so a restart loses nothing, and a new model embeds everything again.
+ * Gives chunks their vectors, after they can be found by words: a server that is down fails no source. Chunks without one are the queue.
  */
 
 import { type Embedder, EmbeddingError } from '../../assistant/embeddings/embeddings.ts';

@@ -1,6 +1,6 @@
 /**
- * Takes knowledge sources from `pending` to `indexed` or `failed` (KNOWLEDGE-3): text at once, links in the background. Every step names the
- * content it is about, so two indexers of one source, or a crash between steps, do no harm.
+ * Takes knowledge sources to `indexed` or `failed` (KNOWLEDGE-3). Steps name the content they are about, so two indexers or a crash do no
+ * harm.
  */
 import { Chunker } from '../../assistant/knowledge/chunker.ts';
 import type { LinkReader } from '../../assistant/knowledge/extraction.ts';

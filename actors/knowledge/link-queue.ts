@@ -1,7 +1,4 @@
-/**
- * The order in which links are read. Rows are the queue. Organisations are served in rotation, so that one with a thousand links does not
- * delay the others.
- */
+/** The order in which links are read: rows are the queue, organisations in rotation, so that a thousand links delay no other. */
 
 /** Links read at once by one process: each may hold 10 MB for 20 s, and sites are slow rather than many. */
 export const LINKS_AT_ONCE = 4;

@@ -55,8 +55,8 @@ export function newSource(input: SourceInput): SourceInput & { readonly state: S
 }
 
 /**
- * The same text is `unchanged` unless it was archived or had failed; a link is read again. @throws Refusal conflict when the app has as many
- * sources as it may; rate_limited when others change it all the time.
+ * A link is read again, a text only if archived or failed. @throws Refusal conflict at the bound; rate_limited when others change it all
+ * the time.
  */
 export function saveSource(
   storage: SourceStorage,

@@ -1,7 +1,4 @@
-/**
- * The door to pairings (docs/specification/pairing.md): opens them for the Test page, lets a test build claim one, and keeps the watches of
- * those that are looked at. A watch that was not told of a change looks at its row every 15 seconds.
- */
+/** The door to pairings (docs/specification/pairing.md). A watch that was not told of a change looks at its row every 15 seconds. */
 
 import { randomInt } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
@@ -60,10 +57,7 @@ export class Pairings {
     this.#services.others.announce('pairingChanged', { pairingId });
   }
 
-  /**
-   * The oldest waiting code makes room. @throws Refusal conflict when too many builds are watched; rate_limited when too many are opened at
-   * once.
-   */
+  /** The oldest waiting code makes room. @throws Refusal conflict, rate_limited when too many are opened at once. */
   async open({ id: appId, organisationId }: { id: string; organisationId: string }): Promise<OpenedPairing> {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisationId);

@@ -1,6 +1,5 @@
 /**
- * Redacts the text deltas of a watched turn (PRIVACY-9). While text streams, half a number cannot be recognised. So each word with a digit
- * or an @ is hidden until its block is ready.
+ * Redacts text deltas of a watched turn (PRIVACY-9). Half a number cannot be recognised, so words with a digit or @ wait for their block.
  */
 import { redactCoarsely } from '../../assistant/privacy/placeholder-table.ts';
 

@@ -1,7 +1,4 @@
-/**
- * One pairing as it is watched: the turns that the paired build opens, in placeholder form. Invariants: it never holds up a turn, nor fails
- * it; a page that falls behind the kept frames is dropped; what the rows say of the pairing is read again at every look.
- */
+/** One watched pairing. It never holds up or fails a turn; a page that falls behind is dropped; rows are read again at every look. */
 import type { Logger } from 'pino';
 import { PING_INTERVAL_MS } from '../../protocol/limits.ts';
 import { timestamp } from '../../protocol/timestamp.ts';

@@ -1,6 +1,6 @@
 /**
- * Who owns a conversation, and which parts of a turn a caller may act on: history (PERSON-6, HISTORY-3, HISTORY-7, HISTORY-8),
- * confirmations, feedback and ratings (PERSON-13 to PERSON-17).
+ * Who owns a conversation (PERSON-6, HISTORY-3, HISTORY-7, HISTORY-8), and which parts of a turn a caller may act on (PERSON-13 to
+ * PERSON-17).
  */
 
 import { type ConversationRow, readConversation } from '../../storage/conversations/conversations.ts';
@@ -54,8 +54,8 @@ export function holderOf(db: Connection, { appId, channel, deviceId, person }: C
 }
 
 /**
- * The conversation of a turn if the caller may act on what the turn showed. That is its owner, as above but never by name alone, and the device
- * that sent the turn, until somebody else is identified on that device. `sender` undefined: there is no such turn.
+ * Its owner, as above but never by name alone, and the sending device until another person is identified there. `sender` undefined: no such
+ * turn.
  */
 export function actedConversation(db: Connection, id: string, sender: TurnSender | undefined, caller: Caller): ConversationRow | undefined {
   const { conversation, binding, isOwn, isByName } = see(db, id, caller);

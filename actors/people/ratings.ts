@@ -63,11 +63,7 @@ function commentOf({ storage }: RatingServices, caller: Caller, conversation: Co
     : redactionOf(storage, caller.organisationId, conversation, { ...caller, locale: null }).redactKnown(words);
 }
 
-/**
- * The same value again changes nothing, except that a comment is added where there was none. @throws Refusal `invalid_request`: 404 when the
- * message is no answer of this caller's or the block not of it, 400 when the block is no rating, its scale is smaller, or it was answered
- * otherwise or replaced.
- */
+/** The same value again changes nothing but a missing comment. @throws Refusal `invalid_request` 404, 400 when it cannot be answered so. */
 export async function answerRating(services: RatingServices, caller: Caller, body: RatingRequest): Promise<void> {
   const { storage, nowMs } = services;
   const { organisationId, appId, channel } = caller;
@@ -105,10 +101,7 @@ export interface FeedbackServices {
   nowMs(): number;
 }
 
-/**
- * A reason that is left out stays as long as the rating does; an empty one is taken back. @throws Refusal 404 `invalid_request` when the
- * message is no answer of this caller's.
- */
+/** A reason left out stays as long as the rating does; an empty one is taken back. @throws Refusal 404 `invalid_request`. */
 export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller: Caller, body: FeedbackRequest): Promise<void> {
   const { organisationId, appId, channel, deviceId } = caller;
   const conversation = conversationOfAnswer(storage.organisation(organisationId), body.message_id, caller);

@@ -1,13 +1,10 @@
-/**
- * Keeps personal data out of everything that is stored or shown to a model, and puts it back for the device that owns the conversation and
- * for the actions it runs (PRIVACY-1, PRIVACY-12). Values live in memory and, sealed, in rows; nothing here logs or throws one.
- */
+/** Keeps personal data out of what is stored or shown to a model (PRIVACY-1, PRIVACY-12). Nothing here logs or throws a value. */
 
+import { regionsOf } from '../../assistant/privacy/find.ts';
 import { isMarkedNumber, restoreNumbers, restoreNumbersJson, withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
 import { isPlaceholderKind, type PlaceholderKind, partsOf, placeholderOf } from '../../assistant/privacy/placeholder.ts';
 import { PlaceholderTable, redactText, rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
 import { RedactionWork } from '../../assistant/privacy/redaction-work.ts';
-import { regionsOf } from '../../assistant/privacy/regions.ts';
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
 import { readPersona } from '../../storage/apps/drafts.ts';
@@ -53,10 +50,7 @@ type Names = Map<string, string>;
 
 /** Stored values that are kept in memory: some pages of a conversation, a few hundred KB at most. */
 const VALUES_KEPT_MAX = 2_000;
-/**
- * For one turn, beside the person's own words. A number is a row for as long as the conversation lives, and the client decides what it
- * sends: lists of some hundred people are usual, thousands are an attempt to fill the disk.
- */
+/** For one turn, beside the person's words: rows that last. Some hundred people are usual, thousands an attempt to fill the disk. */
 export const TOLD_NUMBERED_MAX = 300;
 /** Rows that are looked up on the event loop, at some 10 µs each; for more values the write finds out which exist. */
 const LOOKUPS_MAX = 200;
@@ -81,10 +75,7 @@ export class Redaction {
     this.#regions = regions;
   }
 
-  /**
-   * The same value, at once, when there is nothing personal in it; a promise when new values have to be stored first. `numbers`: whole
-   * numbers too, which become text. @throws StorageError (the promise) when they cannot be: nothing may be passed on then.
-   */
+  /** At once when nothing is personal. `numbers`: whole numbers too. @throws StorageError (the promise): nothing may be passed on then. */
   redact<T>(value: T, numbers = false): T | Promise<T> {
     return this.#redact(value, { numbers, lookalikes: true });
   }
@@ -94,10 +85,7 @@ export class Redaction {
     return this.#redact(value, { numbers: false, lookalikes: false });
   }
 
-  /**
-   * Within one budget and with whole numbers: what the person said, each value with a number, and what is `told` beside it, of whose values
-   * TOLD_NUMBERED_MAX get one and the others become `⟦email⟧`.
-   */
+  /** Within one budget: what was said, each value numbered, and what is `told`: TOLD_NUMBERED_MAX get one, the others `⟦email⟧`. */
   async redactTurn<S, T>(said: S, told: T): Promise<[S, T]> {
     const work = new RedactionWork();
     const how = { numbers: true, lookalikes: true };

@@ -1,7 +1,4 @@
-/**
- * What the service knows of an app's readiness (SETUP-45, LIVE-3): facts from rows, the four checks that follow, and the steps that they
- * confirm.
- */
+/** What the service knows of an app's readiness (SETUP-45, LIVE-3): facts from rows, and the four checks that follow. */
 import type { StepId } from '../../protocol/setup/steps.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';

@@ -50,10 +50,7 @@ export async function issueFileCode({ storage, nowMs }: SetupServices, ref: Sess
   return { code, expiresAtMs };
 }
 
-/**
- * The token of the file before stops working. @throws Refusal unknown_code, code_used, code_expired, app_not_found, session_closed,
- * app_live.
- */
+/** The token before stops working. @throws Refusal unknown_code, code_used, code_expired, app_not_found, session_closed, app_live. */
 export async function redeemFileCode({ storage, nowMs, sessions }: FileServices, code: string): Promise<RedeemedFile> {
   const ref = CODE.test(code) ? readCode(storage.control, code) : undefined;
   if (ref === undefined) throw refusalOf('unknown');

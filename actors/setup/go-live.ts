@@ -85,8 +85,8 @@ export function goingLiveWithoutSession(storage: Storage, app: AppRecord): GoesL
 }
 
 /**
- * When all four checks pass, its settings allow it and no setup session is open. Of a live app, ends a setup session that a process left
- * open when it died. Cheap when there is nothing to do. True when this call took the app live.
+ * When all checks pass, settings allow it and no session is open. Of a live app ends a session that a dead process left. Returns whether it
+ * went live.
  */
 export async function goLiveIfReady(services: GoLiveServices, organisationId: string, appId: string): Promise<boolean> {
   const db = services.storage.organisation(organisationId);

@@ -1,7 +1,4 @@
-/**
- * The panel of a setup session. The machine is told of an observation once, so that a `failed` of the agent stands until something newer is
- * seen.
- */
+/** A session's panel. The machine is told of an observation once, so that an agent's `failed` stands until something newer. */
 import { type Stepper, stepper } from '../../machines/step.ts';
 import { type StepPanelContext, stepPanel } from '../../machines/step-panel.ts';
 import { type ClosedBy, STEPS, type StepId, type StepState } from '../../protocol/setup/steps.ts';

@@ -1,8 +1,4 @@
-/**
- * One setup session: takes the events of the agent, of people and of the clock one at a time, steps its machines, and commits both together.
- *
- * Its rows are the truth, and other nodes may change them. What the service has observed of the app is read from rows at every step.
- */
+/** One setup session: takes the events of agent, people and clock one at a time. Its rows are the truth; other nodes may change them. */
 import type { Logger } from 'pino';
 import { type AgentIdentity, type SetupSessionContext, type SetupSessionEffect, setupSession } from '../../machines/setup-session.ts';
 import { type Stepper, stepper } from '../../machines/step.ts';
@@ -182,9 +178,8 @@ export class SetupSession {
   }
 
   /**
-   * Runs `work` after all earlier work and commits it; again when another process committed in between, so it only steps the machines.
-   *
-   * @throws Refusal of the work itself (then nothing is written), app_not_found, or rate_limited when too much waits.
+   * Again when another process committed in between, so it only steps the machines. @throws Refusal of the work, app_not_found,
+   * rate_limited
    */
   change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
     return this.#work.do(() => retried(STEP_RETRIES, () => this.#attempt(work)));

@@ -1,7 +1,4 @@
-/**
- * The smoke test of an app (SMOKE-1): asks through the chat path that people use, on the test channel. One run of an app at a time (in a
- * cell by a lease).
- */
+/** The smoke test of an app (SMOKE-1), through the chat path that people use, on the test channel, one run at a time. */
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

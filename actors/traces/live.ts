@@ -1,7 +1,4 @@
-/**
- * An instance's trace as a stream. Reads rows at a steady pace, so it needs no word from the turn, which costs the same with and without an
- * audience.
- */
+/** An instance's trace as a stream, read from rows at a steady pace: a turn costs the same with and without an audience. */
 
 import { stepJson } from '../../machines/trace-file.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from '../frame-source.ts';

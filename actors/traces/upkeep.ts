@@ -1,6 +1,4 @@
-/**
- * Keeps the definitions that traces are made with, and deletes the oldest beyond TRACE-5, in files in use. Nodes may do it at the same time.
- */
+/** Keeps the definitions that traces are made with, and deletes the oldest beyond TRACE-5. Nodes may do it at the same time. */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { organisationsUsedBy } from '../../storage/organisations/organisation-uses.ts';

@@ -47,12 +47,7 @@ async function sweep(storage: Storage, log: Logger, before: string, signal: Abor
 /** With several nodes: a row is written right after its file, and no node is stuck for an hour in between. */
 const ON_THEIR_WAY_MS = 3_600_000;
 
-/**
- * Begins to delete files without a row of uploads from before `startedAtMs` (newer ones may have one soon; with several nodes: of the hour
- * before).
- *
- * What cannot be deleted is logged and left to the next start.
- */
+/** Deletes files without a row from before `startedAtMs`: newer ones may have one soon. The rest is logged and left to the next start. */
 export function startUploadSweep(
   { storage, log, others }: { readonly storage: Storage; readonly log: Logger; readonly others: Announcer },
   startedAtMs: number,

@@ -1,7 +1,4 @@
-/**
- * The slots of uploads. One that is too slow is ended, and where all slots of an address, an app or the process are taken, the slowest for
- * the next.
- */
+/** The slots of uploads. One too slow is ended, and where all of an address, an app or the process are taken, the slowest. */
 import { Refusal } from '../../protocol/errors.ts';
 import { UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
 import type { DeviceRef } from '../caller.ts';

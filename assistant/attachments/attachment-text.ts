@@ -44,11 +44,7 @@ export interface PdfParseOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * The words of the PDF that `load` brings when a parser is free; when it has none, a line that says why: the person is to hear it.
- *
- * @throws ParsersBusy; what `load` threw; the reason of `signal` when it ended the parsing.
- */
+/** Without a parser, a line that says why: the person is to hear it. @throws ParsersBusy; what `load` threw; the reason of `signal`. */
 export async function pdfFileText(load: () => Promise<Uint8Array>, { parsers, ...options }: PdfParseOptions): Promise<string> {
   try {
     const type = { mediaType: 'application/pdf', charset: undefined } as const;

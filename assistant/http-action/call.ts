@@ -1,8 +1,5 @@
 /**
- * Sends the request of an HTTP action and says what became of it (CALL-4). Owns the connection: guarded where it
- * connects, opened for one call, no redirects, bounded in time and size.
- *
- * Invariant: a call opens one connection and writes one request on it, whatever the endpoint does; nothing is sent again.
+ * Sends the request of an HTTP action (CALL-4). Invariant: a call opens one connection and writes one request on it; nothing is sent again.
  * A request that may have arrived is never reported as failed: it is unknown unless the endpoint gave a definite answer.
  */
 import type { AddressGuard } from '../http/address-guard.ts';

@@ -1,10 +1,7 @@
 /**
- * Puts parameters into the templates of an HTTP action (CALL-1). Owns the one rule that matters: a value
- * stays in the place of its marker. In the path it is a part of one segment, in the query a part of one name or value, in
- * the body a part of one string or one JSON value.
- *
- * A parameter that was left out: its pair of the query and its member of the body are left out with it (in a list it is
- * null, within a longer string nothing); a path cannot do without.
+ * Puts parameters into the templates of an HTTP action (CALL-1). Owns the rule that a value stays in the place of its marker: in a path one
+ * segment, in a query one name or value, in a body one string or JSON value. What was left out takes its pair of the query or member of the
+ * body with it; a path cannot do without.
  */
 import { PARAM_MARKER } from '../../protocol/setup/addresses.ts';
 
@@ -81,10 +78,7 @@ function pathSegment(template: string, params: Params): string {
 
 const ADDRESS = /^([Hh][Tt][Tt][Pp][Ss]?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?/;
 
-/**
- * Without its fragment; `credentials` go last. @throws Unsendable when a value would leave its place, or a credential's name is in the
- * query.
- */
+/** Without its fragment; `credentials` last. @throws Unsendable when a value would leave its place or a credential's name is there. */
 export function renderUrl(template: string, params: Params, credentials: ReadonlyMap<string, string>): URL {
   const [, origin = '', path = '', query = ''] = ADDRESS.exec(template) ?? [];
   const rendered = path

@@ -1,10 +1,6 @@
 /**
- * Decides which addresses the service connects to on behalf of others (LINK-7): whatever an address was
- * written as, a socket opens to global unicast only. Owns address rules alone; which schemes, ports and redirects are fine
- * is up to who asks.
- *
- * Invariant: the address that was judged is the address that is connected to. A name is resolved once, inside the
- * connection's own lookup, so no second answer of its name server can lead elsewhere.
+ * Decides which addresses the service connects to for others (LINK-7): global unicast only. Invariant: the address that was judged is the
+ * one connected to. A name is resolved once, inside the connection's own lookup, so no second answer of its name server can lead elsewhere.
  */
 import { lookup as resolveName } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -35,9 +31,7 @@ export class AddressRefused extends Error {
 export interface AddressGuard {
   /** What kind of address this is when it may not be connected to ("a loopback address"); undefined when it may. */
   refused(address: string): string | undefined;
-  /**
-   * A host written as `localhost` or as a literal private address, where these are allowed: only there http and any port are fine (LINK-12).
-   */
+  /** `localhost` or a literal private address, where these are allowed: only there http and any port are fine (LINK-12). */
   isLocal(hostname: string): boolean;
   /** For undici's `connect` option. Fails with AddressRefused before a socket opens. */
   readonly connect: Connector;

@@ -49,9 +49,8 @@ function joined(chunks: readonly Buffer[], size: number): Uint8Array<ArrayBuffer
 }
 
 /**
- * Read to the end or to the first byte too many: what a small compressed body grows to is counted, never held.
- *
- * @throws UnreadableAnswer; Error when the connection breaks or the compressed bytes are no such thing (see failureSentence).
+ * What a small compressed body grows to is counted, never held. @throws UnreadableAnswer; Error when the connection or the bytes are
+ * broken.
  */
 export async function readAnswer(
   answer: Dispatcher.ResponseData,

@@ -1,6 +1,4 @@
-/**
- * Fetches the document behind a link (LINK-8 to LINK-11). Every hop goes through the address guard; nothing is sent that tells who asked.
- */
+/** Fetches the document behind a link (LINK-8 to LINK-11). Every hop passes the address guard; nothing tells who asked. */
 import { LINK_MAX_BYTES, LINK_REDIRECTS_MAX, LINK_TIMEOUT_MS } from '../../protocol/limits.ts';
 import type { AddressGuard } from '../http/address-guard.ts';
 import { failureSentence, headerOf, readAnswer } from '../http/http-answer.ts';

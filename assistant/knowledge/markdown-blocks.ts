@@ -144,10 +144,7 @@ class BlockScan {
   }
 }
 
-/**
- * Together with blank lines they cover `source`. Line breaks must be `
- * `. Linear in the length of `source`.
- */
+/** Together with blank lines they cover `source`, whose line breaks are LF. Linear in the length of `source`. */
 export function markdownBlocks(source: string): readonly MarkdownBlock[] {
   const scan = new BlockScan(source);
   for (let start = 0; start <= source.length; ) {

@@ -65,10 +65,7 @@ export interface RoundResult {
   readonly usage: Usage | undefined;
 }
 
-/**
- * `busy`: 429, 503, 529 before any output, or pictures that waited too long. `misconfigured`: whoever runs the service has to act.
- * `refused`: not this request. The last two fail again when tried again.
- */
+/** `busy`: no output yet, or pictures waited too long. `misconfigured` (whoever runs the service has to act) and `refused` fail again. */
 export type ModelFailureKind = 'busy' | 'silent' | 'broken' | 'misconfigured' | 'refused';
 
 export interface ModelFailure {

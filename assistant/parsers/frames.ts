@@ -1,6 +1,4 @@
-/**
- * A head in JSON and a body of bytes, each after its length. Not Node's channel: it accepts any size, and a stranger's document was parsed.
- */
+/** A head in JSON and a body of bytes. Not Node's channel: it accepts any size, and a stranger's document was parsed. */
 
 /** Two lengths, unsigned and big-endian. */
 const LENGTHS_BYTES = 8;

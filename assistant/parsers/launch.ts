@@ -1,7 +1,4 @@
-/**
- * Starts a parser process so that it can do no harm: namespaces and limits of its own, no environment, nothing to write, start or read
- * beside the program.
- */
+/** Starts a parser so that it can do no harm: namespaces and limits, no environment, nothing to write, start or read but the program. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -87,10 +84,7 @@ exit $?`;
 const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/fonts'];
 const PROBE_TIMEOUT_MS = 10_000;
 
-/**
- * What goes before a command so that it sees no process, network or file of the host and ends with the service; undefined: a program is
- * missing.
- */
+/** Before a command, so that it sees no process, network or file of the host and ends with the service; undefined: a program is missing. */
 function enclosure(): readonly string[] | undefined {
   const [setpriv, unshare, env] = ['setpriv', 'unshare', 'env'].map(find);
   if (process.platform !== 'linux' || setpriv === undefined || unshare === undefined || env === undefined) return undefined;

@@ -1,7 +1,4 @@
-/**
- * The one door to parsing what strangers send, in processes where it can do no harm. A document that is too much ends its parser, nothing
- * else.
- */
+/** The one door to parsing what strangers send, in processes where it does no harm: what is too much ends its parser alone. */
 import { isIsolated, isLimitedBySystem, launchOf, type ParserLimits } from './launch.ts';
 import type { ParseJob, ParseJobs } from './parse-jobs.ts';
 import { type Document, ParseFailure, ParserProcess } from './parser-process.ts';
@@ -11,9 +8,7 @@ import { Places, type Waiter } from './places.ts';
 const PARSERS_MAX = 2;
 /** Wall time, long enough to use the allowed CPU time even on a busy host. */
 export const PARSE_TIMEOUT_MS = 30_000;
-/**
- * The largest ordinary documents (a PDF of 20 MB, a page of 10 MB) need half of this memory, and two seconds of a slow core.
- */
+/** The largest ordinary documents (a PDF of 20 MB, a page of 10 MB) need half of this memory, and two seconds of a slow core. */
 const LIMITS: ParserLimits = { heapMaxMb: 256, dataMaxMb: 512, cpuMaxS: 12 };
 /** Resident memory counts the program's own code, too. */
 const WATCH_ABOVE_DATA_MB = 128;

@@ -1,7 +1,5 @@
 /**
- * Whether a text, said in pieces, has got to a place within an address: a link's destination or title, raw HTML, or an address in the words.
- *
- * A delta costs the joining of two strings: what is said is looked at when asked for, or when enough has come.
+ * Whether a text, said in pieces, has got to a place within an address. What is said is looked at when asked for, or when enough has come.
  */
 import { appended } from '../growing-text.ts';
 import { type Construct, Declaration, Destination, Tag, Until } from './markdown-constructs.ts';

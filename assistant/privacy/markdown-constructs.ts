@@ -1,9 +1,6 @@
 /**
- * The constructs of Markdown that hold an address, each followed character by character from where it may begin to where it must have
- * ended: links, images and definitions (destination and title), and raw HTML.
- *
- * They err on one side: a construct lasts at least as long as CommonMark, and a browser that is shown the HTML, could take it to
- * last. Where it may begin is for the caller to see; escapes and code before that count for nothing.
+ * The constructs of Markdown that hold an address: links, images, definitions, raw HTML. They err on one side: one lasts at least as long
+ * as CommonMark, and a browser that is shown the HTML, could take it to last. Where it may begin is for the caller to see.
  */
 
 export interface Construct {

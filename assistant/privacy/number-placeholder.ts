@@ -1,7 +1,4 @@
-/**
- * Placeholders of whole numbers: where a parameter is a number, the call keeps `⟦#phone_1⟧`, which comes back as the number. The model never
- * sees it.
- */
+/** Placeholders of whole numbers: a call keeps `⟦#phone_1⟧`, which comes back as the number. The model never sees it. */
 import { PLACEHOLDER_CLOSES, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { PLACEHOLDER_KINDS, partsOf } from './placeholder.ts';
 

@@ -1,8 +1,5 @@
 /**
- * What stands for what in one conversation (PRIVACY-7), in memory: values and their placeholders, and the texts and
- * JSON-like values that are rewritten with them.
- *
- * It numbers nothing and stores nothing: who owns the numbers tells it of them. Values are held as private fields, so that
+ * What stands for what in one conversation (PRIVACY-7), in memory. It numbers and stores nothing. Values are private fields, so that
  * printing a table shows none.
  */
 import { JSON_DEPTH_MAX } from '../../protocol/limits.ts';

@@ -1,8 +1,6 @@
 /**
- * The words that stand where personal data was (PRIVACY-1): `⟦email_1⟧`, numbered per conversation and kind from 1.
- *
- * `text` stands for what only looks like a placeholder: who writes `⟦email_1⟧` is shown `⟦email_1⟧` again, and never somebody's
- * address. A value that is not kept becomes `⟦email⟧`, without a number: nobody is ever shown it again.
+ * The words that stand where personal data was (PRIVACY-1): `⟦email_1⟧`. `text` stands for what only looks like one: its writer sees it
+ * again, and never somebody's address. A value that is not kept becomes `⟦email⟧`: nobody is ever shown it again.
  */
 import { PLACEHOLDER_CLOSES, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 

@@ -3,7 +3,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
 import { type OrganisationRecord, organisationOfApp, readOrganisation } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { defineRoute, json, type Method, type Reply, type Route, type RouteInput } from '../route.ts';
+import { type BodyOf, consoleRoute, json, type Method, type Reply, type Route, type RouteInput } from '../route.ts';
 import type { Services } from '../services.ts';
 
 export function requireOrganisation(services: Services, id: string | undefined): OrganisationRecord {
@@ -29,29 +29,12 @@ export function requireApp(services: Services, id: string | undefined): FoundApp
   throw new Refusal('not_found', `There is no app ${id ?? ''}.`);
 }
 
-type BodySchema = v.GenericSchema | undefined;
-type Input<Schema> = RouteInput<Schema extends v.GenericSchema ? v.InferOutput<Schema> : null, null>;
-
-/** A route at `/console/api` + `path`, for operators; `body` undefined: it reads none. */
-export function consoleRoute<const Schema extends BodySchema>(
-  method: Method,
-  path: string,
-  body: Schema,
-  handle: (input: Input<Schema>, services: Services) => Reply | Promise<Reply>,
-): Route {
-  return defineRoute({
-    ...{ method, path: `/console/api${path}`, caller: 'operator' },
-    ...(body === undefined ? {} : { body }),
-    handle: (input: RouteInput<unknown, null>, services) => handle(input as Input<Schema>, services),
-  });
-}
-
 /** A route at `/console/api/apps/:app` + `path`. 404 when there is no such app. */
-export function appRoute<const Schema extends BodySchema>(
+export function appRoute<const Schema extends v.GenericSchema | undefined>(
   method: Method,
   path: string,
   body: Schema,
-  handle: (found: FoundApp, input: Input<Schema>, services: Services) => Reply | Promise<Reply>,
+  handle: (found: FoundApp, input: RouteInput<BodyOf<Schema>, null>, services: Services) => Reply | Promise<Reply>,
 ): Route {
   return consoleRoute(method, `/apps/:app${path}`, body, (input, services) =>
     handle(requireApp(services, input.params.app), input, services),

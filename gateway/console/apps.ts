@@ -18,8 +18,8 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import { deleteUploadFiles } from '../../storage/uploads/upload-files.ts';
 import { uploadIdsOfApp } from '../../storage/uploads/uploads.ts';
 import { smokeRunToWire } from '../http/wire.ts';
-import { json, type Route } from '../route.ts';
-import { appRead, appRoute, consoleRoute, requireApp, requireOrganisation } from './app-read.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
+import { appRead, appRoute, requireApp, requireOrganisation } from './app-read.ts';
 
 export function appToWire(app: AppRecord): App {
   return {

@@ -3,8 +3,7 @@ import type { CellsAnswer } from '../../protocol/console/answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type CellRecord, listCells } from '../../storage/moving/cells.ts';
 import { countPlacements } from '../../storage/moving/placements.ts';
-import { json } from '../route.ts';
-import { consoleRoute } from './app-read.ts';
+import { consoleRoute, json } from '../route.ts';
 
 /** A person waits for the list. */
 const LOOK_TIMEOUT_MS = 1_000;

@@ -28,9 +28,9 @@ import { listOrganisations } from '../../storage/organisations/organisations.ts'
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { readIfThere } from '../../storage/sqlite/storage-error.ts';
 import { shownAttachments } from '../../storage/uploads/uploads.ts';
-import { json, type Route } from '../route.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { appRead, appRoute, consoleRoute, requireApp } from './app-read.ts';
+import { appRead, appRoute, requireApp } from './app-read.ts';
 import { newestLimit, nextOf, pageKey } from './pages.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d)$/;

@@ -1,8 +1,7 @@
 import { describeMachine, findMachine } from '../../machines/diagrams/description.ts';
 import { MACHINES } from '../../machines/index.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { json, type Route } from '../route.ts';
-import { consoleRoute } from './app-read.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
 
 const listMachinesRoute = consoleRoute('GET', '/machines', undefined, () => {
   const machines = MACHINES.map((listed) => {

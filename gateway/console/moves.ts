@@ -3,9 +3,8 @@ import { readMoveSteps } from '../../actors/traces/instances.ts';
 import { moveBody } from '../../protocol/console/moves.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { lastMove, leavingToWire, type Moves } from '../cells/move-wire.ts';
-import { defineRoute, json, type Route } from '../route.ts';
+import { consoleRoute, defineRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { consoleRoute } from './app-read.ts';
 import { traceToWire } from './traces.ts';
 
 /** A person waits for the answer. */

@@ -7,8 +7,7 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { leavingToWire } from '../cells/move-wire.ts';
 import { shownConditions } from '../conditions.ts';
 import { checkQuery } from '../http/body.ts';
-import { json, type Route } from '../route.ts';
-import { consoleRoute } from './app-read.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
 import { pageLimit } from './pages.ts';
 
 /** A cell moves a few organisations at a time; an answer is small whatever happens. */

@@ -1,7 +1,6 @@
 /**
- * Who may use the console: the operator's token as a bearer, or a session cookie made from it (CONSOLE-1, CONSOLE-2). Session cookies
- * are signed with a key made of the token's digest and the master key: a new token ends them all, and every node of a cell can check them. Ended sessions and
- * one-time links are rows. Failed logins are kept in memory and announced to the other nodes of the cell.
+ * Who may use the console: the operator's token, or a session cookie made from it (CONSOLE-1, CONSOLE-2), signed with a key of the token's
+ * digest and the master key: a new token ends them all, and every node checks them. Failed logins are announced to the other nodes.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -19,9 +18,8 @@ import {
 import { isSecret } from '../../storage/secrets/vault.ts';
 import { hashSecret } from '../../storage/setup/setup-access.ts';
 import { bearerOf } from '../http/request-headers.ts';
-import { defineRoute, json, type Route } from '../route.ts';
+import { consoleRoute, defineRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { consoleRoute } from './app-read.ts';
 
 /** A working day; after that the operator signs in again. */
 const SESSION_VALID_MS = 12 * 60 * 60 * 1000;

@@ -13,8 +13,8 @@ import { listUsageMails, type ShownUsageMail } from '../../storage/billing/membe
 import { listTopUps, type TopUp } from '../../storage/billing/top-ups.ts';
 import { type CreditState, creditState, utcMonth } from '../../storage/billing/usage.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations/organisations.ts';
-import { json, type Route } from '../route.ts';
-import { consoleRoute, requireOrganisation } from './app-read.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
+import { requireOrganisation } from './app-read.ts';
 import { pageOf } from './pages.ts';
 
 function organisationToWire(organisation: OrganisationRecord): Organisation {

@@ -5,9 +5,9 @@ import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { organisationOfPairing, type PairingRow, readPairing } from '../../storage/setup/pairings.ts';
 import { seqAfter } from '../http/request-headers.ts';
-import { json, type Route } from '../route.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { appRoute, consoleRoute } from './app-read.ts';
+import { appRoute } from './app-read.ts';
 import { shownDevice } from './conversations.ts';
 
 function pairingToWire(row: PairingRow, state: PairingState) {

@@ -5,7 +5,8 @@ import { Refusal } from '../../protocol/errors.ts';
 import { readAsset } from '../../storage/apps/assets.ts';
 import { readDraft } from '../../storage/apps/drafts.ts';
 import { readWrite } from '../../storage/setup/proposals.ts';
-import { appRoute, consoleRoute } from './app-read.ts';
+import { consoleRoute } from '../route.ts';
+import { appRoute } from './app-read.ts';
 import { requireProposal } from './proposals.ts';
 
 /** An SVG opened on its own is a page. It was purified, and the sandbox still denies it scripts and an origin. */

@@ -12,9 +12,9 @@ import {
   readWrite,
 } from '../../storage/setup/proposals.ts';
 import { proposalToWire, wholeProposalToWire } from '../proposal-wire.ts';
-import { json, type Route } from '../route.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { appRead, consoleRoute } from './app-read.ts';
+import { appRead } from './app-read.ts';
 import { pageOf } from './pages.ts';
 
 function noSuchProposal(id = ''): Refusal {

@@ -12,10 +12,10 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { findSession, type SessionRef } from '../../storage/setup/setup-access.ts';
 import { listSessions, readSession, readSetupEvents, type SetupEvent, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import { seqAfter } from '../http/request-headers.ts';
-import { json, type Route } from '../route.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { setupUrlOf } from '../setup/addresses.ts';
-import { appRead, appRoute, consoleRoute } from './app-read.ts';
+import { appRead, appRoute } from './app-read.ts';
 import { pageLimit } from './pages.ts';
 
 const SESSIONS_DEFAULT = 20;

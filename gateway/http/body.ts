@@ -1,6 +1,6 @@
 /**
- * Reads a request's body and makes a checked value of it: bounded while it arrives, strict UTF-8, bounded depth and count of
- * keys and members, no keys that reach for a prototype, then the route's schema. Each interface has its own codes for the same faults (HTTP-2).
+ * Reads a request's body: bounded while it arrives, strict UTF-8, bounded in shape, no keys that reach for a prototype, then the route's
+ * schema. Each interface has its own codes (HTTP-2).
  */
 
 import { isUtf8 } from 'node:buffer';

@@ -1,7 +1,4 @@
-/**
- * The address of a request's client (HTTP-25). Proxies are believed as far as `TRUST_PROXY` says, from right to left: clients write here
- * what they like.
- */
+/** A client's address (HTTP-25). Proxies are believed as far as `TRUST_PROXY` says, from right to left: clients write what they like. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -11,9 +8,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** Whose word about the client counts. Each proxy adds the address that it was reached from to the end of `header`. */
 export interface ProxyTrust {
-  /**
-   * How proxies say it. One header only: most proxies write one, and pass the other on as the client wrote it.
-   */
+  /** One header only: most proxies write one, and pass the other on as the client wrote it. */
   readonly header: 'x-forwarded-for' | 'forwarded';
   /** Whether the proxy at `address` is one of ours; `hops` proxies are between it and here. */
   trusts(address: string, hops: number): boolean;

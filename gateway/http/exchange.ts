@@ -3,16 +3,26 @@
  * its handler returns (`detach` copies what is needed later), an abort handler is attached before anything asynchronous, nothing
  * touches the response after an abort or the end, and late writes are corked.
  */
-
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY, WARNING_HEADER } from '../../protocol/headers.ts';
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
 import { HeadCopy, NO_HEAD } from './head-copy.ts';
 import type { Interface } from './interface.ts';
 import { hasRoomInTick } from './loop-tick.ts';
 import { PassedAnswer, sendWhole } from './passed-answer.ts';
-import { statusLine } from './status-line.ts';
+
+const statusLines = new Map<number, string>();
+
+export function statusLine(status: number): string {
+  let line = statusLines.get(status);
+  if (line === undefined) {
+    line = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
+    statusLines.set(status, line);
+  }
+  return line;
+}
 
 export interface ExchangePlan {
   readonly interface: Interface;
@@ -56,10 +66,7 @@ const NO_LISTENER = (): void => {};
 /** nginx's status for "client closed request": seen in metrics only. */
 const CLIENT_LEFT = 499;
 
-/**
- * How far the answer is: not begun; made, and still to leave; an open event stream; on its way as far as the client takes it; ended, or the
- * client has left. Never back. An answer counts as finished when it is whole, so that a drain waits for it.
- */
+/** Never back: not begun; still to leave; open stream; on its way; ended or left. Finished means whole, so that a drain waits for it. */
 type Answer = 'due' | 'made' | 'stream' | PassedAnswer | 'over';
 
 export class Exchange {

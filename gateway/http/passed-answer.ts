@@ -1,6 +1,6 @@
 /**
- * An answer on its way to the client, as far as that takes it: the part of an exchange that begins when the answer's head is known, whether
- * another cell makes the answer or it lies here whole. Keeps uWebSockets' laws as `exchange.ts` does, which owns the response before and after.
+ * An answer on its way, from its head on, whether another cell makes it or it lies here whole. Keeps uWebSockets' laws as `exchange.ts`
+ * does.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 

@@ -109,9 +109,7 @@ class EventStream {
     }
   }
 
-  /**
-   * Whether the source is late because the process cannot send all its answers in time: a client that reads nothing cannot be told then.
-   */
+  /** Whether the process cannot send all its answers in time: then a client that reads nothing cannot be told. */
   #isLate(nowMs: number, lateMs: number): boolean {
     const attached = this.#attached;
     return attached !== undefined && nowMs - attached.sinceMs >= lateMs && (attached.source.lateMs?.() ?? 0) >= lateMs;

@@ -7,7 +7,7 @@ import { isCreditExhaustedLately } from '../../storage/billing/usage.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { etagOf, noneMatch } from '../http/etag.ts';
 import { perMinute } from '../rate-limit.ts';
-import { defineRoute, type Reply, type RuntimeCaller } from '../route.ts';
+import { type Reply, type RuntimeCaller, runtimeRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { sharedPool } from './pools.ts';
 
@@ -59,10 +59,7 @@ function isAvailable({ app, channel, organisationId }: RuntimeCaller, db: Connec
 const KEPT_TOGETHER = 10 * CONFIG_PER_MINUTE_PER_APP;
 const freshPools = [sharedPool('config', CONFIG_PER_MINUTE_PER_APP, CONFIG_KEPT_PER_ADDRESS, KEPT_TOGETHER)];
 
-export const configRoute = defineRoute({
-  method: 'GET',
-  path: '/v1/apps/config',
-  caller: 'runtime',
+export const configRoute = runtimeRoute('GET', '/v1/apps/config', {
   limits: [perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE)],
   suspended: 'app_suspended',
   handle({ caller, header }, services) {

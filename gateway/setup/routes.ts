@@ -4,8 +4,8 @@ import { applyWrite } from '../../actors/configuration/writes.ts';
 import { STEP_OF_WRITE } from '../../protocol/setup/writes.ts';
 import { json, type Route } from '../route.ts';
 import { writeRoutes } from '../write-routes.ts';
-import { contextRoute, readProposalRoute, readSmokeRoute, runSmokeRoute, statusRoute } from './reads.ts';
-import { completeRoute, eventsRoute, failRoute, fileRoute, startRoute } from './session.ts';
+import { readRoutes } from './reads.ts';
+import { sessionRoutes } from './session.ts';
 
 /** By kind. Carries a write out or keeps it for a person, and puts its line on the panel. What saved nothing leaves no line. */
 export const setupWrites = writeRoutes({
@@ -28,16 +28,4 @@ export const setupWrites = writeRoutes({
   },
 });
 
-export const setupRoutes: readonly Route[] = [
-  fileRoute,
-  startRoute,
-  contextRoute,
-  eventsRoute,
-  ...Object.values(setupWrites),
-  statusRoute,
-  runSmokeRoute,
-  readSmokeRoute,
-  readProposalRoute,
-  completeRoute,
-  failRoute,
-];
+export const setupRoutes: readonly Route[] = [...sessionRoutes, ...readRoutes, ...Object.values(setupWrites)];

@@ -6,7 +6,7 @@ import { silentAnnouncer } from '../../actors/announcements.ts';
 import { Pairings } from '../../actors/pairing/pairings.ts';
 import type { WatchedTurn } from '../../actors/turns/device-watchers.ts';
 import { listConversationsRoute, readConversationRoute } from '../../gateway/console/conversations.ts';
-import { listFeedbackRoute } from '../../gateway/console/feedback.ts';
+import { listFeedbackRoute } from '../../gateway/console/end-users.ts';
 import { openPairingRoute, pairingStreamRoute, readPairingRoute } from '../../gateway/console/pairings.ts';
 import { feedbackRoute, ratingsRoute } from '../../gateway/runtime/feedback.ts';
 import { pairingClaimRoute } from '../../gateway/runtime/pairings.ts';

@@ -1,6 +1,4 @@
-/**
- * Bounds the pictures sent at once, by app and device: a few turns with many would keep loop and disk busy for everybody. Text never waits.
- */
+/** Bounds the pictures sent at once, by app and device: a few turns would keep loop and disk busy for all. Text never waits. */
 import { ATTACHMENTS_PER_TURN_MAX, UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
 
 /** What one turn may show at the most: 80 MB. */

@@ -1,7 +1,4 @@
-/**
- * The setup file of GET /file (SETUP-33 to SETUP-37). Numbers, statuses, steps and requests come from the definitions that the server works
- * with.
- */
+/** The setup file of GET /file (SETUP-33 to SETUP-37). Numbers, steps and requests come from the server's own definitions. */
 import { readFileSync } from 'node:fs';
 import mustache from 'mustache';
 import type { Release } from '../../../actors/setup/release.ts';

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { LLMock } from '@copilotkit/aimock';
-import { DIMENSIONS_MAX, BATCH_CHARS_MAX, BATCH_TEXTS_MAX, createEmbedder, type Embedder, type EmbedderOptions, EmbeddingError } from '../../../assistant/embeddings/embeddings.ts';
+import {
+  BATCH_CHARS_MAX,
+  BATCH_TEXTS_MAX,
+  createEmbedder,
+  DIMENSIONS_MAX,
+  type Embedder,
+  type EmbedderOptions,
+  EmbeddingError,
+} from '../../../assistant/embeddings/embeddings.ts';
 import { base64Of, type EmbeddingsServer, sendError, sendVectors, startEmbeddingsServer } from '../../support/embeddings-server.ts';
 
 async function open(t: TestContext, more: Partial<EmbedderOptions> = {}): Promise<{ server: EmbeddingsServer; embedder: Embedder }> {
