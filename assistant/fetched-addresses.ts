@@ -1,7 +1,4 @@
-/**
- * What a client may fetch by itself (BLOCK-24). An address can tell what the model knows: another wrote it whole, or the app trusts its
- * host.
- */
+/** What a client may fetch by itself (BLOCK-24). An address can tell what the model knows: one written whole by others, or trusted. */
 import { SEARCH_KNOWLEDGE } from '../protocol/catalog/catalog.ts';
 import { coversHost } from '../protocol/console/app-settings.ts';
 import { ADDRESS_MAX_CHARS } from '../protocol/limits.ts';

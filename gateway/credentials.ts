@@ -23,10 +23,7 @@ function deviceOf(header: (name: string) => string): string {
   throw new Refusal('invalid_request', `X-Service-Device ${message}.`, { details: [{ path: 'X-Service-Device', message }] });
 }
 
-/**
- * Key, then origin, then device id (CHAT-15). @throws Refusal 400 `invalid_request`, 401 `invalid_key`, 403 `app_not_live`,
- * `origin_not_allowed`.
- */
+/** Key, origin, device id (CHAT-15). @throws Refusal `invalid_request`, `invalid_key`, `app_not_live`, `origin_not_allowed`. */
 export function authenticateRuntime(
   { header, address, origin }: Pick<Exchange, 'header' | 'address' | 'origin'>,
   services: Services,

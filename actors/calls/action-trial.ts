@@ -48,9 +48,7 @@ export class ActionTrials {
     this.#nowMs = nowMs;
   }
 
-  /**
-   * @throws Refusal 404 not_found; 409 conflict: the action changes data or is off; 400 invalid_request naming parameters; 429 rate_limited
-   */
+  /** @throws Refusal 404; 409 conflict: the action changes data or is off; 400 invalid_request naming parameters; 429 rate_limited */
   async call(order: TrialOrder): Promise<ActionTrial> {
     const { organisationId, appId, userToken } = order;
     const definition = this.#definitionOf(order);

@@ -1,7 +1,4 @@
-/**
- * A person changes values of a call on its card (CONFIRM-13), by the rules that the model's call passed. Meanwhile the row says so, and
- * nobody can confirm.
- */
+/** A person changes values of a call on its card (CONFIRM-13), by the model's rules. Meanwhile the row says so, and confirming waits. */
 
 import { checkValues } from '../../assistant/action-params.ts';
 import { Refusal } from '../../protocol/errors.ts';

@@ -1,6 +1,4 @@
-/**
- * A person's answer to a call (CONFIRM-5), a compare-and-set of its row: of answers that race one is recorded, and every reply is that one.
- */
+/** A person's answer to a call (CONFIRM-5), a compare-and-set of its row: of answers that race one is recorded and every reply is it. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';
@@ -64,10 +62,7 @@ export class Confirmations {
     this.#services = services;
   }
 
-  /**
-   * @throws Refusal `conflict` with the card, for another revision; `invalid_request`: 404 for a call that is not the caller's; 400
-   * otherwise.
-   */
+  /** @throws Refusal `conflict` with the card, for another revision; `invalid_request`: 404 when the call is not the caller's, else 400. */
   async confirm(caller: Caller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
     const { row: seen } = callerInvocation(this.#services, caller, id);
     return retried(CARD_RETRIES, async () => {
@@ -116,10 +111,7 @@ export class Confirmations {
     return readEditing(this.#services.storage.organisation(organisationId), 1).length > 0;
   }
 
-  /**
-   * Cards whose process ended in a change can be answered again. `patienceMs`: only those in the same change for so long; others may be
-   * live.
-   */
+  /** A card whose process ended in a change can be answered again. `patienceMs`: only after so long, for others may be changing it. */
   async resume(organisationId: string, patienceMs = 0): Promise<void> {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisationId);

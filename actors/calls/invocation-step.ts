@@ -152,15 +152,8 @@ export function settleExecution(row: InvocationRow, end: ActionOutcome): Invocat
   return change(row, { type: 'execution.settled', outcome: end.outcome }, said);
 }
 
-export interface Answered {
-  /** Null: the recorded answer stands. */
-  readonly change: InvocationChange | null;
-  /** The change is to `executing`: the server runs the call once that is committed. */
-  readonly executes: boolean;
-}
-
 /** The change that a client's result makes (ACTION-4, CONFIRM-8). The person's agreement starts a call that the server runs. */
-export function answerChange(row: InvocationRow, result: ToolResult, recordRequired: boolean, nowMs: number): Answered {
+export function answerChange(row: InvocationRow, result: ToolResult, recordRequired: boolean, nowMs: number) {
   const confirmed = result.confirmed === true;
   const received: InvocationEvent = { type: 'result.received', status: result.status, confirmed, recordRequired };
   // A result that comes too late is not kept: it would contradict the state, which says that there was no answer.

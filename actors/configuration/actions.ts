@@ -19,12 +19,6 @@ export type ActionResult =
     }
   | { readonly external_key: string; readonly ok: false; readonly name: string | null; readonly needs_key: false; readonly error: string };
 
-export interface ActionReport {
-  readonly failed: number;
-  readonly needs_key: readonly string[];
-  readonly results: readonly ActionResult[];
-}
-
 type Saved = Extract<ActionResult, { ok: true }>;
 
 export type ActionWrite =
@@ -60,7 +54,7 @@ export async function takeInActions(
   items: readonly HttpActionShape[],
   nowMs: number,
   surroundings: Surroundings,
-): Promise<ActionReport> {
+) {
   const outcomes = await settleEach(items, (item) => save(storage, target.organisationId, actionWrite(item, surroundings, target, nowMs)));
   const results = items.map(({ external_key, name = null }, at): ActionResult => {
     const outcome = outcomes[at] as (typeof outcomes)[number];

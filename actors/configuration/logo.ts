@@ -1,19 +1,12 @@
 import { createHash } from 'node:crypto';
 import { examineLogo, type LogoImage } from '../../assistant/images/images.ts';
 import { mintId } from '../../protocol/ids.ts';
-import type { AppearanceDraft } from '../../protocol/setup/appearance.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { WriteTarget } from './write-queue.ts';
 
-export interface LogoReport {
-  readonly draft: AppearanceDraft;
-  readonly logoAssetId: string;
-  readonly changed: boolean;
-}
-
 /** `bytes` are within the logo's limit. @throws Refusal 415, 413, 429 (see examineLogo), 409 draft_invalid, 404 not_found. */
-export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: Uint8Array, nowMs: number): Promise<LogoReport> {
+export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: Uint8Array, nowMs: number) {
   const { organisationId, appId, origin } = target;
   const { mediaType, width, height, bytes: content } = await examineLogo(bytes, organisationId);
   return storage.write(organisationId, 'saveLogo', {

@@ -1,6 +1,4 @@
-/**
- * What a write would change in an app as it is now (PROPOSAL-8, PROPOSAL-10), as a summary. It judges no item: `checks.ts` has done that.
- */
+/** What a write would change in an app as it is now (PROPOSAL-8, PROPOSAL-10). It judges no item: `checks.ts` has done that. */
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import canonicalize from 'canonicalize';

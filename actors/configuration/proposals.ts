@@ -1,6 +1,4 @@
-/**
- * Proposals (PROPOSAL-1): a write on a live app is kept, and applied when a person approves it and what it would replace is still the same.
- */
+/** Proposals (PROPOSAL-1): a write on a live app waits for a person, and for what it would replace to be still the same. */
 import canonicalize from 'canonicalize';
 import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { Refusal } from '../../protocol/errors.ts';

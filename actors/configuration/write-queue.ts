@@ -24,9 +24,7 @@ export interface WriteTarget extends AppRef {
   readonly origin: Origin;
 }
 
-/**
- * Each result, or the Refusal thrown. The event loop runs between items: judging fifty of the largest takes 50 ms. @throws other errors.
- */
+/** Each result, or the Refusal thrown. The loop runs between items: judging fifty of the largest takes 50 ms. @throws other errors. */
 export async function settleEach<Item, Taken>(
   items: readonly Item[],
   take: (item: Item) => Taken | Promise<Taken>,

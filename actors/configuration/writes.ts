@@ -1,7 +1,4 @@
-/**
- * The writes that configure an app (docs/specification/configuration.md), one set of rules for all who write. Bodies have passed their
- * schemas.
- */
+/** The writes that configure an app (docs/specification/configuration.md), one set of rules. Bodies have passed their schemas. */
 import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { HttpActionShape, Surroundings } from '../../protocol/setup/actions.ts';
@@ -21,18 +18,6 @@ import { takeInLogo } from './logo.ts';
 import { listed, tally } from './text-format.ts';
 import { inWriteOrder, type WriteTarget } from './write-queue.ts';
 
-export interface ScreenReport {
-  /** Declared screens of the app that no build in use registers yet, whenever they were declared. */
-  readonly planned: number;
-  readonly added: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly archived: number;
-  /** Names to be archived that the service does not know. */
-  readonly unknown: readonly string[];
-  readonly note: string;
-}
-
 function noteOn(planned: number, unknown: readonly string[]): string {
   const plans =
     planned === 0
@@ -42,7 +27,7 @@ function noteOn(planned: number, unknown: readonly string[]): string {
 }
 
 /** All of the body's screens, or none. @throws Refusal conflict when the app would have more screens than it may; StorageError. */
-export async function takeInScreens(storage: Storage, target: WriteTarget, body: ScreensBody, nowMs: number): Promise<ScreenReport> {
+export async function takeInScreens(storage: Storage, target: WriteTarget, body: ScreensBody, nowMs: number) {
   const { organisationId, appId, origin } = target;
   const { screens = [], archive = [] } = body;
   const done = await storage.write(organisationId, 'declareScreens', { appId, screens, archive, origin, nowMs });

@@ -1,6 +1,4 @@
-/**
- * Gives chunks their vectors, after they can be found by words: a server that is down fails no source. Chunks without one are the queue.
- */
+/** Gives chunks vectors after they can be found by words: a server that is down fails no source. Chunks without one are the queue. */
 
 import { type Embedder, EmbeddingError } from '../../assistant/embeddings/embeddings.ts';
 import { chunksToEmbed, type EmbeddableChunk, firstChunkOf } from '../../storage/knowledge/knowledge-vectors.ts';

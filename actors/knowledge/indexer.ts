@@ -1,7 +1,4 @@
-/**
- * Takes knowledge sources to `indexed` or `failed` (KNOWLEDGE-3). Steps name the content they are about, so two indexers or a crash do no
- * harm.
- */
+/** Takes sources to `indexed` or `failed` (KNOWLEDGE-3). Steps name their content, so two indexers or a crash do no harm. */
 import { Chunker } from '../../assistant/knowledge/chunker.ts';
 import type { LinkReader } from '../../assistant/knowledge/extraction.ts';
 import { LinkError } from '../../assistant/knowledge/link-error.ts';

@@ -54,10 +54,7 @@ export function newSource(input: SourceInput): SourceInput & { readonly state: S
   return { ...input, state: stepper(knowledgeSource).state as SourceState };
 }
 
-/**
- * A link is read again, a text only if archived or failed. @throws Refusal conflict at the bound; rate_limited when others change it all
- * the time.
- */
+/** Links are read again, texts only if archived or failed. @throws Refusal conflict at the bound; rate_limited when others change it. */
 export function saveSource(
   storage: SourceStorage,
   organisationId: string,

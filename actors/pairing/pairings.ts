@@ -27,13 +27,6 @@ const RETRIES = {
 /** Pages close when people leave; there is no telling when. */
 const PAGES_RETRY_AFTER_S = 60;
 
-export interface OpenedPairing {
-  readonly id: string;
-  /** Sent once; the service stores only its hash. */
-  readonly code: string;
-  readonly codeExpiresAtMs: number;
-}
-
 function mintCode(): string {
   return Array.from({ length: PAIRING_CODE_CHARS }, () => PAIRING_ALPHABET[randomInt(PAIRING_ALPHABET.length)]).join('');
 }
@@ -58,7 +51,7 @@ export class Pairings {
   }
 
   /** The oldest waiting code makes room. @throws Refusal conflict, rate_limited when too many are opened at once. */
-  async open({ id: appId, organisationId }: { id: string; organisationId: string }): Promise<OpenedPairing> {
+  async open({ id: appId, organisationId }: { id: string; organisationId: string }) {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisationId);
     const id = mintId('pai', nowMs());

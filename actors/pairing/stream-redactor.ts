@@ -1,6 +1,4 @@
-/**
- * Redacts text deltas of a watched turn (PRIVACY-9). Half a number cannot be recognised, so words with a digit or @ wait for their block.
- */
+/** Redacts text deltas of a watched turn (PRIVACY-9). Half a number is none yet, so words with a digit or @ wait for their block. */
 import { redactCoarsely } from '../../assistant/privacy/placeholder-table.ts';
 
 /** A longer word is not held back until it ends; what has come of it is hidden. */

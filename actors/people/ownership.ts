@@ -1,7 +1,4 @@
-/**
- * Who owns a conversation (PERSON-6, HISTORY-3, HISTORY-7, HISTORY-8), and which parts of a turn a caller may act on (PERSON-13 to
- * PERSON-17).
- */
+/** Who owns a conversation (PERSON-6, HISTORY-3, HISTORY-7, HISTORY-8), and what a caller may act on (PERSON-13 to PERSON-17). */
 
 import { type ConversationRow, readConversation } from '../../storage/conversations/conversations.ts';
 import type { Holder } from '../../storage/conversations/own-conversations.ts';
@@ -53,10 +50,7 @@ export function holderOf(db: Connection, { appId, channel, deviceId, person }: C
   return { appId, channel, deviceId, boundTo: bound?.endUserId ?? null, people };
 }
 
-/**
- * Its owner, as above but never by name alone, and the sending device until another person is identified there. `sender` undefined: no such
- * turn.
- */
+/** Its owner, but never by name alone, and the sending device until another person is identified there. `sender` undefined: no turn. */
 export function actedConversation(db: Connection, id: string, sender: TurnSender | undefined, caller: Caller): ConversationRow | undefined {
   const { conversation, binding, isOwn, isByName } = see(db, id, caller);
   if ((isOwn && !isByName) || conversation === undefined) return conversation;

@@ -44,15 +44,6 @@ export interface GoLiveCheck {
   readonly detail: string;
 }
 
-/** GET /status without its steps. */
-export interface AppStatus {
-  readonly app_ready: boolean;
-  readonly knowledge_ready: boolean;
-  readonly screens_missing: number;
-  readonly facts: AppFacts;
-  readonly go_live: readonly GoLiveCheck[];
-}
-
 function manifestFacts(db: Connection, appId: string): ManifestFacts | null {
   const manifest = latestManifest(db, appId);
   if (manifest === undefined) return null;
@@ -106,7 +97,7 @@ function smokeDetail(run: SmokeRun | undefined, facts: SmokeFacts | null): strin
   return `The latest smoke test failed: ${count}. Read its answers, add what they lacked and run it again.`;
 }
 
-export function readAppStatus(db: Connection, app: AppRecord): AppStatus {
+export function readAppStatus(db: Connection, app: AppRecord) {
   const run = readLatestSmokeRun(db, app.id);
   const missing = screensMissing(db, app.id);
   const facts: AppFacts = {

@@ -84,10 +84,7 @@ export function goingLiveWithoutSession(storage: Storage, app: AppRecord): GoesL
   return takesLive(decision) ? { trace: decision.trace, mails: goLiveMails(storage, app, BY_ITSELF) } : null;
 }
 
-/**
- * When all checks pass, settings allow it and no session is open. Of a live app ends a session that a dead process left. Returns whether it
- * went live.
- */
+/** When checks pass, settings allow it and no session is open. Ends a session that a dead process left. True: it went live now. */
 export async function goLiveIfReady(services: GoLiveServices, organisationId: string, appId: string): Promise<boolean> {
   const db = services.storage.organisation(organisationId);
   const app = readApp(db, appId, organisationId);

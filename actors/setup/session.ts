@@ -177,10 +177,7 @@ export class SetupSession {
     this.wake();
   }
 
-  /**
-   * Again when another process committed in between, so it only steps the machines. @throws Refusal of the work, app_not_found,
-   * rate_limited
-   */
+  /** `work` runs again when another process committed in between. @throws Refusal of the work, app_not_found, rate_limited */
   change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
     return this.#work.do(() => retried(STEP_RETRIES, () => this.#attempt(work)));
   }

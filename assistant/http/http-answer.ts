@@ -48,10 +48,7 @@ function joined(chunks: readonly Buffer[], size: number): Uint8Array<ArrayBuffer
   return bytes;
 }
 
-/**
- * What a small compressed body grows to is counted, never held. @throws UnreadableAnswer; Error when the connection or the bytes are
- * broken.
- */
+/** What a compressed body grows to is counted, never held. @throws UnreadableAnswer; Error when connection or bytes are broken. */
 export async function readAnswer(
   answer: Dispatcher.ResponseData,
   maxBytes: number,

@@ -1,6 +1,4 @@
-/**
- * Whether a text, said in pieces, has got to a place within an address. What is said is looked at when asked for, or when enough has come.
- */
+/** Whether a text, said in pieces, is within an address. What is said is looked at when asked for, or when enough has come. */
 import { appended } from '../growing-text.ts';
 import { type Construct, Declaration, Destination, Tag, Until } from './markdown-constructs.ts';
 

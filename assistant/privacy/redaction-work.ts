@@ -4,9 +4,7 @@
  */
 import { OTHER_DIGIT } from './plain-form.ts';
 
-/**
- * Characters times rules: 25 ms at the worst, beside 50 ms for reading 250 KB without any. Over a thousand telephone numbers: only hostile.
- */
+/** Times rules: 25 ms at the worst, beside 50 ms for reading 250 KB. Over a thousand telephone numbers: only hostile texts have more. */
 const WORK_MAX_CHARS = 60_000;
 /** What a rule costs on any text, in characters. */
 const TEXT_CHARS = 4;

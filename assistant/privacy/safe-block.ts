@@ -1,7 +1,4 @@
-/**
- * Blocks as they may leave: no placeholder in an address (PRIVACY-11), and nothing that a client fetches by itself but what it may
- * (BLOCK-24).
- */
+/** Blocks as they may leave: no placeholder in an address (PRIVACY-11), nothing fetched by itself but what may be (BLOCK-24). */
 import type { Block } from '../../protocol/catalog/block.ts';
 import { CATALOG, fallbackText } from '../../protocol/catalog/catalog.ts';
 import { rewriteTexts, type TextUse } from '../../protocol/catalog/text-uses.ts';

@@ -1,15 +1,5 @@
-/**
- * An answer on its way, from its head on, whether another cell makes it or it lies here whole. Keeps uWebSockets' laws as `exchange.ts`
- * does.
- */
+/** An answer on its way, from its head on, from another cell or whole. Keeps uWebSockets' laws as `exchange.ts` does. */
 import type { HttpResponse } from 'uWebSockets.js';
-
-export interface Passed {
-  /** Bytes of the chunk that were sent, or kept by uWebSockets. */
-  readonly taken: number;
-  /** False: pass no more until the client has taken some. */
-  readonly room: boolean;
-}
 
 export class PassedAnswer {
   readonly #res: HttpResponse;
@@ -36,7 +26,7 @@ export class PassedAnswer {
     if (this.#open) this.#res.cork(work);
   }
 
-  pass(chunk: Uint8Array): Passed {
+  pass(chunk: Uint8Array) {
     if (!this.#open) return { taken: chunk.length, room: false };
     // With a known length nothing is ever buffered: what does not fit is not taken.
     if (this.#bytes === null) return { taken: chunk.length, room: this.#res.write(chunk) };

@@ -1,5 +1,7 @@
 /** Owns how the offline model reports what an action returned: sentences, a table of values or a list, or why there is none. */
+
 import { clipWhole } from '../../../protocol/placeholder.ts';
+import { isObject } from '../../../protocol/setup/shapes.ts';
 import { type Outcome, readOutcome } from './outcome.ts';
 import { capitalised, cutWords, enumerated, escapeMarkdown, spokenName } from './words.ts';
 
@@ -37,10 +39,6 @@ const SUBTITLE_PARTS_MAX = 3;
 const REASON_MAX_CHARS = 300;
 /** What names a thing, in the order of preference. */
 const TITLE_KEYS = ['title', 'name', 'label', 'subject', 'summary', 'description', 'id'];
-
-function isObject(value: unknown): value is PlainObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** A scalar (or a list of scalars, or an amount with its currency) in words; undefined for anything else and for nothing. */
 function spoken(value: unknown): string | undefined {
