@@ -1,3 +1,4 @@
+/** Who sends a request, and to which app: what actors learn of a request beside its content. */
 import type { Channel } from '../storage/organisations/organisations.ts';
 
 export interface AppRef {

@@ -1,3 +1,4 @@
+/** The source of a stream's frames: actors fill it, and the gateway reads it at the pace of its client. */
 export interface FrameSlice {
   /** Whole server-sent frames, '' when there are none yet. */
   readonly text: string;

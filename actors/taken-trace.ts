@@ -1,3 +1,4 @@
+/** What a commit keeps of the steps that a machine made since the last one. */
 import type { AnyMachine, Stepper } from '../machines/step.ts';
 import { packSteps } from '../machines/trace.ts';
 import { machineVersion } from '../machines/version.ts';

@@ -1,3 +1,4 @@
+/** What routes may use; put together once in main.ts. */
 import type { Logger } from 'pino';
 import type { Billing } from '../actors/billing/billing.ts';
 import type { ActionTrials } from '../actors/calls/action-trial.ts';

@@ -1,3 +1,4 @@
+/** A call that waits, or waited, for a person: whose it is, and the one write that moves it together with its card. */
 import { Refusal } from '../../protocol/errors.ts';
 import type { ConversationRow } from '../../storage/conversations/conversations.ts';
 import { type InvocationRow, readInvocationById, type Settlement } from '../../storage/conversations/invocations.ts';

@@ -1,3 +1,4 @@
+/** The confirmation card of a stored call: how it is redrawn as the call goes on. */
 import { safeCard, safeFallback } from '../../assistant/privacy/safe-block.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { ConfirmCardBody } from '../../protocol/catalog/confirm.ts';

@@ -1,3 +1,4 @@
+/** Moves stored action calls through the invocation machine: rows in, compare-and-set changes out. */
 import { type InvocationEvent, invocation } from '../../machines/invocation.ts';
 import { stepper } from '../../machines/step.ts';
 import { CONFIRMATION_TTL_DEFAULT_S, CONFIRMED_VALID_HOURS } from '../../protocol/limits.ts';

@@ -1,3 +1,4 @@
+/** Invocations that wait, as clients see them: at the end of a turn, and when an app that was restarted asks. */
 import type { OpenReply } from '../../protocol/runtime/messages.ts';
 import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
 import { type InvocationRow, readWaitingCalls } from '../../storage/conversations/invocations.ts';

@@ -1,3 +1,4 @@
+/** Stores a logo (LOGO-9): one set of rules for the setup interface and the console. */
 import { createHash } from 'node:crypto';
 import { examineLogo, type LogoImage } from '../../assistant/images/images.ts';
 import { mintId } from '../../protocol/ids.ts';

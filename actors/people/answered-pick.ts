@@ -1,3 +1,4 @@
+/** The change of a block's row when a person picks an answer in it. */
 import { safeFallback } from '../../assistant/privacy/safe-block.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { PickChange } from '../../storage/conversations/blocks.ts';

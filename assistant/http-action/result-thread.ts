@@ -1,3 +1,4 @@
+/** The thread in which large answers of endpoints are cut to what the model sees. */
 import { serveCalls } from '../../watch/side-thread.ts';
 import { type Answer, hiderOf, type Shown, shownResult } from './result.ts';
 

@@ -1,3 +1,4 @@
+/** The thread in which long knowledge texts are cut into passages. */
 import { serveCalls } from '../../watch/side-thread.ts';
 import { chunkText } from './chunk.ts';
 

@@ -1,3 +1,4 @@
+/** Documents of strangers → their text, read where they can do no harm; a failure becomes a sentence for a person. */
 import type { AddressGuard } from '../http/address-guard.ts';
 import { type FailureKind, ParseFailure } from '../parsers/parser-process.ts';
 import { parsers as ownParsers, type ParseOptions, type Parsers } from '../parsers/parsers.ts';

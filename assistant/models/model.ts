@@ -1,3 +1,4 @@
+/** What the rest of the service asks of a language model: one streamed round, delivered through callbacks. */
 import type { Sender } from './stream/sending-budget.ts';
 
 /** One passage of the app's knowledge that may answer the message, best first. Untrusted data. */

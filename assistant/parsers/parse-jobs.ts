@@ -1,3 +1,4 @@
+/** The jobs of parser processes: what each takes beside bytes, and what it answers. Plain data, which crosses to another process. */
 import type { ImageQuestion, ImageVerdict } from '../images/image-verdict.ts';
 import type { DocumentType, DocumentVerdict } from '../knowledge/extract-text.ts';
 

@@ -1,3 +1,4 @@
+/** Finds what the paths of console routes name, and makes the routes about an app. */
 import type * as v from 'valibot';
 import { Refusal } from '../../protocol/errors.ts';
 import { type AppRecord, readApp } from '../../storage/apps/apps.ts';

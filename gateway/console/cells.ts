@@ -1,3 +1,4 @@
+/** Console: the cells that this installation consists of (CELL-4). */
 import type { Cells } from '../../actors/cells/cells.ts';
 import type { CellsAnswer } from '../../protocol/console/answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';

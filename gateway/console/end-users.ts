@@ -1,4 +1,4 @@
-/** Console: the people of an app as it names them; what is kept of one, and its end (CONSOLE-14, CONSOLE-16). */
+/** Console: the people of an app as it names them; what is kept of one, its end, and what people think of answers (CONSOLE-14, CONSOLE-16, CONSOLE-20). */
 import type { Opinion, Opinions, Person } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { EXTERNAL_USER_ID_MAX_CHARS } from '../../protocol/limits.ts';

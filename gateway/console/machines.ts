@@ -1,3 +1,4 @@
+/** Console: the machines that decide in this service, with definition, table and picture (DIAGRAM-7). */
 import { describeMachine, findMachine } from '../../machines/diagrams/description.ts';
 import { MACHINES } from '../../machines/index.ts';
 import { Refusal } from '../../protocol/errors.ts';

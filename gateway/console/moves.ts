@@ -1,3 +1,4 @@
+/** Console: moving an organisation to another cell (CONSOLE-24). */
 import { CellUnreachable } from '../../actors/cells/cell-client.ts';
 import { readMoveSteps } from '../../actors/traces/instances.ts';
 import { moveBody } from '../../protocol/console/moves.ts';

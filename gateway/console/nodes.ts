@@ -1,3 +1,4 @@
+/** Console: the nodes of the cluster, and the drain of one (CONSOLE-21, CONSOLE-22). */
 import * as v from 'valibot';
 import type { ActorRecord } from '../../actors/actor-record.ts';
 import type { NodeRecord } from '../../actors/cluster/nodes/members.ts';

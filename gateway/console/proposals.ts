@@ -1,3 +1,4 @@
+/** Console: writes of sync sessions that wait for a person (PROPOSAL-2, PROPOSAL-4). */
 import { compareProposal } from '../../actors/configuration/proposal-comparison.ts';
 import { approveProposal, rejectProposal } from '../../actors/configuration/proposals.ts';
 import { rejectProposalBody } from '../../protocol/console/sessions.ts';

@@ -1,3 +1,4 @@
+/** The console interface's table of contents (docs/specification/console.md). */
 import { applyWrite } from '../../actors/configuration/writes.ts';
 import { json, type Route } from '../route.ts';
 import { writeRoutes } from '../write-routes.ts';

@@ -1,3 +1,4 @@
+/** Console: the screens declared for an app, and what its build registers (SCREEN-2). */
 import type { DeclaredScreen } from '../../protocol/console/setup-answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { latestManifest } from '../../storage/apps/manifests.ts';

@@ -1,4 +1,4 @@
-/** GET /v1/conversations/:id/messages (HISTORY-1): a page of what was said, to the device it was said to, and what is still open. */
+/** GET /v1/conversations and …/:id/messages (HISTORY-1): the caller's own, a page at a time, and what is still open. */
 import { setImmediate } from 'node:timers/promises';
 import { waitingInvocations } from '../../actors/calls/pending-invocation.ts';
 import { holderOf, ownConversation } from '../../actors/people/ownership.ts';

@@ -1,3 +1,4 @@
+/** Pools that follow the app's own settings (LIMIT-1, LIMIT-6): an office may share one address, so signed people are counted apart. */
 import { perMinute } from '../rate-limit.ts';
 import type { RateLimit } from '../route.ts';
 

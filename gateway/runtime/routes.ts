@@ -1,3 +1,4 @@
+/** The runtime interface, endpoint by endpoint. */
 import * as v from 'valibot';
 import { perMinute } from '../rate-limit.ts';
 import { type Route, runtimeRoute } from '../route.ts';

@@ -1,3 +1,4 @@
+/** POST /v1/uploads (UPLOAD-1): takes a file that a message of this device may attach. */
 import { isEnding } from '../../actors/node.ts';
 import type { Uploader, UploadSlot } from '../../actors/uploads/upload-slots.ts';
 import { Refusal } from '../../protocol/errors.ts';

@@ -1,3 +1,4 @@
+/** The setup interface's table of contents (docs/specification/setup.md). */
 import { proposeWrite } from '../../actors/configuration/proposals.ts';
 import type { WriteTarget } from '../../actors/configuration/write-queue.ts';
 import { applyWrite } from '../../actors/configuration/writes.ts';

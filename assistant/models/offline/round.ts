@@ -1,3 +1,4 @@
+/** Owns what the offline model decides to say in one round. Pure: the same request gives the same round. */
 import type { ChatMessage, ModelRequest } from '../model.ts';
 import { callKey, matchAction, matchSubmission } from './actions.ts';
 import { answerFromPassages } from './answer.ts';

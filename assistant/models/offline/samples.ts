@@ -1,3 +1,4 @@
+/** What the offline model shows of each component when one is asked for, with made-up data that says so. */
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type Body = { readonly [key: string]: Json };
 
