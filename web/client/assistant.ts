@@ -150,7 +150,6 @@ export class Assistant {
     this.#opened.joinTabs();
   }
 
-  /** The one that is open. */
   get conversation(): Conversation {
     return this.#opened.current;
   }
@@ -299,7 +298,6 @@ export class Assistant {
     return this.#composer.compose(...args);
   }
 
-  /** Values are kept for each app by itself. */
   #nameOf(what: string): string {
     return `assistant:${this.#options.key}:${what}`;
   }

@@ -19,7 +19,6 @@ export interface Appearance {
   /** `--name: value` pairs for the host of the shadow root. */
   readonly properties: Readonly<Record<string, string>>;
   readonly launcherAt: 'start' | 'end';
-  /** Id of an uploaded logo. */
   readonly logo: string | undefined;
 }
 

@@ -23,7 +23,6 @@ function styles(): readonly CSSStyleSheet[] {
   return sheets;
 }
 
-/** An empty shadow root with the look of the widget. */
 function emptyRoot(host: HTMLElement): ShadowRoot {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   root.replaceChildren();
@@ -81,7 +80,6 @@ export function defineElement(origin: string): void {
   if (customElements.get(ELEMENT) === undefined) customElements.define(ELEMENT, AssistantWidgetElement);
 }
 
-/** A new element for `init`, in the page. */
 export function placeElement(options: WidgetOptions): HTMLElement {
   const element = document.createElement(ELEMENT);
   (element as AssistantWidgetElement).isMade = true;

@@ -14,9 +14,7 @@ export interface Scene {
   readonly around: BlockSurroundings;
   /** Under which what is being written is kept. */
   readonly draftName: string;
-  /** As it is now. */
   readonly appearance: () => Appearance;
-  /** Drawn in a place of the app, without a launcher. */
   readonly isInline: boolean;
   readonly hasLauncher: boolean;
   /** The app's logo; undefined when it cannot be had. Never rejects. */

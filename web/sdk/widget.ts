@@ -84,7 +84,6 @@ export class Widget {
     this.#toggle(false);
   }
 
-  /** Opens the panel and says something for the person. */
   ask(text: string): void {
     this.open();
     this.#scene.say(text);
@@ -180,7 +179,6 @@ export class Widget {
     return this.#appearance;
   }
 
-  /** Colours and measures, as they are now. */
   #look(): void {
     this.#appearance = undefined;
     const { themeMode = 'auto', colorScheme = themeMode, dir } = this.#options;
@@ -234,7 +232,6 @@ export class Widget {
     void assistant.ready.then(() => this.#tell({ type: 'ready' }));
   }
 
-  /** Tells of messages that are sent and answers that end in the conversation that is open. */
   #follow(): () => void {
     const { store } = this.assistant.conversation;
     let before = new Map(store.get().context.turns.map(({ turnId, phase }) => [turnId, phase]));

@@ -16,7 +16,6 @@ const CHECK_EVERY_MS = 60_000;
 export interface AppState {
   /** `off`: for good, as long as this page lives: the service refuses the key, the app or the page. */
   readonly availability: 'checking' | 'available' | 'unavailable' | 'off';
-  /** Why it is not available. */
   readonly failure: Failure | undefined;
   /** The app serves signed-in people only, and nobody is: it is not available before somebody signs in. */
   readonly needsSignIn: boolean;
@@ -29,7 +28,6 @@ interface KeptConfiguration {
   readonly reply: AppConfigReply;
 }
 
-/** What a configuration that holds now means for the person who is there. */
 function offered({ available, require_identity: demandsPerson }: AppConfigReply, isSigned: boolean) {
   const needsSignIn = demandsPerson === true && !isSigned;
   return { needsSignIn, availability: available && !needsSignIn ? 'available' : 'unavailable' } as const;
@@ -48,7 +46,6 @@ function createAppStore() {
         failure: undefined,
         configuration,
       }),
-      /** Somebody signed in, or out. */
       signed: (now, { isSigned }: { isSigned: boolean }): AppState => {
         if (now.configuration === undefined) return now;
         const { needsSignIn, availability } = offered(now.configuration, isSigned);
@@ -151,7 +148,6 @@ export class Availability {
     this.#changed(() => this.store.send({ type: 'answered', configuration, isSigned: this.#isSigned }));
   }
 
-  /** Tells developers what came of a change. */
   #changed(change: () => void): void {
     const before = this.store.get().context;
     change();

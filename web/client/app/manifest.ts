@@ -17,7 +17,6 @@ const KEPT_MS = 24 * 60 * 60_000;
 /** With a test key: whoever sets an app up waits for the console to see that the build was started again. */
 const KEPT_MS_TEST = 5 * 60_000;
 
-/** A request that the service took. */
 interface Registered {
   readonly text: string;
   readonly hash: string;
@@ -35,7 +34,6 @@ interface ManifestOptions {
   readonly waitMs: number;
   /** Under which what the service took is kept. */
   readonly name: string;
-  /** Whether the key is a test key. */
   readonly isTest: boolean;
 }
 
@@ -44,10 +42,8 @@ export class Manifest {
   readonly #surroundings: Surroundings;
   readonly #log: Log;
   readonly #sdk: string;
-  /** Under which what the service took is kept. */
   readonly #name: string;
   readonly #keptMs: number;
-  /** A turn waits so long for it. */
   readonly #waitMs: number;
   #document: PostedManifest;
   #hash: string | undefined;
@@ -78,7 +74,6 @@ export class Manifest {
     });
   }
 
-  /** Registers it, whether it declares anything or not. */
   start(): void {
     this.#isStarted = true;
     this.#register(false);

@@ -65,7 +65,6 @@ export class Person implements Sender {
     return this.#user;
   }
 
-  /** Whose conversations these are: null for nobody. */
   get id(): string | null {
     return this.#user?.id ?? null;
   }
@@ -83,13 +82,11 @@ export class Person implements Sender {
     return this.#token;
   }
 
-  /** The app says who is signed in now. */
   is({ id, hmac, userToken }: SignedPerson): void {
     this.#user = { id, ...(hmac === undefined ? {} : { hmac }) };
     if (userToken !== undefined) this.carry(userToken);
   }
 
-  /** Nobody is. */
   leave(): void {
     this.#user = null;
     this.carry(undefined);

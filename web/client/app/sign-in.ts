@@ -16,14 +16,12 @@ export interface SignInParts {
   readonly requests: Requests;
   readonly surroundings: Surroundings;
   readonly log: Log;
-  /** Under which the device is kept. */
   readonly name: string;
   readonly person: Person;
   readonly opened: OpenConversation;
   readonly telemetry: Telemetry;
   /** Told after every change whether the person who is here signed. */
   readonly signed: (isSigned: boolean) => void;
-  /** Resolves when the first device is known. */
   readonly ready: () => Promise<void>;
 }
 
@@ -31,7 +29,6 @@ export class SignIn {
   readonly #parts: SignInParts;
   /** Resolves after the last change. Never rejects. */
   #settled: Promise<void>;
-  /** Gives up the change that is under way. */
   #overtake: (error: ClientError) => void = () => {};
   /** Whom the app named last; it may be under way. */
   #wanted: string | null;
@@ -50,14 +47,12 @@ export class SignIn {
     }
   }
 
-  /** A page begins: the device of whom the app says to be here. */
   async arrive(): Promise<void> {
     const { person, opened } = this.#parts;
     await this.#settleDevice(person.user === undefined ? undefined : (person.id ?? ''), false);
     if (person.on.isAnother === true) opened.tell(true);
   }
 
-  /** A page begins again as it was. */
   resume(): void {
     this.#settled = this.#settled.then(async () => {
       await this.arrive();

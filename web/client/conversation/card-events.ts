@@ -4,7 +4,6 @@ import * as calls from './calls.ts';
 import { changeBlock, type Enqueue, type EventNamed, findBlock, type State, withCalls } from './changes.ts';
 import { advance } from './turn-events.ts';
 
-/** The person pressed a button of a card. */
 export function decide(state: State, { invocationId, decision, typed, decisionId }: EventNamed<'decide'>, enq: Enqueue): State {
   const next = calls.decide(state.calls, invocationId, decision, decisionId);
   const call = calls.findCall(next, invocationId);

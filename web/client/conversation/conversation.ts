@@ -30,13 +30,10 @@ export interface ConversationParts {
   readonly log: Log;
   readonly handlers: ActionHandlers;
   readonly keeping: Keeping;
-  /** Whose it is: null for nobody. */
   readonly person: () => string | null;
-  /** A stream that says nothing for so long is given up. */
   readonly idleMs: number;
   /** The body of a request: handshake, context and person as they are now. */
   readonly compose: (turnId: string, payload: Payload, conversationId: string | undefined, around?: TurnContext) => Promise<ChatBody>;
-  /** What surrounds a question in this tab. */
   readonly context: () => Promise<TurnContext | undefined>;
   /** The service does not know the manifest. */
   readonly registerAgain: () => void;
@@ -47,26 +44,22 @@ export interface ConversationParts {
 /** Where several tabs show one conversation, one of them speaks with the service. */
 export interface ConversationTabs {
   isLeading(): boolean;
-  /** Has the leading tab do it. */
   forward(event: ExtractEvents<ConversationEvents>): void;
 }
 
 /** Beside the text of a message. */
 export interface MessageOptions {
-  /** What the person chose in a block. */
   readonly selection?: NonNullable<Payload['selection']>;
   /** Ids of uploads, four at most. */
   readonly uploadIds?: readonly string[];
 }
 
-/** Messages of a page. */
 const PAGE = 50;
 /** After so many failed tries the history is read when somebody asks for it, or the network is back. */
 const HISTORY_TRIES_MAX = 8;
 
 export class Conversation {
   readonly store: ConversationStore;
-  /** What the person thinks of answers. */
   readonly opinions: Opinions;
   readonly #parts: ConversationParts;
   readonly #followed: FollowedTurns;
@@ -106,7 +99,6 @@ export class Conversation {
     return this.#send({ form_submission: { form_id: formId, values } });
   }
 
-  /** Asks for a failed turn again. */
   retry(turnId: string): void {
     this.#wish({ type: 'retry', turnId });
   }
@@ -116,7 +108,6 @@ export class Conversation {
     this.#wish({ type: 'stop', turnId });
   }
 
-  /** Takes a failed or waiting turn away. */
   discard(turnId: string): void {
     this.#wish({ type: 'discard', turnId });
   }
@@ -178,7 +169,6 @@ export class Conversation {
     }
   }
 
-  /** The network is back, or somebody looks again: takes up what broke, at once. */
   wake(): void {
     if (this.#parts.tabs?.isLeading() === false) {
       this.#parts.tabs.forward({ type: 'wake' });

@@ -7,7 +7,6 @@ import { advance } from './turn-events.ts';
 
 type TurnState = turns.TurnState;
 
-/** What an earlier page left. */
 export function restored(state: State, { kept }: EventNamed<'restored'>, enq: Enqueue): State {
   const known = kept.turns.map((turn): TurnState => {
     const phase = turn.phase === 'preparing' ? 'waiting' : turn.phase;
@@ -20,7 +19,6 @@ export function restored(state: State, { kept }: EventNamed<'restored'>, enq: En
   return advance(next, enq);
 }
 
-/** The newest page of the history, with what is open by the service's word. */
 export function newestRead(state: State, { page }: EventNamed<'newestRead'>, enq: Enqueue): State {
   const { turn: open, pending } = page.open;
   const known = notTold(state.turns, state.history, page).map((turn) =>

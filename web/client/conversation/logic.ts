@@ -12,7 +12,6 @@ import type { ConversationEffects, ConversationEvents } from './state.ts';
 import * as turns from './turn.ts';
 import * as turnEvents from './turn-events.ts';
 
-/** A conversation in which nothing was said. */
 export const NEW_CONVERSATION: State = { conversationId: undefined, history: NO_HISTORY, turns: [], calls: [], feedback: {} };
 
 function rated(state: State, { messageId, rating }: EventNamed<'rated'>): State {
@@ -36,7 +35,6 @@ function asked(state: State): State {
   return { ...state, history: { ...state.history, phase: 'reading', covers } };
 }
 
-/** One store a conversation. Its input is the state to begin with. */
 export const conversationLogic = createStoreLogic<State, ConversationEvents, ConversationEffects, State>({
   context: (state) => state,
   on: {

@@ -32,7 +32,6 @@ export function advance(state: State, enq: Enqueue): State {
   return changeTurn(state, next.turnId, (turn) => turns.prepared(turn, null));
 }
 
-/** A turn is to be sent: behind others, but results go before messages. */
 export function send(state: State, { turnId, payload, nowMs, context }: EventNamed<'send'>, enq: Enqueue): State {
   if (findTurn(state, turnId) !== undefined) return state;
   const turn = { ...turns.newTurn(turnId, payload, nowMs), ...(context === undefined ? {} : { context }) };
@@ -52,7 +51,6 @@ function answerBlocks(state: State, { payload }: TurnState): State {
   return changeBlock(state, { ...block, body: { ...block.body, status: 'answered', ...chosen } });
 }
 
-/** An attempt began: the service has what the turn carries. */
 function begun(state: State, turn: TurnState, event: Extract<NumberedEvent, { type: 'turn.start' }>, enq: Enqueue): State {
   const ids = new Set((turn.payload.tool_results ?? []).map(({ invocation_id: id }) => id));
   const asked = new Set(state.calls.flatMap(({ invocation_id: id, askedBy }) => (ids.has(id) && askedBy !== undefined ? [askedBy] : [])));
@@ -70,7 +68,6 @@ function begun(state: State, turn: TurnState, event: Extract<NumberedEvent, { ty
   );
 }
 
-/** A turn failed, by the service's word or for want of a connection. */
 function failed(state: State, turn: TurnState, failure: Failure, isTold: boolean, enq: Enqueue): State {
   enq.emit.turnFailed({ turnId: turn.turnId, failure });
   enq.emit.keep();
@@ -104,7 +101,6 @@ function over(
   return advance(known, enq);
 }
 
-/** An event of a turn's stream. */
 export function eventTold(state: State, { turnId, event, isNumbered }: EventNamed<'eventTold'>, enq: Enqueue): State {
   const before = findTurn(state, turnId);
   if (before === undefined) return state;
@@ -169,7 +165,6 @@ export function stop(state: State, turnId: string, enq: Enqueue): State {
   return discard(state, turnId, enq);
 }
 
-/** Takes back a turn that runs no more, or not yet. */
 export function discard(state: State, turnId: string, enq: Enqueue): State {
   const turn = findTurn(state, turnId);
   if (turn === undefined || !(turn.phase === 'waiting' || turn.phase === 'preparing' || turn.phase === 'failed')) return state;

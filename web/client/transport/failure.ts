@@ -8,7 +8,6 @@ import type { FetchAnswer } from '../surroundings.ts';
 export type ClientCode =
   /** No answer: no network, or the service is not there. */
   | 'unreachable'
-  /** No answer in time. */
   | 'timeout'
   /** What came is nothing that the service says: a proxy's page, or half of an answer. */
   | 'unreadable'
@@ -21,7 +20,6 @@ export interface Failure {
   readonly code: string;
   /** A sentence for people, unless `isForDevelopers`. */
   readonly message: string;
-  /** Whether the same request may be sent again. */
   readonly retryable: boolean;
   /** From when on, counted from now. */
   readonly retryAfterMs?: number;
@@ -52,7 +50,6 @@ export function isForDevelopers({ code }: Failure): boolean {
   return FOR_DEVELOPERS.has(code);
 }
 
-/** What a record of the log says of a failure. */
 export function logged({ code, status, message, details }: Failure): Readonly<Record<string, unknown>> {
   return { code, status, message, ...(details === undefined ? {} : { details }) };
 }
@@ -102,7 +99,6 @@ export function refusalFrom(answer: Pick<FetchAnswer, 'status' | 'headers'>, tex
   };
 }
 
-/** A failure as an error, for promises that reject. */
 export class ClientError extends Error {
   readonly failure: Failure;
 

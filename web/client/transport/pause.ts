@@ -34,7 +34,6 @@ export class Pause {
     this.#clock = clock;
   }
 
-  /** Resolves after so many milliseconds, or at `skip`. One at a time. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#clock.after(ms, () => this.skip());
@@ -45,7 +44,6 @@ export class Pause {
     });
   }
 
-  /** Ends the pause, if there is one. */
   skip(): void {
     const end = this.#end;
     this.#end = undefined;

@@ -11,14 +11,12 @@ export interface Manifest {
   };
 }
 
-/** One name, on either side or on both. */
 export interface Row<Declared> {
   readonly name: string;
   readonly declared: Declared | undefined;
   readonly build: Definition | undefined;
 }
 
-/** Rows of what is in service, by name. */
 export function rowsOf<Declared extends { readonly name: string; readonly archived_at: string | null }>(
   declared: readonly Declared[],
   build: readonly (Definition & { readonly name: string })[],
@@ -67,7 +65,6 @@ export function differing({ declared, build }: Row<object>): readonly string[] {
 export interface Mark {
   readonly word: string;
   readonly signal: string;
-  /** What it means, and what to do. */
   readonly what: string;
 }
 

@@ -31,7 +31,6 @@ export interface DefinitionCardProps {
   readonly app: App;
   readonly kind: Kind;
   readonly item: string;
-  /** Undefined: a new one. */
   readonly definition: Definition | undefined;
   /** `name` undefined: it is out of service. */
   readonly onSaved: (name: string | undefined) => void;

@@ -14,7 +14,6 @@ export interface KeyCardProps {
   readonly onChange: () => void;
 }
 
-/** Where the key travels, in words. */
 function placeOf({ needs_key: key }: DeclaredAction): string {
   if (key === null || key.kind === 'bearer') return 'as a bearer in Authorization';
   return key.kind === 'query' ? `as ${key.name ?? ''} in the address` : `in the header ${key.name ?? ''}`;

@@ -9,7 +9,6 @@ import { useDraft } from '../parts/draft-hook.ts';
 import { TextArea, TextField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 
-/** What a field begins with: the example of the definition. */
 function exampleText({ example }: DeclaredParam): string {
   if (example === undefined || example === null) return '';
   if (Array.isArray(example)) return example.map(String).join('\n');
@@ -101,7 +100,6 @@ export function TrialCard({ app, action }: { readonly app: App; readonly action:
   );
 }
 
-/** JSON with its lines; anything else as it is. */
 function readable(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

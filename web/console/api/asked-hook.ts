@@ -5,7 +5,6 @@ import { progress } from './progress.ts';
 import { type ApiError, asApiError } from './request.ts';
 
 export interface Asked<Answer> {
-  /** The last answer for this path. */
   readonly answer: Answer | undefined;
   readonly error: ApiError | undefined;
   reload(): void;
@@ -25,11 +24,9 @@ interface Held<Answer> {
   readonly path: string;
   readonly answer?: Answer;
   readonly error?: ApiError;
-  /** The reading is over. */
   readonly isSettled?: boolean;
 }
 
-/** Asks for `path` of the interface now and whenever it changes. */
 export function useAsked<Answer>(path: string, { againMs, read }: Asking<Answer> = {}): Asked<Answer> {
   const [held, hold] = useState<Held<Answer>>({ path });
   const [round, again] = useState(0);

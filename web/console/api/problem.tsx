@@ -2,7 +2,6 @@
 import type { ApiError } from './request.ts';
 
 export interface ProblemProps {
-  /** Undefined: nothing is shown. */
   readonly error: ApiError | undefined;
   /** Absent: there is nothing to try again. */
   readonly retry?: () => void;

@@ -6,7 +6,6 @@ import { SECTIONS } from './sections.ts';
 
 const APP_PATH = /^\/console\/apps\/([^/]+)/;
 
-/** The id of the app that an address is about; undefined: none. */
 export function appIdOf(path: string): string | undefined {
   const part = APP_PATH.exec(path)?.[1];
   if (part === undefined) return undefined;

@@ -14,7 +14,6 @@ import { countProposals, openedApp, readApp } from './app-store.ts';
 /** How often a page that is looked at counts what waits for a person. */
 const COUNT_AGAIN_MS = 15_000;
 
-/** The app that the address names; read anew whenever a page of it opens. */
 function useOpenedApp() {
   const id = useRoute().params.app ?? '';
   useEffect(() => {
@@ -34,7 +33,6 @@ export interface AppPageProps {
   readonly facts?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly fills?: boolean;
-  /** What is on the page once the app is known. */
   readonly children: (app: App) => ComponentChildren;
 }
 

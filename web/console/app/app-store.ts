@@ -64,7 +64,6 @@ export async function readApp(id: string): Promise<void> {
   }
 }
 
-/** Shows the app as an answer has it, such as that of a change. */
 export function showApp(app: App): void {
   openedApp.send({ type: 'read', app });
 }

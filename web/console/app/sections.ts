@@ -1,7 +1,6 @@
 /** The sections of an app that there are, in the order of the way from nothing to a live app. To add one, write its line here and its page in ../pages.ts. */
 
 export interface Section {
-  /** Behind /console/apps/:app/; '' is the app's first page. */
   readonly name: string;
   readonly label: string;
 }

@@ -7,7 +7,6 @@ export interface ColourRow {
   readonly hint: string;
 }
 
-/** Always named together. */
 export const BASE_COLOURS: readonly ColourRow[] = [
   { token: 'surface', label: 'Page', hint: 'Behind everything.' },
   { token: 'onSurface', label: 'Text', hint: 'On the page.' },
@@ -67,7 +66,6 @@ function tokensOf(fields: AppearanceFields, prefix: string, before: ThemeTokens)
   return Object.fromEntries([...kept, ...typed]);
 }
 
-/** The body of PUT /appearance. */
 export function draftOf(fields: AppearanceFields, before: AppearanceDraft): AppearanceDraft {
   const dark = tokensOf(fields, 'themeDark.', before.themeDark ?? {});
   const { launcherLabel: _, composerHint: __, feedback: ___, ...icons } = before.copilot ?? {};

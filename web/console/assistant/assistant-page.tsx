@@ -44,7 +44,6 @@ function InstructionsCard({ published_version: version, instructions: { sandbox,
   );
 }
 
-/** Lists are lines of text here. */
 interface Fields extends Record<string, unknown> {
   readonly assistantName: string;
   readonly tone: string;

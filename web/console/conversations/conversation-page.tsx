@@ -17,7 +17,6 @@ export function ConversationPage() {
 interface RowProps {
   readonly app: App;
   readonly message: Message;
-  /** The address leads to it. */
   readonly isMeant: boolean;
 }
 

@@ -10,7 +10,6 @@ import { Answer } from '../../sdk/thread/answer.tsx';
 import { Said } from '../../sdk/thread/message.tsx';
 import { previewScene } from '../preview/preview-scene.ts';
 
-/** The thread's own measures, outside of a panel. */
 const PLACE_CSS = `
   :host { display: block !important; }
   .message { font: 400 calc(14.5px * var(--scale)) / 1.5 var(--font); color: var(--ink); display: grid; }

@@ -4,7 +4,6 @@ import type { NewestTrace } from '../../../protocol/console/answers.ts';
 export interface FailureGroup {
   readonly machine: string;
   readonly state: string;
-  /** The newest first. */
   readonly members: readonly NewestTrace[];
 }
 

@@ -7,7 +7,6 @@ import { hasSection } from '../app/sections.ts';
 interface Place {
   readonly section: string;
   readonly label: string;
-  /** What makes the check pass. */
   readonly todo: string;
 }
 

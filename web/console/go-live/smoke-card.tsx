@@ -82,7 +82,6 @@ function Answers({ run }: { readonly run: SmokeRun }) {
   );
 }
 
-/** What the answer stood on, or what it lacked. */
 function groundOf({ ok, grounded, actionBacked, actions, error }: SmokeAnswer): string {
   if (error !== null) return `Ended in an error: ${error.code}`;
   const stood = [...(grounded ? ['the knowledge it was given'] : []), ...(actionBacked ? [`its action ${actions.join(', ')}`] : [])];

@@ -43,7 +43,6 @@ function Bar({ label, rank, kind }: { readonly label: string; readonly rank: num
   );
 }
 
-/** The text with the words of the question marked. */
 function Marked({ text, terms }: { readonly text: string; readonly terms: readonly string[] }) {
   const wanted = terms.filter((term) => term.length > 1).map((term) => term.toLowerCase());
   const parts = text.split(/([\p{L}\p{N}]+)/u);

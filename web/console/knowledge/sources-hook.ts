@@ -9,7 +9,6 @@ interface SourcePage {
   readonly next: string | null;
 }
 
-/** The most that one answer has. */
 const PAGE = 200;
 /** An app has 10,000 at most; all of them are in the browser, so that finding one takes no request. */
 const PAGES_MAX = 50;

@@ -15,7 +15,6 @@ import { edgeKey, type Hits, rowKey, tintOf } from './coverage.ts';
 import { type Highlights, isLabelOf } from './highlights.ts';
 import { useViewport } from './viewport-hook.ts';
 
-/** Size of the type of counts. */
 const COUNT_PX = 9;
 
 export interface DrawingProps {
@@ -85,7 +84,6 @@ export function Drawing({ picture, highlights, hits, places, onState }: DrawingP
   );
 }
 
-/** The middle of the first state where the machine is. */
 function middleOf({ states }: MachinePicture, { active }: Highlights): { readonly x: number; readonly y: number } | undefined {
   const state = states.find(({ id }) => active.has(id));
   return state === undefined ? undefined : { x: state.x + state.width / 2, y: state.y + state.height / 2 };
@@ -194,7 +192,6 @@ function EdgeLabels(props: EdgeProps) {
 
 interface StateBoxProps {
   readonly state: PictureState;
-  /** Others lie inside it. */
   readonly isOuter: boolean;
   readonly highlights: Highlights;
   readonly hits: Hits | undefined;

@@ -13,13 +13,11 @@ export interface Move {
 }
 
 export interface Highlights {
-  /** Where the machine is, innermost states; several instances on one picture are several. */
   readonly active: ReadonlySet<string>;
   /** The last transitions, the latest first: it is lit, those before it fade. */
   readonly trail: readonly Move[];
 }
 
-/** Whether a label or a row of the picture stands for the transition. */
 export function isLabelOf({ event, guard }: { readonly event: string; readonly guard?: string }, move: Move | undefined): boolean {
   if (move === undefined || move.event !== event) return false;
   return guard === move.guard || (guard === 'otherwise' && move.guard === undefined);
@@ -44,7 +42,6 @@ export function activeOf(path: string): string[] {
   }
 }
 
-/** The name without its region. */
 export function withoutRegion(state: string): string {
   return state.slice(state.indexOf('.') + 1);
 }

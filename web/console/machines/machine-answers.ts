@@ -6,10 +6,8 @@ import type { MachineTable } from '../../../machines/table.ts';
 export interface MachineLine {
   readonly name: string;
   readonly title: string;
-  /** Where its rules are written. */
   readonly source: string;
   readonly version: string;
-  /** How many there are. */
   readonly states: number;
   readonly events: number;
 }

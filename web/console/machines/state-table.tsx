@@ -13,7 +13,6 @@ function wordsOf(state: string, { kind, to = [], refusals = [] }: TableCell): st
 
 export interface StateTableProps {
   readonly table: MachineAnswer['table'];
-  /** Innermost states where the machine is. */
   readonly active: ReadonlySet<string>;
   readonly onState?: (state: string) => void;
   /** How often each cell was hit, by `state event`; absent: nobody counted. */

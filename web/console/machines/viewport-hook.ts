@@ -53,7 +53,6 @@ function byKey(key: string, shown: Viewport, drawing: Size, frame: Size): Viewpo
   }
 }
 
-/** The size of the frame, as it changes. */
 function useFrameSize(frame: { readonly current: SVGSVGElement | null }): Size | undefined {
   const [size, setSize] = useState<Size>();
   useEffect(() => {

@@ -12,7 +12,6 @@ import { diagramAddress } from './node-answers.ts';
 
 const KINDS = { '': 'Everything', conversation: 'Conversations', setup_session: 'Setup sessions' } as const;
 
-/** `20`, or `200 of 1300` where not all are listed. */
 function shownOf(answer: ActorsAnswer | undefined): string {
   if (answer === undefined) return '';
   const { actors, total } = answer;

@@ -67,7 +67,6 @@ function patchOf(changes: Partial<Fields>, values: Fields): Record<string, unkno
 
 export interface OrganisationSettingsProps {
   readonly organisation: Organisation;
-  /** Reads the organisation again. */
   readonly onSaved: (organisation: Organisation) => void;
 }
 

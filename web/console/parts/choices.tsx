@@ -2,7 +2,6 @@
 import { useId } from 'preact/hooks';
 
 export interface ChoiceProps<Value extends string> {
-  /** For who does not see it. */
   readonly label?: string;
   readonly value: Value | undefined;
   readonly options: readonly (readonly [value: Value, name: string])[];
@@ -11,7 +10,6 @@ export interface ChoiceProps<Value extends string> {
 
 export interface SelectProps<Value extends string> extends ChoiceProps<Value> {
   readonly isChosen?: boolean;
-  /** A label that is seen. */
   readonly before?: string;
   readonly look?: string;
 }

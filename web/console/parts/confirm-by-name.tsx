@@ -6,7 +6,6 @@ import { TextField } from './fields.tsx';
 import { Form } from './form.tsx';
 
 export interface ConfirmByNameProps extends DialogProps {
-  /** What has to be typed. */
   readonly name: string;
   readonly verb: string;
   /** @throws ApiError, which is shown in the dialog. */

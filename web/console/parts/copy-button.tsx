@@ -7,7 +7,6 @@ const SAID_MS = 2_000;
 
 export interface CopyButtonProps {
   readonly text: string;
-  /** What is copied, as the button says it. */
   readonly label: string;
   readonly primary?: boolean;
 }

@@ -23,7 +23,6 @@ export function Dialog({ title, onClose, children }: DialogProps) {
 }
 
 export interface ConfirmProps extends DialogProps {
-  /** What the button does, and what the one beside it. */
   readonly verb: string;
   readonly keep: string;
   readonly isHarmless?: boolean;

@@ -14,7 +14,6 @@ export interface FieldProps {
 
 interface FrameProps extends FieldProps {
   readonly id: string;
-  /** Beside the hint: how much is used of the bound. */
   readonly count?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -112,7 +111,6 @@ export interface NumberFieldProps extends FieldProps {
   readonly min?: number;
   readonly max?: number;
   readonly step?: number;
-  /** What stands behind the number. */
   readonly unit?: string;
   readonly placeholder?: string;
 }

@@ -7,12 +7,10 @@ export interface FormProps {
   readonly label?: string;
   readonly look?: string;
   readonly act: Act;
-  /** What the button does. */
   readonly verb: string;
   readonly button?: 'primary' | 'danger' | '';
   readonly isReady?: boolean;
   readonly onSubmit: () => void;
-  /** Beside the button. */
   readonly more?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -47,7 +45,6 @@ export interface MoreProps {
   readonly more: () => void;
 }
 
-/** Below a list of which there is more. */
 export function More({ verb = 'Show older', next, isReading, more }: MoreProps) {
   if (next === null) return null;
   return (

@@ -1,6 +1,5 @@
 /** Lists that are typed as lines. */
 
-/** The lines that hold something, trimmed. */
 export function linesOf(text: string): string[] {
   return text
     .split('\n')

@@ -5,9 +5,7 @@ import type { Form } from './form-hook.ts';
 
 export interface SaveBarProps<Fields extends Values> {
   readonly form: Form<Fields>;
-  /** What people call the fields. */
   readonly labels: Readonly<Partial<Record<keyof Fields & string, string>>>;
-  /** What the button does. */
   readonly verb?: string;
 }
 

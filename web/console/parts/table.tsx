@@ -1,7 +1,6 @@
 /** Rows under headings: every list of the console that has columns. */
 import type { ComponentChildren } from 'preact';
 
-/** Its heading, and what stands in it. */
 export interface Column<Row> {
   readonly title: ComponentChildren;
   readonly of: (row: Row) => ComponentChildren;
@@ -61,7 +60,6 @@ export interface ScrollingProps {
   readonly children: ComponentChildren;
 }
 
-/** Around what may be wider than the page. */
 export function Scrolling({ label, isCard = false, children }: ScrollingProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.

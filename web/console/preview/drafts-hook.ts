@@ -24,7 +24,6 @@ export interface DraftedAppearance extends Drafted<AppearanceDraft> {
 }
 
 export interface Drafted<Draft> {
-  /** Null until it was written. */
   readonly draft: Draft | null;
   readonly published: Draft | null;
   readonly published_version: number | null;

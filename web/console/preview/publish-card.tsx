@@ -8,7 +8,6 @@ import { isSame } from '../parts/draft-hook.ts';
 import { toast } from '../shell/toasts.tsx';
 import type { Drafts } from './drafts-hook.ts';
 
-/** A value as one line. */
 function shown(value: unknown): string {
   if (value === undefined || value === '') return 'nothing';
   if (typeof value === 'string') return value;

@@ -27,7 +27,6 @@ function answer(status: number, body: string, type = 'application/json'): FetchA
   return new Response(body, { status, headers: { 'Content-Type': type } });
 }
 
-/** A service that serves `configuration`, as it is at the moment. */
 export function sampleService(configuration: () => object): Fetch {
   let asked = 0;
   return async (address, { method }) => {

@@ -23,7 +23,6 @@ export interface WidgetPreviewProps {
   /** As GET /v1/apps/config has it: `theme`, `themeDark`, `copilot`. */
   readonly configuration: object;
   readonly scheme: 'light' | 'dark';
-  /** What is on the panel: the welcome, or a question with its answer. */
   readonly shows: 'welcome' | 'thread';
   readonly logo?: () => Promise<Blob | undefined>;
 }

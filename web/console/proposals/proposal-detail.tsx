@@ -17,7 +17,6 @@ import { afterApproval, KIND_LABELS, reasonsOf, STATUS_SIGNALS } from './proposa
 export interface ProposalDetailProps {
   readonly id: string;
   readonly act: Act;
-  /** The reason is being written. */
   readonly isRejecting: boolean;
   readonly setRejecting: (isRejecting: boolean) => void;
   readonly approve: () => void;

@@ -30,7 +30,6 @@ export function reasonsOf({ write }: WholeProposal): readonly string[] {
   return [...new Set([body, patch, ...lists].flatMap(reasonOf))];
 }
 
-/** What approving it leaves to be done. */
 export function afterApproval(kind: Proposal['kind']): string | undefined {
   return kind === 'appearance' || kind === 'logo' || kind === 'experience'
     ? 'Approving changes the draft. People get it once you publish.'

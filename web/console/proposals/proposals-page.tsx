@@ -114,7 +114,6 @@ function Proposals({ app, status }: { readonly app: App; readonly status: Shown 
   );
 }
 
-/** What a person says to the proposal `id`. */
 function useVerdict(id: string | undefined, decided: (what: string) => void) {
   const act = useAct();
   const [rejecting, setRejecting] = useState<string>();

@@ -3,7 +3,6 @@ import { diffLines, diffWordsWithSpace } from 'diff';
 
 export interface TextPart {
   readonly text: string;
-  /** Only on this side. */
   readonly isOwn: boolean;
 }
 
@@ -28,7 +27,6 @@ function shortened({ text, isOwn }: TextPart): readonly TextPart[] {
   ];
 }
 
-/** Both texts in parts. */
 export function textSides(before: string, after: string): TextSides {
   const isLong = before.length + after.length > WORDS_MAX_CHARS;
   const bound = { timeout: TIMEOUT_MS };

@@ -56,7 +56,6 @@ export interface SettingGroup {
   readonly settings: readonly Setting[];
 }
 
-/** A cent. */
 const MONEY_STEP = 0.01;
 const PLATFORM_HINT_MAX_CHARS = 40;
 
@@ -287,7 +286,6 @@ function mediaHostsOf(lines: readonly string[]): readonly string[] | null {
   return lines.length === 1 && lines[0]?.toLowerCase() === NO_HOST ? [] : lines;
 }
 
-/** The body of the PATCH for what was changed. */
 export function patchOf(changes: Partial<SettingFields>): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
   const intake: Record<string, unknown> = {};

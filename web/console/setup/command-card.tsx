@@ -10,7 +10,6 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { commands, type KeptCommand, keepCommand, watchCommand } from './command-store.ts';
 import { agentName, isOver } from './session.ts';
 
-/** The command of a session, where this browser has it. */
 function useCommand(id: string): KeptCommand | undefined {
   useEffect(() => watchCommand(id), [id]);
   return useStore(commands, (context) => context.commands[id]);

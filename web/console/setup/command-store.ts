@@ -5,7 +5,6 @@
 import { createStore } from '@xstate/store';
 import type { Command } from '../../../protocol/console/setup-answers.ts';
 
-/** What is kept of it. */
 export type KeptCommand = Pick<Command, 'command' | 'code_expires_at'>;
 
 const PREFIX = 'console-setup-command:';
@@ -23,7 +22,6 @@ function read(sessionId: string): KeptCommand | undefined {
 }
 
 interface CommandContext {
-  /** By the id of the session. */
   readonly commands: Readonly<Record<string, KeptCommand | undefined>>;
 }
 
@@ -44,9 +42,7 @@ export function keepCommand(id: string, command: KeptCommand | undefined): void 
   try {
     if (command === undefined) localStorage.removeItem(PREFIX + id);
     else localStorage.setItem(PREFIX + id, JSON.stringify({ command: command.command, code_expires_at: command.code_expires_at }));
-  } catch {
-    // See above.
-  }
+  } catch {}
 }
 
 /** Looks at what was kept of a session, now and whenever another window keeps something. Returns what ends it. */

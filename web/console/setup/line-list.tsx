@@ -8,7 +8,6 @@ const LINES_SHOWN = 200;
 export interface LineListProps {
   readonly lines: readonly Line[];
   readonly label: string;
-  /** Says of each line which step it is about. */
   readonly stepLabels?: ReadonlyMap<string, string>;
 }
 
@@ -31,7 +30,6 @@ export function LineList({ lines, label, stepLabels }: LineListProps) {
   );
 }
 
-/** The time of day in the person's own zone, to the second. */
 function timeOfDay(at: string): string {
   const time = new Date(at);
   return Number.isNaN(time.getTime()) ? '' : time.toLocaleTimeString(undefined, { hour12: false });

@@ -17,7 +17,6 @@ const NOTHING: FollowedSession = { session: undefined, lines: [], isLive: false,
 /** What comes within a picture's time is drawn at once: a session of thousands of lines is there in some pictures. */
 const GATHERED_MS = 16;
 
-/** Follows the session `id` for as long as the component is shown. */
 export function useSession(id: string): FollowedSession {
   const [followed, hold] = useState<{ readonly id: string } & FollowedSession>({ id, ...NOTHING });
   useEffect(() => {

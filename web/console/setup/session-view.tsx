@@ -54,10 +54,8 @@ export interface SessionViewProps {
   readonly id: string;
   readonly step: string | undefined;
   readonly view: 'steps' | 'time';
-  /** Sets what the address says. */
   readonly go: (changed: Readonly<Record<string, string | undefined>>) => void;
   readonly onOver: () => void;
-  /** What opens another one, once this is over. */
   readonly another: ComponentChildren;
 }
 

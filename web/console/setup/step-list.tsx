@@ -8,7 +8,6 @@ import { linesByStep, MARK_WORDS, type Mark, markOf } from './session.ts';
 export interface StepListProps {
   readonly steps: readonly Step[];
   readonly lines: readonly Line[];
-  /** The step whose lines are shown. */
   readonly open: string | undefined;
   readonly onOpen: (step: string | undefined) => void;
 }

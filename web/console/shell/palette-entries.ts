@@ -10,7 +10,6 @@ import { findTrace } from '../traces/find.ts';
 export interface PaletteEntry {
   readonly kind: 'page' | 'app' | 'conversation' | 'id';
   readonly label: string;
-  /** Beside it: where it belongs. */
   readonly of: string;
   /** Absent: the address has to be found first. */
   readonly href?: string;
@@ -37,7 +36,6 @@ function pagesOf(app: AppChoice | undefined): readonly PaletteEntry[] {
   return [...own, ...all];
 }
 
-/** Every entry there is. `app`: the one that the page is about. */
 export function entriesOf(
   apps: readonly AppChoice[],
   app: AppChoice | undefined,

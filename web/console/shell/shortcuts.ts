@@ -22,7 +22,6 @@ export const shortcutHelp = createStore({
 
 const active = new Set<Shortcut>();
 
-/** What is active now, in the order in which pages brought it. */
 export function activeShortcuts(): readonly Shortcut[] {
   return [...active];
 }
@@ -40,7 +39,6 @@ export function pressed(event: KeyboardEvent): void {
   shortcut.run();
 }
 
-/** The key does this for as long as the component is shown. */
 export function useShortcut(key: string, what: string, run: () => void): void {
   const latest = useRef(run);
   latest.current = run;

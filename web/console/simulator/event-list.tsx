@@ -32,7 +32,6 @@ interface EventItemProps extends EventListProps {
 /** A sample by its place, or a payload of the person's own. */
 type Choice = number | 'own';
 
-/** What a person wrote: the event, or what is wrong with it. */
 interface OwnPayload {
   readonly event?: SampleEvent;
   readonly fault?: string;

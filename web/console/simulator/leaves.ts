@@ -8,9 +8,7 @@ export interface Leaf {
 
 export interface Difference {
   readonly path: string;
-  /** Undefined: it was not there. */
   readonly before: unknown;
-  /** Undefined: it is gone. */
   readonly after: unknown;
 }
 
@@ -21,7 +19,6 @@ export function leavesOf(value: unknown, path = ''): Leaf[] {
   return inside.length === 0 && path !== '' ? [{ path, value }] : inside;
 }
 
-/** What changed from one to the other, first what was there before. */
 export function differencesOf(before: unknown, after: unknown): Difference[] {
   const [old, now] = [before, after].map((value) => new Map(leavesOf(value).map((leaf) => [leaf.path, leaf.value]))) as [
     Map<string, unknown>,

@@ -113,7 +113,6 @@ interface BeginningProps {
   readonly input: number;
 }
 
-/** What the machine begins with, where it makes a difference. */
 function Beginning({ simulated: { samples }, store, input }: BeginningProps) {
   if (samples.inputs.length < 2) return null;
   return (

@@ -35,7 +35,6 @@ function Invitation() {
   );
 }
 
-/** What the event did, and why. */
 export function Step({ step: { event, before, verdict } }: { readonly step: WalkStep }) {
   const words = payloadWords(event);
   return (

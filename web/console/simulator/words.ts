@@ -1,7 +1,6 @@
 /** What the simulator says of an event, in few words. */
 import type { Verdict } from '../../../machines/simulator/verdict.ts';
 
-/** It does what it is for. */
 export function isEnabled({ outcome }: Verdict): boolean {
   return outcome === 'moves' || outcome === 'stays';
 }

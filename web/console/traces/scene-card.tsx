@@ -10,7 +10,6 @@ import type { Scene } from './traces.ts';
 
 export interface SceneCardProps {
   readonly scene: Scene;
-  /** The one before it in the story. */
   readonly before: Scene | undefined;
   /** The same step as the machine of this page makes it; undefined where it does not. */
   readonly walked: WalkStep | undefined;
@@ -81,7 +80,6 @@ interface CommitProps {
   readonly committed: StepCommit;
 }
 
-/** The row that was committed, and the frames that left with it. */
 function Commit({ machine, step: { atMs, from, to }, committed: { commit, atMs: committedAtMs, frames } }: CommitProps) {
   const way = to.startsWith('{') ? 'its regions' : from === to ? `still ${to}` : to;
   return (

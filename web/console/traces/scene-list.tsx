@@ -5,7 +5,6 @@ import type { Scene } from './traces.ts';
 export interface SceneListProps {
   readonly story: readonly Scene[];
   readonly at: number;
-  /** Instances are told apart where there are several. */
   readonly namesMachines: boolean;
   readonly onScene: (at: number) => void;
 }

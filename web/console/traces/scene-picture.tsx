@@ -15,7 +15,6 @@ import type { Scene } from './traces.ts';
 export interface ScenePictureProps {
   readonly scene: Scene;
   readonly replayed: Replayed | undefined;
-  /** Where all instances of this machine are. */
   readonly places: Places;
 }
 

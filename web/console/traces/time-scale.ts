@@ -8,7 +8,6 @@ const APART_MS = 2;
 export interface TimeScale {
   /** One for each moment, from 0 to `width`. */
   readonly places: readonly number[];
-  /** Where a silence was cut. */
   readonly gaps: readonly number[];
 }
 

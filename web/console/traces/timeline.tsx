@@ -3,7 +3,6 @@ import { NAME_CHARS } from './instances.ts';
 import { edgesOfTime } from './time-scale.ts';
 import type { Scene, Trace } from './traces.ts';
 
-/** The colours of spans, by the states of the machines that take time. */
 const SPANS: Readonly<Record<string, string>> = {
   new: 'admit',
   answering: 'model',
@@ -18,7 +17,6 @@ function spanOf(state: string): string {
   return SPANS[state] ?? 'commit';
 }
 
-/** Units of the drawing from left to right. */
 const WIDTH = 1_000;
 
 /** Ids begin alike: where there are several of one machine, their ends tell them apart. */
@@ -30,7 +28,6 @@ function laneName(traces: readonly Trace[], { machine, instance }: Trace): strin
 export interface TimelineProps {
   readonly traces: readonly Trace[];
   readonly story: readonly Scene[];
-  /** The scene that is looked at. */
   readonly at: number;
   readonly onScene: (at: number) => void;
 }

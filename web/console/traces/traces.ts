@@ -14,7 +14,6 @@ export interface Trace {
   readonly instance: string;
   readonly definition?: MachineGraph;
   readonly input?: Kept;
-  /** The request that opened it. */
   readonly requestId: string | null;
   readonly steps: readonly TracedStep[];
 }
@@ -28,7 +27,6 @@ interface WireStep {
   readonly committed?: { readonly commit: number; readonly at_ms: number; readonly frames: readonly FrameRun[] };
 }
 
-/** What the interface answers, see docs/console.md. */
 export interface TracesAnswer {
   readonly traces: readonly {
     readonly request_id: string | null;
@@ -83,7 +81,6 @@ export function withStep(traces: readonly Trace[], streamed: StreamedStep): read
   return traces.map((trace) => (trace === found ? { ...trace, steps: [...trace.steps, stepOf(streamed, node)] } : trace));
 }
 
-/** One step of the story. */
 export interface Scene {
   readonly trace: Trace;
   /** Its place in its own trace; 0 is the first. */

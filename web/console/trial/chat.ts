@@ -55,7 +55,6 @@ export interface Chat {
   end(): void;
 }
 
-/** Draws the chat in `host` and tells the id of each turn that is sent. */
 export function startChat(host: HTMLElement, key: string, manifestHash: string | undefined, onTurn: (turnId: string) => void): Chat {
   const locale = 'en';
   const assistant = createAssistant(

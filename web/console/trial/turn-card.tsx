@@ -13,7 +13,6 @@ import { TurnFacts } from '../traces/turn-facts.tsx';
 
 /** The first step of a turn is committed some milliseconds after it was sent; until then there is no trace of it. */
 const LOOK_AGAIN_MS = 400;
-/** Units of a bar from left to right. */
 const WIDTH = 1_000;
 
 export interface TurnCardProps {

@@ -10,7 +10,6 @@ const GAP = 4;
 const FLOOR = 18;
 /** Room above the highest bar. */
 const HEADROOM = 1.1;
-/** Labels below every so many bars. */
 const LABEL_EVERY = 5;
 
 export interface DayPlotProps {

@@ -4,7 +4,6 @@ export interface LevelProps {
   readonly label: string;
   readonly used: number;
   readonly of: number;
-  /** The figures in words. */
   readonly words: string;
   /** When it is used up at the pace so far; null or absent: it lasts. */
   readonly usedUp?: string | null;

@@ -4,7 +4,6 @@ import { monthBeside, monthOf } from './usage.ts';
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 
-/** The month that the address names, else this one. */
 export function useMonth(): string {
   const { query } = useRoute();
   return MONTH.test(query.month ?? '') ? String(query.month) : monthOf(new Date());

@@ -8,7 +8,6 @@ const MEASURED_MIN_MS = 15 * MINUTE_MS;
 const SPEND_DAYS = 7;
 
 export interface Measured {
-  /** How much was used from `sinceMs` to `nowMs`. */
   readonly used: number;
   readonly left: number;
   readonly sinceMs: number;
@@ -40,7 +39,6 @@ export function latestSpend(days: readonly { readonly day: string; readonly spen
   return { usd, sinceMs };
 }
 
-/** When today began and ends, UTC. */
 export function todayOf(nowMs: number): { readonly sinceMs: number; readonly untilMs: number } {
   const sinceMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
   return { sinceMs, untilMs: sinceMs + DAY_MS };

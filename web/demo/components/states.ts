@@ -13,7 +13,6 @@ function ready(name: string, type: string, body: Block['body'], more: Partial<Bl
   return { phase: 'ready', index: 0, id, blockType: type, block: { index: 0, id, block_type: type, revision: 1, body, ...more } };
 }
 
-/** Every state of a component, as the thread would hand it on. */
 export function statesOf(type: ComponentName): readonly ShownState[] {
   const samples = SAMPLES[type] as readonly Sample<ComponentName>[];
   const shown = samples.map(({ name, body, answer, call }): ShownState => {

@@ -3,7 +3,6 @@ import type { Shop, ShopState } from './shop.ts';
 import { SCREENS, totalCents } from './shop.ts';
 import { ROUTES, tasksOf } from './tasks.ts';
 
-/** What the shop uses of the web SDK's module. */
 export interface WidgetModule {
   init(options: {
     readonly key: string;
@@ -20,7 +19,6 @@ const SDK = '/sdk/web/latest/assistant.mjs';
 /** Narrower, the panel would cover the shop before anybody has seen it. */
 const ROOMY = '(min-width: 1000px)';
 
-/** What surrounds each question: where the person is, and what is in the cart. */
 function contextOf({ screen, productId, cart, orders }: ShopState) {
   return {
     app_state: { cart, cart_total_eur: totalCents(cart) / 100, orders: orders.map(({ id, status }) => ({ id, status })) },

@@ -34,7 +34,6 @@ function saidOf({ id, status }: Order): string {
   }[status];
 }
 
-/** One order, step by step. */
 export function blockOfOrder(order: Order, nowMs: number) {
   const isUnderWay = order.status === 'shipped' || order.status === 'confirmed';
   return {
@@ -98,7 +97,6 @@ export function blockOfComparison(products: readonly Product[]) {
   };
 }
 
-/** From the shop to the door, with the parcel in between. */
 export function blockOfMap() {
   return {
     say: 'The parcel has left the shop and is past Alexanderplatz.',

@@ -37,7 +37,6 @@ export class Shop {
     return this.#state;
   }
 
-  /** Calls `listener` with each state from now on. Returns what ends it. */
   subscribe(listener: (state: ShopState) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -89,7 +88,6 @@ export class Shop {
   }
 }
 
-/** What an order or a cart costs, in cents. */
 export function totalCents(lines: ShopState['cart']): number {
   return lines.reduce((sum, { productId, quantity }) => sum + Math.round(Number(productOf(productId)?.price ?? 0) * 100) * quantity, 0);
 }

@@ -16,7 +16,6 @@ import type { BlockWords } from './words.ts';
 /** Names of the catalog's components, as the interface's own schema lists them. */
 export type ComponentName = BlockStartEvent['block_type'];
 
-/** The body of a component, as the schema has it. */
 export type BodyOf<K extends ComponentName> = Extract<Block1, { block_type: K }>['body'];
 
 /** The person's answer to a block, while it is on its way and when it was not taken. Undefined otherwise: the body says the rest. */
@@ -32,7 +31,6 @@ export type FormValues = Readonly<Record<string, string | number | boolean | str
 export interface BlockAsks {
   /** Chooses ids of a block. `words`: what the person says with it, in the thread. */
   choose(block: Block, ids: readonly string[], words: string, otherText?: string): void;
-  /** Submits a form whose values are good. */
   submit(block: Block, values: FormValues): void;
   /** Gives a rating without a turn. */
   rate(block: Block, value: number, comment?: string): void;
@@ -40,7 +38,6 @@ export interface BlockAsks {
   decline(invocationId: string): void;
   /** Changes values of a card; null takes an optional one away. */
   edit(invocationId: string, values: Readonly<Record<string, unknown>>): void;
-  /** Says something for the person. */
   say(text: string): void;
   openScreen(route: string, params: Readonly<Record<string, unknown>>): void;
   /** A link (https, http, mailto, tel) is followed. True: the app has opened it itself, and the browser does not. */
@@ -55,7 +52,6 @@ export interface BlockSurroundings {
   readonly words: BlockWords;
   /** BCP 47: for times, numbers and prices. */
   readonly locale: string;
-  /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Where a picture is loaded from in the place of its own address: an app that lets pages load nothing from elsewhere has its own copy. */
   readonly picture?: (address: string) => string;
@@ -63,7 +59,6 @@ export interface BlockSurroundings {
   readonly Prose: ComponentType<{ readonly md: string; readonly isGrowing?: boolean }>;
 }
 
-/** What `BlockDrawing` is given. */
 export interface BlockState {
   /** As the client keeps it: announced, ready or unfinished. A block of the history is a `ready` one. */
   readonly block: AnswerBlock;

@@ -16,7 +16,6 @@ const COUNTDOWN_MS = 10 * 60_000;
 /** Letters that look alike are the same letters, as the service compares them. */
 const plain = (words: string) => words.normalize('NFC').trim();
 
-/** What came of a card that was answered, in words and a mark. */
 function outcomeOf(status: Body['status'], call: Call, around: BlockSurroundings): { readonly words: string; readonly tone: string } {
   const { words } = around;
   if (status === 'declined') return { words: words.declined, tone: '' };

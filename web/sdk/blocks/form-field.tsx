@@ -6,9 +6,7 @@ type Field = BodyOf<'form'>['fields'][number];
 type Value = string | boolean | string[];
 
 interface FormFieldProps {
-  /** Of the input; labels and problems name it. */
   readonly id: string;
-  /** Its place in the form. */
   readonly at: number;
   readonly field: Field;
   readonly value: Value | undefined;
@@ -19,7 +17,6 @@ interface FormFieldProps {
   readonly onValue: (value: Value) => void;
 }
 
-/** What an input has to know of its field. */
 interface InputProps extends FormFieldProps {
   readonly aria: Readonly<Record<string, unknown>>;
 }

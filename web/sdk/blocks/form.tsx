@@ -82,7 +82,6 @@ export function Form({ block, body, answer, around }: BlockProps<'form'>) {
   );
 }
 
-/** A number as people type it; NaN where it is none. */
 function numberOf(text: string): number {
   return Number(text.trim().replace(',', '.'));
 }

@@ -13,7 +13,6 @@ type Item = BodyOf<'item_list'>['items'][number];
 interface ItemWordsProps {
   readonly item: Item;
   readonly around: BlockSurroundings;
-  /** Where a press leads. */
   readonly href?: string;
 }
 

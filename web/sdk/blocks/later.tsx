@@ -10,7 +10,6 @@ export const loadLaterViews = () => import('./lazy/later-views.ts');
 
 let sheet: CSSStyleSheet | undefined;
 
-/** Gives the document or shadow root of this element the style of the drawings. */
 function adopt(element: Element, css: string): void {
   const root = element.getRootNode();
   if (!(root instanceof Document || root instanceof ShadowRoot)) return;
@@ -21,7 +20,6 @@ function adopt(element: Element, css: string): void {
   if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
 }
 
-/** The drawing of this component, once it is loaded. */
 export function later<K extends LaterComponent>(type: K): BlockView<K> {
   return function Later(props: BlockProps<K>) {
     const loaded = useLazy(loadLaterViews);

@@ -8,7 +8,6 @@ import { mapAddress } from './parts/map-address.ts';
 import { Picture } from './parts/picture.tsx';
 import { filled } from './words.ts';
 
-/** Of price levels. */
 const PRICE_LEVELS = 4;
 
 export function PlaceCard({ body, around }: BlockProps<'place_card'>) {

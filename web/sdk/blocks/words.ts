@@ -87,7 +87,6 @@ export const BLOCK_WORDS = {
 
 export type BlockWords = { readonly [K in keyof typeof BLOCK_WORDS]: string };
 
-/** Why something did not work, in words for people. */
 export function failureWords(failure: Failure, words: Pick<BlockWords, 'refused'>): string {
   return isForDevelopers(failure) ? words.refused : failure.message;
 }

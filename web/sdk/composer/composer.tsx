@@ -11,7 +11,6 @@ import { ACCEPTED } from '../state/attaching.ts';
 import type { WaitingFile } from '../state/panel.ts';
 import { useStore } from '../store-hook.ts';
 
-/** The files of the next message: how far each is, and what is wrong with it. */
 function Files({ files, scene }: { readonly files: readonly WaitingFile[]; readonly scene: Scene }) {
   const { words, attaching } = scene;
   if (files.length === 0) return null;
@@ -37,9 +36,7 @@ function Files({ files, scene }: { readonly files: readonly WaitingFile[]; reado
 interface ComposerProps {
   readonly conversation: Conversation;
   readonly scene: Scene;
-  /** Names of files by the id of their upload, for the thread. */
   readonly fileNames: Map<string, string>;
-  /** Under which a draft is kept. */
   readonly draftName: string;
 }
 
@@ -76,7 +73,6 @@ const CLIP = 'M20 11.5l-8.2 8.2a5 5 0 0 1-7-7L13 4.4a3.4 3.4 0 0 1 4.8 4.8l-8.1 
 const UP = 'M12 19V5M6 11l6-6 6 6';
 const STOP = 'M7 7h10v10H7z';
 
-/** The text that is being written, kept, and the field as tall as it. */
 function useText(draftName: string) {
   const [text, show] = useState(() => keptDraft(draftName));
   const field = useRef<HTMLTextAreaElement>(null);

@@ -135,7 +135,6 @@ class Elements {
   }
 }
 
-/** One text that grows. */
 export class GrowingMarkdown {
   readonly #root: Element;
   readonly #wishes: LinkWishes;

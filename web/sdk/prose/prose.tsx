@@ -7,7 +7,6 @@ export interface ProseProps {
   readonly isGrowing?: boolean;
 }
 
-/** The component for a thread whose links go this way. */
 export function proseFor(wishes: LinkWishes) {
   return function Prose({ md, isGrowing = false }: ProseProps) {
     const box = useRef<HTMLDivElement>(null);

@@ -7,7 +7,6 @@ import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
 import { Thread } from '../thread/thread.tsx';
 
-/** The app's logo, or the first letter of the assistant's name while there is none. */
 function Logo({ scene }: { readonly scene: Scene }) {
   useStore(scene.assistant.app, ({ configuration }) => configuration);
   const { logo, copilot } = scene.appearance();
@@ -122,7 +121,6 @@ function useConversation({ assistant }: Scene): Conversation {
   return conversation;
 }
 
-/** Why nothing can be answered now, where that is so. */
 function Banner({ scene }: { readonly scene: Scene }) {
   const isOnline = useStore(scene.panel, (now) => now.isOnline);
   const away = useStore(scene.assistant.app, ({ availability, failure }) =>

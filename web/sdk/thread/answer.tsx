@@ -9,7 +9,6 @@ export interface AnswerParts {
   readonly around: BlockSurroundings;
   readonly answers: ReadonlyMap<string, BlockAnswer>;
   readonly calls: Calls;
-  /** The newest answer of the thread. */
   readonly isNewest: boolean;
 }
 

@@ -25,7 +25,6 @@ function isSameAnswer(one: BlockAnswer, other: BlockAnswer | undefined): boolean
   return other?.phase === one.phase && other.ids === one.ids;
 }
 
-/** Whether both say the same of every block. */
 export function areSameAnswers(one: ReadonlyMap<string, BlockAnswer>, other: ReadonlyMap<string, BlockAnswer>): boolean {
   return one.size === other.size && [...one].every(([id, answer]) => isSameAnswer(answer, other.get(id)));
 }

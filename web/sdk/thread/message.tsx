@@ -5,7 +5,6 @@ import type { Scene } from '../scene.ts';
 import { Answer, type AnswerParts } from './answer.tsx';
 import { Feedback } from './feedback.tsx';
 
-/** The words of a person's message, which are no Markdown. */
 function wordsOf({ blocks }: MessageReply): string {
   return blocks.flatMap(({ body, fallback_text: fallback }) => (typeof body.md === 'string' ? body.md : (fallback ?? []))).join('\n');
 }

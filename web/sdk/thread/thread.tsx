@@ -17,7 +17,6 @@ import { Turn } from './turn.tsx';
 interface ThreadProps {
   readonly conversation: Conversation;
   readonly scene: Scene;
-  /** Names of files by the id of their upload. */
   readonly fileNames: ReadonlyMap<string, string>;
 }
 

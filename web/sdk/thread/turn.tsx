@@ -23,7 +23,6 @@ function Waiting() {
   );
 }
 
-/** What is to be said of how the turn ended, or why it does not go on. */
 function Standing({ turn, scene }: { readonly turn: TurnState; readonly scene: Scene }) {
   const { words, assistant } = scene;
   const { notice, failure, ending } = turn;
@@ -63,7 +62,6 @@ function Standing({ turn, scene }: { readonly turn: TurnState; readonly scene: S
 interface TurnProps extends AnswerParts {
   readonly turn: TurnState;
   readonly scene: Scene;
-  /** Names of what was attached, as far as they are known here. */
   readonly files: readonly string[];
 }
 

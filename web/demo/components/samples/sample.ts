@@ -2,7 +2,6 @@
 import type { BlockAnswer, BlockProps, BodyOf, ComponentName } from '../../../sdk/blocks/block-view.ts';
 
 export interface Sample<K extends ComponentName> {
-  /** The state, in a word or two. */
   readonly name: string;
   readonly body: BodyOf<K>;
   readonly answer?: BlockAnswer;
@@ -21,7 +20,6 @@ export const picture = (name: string, alt: string) => ({ url: `${PICTURES}${name
 
 export const euros = (amount: string) => ({ amount, currency: 'EUR' });
 
-/** An answer that was not taken. */
 export function refused(message: string, ...details: readonly { path: string; message: string }[]): BlockAnswer {
   return { phase: 'failed', failure: { code: 'conflict', message, retryable: false, details } };
 }

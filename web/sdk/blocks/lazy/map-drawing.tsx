@@ -6,7 +6,6 @@ const WIDTH = 360;
 const HEIGHT = 190;
 /** Room for pins at the edges. */
 const EDGE = 34;
-/** Of one place alone. */
 const ZOOM = 15;
 /** Below, all places lie in the same spot and would be drawn kilometres apart. */
 const ZOOM_MAX = 18;
@@ -15,7 +14,6 @@ const EQUATOR_M = 40_075_016;
 /** Mercator ends before the poles. */
 const LAT_MAX = 85;
 const GRID = 30;
-/** The bar is no longer than this. */
 const BAR_MAX = 90;
 
 /** Position on a world of one unit, west to east and north to south. */

@@ -5,7 +5,6 @@ import { Icon } from './icon.tsx';
 
 type PickStatus = 'open' | 'answered' | 'superseded';
 
-/** Whether the block takes an answer now. */
 export function isOpen(status: PickStatus, answer: BlockAnswer | undefined): boolean {
   return status === 'open' && answer?.phase !== 'sending';
 }

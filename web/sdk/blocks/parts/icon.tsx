@@ -28,7 +28,6 @@ const LINES = {
 
 export type IconName = keyof typeof LINES;
 
-/** Names that a section may have, beside those above. */
 const OTHER_NAMES: Readonly<Record<string, IconName>> = {
   shipping: 'truck',
   delivery: 'truck',
