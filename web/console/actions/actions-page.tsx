@@ -3,9 +3,9 @@
 import { useLocation, useRoute } from 'preact-iso';
 import type { DeclaredAction, DeclaredScreen } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { actionMark, definitionOf, type Manifest, type Mark, type Row, rowsOf, screenMark } from './declared.ts';
 import { DeclaredTable } from './declared-table.tsx';

@@ -1,6 +1,7 @@
 /** The table of names: left what was declared, right what the build registers, and what is to be said of both. */
 
 import type { DeclaredAction, DeclaredScreen } from '../../../protocol/console/setup-answers.ts';
+import { Button } from '../parts/card.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { differing, type Mark, type Row } from './declared.ts';
 import { type Kind, NEW_ITEM } from './definition-card.tsx';
@@ -23,9 +24,7 @@ export function DeclaredTable({ kind, rows, markOf, chosen, show, sdk }: Declare
         <span>
           {label} <small>{sdk === undefined ? 'no build has called in yet' : `beside the build of ${sdk}`}</small>
         </span>
-        <button type="button" class="button" onClick={() => show(NEW_ITEM)}>
-          {kind === 'actions' ? 'Declare an action' : 'Declare a screen'}
-        </button>
+        <Button label={kind === 'actions' ? 'Declare an action' : 'Declare a screen'} onClick={() => show(NEW_ITEM)} />
       </h2>
       {rows.length === 0 ? (
         <p class="card-empty">{EMPTY[kind]}</p>

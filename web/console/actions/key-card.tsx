@@ -5,6 +5,7 @@ import type { DeclaredAction } from '../../../protocol/console/setup-answers.ts'
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { type App, appPath } from '../app/app.ts';
+import { Button, Card } from '../parts/card.tsx';
 import { Form } from '../parts/form.tsx';
 import { toast } from '../shell/toasts.tsx';
 
@@ -37,23 +38,17 @@ export function KeyCard({ app, action, onChange }: KeyCardProps) {
       onChange();
     });
   return (
-    <section class="card" aria-label="Key">
-      <h2>
-        Key <span class={action.has_key ? 'chip is-ok' : 'chip is-wait'}>{action.has_key ? 'entered' : 'not entered'}</span>
-      </h2>
+    <Card
+      title="Key"
+      aside={<span class={action.has_key ? 'chip is-ok' : 'chip is-wait'}>{action.has_key ? 'entered' : 'not entered'}</span>}
+    >
       <Form
         look="card-body"
         act={act}
         verb="Enter the key"
         isReady={value !== ''}
         onSubmit={enter}
-        more={
-          action.has_key && (
-            <button type="button" class="button danger" disabled={act.isUnderWay} onClick={remove}>
-              Take the key away
-            </button>
-          )
-        }
+        more={action.has_key && <Button label="Take the key away" look="danger" disabled={act.isUnderWay} onClick={remove} />}
       >
         <p class="hint">
           {`For ${action.host}, sent ${placeOf(action)}. Every action of that host that needs a key uses it. It is stored encrypted and shown nowhere.`}
@@ -64,6 +59,6 @@ export function KeyCard({ app, action, onChange }: KeyCardProps) {
           <input class="input mono" type="password" autocomplete="off" value={value} onInput={(event) => type(event.currentTarget.value)} />
         </label>
       </Form>
-    </section>
+    </Card>
   );
 }

@@ -2,7 +2,7 @@
 
 import type { Key } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Card, Problem } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { type App, appPath } from './app.ts';
 import { AppPage } from './app-page.tsx';
@@ -11,10 +11,7 @@ import { GoLiveCard } from './go-live-card.tsx';
 function KeysCard({ id }: { readonly id: string }) {
   const { answer, error, reload } = useAsked<{ readonly keys: readonly Key[] }>(`${appPath(id)}/keys`);
   return (
-    <section class="card" aria-label="Keys">
-      <h2>
-        Keys <small>public by design: they ship inside the app</small>
-      </h2>
+    <Card title="Keys" note="public by design: they ship inside the app">
       <Problem error={error} retry={reload} />
       <ul class="lines">
         {answer?.keys.map(({ id: keyId, key, channel }) => (
@@ -25,7 +22,7 @@ function KeysCard({ id }: { readonly id: string }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 

@@ -2,11 +2,12 @@
  * The frame of every page of an app: the way to it, its state, and its sections in the navigation. A section's page wraps itself in it and gets
  * the app, as soon as it is known.
  */
+
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Problem } from '../parts/card.tsx';
 import { type Crumb, Page } from '../shell/page.tsx';
 import { type App, appAddress, organisationAddress, stateOf } from './app.ts';
 import { countProposals, openedApp, readApp } from './app-store.ts';

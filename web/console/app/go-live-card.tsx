@@ -2,7 +2,7 @@
 
 import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Button, Problem } from '../parts/card.tsx';
 import { type App, appAddress, appPath } from './app.ts';
 import { SECTIONS } from './sections.ts';
 
@@ -12,11 +12,7 @@ const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowl
 function SectionLink({ app, section }: { readonly app: App; readonly section: string }) {
   const found = SECTIONS.find(({ name }) => name === section);
   if (found === undefined) return null;
-  return (
-    <a class="button" href={appAddress(app.id, section)}>
-      Open {found.label}
-    </a>
-  );
+  return <Button label={`Open ${found.label}`} href={appAddress(app.id, section)} />;
 }
 
 function CheckCount({ checks }: { readonly checks: AppStatus['go_live'] }) {
@@ -42,9 +38,7 @@ export function GoLiveCard({ app }: { readonly app: App }) {
             Next: let a coding agent set the app up. It reads the app's code, writes look, persona and knowledge as drafts, and builds the
             assistant in. You watch each step.
           </p>
-          <a class="button primary" href={appAddress(app.id, 'setup')}>
-            Set the app up
-          </a>
+          <Button label="Set the app up" look="primary" href={appAddress(app.id, 'setup')} />
         </div>
       )}
       <ul class="lines">

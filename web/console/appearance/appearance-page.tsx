@@ -2,9 +2,10 @@
 
 import { useCallback } from 'preact/hooks';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Card, Problem } from '../parts/card.tsx';
+import { FieldList } from '../parts/fields.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
 import { type AppearanceDraft, configurationOf, type DraftedAppearance, type Drafts, useDrafts } from '../preview/drafts-hook.ts';
@@ -12,10 +13,9 @@ import { PreviewCard } from '../preview/preview-card.tsx';
 import { PublishCard } from '../preview/publish-card.tsx';
 import { ColoursCard } from './colours-card.tsx';
 import { LogoCard } from './logo-card.tsx';
-import { MeasuresCard } from './measures-card.tsx';
 import type { ContrastWarning } from './preview-hook.ts';
 import { useAppearancePreview } from './preview-hook.ts';
-import { type AppearanceFields, draftOf, FIRST_DRAFT, fieldsOf, LABELS } from './theme-fields.ts';
+import { type AppearanceFields, draftOf, FIRST_DRAFT, fieldsOf, LABELS, MEASURES } from './theme-fields.ts';
 
 interface Keys {
   readonly keys: readonly { readonly key: string; readonly channel: string }[];
@@ -51,10 +51,7 @@ interface ContrastCardProps {
 function ContrastCard({ warnings, onFix }: ContrastCardProps) {
   if (warnings.length === 0) return null;
   return (
-    <section class="card" aria-label="Contrast">
-      <h2>
-        Hard to read <small>WCAG 2.2; nothing is refused for it</small>
-      </h2>
+    <Card title="Hard to read" label="Contrast" note="WCAG 2.2; nothing is refused for it">
       <ul class="lines">
         {warnings.map(({ check, what, fix }) => (
           <li key={`${check} ${what}`} class="line">
@@ -70,7 +67,7 @@ function ContrastCard({ warnings, onFix }: ContrastCardProps) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -125,7 +122,11 @@ function Look({ app, drafts, draft }: LookProps) {
         )}
         <ContrastCard warnings={preview?.warnings ?? []} onFix={({ token, suggested }) => form.set(token, suggested)} />
         <ColoursCard form={form} served={served} />
-        <MeasuresCard form={form} />
+        <Card title="Shape and words">
+          <div class="fields">
+            <FieldList form={form} fields={MEASURES} />
+          </div>
+        </Card>
         <LogoCard app={app} hasDraft={draft !== null} hasLogo={logoId !== undefined} onSaved={drafts.reload} />
         <PublishCard app={app} drafts={drafts} />
         <SaveBar form={form} labels={LABELS} verb="Save the draft" />

@@ -1,4 +1,5 @@
 /** The colours of the light and the dark theme. */
+import { Card } from '../parts/card.tsx';
 import type { Form } from '../parts/form-hook.ts';
 import type { ServedThemes } from '../preview/drafts-hook.ts';
 import { ColourField } from './colour-field.tsx';
@@ -37,10 +38,7 @@ function Rows({ form, served, rows, variant }: RowsProps) {
 
 export function ColoursCard(props: ColoursProps) {
   return (
-    <section class="card" aria-label="Colours">
-      <h2>
-        Colours <small>what is left out is derived</small>
-      </h2>
+    <Card title="Colours" note="what is left out is derived">
       <Rows {...props} rows={BASE_COLOURS} variant="theme" />
       <details class="more-colours">
         <summary>More colours of the light theme</summary>
@@ -50,6 +48,6 @@ export function ColoursCard(props: ColoursProps) {
         <summary>The dark theme</summary>
         <Rows {...props} rows={[...BASE_COLOURS, ...DERIVED_COLOURS]} variant="themeDark" />
       </details>
-    </section>
+    </Card>
   );
 }

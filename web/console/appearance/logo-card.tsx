@@ -1,9 +1,10 @@
 /** Uploading the logo. */
+
 import { useId } from 'preact/hooks';
 import { useAct } from '../api/act-hook.ts';
 import { sendFile } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
+import { Card, Problem } from '../parts/card.tsx';
 import { toast } from '../shell/toasts.tsx';
 
 export interface LogoCardProps {
@@ -28,10 +29,7 @@ export function LogoCard({ app, hasDraft, hasLogo, onSaved }: LogoCardProps) {
     input.value = '';
   };
   return (
-    <section class="card" aria-label="Logo">
-      <h2>
-        Logo <small>{hasLogo ? 'one is in the draft' : 'none yet'}</small>
-      </h2>
+    <Card title="Logo" note={hasLogo ? 'one is in the draft' : 'none yet'}>
       <Problem error={act.error} />
       <div class="card-body">
         <label htmlFor={id} class="hint">
@@ -46,6 +44,6 @@ export function LogoCard({ app, hasDraft, hasLogo, onSaved }: LogoCardProps) {
         />
         {!hasDraft && <p class="hint">Save the draft first: the logo becomes part of it.</p>}
       </div>
-    </section>
+    </Card>
   );
 }

@@ -1,11 +1,12 @@
 /** A conversation: the thread as the person saw it, beside how each turn went. */
+
 import { useEffect, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Message, Transcript } from '../../../protocol/console/answers.ts';
 import { usePages } from '../api/pages-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { signalOf } from './conversations.ts';
 import { MessageDrawing } from './message-drawing.tsx';
 import { MessageFacts } from './message-facts.tsx';
@@ -60,10 +61,7 @@ function Conversation({ app }: { readonly app: App }) {
       </p>
       <Problem error={error} retry={reload} />
       {head !== undefined && (
-        <section class="card" aria-label="What was said">
-          <h2>
-            What was said <small>personal data as placeholders, as it is stored</small>
-          </h2>
+        <Card title="What was said" note="personal data as placeholders, as it is stored">
           <ol class="said-rows">
             {pages
               .flatMap((page) => page.messages)
@@ -73,12 +71,10 @@ function Conversation({ app }: { readonly app: App }) {
           </ol>
           {next !== null && (
             <div class="card-foot">
-              <button type="button" class="button" disabled={isReading} onClick={more}>
-                Show what came after
-              </button>
+              <Button label="Show what came after" disabled={isReading} onClick={more} />
             </div>
           )}
-        </section>
+        </Card>
       )}
     </>
   );

@@ -2,8 +2,8 @@
 
 import type { Opinion, Opinions } from '../../../protocol/console/answers.ts';
 import { usePages } from '../api/pages-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
+import { Card, Problem } from '../parts/card.tsx';
 import { More } from '../parts/form.tsx';
 import { momentOf } from '../parts/times.ts';
 
@@ -16,8 +16,7 @@ export function FeedbackList({ app }: { readonly app: string }) {
   const { pages, next, error, isReading, reload, more } = usePages<Opinions>(`${appPath(app)}/feedback?limit=50`);
   const opinions = pages.flatMap((page) => page.feedback);
   return (
-    <section class="card" aria-label="What people thought">
-      <h2>What people thought</h2>
+    <Card title="What people thought">
       <Problem error={error} retry={reload} />
       {pages.length > 0 && opinions.length === 0 && (
         <p class="card-empty">
@@ -40,6 +39,6 @@ export function FeedbackList({ app }: { readonly app: string }) {
         ))}
       </ul>
       <More next={next} isReading={isReading} more={more} />
-    </section>
+    </Card>
   );
 }

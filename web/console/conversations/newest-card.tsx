@@ -4,8 +4,8 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { ConversationHead } from '../../../protocol/console/answers.ts';
 import { usePages } from '../api/pages-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
+import { Card, Problem } from '../parts/card.tsx';
 import { More } from '../parts/form.tsx';
 import { ConversationTable } from './conversation-table.tsx';
 import { choicesOf, questionOf } from './filter.ts';
@@ -50,8 +50,7 @@ export function NewestCard({ app }: { readonly app: string }) {
   const question = useMemo(() => questionOf(choices, Date.now()), [key]);
   const { conversations, isPassing, next, error, isReading, goesOn, reload, more } = useConversations(app, question);
   return (
-    <section class="card" aria-label="Conversations">
-      <h2>The newest first</h2>
+    <Card title="The newest first" label="Conversations">
       <FilterBar base={appAddress(app, 'conversations')} choices={choices} />
       <Problem error={error} retry={reload} />
       {!isPassing && conversations.length === 0 && error === undefined && <Nothing isChosen={question !== ''} isLooking={goesOn} />}
@@ -61,6 +60,6 @@ export function NewestCard({ app }: { readonly app: string }) {
         </div>
       )}
       <More next={next} isReading={isReading} more={more} />
-    </section>
+    </Card>
   );
 }

@@ -6,8 +6,8 @@ import type { ConversationHead, Person } from '../../../protocol/console/answers
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
+import { Button, Problem } from '../parts/card.tsx';
 import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { dayOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
@@ -63,12 +63,8 @@ function OnePerson({ app, person }: { readonly app: App; readonly person: Person
       </h2>
       <Problem error={act.error} />
       <div class="card-body row">
-        <button type="button" class="button" disabled={act.isUnderWay} onClick={save}>
-          Save what is kept
-        </button>
-        <button type="button" class="button danger" onClick={() => startErasing(true)}>
-          Erase…
-        </button>
+        <Button label="Save what is kept" disabled={act.isUnderWay} onClick={save} />
+        <Button label="Erase…" look="danger" onClick={() => startErasing(true)} />
       </div>
       <Problem error={conversations.error} retry={conversations.reload} />
       {conversations.answer !== undefined && <ConversationTable app={app.id} conversations={conversations.answer.conversations} />}

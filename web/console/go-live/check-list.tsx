@@ -3,6 +3,7 @@
 import type { Check, CheckKey } from '../../../protocol/console/setup-answers.ts';
 import { type App, appAddress } from '../app/app.ts';
 import { hasSection } from '../app/sections.ts';
+import { Button } from '../parts/card.tsx';
 
 interface Place {
   readonly section: string;
@@ -47,11 +48,7 @@ function CheckLine({ app, check: { key, label, ok, detail } }: { readonly app: A
           {detail} {!ok && place.todo}
         </p>
       </div>
-      {!ok && hasSection(place.section) && place.section !== '' && (
-        <a class="button" href={appAddress(app.id, place.section)}>
-          {place.label}
-        </a>
-      )}
+      {!ok && hasSection(place.section) && place.section !== '' && <Button label={place.label} href={appAddress(app.id, place.section)} />}
     </li>
   );
 }

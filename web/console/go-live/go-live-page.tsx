@@ -2,9 +2,9 @@
 
 import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Problem } from '../parts/card.tsx';
 import { CheckList } from './check-list.tsx';
 import { ReleaseCard } from './release-card.tsx';
 import { SmokeCard } from './smoke-card.tsx';

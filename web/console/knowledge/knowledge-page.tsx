@@ -3,9 +3,9 @@
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
-import { Problem } from '../api/problem.tsx';
 import type { App } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Card, Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { AddSource } from './add-source.tsx';
@@ -41,10 +41,7 @@ function Knowledge({ app }: { readonly app: App }) {
       {sources !== undefined && sources.length > 0 && (
         <>
           <SearchCard app={app.id} />
-          <section class="card" aria-label="What it knows">
-            <h2>
-              Sources <small>{sources.length.toLocaleString('en')}</small>
-            </h2>
+          <Card title="Sources" label="What it knows" note={sources.length.toLocaleString('en')}>
             <div class="card-form is-wide row">
               <input
                 class="input grows"
@@ -72,12 +69,11 @@ function Knowledge({ app }: { readonly app: App }) {
             ) : (
               <SourceTable app={app.id} sources={found} onChanged={reload} />
             )}
-          </section>
+          </Card>
         </>
       )}
       {sources !== undefined && (
-        <section class="card" aria-label="Add a source">
-          <h2>{sources.length === 0 ? 'Add the first source' : 'Add a source'}</h2>
+        <Card title={sources.length === 0 ? 'Add the first source' : 'Add a source'} label="Add a source">
           <div class="card-form">
             {sources.length === 0 && (
               <p class="hint">
@@ -87,7 +83,7 @@ function Knowledge({ app }: { readonly app: App }) {
             )}
             <AddSource app={app.id} onAdded={reload} />
           </div>
-        </section>
+        </Card>
       )}
     </>
   );

@@ -1,9 +1,10 @@
 /** Sources as rows: what state each is in, what went wrong with it, and what can be done. */
+
 import { useState } from 'preact/hooks';
 import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type ApiError, asApiError } from '../api/request.ts';
+import { Button, Problem } from '../parts/card.tsx';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { sendItem } from './send-item.ts';
@@ -53,9 +54,7 @@ export function SourceTable({ app, sources, onChanged }: SourceTableProps) {
       </Scrolling>
       {sources.length > shown && (
         <div class="card-foot row">
-          <button type="button" class="button" onClick={() => show(shown + ROWS_SHOWN)}>
-            Show more
-          </button>
+          <Button label="Show more" onClick={() => show(shown + ROWS_SHOWN)} />
           <small>
             {shown} of {sources.length.toLocaleString('en')}
           </small>

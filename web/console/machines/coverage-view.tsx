@@ -2,8 +2,8 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
-import { Select } from '../parts/choices.tsx';
+import { Problem } from '../parts/card.tsx';
+import { WordedSelect } from '../parts/choices.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { useApps } from '../traces/app-hook.ts';
 import { type CoveredCell, countsOf, hitsOf, ownCells } from './coverage.ts';
@@ -62,19 +62,19 @@ export function CoverageView({ machine, active }: CoverageViewProps) {
   return (
     <>
       <div class="coverage-head">
-        <Select
+        <WordedSelect
           before="What"
           value={app ?? ''}
           options={apps?.map(({ id, name }) => [id, name]) ?? []}
           onChange={(id) => ask({ app: id })}
         />
-        <Select
+        <WordedSelect
           before="has hit in"
           value={String(hours)}
           options={TIMES.map(([value, words]) => [String(value), words])}
           onChange={(value) => ask({ hours: Number(value) })}
         />
-        <Select before="on the" value={on} options={SHOWN_ON} onChange={(value) => ask({ on: value })} />
+        <WordedSelect before="on the" value={on} options={SHOWN_ON} onChange={(value) => ask({ on: value })} />
         {on === 'picture' && <span>Dashed and amber: never.</span>}
         {apps?.length === 0 && <span>There is no app yet.</span>}
       </div>

@@ -1,4 +1,5 @@
 /** A machine's picture: its coordinates were made when building, here it is only painted, lit and moved. */
+
 import { edgePath } from '../../../machines/diagrams/edge-path.ts';
 import {
   FOOT_PX,
@@ -11,6 +12,7 @@ import {
   textWidth,
 } from '../../../machines/diagrams/text.ts';
 import type { MachinePicture, PictureEdge, PictureState } from '../../../machines/picture.ts';
+import { Button } from '../parts/card.tsx';
 import { edgeKey, type Hits, rowKey, tintOf } from './coverage.ts';
 import { type Highlights, isLabelOf } from './highlights.ts';
 import { useViewport } from './viewport-hook.ts';
@@ -76,9 +78,7 @@ export function Drawing({ picture, highlights, hits, places, onState }: DrawingP
         <button type="button" class="button bare" aria-label="Farther" onClick={() => zoom(0.8)}>
           −
         </button>
-        <button type="button" class="button bare" onClick={fit}>
-          Fit
-        </button>
+        <Button label="Fit" look="bare" onClick={fit} />
       </div>
     </div>
   );

@@ -3,8 +3,8 @@
 import { useLocation, useRoute } from 'preact-iso';
 import type { ActorEntry, ActorsAnswer, NodeEntry } from '../../../protocol/console/answers.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { appAddress } from '../app/app.ts';
+import { Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';

@@ -1,4 +1,5 @@
 /** The nodes and cells of the service, what lives on them, and what is wrong. */
+
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import type { CellsAnswer, ConditionEntry, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
@@ -6,8 +7,8 @@ import type { MoveReply } from '../../../protocol/console/moves.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { organisationAddress } from '../app/app.ts';
+import { Card, Problem } from '../parts/card.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
@@ -50,8 +51,7 @@ function StepOfMove({ step, error }: MoveReply) {
 function ConditionList({ conditions }: { readonly conditions: readonly ConditionEntry[] }) {
   if (conditions.length === 0) return null;
   return (
-    <section class="card" aria-label="What is wrong">
-      <h2>What is wrong</h2>
+    <Card title="What is wrong">
       <ul class="conditions">
         {conditions.map(({ condition, since, count, about = [], detail }) => (
           <li key={condition}>
@@ -69,7 +69,7 @@ function ConditionList({ conditions }: { readonly conditions: readonly Condition
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 

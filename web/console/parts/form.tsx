@@ -1,7 +1,8 @@
 /** A form on the page: its fields, what went wrong, and its button. */
+
 import type { ComponentChildren } from 'preact';
 import type { Act } from '../api/act-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Button, Problem } from './card.tsx';
 
 export interface FormProps {
   readonly label?: string;
@@ -49,9 +50,7 @@ export function More({ verb = 'Show older', next, isReading, more }: MoreProps) 
   if (next === null) return null;
   return (
     <div class="card-foot">
-      <button type="button" class="button" disabled={isReading} onClick={more}>
-        {verb}
-      </button>
+      <Button label={verb} disabled={isReading} onClick={more} />
     </div>
   );
 }

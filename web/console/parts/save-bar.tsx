@@ -1,5 +1,6 @@
 /** Below a form: what was changed and is not saved yet, and what went wrong when it was to be. */
-import { Problem } from '../api/problem.tsx';
+
+import { Button, Problem } from './card.tsx';
 import type { Values } from './draft-hook.ts';
 import type { Form } from './form-hook.ts';
 
@@ -44,12 +45,13 @@ export function SaveBar<Fields extends Values>({ form, labels, verb = 'Save chan
         <p class="save-what">
           <b>Not saved yet:</b> {namesOf<Fields>(changed, labels)}
         </p>
-        <button type="button" class="button bare" disabled={act.isUnderWay} onClick={form.discard}>
-          Discard
-        </button>
-        <button type="button" class="button primary" disabled={act.isUnderWay || changed.length === 0} onClick={form.save}>
-          {act.isUnderWay ? 'Saving…' : verb}
-        </button>
+        <Button label="Discard" look="bare" disabled={act.isUnderWay} onClick={form.discard} />
+        <Button
+          label={act.isUnderWay ? 'Saving…' : verb}
+          look="primary"
+          disabled={act.isUnderWay || changed.length === 0}
+          onClick={form.save}
+        />
       </div>
     </section>
   );

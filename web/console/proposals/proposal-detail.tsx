@@ -5,7 +5,7 @@ import type { SetupSession, WholeProposal } from '../../../protocol/console/setu
 import { REASON_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Act } from '../api/act-hook.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Button, Problem } from '../parts/card.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
@@ -174,9 +174,7 @@ function RejectForm({ id, act, reject, cancel }: RejectFormProps) {
         <button type="submit" class="button danger" disabled={act.isUnderWay}>
           Reject the proposal
         </button>
-        <button type="button" class="button" onClick={cancel}>
-          Keep it waiting
-        </button>
+        <Button label="Keep it waiting" onClick={cancel} />
       </div>
     </form>
   );

@@ -1,11 +1,12 @@
 /** Suspending an app, and deleting it for good. */
+
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath, organisationAddress } from '../app/app.ts';
 import { showApp } from '../app/app-store.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { ConfirmByName } from '../parts/confirm-by-name.tsx';
 import { toast } from '../shell/toasts.tsx';
 
@@ -24,8 +25,7 @@ export function EndingCard({ app }: { readonly app: App }) {
     route(organisationAddress(app.org_id));
   };
   return (
-    <section class="card" aria-label="Suspend or delete">
-      <h2>Suspend or delete</h2>
+    <Card title="Suspend or delete">
       <Problem error={act.error} />
       <ul class="lines">
         <li class="line">
@@ -35,18 +35,14 @@ export function EndingCard({ app }: { readonly app: App }) {
               {app.suspended ? ': nobody is served. Nothing is lost.' : ': nobody is served until it is resumed. Nothing is lost.'}
             </span>
           </span>
-          <button type="button" class="button" disabled={act.isUnderWay} onClick={suspend}>
-            {app.suspended ? 'Resume the app' : 'Suspend the app'}
-          </button>
+          <Button label={app.suspended ? 'Resume the app' : 'Suspend the app'} disabled={act.isUnderWay} onClick={suspend} />
         </li>
         <li class="line">
           <span class="line-text">
             <b>Delete the app</b>
             <span class="line-note">: its keys, knowledge, people and conversations are gone. What it spent stays in the usage.</span>
           </span>
-          <button type="button" class="button danger" onClick={() => startDeleting(true)}>
-            Delete…
-          </button>
+          <Button label="Delete…" look="danger" onClick={() => startDeleting(true)} />
         </li>
       </ul>
       {isDeleting && (
@@ -60,6 +56,6 @@ export function EndingCard({ app }: { readonly app: App }) {
           Keys, knowledge, people and conversations of this app are erased at once. This cannot be taken back.
         </ConfirmByName>
       )}
-    </section>
+    </Card>
   );
 }

@@ -4,8 +4,8 @@ import { useState } from 'preact/hooks';
 import type { Secret } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { momentOf } from '../parts/times.ts';
@@ -22,8 +22,7 @@ export function SecretCard({ app }: { readonly app: App }) {
       question(false);
     });
   return (
-    <section class="card" aria-label="Identity secret">
-      <h2>Identity secret</h2>
+    <Card title="Identity secret">
       <div class="card-body">
         <p class="hint">
           Your backend signs the ids of people with it: HMAC-SHA256 of the id, in lowercase hex. It never belongs in the app or in a page.
@@ -35,20 +34,14 @@ export function SecretCard({ app }: { readonly app: App }) {
         )}
         <div class="row">
           {secret === undefined ? (
-            <button type="button" class="button" disabled={act.isUnderWay} onClick={read}>
-              Show the secret
-            </button>
+            <Button label="Show the secret" disabled={act.isUnderWay} onClick={read} />
           ) : (
             <>
               <CopyButton text={secret.identity_secret} label="Copy the secret" />
-              <button type="button" class="button" onClick={() => show(undefined)}>
-                Hide
-              </button>
+              <Button label="Hide" onClick={() => show(undefined)} />
             </>
           )}
-          <button type="button" class="button bare" onClick={() => question(true)}>
-            Rotate…
-          </button>
+          <Button label="Rotate…" look="bare" onClick={() => question(true)} />
         </div>
       </div>
       {isAsked && (
@@ -65,6 +58,6 @@ export function SecretCard({ app }: { readonly app: App }) {
           </p>
         </Confirm>
       )}
-    </section>
+    </Card>
   );
 }

@@ -1,10 +1,11 @@
 /** What a person hands to the agent, and who it turned out to be. */
+
 import { useEffect } from 'preact/hooks';
 import type { Command, SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { useStore } from '../../sdk/store-hook.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
+import { Button, Problem } from '../parts/card.tsx';
 import { timeLeft, useNow } from '../parts/clock-hook.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { commands, type KeptCommand, keepCommand, watchCommand } from './command-store.ts';
@@ -69,9 +70,7 @@ function NewCode({ session, isFirst }: { readonly session: SetupSession; readonl
   return (
     <>
       <div class="row">
-        <button type="button" class={isFirst ? 'button primary' : 'button'} disabled={act.isUnderWay} onClick={renew}>
-          Make a new command
-        </button>
+        <Button label="Make a new command" look={isFirst ? 'primary' : ''} disabled={act.isUnderWay} onClick={renew} />
         {session.agent !== null && (
           <span class="hint">For an agent that lost its file. The agent keeps its token until the new file is fetched.</span>
         )}

@@ -3,6 +3,7 @@
 import { useEffect } from 'preact/hooks';
 import type { AppStatus, SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
+import { Card } from '../parts/card.tsx';
 import { textsOf } from './session.ts';
 
 interface Todo {
@@ -48,8 +49,7 @@ export function PersonList({ app, isLive, session }: PersonListProps) {
   }, [moved, session.status]);
   const todos = todosOf(app, isLive, status.answer, proposals.answer?.proposals.length ?? 0, session);
   return (
-    <section class="card" aria-label="For you to do">
-      <h2>For you to do</h2>
+    <Card title="For you to do">
       {todos.length === 0 ? (
         <p class="card-empty">Nothing yet. What only a person can do, such as entering a key, comes up here.</p>
       ) : (
@@ -59,6 +59,6 @@ export function PersonList({ app, isLive, session }: PersonListProps) {
           ))}
         </ul>
       )}
-    </section>
+    </Card>
   );
 }

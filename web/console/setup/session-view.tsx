@@ -1,10 +1,11 @@
 /** One session on the page: left what a person does, right what the agent does. */
+
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
+import { Button, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { timeLeft, useNow } from '../parts/clock-hook.ts';
 import { CommandCard } from './command-card.tsx';
@@ -30,17 +31,11 @@ function SessionFoot({ session }: { readonly session: SetupSession }) {
         {isAsked ? (
           <>
             <span>The agent cannot go on after that. What it wrote stays.</span>
-            <button type="button" class="button danger" disabled={act.isUnderWay} onClick={stop}>
-              Stop the session
-            </button>
-            <button type="button" class="button" onClick={() => setAsked(false)}>
-              Let it go on
-            </button>
+            <Button label="Stop the session" look="danger" disabled={act.isUnderWay} onClick={stop} />
+            <Button label="Let it go on" onClick={() => setAsked(false)} />
           </>
         ) : (
-          <button type="button" class="button" onClick={() => setAsked(true)}>
-            Stop
-          </button>
+          <Button label="Stop" onClick={() => setAsked(true)} />
         )}
       </p>
       <Problem error={act.error} retry={stop} />

@@ -3,10 +3,10 @@
 import { useLocation, useRoute } from 'preact-iso';
 import type { SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { type Asked, useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { readApp } from '../app/app-store.ts';
+import { Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 import { OpenSession } from './open-session.tsx';

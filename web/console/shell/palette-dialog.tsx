@@ -1,12 +1,13 @@
 /** The palette once it is open: one field, and below it what it finds. Up, down and Enter choose. */
+
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { appPath } from '../app/app.ts';
 import { openedApp } from '../app/app-store.ts';
+import { Problem } from '../parts/card.tsx';
 import { useApps } from '../traces/app-hook.ts';
 import { addressOf, type ConversationChoice, entriesOf, foundIn, type PaletteEntry } from './palette-entries.ts';
 

@@ -8,6 +8,7 @@ import { progress } from '../api/progress.ts';
 import { resumeSession, session } from '../api/session.ts';
 import { Dock } from '../dock/dock.tsx';
 import { PAGES } from '../pages.ts';
+import { Button } from '../parts/card.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Navigation } from './navigation.tsx';
 import { Page } from './page.tsx';
@@ -21,9 +22,7 @@ function NotFoundPage() {
     <Page title="There is no such page">
       <div class="empty">
         <p>The address may be mistyped, or of another version.</p>
-        <a class="button" href="/console">
-          Go to the overview
-        </a>
+        <Button label="Go to the overview" href="/console" />
       </div>
     </Page>
   );
@@ -93,9 +92,7 @@ class ErrorBoundary extends Component<Props, State> {
           <p class="problem-facts">
             <code>{failed.message}</code>
           </p>
-          <button type="button" class="button" onClick={() => location.reload()}>
-            Load the page again
-          </button>
+          <Button label="Load the page again" onClick={() => location.reload()} />
         </div>
       </Page>
     );

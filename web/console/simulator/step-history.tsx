@@ -1,6 +1,8 @@
 /** The steps so far, with the one that is looked at; each is a click away. */
+
 import { useEffect, useRef } from 'preact/hooks';
 import type { WalkedWay } from '../../../machines/simulator/walk.ts';
+import { Button } from '../parts/card.tsx';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
 import type { WalkStore } from './walk-store.ts';
@@ -43,9 +45,7 @@ export function StepHistory({ store, way, at, input }: StepHistoryProps) {
           <button type="button" class="button" disabled={way.steps.length === 0} onClick={again}>
             Start again <kbd>r</kbd>
           </button>
-          <button type="button" class="button" disabled={way.steps.length === 0} onClick={() => void copyLink()}>
-            Copy the link
-          </button>
+          <Button label="Copy the link" disabled={way.steps.length === 0} onClick={() => void copyLink()} />
         </div>
       </div>
       <ol class="steps">

@@ -1,7 +1,8 @@
 /** The last move of an organisation away from the cell that answers, step by step, and read again while it goes on. */
+
 import { useRoute } from 'preact-iso';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Problem } from '../parts/card.tsx';
 import { Page } from '../shell/page.tsx';
 import { TraceView } from './trace-view.tsx';
 import { type TracesAnswer, tracesOf } from './traces.ts';

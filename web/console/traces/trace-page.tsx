@@ -1,6 +1,7 @@
 /** The trace of a turn with its calls, or of another instance: replayed, and followed while it goes on. */
+
 import { useRoute } from 'preact-iso';
-import { Problem } from '../api/problem.tsx';
+import { Problem } from '../parts/card.tsx';
 import { Page } from '../shell/page.tsx';
 import { useLiveTraces } from './live-hook.ts';
 import { TraceView } from './trace-view.tsx';

@@ -1,6 +1,8 @@
 /** A story of traces: steps on the left, the machine in the middle, what happened on the right, time below. */
+
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { writeTraceFile } from '../../../machines/trace-file.ts';
+import { Button } from '../parts/card.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { placesOf } from './instances.ts';
@@ -72,9 +74,7 @@ export function TraceView({ traces }: TraceViewProps) {
       <section class="panel sim-history" aria-label="Time">
         <div class="panel-head">
           <h2>Time</h2>
-          <button type="button" class="button" onClick={() => save(scene.trace)}>
-            Save the trace of this {scene.trace.machine}
-          </button>
+          <Button label={`Save the trace of this ${scene.trace.machine}`} onClick={() => save(scene.trace)} />
         </div>
         <Timeline traces={traces} story={story} at={at} onScene={go} />
       </section>

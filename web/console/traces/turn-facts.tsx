@@ -1,7 +1,8 @@
 /** What a turn cost, and what the model sent: read once the turn is over. */
+
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
+import { Problem } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { askAgainCommand } from './ask-again.ts';
 

@@ -1,11 +1,12 @@
 /** A build of the app, watched while somebody uses it: its code, then its turns as they are told. */
+
 import { useEffect, useState } from 'preact/hooks';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { follow } from '../api/follow.ts';
-import { Problem } from '../api/problem.tsx';
 import type { ApiError } from '../api/request.ts';
 import { type App, appPath } from '../app/app.ts';
+import { Button, Problem } from '../parts/card.tsx';
 import { timeLeft, useNow } from '../parts/clock-hook.ts';
 import { type Pairing, type WatchedTurn, withPairingFrame } from './pairing.ts';
 import { PairingCode } from './pairing-code.tsx';
@@ -38,9 +39,12 @@ export function PairingCard({ app, id, onPairing, onTurn, turnId }: PairingCardP
     <section class="card" aria-label="A build, watched">
       <h2>
         A build, watched
-        <button type="button" class={id === undefined ? 'button primary' : 'button'} disabled={act.isUnderWay} onClick={open}>
-          {id === undefined ? 'Make a code' : 'Another code'}
-        </button>
+        <Button
+          label={id === undefined ? 'Make a code' : 'Another code'}
+          look={id === undefined ? 'primary' : ''}
+          disabled={act.isUnderWay}
+          onClick={open}
+        />
       </h2>
       <Problem error={act.error} retry={open} />
       {id === undefined ? (

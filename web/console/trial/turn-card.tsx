@@ -1,7 +1,8 @@
 /** Where the time of one turn went: its steps with those of its calls, from the first on, as they are committed. */
+
 import { useEffect } from 'preact/hooks';
-import { Problem } from '../api/problem.tsx';
 import { appPath } from '../app/app.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { useLiveTraces } from '../traces/live-hook.ts';
 import { PhaseList } from '../traces/phase-list.tsx';
@@ -36,11 +37,7 @@ export function TurnCard({ app, turnId }: TurnCardProps) {
   const requestId = traces?.[0]?.requestId;
   const command = `curl "${location.origin}/console/api${appPath(app)}/traces?${query}" -H "Authorization: Bearer $OPERATOR_TOKEN"`;
   return (
-    <section class="card" aria-label="Where the time went">
-      <h2>
-        Where the time went
-        <span class={isLive ? 'chip is-ok' : 'chip'}>{isLive ? 'following' : 'not following'}</span>
-      </h2>
+    <Card title="Where the time went" aside={<span class={isLive ? 'chip is-ok' : 'chip'}>{isLive ? 'following' : 'not following'}</span>}>
       {error !== undefined && !isAhead && <Problem error={error} retry={reload} />}
       {isAhead && <p class="card-empty">The turn is on its way.</p>}
       {story.length > 0 && (
@@ -55,15 +52,13 @@ export function TurnCard({ app, turnId }: TurnCardProps) {
               </p>
             )}
             <div class="row">
-              <a class="button primary" href={`/console/traces/${encodeURIComponent(app)}?${query}`}>
-                Step through it
-              </a>
+              <Button label="Step through it" look="primary" href={`/console/traces/${encodeURIComponent(app)}?${query}`} />
               <CopyButton text={command} label="Copy the steps as curl" />
             </div>
           </div>
         </>
       )}
-    </section>
+    </Card>
   );
 }
 

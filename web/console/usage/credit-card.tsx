@@ -2,6 +2,7 @@
 
 import type { Usage } from '../../../protocol/console/answers.ts';
 import { ask } from '../api/api.ts';
+import { Card } from '../parts/card.tsx';
 import { NumberField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 import { useForm } from '../parts/form-hook.ts';
@@ -35,11 +36,7 @@ export function CreditCard({ organisation, usage, isThisMonth, onBought }: Credi
     onBought();
   });
   return (
-    <section class="card" aria-label="Credit and caps">
-      <h2>
-        Credit and caps, now
-        {credit.exhausted && <span class="chip is-bad">used up</span>}
-      </h2>
+    <Card title="Credit and caps, now" label="Credit and caps" aside={credit.exhausted && <span class="chip is-bad">used up</span>}>
       <Levels usage={usage} isThisMonth={isThisMonth} />
       <Form
         look="card-form"
@@ -61,7 +58,7 @@ export function CreditCard({ organisation, usage, isThisMonth, onBought }: Credi
           onInput={(to) => form.set('amount_usd', to)}
         />
       </Form>
-    </section>
+    </Card>
   );
 }
 
