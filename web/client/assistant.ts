@@ -44,7 +44,6 @@ import { type AppStore, Availability } from './app/availability.ts';
 import { type Abilities, Composer } from './app/composer.ts';
 import { Manifest } from './app/manifest.ts';
 import { type ConversationListener, OpenConversation } from './app/open-conversation.ts';
-import { claimPairing } from './app/pairing.ts';
 import { Person, type SignedPerson, type UserToken } from './app/person.ts';
 import { SignIn } from './app/sign-in.ts';
 import { Telemetry, type TelemetryEvent } from './app/telemetry.ts';
@@ -306,4 +305,14 @@ export class Assistant {
 /** Begins at once: registers the manifest, asks for the configuration, takes up what an earlier page left. */
 export function createAssistant(options: AssistantOptions, surroundings: Surroundings): Assistant {
   return new Assistant(options, surroundings);
+}
+
+/** @throws ClientError when the code is wrong, used or over, or the key is no test key */
+async function claimPairing(requests: Requests, log: Log, code: string): Promise<PairingClaimReply> {
+  try {
+    return await requests.object<PairingClaimReply>({ method: 'POST', path: '/v1/pairings/claim', body: { code } });
+  } catch (error) {
+    log.say('error', 'pairing_failed', logged(failureOf(error)));
+    throw error;
+  }
 }

@@ -75,7 +75,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/console/traces/file', component: lazy(async () => (await import('./traces/trace-file-page.tsx')).TraceFilePage) },
   {
     path: '/console/traces/moves/:org',
-    component: lazy(async () => (await import('./traces/move-trace-page.tsx')).MoveTracePage),
+    component: lazy(async () => (await import('./traces/trace-page.tsx')).MoveTracePage),
   },
   { path: '/console/traces/:app', component: lazy(async () => (await import('./traces/trace-page.tsx')).TracePage) },
   { path: '/console/machines/:name', component: lazy(async () => (await import('./machines/machine-page.tsx')).MachinePage) },

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import type { NewestTrace, NodesAnswer } from '../../../protocol/console/answers.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
+import { newestAddress } from '../traces/find.ts';
 import { useLiveTraces } from '../traces/live-hook.ts';
-import { newestAddress } from '../traces/newest.ts';
 import { type FailureGroup, failureGroups } from './failures.ts';
 
 export interface DockPanelProps {

@@ -1,10 +1,21 @@
 /** Adding a text or a link to what the assistant knows, or sending one again. */
-
 import { KNOWLEDGE_TEXT_MAX_CHARS, KNOWLEDGE_TITLE_MAX_CHARS } from '../../../protocol/limits.ts';
+import { ask } from '../api/api.ts';
+import { ApiError } from '../api/request.ts';
+import { appPath } from '../app/app.ts';
 import { type FieldEntry, FieldList } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 import { useForm } from '../parts/form-hook.ts';
-import { sendItem } from './send-item.ts';
+
+interface ItemsAnswer {
+  readonly results: readonly { readonly ok: boolean; readonly error?: string }[];
+}
+
+export async function sendItem(app: string, item: Readonly<Record<string, unknown>>): Promise<void> {
+  const { results } = await ask<ItemsAnswer>('POST', `${appPath(app)}/knowledge`, { items: [item] });
+  const refused = results.find(({ ok }) => !ok);
+  if (refused !== undefined) throw new ApiError('refused', refused.error ?? 'The source was refused.', 422);
+}
 
 interface Fields extends Record<string, unknown> {
   readonly kind: 'url' | 'text';

@@ -7,7 +7,7 @@ import { type ApiError, asApiError } from '../api/request.ts';
 import { Button, Problem } from '../parts/card.tsx';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { sendItem } from './send-item.ts';
+import { sendItem } from './add-source.tsx';
 
 const SIGNALS: Readonly<Record<SourceStatus, string>> = {
   pending: 'is-wait',

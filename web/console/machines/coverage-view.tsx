@@ -9,8 +9,7 @@ import { useApps } from '../traces/app-hook.ts';
 import { type CoveredCell, countsOf, hitsOf, ownCells } from './coverage.ts';
 import { Drawing } from './drawing.tsx';
 import type { Highlights } from './highlights.ts';
-import type { MachineAnswer } from './machine-answers.ts';
-import { StateTable } from './state-table.tsx';
+import { type MachineAnswer, StateTable } from './state-table.tsx';
 
 interface CoverageAnswer {
   readonly cells: readonly CoveredCell[];

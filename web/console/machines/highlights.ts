@@ -1,4 +1,5 @@
 /** What of a picture is lit. The same for a machine that is stepped by hand, watched or replayed. */
+import type { WalkedWay } from '../../../machines/simulator/walk.ts';
 
 /** Where a machine is, as XState says it: a name, or one for each state inside. */
 type StateValue = string | { readonly [state: string]: StateValue | undefined };
@@ -44,4 +45,24 @@ export function activeOf(path: string): string[] {
 
 export function withoutRegion(state: string): string {
   return state.slice(state.indexOf('.') + 1);
+}
+
+/** After the first `at` steps. The picture of a machine with regions draws the one that is shown; `region` is '' for any other machine. */
+export function highlightsOf(way: WalkedWay, at: number, active: ReadonlySet<string>, region: string): Highlights {
+  const prefix = region === '' ? '' : `${region}.`;
+  const own = (state: string) => (region === '' ? state : withoutRegion(state));
+  const trail = way.steps
+    .slice(0, at)
+    .flatMap(({ event, verdict }): Move[] => {
+      const asked = verdict.asked.find((one) => one.region === region);
+      const taken = asked?.taken;
+      if (asked === undefined || taken === undefined) return [];
+      const last = asked.questions.at(-1);
+      const to = taken.to === undefined ? {} : { to: own(taken.to) };
+      return [{ event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}) }];
+    })
+    .slice(-TRAIL_MAX)
+    .reverse();
+  const inside = [...active].filter((state) => state.startsWith(prefix)).map(own);
+  return { active: new Set(inside), trail };
 }

@@ -7,7 +7,7 @@ import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../parts/card.tsx';
 import { Page } from '../shell/page.tsx';
 import { Simulator } from '../simulator/simulator.tsx';
-import type { MachineAnswer } from './machine-answers.ts';
+import type { MachineAnswer } from './state-table.tsx';
 
 const CRUMBS = [{ label: 'Machines', href: '/console/machines' }];
 

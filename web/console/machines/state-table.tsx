@@ -1,7 +1,32 @@
 /** A machine as a table, states down and events across: the same as its picture, for who reads better so, and for screen readers. */
-import type { TableCell } from '../../../machines/table.ts';
+
+import type { MachineGraph } from '../../../machines/graph.ts';
+import type { MachinePicture } from '../../../machines/picture.ts';
+import type { MachineTable, TableCell } from '../../../machines/table.ts';
 import { tintOf } from './coverage.ts';
-import type { MachineAnswer } from './machine-answers.ts';
+
+export interface MachineLine {
+  readonly name: string;
+  readonly title: string;
+  readonly source: string;
+  readonly version: string;
+  readonly states: number;
+  readonly events: number;
+}
+
+export interface MachinesAnswer {
+  readonly machines: readonly MachineLine[];
+}
+
+export interface MachineAnswer {
+  readonly name: string;
+  readonly title: string;
+  readonly source: string;
+  readonly version: string;
+  readonly definition: MachineGraph;
+  readonly table: MachineTable;
+  readonly picture: MachinePicture;
+}
 
 /** A dot for what is ignored, so that the rest stands out. */
 function wordsOf(state: string, { kind, to = [], refusals = [] }: TableCell): string {

@@ -1,5 +1,4 @@
 /** The live actors of all nodes, each with a link to its diagram. */
-
 import { useLocation, useRoute } from 'preact-iso';
 import type { ActorEntry, ActorsAnswer, NodeEntry } from '../../../protocol/console/answers.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
@@ -8,7 +7,14 @@ import { Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { diagramAddress } from './node-answers.ts';
+
+/** The live diagram of an actor: of the turn that runs, or of what the actor is. */
+function diagramAddress({ kind, id, app_id: app, turn_id: turn }: ActorEntry): string {
+  const of = encodeURIComponent(app);
+  if (turn !== null) return `/console/traces/${of}?turn_id=${encodeURIComponent(turn)}`;
+  if (kind === 'conversation') return `/console/traces/${of}?conversation_id=${encodeURIComponent(id)}`;
+  return `/console/traces/${of}?machine=setup-session&instance=${encodeURIComponent(id)}`;
+}
 
 const KINDS = { '': 'Everything', conversation: 'Conversations', setup_session: 'Setup sessions' } as const;
 

@@ -14,7 +14,6 @@ import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { ActorTable } from './actor-table.tsx';
-import { REMEDIES } from './node-answers.ts';
 
 function MoveTable({ moves }: { readonly moves: readonly MoveReply[] }) {
   if (moves.length === 0) return null;
@@ -47,6 +46,21 @@ function StepOfMove({ step, error }: MoveReply) {
     </>
   );
 }
+
+/** What to do about a condition, as docs/operations.md has it; of one that this page does not know, nothing. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  fenced: 'Stop this service: another host serves its cell.',
+  term_unproved: 'See to Redis, or to the destination that REPLICA_URL names: one of them is enough.',
+  disk_low: 'Make room: uploads are refused from here on, before databases are.',
+  disk_full: 'Make room: reads are served, writes are not. The service goes on within seconds.',
+  read_only: 'Mount the data directory for writing, and see to its owner and mode.',
+  disk_failing: 'Look at the log of the system.',
+  organisation_unavailable: 'See “A file is missing or damaged” in docs/backups.md. Others are served.',
+  redis_away: 'See to the Redis that REDIS_URL names. Conversations go on; nodes cannot hand over.',
+  model_unusable: 'Do what it says: the key, the name or the address of the model.',
+  replica_behind: 'See to the destination that REPLICA_URL names. Until then a lost disk loses more.',
+  cell_away: 'Look at that cell. It is over with the next request that can be passed on.',
+};
 
 function ConditionList({ conditions }: { readonly conditions: readonly ConditionEntry[] }) {
   if (conditions.length === 0) return null;
@@ -113,12 +127,7 @@ function Facts({ redis, conditions }: NodesAnswer) {
   );
 }
 
-interface NodeTableProps {
-  readonly nodes: readonly NodeEntry[];
-  readonly onDrain: (node: NodeEntry) => void;
-}
-
-function NodeTable({ nodes, onDrain }: NodeTableProps) {
+function NodeTable({ nodes, onDrain }: { readonly nodes: readonly NodeEntry[]; readonly onDrain: (node: NodeEntry) => void }) {
   const { route } = useLocation();
   const { query } = useRoute();
   const { node: chosen, ...others } = query;

@@ -56,14 +56,8 @@ function useGo(): Go {
   };
 }
 
-interface SessionsProps {
-  readonly app: App;
-  readonly sessions: Asked<SessionsAnswer>;
-  readonly go: Go;
-}
-
 /** The session that the address names, else the newest; without any, what opens the first. */
-function Sessions({ app, sessions, go }: SessionsProps) {
+function Sessions({ app, sessions, go }: { readonly app: App; readonly sessions: Asked<SessionsAnswer>; readonly go: Go }) {
   const { query } = useRoute();
   const { answer, error, reload } = sessions;
   const id = query.session ?? answer?.sessions[0]?.id;

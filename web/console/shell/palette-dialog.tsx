@@ -36,11 +36,7 @@ function useConversations(app: string | undefined): readonly ConversationChoice[
   return found;
 }
 
-export interface PaletteDialogProps {
-  readonly onClose: () => void;
-}
-
-export function PaletteDialog({ onClose }: PaletteDialogProps) {
+export function PaletteDialog({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const list = useId();
   const { path, route } = useLocation();

@@ -5,7 +5,7 @@ import type { WalkedWay } from '../../../machines/simulator/walk.ts';
 import { Button } from '../parts/card.tsx';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
-import type { WalkStore } from './walk-store.ts';
+import type { WalkStore } from './walk-hook.ts';
 import { outcomeWords } from './words.ts';
 
 export interface StepHistoryProps {

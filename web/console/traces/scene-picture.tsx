@@ -3,14 +3,11 @@ import { useMemo, useState } from 'preact/hooks';
 import { machineTable } from '../../../machines/table.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Drawing } from '../machines/drawing.tsx';
-import { activeOf, type Highlights } from '../machines/highlights.ts';
-import type { MachineAnswer } from '../machines/machine-answers.ts';
+import { activeOf, type Highlights, highlightsOf } from '../machines/highlights.ts';
 import { RegionMatrix } from '../machines/region-matrix.tsx';
-import { StateTable } from '../machines/state-table.tsx';
-import { highlightsOf } from '../machines/walk-highlights.ts';
-import type { Places } from './instances.ts';
+import { type MachineAnswer, StateTable } from '../machines/state-table.tsx';
 import type { Replayed } from './replayed.ts';
-import type { Scene } from './traces.ts';
+import type { Places, Scene } from './traces.ts';
 
 export interface ScenePictureProps {
   readonly scene: Scene;

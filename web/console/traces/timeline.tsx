@@ -1,7 +1,6 @@
 /** The story on a line of time: a bar for each instance, in the colour of what its time goes to, and one playhead over all. */
-import { NAME_CHARS } from './instances.ts';
-import { edgesOfTime } from './time-scale.ts';
-import type { Scene, Trace } from './traces.ts';
+
+import { edgesOfTime, NAME_CHARS, type Scene, type Trace } from './traces.ts';
 
 const SPANS: Readonly<Record<string, string>> = {
   new: 'admit',

@@ -5,13 +5,12 @@ import { writeTraceFile } from '../../../machines/trace-file.ts';
 import { Button } from '../parts/card.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { useShortcut } from '../shell/shortcuts.ts';
-import { placesOf } from './instances.ts';
 import { replayed } from './replayed.ts';
 import { SceneCard } from './scene-card.tsx';
 import { SceneList } from './scene-list.tsx';
 import { ScenePicture } from './scene-picture.tsx';
 import { Timeline } from './timeline.tsx';
-import { storyOf, type Trace } from './traces.ts';
+import { placesOf, storyOf, type Trace } from './traces.ts';
 
 const PARAMETER = 'step';
 
@@ -30,11 +29,7 @@ function save(trace: Trace): void {
   URL.revokeObjectURL(link.href);
 }
 
-export interface TraceViewProps {
-  readonly traces: readonly Trace[];
-}
-
-export function TraceView({ traces }: TraceViewProps) {
+export function TraceView({ traces }: { readonly traces: readonly Trace[] }) {
   const story = useMemo(() => storyOf(traces), [traces]);
   // Undefined: the newest step, whichever that is by now.
   const [chosen, choose] = useState(readStep);

@@ -9,8 +9,7 @@ import { WordedSelect } from '../parts/choices.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
 import { type AppChoice, useApps } from './app-hook.ts';
-import { findTrace } from './find.ts';
-import { newestAddress } from './newest.ts';
+import { findTrace, newestAddress } from './find.ts';
 
 export function TracesPage() {
   const apps = useApps();

@@ -2,6 +2,7 @@
 import type { MachineGraph } from '../../../machines/graph.ts';
 import type { FrameRun, Kept, KeptEvent, TraceStep } from '../../../machines/trace.ts';
 import type { TraceFile } from '../../../machines/trace-file.ts';
+import { activeOf } from '../machines/highlights.ts';
 
 export interface TracedStep extends TraceStep {
   /** The process that committed it; '' where it is not known. */
@@ -93,4 +94,48 @@ export function storyOf(traces: readonly Trace[]): readonly Scene[] {
   return traces
     .flatMap((trace) => trace.steps.map((step, index): Scene => ({ trace, index, step })))
     .sort((one, other) => one.step.atMs - other.step.atMs);
+}
+
+/** Names of the instances in each state, of two or more instances; empty while there is one alone. */
+export type Places = ReadonlyMap<string, readonly string[]>;
+
+/** Ids begin alike: their ends tell them apart. */
+export const NAME_CHARS = 6;
+
+/** The instances of the machine of the scene that is looked at, each in the state of its last scene up to then. */
+export function placesOf(story: readonly Scene[], at: number): Places {
+  const machine = story[at]?.trace.machine;
+  const states = new Map<string, string>();
+  for (const { trace, step } of story.slice(0, at + 1)) if (trace.machine === machine) states.set(trace.instance, step.to);
+  const places = new Map<string, string[]>();
+  if (states.size < 2) return places;
+  for (const [instance, path] of states) {
+    for (const state of activeOf(path)) places.set(state, [...(places.get(state) ?? []), instance.slice(-NAME_CHARS)]);
+  }
+  return places;
+}
+
+/** A silence is shown no longer than this; people take minutes to press a button, and nothing happens meanwhile. */
+const SILENCE_MAX_MS = 3_000;
+/** Steps of one millisecond are told apart all the same. */
+const APART_MS = 2;
+
+interface TimeScale {
+  /** One for each moment, from 0 to `width`. */
+  readonly places: readonly number[];
+  readonly gaps: readonly number[];
+}
+
+/** `timesMs` in ascending order. */
+export function edgesOfTime(timesMs: readonly number[], width: number): TimeScale {
+  let sum = 0;
+  const raw = timesMs.map((at, index) => {
+    const since = at - (timesMs[index - 1] ?? at);
+    const isCut = since > SILENCE_MAX_MS;
+    const before = sum;
+    if (index > 0) sum += Math.min(since, SILENCE_MAX_MS) + APART_MS;
+    return { place: sum, ...(isCut ? { gap: (before + sum) / 2 } : {}) };
+  });
+  const scale = sum === 0 ? 0 : width / sum;
+  return { places: raw.map(({ place }) => place * scale), gaps: raw.flatMap(({ gap }) => (gap === undefined ? [] : [gap * scale])) };
 }

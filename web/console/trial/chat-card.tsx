@@ -17,12 +17,7 @@ function isAllowed(app: App): boolean {
   });
 }
 
-export interface ChatCardProps {
-  readonly app: App;
-  readonly onTurn: (turnId: string) => void;
-}
-
-export function ChatCard({ app, onTurn }: ChatCardProps) {
+export function ChatCard({ app, onTurn }: { readonly app: App; readonly onTurn: (turnId: string) => void }) {
   const keys = useAsked<{ readonly keys: readonly Key[] }>(`${appPath(app.id)}/keys`);
   const built = useAsked<{ readonly manifest: { readonly hash: string } | null }>(`${appPath(app.id)}/manifest`);
   const [isWanted, want] = useState(app.handshake_at !== null);

@@ -8,20 +8,14 @@ import { useLiveTraces } from '../traces/live-hook.ts';
 import { PhaseList } from '../traces/phase-list.tsx';
 import { phasesOf } from '../traces/phases.ts';
 import { sinceWords } from '../traces/scene-list.tsx';
-import { edgesOfTime } from '../traces/time-scale.ts';
-import { type Scene, storyOf } from '../traces/traces.ts';
+import { edgesOfTime, type Scene, storyOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
 
 /** The first step of a turn is committed some milliseconds after it was sent; until then there is no trace of it. */
 const LOOK_AGAIN_MS = 400;
 const WIDTH = 1_000;
 
-export interface TurnCardProps {
-  readonly app: string;
-  readonly turnId: string;
-}
-
-export function TurnCard({ app, turnId }: TurnCardProps) {
+export function TurnCard({ app, turnId }: { readonly app: string; readonly turnId: string }) {
   const query = `turn_id=${encodeURIComponent(turnId)}`;
   const { traces, error, isLive, reload } = useLiveTraces(app, query);
   const isAhead = traces === undefined && error?.status === 404;

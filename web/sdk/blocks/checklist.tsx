@@ -1,6 +1,6 @@
 /** `checklist`: things done and to do. */
 import type { BlockProps } from './block-view.ts';
-import { StepMark } from './parts/step-mark.tsx';
+import { StepMark } from './parts/icon.tsx';
 import { filled } from './words.ts';
 
 export function Checklist({ body: { title, items }, around: { words } }: BlockProps<'checklist'>) {

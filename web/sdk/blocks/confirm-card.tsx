@@ -1,11 +1,23 @@
 /** `confirm_card`: asks before something is changed. Nothing is done until the service has recorded the person's yes. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { BlockProps, BlockSurroundings, BodyOf } from './block-view.ts';
 import { CardEdit } from './card-edit.tsx';
-import { useClock } from './parts/clock-hook.ts';
 import { leftWords } from './parts/formats.ts';
 import { Icon } from './parts/icon.tsx';
 import { failureWords, filled } from './words.ts';
+
+const SECOND_MS = 1_000;
+
+/** The time by `now`, milliseconds; it moves on while `isRunning`. */
+function useClock(now: () => number, isRunning: boolean): number {
+  const [nowMs, setNowMs] = useState(now);
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const timer = setInterval(() => setNowMs(now()), SECOND_MS);
+    return () => clearInterval(timer);
+  }, [isRunning, now]);
+  return isRunning ? nowMs : now();
+}
 
 type Body = BodyOf<'confirm_card'>;
 type Call = BlockProps<'confirm_card'>['call'];

@@ -1,9 +1,8 @@
 /** `info_card`: the one thing not to overlook. */
 import type { BlockProps } from './block-view.ts';
 import { ActionRow } from './parts/action-button.tsx';
-import { Icon } from './parts/icon.tsx';
+import { Icon, toneIcon } from './parts/icon.tsx';
 import { Picture } from './parts/picture.tsx';
-import { toneIcon } from './parts/tone.ts';
 
 export function InfoCard({ body: { title, md, tone, image, actions }, around }: BlockProps<'info_card'>) {
   const { Prose } = around;

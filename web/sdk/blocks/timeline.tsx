@@ -1,7 +1,7 @@
 /** `timeline`: events in order, with where one stands. */
 import type { BlockProps } from './block-view.ts';
 import { momentWords } from './parts/formats.ts';
-import { StepMark } from './parts/step-mark.tsx';
+import { StepMark } from './parts/icon.tsx';
 
 export function Timeline({ body: { title, events }, around: { locale, words } }: BlockProps<'timeline'>) {
   const said = { done: words.done, current: words.current, upcoming: words.upcoming, failed: words.failedStep };

@@ -23,12 +23,7 @@ export function Said({ text, files, label }: { readonly text: string; readonly f
   );
 }
 
-interface MessageProps extends AnswerParts {
-  readonly message: MessageReply;
-  readonly scene: Scene;
-}
-
-export function Message({ message, scene, ...parts }: MessageProps) {
+export function Message({ message, scene, ...parts }: AnswerParts & { readonly message: MessageReply; readonly scene: Scene }) {
   const { words } = scene;
   if (message.role === 'user') {
     return <Said text={wordsOf(message)} files={(message.attachments ?? []).map(({ name }) => name)} label={words.you} />;

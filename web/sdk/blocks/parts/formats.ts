@@ -3,12 +3,7 @@ import type { BlockSurroundings } from '../block-view.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface Money {
-  readonly amount: string;
-  readonly currency: string;
-}
-
-export function money({ amount, currency }: Money, locale: string): string {
+export function money({ amount, currency }: { readonly amount: string; readonly currency: string }, locale: string): string {
   try {
     return new Intl.NumberFormat(locale, { style: 'currency', currency }).format(Number(amount));
   } catch {

@@ -1,4 +1,5 @@
 /** Small pictures, drawn with lines in the colour of the text beside them. They say nothing that words do not say as well. */
+import type { TagsBlock } from '../../../../types/assistant-runtime.d.ts';
 
 const LINES = {
   check: 'M5 12.5l4.5 4.5L19 7.5',
@@ -59,4 +60,20 @@ export function Icon({ name, class: className = '' }: { readonly name: IconName;
       <path d={LINES[name]} />
     </svg>
   );
+}
+
+export function StepMark({ state }: { readonly state: string }) {
+  return (
+    <span class="step" aria-hidden="true">
+      {state === 'done' ? <Icon name="check" /> : state === 'failed' ? <Icon name="cross" /> : null}
+    </span>
+  );
+}
+
+type Tone = NonNullable<TagsBlock['body']['items'][number]['tone']>;
+
+const ICONS: Readonly<Record<Tone, IconName>> = { neutral: 'info', info: 'info', success: 'check', warning: 'warning', danger: 'warning' };
+
+export function toneIcon(tone: Tone): IconName {
+  return ICONS[tone] ?? 'info';
 }

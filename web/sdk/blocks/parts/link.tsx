@@ -39,3 +39,11 @@ export function Link({ href, around, words, class: className, children }: LinkPr
     </a>
   );
 }
+
+/** Close enough to see a house and its streets. */
+const ZOOM = 16;
+
+export function mapAddress(lat: number, lng: number, zoom = ZOOM): string {
+  const [north, east] = [Number(lat).toFixed(5), Number(lng).toFixed(5)];
+  return `https://www.openstreetmap.org/?mlat=${north}&mlon=${east}#map=${Math.round(zoom)}/${north}/${east}`;
+}
