@@ -2,31 +2,21 @@
  * `<assistant-widget>`: the place of the widget in a page, with everything in one open shadow root (WIDGET-3, WIDGET-4). In markup it starts by
  * itself with its attributes `key` (or `app-key`) and `address`; with `inline` it draws the thread where it stands.
  */
-import blocksCss from './look/blocks.css';
-import tokensCss from './look/tokens.css';
-import widgetCss from './look/widget.css';
+import { widgetSheets } from './look/sheets.ts';
 import type { WidgetOptions } from './options.ts';
 import { problemOf } from './options.ts';
 import { Widget } from './widget.ts';
 
 export const ELEMENT = 'assistant-widget';
 
+/** Made once. */
 let sheets: readonly CSSStyleSheet[] | undefined;
-
-/** Made once: a policy that forbids styles in a page allows these. */
-function styles(): readonly CSSStyleSheet[] {
-  sheets ??= [tokensCss, blocksCss, widgetCss].map((text) => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(text);
-    return sheet;
-  });
-  return sheets;
-}
 
 function emptyRoot(host: HTMLElement): ShadowRoot {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   root.replaceChildren();
-  root.adoptedStyleSheets = [...styles()];
+  sheets ??= widgetSheets();
+  root.adoptedStyleSheets = [...sheets];
   return root;
 }
 

@@ -4,9 +4,7 @@ import { h, render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Message, Transcript } from '../../../protocol/console/answers.ts';
-import blocksCss from '../../sdk/look/blocks.css';
-import tokensCss from '../../sdk/look/tokens.css';
-import widgetCss from '../../sdk/look/widget.css';
+import { widgetSheets } from '../../sdk/look/sheets.ts';
 import type { Scene } from '../../sdk/scene.ts';
 import { Answer } from '../../sdk/thread/answer.tsx';
 import { Said } from '../../sdk/thread/message.tsx';
@@ -32,15 +30,6 @@ function sharedScene(): Scene {
     () => Promise.resolve(undefined),
   );
   return scene;
-}
-
-function sharedSheets(): CSSStyleSheet[] {
-  sheets ??= [tokensCss, blocksCss, widgetCss, PLACE_CSS].map((text) => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(text);
-    return sheet;
-  });
-  return sheets;
 }
 
 function wordsOf({ blocks }: Message): string {
@@ -69,7 +58,8 @@ function MessageDrawing({ message }: { readonly message: Message }) {
     const host = place.current;
     if (host === null) return undefined;
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
-    root.adoptedStyleSheets = sharedSheets();
+    sheets ??= widgetSheets(PLACE_CSS);
+    root.adoptedStyleSheets = sheets;
     render(h('div', { class: 'message' }, drawn(message)), root);
     return () => render(null, root);
   }, [message]);

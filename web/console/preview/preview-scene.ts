@@ -5,12 +5,7 @@ import { everywhere } from '../../client/platform/everywhere.ts';
 import { appearanceOf } from '../../sdk/appearance.ts';
 import { asksOf } from '../../sdk/asks.ts';
 import { BLOCK_VIEWS } from '../../sdk/blocks/views.ts';
-import { BLOCK_WORDS } from '../../sdk/blocks/words.ts';
-import { proseFor } from '../../sdk/prose/prose.tsx';
-import type { Scene } from '../../sdk/scene.ts';
-import { Attaching } from '../../sdk/state/attaching.ts';
-import { createPanelStore } from '../../sdk/state/panel.ts';
-import { WIDGET_WORDS } from '../../sdk/words.ts';
+import { type Scene, sceneOf } from '../../sdk/scene.ts';
 import { sampleService } from './sample-service.ts';
 
 /** Has the form of a key; nothing is asked with it. */
@@ -29,20 +24,19 @@ export function previewScene(configuration: () => object, logo: () => Promise<Bl
     },
     everywhere({ fetch: sampleService(configuration) }),
   );
-  const words = { ...WIDGET_WORDS, ...BLOCK_WORDS };
-  const panel = createPanelStore(true);
   const nothing = () => undefined;
-  const ask = asksOf(assistant, new Map(), nothing, nothing);
-  return {
-    ...{ assistant, panel, words, logo },
-    attaching: new Attaching(assistant, panel, words),
-    around: { ask, words, locale: LOCALE, now: () => Date.now(), Prose: proseFor(ask) },
-    appearance: () => appearanceOf(configuration()),
-    draftName: 'console.preview',
-    isInline: true,
-    hasLauncher: true,
-    say: (text) => ask.say(text),
-    open: nothing,
-    close: nothing,
-  };
+  return sceneOf(
+    assistant,
+    asksOf(assistant, new Map(), nothing, nothing),
+    { locale: LOCALE, open: true },
+    {
+      appearance: () => appearanceOf(configuration()),
+      draftName: 'console.preview',
+      isInline: true,
+      hasLauncher: true,
+      logo,
+      open: nothing,
+      close: nothing,
+    },
+  );
 }

@@ -2,9 +2,7 @@
 import { h, render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { appearanceOf } from '../../sdk/appearance.ts';
-import blocksCss from '../../sdk/look/blocks.css';
-import tokensCss from '../../sdk/look/tokens.css';
-import widgetCss from '../../sdk/look/widget.css';
+import { widgetSheets } from '../../sdk/look/sheets.ts';
 import type { Scene } from '../../sdk/scene.ts';
 import { Frame, Launcher } from '../../sdk/shell/frame.tsx';
 import { previewScene } from './preview-scene.ts';
@@ -25,14 +23,6 @@ export interface WidgetPreviewProps {
   readonly scheme: 'light' | 'dark';
   readonly shows: 'welcome' | 'thread';
   readonly logo?: () => Promise<Blob | undefined>;
-}
-
-function sheets(): CSSStyleSheet[] {
-  return [tokensCss, blocksCss, widgetCss, PLACE_CSS].map((text) => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(text);
-    return sheet;
-  });
 }
 
 function drawIn(host: HTMLElement, root: ShadowRoot, scene: Scene, { configuration, scheme }: WidgetPreviewProps): void {
@@ -57,7 +47,7 @@ export function WidgetPreview(props: WidgetPreviewProps) {
     // Its styles tell a widget that stands in a page by this.
     host.setAttribute('inline', '');
     const root = host.attachShadow({ mode: 'open' });
-    root.adoptedStyleSheets = sheets();
+    root.adoptedStyleSheets = widgetSheets(PLACE_CSS);
     const made = previewScene(
       () => latest.current.configuration,
       () => (latest.current.logo ?? NO_LOGO)(),

@@ -1,6 +1,7 @@
 /** Drawings that are not there from the beginning: a skeleton stands in their place until they are. */
 import type { ComponentType } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { sheetOf } from '../look/sheets.ts';
 import type { BlockProps, BlockView, LaterComponent } from './block-view.ts';
 import { useLazy } from './parts/lazy-hook.ts';
 import { Skeleton } from './parts/skeleton.tsx';
@@ -13,10 +14,7 @@ let sheet: CSSStyleSheet | undefined;
 function adopt(element: Element, css: string): void {
   const root = element.getRootNode();
   if (!(root instanceof Document || root instanceof ShadowRoot)) return;
-  if (sheet === undefined) {
-    sheet = new CSSStyleSheet();
-    sheet.replaceSync(css);
-  }
+  sheet ??= sheetOf(css);
   if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
 }
 

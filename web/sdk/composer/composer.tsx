@@ -5,6 +5,7 @@ import { MESSAGE_TEXT_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Conversation } from '../../client/conversation/conversation.ts';
 import { isLive } from '../../client/conversation/turn.ts';
 import { failureOf } from '../../client/transport/failure.ts';
+import { Glyph } from '../blocks/parts/icon.tsx';
 import { failureWords, filled } from '../blocks/words.ts';
 import type { Scene } from '../scene.ts';
 import { ACCEPTED } from '../state/attaching.ts';
@@ -23,9 +24,7 @@ function Files({ files, scene }: { readonly files: readonly WaitingFile[]; reado
             <progress value={share} max={1} aria-label={filled(words.uploading, { name, percent: Math.round(share * 100) })} />
           ) : null}
           <button type="button" class="file-remove" aria-label={filled(words.removeFile, { name })} onClick={() => attaching.remove(key)}>
-            <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-              <path d="M7 7l10 10M17 7L7 17" />
-            </svg>
+            <Glyph path="M7 7l10 10M17 7L7 17" />
           </button>
         </li>
       ))}
@@ -59,14 +58,6 @@ export function keepDraft(name: string, text: string): void {
   } catch {
     // Then it is not kept.
   }
-}
-
-function Glyph({ path }: { readonly path: string }) {
-  return (
-    <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-      <path d={path} />
-    </svg>
-  );
 }
 
 const CLIP = 'M20 11.5l-8.2 8.2a5 5 0 0 1-7-7L13 4.4a3.4 3.4 0 0 1 4.8 4.8l-8.1 8.1a1.8 1.8 0 0 1-2.5-2.5l7.4-7.4';

@@ -1,7 +1,9 @@
 /** The launcher and the panel, or the panel alone in a place of the app. */
+
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../../client/conversation/conversation.ts';
+import { Glyph } from '../blocks/parts/icon.tsx';
 import { Composer } from '../composer/composer.tsx';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
@@ -142,15 +144,11 @@ function Header({ scene, titleId }: { readonly scene: Scene; readonly titleId: s
       <Logo scene={scene} />
       <h2 id={titleId}>{copilot.assistantName ?? words.assistant}</h2>
       <button type="button" class="round" aria-label={words.newConversation} title={words.newConversation} onClick={() => assistant.open()}>
-        <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-          <path d="M5 19l1-4L16 5l3 3L9 18zM5 19h14" />
-        </svg>
+        <Glyph path="M5 19l1-4L16 5l3 3L9 18zM5 19h14" />
       </button>
       {isInline ? null : (
         <button type="button" class="round" aria-label={words.close} title={words.close} onClick={() => scene.close()}>
-          <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-            <path d="M6 6l12 12M18 6L6 18" />
-          </svg>
+          <Glyph path="M6 6l12 12M18 6L6 18" />
         </button>
       )}
     </div>
@@ -251,9 +249,7 @@ export function Launcher({ scene, isOpen }: { readonly scene: Scene; readonly is
       aria-haspopup="dialog"
       onClick={() => (isOpen ? scene.close() : scene.open())}
     >
-      <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-        <path d={isOpen ? 'M6 9l6 6 6-6' : 'M5 5h14v11H10l-5 4z'} />
-      </svg>
+      <Glyph path={isOpen ? 'M6 9l6 6 6-6' : 'M5 5h14v11H10l-5 4z'} />
       {copilot.launcherLabel === undefined ? null : <span>{copilot.launcherLabel}</span>}
     </button>
   );

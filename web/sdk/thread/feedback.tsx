@@ -1,5 +1,7 @@
 /** Thumbs under an answer, where the app has switched them on. */
+
 import { useState } from 'preact/hooks';
+import { Glyph } from '../blocks/parts/icon.tsx';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
 
@@ -21,9 +23,7 @@ export function Feedback({ messageId, scene }: { readonly messageId: string; rea
   };
   const thumb = (rating: 1 | -1, label: string) => (
     <button type="button" class="thumb" aria-pressed={given === rating} aria-label={label} title={label} onClick={() => void rate(rating)}>
-      <svg viewBox="0 0 24 24" aria-hidden="true" class={rating === 1 ? 'icon' : 'icon is-down'}>
-        <path d={THUMB} />
-      </svg>
+      <Glyph path={THUMB} class={rating === 1 ? '' : 'is-down'} />
     </button>
   );
   return (

@@ -54,12 +54,17 @@ export function iconOf(name: string): IconName | undefined {
   return Object.hasOwn(OTHER_NAMES, key) ? OTHER_NAMES[key] : undefined;
 }
 
-export function Icon({ name, class: className = '' }: { readonly name: IconName; readonly class?: string }) {
+/** A picture of lines. `class` stands beside `icon`. */
+export function Glyph({ path, class: className = '' }: { readonly path: string; readonly class?: string }) {
   return (
     <svg class={`icon ${className}`} viewBox="0 0 24 24" aria-hidden="true">
-      <path d={LINES[name]} />
+      <path d={path} />
     </svg>
   );
+}
+
+export function Icon({ name, class: className = '' }: { readonly name: IconName; readonly class?: string }) {
+  return <Glyph path={LINES[name]} class={className} />;
 }
 
 export function StepMark({ state }: { readonly state: string }) {
