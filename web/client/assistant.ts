@@ -53,8 +53,8 @@ import { Conversation, type ConversationTabs } from './conversation/conversation
 import { Keeping } from './conversation/keeping.ts';
 import { Log } from './log.ts';
 import type { FileContent, Surroundings } from './surroundings.ts';
-import { failureOf, logged } from './transport/failure.ts';
-import { isPublishableKey, isTestKey, Requests } from './transport/requests.ts';
+import { orLogged } from './transport/failure.ts';
+import { type Ground, isPublishableKey, isTestKey, Requests } from './transport/requests.ts';
 
 type ActionDefinition = PostedManifest['actions'][number];
 type RouteDefinition = NonNullable<PostedManifest['routes']>[number];
@@ -93,9 +93,7 @@ export class Assistant {
   /** Resolves when the device is known and an earlier conversation, if any, is there again. Never rejects. */
   readonly ready: Promise<void>;
   readonly #options: AssistantOptions;
-  readonly #surroundings: Surroundings;
-  readonly #log: Log;
-  readonly #requests: Requests;
+  readonly #ground: Ground;
   readonly #availability: Availability;
   readonly #manifest: Manifest;
   readonly #composer: Composer;
@@ -111,29 +109,25 @@ export class Assistant {
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, routes = [], manifestVersion = '1', resumes = true } = options;
     const { clock, kept, tabs } = surroundings;
     this.#options = options;
-    this.#surroundings = surroundings;
-    this.#log = new Log(surroundings.log);
-    this.#person = new Person(user === null ? null : user && { ...user }, userToken, clock, requestTimeoutMs, this.#log);
+    const log = new Log(surroundings.log);
+    this.#person = new Person(user === null ? null : user && { ...user }, userToken, clock, requestTimeoutMs, log);
     const trimmed = address.endsWith('/') ? address.slice(0, -1) : address;
-    this.#requests = new Requests(
-      { address: trimmed, key, sdk, platform, requestTimeoutMs, sender: this.#person },
-      surroundings,
-      this.#log,
-    );
-    this.#availability = new Availability(this.#requests, clock, kept, this.#nameOf('config'), this.#log);
+    const requests = new Requests({ address: trimmed, key, sdk, platform, requestTimeoutMs, sender: this.#person }, surroundings, log);
+    this.#ground = { requests, surroundings, log };
+    this.#availability = new Availability(this.#ground, this.#nameOf('config'));
     this.app = this.#availability.store;
     const document = { version: manifestVersion, actions: [], routes: [...routes] };
     const own = { document, sdk, waitMs: requestTimeoutMs, name: this.#nameOf('manifest'), isTest: isTestKey(key) };
-    this.#manifest = new Manifest(own, this.#requests, surroundings, this.#log);
-    const parts = { sdk, abilities, context, manifest: this.#manifest, person: this.#person, clock, log: this.#log };
+    this.#manifest = new Manifest(this.#ground, own);
+    const parts = { sdk, abilities, context, manifest: this.#manifest, person: this.#person, clock, log };
     this.#composer = new Composer(parts);
-    this.#handlers = new ActionHandlers(clock, this.#log);
-    this.#keeping = new Keeping(kept, this.#nameOf('conversation'), this.#log, tabs);
-    this.#telemetry = new Telemetry(this.#requests, clock, this.#log);
+    this.#handlers = new ActionHandlers(clock, log);
+    this.#keeping = new Keeping(kept, this.#nameOf('conversation'), log, tabs);
+    this.#telemetry = new Telemetry(this.#ground);
     const make = (tabs: ConversationTabs | undefined, id?: string) => this.#makeConversation(tabs, id);
     this.#opened = new OpenConversation({
       surroundings,
-      log: this.#log,
+      log,
       name: this.#nameOf('tabs'),
       person: this.#person,
       keeping: this.#keeping,
@@ -142,7 +136,7 @@ export class Assistant {
       ready: () => this.ready,
     });
     const telemetry = this.#telemetry;
-    const signing = { requests: this.#requests, surroundings, log: this.#log, name: this.#nameOf('device') };
+    const signing = { ...this.#ground, name: this.#nameOf('device') };
     const signed = (isSigned: boolean) => this.#availability.signed(isSigned);
     this.#signIn = new SignIn({ ...signing, signed, person: this.#person, opened: this.#opened, telemetry, ready: () => this.ready });
     this.ready = this.#start();
@@ -210,24 +204,22 @@ export class Assistant {
   async list(before?: string): Promise<ConversationsReply> {
     await this.#signIn.known();
     const path = `/v1/conversations?limit=50${before === undefined ? '' : `&before=${encodeURIComponent(before)}`}`;
-    try {
-      return await this.#requests.object<ConversationsReply>({ method: 'GET', path });
-    } catch (error) {
-      this.#log.say('warn', 'history_failed', logged(failureOf(error)));
-      throw error;
-    }
+    const { requests, log } = this.#ground;
+    return orLogged(log, 'warn', 'history_failed', () => requests.object<ConversationsReply>({ method: 'GET', path }));
   }
 
   /** Sends a file that a message may attach. @throws ClientError */
   async upload(content: FileContent, name: string, options?: UploadOptions): Promise<UploadReply> {
     await this.#signIn.known();
-    return upload(this.#requests, this.#surroundings, this.#log, { content, name }, options);
+    return upload(this.#ground, { content, name }, options);
   }
 
   /** Lets the console's Test page watch this build, by the code that it shows. @throws ClientError */
   async pair(code: string): Promise<PairingClaimReply> {
     await this.#signIn.known();
-    return claimPairing(this.#requests, this.#log, code);
+    const { requests, log } = this.#ground;
+    const request = { method: 'POST', path: '/v1/pairings/claim', body: { code } } as const;
+    return orLogged(log, 'error', 'pairing_failed', () => requests.object<PairingClaimReply>(request));
   }
 
   /** Counts something, without a promise. */
@@ -269,15 +261,13 @@ export class Assistant {
     // Nothing waits for these but turns, for the manifest.
     this.#manifest.start();
     void this.#availability.check();
-    if (this.#surroundings.tabs === undefined) await this.#opened.resume();
+    if (this.#ground.surroundings.tabs === undefined) await this.#opened.resume();
   }
 
   #makeConversation(tabs: ConversationTabs | undefined, conversationId: string | undefined): Conversation {
     return new Conversation(
       {
-        requests: this.#requests,
-        surroundings: this.#surroundings,
-        log: this.#log,
+        ...this.#ground,
         handlers: this.#handlers,
         keeping: this.#keeping,
         person: () => this.#person.id,
@@ -305,14 +295,4 @@ export class Assistant {
 /** Begins at once: registers the manifest, asks for the configuration, takes up what an earlier page left. */
 export function createAssistant(options: AssistantOptions, surroundings: Surroundings): Assistant {
   return new Assistant(options, surroundings);
-}
-
-/** @throws ClientError when the code is wrong, used or over, or the key is no test key */
-async function claimPairing(requests: Requests, log: Log, code: string): Promise<PairingClaimReply> {
-  try {
-    return await requests.object<PairingClaimReply>({ method: 'POST', path: '/v1/pairings/claim', body: { code } });
-  } catch (error) {
-    log.say('error', 'pairing_failed', logged(failureOf(error)));
-    throw error;
-  }
 }

@@ -3,19 +3,14 @@
  * meanwhile. Who that is then is `person.ts`.
  */
 import type { IdentifyReply } from '../../../protocol/runtime/identify.ts';
-import type { Log } from '../log.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
-import type { Requests } from '../transport/requests.ts';
+import type { Ground } from '../transport/requests.ts';
 import { deviceOf } from './device.ts';
 import type { OpenConversation } from './open-conversation.ts';
 import { identify, type Person, type SignedPerson, type UserToken } from './person.ts';
 import type { Telemetry } from './telemetry.ts';
 
-export interface SignInParts {
-  readonly requests: Requests;
-  readonly surroundings: Surroundings;
-  readonly log: Log;
+export interface SignInParts extends Ground {
   readonly name: string;
   readonly person: Person;
   readonly opened: OpenConversation;
@@ -122,13 +117,12 @@ export class SignIn {
 
   /** @throws ClientError when it was refused, or another change came: then it is neither waited for nor tried again */
   #bound(signed: SignedPerson, overtaken: Promise<never>): Promise<IdentifyReply> {
-    const { requests, surroundings, log } = this.#parts;
-    const { clock, mintUuid } = surroundings;
+    const { clock, mintUuid } = this.#parts.surroundings;
     let isOver = false;
     overtaken.catch(() => {
       isOver = true;
     });
-    return Promise.race([identify(requests, { clock, mintUuid, isOver: () => isOver }, log, signed), overtaken]);
+    return Promise.race([identify(this.#parts, { clock, mintUuid, isOver: () => isOver }, signed), overtaken]);
   }
 
   /** What one person said, counted and brought is nobody else's. */

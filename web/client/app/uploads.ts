@@ -1,10 +1,9 @@
 /** Sends files that messages attach (UPLOAD-1), tells how far they are, and sends again what a busy service refused (CLIENT-17). */
 import type { UploadReply } from '../../../protocol/runtime/uploads.ts';
-import type { Log } from '../log.ts';
 import type { FileContent } from '../surroundings.ts';
 import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
-import { type Patience, patiently } from '../transport/patience.ts';
-import type { Requests } from '../transport/requests.ts';
+import { patiently } from '../transport/patience.ts';
+import type { Ground } from '../transport/requests.ts';
 
 export interface UploadOptions {
   /** Share of the file that is sent, from 0 to 1. It begins anew when the file is sent again. */
@@ -18,15 +17,13 @@ function isReply(value: unknown): value is UploadReply {
 
 /** @throws ClientError what the service says of the file, or `unreachable` */
 export async function upload(
-  requests: Requests,
-  patience: Patience,
-  log: Log,
+  { requests, surroundings, log }: Ground,
   file: { readonly content: FileContent; readonly name: string },
   { onProgress = () => {}, signal = new AbortController().signal }: UploadOptions = {},
 ): Promise<UploadReply> {
   try {
     return await patiently(
-      patience,
+      surroundings,
       async () => {
         const reply = await requests.file(file, signal, log.contain(onProgress));
         if (isReply(reply)) return reply;

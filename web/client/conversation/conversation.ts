@@ -6,15 +6,14 @@ import type { ExtractEvents } from '@xstate/store';
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtime/chat.ts';
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
-import { contained, type Log } from '../log.ts';
-import type { Surroundings } from '../surroundings.ts';
+import { contained } from '../log.ts';
 import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import { type Patience, patiently } from '../transport/patience.ts';
 import { backoffMs, chanceOf, Pause } from '../transport/pause.ts';
-import type { Requests } from '../transport/requests.ts';
+import type { Ground } from '../transport/requests.ts';
 import type { ActionHandlers } from './action-handlers.ts';
 import type { Call } from './calls.ts';
-import { CardRequests } from './card-requests.ts';
+import { type CardParts, sendDecision, sendEdit } from './card-requests.ts';
 import { findTurn } from './changes.ts';
 import { FollowedTurns } from './followed-turns.ts';
 import { oldestMessageId } from './history.ts';
@@ -24,10 +23,7 @@ import { Opinions } from './opinions.ts';
 import type { ConversationEvents, KeptConversation } from './state.ts';
 import { isLive, type Payload, type TurnState } from './turn.ts';
 
-export interface ConversationParts {
-  readonly requests: Requests;
-  readonly surroundings: Surroundings;
-  readonly log: Log;
+export interface ConversationParts extends Ground {
   readonly handlers: ActionHandlers;
   readonly keeping: Keeping;
   readonly person: () => string | null;
@@ -78,9 +74,10 @@ export class Conversation {
     this.#patience = { clock, mintUuid, isOver: () => this.#isClosed };
     this.#followed = new FollowedTurns({ requests, clock, mintUuid, idleMs, log }, this.store);
     this.#historyPause = new Pause(clock);
-    this.opinions = new Opinions(requests, this.#patience, log, this.store, (event) => this.#wish(event));
+    const asking = { requests, patience: this.#patience, log, store: this.store };
+    this.opinions = new Opinions({ ...asking, wish: (event) => this.#wish(event) });
     this.#performTurns();
-    this.#performCalls();
+    this.#performCalls(asking);
     contained(this.store, log);
   }
 
@@ -240,16 +237,14 @@ export class Conversation {
     });
   }
 
-  #performCalls(): void {
-    const { requests, log } = this.#parts;
-    const cards = new CardRequests(requests, this.#patience, log, this.store);
+  #performCalls(asking: CardParts): void {
     this.store.on('runAction', ({ call }) => void this.#run(call));
     // Results are copied, because the request's own list is written by nobody else.
     this.store.on('continueTurn', ({ results }: { readonly results: readonly ToolResult[] }) => {
       this.#sendTurn({ tool_results: [...results] });
     });
-    this.store.on('sendDecision', ({ call, decision, typed }) => void cards.decide(call, decision, typed));
-    this.store.on('sendEdit', ({ call, values }) => void cards.edit(call, values));
+    this.store.on('sendDecision', ({ call, decision, typed }) => void sendDecision(asking, call, decision, typed));
+    this.store.on('sendEdit', ({ call, values }) => void sendEdit(asking, call, values));
   }
 
   async #prepare(turnId: string): Promise<void> {

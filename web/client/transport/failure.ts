@@ -2,6 +2,7 @@
 import type { Block } from '../../../protocol/catalog/block.ts';
 import type { Detail } from '../../../protocol/schema/issues.ts';
 import { isRecord, parsedJson } from '../json.ts';
+import type { Log, LogCode, LogRecord } from '../log.ts';
 import type { FetchAnswer } from '../surroundings.ts';
 
 /** Codes of this side. All others are the service's own (`protocol/errors.ts`), and more of them may come. */
@@ -113,4 +114,20 @@ export class ClientError extends Error {
 export function failureOf(error: unknown): Failure {
   if (error instanceof ClientError) return error.failure;
   return UNREACHABLE;
+}
+
+/** What `work` comes to; where it fails, the log says so first. */
+export async function orLogged<Value>(
+  log: Log,
+  level: LogRecord['level'],
+  code: LogCode,
+  work: () => Promise<Value>,
+  more?: object,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    log.say(level, code, { ...more, ...logged(failureOf(error)) });
+    throw error;
+  }
 }

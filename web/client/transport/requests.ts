@@ -50,6 +50,13 @@ export function isTestKey(key: string): boolean {
   return isPublishableKey(key) && key.includes('pk_test_');
 }
 
+/** What most of the client stands on. */
+export interface Ground {
+  readonly requests: Requests;
+  readonly surroundings: Surroundings;
+  readonly log: Log;
+}
+
 export class Requests {
   readonly #options: RequestsOptions;
   readonly #surroundings: Surroundings;
