@@ -4,6 +4,13 @@ import { fitted, panned, readable, reframed, type Size, type Viewport, zoomed } 
 
 const KEY_PAN = 0.1;
 const KEY_ZOOM = 1.25;
+const PANS: Readonly<Record<string, readonly [right: number, down: number]>> = {
+  ArrowLeft: [-KEY_PAN, 0],
+  ArrowRight: [KEY_PAN, 0],
+  ArrowUp: [0, -KEY_PAN],
+  ArrowDown: [0, KEY_PAN],
+};
+const ZOOMS: Readonly<Record<string, number>> = { '+': KEY_ZOOM, '=': KEY_ZOOM, '-': 1 / KEY_ZOOM };
 /** One notch of a wheel is about 100. */
 const WHEEL_ZOOM = 0.0016;
 /** Less is a click with an unsteady hand. */
@@ -32,25 +39,11 @@ export interface ViewportControl {
 
 /** What a key does to the part that is shown; undefined: nothing. */
 function byKey(key: string, shown: Viewport, drawing: Size, frame: Size): Viewport | undefined {
-  switch (key) {
-    case 'ArrowLeft':
-      return panned(shown, drawing, -KEY_PAN, 0);
-    case 'ArrowRight':
-      return panned(shown, drawing, KEY_PAN, 0);
-    case 'ArrowUp':
-      return panned(shown, drawing, 0, -KEY_PAN);
-    case 'ArrowDown':
-      return panned(shown, drawing, 0, KEY_PAN);
-    case '+':
-    case '=':
-      return zoomed(shown, frame, KEY_ZOOM);
-    case '-':
-      return zoomed(shown, frame, 1 / KEY_ZOOM);
-    case '0':
-      return fitted(drawing, frame);
-    default:
-      return undefined;
-  }
+  const [right, down] = PANS[key] ?? [0, 0];
+  if (right !== 0 || down !== 0) return panned(shown, drawing, right, down);
+  const zoom = ZOOMS[key];
+  if (zoom !== undefined) return zoomed(shown, frame, zoom);
+  return key === '0' ? fitted(drawing, frame) : undefined;
 }
 
 function useFrameSize(frame: { readonly current: SVGSVGElement | null }): Size | undefined {

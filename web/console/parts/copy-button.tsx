@@ -1,4 +1,4 @@
-/** Copies a text, and says so in its own place. */
+/** What leaves the page: a text that is copied, which the button says in its own place; a file that is saved. */
 import { useEffect, useState } from 'preact/hooks';
 import { toast } from '../shell/toasts.tsx';
 
@@ -11,7 +11,7 @@ export interface CopyButtonProps {
   readonly primary?: boolean;
 }
 
-async function copied(text: string): Promise<boolean> {
+export async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -37,4 +37,12 @@ export function CopyButton({ text, label, primary = false }: CopyButtonProps) {
       <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
     </button>
   );
+}
+
+export function saveFile(name: string, json: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

@@ -1,14 +1,15 @@
 /** Setup: a coding agent sets the app up, and a person watches every step as it happens. */
 
-import { useLocation, useRoute } from 'preact-iso';
+import { useRoute } from 'preact-iso';
 import type { SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { type Asked, useAsked } from '../api/asked-hook.ts';
-import { type App, appAddress, appPath } from '../app/app.ts';
+import { type App, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { readApp } from '../app/app-store.ts';
 import { Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
+import { type Go, useGo } from '../shell/address.ts';
 import { OpenSession } from './open-session.tsx';
 import { StatusChip } from './outcome.tsx';
 import { SessionView } from './session-view.tsx';
@@ -41,19 +42,6 @@ export function SetupPage() {
       {(app) => <Sessions app={app} sessions={sessions} go={go} />}
     </AppPage>
   );
-}
-
-type Go = (changed: Readonly<Record<string, string | undefined>>) => void;
-
-/** Changes what the address says, as a navigation: Back goes to what was shown before. */
-function useGo(): Go {
-  const { params, query } = useRoute();
-  const { route } = useLocation();
-  return (changed) => {
-    const kept = Object.entries({ ...query, ...changed }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const search = new URLSearchParams(kept).toString();
-    route(`${appAddress(params.app ?? '', 'setup')}${search === '' ? '' : `?${search}`}`);
-  };
 }
 
 /** The session that the address names, else the newest; without any, what opens the first. */

@@ -3,6 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { WalkedWay } from '../../../machines/simulator/walk.ts';
 import { Button } from '../parts/card.tsx';
+import { copied } from '../parts/copy-button.tsx';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
 import type { WalkStore } from './walk-hook.ts';
@@ -17,12 +18,8 @@ export interface StepHistoryProps {
 }
 
 async function copyLink(): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    toast('The link to these steps is copied.');
-  } catch {
-    toast('This browser does not let the page copy. The address of the page is the link.');
-  }
+  const isCopied = await copied(location.href);
+  toast(isCopied ? 'The link to these steps is copied.' : 'This browser does not let the page copy. The address of the page is the link.');
 }
 
 export function StepHistory({ store, way, at, input }: StepHistoryProps) {

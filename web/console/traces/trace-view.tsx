@@ -3,6 +3,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { writeTraceFile } from '../../../machines/trace-file.ts';
 import { Button } from '../parts/card.tsx';
+import { saveFile } from '../parts/copy-button.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { replayed } from './replayed.ts';
@@ -20,14 +21,8 @@ function readStep(): number | undefined {
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) - 1 : undefined;
 }
 
-/** Saves what is shown of one instance; the file opens here again, and with `npm run cli -- replay`. */
-function save(trace: Trace): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([writeTraceFile(trace)], { type: 'application/json' }));
-  link.download = `${trace.machine}-${trace.instance}.json`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
+/** What is shown of one instance: the file opens here again, and with `npm run cli -- replay`. */
+const save = (trace: Trace) => saveFile(`${trace.machine}-${trace.instance}.json`, writeTraceFile(trace));
 
 export function TraceView({ traces }: { readonly traces: readonly Trace[] }) {
   const story = useMemo(() => storyOf(traces), [traces]);

@@ -87,24 +87,4 @@ export type BlockView<K extends ComponentName> = ComponentType<BlockProps<K>>;
 export type BlockViews = { readonly [K in ComponentName]: BlockView<K> };
 
 /** Components whose drawings are loaded when the first of them is shown. */
-export type LaterComponent =
-  | 'choice'
-  | 'tags'
-  | 'screens'
-  | 'order_tracker'
-  | 'timeline'
-  | 'checklist'
-  | 'comparison'
-  | 'key_value'
-  | 'info_card'
-  | 'item_list'
-  | 'place_card'
-  | 'map'
-  | 'pass'
-  | 'code'
-  | 'contact'
-  | 'disclosure'
-  | 'rating'
-  | 'variant_picker'
-  | 'datetime_slots'
-  | 'form';
+export type LaterComponent = Exclude<ComponentName, 'text' | 'section' | 'key_points' | 'quick_replies' | 'actions' | 'confirm_card'>;

@@ -10,6 +10,11 @@ export interface Sample<K extends ComponentName> {
 
 export type Samples = { readonly [K in ComponentName]: readonly [Sample<K>, ...Sample<K>[]] };
 
+/** The one state of a component that has no other. */
+export function ready<K extends ComponentName>(body: BodyOf<K>): readonly [Sample<K>] {
+  return [{ name: 'Ready', body }];
+}
+
 /** The time on the page: what runs out always has as long left. */
 export const SAMPLE_NOW_MS = Date.parse('2026-11-23T09:30:00Z');
 
