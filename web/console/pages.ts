@@ -8,7 +8,7 @@ import { lazy } from 'preact-iso';
 /** Headings of the navigation, in their order; '' has none. */
 export const GROUPS = ['', 'What it is', 'What it does', 'How it thinks'] as const;
 
-export interface PageEntry {
+interface PageEntry {
   /** As preact-iso matches it. */
   readonly path: string;
   readonly component: ComponentType;

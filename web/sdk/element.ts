@@ -7,7 +7,7 @@ import type { WidgetOptions } from './options.ts';
 import { problemOf } from './options.ts';
 import { Widget } from './widget.ts';
 
-export const ELEMENT = 'assistant-widget';
+const ELEMENT = 'assistant-widget';
 
 /** Made once. */
 let sheets: readonly CSSStyleSheet[] | undefined;

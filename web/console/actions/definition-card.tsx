@@ -28,7 +28,7 @@ const EXAMPLES: Readonly<Record<Kind, Definition>> = {
   screens: { name: 'order_detail', title: 'Your order', description: 'One order and where it is.' },
 };
 
-export interface DefinitionCardProps {
+interface DefinitionCardProps {
   readonly app: App;
   readonly kind: Kind;
   readonly item: string;

@@ -9,7 +9,7 @@ import { Button, Card } from '../parts/card.tsx';
 import { Form } from '../parts/form.tsx';
 import { toast } from '../shell/toasts.tsx';
 
-export interface KeyCardProps {
+interface KeyCardProps {
   readonly app: App;
   readonly action: DeclaredAction;
   readonly onChange: () => void;

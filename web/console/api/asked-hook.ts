@@ -10,7 +10,7 @@ export interface Asked<Answer> {
   reload(): void;
 }
 
-export interface Asking<Answer> {
+interface Asking<Answer> {
   /** Asked again so long after an answer, while the page is in sight; undefined: only by `reload`. */
   readonly againMs?: (answer: Answer | undefined) => number | undefined;
   /** Where one request is not enough. `show`: what there is so far, where nothing was shown before. */

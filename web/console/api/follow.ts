@@ -12,7 +12,7 @@ export interface StreamFrame {
   readonly data: unknown;
 }
 
-export interface Follower {
+interface Follower {
   onFrame(frame: StreamFrame): void;
   /** Whether frames come now; false from a break until the stream is open again. */
   onLive(isLive: boolean): void;

@@ -3,7 +3,7 @@ import { createStore } from '@xstate/store';
 import { ApiError, request } from './request.ts';
 
 /** `asking` until the first answer; `ended` while the page goes on showing what it has, and waits for the person to sign in again. */
-export type SessionPhase = 'asking' | 'away' | 'out' | 'in' | 'ended';
+type SessionPhase = 'asking' | 'away' | 'out' | 'in' | 'ended';
 
 interface SessionContext {
   readonly phase: SessionPhase;

@@ -6,7 +6,7 @@ import { SECTIONS } from './sections.ts';
 
 const APP_PATH = /^\/console\/apps\/([^/]+)/;
 
-export function appIdOf(path: string): string | undefined {
+function appIdOf(path: string): string | undefined {
   const part = APP_PATH.exec(path)?.[1];
   if (part === undefined) return undefined;
   try {

@@ -28,7 +28,7 @@ function useOpenedApp() {
   return opened.id === id ? opened : { id };
 }
 
-export interface AppPageProps {
+interface AppPageProps {
   /** In people's words; absent on the first page of the app, which has the app's name. */
   readonly title?: string;
   readonly facts?: ComponentChildren;

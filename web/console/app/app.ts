@@ -15,12 +15,7 @@ export function organisationAddress(id: string): string {
   return `/console/orgs/${encodeURIComponent(id)}`;
 }
 
-export interface StateWords {
-  readonly word: string;
-  readonly signal: 'ok' | 'wait' | 'bad';
-}
-
-export function stateOf({ live, suspended }: Pick<App, 'live' | 'suspended'>): StateWords {
+export function stateOf({ live, suspended }: Pick<App, 'live' | 'suspended'>) {
   if (suspended) return { word: 'suspended', signal: 'bad' };
   return live ? { word: 'live', signal: 'ok' } : { word: 'not live yet', signal: 'wait' };
 }

@@ -1,6 +1,6 @@
 /** The sections of an app that there are, in the order of the way from nothing to a live app. To add one, write its line here and its page in ../pages.ts. */
 
-export interface Section {
+interface Section {
   readonly name: string;
   readonly label: string;
 }

@@ -11,7 +11,7 @@ import { Confirm } from '../parts/dialog.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
 
-export interface ReleaseCardProps {
+interface ReleaseCardProps {
   readonly app: App;
   readonly status: AppStatus;
   readonly onChange: () => void;

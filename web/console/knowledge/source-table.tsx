@@ -20,7 +20,7 @@ const SIGNALS: Readonly<Record<SourceStatus, string>> = {
 /** So many rows at first, and so many more with each press. */
 const ROWS_SHOWN = 100;
 
-export interface SourceTableProps {
+interface SourceTableProps {
   readonly app: string;
   readonly sources: readonly Source[];
   readonly onChanged: () => void;

@@ -28,7 +28,7 @@ const SHOWN_ON = [
 ] as const;
 const HOURS_DEFAULT = 24;
 
-export interface CoverageViewProps {
+interface CoverageViewProps {
   readonly machine: MachineAnswer;
   readonly active: ReadonlySet<string>;
 }

@@ -19,7 +19,7 @@ import { useViewport } from './viewport-hook.ts';
 
 const COUNT_PX = 9;
 
-export interface DrawingProps {
+interface DrawingProps {
   readonly picture: MachinePicture;
   readonly highlights: Highlights;
   /** How often what is drawn was hit; absent: nobody counted. */

@@ -25,7 +25,7 @@ export function isLabelOf({ event, guard }: { readonly event: string; readonly g
 }
 
 /** How many transitions are told apart at one glance. */
-export const TRAIL_MAX = 5;
+const TRAIL_MAX = 5;
 
 /** The innermost states of a value: `pending.clean`, or one for each region, `waiting.done`. */
 export function activeStates(value: StateValue, prefix = ''): string[] {
@@ -43,7 +43,7 @@ export function activeOf(path: string): string[] {
   }
 }
 
-export function withoutRegion(state: string): string {
+function withoutRegion(state: string): string {
   return state.slice(state.indexOf('.') + 1);
 }
 

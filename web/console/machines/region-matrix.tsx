@@ -1,7 +1,7 @@
 /** A machine of equal regions: where each of them is, regions down and states across. Its picture draws one of them. */
 import type { MachinePicture } from '../../../machines/picture.ts';
 
-export interface RegionMatrixProps {
+interface RegionMatrixProps {
   readonly picture: MachinePicture;
   readonly regions: readonly string[];
   readonly active: ReadonlySet<string>;

@@ -36,7 +36,7 @@ function wordsOf(state: string, { kind, to = [], refusals = [] }: TableCell): st
   return kind === 'ignored' ? '·' : refused.join(' / ') || 'refused';
 }
 
-export interface StateTableProps {
+interface StateTableProps {
   readonly table: MachineAnswer['table'];
   readonly active: ReadonlySet<string>;
   readonly onState?: (state: string) => void;

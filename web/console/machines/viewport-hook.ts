@@ -25,18 +25,6 @@ interface Drag {
 
 type PointerOnFrame = PointerEvent & { readonly currentTarget: SVGSVGElement };
 
-export interface ViewportControl {
-  readonly frame: { readonly current: SVGSVGElement | null };
-  /** For the drawing's attribute `viewBox`; undefined until the frame has a size. */
-  readonly viewBox: string | undefined;
-  readonly onPointerDown: (event: PointerOnFrame) => void;
-  readonly onPointerMove: (event: PointerOnFrame) => void;
-  readonly onPointerUp: (event: PointerOnFrame) => void;
-  readonly onKeyDown: (event: KeyboardEvent) => void;
-  zoom(factor: number): void;
-  fit(): void;
-}
-
 /** What a key does to the part that is shown; undefined: nothing. */
 function byKey(key: string, shown: Viewport, drawing: Size, frame: Size): Viewport | undefined {
   const [right, down] = PANS[key] ?? [0, 0];
@@ -61,7 +49,7 @@ function useFrameSize(frame: { readonly current: SVGSVGElement | null }): Size |
 }
 
 /** What is shown of a drawing of this size: until somebody moves it, what can be read of it around `focus`. */
-export function useViewport(drawing: Size, focus: { readonly x: number; readonly y: number } | undefined): ViewportControl {
+export function useViewport(drawing: Size, focus: { readonly x: number; readonly y: number } | undefined) {
   const frame = useRef<SVGSVGElement>(null);
   const size = useFrameSize(frame);
   const [held, hold] = useState<{ readonly size: Size; readonly shown: Viewport }>();
@@ -80,10 +68,10 @@ export function useViewport(drawing: Size, focus: { readonly x: number; readonly
   return {
     frame,
     viewBox: shown === undefined ? undefined : `${shown.x} ${shown.y} ${shown.width} ${shown.height}`,
-    onPointerDown(event) {
+    onPointerDown(event: PointerOnFrame) {
       if (event.button === 0) drag.current = { pointerId: event.pointerId, x: event.clientX, y: event.clientY, isMoving: false };
     },
-    onPointerMove(event) {
+    onPointerMove(event: PointerOnFrame) {
       const { current } = drag;
       if (current === null || current.pointerId !== event.pointerId) return;
       const [right, down] = [current.x - event.clientX, current.y - event.clientY];
@@ -96,7 +84,7 @@ export function useViewport(drawing: Size, focus: { readonly x: number; readonly
     onPointerUp() {
       drag.current = null;
     },
-    onKeyDown(event) {
+    onKeyDown(event: KeyboardEvent) {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       change((now, within) => {
         const moved = byKey(event.key, now, drawing, within);
@@ -104,7 +92,7 @@ export function useViewport(drawing: Size, focus: { readonly x: number; readonly
         return moved;
       });
     },
-    zoom: (factor) => change((now, within) => zoomed(now, within, factor)),
+    zoom: (factor: number) => change((now, within) => zoomed(now, within, factor)),
     fit: () => change((_, within) => fitted(drawing, within)),
   };
 }

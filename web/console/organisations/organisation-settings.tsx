@@ -92,7 +92,7 @@ function patchOf(changes: Partial<Fields>, values: Fields): Record<string, unkno
   };
 }
 
-export interface OrganisationSettingsProps {
+interface OrganisationSettingsProps {
   readonly organisation: Organisation;
   readonly onSaved: (organisation: Organisation) => void;
 }

@@ -1,9 +1,8 @@
 /** A card of a page: its heading, what went wrong in it, and its buttons. */
 import type { ComponentChildren } from 'preact';
-import type { Asked } from '../api/asked-hook.ts';
 import type { ApiError } from '../api/request.ts';
 
-export interface CardProps {
+interface CardProps {
   readonly title: ComponentChildren;
   /** Its name where it is not the title. */
   readonly label?: string;
@@ -28,7 +27,7 @@ export function Card({ title, label = String(title), note, aside, children }: Ca
   );
 }
 
-export interface ProblemProps {
+interface ProblemProps {
   readonly error: ApiError | undefined;
   /** Absent: there is nothing to try again. */
   readonly retry?: () => void;
@@ -63,22 +62,7 @@ export function Problem({ error, retry }: ProblemProps) {
   );
 }
 
-export interface AnsweredProps<Answer> {
-  readonly of: Asked<Answer>;
-  readonly children: (answer: Answer) => ComponentChildren;
-}
-
-/** What was asked for, as soon as it is there, below what went wrong with it. */
-export function Answered<Answer>({ of: { answer, error, reload }, children }: AnsweredProps<Answer>) {
-  return (
-    <>
-      <Problem error={error} retry={reload} />
-      {answer !== undefined && children(answer)}
-    </>
-  );
-}
-
-export interface ButtonProps {
+interface ButtonProps {
   readonly label: ComponentChildren;
   readonly look?: 'primary' | 'danger' | 'bare' | '';
   /** Where it leads: then it is a link. */

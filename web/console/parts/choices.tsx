@@ -8,7 +8,7 @@ export interface ChoiceProps<Value extends string> {
   readonly onChange: (value: Value) => void;
 }
 
-export interface SelectProps<Value extends string> extends ChoiceProps<Value> {
+interface SelectProps<Value extends string> extends ChoiceProps<Value> {
   readonly look?: string;
   /** What it says of its field, where it is one. */
   readonly own?: object;

@@ -7,7 +7,7 @@ import { Dialog, type DialogProps } from './dialog.tsx';
 import { TextField } from './fields.tsx';
 import { Form } from './form.tsx';
 
-export interface ConfirmByNameProps extends DialogProps {
+interface ConfirmByNameProps extends DialogProps {
   readonly name: string;
   readonly verb: string;
   /** @throws ApiError, which is shown in the dialog. */

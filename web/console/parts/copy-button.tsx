@@ -5,7 +5,7 @@ import { toast } from '../shell/toasts.tsx';
 /** Long enough to be seen. */
 const SAID_MS = 2_000;
 
-export interface CopyButtonProps {
+interface CopyButtonProps {
   readonly text: string;
   readonly label: string;
   readonly primary?: boolean;

@@ -23,7 +23,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-export interface ConfirmProps extends DialogProps {
+interface ConfirmProps extends DialogProps {
   readonly verb: string;
   readonly keep: string;
   readonly isHarmless?: boolean;

@@ -6,7 +6,7 @@ import { Select } from './choices.tsx';
 import type { Values } from './draft-hook.ts';
 import type { Form } from './form-hook.ts';
 
-export interface FieldProps {
+interface FieldProps {
   readonly label: string;
   /** What it does, and its default. */
   readonly hint?: ComponentChildren;
@@ -60,7 +60,7 @@ function Count({ used, max }: { readonly used: number; readonly max: number }) {
   );
 }
 
-export interface TextFieldProps extends FieldProps {
+interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onInput: (value: string) => void;
   /** Counted beside the label; more may be typed, and is refused when it is saved. */
@@ -87,7 +87,7 @@ export function TextField({ value, onInput, max, rows, placeholder, isMono = fal
   );
 }
 
-export interface NumberFieldProps extends FieldProps {
+interface NumberFieldProps extends FieldProps {
   /** Null: nothing is entered. */
   readonly value: number | null;
   readonly onInput: (value: number | null) => void;
@@ -119,7 +119,7 @@ export function NumberField({ value, onInput, min, max, step = 1, unit, placehol
   );
 }
 
-export interface SwitchProps extends FieldProps {
+interface SwitchProps extends FieldProps {
   readonly isOn: boolean;
   readonly onChange: (isOn: boolean) => void;
 }

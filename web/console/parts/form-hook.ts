@@ -10,7 +10,7 @@ export interface Form<Fields extends Values> extends Draft<Fields> {
   faultOf(name: string): string;
 }
 
-export interface Others<Fields extends Values> {
+interface Others<Fields extends Values> {
   /** What is saved now. @throws ApiError */
   read(): Promise<Fields>;
   reload(): void;

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import type { Act } from '../api/act-hook.ts';
 import { Button, Problem } from './card.tsx';
 
-export interface FormProps {
+interface FormProps {
   readonly label?: string;
   readonly look?: string;
   readonly act: Act;
@@ -39,7 +39,7 @@ export function Form({ label, look = 'stack', act, verb, button = 'primary', isR
   );
 }
 
-export interface MoreProps {
+interface MoreProps {
   readonly verb?: string;
   readonly next: string | null;
   readonly isReading: boolean;

@@ -4,7 +4,7 @@ import { Button, Problem } from './card.tsx';
 import type { Values } from './draft-hook.ts';
 import type { Form } from './form-hook.ts';
 
-export interface SaveBarProps<Fields extends Values> {
+interface SaveBarProps<Fields extends Values> {
   readonly form: Form<Fields>;
   readonly labels: Readonly<Partial<Record<keyof Fields & string, string>>>;
   readonly verb?: string;

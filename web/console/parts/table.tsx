@@ -1,13 +1,13 @@
 /** Rows under headings: every list of the console that has columns. */
 import type { ComponentChildren } from 'preact';
 
-export interface Column<Row> {
+interface Column<Row> {
   readonly title: ComponentChildren;
   readonly of: (row: Row) => ComponentChildren;
   readonly look?: 'number' | ((row: Row) => string | undefined);
 }
 
-export interface TableProps<Row> {
+interface TableProps<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   /** The first one names the row. */
@@ -54,7 +54,7 @@ export function Table<Row>({ rows, keyOf, columns, look: tableLook = 'list', isC
   );
 }
 
-export interface ScrollingProps {
+interface ScrollingProps {
   readonly label: string;
   readonly isCard?: boolean;
   readonly children: ComponentChildren;

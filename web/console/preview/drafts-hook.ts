@@ -23,7 +23,7 @@ export interface DraftedAppearance extends Drafted<AppearanceDraft> {
   readonly served: ServedThemes | null;
 }
 
-export interface Drafted<Draft> {
+interface Drafted<Draft> {
   readonly draft: Draft | null;
   readonly published: Draft | null;
   readonly published_version: number | null;

@@ -14,7 +14,7 @@ const SHOWN = [
   ['thread', 'Thread'],
 ] as const;
 
-export interface PreviewCardProps {
+interface PreviewCardProps {
   readonly configuration: object;
   readonly logo?: () => Promise<Blob | undefined>;
 }

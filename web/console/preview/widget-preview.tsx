@@ -17,7 +17,7 @@ const PLACE_CSS = `
   .launcher-place.is-start .launcher { inset-inline: 2px auto; }
 `;
 
-export interface WidgetPreviewProps {
+interface WidgetPreviewProps {
   /** As GET /v1/apps/config has it: `theme`, `themeDark`, `copilot`. */
   readonly configuration: object;
   readonly scheme: 'light' | 'dark';

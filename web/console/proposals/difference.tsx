@@ -10,11 +10,6 @@ interface TextPart {
   readonly isOwn: boolean;
 }
 
-interface TextSides {
-  readonly before: readonly TextPart[];
-  readonly after: readonly TextPart[];
-}
-
 /** Texts that are compared word by word; longer ones by lines, which takes a thousandth of the time. */
 const WORDS_MAX_CHARS = 12_000;
 /** A person notices no pause of this length; what takes longer is shown as wholly different. */
@@ -31,7 +26,7 @@ function shortened({ text, isOwn }: TextPart): readonly TextPart[] {
   ];
 }
 
-function textSides(before: string, after: string): TextSides {
+function textSides(before: string, after: string) {
   const isLong = before.length + after.length > WORDS_MAX_CHARS;
   const bound = { timeout: TIMEOUT_MS };
   const changes = isLong ? diffLines(before, after, bound) : diffWordsWithSpace(before, after, bound);
@@ -43,7 +38,7 @@ function textSides(before: string, after: string): TextSides {
 
 const CHANGE_SIGNALS: Readonly<Record<ItemChange['change'], string>> = { added: 'is-ok', updated: 'is-accent', archived: 'is-bad' };
 
-export interface DifferenceProps {
+interface DifferenceProps {
   readonly items: readonly ItemChange[];
   /** Stands in the place of the fields of an item where there is more to see than text. */
   readonly drawn?: (item: ItemChange) => ComponentChildren;

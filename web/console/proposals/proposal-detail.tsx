@@ -14,7 +14,7 @@ import { Difference } from './difference.tsx';
 import { ContrastDifference, LogoDifference } from './look-difference.tsx';
 import { afterApproval, KIND_LABELS, reasonsOf, STATUS_SIGNALS } from './proposal.ts';
 
-export interface ProposalDetailProps {
+interface ProposalDetailProps {
   readonly id: string;
   readonly act: Act;
   readonly isRejecting: boolean;

@@ -16,7 +16,7 @@ import { linesOf } from '../parts/lines.ts';
 
 export type SettingFields = ReturnType<typeof fieldsOf>;
 
-export interface SettingGroup {
+interface SettingGroup {
   readonly title: string;
   readonly settings: readonly FieldEntry[];
 }

@@ -7,7 +7,7 @@ import { Button } from '../parts/card.tsx';
 /** The newest of a long list; those before them are asked for. */
 const LINES_SHOWN = 200;
 
-export interface LineListProps {
+interface LineListProps {
   readonly lines: readonly Line[];
   readonly label: string;
   readonly stepLabels?: ReadonlyMap<string, string>;

@@ -12,7 +12,7 @@ import { keepCommand } from './command-store.ts';
 
 type Kind = 'setup' | 'sync';
 
-export interface OpenSessionProps {
+interface OpenSessionProps {
   readonly app: App;
   /** There was one before; what it says is shorter. */
   readonly again?: boolean;

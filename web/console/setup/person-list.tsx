@@ -31,7 +31,7 @@ function todosOf(app: string, isLive: boolean, status: AppStatus | undefined, wa
   ];
 }
 
-export interface PersonListProps {
+interface PersonListProps {
   readonly app: string;
   readonly isLive: boolean;
   readonly session: SetupSession;

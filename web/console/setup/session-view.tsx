@@ -89,7 +89,7 @@ function SessionFoot({ session }: { readonly session: SetupSession }) {
   );
 }
 
-export interface SessionViewProps {
+interface SessionViewProps {
   readonly app: string;
   readonly isLive: boolean;
   readonly id: string;

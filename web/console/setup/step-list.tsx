@@ -5,7 +5,7 @@ import type { Line, Step } from '../../../protocol/console/setup-answers.ts';
 import { LineList } from './line-list.tsx';
 import { linesByStep, MARK_WORDS, type Mark, markOf } from './session.ts';
 
-export interface StepListProps {
+interface StepListProps {
   readonly steps: readonly Step[];
   readonly lines: readonly Line[];
   readonly open: string | undefined;
@@ -80,7 +80,7 @@ function emptyReason({ state, closed_by: closedBy }: Step): string {
 }
 
 /** Filled: the service saw it. Hollow: the agent says so. */
-export function StepMark({ mark }: { readonly mark: Mark }) {
+function StepMark({ mark }: { readonly mark: Mark }) {
   return (
     <svg class={`setup-step-mark is-${mark}`} viewBox="0 0 18 18" width="18" height="18" aria-hidden="true">
       <circle cx="9" cy="9" r="7.25" />

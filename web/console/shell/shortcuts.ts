@@ -2,7 +2,7 @@
 import { createStore } from '@xstate/store';
 import { useEffect, useRef } from 'preact/hooks';
 
-export interface Shortcut {
+interface Shortcut {
   /** As `KeyboardEvent.key` has it. */
   readonly key: string;
   readonly what: string;

@@ -8,7 +8,7 @@ import { payloadWords } from './leaves.ts';
 import { Questions } from './questions.tsx';
 import { canSend, isEnabled, outcomeWords } from './words.ts';
 
-export interface EventListProps {
+interface EventListProps {
   readonly simulated: SimulatedMachine;
   readonly now: Moment;
   readonly onSend: (event: SampleEvent) => void;

@@ -1,12 +1,12 @@
 /** Plain values inside a JSON value with the way to each, and how two values differ in them. */
 
-export interface Leaf {
+interface Leaf {
   /** `waiting.reads`; '' for a value that is plain itself. */
   readonly path: string;
   readonly value: unknown;
 }
 
-export interface Difference {
+interface Difference {
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;

@@ -6,7 +6,7 @@ import { differencesOf, payloadWords, valueWords } from './leaves.ts';
 import { Questions } from './questions.tsx';
 import { outcomeWords } from './words.ts';
 
-export interface StepCardProps {
+interface StepCardProps {
   /** Undefined at the start. */
   readonly step: WalkStep | undefined;
   readonly now: Moment;

@@ -9,7 +9,7 @@ import { toast } from '../shell/toasts.tsx';
 import type { WalkStore } from './walk-hook.ts';
 import { outcomeWords } from './words.ts';
 
-export interface StepHistoryProps {
+interface StepHistoryProps {
   readonly store: WalkStore;
   readonly way: WalkedWay;
   /** 0 is the start. */

@@ -35,13 +35,6 @@ export type WalkStore = ReturnType<typeof createWalk>;
 
 const PARAMETER = 'steps';
 
-export interface WalkOnPage {
-  readonly store: WalkStore;
-  readonly walk: LinkedWalk;
-  /** What was wrong with the address; '' when nothing was. */
-  readonly fault: string;
-}
-
 function readAddress(simulated: SimulatedMachine): { readonly walk: LinkedWalk; readonly fault: string } {
   const text = new URLSearchParams(location.search).get(PARAMETER);
   if (text === null) return { walk: START, fault: '' };
@@ -60,7 +53,7 @@ function writeAddress(simulated: SimulatedMachine, walk: LinkedWalk): void {
   replaceAddress({ [PARAMETER]: text });
 }
 
-export function useWalk(simulated: SimulatedMachine): WalkOnPage {
+export function useWalk(simulated: SimulatedMachine) {
   const { store, fault } = useMemo(() => {
     const { walk, fault: wrong } = readAddress(simulated);
     return { store: createWalk(walk), fault: wrong };

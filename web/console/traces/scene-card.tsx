@@ -8,7 +8,7 @@ import { ContextNow, Effects, Step } from '../simulator/step-card.tsx';
 import { sinceWords } from './scene-list.tsx';
 import type { Scene } from './traces.ts';
 
-export interface SceneCardProps {
+interface SceneCardProps {
   readonly scene: Scene;
   readonly before: Scene | undefined;
   /** The same step as the machine of this page makes it; undefined where it does not. */

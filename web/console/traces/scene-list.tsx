@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Scene } from './traces.ts';
 
-export interface SceneListProps {
+interface SceneListProps {
   readonly story: readonly Scene[];
   readonly at: number;
   readonly namesMachines: boolean;

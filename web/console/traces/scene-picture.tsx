@@ -9,7 +9,7 @@ import { type MachineAnswer, StateTable } from '../machines/state-table.tsx';
 import type { Replayed } from './replayed.ts';
 import type { Places, Scene } from './traces.ts';
 
-export interface ScenePictureProps {
+interface ScenePictureProps {
   readonly scene: Scene;
   readonly replayed: Replayed | undefined;
   readonly places: Places;

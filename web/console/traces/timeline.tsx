@@ -24,7 +24,7 @@ function laneName(traces: readonly Trace[], { machine, instance }: Trace): strin
   return alike.length > 1 ? `${machine} ${instance.slice(-NAME_CHARS)}` : machine;
 }
 
-export interface TimelineProps {
+interface TimelineProps {
   readonly traces: readonly Trace[];
   readonly story: readonly Scene[];
   readonly at: number;

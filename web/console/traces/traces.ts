@@ -120,14 +120,8 @@ const SILENCE_MAX_MS = 3_000;
 /** Steps of one millisecond are told apart all the same. */
 const APART_MS = 2;
 
-interface TimeScale {
-  /** One for each moment, from 0 to `width`. */
-  readonly places: readonly number[];
-  readonly gaps: readonly number[];
-}
-
 /** `timesMs` in ascending order. */
-export function edgesOfTime(timesMs: readonly number[], width: number): TimeScale {
+export function edgesOfTime(timesMs: readonly number[], width: number) {
   let sum = 0;
   const raw = timesMs.map((at, index) => {
     const since = at - (timesMs[index - 1] ?? at);

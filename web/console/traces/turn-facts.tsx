@@ -38,7 +38,7 @@ function BlocksSent({ blocks }: { readonly blocks: readonly SentBlock[] }) {
   );
 }
 
-export interface Spent {
+interface Spent {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cost_usd: number;
@@ -59,7 +59,7 @@ interface TurnAnswer {
 /** Costs of turns are fractions of a cent. */
 const DOLLARS = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 6 });
 
-export function SpentWords({ spent }: { readonly spent: Spent | null }) {
+function SpentWords({ spent }: { readonly spent: Spent | null }) {
   if (spent === null) return <span>nothing was charged</span>;
   const { input_tokens: input, output_tokens: output, cost_usd: cost } = spent;
   return (
@@ -69,7 +69,7 @@ export function SpentWords({ spent }: { readonly spent: Spent | null }) {
   );
 }
 
-export interface TurnFactsProps {
+interface TurnFactsProps {
   readonly app: string;
   readonly turnId: string;
   /** The conversation page shows the turn already. */

@@ -25,12 +25,7 @@ function withoutManifest(hash: string | undefined): Fetch {
   };
 }
 
-export interface Chat {
-  /** Takes it away; answers that are under way go on at the service. */
-  end(): void;
-}
-
-export function startChat(host: HTMLElement, key: string, manifestHash: string | undefined, onTurn: (turnId: string) => void): Chat {
+export function startChat(host: HTMLElement, key: string, manifestHash: string | undefined, onTurn: (turnId: string) => void) {
   const locale = 'en';
   const assistant = createAssistant(
     { address: location.origin, key, sdk: WEB_SDK_NAME, platform: 'web', abilities: { components: Object.keys(BLOCK_VIEWS), locale } },

@@ -11,7 +11,7 @@ import { timeLeft, useNow } from '../parts/clock-hook.ts';
 import { type Pairing, type WatchedTurn, withPairingFrame } from './pairing.ts';
 import { PairingCode } from './pairing-code.tsx';
 
-export interface PairingCardProps {
+interface PairingCardProps {
   readonly app: App;
   readonly id: string | undefined;
   readonly onPairing: (id: string) => void;

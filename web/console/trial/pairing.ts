@@ -47,7 +47,7 @@ function withEvent(turn: WatchedTurn, { event }: TurnFrame): WatchedTurn {
   return event.type === 'turn.end' ? { ...turn, ended: event.status ?? 'over' } : turn;
 }
 
-export interface WatchedBuild {
+interface WatchedBuild {
   readonly pairing?: Pairing;
   readonly turns: readonly WatchedTurn[];
 }

@@ -31,13 +31,7 @@ export function TrialPage() {
   );
 }
 
-interface TrialProps {
-  readonly app: App;
-  readonly shown: 'chat' | 'build';
-  readonly go: Go;
-}
-
-function Trial({ app, shown, go }: TrialProps) {
+function Trial({ app, shown, go }: { readonly app: App; readonly shown: 'chat' | 'build'; readonly go: Go }) {
   const { query } = useRoute();
   const showTurn = (turnId: string) => go({ turn_id: turnId }, true);
   return (

@@ -12,7 +12,7 @@ const FLOOR = 18;
 const HEADROOM = 1.1;
 const LABEL_EVERY = 5;
 
-export interface DayPlotProps {
+interface DayPlotProps {
   readonly month: string;
   readonly days: readonly DayOfUse[];
   /** US dollars a day; null: none. */

@@ -1,6 +1,6 @@
 /** How much of something is used, as a bar with its words. */
 
-export interface LevelProps {
+interface LevelProps {
   readonly label: string;
   readonly used: number;
   readonly of: number;

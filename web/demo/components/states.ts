@@ -6,7 +6,7 @@ import type { BlockState, ComponentName } from '../../sdk/blocks/block-view.ts';
 import type { Sample } from './samples/sample.ts';
 import { SAMPLES } from './samples/samples.ts';
 
-export type ShownState = Omit<BlockState, 'around'> & { readonly name: string };
+type ShownState = Omit<BlockState, 'around'> & { readonly name: string };
 
 function ready(name: string, type: string, body: Block['body'], more: Partial<Block> = {}): AnswerBlock & { readonly phase: 'ready' } {
   const id = `${type}-${name.replaceAll(/\W+/g, '-').toLowerCase()}`;

@@ -13,7 +13,7 @@ export interface ShopState {
 }
 
 /** The most of one product in the cart: nobody needs more kettles. */
-export const QUANTITY_MAX = 20;
+const QUANTITY_MAX = 20;
 
 export function productOf(id: string): Product | undefined {
   return PRODUCTS.find((product) => product.id === id);

@@ -17,7 +17,7 @@ export interface LinkWishes {
 }
 
 /** The address as it may stand in a link; undefined when it leads elsewhere, or is none. */
-export function followed(address: string): string | undefined {
+function followed(address: string): string | undefined {
   const trimmed = address.trim();
   return isHttpsUrl(trimmed) || (FOLLOWED.test(trimmed) && URL.canParse(trimmed)) ? trimmed : undefined;
 }

@@ -22,15 +22,7 @@ function onWorld({ lat, lng }: Point): { readonly x: number; readonly y: number 
   return { x: (lng + 180) / 360, y: (1 - Math.log(Math.tan(north) + 1 / Math.cos(north)) / Math.PI) / 2 };
 }
 
-interface Frame {
-  /** Units of the drawing in the width of the world. */
-  readonly scale: number;
-  readonly place: (point: Point) => { readonly x: number; readonly y: number };
-  /** Metres of one unit. */
-  readonly metres: number;
-}
-
-function frameOf(points: readonly Point[], zoom: number | undefined): Frame {
+function frameOf(points: readonly Point[], zoom: number | undefined) {
   const all = points.map(onWorld);
   const [xs, ys] = [all.map(({ x }) => x), all.map(({ y }) => y)];
   const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
@@ -42,7 +34,7 @@ function frameOf(points: readonly Point[], zoom: number | undefined): Frame {
   return {
     scale,
     metres: (EQUATOR_M * Math.cos((Math.min(Math.abs(lat), LAT_MAX) * Math.PI) / 180)) / scale,
-    place: (point) => {
+    place: (point: Point) => {
       const { x, y } = onWorld(point);
       return { x: WIDTH / 2 + (x - x0) * scale, y: HEIGHT / 2 + (y - y0) * scale };
     },

@@ -4,7 +4,7 @@ import { isEmail, isHttpsUrl, isPhone } from '../../../../protocol/catalog/text-
 import type { BlockSurroundings } from '../block-view.ts';
 import { unsaidHost } from './unsaid-host.ts';
 
-export type AddressKind = 'url' | 'phone' | 'email';
+type AddressKind = 'url' | 'phone' | 'email';
 
 /** The address to follow; undefined when it is none of its kind. */
 export function hrefOf(kind: AddressKind, value: string): string | undefined {
