@@ -9,7 +9,6 @@ import { lazy } from 'preact-iso';
 export const GROUPS = ['', 'What it is', 'What it does', 'How it thinks'] as const;
 
 interface PageEntry {
-  /** As preact-iso matches it. */
   readonly path: string;
   readonly component: ComponentType;
   /** Its line in the navigation; absent: it is reached from another page. */

@@ -22,7 +22,6 @@ export interface Appearance {
   readonly logo: string | undefined;
 }
 
-/** The properties that each colour of a theme fills. */
 const COLOURS = {
   surface: ['--panel', '--ground'],
   surfaceRaised: ['--raised'],
@@ -88,7 +87,6 @@ function measures({ radius, fontFamily, fontScale, spacing, style }: WidgetTheme
   ];
 }
 
-/** `configuration`: `config` of GET /v1/apps/config; what the app passed to `init` wins over it. */
 export function appearanceOf(configuration: object | undefined, theme: WidgetTheme = {}, themeDark: WidgetTheme = {}): Appearance {
   const published = record(configuration);
   const light = { ...record(published.theme), ...theme } as WidgetTheme;

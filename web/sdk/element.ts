@@ -35,7 +35,6 @@ export function startIn(host: HTMLElement, options: WidgetOptions): Widget {
 class AssistantWidgetElement extends HTMLElement {
   /** The widget that runs here. One that `init` made belongs to whoever called it. */
   widget: Widget | undefined;
-  /** Made by `init`, which starts it. */
   isMade = false;
 
   connectedCallback(): void {

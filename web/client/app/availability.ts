@@ -80,13 +80,11 @@ export class Availability {
     this.store = contained(createAppStore(), ground.log);
   }
 
-  /** Switches the assistant off before anything is asked: the key cannot be one. */
   refuse(message: string): void {
     this.#ground.log.say('error', 'key_invalid', undefined, message);
     this.store.send({ type: 'refused', failure: ownFailure('unusable', message, false) });
   }
 
-  /** Whether the person who is there is signed in with a signature, from now on. */
   signed(isSigned: boolean): void {
     this.#isSigned = isSigned;
     this.#changed(() => this.store.send({ type: 'signed', isSigned }));
@@ -161,7 +159,6 @@ export class Availability {
     this.store.send({ type: 'away', failure });
   }
 
-  /** The configuration of an earlier visit, so that what is drawn first looks as it will. */
   async #remember(): Promise<void> {
     if (this.store.get().context.configuration !== undefined) return;
     try {

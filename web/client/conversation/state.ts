@@ -73,7 +73,6 @@ export type ConversationEvents = {
   newestRead: { readonly page: MessagesReply };
   earlierRead: { readonly page: MessagesReply };
   historyFailed: Record<never, never>;
-  /** Another state of a block is known: a rating that was given. */
   blockChanged: { readonly block: Block };
   rated: { readonly messageId: string; readonly rating: 1 | -1 | undefined };
   /** Another tab leads, and this is its state. */

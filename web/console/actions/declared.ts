@@ -44,7 +44,6 @@ const ADDED: ReadonlySet<string> = new Set([
   'updated_at',
 ]);
 
-/** What was declared, as it can be sent again. */
 export function definitionOf(declared: object): Definition {
   return Object.fromEntries(Object.entries(declared).filter(([name, value]) => !ADDED.has(name) && value !== null));
 }

@@ -8,7 +8,6 @@ import { type App, appAddress, appPath } from './app.ts';
 import { AppPage } from './app-page.tsx';
 import { SECTIONS } from './sections.ts';
 
-/** The section to go to for a check that is not met, if there is such a page. */
 const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'go-live' };
 
 function SectionLink({ app, section }: { readonly app: App; readonly section: string }) {

@@ -12,7 +12,6 @@ import { type Crumb, Page } from '../shell/page.tsx';
 import { type App, appAddress, organisationAddress, stateOf } from './app.ts';
 import { countProposals, openedApp, readApp } from './app-store.ts';
 
-/** How often a page that is looked at counts what waits for a person. */
 const COUNT_AGAIN_MS = 15_000;
 
 function useOpenedApp() {
@@ -29,7 +28,6 @@ function useOpenedApp() {
 }
 
 interface AppPageProps {
-  /** In people's words; absent on the first page of the app, which has the app's name. */
   readonly title?: string;
   readonly facts?: ComponentChildren;
   readonly actions?: ComponentChildren;

@@ -12,7 +12,6 @@ const UNKNOWN = '#808080';
 interface ColourFieldProps {
   readonly label: string;
   readonly value: string;
-  /** What is served where nothing is written. */
   readonly derived: string | undefined;
   readonly fault: string;
   readonly onInput: (value: string) => void;

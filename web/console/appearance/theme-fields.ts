@@ -45,7 +45,6 @@ export interface AppearanceFields extends Record<string, unknown> {
   readonly [path: string]: string | number | boolean | null;
 }
 
-/** What an app looks like that nobody gave a look: the widget's own colours. */
 export const FIRST_DRAFT: AppearanceDraft = {
   theme: { surface: '#ffffff', onSurface: '#1c2230', accent: '#3a62c4', onAccent: '#ffffff' },
 };

@@ -8,7 +8,6 @@ import { Button, Problem } from '../parts/card.tsx';
 import { ReleaseCard } from './release-card.tsx';
 import { SmokeCard } from './smoke-card.tsx';
 
-/** Builds call in and sources are indexed by themselves: how often the page looks, while a check waits for that. */
 const LOOK_AGAIN_MS = 5_000;
 
 function isWaiting(answer: AppStatus | undefined): boolean {

@@ -23,7 +23,6 @@ const PAGE = 200;
 const PAGES_MAX = 50;
 const LOOK_AGAIN_MS = 2_000;
 
-/** Reads page by page, and tells after each what there is by then. */
 async function readAll(app: string, signal: AbortSignal, onPage: (sources: readonly Source[]) => void): Promise<readonly Source[]> {
   const sources: Source[] = [];
   let after = '';

@@ -46,7 +46,6 @@ function readChoices(): Choices {
   return { app: query.get('app') ?? '', hours, on: query.get('on') === 'table' ? 'table' : 'picture' };
 }
 
-/** What is asked for stands in the address while this view is shown. */
 function useChoices(): readonly [Choices, (change: Partial<Choices>) => void] {
   const [asked, hold] = useState(readChoices);
   useEffect(() => replaceAddress({ app: asked.app === '' ? undefined : asked.app, hours: String(asked.hours), on: asked.on }), [asked]);

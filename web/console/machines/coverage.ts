@@ -28,7 +28,6 @@ export function tintOf(count: number): number {
   return count <= 0 ? 0 : Math.min(1 + Math.floor(Math.log10(count)), TINTS_MAX);
 }
 
-/** Cells of one machine; those of equal regions become those of the one that is drawn. */
 export function ownCells(machine: string, picture: MachinePicture, cells: readonly CoveredCell[]): readonly CoveredCell[] {
   const own = (state: string) => (picture.regions === undefined ? state : state.slice(state.indexOf('.') + 1));
   return cells.flatMap((cell) => (cell.machine === machine ? [{ ...cell, state: own(cell.state), to: own(cell.to) }] : []));

@@ -26,7 +26,6 @@ interface DrawingProps {
   readonly hits?: Hits;
   /** Names of the instances in each state; absent: there is one, where `highlights` says. */
   readonly places?: ReadonlyMap<string, readonly string[]>;
-  /** What a click on a state does, for its name to say. Absent: states are not for clicking. */
   readonly onState?: (state: string) => void;
 }
 
@@ -137,7 +136,6 @@ function isFirst(labels: readonly { readonly event: string }[], index: number): 
   return labels.findIndex(({ event }) => event === labels[index]?.event) === index;
 }
 
-/** Around a state in which some of several instances are, with how many. */
 function Ring({ state: { id, x, y, width, height }, names }: { readonly state: PictureState; readonly names: readonly string[] }) {
   if (names.length === 0) return null;
   const gap = 2 * RIM_PX;
@@ -150,7 +148,6 @@ function Ring({ state: { id, x, y, width, height }, names }: { readonly state: P
   );
 }
 
-/** A small plate behind what was hit; what never was shows by its look. */
 function HitCount({ count, x, y }: { readonly count: number | undefined; readonly x: number; readonly y: number }) {
   if (count === undefined || count === 0) return null;
   const words = `${count}×`;
@@ -259,7 +256,6 @@ function StateGoal({ state: { id, x, y, width, height }, isHere, onState }: Stat
   );
 }
 
-/** Transitions that lead nowhere else are written inside their state, refusals with their code. */
 function StateRows({ state: { id, rows, x, width }, highlights, hits }: Pick<StateBoxProps, 'state' | 'highlights' | 'hits'>) {
   const countOf = (event: string) => (hits === undefined ? undefined : (hits.rows.get(rowKey(id, event)) ?? 0));
   const last = highlights.trail[0];

@@ -9,13 +9,11 @@ export interface Move {
   readonly from: string;
   readonly to?: string;
   readonly event: string;
-  /** The guard that agreed; absent: none was asked, or all others said no. */
   readonly guard?: string;
 }
 
 export interface Highlights {
   readonly active: ReadonlySet<string>;
-  /** The last transitions, the latest first: it is lit, those before it fade. */
   readonly trail: readonly Move[];
 }
 

@@ -28,7 +28,6 @@ export interface MachineAnswer {
   readonly picture: MachinePicture;
 }
 
-/** A dot for what is ignored, so that the rest stands out. */
 function wordsOf(state: string, { kind, to = [], refusals = [] }: TableCell): string {
   const refused = refusals.map((code) => `refuses ${code}`);
   if (kind === 'moves') return [...to.map((one) => (one === state ? 'stays' : one)), ...refused].join(' / ');
@@ -40,7 +39,6 @@ interface StateTableProps {
   readonly table: MachineAnswer['table'];
   readonly active: ReadonlySet<string>;
   readonly onState?: (state: string) => void;
-  /** How often each cell was hit, by `state event`; absent: nobody counted. */
   readonly counts?: ReadonlyMap<string, number>;
 }
 

@@ -25,7 +25,6 @@ interface Drag {
 
 type PointerOnFrame = PointerEvent & { readonly currentTarget: SVGSVGElement };
 
-/** What a key does to the part that is shown; undefined: nothing. */
 function byKey(key: string, shown: Viewport, drawing: Size, frame: Size): Viewport | undefined {
   const [right, down] = PANS[key] ?? [0, 0];
   if (right !== 0 || down !== 0) return panned(shown, drawing, right, down);
@@ -48,7 +47,6 @@ function useFrameSize(frame: { readonly current: SVGSVGElement | null }): Size |
   return size;
 }
 
-/** What is shown of a drawing of this size: until somebody moves it, what can be read of it around `focus`. */
 export function useViewport(drawing: Size, focus: { readonly x: number; readonly y: number } | undefined) {
   const frame = useRef<SVGSVGElement>(null);
   const size = useFrameSize(frame);

@@ -5,7 +5,6 @@ export interface Size {
   readonly height: number;
 }
 
-/** A rectangle of the drawing; it has the shape of the frame that shows it. */
 export interface Viewport extends Size {
   readonly x: number;
   readonly y: number;

@@ -18,9 +18,7 @@ interface OrganisationsAnswer {
   readonly next: string | null;
 }
 
-/** Organisations of a page; each asks for its apps. */
 const ORGANISATIONS_SHOWN = 50;
-/** Fewer are seen at a glance. */
 const FEW = 8;
 
 /** Those that were shown stay until there are others. */

@@ -50,7 +50,6 @@ function FieldFrame({ label, hint, fault = '', disabled = false, count, children
   );
 }
 
-/** How many characters are used; loud once there are too many. */
 function Count({ used, max }: { readonly used: number; readonly max: number }) {
   return (
     <span class={used > max ? 'count is-over' : 'count'}>
@@ -88,7 +87,6 @@ export function TextField({ value, onInput, max, rows, placeholder, isMono = fal
 }
 
 interface NumberFieldProps extends FieldProps {
-  /** Null: nothing is entered. */
   readonly value: number | null;
   readonly onInput: (value: number | null) => void;
   readonly min?: number | undefined;

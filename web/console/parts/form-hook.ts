@@ -6,7 +6,6 @@ import { type Draft, isSame, useDraft, type Values } from './draft-hook.ts';
 export interface Form<Fields extends Values> extends Draft<Fields> {
   readonly act: Act;
   save(): void;
-  /** What is wrong with the field, as the service says it; '' when nothing is. */
   faultOf(name: string): string;
 }
 

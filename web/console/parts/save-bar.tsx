@@ -14,7 +14,6 @@ function namesOf<Fields extends Values>(names: readonly (keyof Fields & string)[
   return names.map((name) => labels[name] ?? name).join(', ');
 }
 
-/** As much of a value as fits in a line. */
 const THEIRS_MAX_CHARS = 160;
 
 function shownValue(value: unknown): string {

@@ -17,7 +17,6 @@ interface TableProps<Row> {
   readonly isCurrent?: (row: Row) => boolean;
 }
 
-/** For the column of buttons, which needs no heading that is seen. */
 export const UNSEEN_TITLE = <span class="unseen">What can be done</span>;
 
 export function Table<Row>({ rows, keyOf, columns, look: tableLook = 'list', isCurrent }: TableProps<Row>) {

@@ -12,7 +12,6 @@ import { sampleService } from './sample-service.ts';
 const KEY = 'rd_pk_test_preview00';
 const LOCALE = 'en';
 
-/** `configuration` and `logo` give what is looked at now. */
 export function previewScene(configuration: () => object, logo: () => Promise<Blob | undefined>): Scene {
   const assistant = createAssistant(
     {

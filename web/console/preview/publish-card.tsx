@@ -24,7 +24,6 @@ interface Difference {
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** By field; parts of an object one by one. */
 function differences(before: object, after: object, prefix = ''): Difference[] {
   const [old, next] = [before as Document, after as Document];
   const names = [...new Set([...Object.keys(old), ...Object.keys(next)])].filter((name) => name !== 'reason');

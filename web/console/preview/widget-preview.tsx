@@ -8,7 +8,6 @@ import { Frame, Launcher } from '../../sdk/shell/frame.tsx';
 import { previewScene } from './preview-scene.ts';
 import { SAMPLE_QUESTION } from './sample-service.ts';
 
-/** The launcher stands below the panel here, in a place of its own. */
 const PLACE_CSS = `
   .contents { display: flex; flex-direction: column; gap: 12px; block-size: 100%; }
   .place { flex: 1; min-block-size: 0; display: grid; }
@@ -18,7 +17,6 @@ const PLACE_CSS = `
 `;
 
 interface WidgetPreviewProps {
-  /** As GET /v1/apps/config has it: `theme`, `themeDark`, `copilot`. */
   readonly configuration: object;
   readonly scheme: 'light' | 'dark';
   readonly shows: 'welcome' | 'thread';

@@ -40,7 +40,6 @@ const CHANGE_SIGNALS: Readonly<Record<ItemChange['change'], string>> = { added: 
 
 interface DifferenceProps {
   readonly items: readonly ItemChange[];
-  /** Stands in the place of the fields of an item where there is more to see than text. */
   readonly drawn?: (item: ItemChange) => ComponentChildren;
 }
 

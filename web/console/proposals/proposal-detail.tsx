@@ -21,7 +21,6 @@ interface ProposalDetailProps {
   readonly setRejecting: (isRejecting: boolean) => void;
   readonly approve: () => void;
   readonly reject: (reason: string) => void;
-  /** Goes up when the proposal is to be read again. */
   readonly round: number;
 }
 

@@ -22,7 +22,6 @@ function reasonOf(value: unknown): readonly string[] {
   return typeof reason === 'string' && reason !== '' ? [reason] : [];
 }
 
-/** Why the agent wants it: each reason that it gave, once. */
 export function reasonsOf({ write }: WholeProposal): readonly string[] {
   const { body, patch, items } = write;
   const archive = (body as { readonly archive?: unknown } | undefined)?.archive;

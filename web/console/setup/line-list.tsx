@@ -4,7 +4,6 @@ import { useState } from 'preact/hooks';
 import type { Line } from '../../../protocol/console/setup-answers.ts';
 import { Button } from '../parts/card.tsx';
 
-/** The newest of a long list; those before them are asked for. */
 const LINES_SHOWN = 200;
 
 interface LineListProps {

@@ -14,7 +14,6 @@ type Kind = 'setup' | 'sync';
 
 interface OpenSessionProps {
   readonly app: App;
-  /** There was one before; what it says is shorter. */
   readonly again?: boolean;
   readonly onOpened: (opened: OpenedSession) => void;
 }

@@ -5,7 +5,6 @@ export function isOver({ closed_at: closedAt }: SetupSession): boolean {
   return closedAt !== null;
 }
 
-/** `lines` with those of `more` that are new. Both are in the order of their ids, and so is the result. */
 export function withLines(lines: readonly Line[], more: readonly Line[]): readonly Line[] {
   const last = lines.at(-1)?.id ?? 0;
   const fresh = more.filter(({ id }) => id > last);

@@ -18,7 +18,6 @@ interface SessionsAnswer {
   readonly sessions: readonly SetupSession[];
 }
 
-/** How often is looked whether somebody else opened a session, while none goes on here. */
 const LOOK_AGAIN_MS = 4_000;
 
 export function SetupPage() {

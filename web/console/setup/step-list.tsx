@@ -79,7 +79,6 @@ function emptyReason({ state, closed_by: closedBy }: Step): string {
   return closedBy === 'agent' ? 'The agent has said nothing about this step yet.' : 'Nothing was written or said about this step yet.';
 }
 
-/** Filled: the service saw it. Hollow: the agent says so. */
 function StepMark({ mark }: { readonly mark: Mark }) {
   return (
     <svg class={`setup-step-mark is-${mark}`} viewBox="0 0 18 18" width="18" height="18" aria-hidden="true">
@@ -92,7 +91,6 @@ function StepMark({ mark }: { readonly mark: Mark }) {
   );
 }
 
-/** Says to those who do not see it which step is under way. */
 function Announcement({ steps }: { readonly steps: readonly Step[] }) {
   const active = steps.findLast(({ state }) => state === 'active')?.label;
   const [said, say] = useState('');

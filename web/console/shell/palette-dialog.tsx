@@ -11,7 +11,6 @@ import { Problem } from '../parts/card.tsx';
 import { useApps } from '../traces/app-hook.ts';
 import { addressOf, type ConversationChoice, entriesOf, foundIn, type PaletteEntry } from './palette-entries.ts';
 
-/** The newest conversations of the app that the page is about; older ones are found by their id. */
 const CONVERSATIONS_READ = 20;
 
 const KINDS: Readonly<Record<PaletteEntry['kind'], string>> = { page: 'page', app: 'app', conversation: 'conversation', id: 'id' };

@@ -20,7 +20,6 @@ export interface ConversationChoice {
   readonly updated_at: string;
 }
 
-/** More than that nobody reads; another word finds the rest. */
 const SHOWN_MAX = 12;
 /** Ids of the service and of requests are longer than words, have a digit and no space. */
 const ID = /^(?=.*\d)[\w~-]{8,120}$/;
@@ -68,7 +67,6 @@ export function foundIn(entries: readonly PaletteEntry[], text: string): readonl
   return [...asId, ...ordered].slice(0, SHOWN_MAX);
 }
 
-/** The address of what has this id; undefined: nothing that is kept. @throws ApiError */
 export async function addressOf(apps: readonly AppChoice[], id: string): Promise<string | undefined> {
   if (!id.startsWith('cnv_')) return findTrace(apps, id);
   try {

@@ -66,7 +66,6 @@ function KeyList() {
 }
 
 interface Props {
-  /** Another address is another page: it is tried. */
   readonly path: string;
   readonly children: ComponentChildren;
 }
@@ -152,7 +151,6 @@ function Pages() {
   );
 }
 
-/** How often a service that does not answer is asked again. */
 const ASK_AGAIN_MS = 2_000;
 
 function Away() {

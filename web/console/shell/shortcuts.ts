@@ -3,7 +3,6 @@ import { createStore } from '@xstate/store';
 import { useEffect, useRef } from 'preact/hooks';
 
 interface Shortcut {
-  /** As `KeyboardEvent.key` has it. */
   readonly key: string;
   readonly what: string;
   readonly run: () => void;
@@ -30,7 +29,6 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.closest('input, textarea, select, dialog[open]') !== null);
 }
 
-/** Does what the key is for; undefined where it is for nothing now. */
 export function pressed(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
   const shortcut = [...active].reverse().find(({ key }) => key === event.key);

@@ -29,7 +29,6 @@ interface EventItemProps extends EventListProps {
   readonly samples: readonly SampleEvent[];
 }
 
-/** A sample by its place, or a payload of the person's own. */
 type Choice = number | 'own';
 
 interface OwnPayload {

@@ -1,7 +1,6 @@
 /** Plain values inside a JSON value with the way to each, and how two values differ in them. */
 
 interface Leaf {
-  /** `waiting.reads`; '' for a value that is plain itself. */
   readonly path: string;
   readonly value: unknown;
 }
@@ -12,7 +11,6 @@ interface Difference {
   readonly after: unknown;
 }
 
-/** In the order in which they stand there; an empty object is one itself. */
 export function leavesOf(value: unknown, path = ''): Leaf[] {
   if (typeof value !== 'object' || value === null) return [{ path, value }];
   const inside = Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, path === '' ? key : `${path}.${key}`));
@@ -30,7 +28,6 @@ export function differencesOf(before: unknown, after: unknown): Difference[] {
     .filter((one) => JSON.stringify(one.before) !== JSON.stringify(one.after));
 }
 
-/** As a person reads it: texts bare, the rest as JSON. */
 export function valueWords(value: unknown): string {
   if (value === undefined) return 'nothing';
   return typeof value === 'string' ? value : JSON.stringify(value);

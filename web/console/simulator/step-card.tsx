@@ -6,13 +6,7 @@ import { differencesOf, payloadWords, valueWords } from './leaves.ts';
 import { Questions } from './questions.tsx';
 import { outcomeWords } from './words.ts';
 
-interface StepCardProps {
-  /** Undefined at the start. */
-  readonly step: WalkStep | undefined;
-  readonly now: Moment;
-}
-
-export function StepCard({ step, now }: StepCardProps) {
+export function StepCard({ step, now }: { readonly step: WalkStep | undefined; readonly now: Moment }) {
   return (
     <>
       <h2 class="panel-head">{step === undefined ? 'At the start' : 'This step'}</h2>
@@ -56,7 +50,6 @@ export function Step({ step: { event, before, verdict } }: { readonly step: Walk
   );
 }
 
-/** States of many regions are shown beside, in their matrix. */
 function shortState({ state }: Moment): string {
   return state.startsWith('{') ? 'regions' : state;
 }

@@ -12,7 +12,6 @@ import { outcomeWords } from './words.ts';
 interface StepHistoryProps {
   readonly store: WalkStore;
   readonly way: WalkedWay;
-  /** 0 is the start. */
   readonly at: number;
   readonly input: number;
 }

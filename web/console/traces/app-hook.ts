@@ -12,7 +12,6 @@ interface OrganisationsAnswer {
   readonly orgs: readonly { readonly id: string }[];
 }
 
-/** The first ones of a service with many; an app beyond them is reached by its address. */
 const ORGANISATIONS_READ = 50;
 
 export function useApps(): readonly AppChoice[] | undefined {

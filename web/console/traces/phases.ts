@@ -6,7 +6,6 @@ export type PhaseKind = 'admit' | 'find' | 'wait' | 'model' | 'call';
 
 export interface Phase {
   readonly kind: PhaseKind;
-  /** The model's round; 0 for what comes before it. */
   readonly round: number;
   /** Unix time, and how long. */
   readonly fromMs: number;

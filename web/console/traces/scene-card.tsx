@@ -11,7 +11,6 @@ import type { Scene } from './traces.ts';
 interface SceneCardProps {
   readonly scene: Scene;
   readonly before: Scene | undefined;
-  /** The same step as the machine of this page makes it; undefined where it does not. */
   readonly walked: WalkStep | undefined;
   readonly difference: Difference | null;
 }
@@ -63,7 +62,6 @@ export function SceneCard({ scene: { trace, step, index }, before, walked, diffe
 
 const timeWords = (atMs: number) => new Date(atMs).toISOString().replace('T', ' ').replace('Z', '');
 
-/** The table whose row each machine is. */
 const TABLES: Readonly<Record<string, string>> = {
   'chat-turn': 'turns',
   invocation: 'invocations',

@@ -18,7 +18,6 @@ const TITLES: Readonly<Record<string, string>> = {
   'app-lifecycle': 'An app, step by step',
 };
 
-/** What names the trace, without what the page itself keeps in the address. */
 function queryOf(query: Readonly<Record<string, string>>): string {
   const named = ['turn_id', 'request_id', 'conversation_id', 'machine', 'instance'].flatMap((name) =>
     query[name] === undefined ? [] : [[name, query[name]]],

@@ -43,7 +43,6 @@ export interface TracesAnswer {
   }[];
 }
 
-/** A step as the stream tells it; `step` is 1 for the first. */
 export interface StreamedStep extends WireStep {
   readonly machine: string;
   readonly instance: string;
@@ -84,25 +83,21 @@ export function withStep(traces: readonly Trace[], streamed: StreamedStep): read
 
 export interface Scene {
   readonly trace: Trace;
-  /** Its place in its own trace; 0 is the first. */
   readonly index: number;
   readonly step: TracedStep;
 }
 
-/** The steps of all traces by their times; those of one trace stay in their order. */
 export function storyOf(traces: readonly Trace[]): readonly Scene[] {
   return traces
     .flatMap((trace) => trace.steps.map((step, index): Scene => ({ trace, index, step })))
     .sort((one, other) => one.step.atMs - other.step.atMs);
 }
 
-/** Names of the instances in each state, of two or more instances; empty while there is one alone. */
 export type Places = ReadonlyMap<string, readonly string[]>;
 
 /** Ids begin alike: their ends tell them apart. */
 export const NAME_CHARS = 6;
 
-/** The instances of the machine of the scene that is looked at, each in the state of its last scene up to then. */
 export function placesOf(story: readonly Scene[], at: number): Places {
   const machine = story[at]?.trace.machine;
   const states = new Map<string, string>();

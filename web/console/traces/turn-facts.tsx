@@ -72,7 +72,6 @@ function SpentWords({ spent }: { readonly spent: Spent | null }) {
 interface TurnFactsProps {
   readonly app: string;
   readonly turnId: string;
-  /** The conversation page shows the turn already. */
   readonly linksBack?: boolean;
 }
 

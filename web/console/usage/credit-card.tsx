@@ -23,7 +23,6 @@ const NO_AMOUNT: CreditFields = { amount_usd: null };
 interface CreditProps {
   readonly organisation: string;
   readonly usage: Usage;
-  /** The days of `usage` are those up to now, so that a pace is known. */
   readonly isThisMonth: boolean;
   readonly onBought: () => void;
 }
@@ -62,7 +61,6 @@ export function CreditCard({ organisation, usage, isThisMonth, onBought }: Credi
   );
 }
 
-/** Words of the day on which `left` is gone at the pace of the last days; null where it lasts. */
 function dayUsedUp({ days }: Usage, left: number, untilMs: number): string | null {
   const nowMs = Date.now();
   const spend = latestSpend(days, nowMs);

@@ -8,14 +8,12 @@ const WIDTH = 720;
 const HEIGHT = 160;
 const GAP = 4;
 const FLOOR = 18;
-/** Room above the highest bar. */
 const HEADROOM = 1.1;
 const LABEL_EVERY = 5;
 
 interface DayPlotProps {
   readonly month: string;
   readonly days: readonly DayOfUse[];
-  /** US dollars a day; null: none. */
   readonly budget?: number | null;
 }
 

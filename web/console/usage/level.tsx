@@ -5,13 +5,10 @@ interface LevelProps {
   readonly used: number;
   readonly of: number;
   readonly words: string;
-  /** When it is used up at the pace so far; null or absent: it lasts. */
   readonly usedUp?: string | null;
-  /** More is no trouble. */
   readonly isSoft?: boolean;
 }
 
-/** From here on a cap is near. */
 const NEAR = 0.8;
 
 export function Level({ label, used, of, words, usedUp = null, isSoft = false }: LevelProps) {

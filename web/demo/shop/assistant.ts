@@ -16,7 +16,6 @@ export interface WidgetModule {
 }
 
 const SDK = '/sdk/web/latest/assistant.mjs';
-/** Narrower, the panel would cover the shop before anybody has seen it. */
 const ROOMY = '(min-width: 1000px)';
 
 function contextOf({ screen, productId, cart, orders }: ShopState) {
@@ -33,7 +32,6 @@ async function keyOfDemo(): Promise<string | undefined> {
   return key;
 }
 
-/** Starts the widget and tells it what it may do here; undefined where there is no demo app. @throws Error when it cannot be loaded */
 export async function startAssistant(shop: Shop): Promise<WidgetModule | undefined> {
   const [key, sdk] = await Promise.all([keyOfDemo(), import(SDK) as Promise<WidgetModule>]);
   if (key === undefined) return undefined;

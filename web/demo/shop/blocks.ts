@@ -11,7 +11,6 @@ const nameOf = (productId: string) => PRODUCTS.find(({ id }) => id === productId
 
 type Step = { readonly label: string; readonly state: 'done' | 'current' | 'pending' | 'failed'; readonly at?: string };
 
-/** From the order to the door; what ends early ends so. */
 function stepsOf({ status, placedAtMs }: Order): readonly Step[] {
   const ordered: Step = { label: 'Ordered', state: 'done', at: at(placedAtMs) };
   if (status === 'cancelled') return [ordered, { label: 'Cancelled', state: 'failed' }];

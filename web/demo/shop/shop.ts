@@ -19,7 +19,6 @@ export function productOf(id: string): Product | undefined {
   return PRODUCTS.find((product) => product.id === id);
 }
 
-/** The product of this name or id, however it is written. */
 export function productNamed(name: string): Product | undefined {
   const wanted = name.trim().toLowerCase();
   return PRODUCTS.find((product) => product.id === wanted || product.name.toLowerCase() === wanted);
@@ -46,7 +45,6 @@ export class Shop {
     this.#change({ screen, ...(productId === undefined ? {} : { productId }) });
   }
 
-  /** Puts a product in the cart, or some of it back: at 0 it is gone. */
   put(productId: string, more: number): void {
     const { cart } = this.#state;
     const before = cart.find((line) => line.productId === productId)?.quantity ?? 0;

@@ -7,7 +7,6 @@ export interface Product {
   /** Euros, as they are written. */
   readonly price: string;
   readonly picture: string;
-  /** What the comparison tells. */
   readonly facts: { readonly holds: string; readonly warm: string; readonly guarantee: boolean };
 }
 

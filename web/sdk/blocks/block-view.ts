@@ -32,7 +32,6 @@ export interface BlockAsks {
   /** Chooses ids of a block. `words`: what the person says with it, in the thread. */
   choose(block: Block, ids: readonly string[], words: string, otherText?: string): void;
   submit(block: Block, values: FormValues): void;
-  /** Gives a rating without a turn. */
   rate(block: Block, value: number, comment?: string): void;
   confirm(invocationId: string, typed?: string): void;
   decline(invocationId: string): void;
@@ -42,7 +41,6 @@ export interface BlockAsks {
   openScreen(route: string, params: Readonly<Record<string, unknown>>): void;
   /** A link (https, http, mailto, tel) is followed. True: the app has opened it itself, and the browser does not. */
   openLink(address: string): boolean;
-  /** False: the browser did not let it. */
   copy(text: string): Promise<boolean>;
 }
 
@@ -83,7 +81,6 @@ export interface BlockProps<K extends ComponentName> {
 
 export type BlockView<K extends ComponentName> = ComponentType<BlockProps<K>>;
 
-/** A drawing for each component: a missing one does not compile. */
 export type BlockViews = { readonly [K in ComponentName]: BlockView<K> };
 
 /** Components whose drawings are loaded when the first of them is shown. */

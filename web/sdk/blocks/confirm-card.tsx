@@ -8,7 +8,6 @@ import { failureWords, filled } from './words.ts';
 
 const SECOND_MS = 1_000;
 
-/** The time by `now`, milliseconds; it moves on while `isRunning`. */
 function useClock(now: () => number, isRunning: boolean): number {
   const [nowMs, setNowMs] = useState(now);
   useEffect(() => {

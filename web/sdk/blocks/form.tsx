@@ -9,7 +9,6 @@ import { Icon } from './parts/icon.tsx';
 type Values = Readonly<Record<string, string | boolean | string[]>>;
 type Problems = Readonly<Record<string, string>>;
 
-/** Field name of a problem's path, `values.email`. */
 const FIELD_PATH = /^values\.(.+)$/;
 
 function problemsOf(details: readonly { readonly path: string; readonly message: string }[]): Problems {

@@ -6,7 +6,6 @@ import type { BlockProps, BlockView, LaterComponent } from './block-view.ts';
 import { useLazy } from './parts/lazy-hook.ts';
 import { Skeleton } from './parts/skeleton.tsx';
 
-/** Loads all of them; a second call loads nothing. */
 export const loadLaterViews = () => import('./lazy/later-views.ts');
 
 let sheet: CSSStyleSheet | undefined;

@@ -10,7 +10,6 @@ import { filled } from './words.ts';
 
 type Body = BodyOf<'order_tracker'>;
 
-/** What a status looks like: these are good, bad or worth a look; the others are on their way. */
 const STATUS_TONES: Readonly<Partial<Record<Body['status'], string>>> = {
   delivered: 'success',
   delayed: 'warning',

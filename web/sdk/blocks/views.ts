@@ -36,5 +36,4 @@ export const BLOCK_VIEWS: BlockViews = {
   form: later('form'),
 };
 
-/** What the handshake lists: all that is drawn. */
 export const DRAWN_COMPONENTS = Object.keys(BLOCK_VIEWS) as ComponentName[];

@@ -107,7 +107,6 @@ function Attach({ scene }: { readonly scene: Scene }) {
   );
 }
 
-/** Sends what is written; while an answer comes and nothing is written, stops it. */
 function SendOrStop({ conversation, scene, isEmpty, canSend }: Pick<ComposerProps, 'conversation' | 'scene'> & SendState) {
   const { words } = scene;
   const running = useStore(conversation.store, ({ turns }) => turns.find((turn) => isLive(turn)));

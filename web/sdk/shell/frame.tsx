@@ -155,7 +155,6 @@ function Header({ scene, titleId }: { readonly scene: Scene; readonly titleId: s
   );
 }
 
-/** Files that are dragged over the panel are attached where they are let go. */
 function useDrop(scene: Scene) {
   const [isOver, setOver] = useState(false);
   const hasFiles = (event: DragEvent) => [...(event.dataTransfer?.types ?? [])].includes('Files');

@@ -6,7 +6,6 @@ function answeredBlock({ payload: { selection, form_submission: form } }: TurnSt
   return selection?.block_id ?? form?.form_id;
 }
 
-/** The newest answer to each block; of one that was taken the block itself tells. */
 export function blockAnswers(turns: readonly TurnState[]): ReadonlyMap<string, BlockAnswer> {
   const answers = new Map<string, BlockAnswer>();
   for (const turn of turns) {

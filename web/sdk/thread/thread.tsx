@@ -22,7 +22,6 @@ interface ThreadProps {
   readonly fileNames: ReadonlyMap<string, string>;
 }
 
-/** What an empty thread shows: the app's greeting, and what may be asked with one press. */
 function Welcome({ scene }: { readonly scene: Scene }) {
   const { words } = scene;
   const { copilot } = scene.appearance();
@@ -89,7 +88,6 @@ function useAnnouncements(isBusy: boolean, scene: Scene): void {
   }, [isBusy, scene]);
 }
 
-/** What people answered to blocks; the same map while it says the same. */
 function useAnswers(turns: ConversationState['turns']): ReadonlyMap<string, BlockAnswer> {
   const held = useRef<ReadonlyMap<string, BlockAnswer>>(new Map());
   const now = useMemo(() => blockAnswers(turns), [turns]);

@@ -7,7 +7,6 @@ import { Answer, type AnswerParts } from './answer.tsx';
 import { Feedback } from './feedback.tsx';
 import { Said } from './message.tsx';
 
-/** The person's words for a turn; undefined of one that only sends results. */
 function questionOf({ payload }: TurnState, scene: Scene): string | undefined {
   if (payload.message !== undefined) return payload.message.text;
   return payload.form_submission === undefined ? undefined : scene.words.formSent;

@@ -9,7 +9,6 @@ export function isOpen(status: PickStatus, answer: BlockAnswer | undefined): boo
   return status === 'open' && answer?.phase !== 'sending';
 }
 
-/** Ids that are chosen: those on their way, else those that the service has. */
 export function chosenIds(body: { readonly selected_ids?: readonly string[] }, answer: BlockAnswer | undefined): ReadonlySet<string> {
   return new Set((answer?.phase === 'sending' ? answer.ids : undefined) ?? body.selected_ids ?? []);
 }
@@ -18,7 +17,6 @@ interface AnswerNoteProps {
   readonly status: PickStatus;
   readonly answer: BlockAnswer | undefined;
   readonly around: BlockSurroundings;
-  /** What an answered block says; nothing where its choice shows it. */
   readonly answered?: string;
 }
 

@@ -46,7 +46,6 @@ export const clockTime = (at: string, locale: string, timeZone?: string) =>
 export const momentWords = (at: string, locale: string) =>
   dated(at, locale, { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
 
-/** `4:05` of what is left, in minutes and seconds; from an hour on `2 h 10 min`. */
 export function leftWords(ms: number, locale: string): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const minutes = Math.floor(seconds / 60);

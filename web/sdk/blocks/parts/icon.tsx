@@ -47,7 +47,6 @@ const OTHER_NAMES: Readonly<Record<string, IconName>> = {
   help: 'info',
 };
 
-/** The icon of a name that somebody wrote; undefined when there is none. */
 export function iconOf(name: string): IconName | undefined {
   const key = name.toLowerCase();
   if (Object.hasOwn(LINES, key)) return key as IconName;

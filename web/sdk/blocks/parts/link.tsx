@@ -6,7 +6,6 @@ import { unsaidHost } from './unsaid-host.ts';
 
 type AddressKind = 'url' | 'phone' | 'email';
 
-/** The address to follow; undefined when it is none of its kind. */
 export function hrefOf(kind: AddressKind, value: string): string | undefined {
   if (kind === 'url') return isHttpsUrl(value) ? value : undefined;
   if (kind === 'email') return isEmail(value) ? `mailto:${encodeURIComponent(value).replace('%40', '@')}` : undefined;
@@ -24,7 +23,6 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link that opens beside the app, unless the app opens it itself. */
 export function Link({ href, around, words, class: className, children }: LinkProps) {
   const host = unsaidHost(href, words ?? href);
   const isPage = isHttpsUrl(href);
