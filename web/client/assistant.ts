@@ -47,13 +47,13 @@ import { type ConversationListener, OpenConversation } from './app/open-conversa
 import { Person, type SignedPerson, type UserToken } from './app/person.ts';
 import { SignIn } from './app/sign-in.ts';
 import { Telemetry, type TelemetryEvent } from './app/telemetry.ts';
-import { type UploadOptions, upload } from './app/uploads.ts';
 import { type ActionHandler, ActionHandlers } from './conversation/action-handlers.ts';
 import { Conversation, type ConversationTabs } from './conversation/conversation.ts';
 import { Keeping } from './conversation/keeping.ts';
 import { Log } from './log.ts';
 import type { FileContent, Surroundings } from './surroundings.ts';
-import { orLogged } from './transport/failure.ts';
+import { ClientError, failureOf, logged, orLogged, ownFailure } from './transport/failure.ts';
+import { patiently } from './transport/pause.ts';
 import { type Ground, isPublishableKey, isTestKey, Requests } from './transport/requests.ts';
 
 type ActionDefinition = PostedManifest['actions'][number];
@@ -295,4 +295,36 @@ export class Assistant {
 /** Begins at once: registers the manifest, asks for the configuration, takes up what an earlier page left. */
 export function createAssistant(options: AssistantOptions, surroundings: Surroundings): Assistant {
   return new Assistant(options, surroundings);
+}
+
+interface UploadOptions {
+  /** Share of the file that is sent, from 0 to 1. It begins anew when the file is sent again. */
+  readonly onProgress?: (share: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+function isReply(value: unknown): value is UploadReply {
+  return typeof (value as UploadReply | null | undefined)?.upload_id === 'string';
+}
+
+/** @throws ClientError what the service says of the file, or `unreachable` */
+async function upload(
+  { requests, surroundings, log }: Ground,
+  file: { readonly content: FileContent; readonly name: string },
+  { onProgress = () => {}, signal = new AbortController().signal }: UploadOptions = {},
+): Promise<UploadReply> {
+  try {
+    return await patiently(
+      surroundings,
+      async () => {
+        const reply = await requests.file(file, signal, log.contain(onProgress));
+        if (isReply(reply)) return reply;
+        throw new ClientError(ownFailure('unreadable', 'The service answered something that is no upload.', true));
+      },
+      ({ retryable }) => retryable && !signal.aborted,
+    );
+  } catch (error) {
+    if (!signal.aborted) log.say('warn', 'upload_failed', logged(failureOf(error)));
+    throw error;
+  }
 }

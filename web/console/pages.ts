@@ -1,6 +1,6 @@
 /**
  * The pages of the console. To add one, write its file and one line here: what is listed is routed, and what has a group is in the
- * navigation, in this order. Pages of an app have their line in app/sections.ts instead.
+ * navigation, in this order. Pages of an app have their line in app/app.ts instead.
  */
 import type { ComponentType } from 'preact';
 import { lazy } from 'preact-iso';

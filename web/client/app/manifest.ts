@@ -5,7 +5,7 @@
 import type { PostedManifest } from '../../../protocol/runtime/manifest.ts';
 import { isRecord, parsedJson } from '../json.ts';
 import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
-import { patiently } from '../transport/patience.ts';
+import { patiently } from '../transport/pause.ts';
 import type { Ground } from '../transport/requests.ts';
 
 /** Documents that the service took, newest first. Together they are as long as a place that keeps some megabytes for a whole site bears. */

@@ -7,8 +7,7 @@ import { isRecord, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
 import { orLogged } from '../transport/failure.ts';
-import { type Patience, patiently } from '../transport/patience.ts';
-import { inTime, LATE } from '../transport/pause.ts';
+import { inTime, LATE, type Patience, patiently } from '../transport/pause.ts';
 import type { Ground, Sender } from '../transport/requests.ts';
 import type { Device } from './device.ts';
 

@@ -1,7 +1,7 @@
 /** Sends what a person answers to a confirmation card, and changes of it, and reports what the service recorded (CLIENT-11). */
 import type { ConfirmReply, EditReply } from '../../../protocol/runtime/invocations.ts';
 import { failureOf, logged } from '../transport/failure.ts';
-import { patiently } from '../transport/patience.ts';
+import { patiently } from '../transport/pause.ts';
 import type { Call, Decision } from './calls.ts';
 import type { OpinionsParts } from './opinions.ts';
 

@@ -8,8 +8,7 @@ import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtim
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
 import { contained } from '../log.ts';
 import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
-import { type Patience, patiently } from '../transport/patience.ts';
-import { backoffMs, chanceOf, Pause } from '../transport/pause.ts';
+import { backoffMs, chanceOf, type Patience, Pause, patiently } from '../transport/pause.ts';
 import type { Ground } from '../transport/requests.ts';
 import type { ActionHandlers } from './action-handlers.ts';
 import type { Call } from './calls.ts';

@@ -2,7 +2,7 @@
 import type { ExtractEvents } from '@xstate/store';
 import type { Log } from '../log.ts';
 import { orLogged } from '../transport/failure.ts';
-import { type Patience, patiently } from '../transport/patience.ts';
+import { type Patience, patiently } from '../transport/pause.ts';
 import type { Requests } from '../transport/requests.ts';
 import { findBlock } from './changes.ts';
 import type { ConversationStore } from './logic.ts';

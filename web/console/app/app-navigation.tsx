@@ -1,8 +1,7 @@
 /** The sections of the app that the page is about, under its name, in the navigation. */
 import { useStore } from '../../sdk/store-hook.ts';
-import { appAddress } from './app.ts';
+import { appAddress, SECTIONS } from './app.ts';
 import { openedApp } from './app-store.ts';
-import { SECTIONS } from './sections.ts';
 
 const APP_PATH = /^\/console\/apps\/([^/]+)/;
 

@@ -4,9 +4,8 @@ import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { type App, appAddress, appPath } from './app.ts';
+import { type App, appAddress, appPath, SECTIONS } from './app.ts';
 import { AppPage } from './app-page.tsx';
-import { SECTIONS } from './sections.ts';
 
 const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'go-live' };
 

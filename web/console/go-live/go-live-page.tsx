@@ -1,9 +1,8 @@
 /** Go live: the four checks, the smoke test, and the two steps that put the assistant before people. */
 import type { AppStatus, Check, CheckKey } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { type App, appAddress, appPath } from '../app/app.ts';
+import { type App, appAddress, appPath, hasSection } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
-import { hasSection } from '../app/sections.ts';
 import { Button, Problem } from '../parts/card.tsx';
 import { ReleaseCard } from './release-card.tsx';
 import { SmokeCard } from './smoke-card.tsx';

@@ -3,9 +3,8 @@ import type { Organisation } from '../../../protocol/console/answers.ts';
 import { isPlanName, type PlanName } from '../../../protocol/plans.ts';
 import { ask } from '../api/api.ts';
 import { Card } from '../parts/card.tsx';
-import { type FieldEntry, FieldList, labelsOf } from '../parts/fields.tsx';
+import { type FieldEntry, FieldList, labelsOf, linesOf } from '../parts/fields.tsx';
 import { useForm } from '../parts/form-hook.ts';
-import { linesOf } from '../parts/lines.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
 import { NAME_MAX_CHARS, PLAN_OPTIONS } from './new-forms.tsx';
 

@@ -186,3 +186,10 @@ export function FieldList<Fields extends Values>({
 export function labelsOf(fields: readonly FieldEntry[]): Readonly<Record<string, string>> {
   return Object.fromEntries(fields.map(({ name, label }) => [name, label]));
 }
+
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

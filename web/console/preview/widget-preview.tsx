@@ -5,8 +5,7 @@ import { appearanceOf } from '../../sdk/appearance.ts';
 import { widgetSheets } from '../../sdk/look/sheets.ts';
 import type { Scene } from '../../sdk/scene.ts';
 import { Frame, Launcher } from '../../sdk/shell/frame.tsx';
-import { previewScene } from './preview-scene.ts';
-import { SAMPLE_QUESTION } from './sample-service.ts';
+import { previewScene, SAMPLE_QUESTION } from './preview-scene.ts';
 
 const PLACE_CSS = `
   .contents { display: flex; flex-direction: column; gap: 12px; block-size: 100%; }

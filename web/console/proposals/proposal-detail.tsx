@@ -10,8 +10,7 @@ import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 import { agentName } from '../setup/session.ts';
-import { Difference } from './difference.tsx';
-import { ContrastDifference, LogoDifference } from './look-difference.tsx';
+import { ContrastDifference, Difference, LogoDifference } from './difference.tsx';
 import { afterApproval, KIND_LABELS, reasonsOf, STATUS_SIGNALS } from './proposal.ts';
 
 interface ProposalDetailProps {

@@ -11,8 +11,7 @@ import {
 } from '../../../protocol/console/app-settings.ts';
 import { APP_NAME_MAX_CHARS, SLUG_MAX_CHARS } from '../../../protocol/console/apps.ts';
 import type { App } from '../app/app.ts';
-import { type FieldEntry, labelsOf } from '../parts/fields.tsx';
-import { linesOf } from '../parts/lines.ts';
+import { type FieldEntry, labelsOf, linesOf } from '../parts/fields.tsx';
 
 export type SettingFields = ReturnType<typeof fieldsOf>;
 

@@ -8,7 +8,7 @@ import { type App, appPath } from '../app/app.ts';
 import { showApp } from '../app/app-store.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { Switch } from '../parts/fields.tsx';
-import { keepCommand } from './command-store.ts';
+import { keepCommand } from './command-card.tsx';
 
 type Kind = 'setup' | 'sync';
 

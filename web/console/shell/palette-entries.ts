@@ -1,8 +1,7 @@
 /** What the palette finds: entries by their words, and what an id leads to. */
 import { ask } from '../api/api.ts';
 import { ApiError } from '../api/request.ts';
-import { appAddress } from '../app/app.ts';
-import { SECTIONS } from '../app/sections.ts';
+import { appAddress, SECTIONS } from '../app/app.ts';
 import { PAGES } from '../pages.ts';
 import type { AppChoice } from '../traces/app-hook.ts';
 import { findTrace } from '../traces/find.ts';

@@ -5,7 +5,7 @@ import type { SampleEvent } from '../../../machines/simulator/samples.ts';
 import { judge, type Moment, type Verdict } from '../../../machines/simulator/verdict.ts';
 import type { SimulatedMachine } from '../../../machines/simulator/walk.ts';
 import { payloadWords } from './leaves.ts';
-import { Questions } from './questions.tsx';
+import { Questions } from './step-card.tsx';
 import { canSend, isEnabled, outcomeWords } from './words.ts';
 
 interface EventListProps {

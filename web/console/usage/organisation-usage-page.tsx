@@ -10,8 +10,8 @@ import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { CreditCard } from './credit-card.tsx';
 import { DayPlot } from './day-plot.tsx';
-import { MonthChoice, useMonth } from './month-choice.tsx';
 import { monthOf, usd } from './usage.ts';
+import { MonthChoice, useMonth } from './usage-parts.tsx';
 
 export function OrganisationUsagePage() {
   const id = useRoute().params.org ?? '';

@@ -1,11 +1,9 @@
 /** One turn of now: what the person said, the answer as far as it is there, and how it stands. */
-import type { TurnState } from '../../client/conversation/turn.ts';
-import { isBusy } from '../../client/conversation/turn.ts';
+import { isBusy, type TurnState } from '../../client/conversation/turn.ts';
 import { failureWords } from '../blocks/words.ts';
 import type { Scene } from '../scene.ts';
 import { Answer, type AnswerParts } from './answer.tsx';
-import { Feedback } from './feedback.tsx';
-import { Said } from './message.tsx';
+import { Feedback, Said } from './message.tsx';
 
 function questionOf({ payload }: TurnState, scene: Scene): string | undefined {
   if (payload.message !== undefined) return payload.message.text;
