@@ -119,10 +119,9 @@ export interface NewApp {
 function createApp(db: Connection, input: NewApp): AppRecord {
   const { appId, name, platformHint, nowMs } = input;
   if (input.slug !== undefined) refuseTakenSlug(db, input.slug, appId);
-  db.statement(
-    `INSERT INTO apps (id, name, slug, platform_hint, settings, live, identity_secret, created_at_ms, updated_at_ms)
-     VALUES (:appId, :name, :slug, :platformHint, :settings, 0, :secret, :nowMs, :nowMs)`,
-  ).run({
+  const insert = `INSERT INTO apps (id, name, slug, platform_hint, settings, live, identity_secret, created_at_ms, updated_at_ms)
+    VALUES (:appId, :name, :slug, :platformHint, :settings, 0, :secret, :nowMs, :nowMs)`;
+  db.statement(insert).run({
     appId,
     name,
     slug: input.slug ?? freeSlug(db, name),
@@ -146,11 +145,10 @@ function patchApp(db: Connection, input: { appId: string; organisationId: string
   const { appId, organisationId, patch, nowMs } = input;
   const before = requireAppRecord(db, appId, organisationId);
   if (patch.slug !== undefined) refuseTakenSlug(db, patch.slug, appId);
-  db.statement(
-    `UPDATE apps SET name = :name, slug = :slug, platform_hint = :platformHint, settings = :settings,
-       revision = revision + 1, updated_at_ms = :nowMs
-     WHERE id = :appId`,
-  ).run({
+  const update = `UPDATE apps SET name = :name, slug = :slug, platform_hint = :platformHint, settings = :settings,
+      revision = revision + 1, updated_at_ms = :nowMs
+    WHERE id = :appId`;
+  db.statement(update).run({
     appId,
     name: patch.name ?? before.name,
     slug: patch.slug ?? before.slug,

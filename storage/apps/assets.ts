@@ -57,32 +57,27 @@ export interface LogoInput {
 function storeAsset(db: Connection, input: LogoInput): string {
   const { assetId, appId, mediaType, width, height, nowMs } = input;
   const content = Buffer.from(input.content.buffer, input.content.byteOffset, input.content.byteLength);
-  const [same] = readIds(
-    db,
-    'FROM assets WHERE app_id = :appId AND length(content) = :length AND content = :content AND media_type = :mediaType',
-    { appId, length: content.length, content, mediaType },
-  );
+  const rows = 'FROM assets WHERE app_id = :appId AND length(content) = :length AND content = :content AND media_type = :mediaType';
+  const [same] = readIds(db, rows, { appId, length: content.length, content, mediaType });
   if (same !== undefined) return same;
-  db.statement(
-    `INSERT INTO assets (id, app_id, media_type, width, height, content, created_at_ms)
-     VALUES (:assetId, :appId, :mediaType, :width, :height, :content, :nowMs)`,
-  ).run({ assetId, appId, mediaType, width, height, content, nowMs });
+  const insert = `INSERT INTO assets (id, app_id, media_type, width, height, content, created_at_ms)
+    VALUES (:assetId, :appId, :mediaType, :width, :height, :content, :nowMs)`;
+  db.statement(insert).run({ assetId, appId, mediaType, width, height, content, nowMs });
   return assetId;
 }
 
 /** Deletes logos that were replaced long ago and that nothing shows any more. */
 function forgetOldAssets(db: Connection, appId: string): void {
-  db.statement(
-    `WITH appearances (document) AS (
-       SELECT appearance_draft FROM apps WHERE id = :appId
-       UNION ALL SELECT appearance FROM publications WHERE app_id = :appId
-     ), named (id) AS (
-       SELECT document ->> '$.theme.logoAssetId' FROM appearances UNION SELECT document ->> '$.themeDark.logoAssetId' FROM appearances
-     )
-     DELETE FROM assets WHERE app_id = :appId
-       AND id NOT IN (SELECT id FROM assets WHERE app_id = :appId ORDER BY created_at_ms DESC, id DESC LIMIT ${ASSETS_KEPT})
-       AND id NOT IN (SELECT id FROM named WHERE id IS NOT NULL)`,
-  ).run({ appId });
+  const sql = `WITH appearances (document) AS (
+      SELECT appearance_draft FROM apps WHERE id = :appId
+      UNION ALL SELECT appearance FROM publications WHERE app_id = :appId
+    ), named (id) AS (
+      SELECT document ->> '$.theme.logoAssetId' FROM appearances UNION SELECT document ->> '$.themeDark.logoAssetId' FROM appearances
+    )
+    DELETE FROM assets WHERE app_id = :appId
+      AND id NOT IN (SELECT id FROM assets WHERE app_id = :appId ORDER BY created_at_ms DESC, id DESC LIMIT ${ASSETS_KEPT})
+      AND id NOT IN (SELECT id FROM named WHERE id IS NOT NULL)`;
+  db.statement(sql).run({ appId });
 }
 
 /**

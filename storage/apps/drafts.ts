@@ -207,11 +207,10 @@ export function storeAppearanceDraft(
   db: Connection,
   { appId, draft, origin, nowMs }: { appId: string; draft: AppearanceDraft; origin?: Origin | undefined; nowMs: number },
 ): void {
-  db.statement(
-    `UPDATE apps SET appearance_draft = :draft, appearance_origin = :origin, appearance_at_ms = :nowMs, revision = revision + 1,
-       updated_at_ms = :nowMs
-     WHERE id = :appId`,
-  ).run({ appId, draft: JSON.stringify(draft), origin: origin ?? null, nowMs });
+  const update = `UPDATE apps SET appearance_draft = :draft, appearance_origin = :origin, appearance_at_ms = :nowMs, revision = revision + 1,
+      updated_at_ms = :nowMs
+    WHERE id = :appId`;
+  db.statement(update).run({ appId, draft: JSON.stringify(draft), origin: origin ?? null, nowMs });
 }
 
 /** Replaces the appearance draft (see replaceAppearance). `changed` names tokens: `theme.accent`. @throws Refusal not_found. */
@@ -242,11 +241,16 @@ function saveExperienceDraft(
   const changed = differing(before.experience, draft, '').filter((name) => name !== 'reason');
   const personaVersion = before.personaVersion + (changed.length > 0 ? 1 : 0);
   if (JSON.stringify(draft) === JSON.stringify(before.experience)) return { draft, personaVersion, changed };
-  db.statement(
-    `UPDATE apps SET experience_draft = :draft, experience_origin = :origin, experience_at_ms = :nowMs, persona_version = :personaVersion,
-       revision = revision + 1, updated_at_ms = :nowMs
-     WHERE id = :appId`,
-  ).run({ appId: input.appId, draft: JSON.stringify(draft), origin: input.origin ?? null, personaVersion, nowMs: input.nowMs });
+  const update = `UPDATE apps SET experience_draft = :draft, experience_origin = :origin, experience_at_ms = :nowMs, persona_version = :personaVersion,
+      revision = revision + 1, updated_at_ms = :nowMs
+    WHERE id = :appId`;
+  db.statement(update).run({
+    appId: input.appId,
+    draft: JSON.stringify(draft),
+    origin: input.origin ?? null,
+    personaVersion,
+    nowMs: input.nowMs,
+  });
   return { draft, personaVersion, changed };
 }
 
@@ -266,10 +270,9 @@ export function publishDrafts(db: Connection, input: { appId: string; nowMs: num
     return { version: publishedVersion };
   }
   const version = (publishedVersion ?? 0) + 1;
-  db.statement(
-    `INSERT INTO publications (app_id, version, appearance, experience, published_at_ms)
-     SELECT id, :version, appearance_draft, experience_draft, :nowMs FROM apps WHERE id = :appId`,
-  ).run({ appId, version, nowMs });
+  const insert = `INSERT INTO publications (app_id, version, appearance, experience, published_at_ms)
+    SELECT id, :version, appearance_draft, experience_draft, :nowMs FROM apps WHERE id = :appId`;
+  db.statement(insert).run({ appId, version, nowMs });
   db.statement('DELETE FROM publications WHERE app_id = :appId AND version <= :oldest').run({ appId, oldest: version - PUBLICATIONS_KEPT });
   db.statement('UPDATE apps SET published_version = :version, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId').run({
     appId,

@@ -96,12 +96,9 @@ export function readActionByKey(db: Connection, appId: string, externalKey: stri
 export function countActions(db: Connection, appId: string): { readonly enabled: number; readonly needsKey: number } {
   // Uses only the two indexes: this runs at every write, and the definitions may have some megabytes.
   const inService = countRows(db, 'FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL', { appId });
-  const needsKey = countRows(
-    db,
-    `FROM http_actions a WHERE a.app_id = :appId AND a.archived_at_ms IS NULL AND json_extract(a.definition, '$.needs_key') IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host)`,
-    { appId },
-  );
+  const from = `FROM http_actions a WHERE a.app_id = :appId AND a.archived_at_ms IS NULL AND json_extract(a.definition, '$.needs_key') IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host)`;
+  const needsKey = countRows(db, from, { appId });
   return { enabled: inService - needsKey, needsKey };
 }
 
@@ -125,13 +122,10 @@ const tokens = columns({ tokenHost: text });
  */
 export function tokensMovedFrom(db: Connection, appId: string, action: HttpAction, host: string): string | undefined {
   if (action.auth !== 'user') return undefined;
-  return tokens.get(
-    db,
-    `FROM http_actions WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
-       AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND name = :name AND token_host = :host
-         AND json_extract(definition, '$.auth') = 'user')`,
-    { appId, externalKey: action.external_key, name: action.name, host },
-  )?.tokenHost;
+  const from = `FROM http_actions WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
+      AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND name = :name AND token_host = :host
+        AND json_extract(definition, '$.auth') = 'user')`;
+  return tokens.get(db, from, { appId, externalKey: action.external_key, name: action.name, host })?.tokenHost;
 }
 
 /** @throws Refusal conflict when the action would send people's tokens to a host that no person agreed to. */
@@ -204,18 +198,16 @@ function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
   const columns = { id, name: action.name, host, tokenHost, document, origin, reason: reason ?? null, nowMs };
   if (before === undefined) {
     requireAppRow(db, appId);
-    db.statement(
-      `INSERT INTO http_actions (id, app_id, external_key, name, host, token_host, definition, origin, reason, created_at_ms, updated_at_ms)
-       VALUES (:id, :appId, :externalKey, :name, :host, :tokenHost, :document, :origin, :reason, :nowMs, :nowMs)`,
-    ).run({ ...columns, appId, externalKey: action.external_key });
+    const insert = `INSERT INTO http_actions (id, app_id, external_key, name, host, token_host, definition, origin, reason, created_at_ms, updated_at_ms)
+      VALUES (:id, :appId, :externalKey, :name, :host, :tokenHost, :document, :origin, :reason, :nowMs, :nowMs)`;
+    db.statement(insert).run({ ...columns, appId, externalKey: action.external_key });
     touchActions(db, appId);
     return result('created');
   }
-  db.statement(
-    `UPDATE http_actions SET name = :name, host = :host, token_host = coalesce(:tokenHost, token_host), definition = :document, origin = :origin, reason = :reason,
-       archived_at_ms = NULL, updated_at_ms = :nowMs
-     WHERE id = :id`,
-  ).run(columns);
+  const update = `UPDATE http_actions SET name = :name, host = :host, token_host = coalesce(:tokenHost, token_host), definition = :document, origin = :origin, reason = :reason,
+      archived_at_ms = NULL, updated_at_ms = :nowMs
+    WHERE id = :id`;
+  db.statement(update).run(columns);
   touchActions(db, appId);
   return result('updated');
 }
@@ -236,13 +228,12 @@ function archiveAction(db: Connection, { appId, externalKey, reason, nowMs }: Ar
   if (action === undefined) throw new Refusal('not_found', 'external_key names no action of this app');
   if (action.archivedAtMs !== null) noteReason(db, action, reason);
   else {
-    db.statement(
-      'UPDATE http_actions SET archived_at_ms = :nowMs, reason = coalesce(:reason, reason), updated_at_ms = :nowMs WHERE id = :id',
-    ).run({ id: action.id, reason: reason ?? null, nowMs });
-    db.statement(
-      `DELETE FROM http_actions WHERE id IN (SELECT id FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NOT NULL
-         ORDER BY archived_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`,
-    ).run({ appId, kept: ARCHIVED_ACTIONS_KEPT });
+    const update =
+      'UPDATE http_actions SET archived_at_ms = :nowMs, reason = coalesce(:reason, reason), updated_at_ms = :nowMs WHERE id = :id';
+    db.statement(update).run({ id: action.id, reason: reason ?? null, nowMs });
+    const remove = `DELETE FROM http_actions WHERE id IN (SELECT id FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NOT NULL
+        ORDER BY archived_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`;
+    db.statement(remove).run({ appId, kept: ARCHIVED_ACTIONS_KEPT });
     touchActions(db, appId);
   }
   return { id: action.id, name: action.name };

@@ -53,12 +53,11 @@ function rotateIdentitySecret(
   input: { appId: string; sealed: Uint8Array; nowMs: number },
 ): { previousValidUntilMs: number } {
   const previousValidUntilMs = input.nowMs + PREVIOUS_IDENTITY_SECRET_VALID_MS;
+  const update = `UPDATE apps SET previous_identity_secret = identity_secret, previous_identity_secret_until_ms = :previousValidUntilMs,
+      identity_secret = :sealed, revision = revision + 1, updated_at_ms = :nowMs
+    WHERE id = :appId`;
   const { changes } = db
-    .statement(
-      `UPDATE apps SET previous_identity_secret = identity_secret, previous_identity_secret_until_ms = :previousValidUntilMs,
-         identity_secret = :sealed, revision = revision + 1, updated_at_ms = :nowMs
-       WHERE id = :appId`,
-    )
+    .statement(update)
     .run({ appId: input.appId, sealed: Buffer.from(input.sealed), previousValidUntilMs, nowMs: input.nowMs });
   if (changes === 0) throw new Refusal('not_found', `There is no app ${input.appId}.`);
   return { previousValidUntilMs };

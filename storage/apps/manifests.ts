@@ -96,12 +96,9 @@ export function hasManifest(db: Connection, appId: string, hash: string): boolea
  * group the last posted comes first.
  */
 function newestManifests(db: Connection, appId: string, limit: number): ManifestRow[] {
-  return manifestRow.all(
-    db,
-    `FROM manifests JOIN manifest_uses USING (app_id, hash)
-     WHERE app_id = :appId ORDER BY (vouched = 1 OR hours >= :hours) DESC, last_seen_at_ms DESC LIMIT :limit`,
-    { appId, hours: HOURS_IN_USE, limit },
-  );
+  const from = `FROM manifests JOIN manifest_uses USING (app_id, hash)
+    WHERE app_id = :appId ORDER BY (vouched = 1 OR hours >= :hours) DESC, last_seen_at_ms DESC LIMIT :limit`;
+  return manifestRow.all(db, from, { appId, hours: HOURS_IN_USE, limit });
 }
 
 /** The latest manifest of the app, whichever build it came from. */
@@ -129,13 +126,12 @@ export interface RegisterManifest extends HashedManifest {
  * that it is no stranger.
  */
 export function noteManifestUse(db: Connection, appId: string, hash: string, nowMs: number, vouched = false): void {
-  db.statement(
-    `INSERT INTO manifest_uses (app_id, hash, used_at_ms, vouched)
-       SELECT app_id, hash, :nowMs, :vouched FROM manifests WHERE app_id = :appId AND hash = :hash
-     ON CONFLICT (app_id, hash) DO UPDATE SET hours = hours + (used_at_ms < :nowMs - :every), used_at_ms = max(used_at_ms, :nowMs),
-       vouched = max(vouched, :vouched)
-     WHERE used_at_ms < :nowMs - :every OR vouched < :vouched`,
-  ).run({ appId, hash, nowMs, every: USE_NOTED_EVERY_MS, vouched: vouched ? 1 : 0 });
+  const insert = `INSERT INTO manifest_uses (app_id, hash, used_at_ms, vouched)
+      SELECT app_id, hash, :nowMs, :vouched FROM manifests WHERE app_id = :appId AND hash = :hash
+    ON CONFLICT (app_id, hash) DO UPDATE SET hours = hours + (used_at_ms < :nowMs - :every), used_at_ms = max(used_at_ms, :nowMs),
+      vouched = max(vouched, :vouched)
+    WHERE used_at_ms < :nowMs - :every OR vouched < :vouched`;
+  db.statement(insert).run({ appId, hash, nowMs, every: USE_NOTED_EVERY_MS, vouched: vouched ? 1 : 0 });
 }
 
 /** Deletes what is beyond each of the three bounds. */
@@ -151,11 +147,10 @@ function evict(db: Connection, appId: string, nowMs: number): void {
     kept: MANIFESTS_PER_APP_MAX,
   });
   db.statement(used('u.vouched = 0 AND u.hours < :hours', '')).run({ appId, hours: HOURS_IN_USE, kept: NEW_MANIFESTS_MAX });
-  db.statement(
-    `DELETE FROM manifests WHERE app_id = :appId AND hash IN
-       (SELECT hash FROM manifests WHERE app_id = :appId AND hash NOT IN (SELECT hash FROM manifest_uses WHERE app_id = :appId)
-        ORDER BY last_seen_at_ms DESC LIMIT -1 OFFSET :kept)`,
-  ).run({ appId, kept: UNUSED_MANIFESTS_MAX });
+  const remove = `DELETE FROM manifests WHERE app_id = :appId AND hash IN
+      (SELECT hash FROM manifests WHERE app_id = :appId AND hash NOT IN (SELECT hash FROM manifest_uses WHERE app_id = :appId)
+       ORDER BY last_seen_at_ms DESC LIMIT -1 OFFSET :kept)`;
+  db.statement(remove).run({ appId, kept: UNUSED_MANIFESTS_MAX });
 }
 
 /** The first request with a handshake, chat or manifest: the app has called in (LIVE-8). False: it had before. */
@@ -178,12 +173,11 @@ export const transactions = {
     const app = db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId });
     if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
     // At least 1 ms after the previous one, so that "the latest" is always unambiguous.
-    db.statement(
-      `INSERT INTO manifests (app_id, hash, document, sdk, first_seen_at_ms, last_seen_at_ms)
-       VALUES (:appId, :hash, :document, :sdk, :nowMs,
-         max(:nowMs, 1 + coalesce((SELECT max(last_seen_at_ms) FROM manifests WHERE app_id = :appId), 0)))
-       ON CONFLICT (app_id, hash) DO UPDATE SET sdk = excluded.sdk, last_seen_at_ms = excluded.last_seen_at_ms`,
-    ).run({ appId, hash, document, sdk, nowMs });
+    const insert = `INSERT INTO manifests (app_id, hash, document, sdk, first_seen_at_ms, last_seen_at_ms)
+      VALUES (:appId, :hash, :document, :sdk, :nowMs,
+        max(:nowMs, 1 + coalesce((SELECT max(last_seen_at_ms) FROM manifests WHERE app_id = :appId), 0)))
+      ON CONFLICT (app_id, hash) DO UPDATE SET sdk = excluded.sdk, last_seen_at_ms = excluded.last_seen_at_ms`;
+    db.statement(insert).run({ appId, hash, document, sdk, nowMs });
     const isFirst = db.statement('SELECT 1 FROM manifest_uses WHERE app_id = :appId LIMIT 1').get({ appId }) === undefined;
     if (input.unsolicited !== true || isFirst) noteManifestUse(db, appId, hash, nowMs, input.unsolicited !== true);
     evict(db, appId, nowMs);

@@ -92,9 +92,9 @@ function archiveScreen(db: Connection, input: DeclareScreens, { name, reason }: 
   const screen = readScreen(db, input.appId, name);
   if (screen === undefined) return 'unknown';
   if (screen.archivedAtMs === null) {
-    db.statement(
-      'UPDATE screens SET archived_at_ms = :nowMs, reason = :reason, updated_at_ms = :nowMs WHERE app_id = :appId AND name = :name',
-    ).run({ appId: input.appId, name, reason: reason ?? null, nowMs: input.nowMs });
+    const update =
+      'UPDATE screens SET archived_at_ms = :nowMs, reason = :reason, updated_at_ms = :nowMs WHERE app_id = :appId AND name = :name';
+    db.statement(update).run({ appId: input.appId, name, reason: reason ?? null, nowMs: input.nowMs });
   } else if (reason !== undefined && reason !== screen.reason) {
     db.statement('UPDATE screens SET reason = :reason WHERE app_id = :appId AND name = :name').run({ appId: input.appId, name, reason });
   }
@@ -108,20 +108,18 @@ function declareScreen(db: Connection, input: DeclareScreens, screen: ScreenDecl
   const document = canonicalize(screen) ?? '{}';
   const before = readScreen(db, appId, screen.name);
   if (before !== undefined && before.archivedAtMs === null && canonicalize(before.definition) === document) return 'unchanged';
-  db.statement(
-    `INSERT INTO screens (app_id, name, definition, origin, created_at_ms, updated_at_ms)
-     VALUES (:appId, :name, :document, :origin, :nowMs, :nowMs)
-     ON CONFLICT (app_id, name) DO UPDATE SET definition = excluded.definition, origin = excluded.origin, reason = NULL,
-       archived_at_ms = NULL, updated_at_ms = excluded.updated_at_ms`,
-  ).run({ appId, name: screen.name, document, origin, nowMs });
+  const insert = `INSERT INTO screens (app_id, name, definition, origin, created_at_ms, updated_at_ms)
+    VALUES (:appId, :name, :document, :origin, :nowMs, :nowMs)
+    ON CONFLICT (app_id, name) DO UPDATE SET definition = excluded.definition, origin = excluded.origin, reason = NULL,
+      archived_at_ms = NULL, updated_at_ms = excluded.updated_at_ms`;
+  db.statement(insert).run({ appId, name: screen.name, document, origin, nowMs });
   return before === undefined ? 'added' : 'updated';
 }
 
 function forgetOldest(db: Connection, appId: string): void {
-  db.statement(
-    `DELETE FROM screens WHERE app_id = :appId AND name IN (SELECT name FROM screens
-       WHERE app_id = :appId AND archived_at_ms IS NOT NULL ORDER BY archived_at_ms DESC, name LIMIT -1 OFFSET :kept)`,
-  ).run({ appId, kept: ARCHIVED_SCREENS_KEPT });
+  const remove = `DELETE FROM screens WHERE app_id = :appId AND name IN (SELECT name FROM screens
+      WHERE app_id = :appId AND archived_at_ms IS NOT NULL ORDER BY archived_at_ms DESC, name LIMIT -1 OFFSET :kept)`;
+  db.statement(remove).run({ appId, kept: ARCHIVED_SCREENS_KEPT });
 }
 
 /**

@@ -38,14 +38,9 @@ export function openSharedKey(vault: Vault, appId: string, host: string, sealed:
 
 /** Names of the actions in service at this host that declare `needs_key`. */
 function keyedActions(db: Connection, appId: string, host: string): string[] {
-  return actionName
-    .all(
-      db,
-      `FROM http_actions WHERE app_id = :appId AND host = :host AND archived_at_ms IS NULL
-         AND json_extract(definition, '$.needs_key') IS NOT NULL ORDER BY name`,
-      { appId, host },
-    )
-    .map(({ name }) => name);
+  const from = `FROM http_actions WHERE app_id = :appId AND host = :host AND archived_at_ms IS NULL
+      AND json_extract(definition, '$.needs_key') IS NOT NULL ORDER BY name`;
+  return actionName.all(db, from, { appId, host }).map(({ name }) => name);
 }
 
 export interface SharedKeyChange {
@@ -67,22 +62,18 @@ function setSharedKey(
   if (action === undefined) throw new Refusal('not_found', `The app has no action ${name} in service.`);
   if (action.definition.needs_key === undefined) throw new Refusal('conflict', `The action ${name} declares no needs_key.`);
   if (action.host !== host) throw new Refusal('conflict', `The action ${name} calls ${action.host} now. Enter the key of that host.`);
-  db.statement(
-    `INSERT INTO shared_keys (app_id, host, sealed, updated_at_ms) VALUES (:appId, :host, :sealed, :nowMs)
-     ON CONFLICT (app_id, host) DO UPDATE SET sealed = excluded.sealed, updated_at_ms = excluded.updated_at_ms`,
-  ).run({ appId, host, sealed: Buffer.from(sealed), nowMs });
+  const insert = `INSERT INTO shared_keys (app_id, host, sealed, updated_at_ms) VALUES (:appId, :host, :sealed, :nowMs)
+    ON CONFLICT (app_id, host) DO UPDATE SET sealed = excluded.sealed, updated_at_ms = excluded.updated_at_ms`;
+  db.statement(insert).run({ appId, host, sealed: Buffer.from(sealed), nowMs });
   touchActions(db, appId);
   return { hosts: [host], actions: keyedActions(db, appId, host) };
 }
 
 /** Hosts whose key removing the key of `name` takes: its own (in service, or else archived), and any that no action calls. */
 function keysToRemove(db: Connection, appId: string, name: string): string[] {
-  const actions = actionHost.all(
-    db,
-    `FROM http_actions a LEFT JOIN shared_keys k ON k.app_id = a.app_id AND k.host = a.host
-     WHERE a.app_id = :appId AND a.name = :name ORDER BY a.archived_at_ms IS NOT NULL, a.archived_at_ms DESC`,
-    { appId, name },
-  );
+  const rows = `FROM http_actions a LEFT JOIN shared_keys k ON k.app_id = a.app_id AND k.host = a.host
+    WHERE a.app_id = :appId AND a.name = :name ORDER BY a.archived_at_ms IS NOT NULL, a.archived_at_ms DESC`;
+  const actions = actionHost.all(db, rows, { appId, name });
   if (actions.length === 0) return [];
   const own = actions.find(({ hasKey }) => hasKey);
   // An action whose address changed leaves its key behind, and no action's name leads to that key any more.

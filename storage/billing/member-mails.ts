@@ -71,12 +71,9 @@ export function planMemberMails(db: Connection, { about, subject, text, emails, 
 
 /** Claims a mail for sending; false when another node has claimed it, or it is not due. */
 function claimMemberMail(db: Connection, input: MemberMailKey & { nowMs: number }): boolean {
-  const { changes } = db
-    .statement(
-      `UPDATE member_mails SET state = 'sending', attempts = attempts + 1, next_attempt_at_ms = NULL
-       WHERE about = :about AND email = :email AND state = 'pending' AND next_attempt_at_ms <= :nowMs`,
-    )
-    .run({ ...input });
+  const update = `UPDATE member_mails SET state = 'sending', attempts = attempts + 1, next_attempt_at_ms = NULL
+    WHERE about = :about AND email = :email AND state = 'pending' AND next_attempt_at_ms <= :nowMs`;
+  const { changes } = db.statement(update).run({ ...input });
   return changes === 1;
 }
 
@@ -86,19 +83,17 @@ function settleMemberMail(
   input: MemberMailKey & { state: 'sent' | 'failed' | 'pending'; retryAtMs: number | null; nowMs: number },
 ): void {
   const { about, email, state, retryAtMs, nowMs } = input;
-  db.statement(
-    `UPDATE member_mails SET state = :state, next_attempt_at_ms = :retryAtMs, sent_at_ms = :sentAtMs
-     WHERE about = :about AND email = :email AND state = 'sending'`,
-  ).run({ about, email, state, retryAtMs, sentAtMs: state === 'sent' ? nowMs : null });
+  const update = `UPDATE member_mails SET state = :state, next_attempt_at_ms = :retryAtMs, sent_at_ms = :sentAtMs
+    WHERE about = :about AND email = :email AND state = 'sending'`;
+  db.statement(update).run({ about, email, state, retryAtMs, sentAtMs: state === 'sent' ? nowMs : null });
 }
 
 /** For when no mail server can be reached: postpones all mails that are due, or gives them up after `attemptsMax`. */
 function postponeMemberMails(db: Connection, input: { nowMs: number; retryAtMs: number; attemptsMax: number }): void {
-  db.statement(
-    `UPDATE member_mails SET attempts = attempts + 1, state = iif(attempts + 1 >= :attemptsMax, 'failed', 'pending'),
-       next_attempt_at_ms = iif(attempts + 1 >= :attemptsMax, NULL, :retryAtMs)
-     WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`,
-  ).run(input);
+  const update = `UPDATE member_mails SET attempts = attempts + 1, state = iif(attempts + 1 >= :attemptsMax, 'failed', 'pending'),
+      next_attempt_at_ms = iif(attempts + 1 >= :attemptsMax, NULL, :retryAtMs)
+    WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`;
+  db.statement(update).run(input);
 }
 
 export const transactions = { planMemberMails, claimMemberMail, settleMemberMail, postponeMemberMails };

@@ -65,12 +65,9 @@ export function countTopUps(db: Connection, sinceMs: number): number {
 function beginTopUp(db: Connection, input: { id: string; newest: string | null; amountMicroUsd: number; nowMs: number }): boolean {
   const { newest, ...fields } = input;
   if ((listTopUps(db, 1)[0]?.id ?? null) !== newest) return false;
-  const { changes } = db
-    .statement(
-      `INSERT OR IGNORE INTO top_ups (id, amount_microusd, state, next_attempt_at_ms, created_at_ms)
-       VALUES (:id, :amountMicroUsd, 'pending', :nowMs, :nowMs)`,
-    )
-    .run(fields);
+  const insert = `INSERT OR IGNORE INTO top_ups (id, amount_microusd, state, next_attempt_at_ms, created_at_ms)
+    VALUES (:id, :amountMicroUsd, 'pending', :nowMs, :nowMs)`;
+  const { changes } = db.statement(insert).run(fields);
   return changes === 1;
 }
 
@@ -93,12 +90,9 @@ function settleTopUp(
   input: { id: string; state: 'charged' | 'manual' | 'failed'; paymentId: string | null; error: string | null; nowMs: number },
 ): boolean {
   const { id, nowMs } = input;
-  const [settled] = topUp.returning(
-    db,
-    `UPDATE top_ups SET state = :state, payment_id = :paymentId, error = :error, next_attempt_at_ms = NULL, settled_at_ms = :nowMs
-     WHERE id = :id AND state = 'pending'`,
-    input,
-  );
+  const update = `UPDATE top_ups SET state = :state, payment_id = :paymentId, error = :error, next_attempt_at_ms = NULL, settled_at_ms = :nowMs
+    WHERE id = :id AND state = 'pending'`;
+  const [settled] = topUp.returning(db, update, input);
   if (settled === undefined) return false;
   if (input.state !== 'failed') insertPurchase(db, { amountMicroUsd: settled.amountMicroUsd, nowMs, topUpId: id });
   return true;

@@ -137,20 +137,17 @@ export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission
 /** Counts the turn for its app and, if `sender` is given, for its address. */
 export function countTurn(db: Connection, turn: TurnToAdmit, { sender }: Pick<Admission, 'sender'>): void {
   if (sender !== null) countAddress(db, turn, sender.address);
-  db.statement(
-    `INSERT INTO usage_days (app_id, channel, day, turns, conversations) VALUES (:appId, :channel, :day, 1, :started)
-     ON CONFLICT (app_id, channel, day) DO UPDATE SET turns = turns + 1, conversations = conversations + :started`,
-  ).run({ appId: turn.appId, channel: turn.channel, day: utcDay(turn.nowMs), started: turn.isNewConversation ? 1 : 0 });
+  const insert = `INSERT INTO usage_days (app_id, channel, day, turns, conversations) VALUES (:appId, :channel, :day, 1, :started)
+    ON CONFLICT (app_id, channel, day) DO UPDATE SET turns = turns + 1, conversations = conversations + :started`;
+  db.statement(insert).run({ appId: turn.appId, channel: turn.channel, day: utcDay(turn.nowMs), started: turn.isNewConversation ? 1 : 0 });
 }
 
 /** A day has at most as many of these rows as counted turns. A new row of a day deletes those of earlier days. */
 function countAddress(db: Connection, turn: TurnToAdmit, address: string): void {
   const day = utcDay(turn.nowMs);
-  const { changes } = db
-    .statement(
-      'UPDATE address_days SET turns = turns + 1 WHERE day = :day AND channel = :channel AND address = :address AND app_id = :appId',
-    )
-    .run({ day, channel: turn.channel, address, appId: turn.appId });
+  const update =
+    'UPDATE address_days SET turns = turns + 1 WHERE day = :day AND channel = :channel AND address = :address AND app_id = :appId';
+  const { changes } = db.statement(update).run({ day, channel: turn.channel, address, appId: turn.appId });
   if (changes === 1) return;
   db.statement('DELETE FROM address_days WHERE day < :day').run({ day });
   db.statement('INSERT INTO address_days (day, channel, address, app_id, turns) VALUES (:day, :channel, :address, :appId, 1)').run({
@@ -187,8 +184,7 @@ export function recordCharge(
         )
         .run({ ...row, attempt });
   if (changes === 0 || costMicroUsd === 0) return;
-  db.statement(
-    `INSERT INTO usage_days (app_id, channel, day, cost_microusd, failed_microusd) VALUES (:appId, :channel, :day, :cost, :failed)
-     ON CONFLICT (app_id, channel, day) DO UPDATE SET cost_microusd = cost_microusd + :cost, failed_microusd = failed_microusd + :failed`,
-  ).run({ appId, channel, day: utcDay(nowMs), cost: billed ? costMicroUsd : 0, failed: billed ? 0 : costMicroUsd });
+  const insert = `INSERT INTO usage_days (app_id, channel, day, cost_microusd, failed_microusd) VALUES (:appId, :channel, :day, :cost, :failed)
+    ON CONFLICT (app_id, channel, day) DO UPDATE SET cost_microusd = cost_microusd + :cost, failed_microusd = failed_microusd + :failed`;
+  db.statement(insert).run({ appId, channel, day: utcDay(nowMs), cost: billed ? costMicroUsd : 0, failed: billed ? 0 : costMicroUsd });
 }

@@ -114,11 +114,8 @@ const failedSpend = columns({ microUsd: integer.from('coalesce(sum(failed_microu
 function eventsOf(db: Connection, month: string): Event[] {
   const fromMs = monthStartMs(month);
   const toMs = monthStartMs(nextMonth(month));
-  const bought = bookedPurchase.all(
-    db,
-    'FROM credit_purchases WHERE purchased_at_ms >= :fromMs AND purchased_at_ms < :toMs ORDER BY purchased_at_ms, id',
-    { fromMs, toMs },
-  );
+  const rows = 'FROM credit_purchases WHERE purchased_at_ms >= :fromMs AND purchased_at_ms < :toMs ORDER BY purchased_at_ms, id';
+  const bought = bookedPurchase.all(db, rows, { fromMs, toMs });
   const spent = daySpend
     .all(db, `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`, {
       from: `${month}-01`,
@@ -219,19 +216,16 @@ const userCount = columns({ users: integer });
  * counts as its person's when it is bound to one, or when that person talked on it in this time.
  */
 export function countUsers(db: Connection, nowMs: number): number {
-  const row = userCount.get(
-    db,
-    `FROM (WITH seen AS (
-         SELECT app_id, device_id, end_user_id FROM devices WHERE channel = 'live' AND seen_at_ms >= :sinceMs
-         UNION
-         SELECT app_id, device_id, end_user_id FROM conversations WHERE channel = 'live' AND updated_at_ms >= :sinceMs
-       )
-       SELECT (SELECT count(DISTINCT end_user_id) FROM seen) + (SELECT count(*) FROM (
-         SELECT app_id, device_id FROM seen WHERE device_id <> ''
-         EXCEPT SELECT app_id, device_id FROM seen WHERE end_user_id IS NOT NULL
-       )) AS users)`,
-    { sinceMs: nowMs - USERS_WINDOW_DAYS * DAY_MS },
-  );
+  const from = `FROM (WITH seen AS (
+        SELECT app_id, device_id, end_user_id FROM devices WHERE channel = 'live' AND seen_at_ms >= :sinceMs
+        UNION
+        SELECT app_id, device_id, end_user_id FROM conversations WHERE channel = 'live' AND updated_at_ms >= :sinceMs
+      )
+      SELECT (SELECT count(DISTINCT end_user_id) FROM seen) + (SELECT count(*) FROM (
+        SELECT app_id, device_id FROM seen WHERE device_id <> ''
+        EXCEPT SELECT app_id, device_id FROM seen WHERE end_user_id IS NOT NULL
+      )) AS users)`;
+  const row = userCount.get(db, from, { sinceMs: nowMs - USERS_WINDOW_DAYS * DAY_MS });
   return row?.users ?? 0;
 }
 

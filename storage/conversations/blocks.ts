@@ -52,11 +52,8 @@ export function readBlockOfMessage(db: Connection, id: string, messageId: string
 /** The blocks of the messages with these numbers, in order. One query for all of them: a page holds up to 200 messages. */
 export function readBlocks(db: Connection, numbers: readonly number[]): ReadonlyMap<number, readonly Block[]> {
   const blocks = new Map<number, Block[]>(numbers.map((no) => [no, []]));
-  const found = blockOfMessages.all(
-    db,
-    `FROM (SELECT value AS no FROM json_each(:numbers)) AS page CROSS JOIN blocks ON ${placeIn('page.no')} ORDER BY place`,
-    { numbers: JSON.stringify(numbers) },
-  );
+  const from = `FROM (SELECT value AS no FROM json_each(:numbers)) AS page CROSS JOIN blocks ON ${placeIn('page.no')} ORDER BY place`;
+  const found = blockOfMessages.all(db, from, { numbers: JSON.stringify(numbers) });
   for (const row of found) blocks.get(row.messageNo)?.push(blockOf(row));
   return blocks;
 }
@@ -68,12 +65,9 @@ const TEXT_BLOCKS_READ = 16;
 
 /** The texts of a message's first text blocks from this position on. */
 export function readTextBlocks(db: Connection, messageId: string, position: number): string[] {
-  const rows = blockBody.all(
-    db,
-    `FROM messages CROSS JOIN blocks ON ${placeIn('messages.no')}
-     WHERE messages.id = :messageId AND place >= no * ${PLACES_PER_MESSAGE} + :position AND block_type = 'text' ORDER BY place LIMIT :limit`,
-    { messageId, position, limit: TEXT_BLOCKS_READ },
-  );
+  const from = `FROM messages CROSS JOIN blocks ON ${placeIn('messages.no')}
+    WHERE messages.id = :messageId AND place >= no * ${PLACES_PER_MESSAGE} + :position AND block_type = 'text' ORDER BY place LIMIT :limit`;
+  const rows = blockBody.all(db, from, { messageId, position, limit: TEXT_BLOCKS_READ });
   return rows.map(({ body }) => String(body.md ?? ''));
 }
 
@@ -115,14 +109,13 @@ function supersede(
   { id, blockType }: Pick<NewBlock, 'id' | 'blockType'>,
   { field, value }: NonNullable<NewBlock['replaces']>,
 ): void {
-  db.statement(
-    `UPDATE blocks SET body = json_set(body, '$.status', 'superseded')
-     WHERE place IN (
-         SELECT b.place FROM turns t
-           CROSS JOIN blocks b ON b.place BETWEEN t.id * ${PLACES_PER_TURN} AND t.id * ${PLACES_PER_TURN} + ${PLACES_PER_TURN - 1}
-         WHERE t.conversation_id = :conversationId)
-       AND id <> :id AND block_type = :blockType AND body ->> '$.status' = 'open' AND body ->> ('$.' || :field) = :value`,
-  ).run({ conversationId, id, blockType, field, value });
+  const update = `UPDATE blocks SET body = json_set(body, '$.status', 'superseded')
+    WHERE place IN (
+        SELECT b.place FROM turns t
+          CROSS JOIN blocks b ON b.place BETWEEN t.id * ${PLACES_PER_TURN} AND t.id * ${PLACES_PER_TURN} + ${PLACES_PER_TURN - 1}
+        WHERE t.conversation_id = :conversationId)
+      AND id <> :id AND block_type = :blockType AND body ->> '$.status' = 'open' AND body ->> ('$.' || :field) = :value`;
+  db.statement(update).run({ conversationId, id, blockType, field, value });
 }
 
 /** A block whose Pick a person sets: JSON of its body before and after. */

@@ -76,13 +76,9 @@ export function passFence(db: Connection, conversationId: string, { expectedEpoc
 /** As `passFence`, for a new turn or a new attempt at one: lists are sorted by the time at which something was said last. */
 export function enterPastFence(db: Connection, conversationId: string, fence: Fence, nowMs: number): boolean {
   const { expectedEpoch, epoch, owner } = fence;
-  return (
-    db
-      .statement(
-        'UPDATE conversations SET epoch = :epoch, owner = :owner, updated_at_ms = :nowMs WHERE id = :conversationId AND epoch = :expectedEpoch',
-      )
-      .run({ conversationId, expectedEpoch, epoch, owner, nowMs }).changes === 1
-  );
+  const update = `UPDATE conversations SET epoch = :epoch, owner = :owner, updated_at_ms = :nowMs
+    WHERE id = :conversationId AND epoch = :expectedEpoch`;
+  return db.statement(update).run({ conversationId, expectedEpoch, epoch, owner, nowMs }).changes === 1;
 }
 
 /** The messages with their blocks. */
@@ -150,12 +146,9 @@ export function readMessages(db: Connection, conversationId: string, { limit, be
 /** Whether the conversation has messages before this one that a page would show. */
 export function hasEarlierMessages(db: Connection, conversationId: string, messageId: string): boolean {
   const beyond = numberOf(':messageId');
-  const row = db
-    .statement(
-      `SELECT 1 FROM ${OF_TURNS}
-       WHERE conversation_id = :conversationId AND turns.id <= ${beyond} / 2 AND no < ${beyond} AND ${SAYS_SOMETHING} LIMIT 1`,
-    )
-    .get({ conversationId, messageId });
+  const select = `SELECT 1 FROM ${OF_TURNS}
+    WHERE conversation_id = :conversationId AND turns.id <= ${beyond} / 2 AND no < ${beyond} AND ${SAYS_SOMETHING} LIMIT 1`;
+  const row = db.statement(select).get({ conversationId, messageId });
   return row !== undefined;
 }
 
@@ -170,12 +163,11 @@ export interface NewMessage {
 
 /** The person's message of a turn is written before the assistant's. */
 export function insertMessage(db: Connection, { id, conversationId, turn, role, createdAtMs }: NewMessage): void {
-  db.statement(
-    `INSERT INTO messages (no, id, ordinal, created_at_ms)
-     VALUES (:no, :id, 1 + coalesce(
-       (SELECT ordinal FROM messages WHERE no = :no - 1 AND :no % 2 = 1),
-       (SELECT ordinal FROM messages
-        WHERE no = 2 * (SELECT max(turns.id) FROM turns WHERE conversation_id = :conversationId AND turns.id < :turn) + 1),
-       0), :createdAtMs)`,
-  ).run({ no: turn * 2 + (role === 'assistant' ? 1 : 0), id, conversationId, turn, createdAtMs });
+  const insert = `INSERT INTO messages (no, id, ordinal, created_at_ms)
+    VALUES (:no, :id, 1 + coalesce(
+      (SELECT ordinal FROM messages WHERE no = :no - 1 AND :no % 2 = 1),
+      (SELECT ordinal FROM messages
+       WHERE no = 2 * (SELECT max(turns.id) FROM turns WHERE conversation_id = :conversationId AND turns.id < :turn) + 1),
+      0), :createdAtMs)`;
+  db.statement(insert).run({ no: turn * 2 + (role === 'assistant' ? 1 : 0), id, conversationId, turn, createdAtMs });
 }

@@ -49,15 +49,12 @@ export type NewFeedback = Pick<FeedbackRow, 'messageId' | 'conversationId' | 'de
 export const transactions = {
   /** Stores or changes a device's feedback on an answer; false when the message no longer exists. */
   giveFeedback(db: Connection, { reason, ...input }: NewFeedback): boolean {
-    const { changes } = db
-      .statement(
-        `INSERT INTO feedback (message_id, device_id, app_id, conversation_id, channel, rating, reason, created_at_ms, updated_at_ms)
-         SELECT id, :deviceId, :appId, :conversationId, :channel, :rating, :reason, :nowMs, :nowMs FROM messages WHERE id = :messageId
-         ON CONFLICT (message_id, device_id) DO UPDATE SET
-           reason = CASE WHEN :keeps AND rating = excluded.rating THEN reason ELSE excluded.reason END,
-           rating = excluded.rating, updated_at_ms = excluded.updated_at_ms`,
-      )
-      .run({ ...input, reason: reason ?? null, keeps: reason === undefined ? 1 : 0 });
+    const insert = `INSERT INTO feedback (message_id, device_id, app_id, conversation_id, channel, rating, reason, created_at_ms, updated_at_ms)
+      SELECT id, :deviceId, :appId, :conversationId, :channel, :rating, :reason, :nowMs, :nowMs FROM messages WHERE id = :messageId
+      ON CONFLICT (message_id, device_id) DO UPDATE SET
+        reason = CASE WHEN :keeps AND rating = excluded.rating THEN reason ELSE excluded.reason END,
+        rating = excluded.rating, updated_at_ms = excluded.updated_at_ms`;
+    const { changes } = db.statement(insert).run({ ...input, reason: reason ?? null, keeps: reason === undefined ? 1 : 0 });
     return changes === 1;
   },
 };

@@ -64,11 +64,8 @@ export function readDueInvocations(db: Connection, nowMs: number, limit: number)
 
 /** Calls of a conversation that the server is running, or was when its process ended; oldest first. */
 export function readExecuting(db: Connection, conversationId: string): InvocationRow[] {
-  return invocation.all(
-    db,
-    `FROM invocations WHERE conversation_id = :conversationId AND state = 'executing' ORDER BY requested_at_ms, ordinal`,
-    { conversationId },
-  );
+  const from = `FROM invocations WHERE conversation_id = :conversationId AND state = 'executing' ORDER BY requested_at_ms, ordinal`;
+  return invocation.all(db, from, { conversationId });
 }
 
 /** Calls that this turn runs, or ran, on the server; oldest first. */
@@ -78,28 +75,20 @@ export function readExecutedBy(db: Connection, turn: number): InvocationRow[] {
 
 /** Calls with an unknown outcome, run by failed turns and not followed by an answered turn: the person has not heard of them yet. */
 export function readUntold(db: Connection, conversationId: string): InvocationRow[] {
-  return invocation.all(
-    db,
-    `FROM invocations WHERE state = 'unknown' AND executed_by IN
-       (SELECT id FROM turns WHERE conversation_id = :conversationId AND state = 'failed' AND id >
-         coalesce((SELECT id FROM turns WHERE conversation_id = :conversationId AND state <> 'failed' ORDER BY id DESC LIMIT 1), 0))
-     ORDER BY requested_at_ms, ordinal`,
-    { conversationId },
-  );
+  const from = `FROM invocations WHERE state = 'unknown' AND executed_by IN
+      (SELECT id FROM turns WHERE conversation_id = :conversationId AND state = 'failed' AND id >
+        coalesce((SELECT id FROM turns WHERE conversation_id = :conversationId AND state <> 'failed' ORDER BY id DESC LIMIT 1), 0))
+    ORDER BY requested_at_ms, ordinal`;
+  return invocation.all(db, from, { conversationId });
 }
 
 /** The newest `limit` calls of a conversation that the client or a person may still answer, oldest first; some may have expired. */
 export function readWaitingCalls(db: Connection, conversationId: string, limit: number): InvocationRow[] {
-  return invocation
-    .all(
-      db,
-      `FROM invocations
-       WHERE conversation_id = :conversationId
-         AND state IN ('dispatched', 'pending.clean', 'pending.editing', 'pending.rejected', 'confirmed')
-       ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit`,
-      { conversationId, limit },
-    )
-    .reverse();
+  const from = `FROM invocations
+    WHERE conversation_id = :conversationId
+      AND state IN ('dispatched', 'pending.clean', 'pending.editing', 'pending.rejected', 'confirmed')
+    ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit`;
+  return invocation.all(db, from, { conversationId, limit }).reverse();
 }
 
 /** Calls that a person may still confirm, or that the server runs once it is asked to, in all conversations, at most `limit`. */
@@ -199,30 +188,27 @@ export function changeInvocations(db: Connection, changes: readonly InvocationCh
 
 function changeInvocation(db: Connection, change: InvocationChange, nowMs: number): boolean {
   const { id, from, to, result, error, expiresAtMs, edit } = change;
-  const { changes } = db
-    .statement(
-      `UPDATE invocations SET state = :to, result = coalesce(:result, result), error = coalesce(:error, error),
-         expires_at_ms = :expiresAtMs, -- A person's word settles the call, although it is good for a time only.
-         settled_at_ms = CASE WHEN :expiresAtMs IS NULL OR :to = 'confirmed' THEN :nowMs ELSE settled_at_ms END,
-         confirmed_on_trust = CASE WHEN confirmed_at_ms IS NULL THEN :confirmedOnTrust ELSE confirmed_on_trust END,
-         confirmed_at_ms = coalesce(confirmed_at_ms, :confirmedAtMs), decision_id = coalesce(decision_id, :decisionId),
-         executed_by = coalesce(:executedBy, executed_by)
-       WHERE id = :id AND state = :from AND (:revision IS NULL OR revision = :revision)`,
-    )
-    .run({
-      id,
-      from,
-      to,
-      result,
-      error,
-      expiresAtMs,
-      nowMs,
-      revision: change.revision ?? null,
-      confirmedAtMs: change.confirmedAtMs ?? null,
-      confirmedOnTrust: change.confirmedOnTrust === true ? 1 : 0,
-      decisionId: change.decisionId ?? null,
-      executedBy: change.executedBy ?? null,
-    });
+  const update = `UPDATE invocations SET state = :to, result = coalesce(:result, result), error = coalesce(:error, error),
+      expires_at_ms = :expiresAtMs, -- A person's word settles the call, although it is good for a time only.
+      settled_at_ms = CASE WHEN :expiresAtMs IS NULL OR :to = 'confirmed' THEN :nowMs ELSE settled_at_ms END,
+      confirmed_on_trust = CASE WHEN confirmed_at_ms IS NULL THEN :confirmedOnTrust ELSE confirmed_on_trust END,
+      confirmed_at_ms = coalesce(confirmed_at_ms, :confirmedAtMs), decision_id = coalesce(decision_id, :decisionId),
+      executed_by = coalesce(:executedBy, executed_by)
+    WHERE id = :id AND state = :from AND (:revision IS NULL OR revision = :revision)`;
+  const { changes } = db.statement(update).run({
+    id,
+    from,
+    to,
+    result,
+    error,
+    expiresAtMs,
+    nowMs,
+    revision: change.revision ?? null,
+    confirmedAtMs: change.confirmedAtMs ?? null,
+    confirmedOnTrust: change.confirmedOnTrust === true ? 1 : 0,
+    decisionId: change.decisionId ?? null,
+    executedBy: change.executedBy ?? null,
+  });
   if (changes === 0) return false;
   if (edit !== undefined) keepEdit(db, id, edit);
   if (change.trace != null) keepTrace(db, id, change.trace, nowMs);
@@ -261,11 +247,10 @@ function isAsRead(db: Connection, { id, from, revision }: InvocationChange): boo
 
 /** Closes the card. If it was changed since it was read, only the outcome of its call is taken over. */
 function closeCard(db: Connection, { id, after, fallbackText }: PickChange): void {
-  db.statement(
-    `UPDATE blocks SET fallback_text = :fallbackText,
-       body = json_set(body, '$.status', json_extract(:after, '$.status'), '$.edit_state', 'idle')
-     WHERE id = :id`,
-  ).run({ id, after, fallbackText });
+  const update = `UPDATE blocks SET fallback_text = :fallbackText,
+      body = json_set(body, '$.status', json_extract(:after, '$.status'), '$.edit_state', 'idle')
+    WHERE id = :id`;
+  db.statement(update).run({ id, after, fallbackText });
 }
 
 export const transactions = {

@@ -58,9 +58,6 @@ export function listOwnConversations(db: Connection, holder: Holder, before: Pla
         );
   const ofPeople = people.flatMap((person) => readIds(db, `FROM conversations WHERE end_user_id = :person ${PAGE}`, { person, ...page }));
   const ids = [...new Set([...ofDevice, ...ofPeople])];
-  return ownConversation.all(
-    db,
-    'FROM conversations WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY updated_at_ms DESC, id DESC LIMIT :limit',
-    { ids: JSON.stringify(ids), limit },
-  );
+  const from = 'FROM conversations WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY updated_at_ms DESC, id DESC LIMIT :limit';
+  return ownConversation.all(db, from, { ids: JSON.stringify(ids), limit });
 }

@@ -36,10 +36,9 @@ export function countPlaceholders(db: Connection, conversationId: string): numbe
 }
 
 function insertRow(db: Connection, conversationId: string, { kind, number, digest, sealed }: PlaceholderRow): void {
-  db.statement(
-    `INSERT INTO placeholders (conversation_id, kind, number, digest, sealed)
-     VALUES (:conversationId, :kind, :number, :digest, :sealed)`,
-  ).run({ conversationId, kind, number, digest: Buffer.from(digest), sealed: Buffer.from(sealed) });
+  const insert = `INSERT INTO placeholders (conversation_id, kind, number, digest, sealed)
+    VALUES (:conversationId, :kind, :number, :digest, :sealed)`;
+  db.statement(insert).run({ conversationId, kind, number, digest: Buffer.from(digest), sealed: Buffer.from(sealed) });
 }
 
 function setCount(db: Connection, conversationId: string, count: number): void {

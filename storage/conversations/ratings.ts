@@ -26,12 +26,9 @@ export function readRating(db: Connection, blockId: string): RatingRow | undefin
 
 /** How these messages' blocks were rated, oldest first. */
 export function readRatings(db: Connection, conversationId: string, blockIds: readonly string[]): RatingRow[] {
-  return rating.all(
-    db,
-    `FROM ratings WHERE block_id IN (SELECT value FROM json_each(:blockIds)) AND conversation_id = :conversationId
-     ORDER BY created_at_ms, block_id`,
-    { conversationId, blockIds: JSON.stringify(blockIds) },
-  );
+  const from = `FROM ratings WHERE block_id IN (SELECT value FROM json_each(:blockIds)) AND conversation_id = :conversationId
+    ORDER BY created_at_ms, block_id`;
+  return rating.all(db, from, { conversationId, blockIds: JSON.stringify(blockIds) });
 }
 
 /** Up to `limit` of an app's, newest first; `before` null: from the newest on. A row's key is its block's id. */
@@ -49,10 +46,9 @@ export const transactions = {
   /** Answers the block and notes how; false when the block was answered or replaced since it was read. */
   answerRating(db: Connection, { pick, ...answer }: NewRating): boolean {
     if (!setPicks(db, [pick])) return false;
-    db.statement(
-      `INSERT INTO ratings (block_id, message_id, app_id, conversation_id, channel, value, comment, created_at_ms)
-       VALUES (:blockId, :messageId, :appId, :conversationId, :channel, :value, :comment, :nowMs)`,
-    ).run(answer);
+    const insert = `INSERT INTO ratings (block_id, message_id, app_id, conversation_id, channel, value, comment, created_at_ms)
+      VALUES (:blockId, :messageId, :appId, :conversationId, :channel, :value, :comment, :nowMs)`;
+    db.statement(insert).run(answer);
     return true;
   },
 

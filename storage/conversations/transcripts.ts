@@ -76,13 +76,10 @@ export function listConversations(
   const start = pageStart(before);
   const { atMs, key } = toMs !== null && toMs <= start.atMs ? { atMs: toMs, key: '' } : start;
   const whose = { appId, atMs, key, fromMs: fromMs ?? 0, ...(endUserId === null ? {} : { endUserId }) };
-  const conversations = conversationHead.all(
-    db,
-    `FROM conversations WHERE id IN (
-       SELECT id FROM (SELECT id, channel ${inOrder(filter)} LIMIT :scanned) AS conversations WHERE ${KEPT} LIMIT :limit)
-     ORDER BY updated_at_ms DESC, id DESC`,
-    { ...whose, channel, state, rating, limit, scanned: SCANNED_MAX },
-  );
+  const from = `FROM conversations WHERE id IN (
+      SELECT id FROM (SELECT id, channel ${inOrder(filter)} LIMIT :scanned) AS conversations WHERE ${KEPT} LIMIT :limit)
+    ORDER BY updated_at_ms DESC, id DESC`;
+  const conversations = conversationHead.all(db, from, { ...whose, channel, state, rating, limit, scanned: SCANNED_MAX });
   const last = conversations.at(-1);
   if (conversations.length === limit && last !== undefined) return { conversations, next: { atMs: last.updatedAtMs, key: last.id } };
   if (channel === null && state === null && rating === null) return { conversations, next: null };
@@ -94,12 +91,9 @@ const turnConversation = columns({ conversationId: text });
 
 /** The conversation that a request of this id, or a turn of this id, was of; among the newest `within` turns of the organisation. */
 export function readConversationOfRequest(db: Connection, appId: string, id: string, within: number): ConversationHead | undefined {
-  const found = turnConversation.get(
-    db,
-    `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND (request_id = :id OR turn_id = :id) AND app_id = :appId
-     ORDER BY turns.id DESC LIMIT 1`,
-    { appId, id, within },
-  );
+  const from = `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND (request_id = :id OR turn_id = :id) AND app_id = :appId
+    ORDER BY turns.id DESC LIMIT 1`;
+  const found = turnConversation.get(db, from, { appId, id, within });
   return found === undefined ? undefined : readConversationHead(db, found.conversationId);
 }
 
@@ -127,12 +121,9 @@ export interface TranscriptPage {
 /** Up to `limit` messages after the one with the id `after` ('' for the first ones; unknown: none), oldest first. */
 export function readTranscriptPage(db: Connection, conversationId: string, after: string, limit: number): TranscriptPage {
   const before = after === '' ? '0' : numberOf(':after');
-  const rows = pageMessage.all(
-    db,
-    `FROM ${OF_TURNS} WHERE conversation_id = :conversationId AND turns.id >= ${before} / 2 AND no > ${before}
-     ORDER BY turns.id, no LIMIT :limit`,
-    { conversationId, limit, after },
-  );
+  const from = `FROM ${OF_TURNS} WHERE conversation_id = :conversationId AND turns.id >= ${before} / 2 AND no > ${before}
+    ORDER BY turns.id, no LIMIT :limit`;
+  const rows = pageMessage.all(db, from, { conversationId, limit, after });
   const held = withinPage(rows);
   const isLast = held.length === rows.length && rows.length < limit;
   return { messages: messagesOf(db, held), next: isLast ? null : (held.at(-1)?.id ?? null) };
@@ -171,10 +162,7 @@ export function readMessagePlace(db: Connection, id: string): MessagePlace | und
 
 /** What a person said to open this turn, in placeholder form; null for a continuation, and for a turn that is not there. */
 export function readOpeningWords(db: Connection, appId: string, turnId: string): StoredMessage | null {
-  const opening = messageHead.get(
-    db,
-    'FROM messages WHERE no = 2 * (SELECT turns.id FROM turns WHERE app_id = :appId AND turn_id = :turnId)',
-    { appId, turnId },
-  );
+  const from = 'FROM messages WHERE no = 2 * (SELECT turns.id FROM turns WHERE app_id = :appId AND turn_id = :turnId)';
+  const opening = messageHead.get(db, from, { appId, turnId });
   return opening === undefined ? null : (messagesOf(db, [opening])[0] ?? null);
 }

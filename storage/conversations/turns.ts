@@ -93,14 +93,11 @@ export type WaitingTurn = RowOf<typeof waitingTurn>;
  * their own: they wait for the same results.
  */
 export function readWaitingTurns(db: Connection, conversationId: string, turns: readonly number[]): WaitingTurn[] {
-  return waitingTurn.all(
-    db,
-    `FROM turns
-     WHERE conversation_id = :conversationId AND state IN ('awaiting_tool_results', 'awaiting_confirmation')
-       AND (id IN (SELECT value FROM json_each(:turns))
-         OR (kind = 'continuation' AND NOT EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id)))`,
-    { conversationId, turns: JSON.stringify(turns) },
-  );
+  const from = `FROM turns
+    WHERE conversation_id = :conversationId AND state IN ('awaiting_tool_results', 'awaiting_confirmation')
+      AND (id IN (SELECT value FROM json_each(:turns))
+        OR (kind = 'continuation' AND NOT EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id)))`;
+  return waitingTurn.all(db, from, { conversationId, turns: JSON.stringify(turns) });
 }
 
 /** Whether a continuation has already resumed this turn. */
@@ -143,14 +140,11 @@ export const ENDING_ROOM = ' '.repeat(96);
  * the ending would be told without what was said before it.
  */
 export function readJournal(db: Connection, turn: number, seq: number, limit: number): JournalRow[] {
-  return journalRow.all(
-    db,
-    `FROM turn_journal WHERE turn = :turn
-       AND first_seq >= coalesce((SELECT max(first_seq) FROM turn_journal WHERE turn = :turn AND first_seq <= :seq), 0)
-     UNION ALL SELECT ending_seq, ending FROM turns WHERE id = :turn AND ending_seq IS NOT NULL
-     ORDER BY first_seq LIMIT :limit`,
-    { turn, seq, limit },
-  );
+  const from = `FROM turn_journal WHERE turn = :turn
+      AND first_seq >= coalesce((SELECT max(first_seq) FROM turn_journal WHERE turn = :turn AND first_seq <= :seq), 0)
+    UNION ALL SELECT ending_seq, ending FROM turns WHERE id = :turn AND ending_seq IS NOT NULL
+    ORDER BY first_seq LIMIT :limit`;
+  return journalRow.all(db, from, { turn, seq, limit });
 }
 
 export function insertJournal(db: Connection, turn: number, firstSeq: number, entries: string): void {
@@ -195,10 +189,9 @@ export const transactions = {
     if (replacesAttempt) {
       deleteBlocks(db, input.messageId);
       // Readers of the failed attempt are told its end from here.
-      db.statement(
-        `INSERT INTO turn_journal (turn, first_seq, entries)
-         SELECT id, ending_seq, ending FROM turns WHERE id = :turn AND ending_seq IS NOT NULL`,
-      ).run({ turn });
+      const insert = `INSERT INTO turn_journal (turn, first_seq, entries)
+        SELECT id, ending_seq, ending FROM turns WHERE id = :turn AND ending_seq IS NOT NULL`;
+      db.statement(insert).run({ turn });
       // Reads that the service ran itself are deleted with the answer that they were made for.
       db.statement(`DELETE FROM invocations WHERE turn = :turn AND (settled_at_ms IS NULL OR (risk = 'read' AND executor = 'server'))`).run(
         { turn },
@@ -208,11 +201,10 @@ export const transactions = {
     insertInvocations(db, { appId: input.appId, conversationId, turn, messageId: input.messageId, nowMs }, input.invocations);
     const { journal, ended } = input;
     if (journal !== null && !ended) insertJournal(db, turn, journal.firstSeq, journal.entries);
-    db.statement(
-      `UPDATE turns SET state = :state, attempt = :attempt, snapshot = :snapshot, attempt_seq = :attemptSeq, next_seq = :nextSeq,
-         run_by = :runBy, cut_off = cut_off + :cutOff, ended_at_ms = :endedAtMs, ending_seq = :endingSeq, ending = coalesce(:ending, ending)
-       WHERE id = :turn`,
-    ).run({
+    const update = `UPDATE turns SET state = :state, attempt = :attempt, snapshot = :snapshot, attempt_seq = :attemptSeq, next_seq = :nextSeq,
+        run_by = :runBy, cut_off = cut_off + :cutOff, ended_at_ms = :endedAtMs, ending_seq = :endingSeq, ending = coalesce(:ending, ending)
+      WHERE id = :turn`;
+    db.statement(update).run({
       turn,
       state: input.state,
       attempt: input.attempt,

@@ -34,12 +34,9 @@ export function listSourcesInService(
   origin: Origin | null = null,
   after = '',
 ): KnowledgeSource[] {
-  return knowledgeSource.all(
-    db,
-    `FROM knowledge_sources s
-     WHERE s.app_id = :appId AND s.archived_at_ms IS NULL AND s.id > :after AND (:origin IS NULL OR s.origin = :origin) ORDER BY s.id LIMIT :limit`,
-    { appId, origin, after, limit },
-  );
+  const from = `FROM knowledge_sources s
+    WHERE s.app_id = :appId AND s.archived_at_ms IS NULL AND s.id > :after AND (:origin IS NULL OR s.origin = :origin) ORDER BY s.id LIMIT :limit`;
+  return knowledgeSource.all(db, from, { appId, origin, after, limit });
 }
 
 /** When a source in service was last indexed; null: none is. */
@@ -50,12 +47,9 @@ export function lastIndexedAtMs(db: Connection, appId: string): number | null {
 
 /** Sources (of one kind) to index: first those that wait, then those whose indexing a crash interrupted; oldest change first. */
 export function sourcesToIndex(db: Connection, limit: number, kind: SourceKind | null = null): string[] {
-  return readIds(
-    db,
-    `FROM knowledge_sources WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL AND (:kind IS NULL OR kind = :kind)
-     ORDER BY attempts, updated_at_ms, id LIMIT :limit`,
-    { limit, kind },
-  );
+  const from = `FROM knowledge_sources WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL AND (:kind IS NULL OR kind = :kind)
+    ORDER BY attempts, updated_at_ms, id LIMIT :limit`;
+  return readIds(db, from, { limit, kind });
 }
 
 const namedSource = columns({ externalKey: text, title: text, uri: orNull(text) });

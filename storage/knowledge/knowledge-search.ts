@@ -60,18 +60,15 @@ function plan(db: Connection, appId: string, terms: readonly string[]): string[]
 
 function find(db: Connection, appId: string, query: string, limit: number): ScoredPassage[] {
   // Weights of app_id, title, headings, text. The inner LIMIT bounds scoring, the middle one joining.
-  return scoredPassage.all(
-    db,
-    `FROM (SELECT id, score FROM (
-             SELECT rowid AS id, bm25(knowledge_index, 0.0, 8.0, 4.0, 1.0) AS score FROM knowledge_index
-             WHERE knowledge_index MATCH :query LIMIT :scored)
-           ORDER BY score LIMIT :limit) AS best
-     JOIN knowledge_chunks c ON c.id = best.id
-     JOIN knowledge_sources s ON s.id = c.source_id
-     WHERE c.app_id = :appId AND s.state = 'indexed' AND s.archived_at_ms IS NULL
-     ORDER BY best.score, c.id`,
-    { query, appId, limit, scored: SCORED_CHUNKS_MAX },
-  );
+  const from = `FROM (SELECT id, score FROM (
+            SELECT rowid AS id, bm25(knowledge_index, 0.0, 8.0, 4.0, 1.0) AS score FROM knowledge_index
+            WHERE knowledge_index MATCH :query LIMIT :scored)
+          ORDER BY score LIMIT :limit) AS best
+    JOIN knowledge_chunks c ON c.id = best.id
+    JOIN knowledge_sources s ON s.id = c.source_id
+    WHERE c.app_id = :appId AND s.state = 'indexed' AND s.archived_at_ms IS NULL
+    ORDER BY best.score, c.id`;
+  return scoredPassage.all(db, from, { query, appId, limit, scored: SCORED_CHUNKS_MAX });
 }
 
 function foundOf({ sourceId, externalKey, title, headings, text }: Passage, score: number): FoundPassage {

@@ -81,13 +81,10 @@ export function chunksToEmbed(db: Connection, model: string, after: number, coun
   const page = 'FROM (SELECT id FROM knowledge_chunks WHERE id > :after ORDER BY id LIMIT :count)';
   const last = chunkBounds.get(db, page, { after, count })?.last ?? undefined;
   if (last === undefined) return { chunks: [], last };
-  const chunks = embeddableChunk.all(
-    db,
-    `FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
-     LEFT JOIN knowledge_vectors v ON v.chunk_id = c.id AND v.model = :model
-     WHERE c.id > :after AND c.id <= :last AND v.chunk_id IS NULL ORDER BY c.id`,
-    { model, after, last },
-  );
+  const from = `FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
+    LEFT JOIN knowledge_vectors v ON v.chunk_id = c.id AND v.model = :model
+    WHERE c.id > :after AND c.id <= :last AND v.chunk_id IS NULL ORDER BY c.id`;
+  const chunks = embeddableChunk.all(db, from, { model, after, last });
   return { chunks, last };
 }
 
@@ -113,11 +110,10 @@ function saveVectors(db: Connection, { model, vectors }: SaveVectorsInput): numb
   let dropped = 0;
   for (const { chunk, vector } of vectors) {
     dropped += dropOtherDimensions(db, chunk.appId, model, vector.byteLength);
-    db.statement(
-      `INSERT OR REPLACE INTO knowledge_vectors (chunk_id, app_id, model, signature, vector)
-       SELECT c.id, c.app_id, :model, :signature, :vector FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
-       WHERE c.id = :id AND c.source_id = :sourceId AND c.headings = :headings AND c.text = :text AND s.title = :title`,
-    ).run({
+    const insert = `INSERT OR REPLACE INTO knowledge_vectors (chunk_id, app_id, model, signature, vector)
+      SELECT c.id, c.app_id, :model, :signature, :vector FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
+      WHERE c.id = :id AND c.source_id = :sourceId AND c.headings = :headings AND c.text = :text AND s.title = :title`;
+    db.statement(insert).run({
       model,
       signature: signatureOf(vector),
       vector: bytesOf(vector),
@@ -137,31 +133,28 @@ function saveVectors(db: Connection, { model, vectors }: SaveVectorsInput): numb
  */
 export function nearestChunks(db: Connection, appId: string, { model, vector }: Meaning, limit: number): Passage[] {
   const signature = signatureOf(vector);
-  return nearPassage.all(
-    db,
-    `FROM (SELECT v.chunk_id, vec_distance_cosine(v.vector, :vector) AS distance
-           FROM (SELECT chunk_id FROM (SELECT chunk_id, signature FROM knowledge_vectors
-                   WHERE app_id = :appId AND model = :model AND length(signature) = :signatureBytes LIMIT :compared)
-                 ORDER BY vec_distance_hamming(vec_bit(signature), vec_bit(:signature)) LIMIT :candidates) AS alike
-           JOIN knowledge_vectors v ON v.chunk_id = alike.chunk_id AND length(v.vector) = :vectorBytes
-           ORDER BY distance LIMIT :limit) AS near
-     JOIN knowledge_chunks c ON c.id = near.chunk_id
-     JOIN knowledge_sources s ON s.id = c.source_id
-     WHERE near.distance < :farthest
-     ORDER BY near.distance, c.id`,
-    {
-      appId,
-      model,
-      limit,
-      signature,
-      vector: bytesOf(vector),
-      signatureBytes: signature.length,
-      vectorBytes: vector.byteLength,
-      compared: COMPARED_MAX,
-      candidates: CANDIDATES_MAX,
-      farthest: DISTANCE_MAX,
-    },
-  );
+  const from = `FROM (SELECT v.chunk_id, vec_distance_cosine(v.vector, :vector) AS distance
+          FROM (SELECT chunk_id FROM (SELECT chunk_id, signature FROM knowledge_vectors
+                  WHERE app_id = :appId AND model = :model AND length(signature) = :signatureBytes LIMIT :compared)
+                ORDER BY vec_distance_hamming(vec_bit(signature), vec_bit(:signature)) LIMIT :candidates) AS alike
+          JOIN knowledge_vectors v ON v.chunk_id = alike.chunk_id AND length(v.vector) = :vectorBytes
+          ORDER BY distance LIMIT :limit) AS near
+    JOIN knowledge_chunks c ON c.id = near.chunk_id
+    JOIN knowledge_sources s ON s.id = c.source_id
+    WHERE near.distance < :farthest
+    ORDER BY near.distance, c.id`;
+  return nearPassage.all(db, from, {
+    appId,
+    model,
+    limit,
+    signature,
+    vector: bytesOf(vector),
+    signatureBytes: signature.length,
+    vectorBytes: vector.byteLength,
+    compared: COMPARED_MAX,
+    candidates: CANDIDATES_MAX,
+    farthest: DISTANCE_MAX,
+  });
 }
 
 export const transactions = { saveVectors };

@@ -139,17 +139,14 @@ function columnsOf({ state, attempts }: SourcePlace): { state: SourceState; atte
 function moveSource(db: Connection, move: SourceMove & { readonly error?: string | null }): boolean {
   const { sourceId, contentHash, nowMs, error = null } = move;
   const from = columnsOf(move.from);
-  const { changes } = db
-    .statement(
-      `UPDATE knowledge_sources SET state = :state, attempts = :attempts, error = :error, updated_at_ms = :nowMs,
-         archived_at_ms = CASE WHEN :archived THEN :nowMs END
-       WHERE id = :sourceId AND content_hash = :contentHash
-         AND state = :fromState AND attempts = :fromAttempts AND (archived_at_ms IS NOT NULL) = :fromArchived`,
-    )
-    .run({
-      ...{ sourceId, contentHash, nowMs, error, ...columnsOf(move.to) },
-      ...{ fromState: from.state, fromAttempts: from.attempts, fromArchived: from.archived },
-    });
+  const update = `UPDATE knowledge_sources SET state = :state, attempts = :attempts, error = :error, updated_at_ms = :nowMs,
+      archived_at_ms = CASE WHEN :archived THEN :nowMs END
+    WHERE id = :sourceId AND content_hash = :contentHash
+      AND state = :fromState AND attempts = :fromAttempts AND (archived_at_ms IS NOT NULL) = :fromArchived`;
+  const { changes } = db.statement(update).run({
+    ...{ sourceId, contentHash, nowMs, error, ...columnsOf(move.to) },
+    ...{ fromState: from.state, fromAttempts: from.attempts, fromArchived: from.archived },
+  });
   if (changes === 0) return false;
   if (move.from.state === 'indexed') dropChunks(db, sourceId);
   if (move.trace != null) keepStep(db, sourceId, move.trace, nowMs);
@@ -174,10 +171,9 @@ function addSource(db: Connection, input: SourceInput & { readonly state: Source
   const { appId, externalKey } = input;
   if (readSourceByKey(db, appId, externalKey) !== undefined) return false;
   refuseWithoutRoom(db, appId);
-  db.statement(
-    `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content, content_hash, state, origin, reason, created_at_ms, updated_at_ms)
-     VALUES (:sourceId, :appId, :externalKey, :kind, :title, :uri, :content, :contentHash, :state, :origin, :reason, :nowMs, :nowMs)`,
-  ).run({ ...input, title: titleOf(input), contentHash: contentHashOf(input) });
+  const insert = `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content, content_hash, state, origin, reason, created_at_ms, updated_at_ms)
+    VALUES (:sourceId, :appId, :externalKey, :kind, :title, :uri, :content, :contentHash, :state, :origin, :reason, :nowMs, :nowMs)`;
+  db.statement(insert).run({ ...input, title: titleOf(input), contentHash: contentHashOf(input) });
   return true;
 }
 
@@ -185,11 +181,19 @@ function addSource(db: Connection, input: SourceInput & { readonly state: Source
 function changeSource(db: Connection, { move, input }: { readonly move: SourceMove; readonly input: SourceInput }): boolean {
   if (!moveSource(db, move)) return false;
   const { kind, uri, content, origin, reason } = input;
-  db.statement(
-    `UPDATE knowledge_sources SET kind = :kind, title = :title, uri = :uri, content = :content, content_hash = :contentHash,
-       origin = :origin, reason = :reason
-     WHERE id = :id`,
-  ).run({ id: move.sourceId, kind, title: titleOf(input), uri, content, contentHash: contentHashOf(input), origin, reason });
+  const update = `UPDATE knowledge_sources SET kind = :kind, title = :title, uri = :uri, content = :content, content_hash = :contentHash,
+      origin = :origin, reason = :reason
+    WHERE id = :id`;
+  db.statement(update).run({
+    id: move.sourceId,
+    kind,
+    title: titleOf(input),
+    uri,
+    content,
+    contentHash: contentHashOf(input),
+    origin,
+    reason,
+  });
   return true;
 }
 
@@ -231,10 +235,10 @@ function indexSource(
   const source = readSource(db, sourceId) as KnowledgeSource;
   const title = fetched === null ? source.title : keepFetched(db, source, fetched);
   for (const chunk of chunks) {
+    const insert =
+      'INSERT INTO knowledge_chunks (source_id, app_id, ordinal, headings, text) VALUES (:sourceId, :appId, :ordinal, :headings, :text)';
     const { lastInsertRowid } = db
-      .statement(
-        'INSERT INTO knowledge_chunks (source_id, app_id, ordinal, headings, text) VALUES (:sourceId, :appId, :ordinal, :headings, :text)',
-      )
+      .statement(insert)
       .run({ sourceId, appId: source.appId, ordinal: chunk.ordinal, headings: JSON.stringify(chunk.headings), text: chunk.text });
     db.statement('INSERT INTO knowledge_index (rowid, app_id, title, headings, text) VALUES (:id, :app, :title, :headings, :text)').run({
       id: lastInsertRowid,

@@ -42,19 +42,17 @@ export const transactions = {
 
   /** Stores a one-time link until `expiresAtMs` by the hash of its code. Beyond the bound, those that expire first are deleted. */
   keepConsoleLink(db: Connection, { codeHash, expiresAtMs }: { codeHash: string; expiresAtMs: number }): void {
-    db.statement(
-      `DELETE FROM installation WHERE name IN (
-         SELECT name FROM installation WHERE name GLOB '${LINK}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :others)`,
-    ).run({ others: CONSOLE_LINKS_MAX - 1 });
+    const remove = `DELETE FROM installation WHERE name IN (
+        SELECT name FROM installation WHERE name GLOB '${LINK}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :others)`;
+    db.statement(remove).run({ others: CONSOLE_LINKS_MAX - 1 });
     db.statement('INSERT INTO installation (name, value) VALUES (:name, :value)').run({ name: LINK + codeHash, value: `${expiresAtMs}` });
   },
 
   /** Ends a console session for good, and deletes the rows of sessions that expired long ago. */
   endConsoleSession(db: Connection, { hash, expiresAtMs, nowMs }: { hash: string; expiresAtMs: number; nowMs: number }): void {
-    db.statement(
-      `DELETE FROM installation WHERE CAST(value AS INTEGER) <= :before AND name IN (
-         SELECT name FROM installation WHERE name GLOB '${ENDED}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :kept)`,
-    ).run({
+    const remove = `DELETE FROM installation WHERE CAST(value AS INTEGER) <= :before AND name IN (
+        SELECT name FROM installation WHERE name GLOB '${ENDED}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :kept)`;
+    db.statement(remove).run({
       // Kept for a while: a clock that is set back must not revive them.
       before: nowMs - ENDED_KEPT_MS,
       kept: ENDED_KEPT,

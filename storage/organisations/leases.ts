@@ -19,13 +19,10 @@ function takeLease(
   db: Connection,
   input: { name: string; holder: string; gone: string | null; nowMs: number; expiresAtMs: number },
 ): boolean {
-  const { changes } = db
-    .statement(
-      `INSERT INTO leases (name, holder, expires_at_ms) VALUES (:name, :holder, :expiresAtMs)
-       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
-         WHERE holder = :gone OR expires_at_ms <= :nowMs`,
-    )
-    .run(input);
+  const insert = `INSERT INTO leases (name, holder, expires_at_ms) VALUES (:name, :holder, :expiresAtMs)
+    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
+      WHERE holder = :gone OR expires_at_ms <= :nowMs`;
+  const { changes } = db.statement(insert).run(input);
   return changes === 1;
 }
 

@@ -108,33 +108,28 @@ export function beginUse(db: Connection, { organisationId, usedBy }: UseRef): vo
  */
 function endUse(db: Connection, { usedBy, ...found }: UseRef & LookedThrough & { readonly uses: number }): boolean {
   const { organisationId } = found;
-  const { changes } = db
-    .statement(
-      `UPDATE organisation_files SET uses = uses + 1, due_at_ms = :dueAtMs, spent_day = :spentDay, spent_microusd = :spentMicroUsd
-       WHERE organisation_id = :organisationId AND uses = :uses`,
-    )
-    .run({ ...found });
+  const update = `UPDATE organisation_files SET uses = uses + 1, due_at_ms = :dueAtMs, spent_day = :spentDay, spent_microusd = :spentMicroUsd
+    WHERE organisation_id = :organisationId AND uses = :uses`;
+  const { changes } = db.statement(update).run({ ...found });
   if (changes === 0) return false;
   forgetUses(db, { organisationId, processes: [usedBy] });
-  db.statement(
-    `UPDATE organisation_files SET due_at_ms = NULL
-     WHERE organisation_id = :organisationId AND EXISTS (SELECT 1 FROM organisation_uses WHERE organisation_id = :organisationId)`,
-  ).run({ organisationId });
+  const change = `UPDATE organisation_files SET due_at_ms = NULL
+    WHERE organisation_id = :organisationId AND EXISTS (SELECT 1 FROM organisation_uses WHERE organisation_id = :organisationId)`;
+  db.statement(change).run({ organisationId });
   return true;
 }
 
 /** What these processes, which are gone, left in the file was taken up. */
 function forgetUses(db: Connection, { organisationId, processes }: { organisationId: string; processes: readonly string[] }): void {
-  db.statement(
-    'DELETE FROM organisation_uses WHERE organisation_id = :organisationId AND used_by IN (SELECT value FROM json_each(:processes))',
-  ).run({ organisationId, processes: JSON.stringify(processes) });
+  const remove =
+    'DELETE FROM organisation_uses WHERE organisation_id = :organisationId AND used_by IN (SELECT value FROM json_each(:processes))';
+  db.statement(remove).run({ organisationId, processes: JSON.stringify(processes) });
 }
 
 export function lookThroughAll(db: Connection): void {
-  db.statement(
-    `INSERT INTO organisation_uses (used_by, organisation_id) SELECT '${NOBODY}', organisation_id FROM organisation_files WHERE true
-     ON CONFLICT DO NOTHING`,
-  ).run();
+  const insert = `INSERT INTO organisation_uses (used_by, organisation_id) SELECT '${NOBODY}', organisation_id FROM organisation_files WHERE true
+    ON CONFLICT DO NOTHING`;
+  db.statement(insert).run();
 }
 
 export const transactions = { beginUse, endUse, forgetUses };

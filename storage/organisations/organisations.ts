@@ -151,20 +151,18 @@ interface NewKey {
 }
 
 function insertKey(db: Connection, appId: string, organisationId: string, key: NewKey, nowMs: number): void {
-  db.statement(
-    `INSERT INTO app_keys (id, token, app_id, organisation_id, channel, created_at_ms)
-     VALUES (:keyId, :token, :appId, :organisationId, :channel, :nowMs)`,
-  ).run({ ...key, appId, organisationId, nowMs });
+  const insert = `INSERT INTO app_keys (id, token, app_id, organisation_id, channel, created_at_ms)
+    VALUES (:keyId, :token, :appId, :organisationId, :channel, :nowMs)`;
+  db.statement(insert).run({ ...key, appId, organisationId, nowMs });
 }
 
 function createOrganisation(
   db: Connection,
   input: { id: string; name: string; plan: PlanName; members: readonly Member[]; autoTopUp: AutoTopUp; nowMs: number },
 ): OrganisationRecord {
-  db.statement(
-    `INSERT INTO organisations (id, name, plan, members, auto_top_up, created_at_ms)
-     VALUES (:id, :name, :plan, :members, :autoTopUp, :nowMs)`,
-  ).run({ ...input, members: JSON.stringify(input.members), autoTopUp: JSON.stringify(input.autoTopUp) });
+  const insert = `INSERT INTO organisations (id, name, plan, members, auto_top_up, created_at_ms)
+    VALUES (:id, :name, :plan, :members, :autoTopUp, :nowMs)`;
+  db.statement(insert).run({ ...input, members: JSON.stringify(input.members), autoTopUp: JSON.stringify(input.autoTopUp) });
   recordPlan(db, input.id, input.plan, input.nowMs);
   const { nowMs, ...fields } = input;
   return { ...fields, createdAtMs: nowMs };
@@ -239,10 +237,9 @@ function revokeKey(db: Connection, input: { appId: string; keyId: string; nowMs:
 
 /** Notes that the organisation's file was created or has arrived, so that it is never created again. */
 export function noteOrganisationFile(db: Connection, { organisationId, nowMs }: { organisationId: string; nowMs: number }): void {
-  db.statement(
-    `INSERT INTO organisation_files (organisation_id, noted_at_ms) VALUES (:organisationId, :nowMs)
-     ON CONFLICT (organisation_id) DO NOTHING`,
-  ).run({ organisationId, nowMs });
+  const insert = `INSERT INTO organisation_files (organisation_id, noted_at_ms) VALUES (:organisationId, :nowMs)
+    ON CONFLICT (organisation_id) DO NOTHING`;
+  db.statement(insert).run({ organisationId, nowMs });
 }
 
 /** Writes of the control file, and an organisation's purchases of credit (in its own file). */

@@ -20,12 +20,9 @@ export type DeviceBinding = RowOf<typeof deviceBinding>;
  * device without one counts as unbound.
  */
 export function readBinding(db: Connection, appId: string, channel: Channel, deviceId: string): DeviceBinding | undefined {
-  return deviceBinding.get(
-    db,
-    `FROM devices d JOIN end_users u ON u.id = d.end_user_id
-     WHERE d.app_id = :appId AND d.channel = :channel AND d.device_id = :deviceId AND d.proven >= u.verified`,
-    { appId, channel, deviceId },
-  );
+  const from = `FROM devices d JOIN end_users u ON u.id = d.end_user_id
+    WHERE d.app_id = :appId AND d.channel = :channel AND d.device_id = :deviceId AND d.proven >= u.verified`;
+  return deviceBinding.get(db, from, { appId, channel, deviceId });
 }
 
 interface Device {
@@ -40,21 +37,26 @@ export function bindDevice(
   { appId, channel, deviceId }: Device,
   binding: { endUserId: string; proven: boolean; nowMs: number },
 ): void {
-  db.statement(
-    `INSERT INTO devices (app_id, channel, device_id, end_user_id, proven, bound_at_ms)
-     VALUES (:appId, :channel, :deviceId, :endUserId, :proven, :nowMs)
-     ON CONFLICT (app_id, channel, device_id)
-       DO UPDATE SET end_user_id = :endUserId, proven = :proven,
-         bound_at_ms = CASE WHEN end_user_id = :endUserId THEN bound_at_ms ELSE :nowMs END`,
-  ).run({ appId, channel, deviceId, endUserId: binding.endUserId, proven: binding.proven ? 1 : 0, nowMs: binding.nowMs });
+  const insert = `INSERT INTO devices (app_id, channel, device_id, end_user_id, proven, bound_at_ms)
+    VALUES (:appId, :channel, :deviceId, :endUserId, :proven, :nowMs)
+    ON CONFLICT (app_id, channel, device_id)
+      DO UPDATE SET end_user_id = :endUserId, proven = :proven,
+        bound_at_ms = CASE WHEN end_user_id = :endUserId THEN bound_at_ms ELSE :nowMs END`;
+  db.statement(insert).run({
+    appId,
+    channel,
+    deviceId,
+    endUserId: binding.endUserId,
+    proven: binding.proven ? 1 : 0,
+    nowMs: binding.nowMs,
+  });
 }
 
 /** Unbinds the device unless it is bound to `endUserId`. */
 export function unbindFromOthers(db: Connection, { appId, channel, deviceId }: Device, endUserId: string): void {
-  db.statement(
-    `UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL
-     WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id <> :endUserId`,
-  ).run({ appId, channel, deviceId, endUserId });
+  const update = `UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL
+    WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id <> :endUserId`;
+  db.statement(update).run({ appId, channel, deviceId, endUserId });
 }
 
 /** Unbinds all devices from this person; their rows stay, as unbound installations. */

@@ -90,12 +90,9 @@ export function traitsOf(
   vault: Vault,
   { appId, channel, externalUserId, deviceId }: { appId: string; channel: Channel; externalUserId: string; deviceId: string },
 ): Traits | null {
-  const row = sealedTraits.get(
-    db,
-    `FROM end_users u LEFT JOIN device_traits d ON d.end_user_id = u.id AND d.device_id = :deviceId
-     WHERE u.app_id = :appId AND u.channel = :channel AND u.external_user_id = :externalUserId`,
-    { appId, channel, externalUserId, deviceId },
-  );
+  const from = `FROM end_users u LEFT JOIN device_traits d ON d.end_user_id = u.id AND d.device_id = :deviceId
+    WHERE u.app_id = :appId AND u.channel = :channel AND u.external_user_id = :externalUserId`;
+  const row = sealedTraits.get(db, from, { appId, channel, externalUserId, deviceId });
   return row === undefined || row.sealed === null ? null : openTraits(vault, appId, row.id, row.sealed);
 }
 
@@ -134,10 +131,9 @@ function recordPerson(db: Connection, input: IdentifyInput): void {
   const { endUserId: id, appId, channel, externalUserId, nowMs } = input;
   const verified = input.proven ? 1 : 0;
   if (input.isNew) {
-    db.statement(
-      `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
-       VALUES (:id, :appId, :channel, :externalUserId, :verified, :nowMs, :nowMs)`,
-    ).run({ id, appId, channel, externalUserId, verified, nowMs });
+    const insert = `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
+      VALUES (:id, :appId, :channel, :externalUserId, :verified, :nowMs, :nowMs)`;
+    db.statement(insert).run({ id, appId, channel, externalUserId, verified, nowMs });
   } else {
     db.statement('UPDATE end_users SET verified = max(verified, :verified), updated_at_ms = :nowMs WHERE id = :id').run({
       id,
@@ -186,10 +182,9 @@ function identify(db: Connection, input: IdentifyInput): IdentifyOutcome {
   if (input.traits !== undefined) recordTraits(db, input, input.traits === null ? null : Buffer.from(input.traits));
   bindDevice(db, { appId, channel, deviceId }, { endUserId, proven, nowMs });
   // The epoch stays, so that a turn running in one of them goes on.
-  db.statement(
-    `UPDATE conversations SET end_user_id = :endUserId
-     WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id IS NULL`,
-  ).run({ endUserId, appId, channel, deviceId });
+  const update = `UPDATE conversations SET end_user_id = :endUserId
+    WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id IS NULL`;
+  db.statement(update).run({ endUserId, appId, channel, deviceId });
   return 'identified';
 }
 

@@ -24,14 +24,9 @@ const erasedUpload = columns({ id: text });
 
 /** Deletes uploads of the person's devices that no message uses. */
 function deleteUnusedUploads(db: Connection, endUserId: string): string[] {
-  return erasedUpload
-    .returning(
-      db,
-      `DELETE FROM uploads WHERE message_id IS NULL AND expires_at_ms IS NOT NULL AND (app_id, channel, device_id) IN
-         (SELECT app_id, channel, device_id FROM devices WHERE end_user_id = :endUserId)`,
-      { endUserId },
-    )
-    .map(({ id }) => id);
+  const remove = `DELETE FROM uploads WHERE message_id IS NULL AND expires_at_ms IS NOT NULL AND (app_id, channel, device_id) IN
+      (SELECT app_id, channel, device_id FROM devices WHERE end_user_id = :endUserId)`;
+  return erasedUpload.returning(db, remove, { endUserId }).map(({ id }) => id);
 }
 
 /** Running turns of an erased conversation find no row at their fence, and end. @throws Refusal not_found. */

@@ -87,11 +87,10 @@ function refuseWithoutRoom(db: Connection, appId: string, nowMs: number): void {
 }
 
 function forgetEnded(db: Connection, appId: string, nowMs: number): void {
-  db.statement(
-    `DELETE FROM pairings WHERE id IN (
-       SELECT id FROM pairings WHERE app_id = :appId AND coalesce(watched_until_ms, code_expires_at_ms) <= :nowMs
-       ORDER BY created_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`,
-  ).run({ appId, nowMs, kept: ENDED_KEPT });
+  const remove = `DELETE FROM pairings WHERE id IN (
+      SELECT id FROM pairings WHERE app_id = :appId AND coalesce(watched_until_ms, code_expires_at_ms) <= :nowMs
+      ORDER BY created_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`;
+  db.statement(remove).run({ appId, nowMs, kept: ENDED_KEPT });
 }
 
 export const transactions = {
@@ -122,10 +121,9 @@ export const transactions = {
     );
     for (const one of replaced) if (end.run({ id: one.id, nowMs }).changes === 1) keepTrace(db, { ...one, nowMs });
     forgetEnded(db, appId, nowMs);
-    db.statement(
-      `INSERT INTO pairings (id, app_id, code_hash, created_at_ms, code_expires_at_ms)
-       VALUES (:id, :appId, :codeHash, :nowMs, :codeExpiresAtMs)`,
-    ).run({ ...row, appId, nowMs });
+    const insert = `INSERT INTO pairings (id, app_id, code_hash, created_at_ms, code_expires_at_ms)
+      VALUES (:id, :appId, :codeHash, :nowMs, :codeExpiresAtMs)`;
+    db.statement(insert).run({ ...row, appId, nowMs });
     return true;
   },
 
@@ -135,12 +133,9 @@ export const transactions = {
     input: { id: string; codeExpiresAtMs: number; deviceId: string; watchedUntilMs: number; nowMs: number; trace?: NewTrace | null },
   ): boolean {
     const { trace, ...claim } = input;
-    const { changes } = db
-      .statement(
-        `UPDATE pairings SET claimed_at_ms = :nowMs, device_id = :deviceId, watched_until_ms = :watchedUntilMs
-         WHERE id = :id AND claimed_at_ms IS NULL AND ended_at_ms IS NULL AND code_expires_at_ms = :codeExpiresAtMs`,
-      )
-      .run(claim);
+    const update = `UPDATE pairings SET claimed_at_ms = :nowMs, device_id = :deviceId, watched_until_ms = :watchedUntilMs
+      WHERE id = :id AND claimed_at_ms IS NULL AND ended_at_ms IS NULL AND code_expires_at_ms = :codeExpiresAtMs`;
+    const { changes } = db.statement(update).run(claim);
     if (changes === 1) keepTrace(db, input);
     return changes === 1;
   },

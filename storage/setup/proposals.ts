@@ -70,11 +70,9 @@ export function listProposals(
   limit: number,
   states: readonly ProposalState[] = PROPOSAL_STATES,
 ): Proposal[] {
-  return proposal.all(
-    db,
-    'FROM proposals WHERE app_id = :appId AND id > :after AND state IN (SELECT value FROM json_each(:states)) ORDER BY id LIMIT :limit',
-    { appId, after, limit, states: JSON.stringify(states) },
-  );
+  const from =
+    'FROM proposals WHERE app_id = :appId AND id > :after AND state IN (SELECT value FROM json_each(:states)) ORDER BY id LIMIT :limit';
+  return proposal.all(db, from, { appId, after, limit, states: JSON.stringify(states) });
 }
 
 /** Undecided proposals, oldest first: at most PENDING_PROPOSALS_MAX. */
@@ -102,11 +100,9 @@ export type NewProposal = Pick<Proposal, 'id' | 'appId' | 'sessionId' | 'kind' |
 
 /** Waiting proposals of the app with the same write, from any session, including those whose base has changed since. */
 export function findSame(db: Connection, { appId, kind, payloadHash }: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>): Proposal[] {
-  return proposal.all(
-    db,
-    'FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL AND kind = :kind AND payload_hash = :payloadHash ORDER BY id',
-    { appId, kind, payloadHash },
-  );
+  const from =
+    'FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL AND kind = :kind AND payload_hash = :payloadHash ORDER BY id';
+  return proposal.all(db, from, { appId, kind, payloadHash });
 }
 
 /** The last rejected proposal with the same write; undefined: none was. */
@@ -114,12 +110,9 @@ export function findRejected(
   db: Connection,
   { appId, kind, payloadHash }: Pick<NewProposal, 'appId' | 'kind' | 'payloadHash'>,
 ): Proposal | undefined {
-  return proposal.get(
-    db,
-    `FROM proposals WHERE app_id = :appId AND state = 'rejected' AND kind = :kind AND payload_hash = :payloadHash
-     ORDER BY decided_at_ms DESC, id DESC LIMIT 1`,
-    { appId, kind, payloadHash },
-  );
+  const from = `FROM proposals WHERE app_id = :appId AND state = 'rejected' AND kind = :kind AND payload_hash = :payloadHash
+    ORDER BY decided_at_ms DESC, id DESC LIMIT 1`;
+  return proposal.get(db, from, { appId, kind, payloadHash });
 }
 
 /** Ids of the session's waiting proposals of these kinds that are about any of these subjects, oldest first. */
@@ -127,14 +120,11 @@ export function findRivals(
   db: Connection,
   sought: { appId: string; sessionId: string; kinds: readonly string[]; subjects: readonly string[] },
 ): string[] {
-  return readIds(
-    db,
-    `FROM proposals p WHERE p.app_id = :appId AND p.state = 'pending' AND p.session_id = :sessionId
-       AND p.kind IN (SELECT value FROM json_each(:kinds))
-       AND EXISTS (SELECT 1 FROM json_each(p.subjects) WHERE value IN (SELECT value FROM json_each(:subjects)))
-     ORDER BY p.id`,
-    { ...sought, kinds: JSON.stringify(sought.kinds), subjects: JSON.stringify(sought.subjects) },
-  );
+  const from = `FROM proposals p WHERE p.app_id = :appId AND p.state = 'pending' AND p.session_id = :sessionId
+      AND p.kind IN (SELECT value FROM json_each(:kinds))
+      AND EXISTS (SELECT 1 FROM json_each(p.subjects) WHERE value IN (SELECT value FROM json_each(:subjects)))
+    ORDER BY p.id`;
+  return readIds(db, from, { ...sought, kinds: JSON.stringify(sought.kinds), subjects: JSON.stringify(sought.subjects) });
 }
 
 /** Ids of the app's waiting proposals of these kinds that are about any of these subjects, from any session, oldest first. */
@@ -142,14 +132,11 @@ export function findOverlapping(
   db: Connection,
   sought: { appId: string; kinds: readonly string[]; subjects: readonly string[] },
 ): string[] {
-  return readIds(
-    db,
-    `FROM proposals p WHERE p.app_id = :appId AND p.decided_at_ms IS NULL
-       AND p.kind IN (SELECT value FROM json_each(:kinds))
-       AND EXISTS (SELECT 1 FROM json_each(p.subjects) WHERE value IN (SELECT value FROM json_each(:subjects)))
-     ORDER BY p.id`,
-    { ...sought, kinds: JSON.stringify(sought.kinds), subjects: JSON.stringify(sought.subjects) },
-  );
+  const from = `FROM proposals p WHERE p.app_id = :appId AND p.decided_at_ms IS NULL
+      AND p.kind IN (SELECT value FROM json_each(:kinds))
+      AND EXISTS (SELECT 1 FROM json_each(p.subjects) WHERE value IN (SELECT value FROM json_each(:subjects)))
+    ORDER BY p.id`;
+  return readIds(db, from, { ...sought, kinds: JSON.stringify(sought.kinds), subjects: JSON.stringify(sought.subjects) });
 }
 
 /** How many proposals of the app are undecided. */
@@ -159,10 +146,9 @@ export function countWaitingProposals(db: Connection, appId: string): number {
 
 /** pending → replaced; those that were decided meanwhile stay as they are. */
 function replace(db: Connection, ids: readonly string[], by: string | null, nowMs: number): void {
-  db.statement(
-    `UPDATE proposals SET state = 'replaced', replaced_by = :by, decided_at_ms = :nowMs
-     WHERE state = 'pending' AND id IN (SELECT value FROM json_each(:ids))`,
-  ).run({ ids: JSON.stringify(ids), by, nowMs });
+  const update = `UPDATE proposals SET state = 'replaced', replaced_by = :by, decided_at_ms = :nowMs
+    WHERE state = 'pending' AND id IN (SELECT value FROM json_each(:ids))`;
+  db.statement(update).run({ ids: JSON.stringify(ids), by, nowMs });
 }
 
 /** Deletes the oldest decided ones. */
@@ -206,10 +192,9 @@ export const transactions = {
     replace(db, replaces, input.id, input.nowMs);
     refuseWithoutRoom(db, input.appId, bytes);
     forgetOldest(db, input.appId);
-    db.statement(
-      `INSERT INTO proposals (id, app_id, session_id, kind, base, summary, state, created_at_ms, subjects, payload_hash, payload_bytes, payload)
-       VALUES (:id, :appId, :sessionId, :kind, :base, :summary, 'pending', :nowMs, :subjects, :payloadHash, :bytes, :payload)`,
-    ).run({ ...input, subjects: JSON.stringify(subjects), bytes });
+    const insert = `INSERT INTO proposals (id, app_id, session_id, kind, base, summary, state, created_at_ms, subjects, payload_hash, payload_bytes, payload)
+      VALUES (:id, :appId, :sessionId, :kind, :base, :summary, 'pending', :nowMs, :subjects, :payloadHash, :bytes, :payload)`;
+    db.statement(insert).run({ ...input, subjects: JSON.stringify(subjects), bytes });
     return input.id;
   },
 

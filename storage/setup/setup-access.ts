@@ -81,12 +81,9 @@ export const transactions = {
     control
       .statement('UPDATE setup_codes SET expires_at_ms = min(expires_at_ms, :nowMs) WHERE session_id = :sessionId AND used_at_ms IS NULL')
       .run({ sessionId, nowMs });
-    control
-      .statement(
-        `INSERT INTO setup_codes (code_hash, session_id, organisation_id, app_id, expires_at_ms)
-         VALUES (:codeHash, :sessionId, :organisationId, :appId, :expiresAtMs)`,
-      )
-      .run({ codeHash, sessionId, organisationId, appId, expiresAtMs });
+    const insert = `INSERT INTO setup_codes (code_hash, session_id, organisation_id, app_id, expires_at_ms)
+      VALUES (:codeHash, :sessionId, :organisationId, :appId, :expiresAtMs)`;
+    control.statement(insert).run({ codeHash, sessionId, organisationId, appId, expiresAtMs });
     return { expiresAtMs };
   },
 
@@ -104,13 +101,10 @@ export const transactions = {
       return 'expired';
     }
     control.statement('UPDATE setup_codes SET used_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
-    control
-      .statement(
-        `INSERT INTO setup_tokens (session_id, token_hash, organisation_id, app_id, minted_at_ms)
-         VALUES (:sessionId, :tokenHash, :organisationId, :appId, :nowMs)
-         ON CONFLICT (session_id) DO UPDATE SET token_hash = excluded.token_hash, minted_at_ms = excluded.minted_at_ms`,
-      )
-      .run({ sessionId, organisationId, appId, tokenHash, nowMs });
+    const insert = `INSERT INTO setup_tokens (session_id, token_hash, organisation_id, app_id, minted_at_ms)
+      VALUES (:sessionId, :tokenHash, :organisationId, :appId, :nowMs)
+      ON CONFLICT (session_id) DO UPDATE SET token_hash = excluded.token_hash, minted_at_ms = excluded.minted_at_ms`;
+    control.statement(insert).run({ sessionId, organisationId, appId, tokenHash, nowMs });
     return 'redeemed';
   },
 };

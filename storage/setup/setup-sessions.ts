@@ -165,24 +165,21 @@ export function commitSetupSession(db: Connection, input: CommitSessionInput): n
   const before = eventCount.get(db, 'FROM setup_sessions WHERE id = :sessionId', { sessionId });
   if (before === undefined) return null;
   const events = fitting(before.nextEvent - 1, input.events);
-  const [row] = eventCount.returning(
-    db,
-    `UPDATE setup_sessions SET state = :state, snapshot = :snapshot, panel = :panel, revision = revision + 1,
-         next_event = next_event + :count, outcome = coalesce(:outcome, outcome),
-         closed_at_ms = CASE WHEN :closed THEN coalesce(closed_at_ms, :nowMs) ELSE closed_at_ms END
-       WHERE id = :sessionId AND revision = :revision`,
-    {
-      sessionId,
-      revision,
-      state: input.state,
-      snapshot: input.snapshot,
-      panel: input.panel,
-      outcome: input.outcome,
-      closed: input.closed ? 1 : 0,
-      count: events.length,
-      nowMs,
-    },
-  );
+  const update = `UPDATE setup_sessions SET state = :state, snapshot = :snapshot, panel = :panel, revision = revision + 1,
+        next_event = next_event + :count, outcome = coalesce(:outcome, outcome),
+        closed_at_ms = CASE WHEN :closed THEN coalesce(closed_at_ms, :nowMs) ELSE closed_at_ms END
+      WHERE id = :sessionId AND revision = :revision`;
+  const [row] = eventCount.returning(db, update, {
+    sessionId,
+    revision,
+    state: input.state,
+    snapshot: input.snapshot,
+    panel: input.panel,
+    outcome: input.outcome,
+    closed: input.closed ? 1 : 0,
+    count: events.length,
+    nowMs,
+  });
   if (row === undefined) return null;
   keepTraces(db, row.appId, input);
   const firstId = row.nextEvent - events.length;
@@ -205,14 +202,12 @@ export const transactions = {
   /** False when the app has an open session already: close that one first. */
   openSetupSession(db: Connection, input: OpenSessionInput): boolean {
     if (readOpenSession(db, input.appId) !== undefined) return false;
-    db.statement(
-      `DELETE FROM setup_sessions WHERE app_id = :appId AND id IN
-         (SELECT id FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC LIMIT -1 OFFSET :kept)`,
-    ).run({ appId: input.appId, kept: SESSIONS_KEPT });
-    db.statement(
-      `INSERT INTO setup_sessions (id, app_id, kind, state, snapshot, panel, revision, next_event, opened_at_ms, expires_at_ms)
-       VALUES (:id, :appId, :kind, :state, :snapshot, :panel, 1, 1, :openedAtMs, :expiresAtMs)`,
-    ).run({ ...input });
+    const remove = `DELETE FROM setup_sessions WHERE app_id = :appId AND id IN
+        (SELECT id FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC LIMIT -1 OFFSET :kept)`;
+    db.statement(remove).run({ appId: input.appId, kept: SESSIONS_KEPT });
+    const insert = `INSERT INTO setup_sessions (id, app_id, kind, state, snapshot, panel, revision, next_event, opened_at_ms, expires_at_ms)
+      VALUES (:id, :appId, :kind, :state, :snapshot, :panel, 1, 1, :openedAtMs, :expiresAtMs)`;
+    db.statement(insert).run({ ...input });
     return true;
   },
 

@@ -72,10 +72,9 @@ export const transactions = {
     const { id, appId, createdAtMs } = run;
     requireAppRow(db, appId);
     forgetConversations(db, appId);
-    db.statement(
-      `INSERT INTO smoke_runs (id, app_id, passed, platform_failure, results, created_at_ms)
-       VALUES (:id, :appId, :passed, :platformFailure, :results, :createdAtMs)`,
-    ).run({
+    const insert = `INSERT INTO smoke_runs (id, app_id, passed, platform_failure, results, created_at_ms)
+      VALUES (:id, :appId, :passed, :platformFailure, :results, :createdAtMs)`;
+    db.statement(insert).run({
       id,
       appId,
       passed: run.passed ? 1 : 0,
@@ -83,9 +82,8 @@ export const transactions = {
       results: JSON.stringify(run.answers),
       createdAtMs,
     });
-    db.statement(
-      `DELETE FROM smoke_runs WHERE app_id = :appId AND id IN
-         (SELECT id FROM smoke_runs WHERE app_id = :appId ORDER BY rowid DESC LIMIT -1 OFFSET :kept)`,
-    ).run({ appId, kept: SMOKE_RUNS_KEPT });
+    const remove = `DELETE FROM smoke_runs WHERE app_id = :appId AND id IN
+        (SELECT id FROM smoke_runs WHERE app_id = :appId ORDER BY rowid DESC LIMIT -1 OFFSET :kept)`;
+    db.statement(remove).run({ appId, kept: SMOKE_RUNS_KEPT });
   },
 };

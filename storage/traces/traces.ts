@@ -22,10 +22,9 @@ export interface TurnTracePlace {
 }
 
 export function insertTurnTrace(db: Connection, { turn, invocation, node, nowMs }: TurnTracePlace, { version, steps }: NewTrace): void {
-  db.statement(
-    `INSERT INTO turn_traces (turn, piece, invocation, version, node, at_ms, steps)
-     VALUES (:turn, (SELECT coalesce(max(piece), -1) + 1 FROM turn_traces WHERE turn = :turn), :invocation, :version, :node, :nowMs, :steps)`,
-  ).run({ turn, invocation, node, nowMs, version, steps: packedSteps(steps) });
+  const insert = `INSERT INTO turn_traces (turn, piece, invocation, version, node, at_ms, steps)
+    VALUES (:turn, (SELECT coalesce(max(piece), -1) + 1 FROM turn_traces WHERE turn = :turn), :invocation, :version, :node, :nowMs, :steps)`;
+  db.statement(insert).run({ turn, invocation, node, nowMs, version, steps: packedSteps(steps) });
 }
 
 /** The machines whose traces are an app's. */
@@ -40,9 +39,8 @@ export interface TracePlace {
 }
 
 export function insertTrace(db: Connection, { appId, machine, instance, nowMs }: TracePlace, { version, steps }: NewTrace): void {
-  db.statement(
-    `INSERT INTO traces (app_id, machine, instance, version, at_ms, steps) VALUES (:appId, :machine, :instance, :version, :nowMs, :steps)`,
-  ).run({ appId, machine, instance, nowMs, version, steps: packedSteps(steps) });
+  const insert = `INSERT INTO traces (app_id, machine, instance, version, at_ms, steps) VALUES (:appId, :machine, :instance, :version, :nowMs, :steps)`;
+  db.statement(insert).run({ appId, machine, instance, nowMs, version, steps: packedSteps(steps) });
 }
 
 const turnPiece = columns({ invocation: text, version: text, node: text, atMs: integer, steps: stepsText });
@@ -78,18 +76,15 @@ const newestPiece = columns({ machine: text, steps: stepsText, at: integer });
  * apps are busier shows fewer of this one.
  */
 export function readNewestPieces(db: Connection, appId: string, sinceMs: number, limit: number): RowOf<typeof newestPiece>[] {
-  return newestPiece.all(
-    db,
-    `FROM (
-       SELECT CASE turn_traces.invocation WHEN '' THEN 'chat-turn' ELSE 'invocation' END AS machine, steps, at_ms AS at
-         FROM turn_traces JOIN turns ON turns.id = turn_traces.turn
-         WHERE turn > (SELECT coalesce(max(id), 0) FROM turns) - :limit AND app_id = :appId AND at_ms >= :sinceMs
-       UNION ALL
-       SELECT machine, steps, at_ms AS at FROM
-         (SELECT machine, steps, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :limit) WHERE at_ms >= :sinceMs
-     ) ORDER BY at DESC LIMIT :limit`,
-    { appId, sinceMs, limit },
-  );
+  const from = `FROM (
+      SELECT CASE turn_traces.invocation WHEN '' THEN 'chat-turn' ELSE 'invocation' END AS machine, steps, at_ms AS at
+        FROM turn_traces JOIN turns ON turns.id = turn_traces.turn
+        WHERE turn > (SELECT coalesce(max(id), 0) FROM turns) - :limit AND app_id = :appId AND at_ms >= :sinceMs
+      UNION ALL
+      SELECT machine, steps, at_ms AS at FROM
+        (SELECT machine, steps, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :limit) WHERE at_ms >= :sinceMs
+    ) ORDER BY at DESC LIMIT :limit`;
+  return newestPiece.all(db, from, { appId, sinceMs, limit });
 }
 
 const newestTrace = columns({ machine: text, instance: text, state: orNull(text), atMs: integer.from('at') });
@@ -102,17 +97,14 @@ export type NewestTrace = RowOf<typeof newestTrace>;
  * At most `limit`, the newest first. A turn counts from its opening, everything else from its last step.
  */
 export function readNewestTraces(db: Connection, appId: string, within: number, limit: number): NewestTrace[] {
-  return newestTrace.all(
-    db,
-    `FROM (
-       SELECT * FROM (SELECT 'chat-turn' AS machine, turn_id AS instance, state, opened_at_ms AS at FROM turns
-         WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND app_id = :appId ORDER BY id DESC LIMIT :limit)
-       UNION ALL
-       SELECT machine, instance, NULL AS state, max(at_ms) AS at FROM
-         (SELECT machine, instance, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :within) GROUP BY machine, instance
-     ) ORDER BY at DESC LIMIT :limit`,
-    { appId, within, limit },
-  );
+  const from = `FROM (
+      SELECT * FROM (SELECT 'chat-turn' AS machine, turn_id AS instance, state, opened_at_ms AS at FROM turns
+        WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND app_id = :appId ORDER BY id DESC LIMIT :limit)
+      UNION ALL
+      SELECT machine, instance, NULL AS state, max(at_ms) AS at FROM
+        (SELECT machine, instance, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :within) GROUP BY machine, instance
+    ) ORDER BY at DESC LIMIT :limit`;
+  return newestTrace.all(db, from, { appId, within, limit });
 }
 
 const tracedTurn = columns({ turn: integer.from('id'), state: text, requestId: text, openedAtMs: integer, runBy: text });
@@ -121,12 +113,9 @@ export type TracedTurn = RowOf<typeof tracedTurn>;
 
 /** The turn that answered a request, of the newest `within` turns of the organisation: a request id has no index of its own. */
 export function readTurnOfRequest(db: Connection, appId: string, requestId: string, within: number): TracedTurn | undefined {
-  return tracedTurn.get(
-    db,
-    `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND request_id = :requestId
-       AND app_id = :appId ORDER BY id DESC LIMIT 1`,
-    { appId, requestId, within },
-  );
+  const from = `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND request_id = :requestId
+      AND app_id = :appId ORDER BY id DESC LIMIT 1`;
+  return tracedTurn.get(db, from, { appId, requestId, within });
 }
 
 const turnNumber = columns({ turn: integer.from('id') });

@@ -104,22 +104,17 @@ function saveUpload(db: Connection, upload: NewUpload): SaveUploadOutput {
   if ('scope' in room) return { full: room };
   const remove = db.statement('DELETE FROM uploads WHERE id = :id AND message_id IS NULL');
   for (const old of room.evicted) remove.run({ id: old });
-  db.statement(
-    `INSERT INTO uploads (id, app_id, channel, device_id, address, name, media_type, size, created_at_ms, expires_at_ms)
-     VALUES (:id, :appId, :channel, :deviceId, :address, :name, :mediaType, :size, :nowMs, :expiresAtMs)`,
-  ).run({ id, appId, channel, deviceId, address, name, mediaType, size, nowMs, expiresAtMs });
+  const insert = `INSERT INTO uploads (id, app_id, channel, device_id, address, name, media_type, size, created_at_ms, expires_at_ms)
+    VALUES (:id, :appId, :channel, :deviceId, :address, :name, :mediaType, :size, :nowMs, :expiresAtMs)`;
+  db.statement(insert).run({ id, appId, channel, deviceId, address, name, mediaType, size, nowMs, expiresAtMs });
   return { full: null, evicted: room.evicted };
 }
 
 /** Deletes the rows of uploads that nobody used in time, `limit` at most; returns their ids, so that the caller deletes the files. */
 function expireUploads(db: Connection, { nowMs, limit }: { nowMs: number; limit: number }): string[] {
-  return removed
-    .returning(
-      db,
-      'DELETE FROM uploads WHERE id IN (SELECT id FROM uploads WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit)',
-      { nowMs, limit },
-    )
-    .map(({ id }) => id);
+  const remove =
+    'DELETE FROM uploads WHERE id IN (SELECT id FROM uploads WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit)';
+  return removed.returning(db, remove, { nowMs, limit }).map(({ id }) => id);
 }
 
 /** The same for those of `uploadIds` that have expired; at most as many as one turn may attach. */
