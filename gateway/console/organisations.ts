@@ -128,7 +128,7 @@ export const usageRoute = defineRoute({
     const month = query.get('month') ?? utcMonth(nowMs);
     if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month)) throw new Refusal('invalid_request', 'month must be written like 2026-11.');
     // 200,000 devices on the scale plan take half a second, so this is read outside the event loop.
-    const users = await services.storage.longRead(organisation.id, 'countUsers', { nowMs }, '');
+    const users = await services.storage.countUsers(organisation.id, nowMs);
     const db = services.storage.organisation(organisation.id);
     const names = new Map(listApps(db, organisation.id).map((app) => [app.id, app.name]));
     const usage = usageByApp(db, month);

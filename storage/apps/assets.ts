@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { Refusal } from '../../protocol/errors.ts';
 import { type AppearanceDraft, appearanceBody } from '../../protocol/setup/appearance.ts';
 import type { Origin } from '../../protocol/setup/writes.ts';
-import { blob, columns, integer, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import { blob, columns, insert, integer, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readDraft, storeAppearanceDraft } from './drafts.ts';
 
@@ -11,7 +11,6 @@ const asset = columns({
   id: text,
   appId: text,
   mediaType: text,
-  /** In pixels, as it is shown. */
   width: integer,
   height: integer,
   content: blob,
@@ -23,7 +22,6 @@ export type Asset = RowOf<typeof asset>;
 /** The newest are kept so that a person can go back. What a draft or a publication names is always kept. At 2 MB each, 20 MB an app. */
 export const ASSETS_KEPT = 10;
 
-/** The asset with this id, if it is this app's. */
 export function readAsset(db: Connection, appId: string, assetId: string): Asset | undefined {
   return asset.get(db, 'FROM assets WHERE id = :assetId AND app_id = :appId', { assetId, appId });
 }
@@ -41,32 +39,24 @@ export function requireAppearanceDraft(db: Connection, appId: string): Appearanc
   throw new Refusal('draft_invalid', `${state}. Send PUT /appearance first, then the logo.`);
 }
 
-export interface LogoInput {
+interface LogoInput extends Pick<Asset, 'appId' | 'mediaType' | 'width' | 'height'> {
   /** Used when the app has no such image yet. */
   readonly assetId: string;
-  readonly appId: string;
-  readonly mediaType: string;
-  readonly width: number;
-  readonly height: number;
   readonly content: Uint8Array;
   readonly origin?: Origin;
   readonly nowMs: number;
 }
 
-/** The id of the app's asset with this content, stored now unless it was there. */
 function storeAsset(db: Connection, input: LogoInput): string {
-  const { assetId, appId, mediaType, width, height, nowMs } = input;
+  const { assetId, appId, mediaType, width, height, nowMs: createdAtMs } = input;
   const content = Buffer.from(input.content.buffer, input.content.byteOffset, input.content.byteLength);
   const rows = 'FROM assets WHERE app_id = :appId AND length(content) = :length AND content = :content AND media_type = :mediaType';
   const [same] = readIds(db, rows, { appId, length: content.length, content, mediaType });
   if (same !== undefined) return same;
-  const insert = `INSERT INTO assets (id, app_id, media_type, width, height, content, created_at_ms)
-    VALUES (:assetId, :appId, :mediaType, :width, :height, :content, :nowMs)`;
-  db.statement(insert).run({ assetId, appId, mediaType, width, height, content, nowMs });
+  insert(db, 'assets', { id: assetId, appId, mediaType, width, height, content, createdAtMs });
   return assetId;
 }
 
-/** Deletes logos that were replaced long ago and that nothing shows any more. */
 function forgetOldAssets(db: Connection, appId: string): void {
   const sql = `WITH appearances (document) AS (
       SELECT appearance_draft FROM apps WHERE id = :appId

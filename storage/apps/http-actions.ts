@@ -10,7 +10,7 @@ import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../protocol/errors.ts';
 import type { ActionDefinition, HttpAction } from '../../protocol/setup/action-rules.ts';
-import { columns, countRows, flag, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, countRows, flag, insert, integer, json, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { requireAppRow } from './apps.ts';
 
@@ -25,9 +25,7 @@ const actionRow = columns({
   name: text,
   host: text,
   definition: json<ActionDefinition>(),
-  /** Whether a key was entered for its host. */
   hasKey: flag.from('EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host)'),
-  /** Who wrote it: `console`, `setup`, … */
   origin: text,
   reason: orNull(text),
   archivedAtMs: orNull(integer),
@@ -44,7 +42,6 @@ function actionOf(row: RowOf<typeof actionRow>): HttpActionRecord {
   return { ...row, enabled: row.archivedAtMs === null && (row.definition.needs_key === undefined || row.hasKey) };
 }
 
-/** Up to `limit` actions after the id `after` ('' for the first ones), oldest first, archived ones included. */
 export function listActions(db: Connection, appId: string, after: string, limit: number): HttpActionRecord[] {
   const from = 'FROM http_actions a WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit';
   return actionRow.all(db, from, { appId, after, limit }).map(actionOf);
@@ -54,8 +51,7 @@ export function listActions(db: Connection, appId: string, after: string, limit:
 const SWITCHED_ON_KEPT = 500;
 const switchedOn = new LRUCache<string, SwitchedOn>({ max: SWITCHED_ON_KEPT });
 
-export interface SwitchedOn {
-  /** Changes whenever the actions do. */
+interface SwitchedOn {
   readonly key: string;
   readonly actions: readonly ActionDefinition[];
 }
@@ -65,10 +61,9 @@ export function enabledActions(db: Connection, app: { readonly id: string; reado
   const key = `${app.id}@${app.revision}`;
   let known = switchedOn.get(key);
   if (known === undefined) {
-    const inService = actionRow.all(db, 'FROM http_actions a WHERE app_id = :appId AND archived_at_ms IS NULL ORDER BY name', {
-      appId: app.id,
-    });
-    const enabled = inService.map(actionOf).filter((action) => action.enabled);
+    const from = 'FROM http_actions a WHERE app_id = :appId AND archived_at_ms IS NULL ORDER BY name';
+    const inService = actionRow.all(db, from, { appId: app.id }).map(actionOf);
+    const enabled = inService.filter((action) => action.enabled);
     known = { key, actions: enabled.map(({ definition }) => definition) };
     switchedOn.set(key, known);
   }
@@ -80,13 +75,11 @@ export function touchActions(db: Connection, appId: string): void {
   db.statement('UPDATE apps SET revision = revision + 1 WHERE id = :appId').run({ appId });
 }
 
-/** The action of this name that is in service. */
 export function readAction(db: Connection, appId: string, name: string): HttpActionRecord | undefined {
   const row = actionRow.get(db, 'FROM http_actions a WHERE app_id = :appId AND name = :name AND archived_at_ms IS NULL', { appId, name });
-  return row === undefined ? undefined : actionOf(row);
+  return row && actionOf(row);
 }
 
-/** The action of this external key, also an archived one. */
 export function readActionByKey(db: Connection, appId: string, externalKey: string): HttpActionRecord | undefined {
   const row = actionRow.get(db, 'FROM http_actions a WHERE app_id = :appId AND external_key = :externalKey', { appId, externalKey });
   return row === undefined ? undefined : actionOf(row);
@@ -114,18 +107,16 @@ function refuseTakenName(db: Connection, appId: string, { name, external_key }: 
   }
 }
 
-const tokens = columns({ tokenHost: text });
-
 /**
  * The host that receives people's tokens from this action, or from another of its name, when the action would now send them to `host`
  * instead. Archived actions count, and so do those that lost their auth meanwhile. Undefined when the tokens stay where they go.
  */
 export function tokensMovedFrom(db: Connection, appId: string, action: HttpAction, host: string): string | undefined {
   if (action.auth !== 'user') return undefined;
-  const from = `FROM http_actions WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
+  const select = `SELECT token_host FROM http_actions WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
       AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND name = :name AND token_host = :host
         AND json_extract(definition, '$.auth') = 'user')`;
-  return tokens.get(db, from, { appId, externalKey: action.external_key, name: action.name, host })?.tokenHost;
+  return readValue(db, text, select, { appId, externalKey: action.external_key, name: action.name, host });
 }
 
 /** @throws Refusal conflict when the action would send people's tokens to a host that no person agreed to. */
@@ -155,14 +146,13 @@ export interface UpsertAction {
   readonly nowMs: number;
 }
 
-export interface UpsertedAction {
+interface UpsertedAction {
   readonly op: 'created' | 'updated' | 'unchanged';
   readonly id: string;
   /** Whether it waits for a key: it is switched off until then. */
   readonly needsKey: boolean;
 }
 
-/** Stores the reason, when one is given. Without one, the earlier reason stays. */
 function noteReason(db: Connection, action: HttpActionRecord, reason: string | undefined): void {
   if (reason === undefined || reason === action.reason) return;
   db.statement('UPDATE http_actions SET reason = :reason WHERE id = :id').run({ id: action.id, reason });
@@ -195,19 +185,17 @@ function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
   refuseMovedToken(db, input, host);
   if (before === undefined || before.archivedAtMs !== null) refuseWithoutRoom(db, appId);
   const tokenHost = action.auth === 'user' ? host : null;
-  const columns = { id, name: action.name, host, tokenHost, document, origin, reason: reason ?? null, nowMs };
+  const row = { id, name: action.name, host, tokenHost, definition: document, origin, reason: reason ?? null, updatedAtMs: nowMs };
   if (before === undefined) {
     requireAppRow(db, appId);
-    const insert = `INSERT INTO http_actions (id, app_id, external_key, name, host, token_host, definition, origin, reason, created_at_ms, updated_at_ms)
-      VALUES (:id, :appId, :externalKey, :name, :host, :tokenHost, :document, :origin, :reason, :nowMs, :nowMs)`;
-    db.statement(insert).run({ ...columns, appId, externalKey: action.external_key });
+    insert(db, 'http_actions', { ...row, appId, externalKey: action.external_key, createdAtMs: nowMs });
     touchActions(db, appId);
     return result('created');
   }
-  const update = `UPDATE http_actions SET name = :name, host = :host, token_host = coalesce(:tokenHost, token_host), definition = :document, origin = :origin, reason = :reason,
-      archived_at_ms = NULL, updated_at_ms = :nowMs
+  const update = `UPDATE http_actions SET name = :name, host = :host, token_host = coalesce(:tokenHost, token_host),
+      definition = :definition, origin = :origin, reason = :reason, archived_at_ms = NULL, updated_at_ms = :updatedAtMs
     WHERE id = :id`;
-  db.statement(update).run(columns);
+  db.statement(update).run(row);
   touchActions(db, appId);
   return result('updated');
 }

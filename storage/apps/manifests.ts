@@ -37,7 +37,6 @@ const PARSED_KEPT_CHARS = 16 * 1024 * 1024;
 
 const manifestRow = columns({
   hash: text,
-  /** JSON. */
   document: text,
   /** `<platform>/<semver>` of the build that posted it last. */
   sdk: text,
@@ -48,11 +47,11 @@ type ManifestRow = RowOf<typeof manifestRow>;
 
 const manifestText = columns({ document: text });
 
-export interface ManifestRecord extends Omit<ManifestRow, 'document'> {
+interface ManifestRecord extends Omit<ManifestRow, 'document'> {
   readonly document: Manifest;
 }
 
-export interface HashedManifest {
+interface HashedManifest {
   /** Lowercase hex SHA-256 of the document's canonical JSON (RFC 8785). */
   readonly hash: string;
   /** JSON as it was posted: people are shown parameters in the order in which the app declares them. */
@@ -78,7 +77,6 @@ function parse(db: Connection, appId: string, hash: string, document: string): M
   return manifest;
 }
 
-/** The manifest that `hash` names, undefined when this app has not registered it. */
 export function readManifest(db: Connection, appId: string, hash: string): Manifest | undefined {
   const known = parsed.get(`${db.path} ${appId} ${hash}`);
   if (known !== undefined) return known;
@@ -86,7 +84,6 @@ export function readManifest(db: Connection, appId: string, hash: string): Manif
   return row === undefined ? undefined : parse(db, appId, hash, row.document);
 }
 
-/** Whether the app has registered the manifest. */
 export function hasManifest(db: Connection, appId: string, hash: string): boolean {
   return db.statement('SELECT 1 FROM manifests WHERE app_id = :appId AND hash = :hash').get({ appId, hash }) !== undefined;
 }
@@ -101,19 +98,17 @@ function newestManifests(db: Connection, appId: string, limit: number): Manifest
   return manifestRow.all(db, from, { appId, hours: HOURS_IN_USE, limit });
 }
 
-/** The latest manifest of the app, whichever build it came from. */
 export function latestManifest(db: Connection, appId: string): ManifestRecord | undefined {
   const [row] = newestManifests(db, appId, 1);
   return row === undefined ? undefined : { ...row, document: parse(db, appId, row.hash, row.document) };
 }
 
-/** Names of the routes of the latest `limit` manifests. */
 export function latestRoutes(db: Connection, appId: string, limit: number): ReadonlySet<string> {
   const manifests = newestManifests(db, appId, limit).map(({ hash, document }) => parse(db, appId, hash, document));
   return new Set(manifests.flatMap(({ routes }) => routes.map(({ name }) => name)));
 }
 
-export interface RegisterManifest extends HashedManifest {
+interface RegisterManifest extends HashedManifest {
   readonly appId: string;
   readonly sdk: string;
   readonly nowMs: number;
@@ -134,7 +129,6 @@ export function noteManifestUse(db: Connection, appId: string, hash: string, now
   db.statement(insert).run({ appId, hash, nowMs, every: USE_NOTED_EVERY_MS, vouched: vouched ? 1 : 0 });
 }
 
-/** Deletes what is beyond each of the three bounds. */
 function evict(db: Connection, appId: string, nowMs: number): void {
   const used = (which: string, order: string) =>
     `DELETE FROM manifests WHERE app_id = :appId AND hash IN
@@ -155,10 +149,8 @@ function evict(db: Connection, appId: string, nowMs: number): void {
 
 /** The first request with a handshake, chat or manifest: the app has called in (LIVE-8). False: it had before. */
 function noteHandshake(db: Connection, { appId, nowMs }: { appId: string; nowMs: number }): boolean {
-  const { changes } = db
-    .statement('UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId AND handshake_at_ms IS NULL')
-    .run({ appId, nowMs });
-  return changes === 1;
+  const update = 'UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId AND handshake_at_ms IS NULL';
+  return db.statement(update).run({ appId, nowMs }).changes === 1;
 }
 
 export const transactions = {

@@ -7,18 +7,14 @@
  */
 import { Refusal } from '../../protocol/errors.ts';
 import type { Vault } from '../secrets/vault.ts';
-import { blob, columns, flag, text } from '../sqlite/columns.ts';
+import { blob, columns, flag, insert, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readAction, touchActions } from './http-actions.ts';
 
-const sharedKey = columns({ sealed: blob });
-const actionName = columns({ name: text });
-const keyHost = columns({ host: text });
 const actionHost = columns({ host: text.from('a.host'), hasKey: flag.from('k.host IS NOT NULL') });
 
-/** The sealed key of a host; undefined when none was entered. */
 export function readSharedKey(db: Connection, appId: string, host: string): Buffer | undefined {
-  return sharedKey.get(db, 'FROM shared_keys WHERE app_id = :appId AND host = :host', { appId, host })?.sealed;
+  return readValue(db, blob, 'SELECT sealed FROM shared_keys WHERE app_id = :appId AND host = :host', { appId, host });
 }
 
 /** The purpose a key is sealed for: a row copied to another app or host does not open there. */
@@ -31,21 +27,18 @@ export function sealSharedKey(vault: Vault, appId: string, host: string, value: 
   return vault.seal(purposeOf(appId, host), Buffer.from(value, 'utf8'));
 }
 
-/** The key itself. @throws Error when the row was changed or sealed for another app or host. */
 export function openSharedKey(vault: Vault, appId: string, host: string, sealed: Uint8Array): string {
   return vault.open(purposeOf(appId, host), sealed).toString('utf8');
 }
 
-/** Names of the actions in service at this host that declare `needs_key`. */
 function keyedActions(db: Connection, appId: string, host: string): string[] {
-  const from = `FROM http_actions WHERE app_id = :appId AND host = :host AND archived_at_ms IS NULL
+  const select = `SELECT name FROM http_actions WHERE app_id = :appId AND host = :host AND archived_at_ms IS NULL
       AND json_extract(definition, '$.needs_key') IS NOT NULL ORDER BY name`;
-  return actionName.all(db, from, { appId, host }).map(({ name }) => name);
+  return readValues(db, text, select, { appId, host });
 }
 
-export interface SharedKeyChange {
+interface SharedKeyChange {
   readonly hosts: readonly string[];
-  /** Names of the actions that were switched on, or off. */
   readonly actions: readonly string[];
 }
 
@@ -62,9 +55,8 @@ function setSharedKey(
   if (action === undefined) throw new Refusal('not_found', `The app has no action ${name} in service.`);
   if (action.definition.needs_key === undefined) throw new Refusal('conflict', `The action ${name} declares no needs_key.`);
   if (action.host !== host) throw new Refusal('conflict', `The action ${name} calls ${action.host} now. Enter the key of that host.`);
-  const insert = `INSERT INTO shared_keys (app_id, host, sealed, updated_at_ms) VALUES (:appId, :host, :sealed, :nowMs)
-    ON CONFLICT (app_id, host) DO UPDATE SET sealed = excluded.sealed, updated_at_ms = excluded.updated_at_ms`;
-  db.statement(insert).run({ appId, host, sealed: Buffer.from(sealed), nowMs });
+  const again = 'ON CONFLICT (app_id, host) DO UPDATE SET sealed = excluded.sealed, updated_at_ms = excluded.updated_at_ms';
+  insert(db, 'shared_keys', { appId, host, sealed, updatedAtMs: nowMs }, again);
   touchActions(db, appId);
   return { hosts: [host], actions: keyedActions(db, appId, host) };
 }
@@ -78,7 +70,7 @@ function keysToRemove(db: Connection, appId: string, name: string): string[] {
   const own = actions.find(({ hasKey }) => hasKey);
   // An action whose address changed leaves its key behind, and no action's name leads to that key any more.
   const from = 'FROM shared_keys WHERE app_id = :appId AND host NOT IN (SELECT host FROM http_actions WHERE app_id = :appId)';
-  return [...(own === undefined ? [] : [own]), ...keyHost.all(db, from, { appId })].map(({ host }) => host);
+  return [...(own === undefined ? [] : [own.host]), ...readValues(db, text, `SELECT host ${from}`, { appId })];
 }
 
 /**

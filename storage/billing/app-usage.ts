@@ -1,16 +1,15 @@
-/** What each app of an organisation used in a month, for whoever looks at usage. Reads the daily sums. */
+/** What each app of an organisation used in a month. Reads the daily sums. */
 
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { nextMonth } from './usage.ts';
+import { daysOf } from './usage.ts';
 
 const sumOn = (channel: Channel, column: string) => integer.from(`sum(iif(channel = '${channel}', ${column}, 0))`);
 
 const appUsage = columns({
   appId: text,
   liveMicroUsd: sumOn('live', 'cost_microusd'),
-  /** Cost of live attempts that failed. */
   failedMicroUsd: sumOn('live', 'failed_microusd'),
   liveTurns: sumOn('live', 'turns'),
   liveConversations: sumOn('live', 'conversations'),
@@ -22,10 +21,7 @@ export type AppUsage = RowOf<typeof appUsage>;
 
 /** Usage of each app that had any in `month` (`2026-11`), deleted apps included. */
 export function usageByApp(db: Connection, month: string): AppUsage[] {
-  return appUsage.all(db, 'FROM usage_days WHERE day >= :from AND day < :to GROUP BY app_id ORDER BY app_id', {
-    from: `${month}-01`,
-    to: `${nextMonth(month)}-01`,
-  });
+  return appUsage.all(db, 'FROM usage_days WHERE day >= :from AND day < :to GROUP BY app_id ORDER BY app_id', daysOf(month));
 }
 
 const dayUsage = columns({
@@ -40,10 +36,6 @@ const dayUsage = columns({
 
 export type DayUsage = RowOf<typeof dayUsage>;
 
-/** Usage of each app on each day of `month` on which it had any. */
 export function usageByDay(db: Connection, month: string): DayUsage[] {
-  return dayUsage.all(db, 'FROM usage_days WHERE day >= :from AND day < :to GROUP BY day, app_id ORDER BY day, app_id', {
-    from: `${month}-01`,
-    to: `${nextMonth(month)}-01`,
-  });
+  return dayUsage.all(db, 'FROM usage_days WHERE day >= :from AND day < :to GROUP BY day, app_id ORDER BY day, app_id', daysOf(month));
 }

@@ -22,7 +22,6 @@ export function insertPurchase(db: Connection, input: { amountMicroUsd: number; 
   return expiresAtMs;
 }
 
-/** Adds purchased credit; returns when it expires. */
 function addCredit(db: Connection, input: { amountMicroUsd: number; nowMs: number }): { expiresAtMs: number } {
   return { expiresAtMs: insertPurchase(db, { ...input, topUpId: null }) };
 }

@@ -3,7 +3,7 @@
  * written once. A row that is `sending` was handed to the mail server, or a crash intervened: it is never sent again.
  */
 import type { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';
-import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 export type UsageMailThreshold = (typeof USAGE_MAIL_THRESHOLDS)[number];
@@ -19,9 +19,8 @@ const memberMail = columns({
 });
 
 export type MemberMail = RowOf<typeof memberMail>;
-export type MemberMailKey = Pick<MemberMail, 'about' | 'email'>;
+type MemberMailKey = Pick<MemberMail, 'about' | 'email'>;
 
-/** What members are to be told. */
 export interface PlannedMails extends Pick<MemberMail, 'about' | 'subject' | 'text'> {
   readonly emails: readonly string[];
 }
@@ -42,22 +41,17 @@ export function listUsageMails(db: Connection, month: string, limit: number): Sh
   return shownMail.all(db, from, { month, limit });
 }
 
-/** Addresses that have their row about this. */
 export function mailedAddresses(db: Connection, about: string): Set<string> {
   return new Set(memberMail.all(db, 'FROM member_mails WHERE about = :about', { about }).map(({ email }) => email));
 }
 
-/** Mails that are to be sent now, soonest due first, at most `limit`. */
 export function dueMemberMails(db: Connection, nowMs: number, limit: number): MemberMail[] {
   const from = 'FROM member_mails WHERE next_attempt_at_ms <= :nowMs ORDER BY next_attempt_at_ms, about, email LIMIT :limit';
   return memberMail.all(db, from, { nowMs, limit });
 }
 
-const nextAttempt = columns({ atMs: orNull(integer).from('min(next_attempt_at_ms)') });
-
-/** When the next mail is due; null when none waits. */
 export function nextMemberMailAtMs(db: Connection): number | null {
-  return nextAttempt.get(db, 'FROM member_mails WHERE next_attempt_at_ms IS NOT NULL')?.atMs ?? null;
+  return readValue(db, orNull(integer), 'SELECT min(next_attempt_at_ms) FROM member_mails WHERE next_attempt_at_ms IS NOT NULL') ?? null;
 }
 
 /** Plans mails; those that are planned already stay as they are. Returns how many are new. */
@@ -69,12 +63,10 @@ export function planMemberMails(db: Connection, { about, subject, text, emails, 
   return emails.reduce((planned, email) => planned + insert.run({ about, email: email.toLowerCase(), subject, text, nowMs }).changes, 0);
 }
 
-/** Claims a mail for sending; false when another node has claimed it, or it is not due. */
 function claimMemberMail(db: Connection, input: MemberMailKey & { nowMs: number }): boolean {
   const update = `UPDATE member_mails SET state = 'sending', attempts = attempts + 1, next_attempt_at_ms = NULL
     WHERE about = :about AND email = :email AND state = 'pending' AND next_attempt_at_ms <= :nowMs`;
-  const { changes } = db.statement(update).run({ ...input });
-  return changes === 1;
+  return db.statement(update).run({ ...input }).changes === 1;
 }
 
 /** Records the outcome of a claimed mail. `retryAtMs` null: it is not tried again. */

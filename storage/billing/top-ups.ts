@@ -2,17 +2,14 @@
  * Automatic top-ups (LIMIT-30): one row for each, pending until the charge succeeded or failed. Credit
  * is added in the transaction that settles the row, so one top-up is one purchase.
  */
-import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, countRows, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { insertPurchase } from './credit-purchases.ts';
-
-export type TopUpState = 'pending' | 'charged' | 'manual' | 'failed';
 
 const topUp = columns({
   id: text,
   amountMicroUsd: integer.from('amount_microusd'),
-  state: text.as<TopUpState>(),
-  /** The payment at the card processor; null when there is none. */
+  state: text.as<'pending' | 'charged' | 'manual' | 'failed'>(),
   paymentId: orNull(text),
   /** Why it failed, or why it still waits. */
   error: orNull(text),
@@ -46,14 +43,10 @@ export function dueTopUp(db: Connection, nowMs: number): DueTopUp | undefined {
   return due.get(db, `FROM top_ups WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`, { nowMs });
 }
 
-const nextAttempt = columns({ atMs: orNull(integer).from('min(next_attempt_at_ms)') });
-
-/** When the pending top-up is to be tried (again); null when there is none. */
 export function nextTopUpAtMs(db: Connection): number | null {
-  return nextAttempt.get(db, "FROM top_ups WHERE state = 'pending'")?.atMs ?? null;
+  return readValue(db, orNull(integer), "SELECT min(next_attempt_at_ms) FROM top_ups WHERE state = 'pending'") ?? null;
 }
 
-/** How many were begun since `sinceMs`. */
 export function countTopUps(db: Connection, sinceMs: number): number {
   return countRows(db, 'FROM top_ups WHERE created_at_ms >= :sinceMs', { sinceMs });
 }
@@ -67,19 +60,15 @@ function beginTopUp(db: Connection, input: { id: string; newest: string | null; 
   if ((listTopUps(db, 1)[0]?.id ?? null) !== newest) return false;
   const insert = `INSERT OR IGNORE INTO top_ups (id, amount_microusd, state, next_attempt_at_ms, created_at_ms)
     VALUES (:id, :amountMicroUsd, 'pending', :nowMs, :nowMs)`;
-  const { changes } = db.statement(insert).run(fields);
-  return changes === 1;
+  return db.statement(insert).run(fields).changes === 1;
 }
 
 /** Notes that the card is about to be charged, and when to ask again if no answer comes. False when the top-up is settled already. */
 function attemptTopUp(db: Connection, input: { id: string; retryAtMs: number }): boolean {
-  const { changes } = db
-    .statement(`UPDATE top_ups SET attempts = attempts + 1, next_attempt_at_ms = :retryAtMs WHERE id = :id AND state = 'pending'`)
-    .run(input);
-  return changes === 1;
+  const update = `UPDATE top_ups SET attempts = attempts + 1, next_attempt_at_ms = :retryAtMs WHERE id = :id AND state = 'pending'`;
+  return db.statement(update).run(input).changes === 1;
 }
 
-/** Notes why the top-up is still pending. */
 function postponeTopUp(db: Connection, input: { id: string; error: string }): void {
   db.statement(`UPDATE top_ups SET error = :error WHERE id = :id AND state = 'pending'`).run(input);
 }

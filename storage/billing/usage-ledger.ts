@@ -1,7 +1,7 @@
 /** The caps that a turn must pass and the ledger it writes, inside the transaction that opens or ends it. */
 import { SANDBOX_CONVERSATIONS_PER_MONTH } from '../../protocol/limits.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import { columns, integer, type RowOf } from '../sqlite/columns.ts';
+import { columns, insert, integer, type RowOf, readValue } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -22,18 +22,14 @@ export interface Sender {
   readonly messagesPerDay: number;
 }
 
-export interface Charge {
+export interface Charge extends Spent {
   readonly model: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly costMicroUsd: number;
   /** The attempt succeeded, so it draws credit. A failed one still counts towards the day's budget and ceiling (LIMIT-17). */
   readonly billed: boolean;
 }
 
 const spent = columns({ inputTokens: integer, outputTokens: integer, costMicroUsd: integer.from('cost_microusd') });
 
-/** Tokens and money of a turn, all its attempts together. */
 export type Spent = RowOf<typeof spent>;
 
 /** Null: nothing was spent, or it is not known yet. */
@@ -42,9 +38,9 @@ export function spentOnTurn(db: Connection, turn: number): Spent | null {
   if (attempts.length === 0) return null;
   const sum = (amount: (one: Spent) => number) => attempts.reduce((total, one) => total + amount(one), 0);
   return {
-    inputTokens: sum(({ inputTokens }) => inputTokens),
-    outputTokens: sum(({ outputTokens }) => outputTokens),
-    costMicroUsd: sum(({ costMicroUsd }) => costMicroUsd),
+    inputTokens: sum((one) => one.inputTokens),
+    outputTokens: sum((one) => one.outputTokens),
+    costMicroUsd: sum((one) => one.costMicroUsd),
   };
 }
 
@@ -77,19 +73,15 @@ export type Passed = { readonly cap: Cap } | { readonly cap: null; readonly dayL
 
 type CountedAs = Pick<TurnToAdmit, 'appId' | 'channel' | 'nowMs'>;
 
-const turnSum = columns({ turns: integer.from('coalesce(sum(turns), 0)') });
-const conversationSum = columns({ conversations: integer.from('coalesce(sum(conversations), 0)') });
-const daySpend = columns({ microUsd: integer.from('coalesce(sum(cost_microusd + failed_microusd), 0)') });
-
 function turnsToday(db: Connection, turn: CountedAs): number {
-  const from = `FROM usage_days WHERE day = :day AND channel = :channel AND (:channel = 'sandbox' OR app_id = :appId)`;
-  return turnSum.get(db, from, { day: utcDay(turn.nowMs), channel: turn.channel, appId: turn.appId })?.turns ?? 0;
+  const select = `SELECT coalesce(sum(turns), 0) FROM usage_days WHERE day = :day AND channel = :channel AND (:channel = 'sandbox' OR app_id = :appId)`;
+  return readValue(db, integer, select, { day: utcDay(turn.nowMs), channel: turn.channel, appId: turn.appId }) ?? 0;
 }
 
 function addressTurnsToday(db: Connection, turn: CountedAs, address: string): number {
-  const from = `FROM address_days
+  const select = `SELECT coalesce(sum(turns), 0) FROM address_days
     WHERE day = :day AND channel = :channel AND address = :address AND (:channel = 'sandbox' OR app_id = :appId)`;
-  return turnSum.get(db, from, { day: utcDay(turn.nowMs), channel: turn.channel, address, appId: turn.appId })?.turns ?? 0;
+  return readValue(db, integer, select, { day: utcDay(turn.nowMs), channel: turn.channel, address, appId: turn.appId }) ?? 0;
 }
 
 /** How many turns are left today, for a turn that is not counted itself. `ofApp`: what is left of its app's, where that is known. */
@@ -105,12 +97,22 @@ export function turnsLeft(
 
 /** Model spend of the app on the UTC day of `nowMs`, live and test, in millionths of a dollar. Failed attempts count. */
 export function spentToday(db: Connection, appId: string, nowMs: number): number {
-  return daySpend.get(db, 'FROM usage_days WHERE app_id = :appId AND day = :day', { appId, day: utcDay(nowMs) })?.microUsd ?? 0;
+  return (
+    readValue(
+      db,
+      integer,
+      'SELECT coalesce(sum(cost_microusd + failed_microusd), 0) FROM usage_days WHERE app_id = :appId AND day = :day',
+      { appId, day: utcDay(nowMs) },
+    ) ?? 0
+  );
 }
 
-/** As `spentToday`, of all apps of the organisation together. */
 export function organisationSpentToday(db: Connection, nowMs: number): number {
-  return daySpend.get(db, 'FROM usage_days WHERE day = :day', { day: utcDay(nowMs) })?.microUsd ?? 0;
+  return (
+    readValue(db, integer, 'SELECT coalesce(sum(cost_microusd + failed_microusd), 0) FROM usage_days WHERE day = :day', {
+      day: utcDay(nowMs),
+    }) ?? 0
+  );
 }
 
 /**
@@ -124,8 +126,8 @@ export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission
   const left = turnsLeft(db, turn, admission, ofApp);
   if (left === 0) return { cap: 'messages_per_day_per_address' };
   if (turn.channel === 'sandbox' && turn.isNewConversation) {
-    const from = `FROM usage_days WHERE channel = 'sandbox' AND day >= :from AND day <= :day`;
-    const started = conversationSum.get(db, from, { from: `${day.slice(0, 7)}-01`, day })?.conversations ?? 0;
+    const select = `SELECT coalesce(sum(conversations), 0) FROM usage_days WHERE channel = 'sandbox' AND day >= :from AND day <= :day`;
+    const started = readValue(db, integer, select, { from: `${day.slice(0, 7)}-01`, day }) ?? 0;
     if (started >= SANDBOX_CONVERSATIONS_PER_MONTH) return { cap: 'sandbox_conversations' };
   }
   if (admission.dailyModelBudgetMicroUsd !== null) {
@@ -150,12 +152,7 @@ function countAddress(db: Connection, turn: TurnToAdmit, address: string): void 
   const { changes } = db.statement(update).run({ day, channel: turn.channel, address, appId: turn.appId });
   if (changes === 1) return;
   db.statement('DELETE FROM address_days WHERE day < :day').run({ day });
-  db.statement('INSERT INTO address_days (day, channel, address, app_id, turns) VALUES (:day, :channel, :address, :appId, 1)').run({
-    day,
-    channel: turn.channel,
-    address,
-    appId: turn.appId,
-  });
+  insert(db, 'address_days', { day, channel: turn.channel, address, appId: turn.appId, turns: 1 });
 }
 
 interface ChargedAttempt extends CountedAs {

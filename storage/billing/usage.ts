@@ -8,7 +8,7 @@ import { USERS_WINDOW_DAYS } from '../../protocol/limits.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
 import { type PlanPeriod, readPlanPeriods } from '../organisations/organisations.ts';
-import { columns, integer, orNull, text } from '../sqlite/columns.ts';
+import { columns, integer, orNull, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -44,8 +44,13 @@ function monthStartMs(month: string): number {
 }
 
 /** The month after `2026-11`. */
-export function nextMonth(month: string): string {
+function nextMonth(month: string): string {
   return utcMonth(monthStartMs(month) + 32 * DAY_MS);
+}
+
+/** Its first day, and the first one after it, as days are stored. */
+export function daysOf(month: string): { from: string; to: string } {
+  return { from: `${month}-01`, to: `${nextMonth(month)}-01` };
 }
 
 interface Lot {
@@ -108,7 +113,6 @@ const bookedPurchase = columns({
   expiresAtMs: integer,
 });
 const daySpend = columns({ day: text, spent: integer.from('sum(cost_microusd)') });
-const failedSpend = columns({ microUsd: integer.from('coalesce(sum(failed_microusd), 0)') });
 
 /** Purchases and daily spend of a month in order. A day's spend counts at its start, but after that day's purchases. */
 function eventsOf(db: Connection, month: string): Event[] {
@@ -117,19 +121,15 @@ function eventsOf(db: Connection, month: string): Event[] {
   const rows = 'FROM credit_purchases WHERE purchased_at_ms >= :fromMs AND purchased_at_ms < :toMs ORDER BY purchased_at_ms, id';
   const bought = bookedPurchase.all(db, rows, { fromMs, toMs });
   const spent = daySpend
-    .all(db, `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`, {
-      from: `${month}-01`,
-      to: `${nextMonth(month)}-01`,
-    })
+    .all(db, `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`, daysOf(month))
     .map((row) => ({ atMs: Date.parse(`${row.day}T00:00:00.000Z`), spent: row.spent }));
   // The sort is stable: within a day, purchases stay first.
   return [...bought, ...spent].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** Cost of attempts that drew no credit. */
 function failedIn(db: Connection, month: string): number {
-  const from = `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to`;
-  return failedSpend.get(db, from, { from: `${month}-01`, to: `${nextMonth(month)}-01` })?.microUsd ?? 0;
+  const select = `SELECT coalesce(sum(failed_microusd), 0) FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to`;
+  return readValue(db, integer, select, { from: `${month}-01`, to: `${nextMonth(month)}-01` }) ?? 0;
 }
 
 function runMonth(opening: Balance, planMicroUsd: number, events: readonly Event[]): Balance {

@@ -29,24 +29,21 @@ function blockOf({ index, id, blockType, revision, body, fallbackText }: RowOf<t
   return { index, id, block_type: blockType, revision, body, ...(fallbackText === null ? {} : { fallback_text: fallbackText }) };
 }
 
-/** A block by its id. */
 export function readBlockById(db: Connection, id: string): Block | undefined {
   const row = block.get(db, 'FROM blocks WHERE id = :id', { id });
-  return row === undefined ? undefined : blockOf(row);
+  return row && blockOf(row);
 }
 
-/** A block by its id, if it is of that conversation. */
 export function readBlockOfConversation(db: Connection, id: string, conversationId: string): Block | undefined {
   const said = `SELECT conversation_id FROM turns WHERE turns.id = place / ${PLACES_PER_TURN}`;
   const row = block.get(db, `FROM blocks WHERE id = :id AND (${said}) = :conversationId`, { id, conversationId });
-  return row === undefined ? undefined : blockOf(row);
+  return row && blockOf(row);
 }
 
-/** A block by its id, if it is of that message. */
 export function readBlockOfMessage(db: Connection, id: string, messageId: string): Block | undefined {
   const said = `SELECT messages.id FROM messages WHERE no = place / ${PLACES_PER_MESSAGE}`;
   const row = block.get(db, `FROM blocks WHERE id = :id AND (${said}) = :messageId`, { id, messageId });
-  return row === undefined ? undefined : blockOf(row);
+  return row && blockOf(row);
 }
 
 /** The blocks of the messages with these numbers, in order. One query for all of them: a page holds up to 200 messages. */
@@ -63,7 +60,6 @@ const blockBody = columns({ body: json<Block['body']>() });
 /** This many text blocks hold at least as much as a model is given of a conversation. */
 const TEXT_BLOCKS_READ = 16;
 
-/** The texts of a message's first text blocks from this position on. */
 export function readTextBlocks(db: Connection, messageId: string, position: number): string[] {
   const from = `FROM messages CROSS JOIN blocks ON ${placeIn('messages.no')}
     WHERE messages.id = :messageId AND place >= no * ${PLACES_PER_MESSAGE} + :position AND block_type = 'text' ORDER BY place LIMIT :limit`;
@@ -76,7 +72,6 @@ export interface NewBlock {
   readonly position: number;
   readonly blockType: string;
   readonly revision: number;
-  /** JSON of the body. */
   readonly body: string;
   readonly fallbackText: string | null;
   /** Open blocks of its type with this value in their body are replaced by it; absent: none are. */
@@ -96,7 +91,6 @@ export function insertBlocks(db: Connection, conversationId: string, messageId: 
   }
 }
 
-/** Deletes all blocks of the message. */
 export function deleteBlocks(db: Connection, messageId: string): void {
   const places = `SELECT b.place FROM messages CROSS JOIN blocks b ON b.${placeIn('messages.no')} WHERE messages.id = :messageId`;
   db.statement(`DELETE FROM blocks WHERE place IN (${places})`).run({ messageId });

@@ -15,10 +15,9 @@ const conversation = columns({
   epoch: integer,
   /** The node that wrote the epoch; '' when it was the only one. */
   owner: text,
-  /** Rows of placeholders it has. */
+  /** Rows. */
   placeholders: integer,
   createdAtMs: integer,
-  /** When its latest turn was opened. */
   updatedAtMs: integer,
 });
 
@@ -27,7 +26,6 @@ export type ConversationRow = RowOf<typeof conversation>;
 /** Who said a message: see the schema on its number. */
 export const role = text.from(`iif(messages.no % 2, 'assistant', 'user')`).as<'user' | 'assistant'>();
 
-/** The columns of a message without its blocks, which are read separately. */
 const message = {
   no: integer,
   id: text.from('messages.id'),
@@ -55,21 +53,17 @@ export interface Fence {
   readonly owner: string;
 }
 
-const held = columns({ epoch: integer, owner: text });
+const ownership = columns({ epoch: integer, owner: text });
 
 /**
  * Passes the fence: true when the row still has the expected epoch; the row then has the caller's epoch and owner. An owner that writes on
  * finds both there, and then no page is written.
  */
 export function passFence(db: Connection, conversationId: string, { expectedEpoch, epoch, owner }: Fence): boolean {
-  const row = held.get(db, 'FROM conversations WHERE id = :conversationId', { conversationId });
+  const row = ownership.get(db, 'FROM conversations WHERE id = :conversationId', { conversationId });
   if (row?.epoch !== expectedEpoch) return false;
-  if (row.epoch !== epoch || row.owner !== owner)
-    db.statement('UPDATE conversations SET epoch = :epoch, owner = :owner WHERE id = :conversationId').run({
-      conversationId,
-      epoch,
-      owner,
-    });
+  const update = 'UPDATE conversations SET epoch = :epoch, owner = :owner WHERE id = :conversationId';
+  if (row.epoch !== epoch || row.owner !== owner) db.statement(update).run({ conversationId, epoch, owner });
   return true;
 }
 
@@ -81,7 +75,6 @@ export function enterPastFence(db: Connection, conversationId: string, fence: Fe
   return db.statement(update).run({ conversationId, expectedEpoch, epoch, owner, nowMs }).changes === 1;
 }
 
-/** The messages with their blocks. */
 export function messagesOf(db: Connection, heads: readonly MessageHead[]): StoredMessage[] {
   const numbers = heads.map(({ no }) => no);
   const blocks = readBlocks(db, numbers);
@@ -117,7 +110,6 @@ export function withinPage(messages: readonly PageMessage[]): PageMessage[] {
   return messages.slice(0, beyond < 0 ? messages.length : beyond);
 }
 
-/** SQL for the messages of conversations, which are those of their turns. */
 export const OF_TURNS = 'turns CROSS JOIN messages ON no BETWEEN turns.id * 2 AND turns.id * 2 + 1';
 
 /** SQL for the number of a message by its id (SQL, too), NULL where it is none of the conversation's. */
@@ -148,14 +140,12 @@ export function hasEarlierMessages(db: Connection, conversationId: string, messa
   const beyond = numberOf(':messageId');
   const select = `SELECT 1 FROM ${OF_TURNS}
     WHERE conversation_id = :conversationId AND turns.id <= ${beyond} / 2 AND no < ${beyond} AND ${SAYS_SOMETHING} LIMIT 1`;
-  const row = db.statement(select).get({ conversationId, messageId });
-  return row !== undefined;
+  return db.statement(select).get({ conversationId, messageId }) !== undefined;
 }
 
-export interface NewMessage {
+interface NewMessage {
   readonly id: string;
   readonly conversationId: string;
-  /** The turn that it opens or answers. */
   readonly turn: number;
   readonly role: 'user' | 'assistant';
   readonly createdAtMs: number;

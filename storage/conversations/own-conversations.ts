@@ -11,7 +11,7 @@ export const FIRST_WORDS = `coalesce((SELECT b.body ->> '$.md' FROM turns t CROS
 
 const ownConversation = columns({
   id: text,
-  /** Rows of placeholders it has. */
+  /** Rows. */
   placeholders: integer,
   /** The person's first message in placeholder form; '' when it has no text. */
   firstWords: text.from(FIRST_WORDS),

@@ -23,7 +23,7 @@ const conversationHead = columns({
   /** '' when the caller had no device header. */
   deviceId: text,
   endUserId: orNull(text),
-  /** As the app names the person; null of nobody in particular. */
+  /** As the app names the person; null: anonymous. */
   externalUserId: orNull(text).from('(SELECT external_user_id FROM end_users WHERE end_users.id = conversations.end_user_id)'),
   /** The state of its newest turn; null before the first. */
   turnState: orNull(text.as<TurnState>()).from(NEWEST_STATE),
@@ -43,17 +43,14 @@ export interface ConversationsPage {
   readonly next: PageKey | null;
 }
 
-/** Which conversations of an app; null: whatever it is. */
+/** Which conversations of an app; null: any. */
 export interface ConversationFilter {
   readonly endUserId: string | null;
   readonly channel: Channel | null;
-  /** That of the newest turn. */
   readonly state: TurnState | null;
-  /** Somebody gave an answer in it this thumb. */
+  /** An answer in it has this thumb. */
   readonly rating: 1 | -1 | null;
-  /** The latest message came then or later. */
   readonly fromMs: number | null;
-  /** It came before. */
   readonly toMs: number | null;
 }
 
@@ -107,12 +104,11 @@ export function listConversationsOfPerson(db: Connection, endUserId: string, aft
   return personConversation.all(db, from, { endUserId, after, limit });
 }
 
-/** One conversation as a list shows it. */
 export function readConversationHead(db: Connection, id: string): ConversationHead | undefined {
   return conversationHead.get(db, 'FROM conversations WHERE id = :id', { id });
 }
 
-export interface TranscriptPage {
+interface TranscriptPage {
   readonly messages: readonly StoredMessage[];
   /** The message that the next page begins after; null on the last one. A page of long messages is shorter than `limit`. */
   readonly next: string | null;
@@ -153,10 +149,8 @@ const messagePlace = columns({
   role,
 });
 
-export type MessagePlace = RowOf<typeof messagePlace>;
-
 /** Which conversation a message belongs to; says nothing about who may see it. */
-export function readMessagePlace(db: Connection, id: string): MessagePlace | undefined {
+export function readMessagePlace(db: Connection, id: string): RowOf<typeof messagePlace> | undefined {
   return messagePlace.get(db, 'FROM messages WHERE id = :id', { id });
 }
 

@@ -39,18 +39,8 @@ export interface Condition {
   readonly sinceMs: number;
 }
 
-export interface Conditions {
-  /** Opens the condition. One that is open already takes the newer detail, and is not logged again. */
-  open(name: ConditionName, detail: string, subject?: string): void;
-  /** Closes the condition. Does nothing when it is not open. */
-  close(name: ConditionName, subject?: string): void;
-  holds(name: ConditionName, subject?: string): boolean;
-  /** All open conditions, the worst first. */
-  list(): readonly Condition[];
-}
-
-/** The log; a pino logger fits. */
-export interface ConditionLog {
+/** A pino logger fits. */
+interface ConditionLog {
   error(facts: object, text: string): void;
   info(facts: object, text: string): void;
 }
@@ -62,25 +52,40 @@ function keyOf(name: ConditionName, subject: string): string {
   return `${name} ${subject}`;
 }
 
-export function createConditions(log: ConditionLog, nowMs: () => number): Conditions {
+export class Conditions {
   // Bounded by the number of organisations and cells.
-  const held = new Map<string, Condition>();
-  return {
-    open(name, detail, subject = '') {
-      const key = keyOf(name, subject);
-      const open = held.get(key);
-      held.set(key, { name, subject, detail, sinceMs: open?.sinceMs ?? nowMs() });
-      if (open !== undefined) return;
-      log.error({ condition: name, ...(subject !== '' && { subject }) }, detail);
-    },
-    close(name, subject = '') {
-      const condition = held.get(keyOf(name, subject));
-      if (condition === undefined) return;
-      held.delete(keyOf(name, subject));
-      const heldForMs = nowMs() - condition.sinceMs;
-      log.info({ condition: name, ...(subject !== '' && { subject }), held_for_ms: heldForMs }, OVER);
-    },
-    holds: (name, subject = '') => held.has(keyOf(name, subject)),
-    list: () => [...held.values()].sort((one, other) => CONDITIONS.indexOf(one.name) - CONDITIONS.indexOf(other.name)),
-  };
+  readonly #open = new Map<string, Condition>();
+  readonly #log: ConditionLog;
+  readonly #nowMs: () => number;
+
+  constructor(log: ConditionLog, nowMs: () => number) {
+    this.#log = log;
+    this.#nowMs = nowMs;
+  }
+
+  /** One that is open already takes the newer detail, and is not logged again. */
+  open(name: ConditionName, detail: string, subject = ''): void {
+    const key = keyOf(name, subject);
+    const open = this.#open.get(key);
+    this.#open.set(key, { name, subject, detail, sinceMs: open?.sinceMs ?? this.#nowMs() });
+    if (open === undefined) this.#log.error({ condition: name, ...(subject !== '' && { subject }) }, detail);
+  }
+
+  close(name: ConditionName, subject = ''): void {
+    const key = keyOf(name, subject);
+    const condition = this.#open.get(key);
+    if (condition === undefined) return;
+    this.#open.delete(key);
+    const heldForMs = this.#nowMs() - condition.sinceMs;
+    this.#log.info({ condition: name, ...(subject !== '' && { subject }), held_for_ms: heldForMs }, OVER);
+  }
+
+  holds(name: ConditionName, subject = ''): boolean {
+    return this.#open.has(keyOf(name, subject));
+  }
+
+  /** The worst first. */
+  list(): readonly Condition[] {
+    return [...this.#open.values()].sort((one, other) => CONDITIONS.indexOf(one.name) - CONDITIONS.indexOf(other.name));
+  }
 }

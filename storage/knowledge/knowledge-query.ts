@@ -16,7 +16,6 @@ const STOP_WORDS = new Set(
   those to up us was we were what when where which who why will with would you your`.split(/\s+/),
 );
 
-/** The words worth searching for, in lower case, each once, in the order of the text. */
 export function queryTerms(text: string): string[] {
   const terms = new Set<string>();
   for (const [word] of text

@@ -30,7 +30,6 @@ function chunksWith(db: Connection, appId: string, term: string): number {
   return countRows(db, from, { query: matchExpression(appId, [term]), limit: COMMON_CHUNKS });
 }
 
-/** How many words are searched for together when the question has only common ones. */
 const COMMON_TERMS_MAX = 4;
 
 /**
@@ -50,12 +49,8 @@ function plan(db: Connection, appId: string, terms: readonly string[]): string[]
     scored += chunks;
     return scored <= SCORED_CHUNKS_MAX;
   });
-  return [
-    matchExpression(
-      appId,
-      affordable.map(({ term }) => term),
-    ),
-  ];
+  const affordableTerms = affordable.map(({ term }) => term);
+  return [matchExpression(appId, affordableTerms)];
 }
 
 function find(db: Connection, appId: string, query: string, limit: number): ScoredPassage[] {
@@ -116,11 +111,7 @@ export function searchKnowledge(db: Connection, appId: string, text: string, lim
   return rankKnowledge(db, appId, text, limit, meaning).map(({ wordsRank: _, meaningRank: __, ...found }) => found);
 }
 
-/** Whether a search in this app can find anything at all. */
 export function hasIndexedKnowledge(db: Connection, appId: string): boolean {
-  return (
-    db
-      .statement(`SELECT 1 AS found FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL LIMIT 1`)
-      .get({ appId }) !== undefined
-  );
+  const select = `SELECT 1 FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL LIMIT 1`;
+  return db.statement(select).get({ appId }) !== undefined;
 }

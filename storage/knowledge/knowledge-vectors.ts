@@ -8,9 +8,7 @@
 import { columns, integer, json, orNull, type RowOf, real, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** The vector of a text, with the embedding model that made it. */
 export interface Meaning {
-  /** The embedding model; only vectors of the same model are comparable. */
   readonly model: string;
   readonly vector: Float32Array;
 }
@@ -20,7 +18,6 @@ const embeddableChunk = columns({
   appId: text.from('c.app_id'),
   sourceId: text,
   title: text.from('s.title'),
-  /** JSON, as it is stored. */
   headings: text.from('c.headings'),
   text: text.from('c.text'),
 });
@@ -68,7 +65,6 @@ export function signatureOf(vector: Float32Array): Buffer {
   return signature;
 }
 
-/** The lowest id of the source's chunks; undefined when it has none. */
 export function firstChunkOf(db: Connection, sourceId: string): number | undefined {
   return chunkBounds.get(db, 'FROM knowledge_chunks WHERE source_id = :sourceId', { sourceId })?.first ?? undefined;
 }
@@ -88,7 +84,7 @@ export function chunksToEmbed(db: Connection, model: string, after: number, coun
   return { chunks, last };
 }
 
-export interface SaveVectorsInput {
+interface SaveVectorsInput {
   readonly model: string;
   readonly vectors: readonly { readonly chunk: EmbeddableChunk; readonly vector: Float32Array }[];
 }
@@ -113,16 +109,7 @@ function saveVectors(db: Connection, { model, vectors }: SaveVectorsInput): numb
     const insert = `INSERT OR REPLACE INTO knowledge_vectors (chunk_id, app_id, model, signature, vector)
       SELECT c.id, c.app_id, :model, :signature, :vector FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
       WHERE c.id = :id AND c.source_id = :sourceId AND c.headings = :headings AND c.text = :text AND s.title = :title`;
-    db.statement(insert).run({
-      model,
-      signature: signatureOf(vector),
-      vector: bytesOf(vector),
-      id: chunk.id,
-      sourceId: chunk.sourceId,
-      headings: chunk.headings,
-      text: chunk.text,
-      title: chunk.title,
-    });
+    db.statement(insert).run({ ...chunk, model, signature: signatureOf(vector), vector: bytesOf(vector) });
   }
   return dropped;
 }
@@ -143,18 +130,9 @@ export function nearestChunks(db: Connection, appId: string, { model, vector }: 
     JOIN knowledge_sources s ON s.id = c.source_id
     WHERE near.distance < :farthest
     ORDER BY near.distance, c.id`;
-  return nearPassage.all(db, from, {
-    appId,
-    model,
-    limit,
-    signature,
-    vector: bytesOf(vector),
-    signatureBytes: signature.length,
-    vectorBytes: vector.byteLength,
-    compared: COMPARED_MAX,
-    candidates: CANDIDATES_MAX,
-    farthest: DISTANCE_MAX,
-  });
+  const lengths = { signatureBytes: signature.length, vectorBytes: vector.byteLength };
+  const bounds = { compared: COMPARED_MAX, candidates: CANDIDATES_MAX, farthest: DISTANCE_MAX, limit };
+  return nearPassage.all(db, from, { appId, model, signature, vector: bytesOf(vector), ...lengths, ...bounds });
 }
 
 export const transactions = { saveVectors };

@@ -9,7 +9,6 @@ const lease = columns({ holder: text, expiresAtMs: integer });
 
 export type LeaseRow = RowOf<typeof lease>;
 
-/** The lease of this name, expired or not. */
 export function readLease(db: Connection, name: string): LeaseRow | undefined {
   return lease.get(db, 'FROM leases WHERE name = :name', { name });
 }
@@ -26,13 +25,11 @@ function takeLease(
   return changes === 1;
 }
 
-/** Extends the lease; false when the holder has lost it. */
 function renewLease(db: Connection, input: { name: string; holder: string; expiresAtMs: number }): boolean {
   const { changes } = db.statement('UPDATE leases SET expires_at_ms = :expiresAtMs WHERE name = :name AND holder = :holder').run(input);
   return changes === 1;
 }
 
-/** Releases the lease; does nothing when another holds it. */
 function giveBackLease(db: Connection, input: { name: string; holder: string }): void {
   db.statement('DELETE FROM leases WHERE name = :name AND holder = :holder').run(input);
 }

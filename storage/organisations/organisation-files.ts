@@ -26,7 +26,7 @@ const OPENED_AT_ONCE = 10;
 /** Advice for the log; the section says more. */
 const WHAT_TO_DO = 'Nothing of the organisation is changed or deleted meanwhile. See "A file is missing or damaged" in docs/backups.md.';
 
-export interface OrganisationFilesOptions {
+interface OrganisationFilesOptions {
   readonly layout: DataLayout;
   /** Read-only, the control file. */
   readonly control: Connection;
@@ -47,7 +47,7 @@ interface Refused {
 
 const noted = columns({ organisationId: text });
 
-/** Up to `limit` organisations that live here and whose files were noted, after the id `after`. */
+/** Those that live here. */
 function notedAfter(control: Connection, after: string, limit: number): string[] {
   const from = `FROM organisation_files AS f WHERE organisation_id > :after AND ${livesHere('f.organisation_id')}
     ORDER BY organisation_id LIMIT :limit`;
@@ -69,7 +69,6 @@ export class OrganisationFiles {
   /** Files found to be damaged after they were prepared: the identity of each, by organisation. */
   readonly #damaged = new Map<string, string | undefined>();
   readonly #turns = new Map<string, number>();
-  /** Files that are back in their places, which is not noted yet. */
   readonly #returned = new Set<string>();
   /** Whether files are there was looked up to this organisation; null: of all. */
   #soughtUpTo: string | null = '';
@@ -229,10 +228,7 @@ export class OrganisationFiles {
       // A disk that refuses has its own condition, and the next request checks the file again.
       if (isRefusedByDisk(error) || code === 'busy' || code === 'unavailable') return;
       const reason = error instanceof Error ? error.message : String(error);
-      this.refuse(
-        organisationId,
-        new FileProblemError('unreadable', this.#options.layout.organisation(organisationId), `cannot be used: ${reason}.`),
-      );
+      this.refuse(organisationId, new FileProblemError(this.#options.layout.organisation(organisationId), `cannot be used: ${reason}.`));
     }
   }
 }

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import type { Connection, SqlValue, Statement } from '../sqlite/connection.ts';
 import { OPEN_WAIT_MAX_MS, openReader, openSnapshot, type ReaderOptions, retryWhileBusy } from '../sqlite/database.ts';
+import { logBytes } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
 import { openUnmade, requireOrganisationFile, requireReadable } from './organisation-file.ts';
 import type { OrganisationFiles } from './organisation-files.ts';
@@ -10,23 +11,19 @@ import type { OrganisationFiles } from './organisation-files.ts';
 /** Copies in memory take no more than this together. */
 const SNAPSHOTS_MAX_BYTES = 256 * 1024 * 1024;
 
-/** An open connection, and whether it is still valid. */
 export interface OpenFile {
   readonly connection: Connection;
   /** Bytes in memory; 0: it reads the file. */
   readonly bytes: number;
-  /** The file has changed since the copy was made. */
   isStale(): boolean;
 }
 
-/** Size, time and log of a file; any change alters one of them. */
+/** Any change alters one of these. */
 function stateOf(path: string): string {
   const { size, mtimeMs } = statSync(path);
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  return `${size} ${mtimeMs} ${log}`;
+  return `${size} ${mtimeMs} ${logBytes(path)}`;
 }
 
-/** A copy of the file in memory. @throws StorageError io, or the system's error. */
 function openCopy(path: string, options: ReaderOptions): OpenFile {
   const state = stateOf(path);
   return { connection: openSnapshot(path, options), bytes: statSync(path).size, isStale: () => stateOf(path) !== state };
@@ -84,7 +81,7 @@ export class CurrentReader implements Connection {
   close(): void {}
 }
 
-export interface ReadersOptions {
+interface ReadersOptions {
   readonly files: OrganisationFiles;
   readonly pathOf: (organisationId: string) => string;
   readonly vectors: boolean;
@@ -162,7 +159,6 @@ export class OrganisationReaders {
     return file;
   }
 
-  /** Closes what is open for the organisation; the next read opens it anew. */
   forget(organisationId: string): void {
     this.#open.delete(organisationId);
   }

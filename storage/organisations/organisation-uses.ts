@@ -9,7 +9,7 @@
  *
  * `uses` is compared for a process that was suspended while it looked: others may have used the file since, and said something newer of it.
  */
-import { columns, integer, readIds, text } from '../sqlite/columns.ts';
+import { insert, integer, readIds, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { livesHere } from './organisations.ts';
 
@@ -20,19 +20,13 @@ const USED_PER_PAGE = 100;
 /** SQLite's LIMIT for all rows. */
 const ALL = -1;
 
-const user = columns({ usedBy: text.from('DISTINCT used_by') });
-const usedOrganisation = columns({ organisationId: text.from('DISTINCT organisation_id') });
-const useCount = columns({ uses: integer });
-const spend = columns({ microUsd: integer.from('coalesce(sum(spent_microusd), 0)') });
-
 /** Up to `limit` organisations whose files any process uses, after the id `after` ('' for the first ones). */
 export function usedOrganisationsAfter(control: Connection, after: string, limit: number): string[] {
-  const from = `FROM organisation_uses WHERE organisation_id > :after AND ${livesHere('organisation_uses.organisation_id')}
+  const select = `SELECT DISTINCT organisation_id FROM organisation_uses WHERE organisation_id > :after AND ${livesHere('organisation_uses.organisation_id')}
     ORDER BY organisation_id LIMIT :limit`;
-  return usedOrganisation.all(control, from, { after, limit }).map(({ organisationId }) => organisationId);
+  return readValues(control, text, select, { after, limit });
 }
 
-/** Ids of all organisations whose files any process uses, or used when it ended. */
 export function* usedOrganisations(control: Connection): Generator<string> {
   for (let page = usedOrganisationsAfter(control, '', USED_PER_PAGE); page.length > 0; ) {
     yield* page;
@@ -40,23 +34,20 @@ export function* usedOrganisations(control: Connection): Generator<string> {
   }
 }
 
-/** The processes that use any file, or used one when they ended. */
 export function usingProcesses(control: Connection): string[] {
-  return user.all(control, 'FROM organisation_uses ORDER BY used_by').map(({ usedBy }) => usedBy);
+  return readValues(control, text, 'SELECT DISTINCT used_by FROM organisation_uses ORDER BY used_by');
 }
 
-/** The processes that use the organisation's file, or did when they ended. */
 export function usersOf(control: Connection, organisationId: string): string[] {
-  return user
-    .all(control, 'FROM organisation_uses WHERE organisation_id = :organisationId', { organisationId })
-    .map(({ usedBy }) => usedBy);
+  const select = 'SELECT DISTINCT used_by FROM organisation_uses WHERE organisation_id = :organisationId';
+  return readValues(control, text, select, { organisationId });
 }
 
 /** The organisations whose files this process uses, or did when it ended, at most `limit`. */
 export function organisationsUsedBy(control: Connection, usedBy: string, limit = ALL): string[] {
-  const from = `FROM organisation_uses WHERE used_by = :usedBy AND ${livesHere('organisation_uses.organisation_id')}
+  const select = `SELECT DISTINCT organisation_id FROM organisation_uses WHERE used_by = :usedBy AND ${livesHere('organisation_uses.organisation_id')}
     ORDER BY organisation_id LIMIT :limit`;
-  return usedOrganisation.all(control, from, { usedBy, limit }).map(({ organisationId }) => organisationId);
+  return readValues(control, text, select, { usedBy, limit });
 }
 
 /** Organisations that nobody uses and in whose files something is due at `nowMs`, soonest first, at most `limit`. */
@@ -68,14 +59,14 @@ export function dueOrganisations(control: Connection, nowMs: number, limit: numb
 
 /** What the organisations that nobody uses have spent on this day (UTC). */
 export function spentByUnused(control: Connection, day: string): number {
-  const from = `FROM organisation_files AS f WHERE spent_day = :day AND ${livesHere('f.organisation_id')}
+  const select = `SELECT coalesce(sum(spent_microusd), 0) FROM organisation_files AS f WHERE spent_day = :day AND ${livesHere('f.organisation_id')}
     AND NOT EXISTS (SELECT 1 FROM organisation_uses AS u WHERE u.organisation_id = f.organisation_id)`;
-  return spend.get(control, from, { day })?.microUsd ?? 0;
+  return readValue(control, integer, select, { day }) ?? 0;
 }
 
 /** How often processes began or ended to use the file; undefined when it was never made. */
 export function readUseCount(control: Connection, organisationId: string): number | undefined {
-  return useCount.get(control, 'FROM organisation_files WHERE organisation_id = :organisationId', { organisationId })?.uses;
+  return readValue(control, integer, 'SELECT uses FROM organisation_files WHERE organisation_id = :organisationId', { organisationId });
 }
 
 interface UseRef {
@@ -93,13 +84,9 @@ export interface LookedThrough {
 
 /** To be committed before the process writes to the file. Idempotent. */
 export function beginUse(db: Connection, { organisationId, usedBy }: UseRef): void {
-  db.statement('INSERT INTO organisation_uses (used_by, organisation_id) VALUES (:usedBy, :organisationId) ON CONFLICT DO NOTHING').run({
-    organisationId,
-    usedBy,
-  });
-  db.statement('UPDATE organisation_files SET uses = uses + 1, due_at_ms = NULL WHERE organisation_id = :organisationId').run({
-    organisationId,
-  });
+  insert(db, 'organisation_uses', { usedBy, organisationId }, 'ON CONFLICT DO NOTHING');
+  const update = 'UPDATE organisation_files SET uses = uses + 1, due_at_ms = NULL WHERE organisation_id = :organisationId';
+  db.statement(update).run({ organisationId });
 }
 
 /**

@@ -7,9 +7,7 @@ import type { Connection } from '../sqlite/connection.ts';
 const deviceBinding = columns({
   endUserId: text.from('u.id'),
   externalUserId: text,
-  /** The binding was signed. */
   proven: flag,
-  /** When the device was bound to this person. */
   sinceMs: integer.from('coalesce(d.bound_at_ms, 0)'),
 });
 
@@ -35,41 +33,29 @@ interface Device {
 export function bindDevice(
   db: Connection,
   { appId, channel, deviceId }: Device,
-  binding: { endUserId: string; proven: boolean; nowMs: number },
+  { endUserId, proven, nowMs }: { endUserId: string; proven: boolean; nowMs: number },
 ): void {
   const insert = `INSERT INTO devices (app_id, channel, device_id, end_user_id, proven, bound_at_ms)
     VALUES (:appId, :channel, :deviceId, :endUserId, :proven, :nowMs)
     ON CONFLICT (app_id, channel, device_id)
       DO UPDATE SET end_user_id = :endUserId, proven = :proven,
         bound_at_ms = CASE WHEN end_user_id = :endUserId THEN bound_at_ms ELSE :nowMs END`;
-  db.statement(insert).run({
-    appId,
-    channel,
-    deviceId,
-    endUserId: binding.endUserId,
-    proven: binding.proven ? 1 : 0,
-    nowMs: binding.nowMs,
-  });
+  db.statement(insert).run({ appId, channel, deviceId, endUserId, proven: proven ? 1 : 0, nowMs });
 }
 
-/** Unbinds the device unless it is bound to `endUserId`. */
 export function unbindFromOthers(db: Connection, { appId, channel, deviceId }: Device, endUserId: string): void {
   const update = `UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL
     WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id <> :endUserId`;
   db.statement(update).run({ appId, channel, deviceId, endUserId });
 }
 
-/** Unbinds all devices from this person; their rows stay, as unbound installations. */
 export function unbindPerson(db: Connection, endUserId: string): void {
   db.statement('UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL WHERE end_user_id = :endUserId').run({ endUserId });
 }
 
 const boundDevice = columns({ deviceId: text, proven: flag, boundAtMs: orNull(integer), seenAtMs: orNull(integer) });
 
-export type BoundDevice = RowOf<typeof boundDevice>;
-
-/** Devices that are bound to the person, at most `limit`. */
-export function listBoundDevices(db: Connection, endUserId: string, limit: number): BoundDevice[] {
+export function listBoundDevices(db: Connection, endUserId: string, limit: number): RowOf<typeof boundDevice>[] {
   return boundDevice.all(db, 'FROM devices WHERE end_user_id = :endUserId ORDER BY device_id LIMIT :limit', { endUserId, limit });
 }
 

@@ -2,7 +2,7 @@
 
 import type { Channel } from '../organisations/organisations.ts';
 import type { Vault } from '../secrets/vault.ts';
-import { blob, columns, flag, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { blob, columns, flag, insert, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { bindDevice, unbindFromOthers } from './devices.ts';
 
@@ -13,8 +13,6 @@ const endUser = {
 };
 
 const endUserRow = columns(endUser);
-export type EndUserRow = RowOf<typeof endUserRow>;
-
 const endUserRecord = columns({
   ...endUser,
   channel: text.as<Channel>(),
@@ -26,15 +24,14 @@ export type EndUserRecord = RowOf<typeof endUserRecord>;
 
 export type Traits = Readonly<Record<string, unknown>>;
 
-/** Devices with unsigned traits of one person: more than anybody uses, and at most 160 KB however many devices strangers invent. */
+/** Devices with unsigned traits of one person: more than people use, and at most 160 KB however many devices strangers invent. */
 export const DEVICES_WITH_TRAITS_MAX = 20;
 
-export function readEndUser(db: Connection, appId: string, channel: Channel, externalUserId: string): EndUserRow | undefined {
+export function readEndUser(db: Connection, appId: string, channel: Channel, externalUserId: string): RowOf<typeof endUserRow> | undefined {
   const from = 'FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId';
   return endUserRow.get(db, from, { appId, channel, externalUserId });
 }
 
-/** The person with this `usr_` id, if the app has them. */
 export function readEndUserById(db: Connection, appId: string, id: string): EndUserRecord | undefined {
   return endUserRecord.get(db, 'FROM end_users WHERE id = :id AND app_id = :appId', { id, appId });
 }
@@ -93,7 +90,7 @@ export function traitsOf(
   const from = `FROM end_users u LEFT JOIN device_traits d ON d.end_user_id = u.id AND d.device_id = :deviceId
     WHERE u.app_id = :appId AND u.channel = :channel AND u.external_user_id = :externalUserId`;
   const row = sealedTraits.get(db, from, { appId, channel, externalUserId, deviceId });
-  return row === undefined || row.sealed === null ? null : openTraits(vault, appId, row.id, row.sealed);
+  return row?.sealed == null ? null : openTraits(vault, appId, row.id, row.sealed);
 }
 
 /** The person's traits by the `usr_` id: the signed ones, else the newest that any device sent. */
@@ -102,7 +99,6 @@ export function traitsOfRecord(db: Connection, vault: Vault, appId: string, id: 
   return row === undefined || row.sealed === null ? null : openTraits(vault, appId, id, row.sealed);
 }
 
-/** All unsigned traits of the person, the newest last. */
 export function deviceTraitsOf(db: Connection, vault: Vault, appId: string, id: string): { deviceId: string; traits: Traits }[] {
   return deviceTraits
     .all(db, 'FROM device_traits WHERE end_user_id = :id ORDER BY seq', { id })
@@ -117,7 +113,6 @@ export interface IdentifyInput {
   /** The record as the caller read it, or an id for the record that was not there. */
   readonly endUserId: string;
   readonly isNew: boolean;
-  /** A signature was checked. */
   readonly proven: boolean;
   /** Sealed for `endUserId`; null: the traits are deleted; undefined: they stay. */
   readonly traits: Uint8Array | null | undefined;
@@ -131,15 +126,10 @@ function recordPerson(db: Connection, input: IdentifyInput): void {
   const { endUserId: id, appId, channel, externalUserId, nowMs } = input;
   const verified = input.proven ? 1 : 0;
   if (input.isNew) {
-    const insert = `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
-      VALUES (:id, :appId, :channel, :externalUserId, :verified, :nowMs, :nowMs)`;
-    db.statement(insert).run({ id, appId, channel, externalUserId, verified, nowMs });
+    insert(db, 'end_users', { id, appId, channel, externalUserId, verified, createdAtMs: nowMs, updatedAtMs: nowMs });
   } else {
-    db.statement('UPDATE end_users SET verified = max(verified, :verified), updated_at_ms = :nowMs WHERE id = :id').run({
-      id,
-      verified,
-      nowMs,
-    });
+    const update = 'UPDATE end_users SET verified = max(verified, :verified), updated_at_ms = :nowMs WHERE id = :id';
+    db.statement(update).run({ id, verified, nowMs });
   }
 }
 
@@ -152,11 +142,7 @@ function recordTraits(db: Connection, { appId, channel, endUserId: id, deviceId,
   }
   db.statement('DELETE FROM device_traits WHERE end_user_id = :id AND device_id = :deviceId').run({ id, deviceId });
   if (traits === null) return;
-  db.statement('INSERT INTO device_traits (end_user_id, device_id, traits_sealed) VALUES (:id, :deviceId, :traits)').run({
-    id,
-    deviceId,
-    traits,
-  });
+  insert(db, 'device_traits', { endUserId: id, deviceId, traitsSealed: traits });
   db.statement(
     // Anybody can invent devices and name a person on them, so devices that have talked to the app are kept first.
     `DELETE FROM device_traits WHERE seq IN

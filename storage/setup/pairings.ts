@@ -3,7 +3,7 @@
  * machine decides at each read. Only the SHA-256 of a code is stored.
  */
 import { Refusal } from '../../protocol/errors.ts';
-import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, countRows, insert, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { insertTrace, type NewTrace } from '../traces/traces.ts';
 
@@ -12,7 +12,6 @@ const pairingRow = columns({
   appId: text,
   createdAtMs: integer,
   codeExpiresAtMs: integer,
-  /** Null until a build claims it. */
   claimedAtMs: orNull(integer),
   deviceId: orNull(text),
   watchedUntilMs: orNull(integer),
@@ -35,7 +34,7 @@ export function readPairing(db: Connection, id: string): PairingRow | undefined 
   return pairingRow.get(db, 'FROM pairings WHERE id = :id', { id });
 }
 
-/** The app's pairing whose code has this hash, in whatever state it is. */
+/** In any state. */
 export function readPairingByCode(db: Connection, appId: string, codeHash: string): PairingRow | undefined {
   // The search compares hashes: its timing could reveal a hash at most, and no code can be derived from that.
   const row = pairingRow.get(db, 'FROM pairings WHERE code_hash = :codeHash', { codeHash });
@@ -48,11 +47,8 @@ export function readUnclaimed(db: Connection, appId: string): PairingRow[] {
   return pairingRow.all(db, from, { appId });
 }
 
-const directoryEntry = columns({ organisationId: text });
-
-/** The organisation whose file holds the pairing. */
 export function organisationOfPairing(control: Connection, id: string): string | undefined {
-  return directoryEntry.get(control, 'FROM pairing_directory WHERE pairing_id = :id', { id })?.organisationId;
+  return readValue(control, text, 'SELECT organisation_id FROM pairing_directory WHERE pairing_id = :id', { id });
 }
 
 /** A pairing that makes room for another, with the steps that led there; null or absent: there are none. */
@@ -67,16 +63,11 @@ export interface PairingEnd extends ReplacedPairing {
   readonly nowMs: number;
 }
 
-interface KeptSteps extends ReplacedPairing {
-  readonly nowMs: number;
-}
-
-function keepTrace(db: Connection, { id, nowMs, trace }: KeptSteps): void {
+function keepTrace(db: Connection, { id, nowMs, trace }: ReplacedPairing & { readonly nowMs: number }): void {
   const row = trace == null ? undefined : readPairing(db, id);
   if (trace != null && row !== undefined) insertTrace(db, { appId: row.appId, machine: 'pairing', instance: id, nowMs }, trace);
 }
 
-/** @throws Refusal conflict when the app has WATCHED_PAIRINGS_MAX watched builds. */
 function refuseWithoutRoom(db: Connection, appId: string, nowMs: number): void {
   const watched = 'FROM pairings WHERE app_id = :appId AND ended_at_ms IS NULL AND watched_until_ms > :nowMs';
   if (countRows(db, watched, { appId, nowMs }) < WATCHED_PAIRINGS_MAX) return;
@@ -95,11 +86,9 @@ function forgetEnded(db: Connection, appId: string, nowMs: number): void {
 
 export const transactions = {
   /** Notes in `control.sqlite` whose pairing this is; written before the pairing itself. */
-  registerPairing(control: Connection, input: { id: string; organisationId: string; nowMs: number }): void {
-    control.statement('DELETE FROM pairing_directory WHERE created_at_ms < :oldestMs').run({ oldestMs: input.nowMs - LISTED_MS });
-    control
-      .statement('INSERT INTO pairing_directory (pairing_id, organisation_id, created_at_ms) VALUES (:id, :organisationId, :nowMs)')
-      .run({ ...input });
+  registerPairing(control: Connection, { id, organisationId, nowMs }: { id: string; organisationId: string; nowMs: number }): void {
+    control.statement('DELETE FROM pairing_directory WHERE created_at_ms < :oldestMs').run({ oldestMs: nowMs - LISTED_MS });
+    insert(control, 'pairing_directory', { pairingId: id, organisationId, createdAtMs: nowMs });
   },
 
   /**
@@ -121,9 +110,7 @@ export const transactions = {
     );
     for (const one of replaced) if (end.run({ id: one.id, nowMs }).changes === 1) keepTrace(db, { ...one, nowMs });
     forgetEnded(db, appId, nowMs);
-    const insert = `INSERT INTO pairings (id, app_id, code_hash, created_at_ms, code_expires_at_ms)
-      VALUES (:id, :appId, :codeHash, :nowMs, :codeExpiresAtMs)`;
-    db.statement(insert).run({ ...row, appId, nowMs });
+    insert(db, 'pairings', { ...row, appId, createdAtMs: nowMs });
     return true;
   },
 
@@ -143,9 +130,7 @@ export const transactions = {
   /** Stores that the pairing was reported as expired, unless it was claimed since `claimedAtMs` was read. */
   endPairing(db: Connection, input: PairingEnd): void {
     const { id, claimedAtMs, nowMs } = input;
-    const { changes } = db
-      .statement('UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS :claimedAtMs')
-      .run({ id, claimedAtMs, nowMs });
-    if (changes === 1) keepTrace(db, input);
+    const update = 'UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS :claimedAtMs';
+    if (db.statement(update).run({ id, claimedAtMs, nowMs }).changes === 1) keepTrace(db, input);
   },
 };

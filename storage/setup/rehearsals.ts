@@ -7,7 +7,6 @@ import { transactions as actions } from '../apps/http-actions.ts';
 import { transactions as screens } from '../apps/screens.ts';
 import { requireSource, transactions as sources } from '../knowledge/knowledge.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { inSavepoint } from '../sqlite/savepoint.ts';
 
 const REHEARSED = {
   addSource: sources.addSource,
@@ -23,6 +22,24 @@ type Rehearsed = typeof REHEARSED;
 export type RehearsedWrite = {
   readonly [Name in keyof Rehearsed]: { readonly name: Name; readonly input: Parameters<Rehearsed[Name]>[1] };
 }[keyof Rehearsed];
+
+/** Runs `work`; rolls back what it wrote when it throws. @throws what `work` throws. */
+function inSavepoint<Value>(db: Connection, work: () => Value): Value {
+  db.statement('SAVEPOINT part').run();
+  try {
+    const value = work();
+    db.statement('RELEASE part').run();
+    return value;
+  } catch (error) {
+    try {
+      db.statement('ROLLBACK TO part').run();
+      db.statement('RELEASE part').run();
+    } catch {
+      // SQLite ended the whole transaction (a full disk, an I/O error): the first error says why.
+    }
+    throw error;
+  }
+}
 
 /** Thrown to roll the rehearsal back. */
 class Withdraw extends Error {}

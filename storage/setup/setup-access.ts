@@ -4,10 +4,10 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { SETUP_CODE_MINUTES } from '../../protocol/limits.ts';
-import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, insert, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-export const SETUP_TOKEN_PREFIX = 'rd_st_';
+const SETUP_TOKEN_PREFIX = 'rd_st_';
 const TOKEN_BYTES = 12;
 const CODE_BYTES = 16;
 const CODE_VALID_MS = SETUP_CODE_MINUTES * 60_000;
@@ -28,7 +28,6 @@ const code = columns({
   expiredAtMs: orNull(integer).from('told_expired_at_ms'),
 });
 
-/** What a code or a token opens. */
 export type SessionRef = RowOf<typeof sessionRef>;
 
 /** `rd_st_` and 24 lowercase hex characters. */
@@ -41,7 +40,6 @@ export function mintFileCode(): string {
   return randomBytes(CODE_BYTES).toString('hex');
 }
 
-/** Lowercase hex SHA-256: what is stored of a code or token. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
@@ -57,7 +55,6 @@ export function readCode(control: Connection, fileCode: string): SessionRef | un
   return sessionRef.get(control, 'FROM setup_codes WHERE code_hash = :hash', { hash: hashSecret(fileCode) });
 }
 
-/** Whether the code was redeemed. */
 export function isUsedCode(control: Connection, fileCode: string): boolean {
   const row = code.get(control, 'FROM setup_codes WHERE code_hash = :hash', { hash: hashSecret(fileCode) });
   return row !== undefined && row.usedAtMs !== null;
@@ -78,12 +75,9 @@ export const transactions = {
     const forgottenMs = nowMs - FORGOTTEN_AFTER_MS;
     control.statement('DELETE FROM setup_codes WHERE expires_at_ms < :forgottenMs').run({ forgottenMs });
     control.statement('DELETE FROM setup_tokens WHERE minted_at_ms < :forgottenMs').run({ forgottenMs });
-    control
-      .statement('UPDATE setup_codes SET expires_at_ms = min(expires_at_ms, :nowMs) WHERE session_id = :sessionId AND used_at_ms IS NULL')
-      .run({ sessionId, nowMs });
-    const insert = `INSERT INTO setup_codes (code_hash, session_id, organisation_id, app_id, expires_at_ms)
-      VALUES (:codeHash, :sessionId, :organisationId, :appId, :expiresAtMs)`;
-    control.statement(insert).run({ codeHash, sessionId, organisationId, appId, expiresAtMs });
+    const end = 'UPDATE setup_codes SET expires_at_ms = min(expires_at_ms, :nowMs) WHERE session_id = :sessionId AND used_at_ms IS NULL';
+    control.statement(end).run({ sessionId, nowMs });
+    insert(control, 'setup_codes', { codeHash, sessionId, organisationId, appId, expiresAtMs });
     return { expiresAtMs };
   },
 
@@ -101,10 +95,8 @@ export const transactions = {
       return 'expired';
     }
     control.statement('UPDATE setup_codes SET used_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
-    const insert = `INSERT INTO setup_tokens (session_id, token_hash, organisation_id, app_id, minted_at_ms)
-      VALUES (:sessionId, :tokenHash, :organisationId, :appId, :nowMs)
-      ON CONFLICT (session_id) DO UPDATE SET token_hash = excluded.token_hash, minted_at_ms = excluded.minted_at_ms`;
-    control.statement(insert).run({ sessionId, organisationId, appId, tokenHash, nowMs });
+    const again = 'ON CONFLICT (session_id) DO UPDATE SET token_hash = excluded.token_hash, minted_at_ms = excluded.minted_at_ms';
+    insert(control, 'setup_tokens', { sessionId, tokenHash, organisationId, appId, mintedAtMs: nowMs }, again);
     return 'redeemed';
   },
 };

@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { requireAppRow } from '../apps/apps.ts';
-import { columns, flag, integer, json, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import { columns, flag, insert, integer, json, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** What a question was derived from; `general`: nothing suitable is configured. */
@@ -21,7 +21,6 @@ export interface SmokeAnswer {
   readonly actionBacked: boolean;
   /** One or the other, and no error. */
   readonly ok: boolean;
-  /** Names of the actions it called. */
   readonly actions: readonly string[];
   readonly error: { readonly code: ErrorCode; readonly message: string } | null;
 }
@@ -33,7 +32,6 @@ const smokeRun = columns({
   /** Every answer was an error of the service, so the configuration is not to blame. */
   platformFailure: flag,
   answers: json<readonly SmokeAnswer[]>().from('results'),
-  /** When it began. */
   createdAtMs: integer,
 });
 
@@ -45,7 +43,6 @@ export const SMOKE_RUNS_KEPT = 20;
 /** Devices of clients are hexadecimal (KEY-8), so none has this prefix. */
 const DEVICE_PREFIX = 'smoke_';
 
-/** The device of a run. */
 export function smokeDevice(runId: string): string {
   return DEVICE_PREFIX + runId;
 }
@@ -68,20 +65,11 @@ function forgetConversations(db: Connection, appId: string): void {
 
 export const transactions = {
   /** Saves the run and removes the conversations it was held in. @throws Refusal not_found when the app was deleted. */
-  saveSmokeRun(db: Connection, run: SmokeRun): void {
-    const { id, appId, createdAtMs } = run;
+  saveSmokeRun(db: Connection, { answers: results, ...run }: SmokeRun): void {
+    const { appId } = run;
     requireAppRow(db, appId);
     forgetConversations(db, appId);
-    const insert = `INSERT INTO smoke_runs (id, app_id, passed, platform_failure, results, created_at_ms)
-      VALUES (:id, :appId, :passed, :platformFailure, :results, :createdAtMs)`;
-    db.statement(insert).run({
-      id,
-      appId,
-      passed: run.passed ? 1 : 0,
-      platformFailure: run.platformFailure ? 1 : 0,
-      results: JSON.stringify(run.answers),
-      createdAtMs,
-    });
+    insert(db, 'smoke_runs', { ...run, results });
     const remove = `DELETE FROM smoke_runs WHERE app_id = :appId AND id IN
         (SELECT id FROM smoke_runs WHERE app_id = :appId ORDER BY rowid DESC LIMIT -1 OFFSET :kept)`;
     db.statement(remove).run({ appId, kept: SMOKE_RUNS_KEPT });

@@ -166,8 +166,11 @@ function requireSound(connection: Connection): void {
 
 /** Rows by table, without the internal tables of a full-text index. */
 function countRows(connection: Connection): Record<string, number> {
-  const select = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`;
-  const tables = connection.statement(select).all();
+  const tables = connection
+    .statement(
+      `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
+    )
+    .all();
   return Object.fromEntries(
     tables.map(({ name }) => [name as string, Number(connection.statement(`SELECT count(*) AS rows FROM "${name}"`).get()?.rows)]),
   );

@@ -129,6 +129,15 @@ export function blockThread(durationMs: number): void {
   if (durationMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }
 
+/** Never throws: SQLite may have rolled back by itself, as on a full disk, and the first error is the one to report. */
+export function rollBack(connection: Connection): void {
+  try {
+    connection.exec('ROLLBACK');
+  } catch {
+    // Nothing is open.
+  }
+}
+
 /** A pause between two tries for a lock: 2 to 20 ms, random, so that two processes do not collide again. */
 export function jitteredPauseMs(): number {
   return RETRY_PAUSE_MIN_MS + Math.random() * (RETRY_PAUSE_MAX_MS - RETRY_PAUSE_MIN_MS);
@@ -147,7 +156,6 @@ export function retryWhileBusy<T>(waitMaxMs: number, attempt: () => T): T {
   }
 }
 
-/** Settings that hold for readers and writers alike. */
 function harden(database: Database.Database): void {
   database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   database.pragma(`cache_size = -${CACHE_KIB}`);
@@ -170,7 +178,6 @@ export interface ReaderOptions {
   readonly onError?: OnError;
 }
 
-/** The connection to what was opened for reading at `path`; closes it when it cannot be made ready. */
 function readerOf(
   path: string,
   database: Database.Database,
@@ -256,7 +263,7 @@ export function openWriter(path: string, { mustExist = false }: { readonly mustE
     database.pragma('foreign_keys = ON');
     // Deleted content is overwritten, also in freed pages, so that erased data remains in no file.
     database.pragma('secure_delete = ON');
-    // A COMMIT would hide what the disk refused of its checkpoint: the writer makes them (checkpoints.ts), or Litestream (REPLICA-3).
+    // A COMMIT would hide what the disk refused of its checkpoint: the writer makes them (log-emptying.ts), or Litestream (REPLICA-3).
     database.pragma('wal_autocheckpoint = 0');
     database.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
   } catch (error) {

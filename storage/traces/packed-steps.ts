@@ -43,7 +43,6 @@ const DICTIONARY_2 = Buffer.concat([
   DICTIONARY_1,
 ]);
 
-/** Dictionaries by the number that stands before the deflated bytes. */
 const DICTIONARIES: ReadonlyMap<number, Buffer> = new Map([
   [1, DICTIONARY_1],
   [2, DICTIONARY_2],
@@ -65,7 +64,6 @@ export function packedSteps(steps: string): Buffer {
   return Buffer.concat([Buffer.of(NUMBER), deflateRawSync(steps, OPTIONS)]);
 }
 
-/** @throws Error on bytes that `packedSteps` did not make. */
 function unpacked(packed: Buffer): string {
   const dictionary = DICTIONARIES.get(packed[0] ?? 0);
   if (dictionary === undefined)
@@ -73,5 +71,4 @@ function unpacked(packed: Buffer): string {
   return inflateRawSync(packed.subarray(1), { dictionary, maxOutputLength: STEPS_CHARS_MAX }).toString();
 }
 
-/** The column of a trace's steps, as their text. */
 export const stepsText = blob.to(unpacked);

@@ -12,14 +12,10 @@ const turnSize = columns({
 });
 const pieceSize = columns({ key: integer.from('id'), bytes: integer.from(`octet_length(steps) + ${PIECE_BYTES}`), atMs: integer });
 
-/** A turn, or a piece of another trace: its number, its bytes, and when it was written last. */
-export type TraceSize = RowOf<typeof turnSize>;
-
 /** Traces of turns, or everything else: each has a table and bounds of its own. */
 export type TraceTable = 'turn_traces' | 'traces';
 
-/** Sizes below the number `before`, the newest first, at most `limit`. */
-export function readTraceSizes(db: Connection, table: TraceTable, before: number, limit: number): TraceSize[] {
+export function readTraceSizes(db: Connection, table: TraceTable, before: number, limit: number): RowOf<typeof turnSize>[] {
   if (table === 'traces') return pieceSize.all(db, 'FROM traces WHERE id < :before ORDER BY id DESC LIMIT :limit', { before, limit });
   return turnSize.all(db, 'FROM turn_traces WHERE turn < :before GROUP BY turn ORDER BY turn DESC LIMIT :limit', { before, limit });
 }

@@ -1,18 +1,16 @@
 /** The steps that machines made, in the pieces in which their commits kept them: written inside those commits, read by instance. */
-import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, integer, orNull, type RowOf, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { packedSteps, stepsText } from './packed-steps.ts';
 
-/** What one commit keeps of one machine's steps. */
 export interface NewTrace {
-  /** The machine's definition, as a hash. */
   readonly version: string;
   /** As `packSteps` of the machines makes it. */
   readonly steps: string;
 }
 
 /** Whose steps they are: a turn's own, or those of one of its action calls. */
-export interface TurnTracePlace {
+interface TurnTracePlace {
   readonly turn: number;
   /** '' for the turn itself. */
   readonly invocation: string;
@@ -22,16 +20,15 @@ export interface TurnTracePlace {
 }
 
 export function insertTurnTrace(db: Connection, { turn, invocation, node, nowMs }: TurnTracePlace, { version, steps }: NewTrace): void {
-  const insert = `INSERT INTO turn_traces (turn, piece, invocation, version, node, at_ms, steps)
+  const insertion = `INSERT INTO turn_traces (turn, piece, invocation, version, node, at_ms, steps)
     VALUES (:turn, (SELECT coalesce(max(piece), -1) + 1 FROM turn_traces WHERE turn = :turn), :invocation, :version, :node, :nowMs, :steps)`;
-  db.statement(insert).run({ turn, invocation, node, nowMs, version, steps: packedSteps(steps) });
+  db.statement(insertion).run({ turn, invocation, node, nowMs, version, steps: packedSteps(steps) });
 }
 
-/** The machines whose traces are an app's. */
 export const APP_MACHINES = ['setup-session', 'step-panel', 'knowledge-source', 'pairing', 'app-lifecycle'] as const;
 export type AppMachine = (typeof APP_MACHINES)[number];
 
-export interface TracePlace {
+interface TracePlace {
   readonly appId: string;
   readonly machine: AppMachine;
   readonly instance: string;
@@ -45,26 +42,21 @@ export function insertTrace(db: Connection, { appId, machine, instance, nowMs }:
 
 const turnPiece = columns({ invocation: text, version: text, node: text, atMs: integer, steps: stepsText });
 
-/** A piece of a turn's trace; `steps` as `packSteps` of the machines makes it. */
-export type TurnTraceRow = RowOf<typeof turnPiece>;
-
 /** The oldest `limit` pieces of a turn and its calls, in the order in which they were committed. */
-export function readTurnTrace(db: Connection, turn: number, limit: number): TurnTraceRow[] {
+export function readTurnTrace(db: Connection, turn: number, limit: number): RowOf<typeof turnPiece>[] {
   return turnPiece.all(db, 'FROM turn_traces WHERE turn = :turn ORDER BY piece LIMIT :limit', { turn, limit });
 }
 
 const piece = columns({ version: text, atMs: integer, steps: stepsText });
 
-export type TraceRow = RowOf<typeof piece>;
+type TraceRow = RowOf<typeof piece>;
 
-/** The oldest `limit` pieces of an instance's trace. */
 export function readTrace(db: Connection, of: Omit<TracePlace, 'nowMs'>, limit: number): TraceRow[] {
   const { appId, machine, instance } = of;
   const from = 'FROM traces WHERE instance = :instance AND machine = :machine AND app_id = :appId ORDER BY id LIMIT :limit';
   return piece.all(db, from, { appId, machine, instance, limit });
 }
 
-/** The oldest `limit` pieces of the trace of a move, from the control file. */
 export function readMoveTrace(control: Connection, moveId: string, limit: number): TraceRow[] {
   return piece.all(control, 'FROM move_traces WHERE move_id = :moveId ORDER BY piece LIMIT :limit', { moveId, limit });
 }
@@ -118,54 +110,39 @@ export function readTurnOfRequest(db: Connection, appId: string, requestId: stri
   return tracedTurn.get(db, from, { appId, requestId, within });
 }
 
-const turnNumber = columns({ turn: integer.from('id') });
-const callTurn = columns({ turn: integer });
-
 /** The turn whose calls a continuation goes on with; undefined for any other turn. */
 export function readContinuedTurn(db: Connection, turn: number): number | undefined {
-  const from = `FROM turns WHERE conversation_id = (SELECT conversation_id FROM turns WHERE id = :turn AND kind = 'continuation') AND id < :turn
+  const select = `SELECT id FROM turns WHERE conversation_id = (SELECT conversation_id FROM turns WHERE id = :turn AND kind = 'continuation') AND id < :turn
     AND EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id) ORDER BY id DESC LIMIT 1`;
-  return turnNumber.get(db, from, { turn })?.turn;
+  return readValue(db, integer, select, { turn });
 }
 
-/** The turn that asked for an action call. */
 export function readTurnOfCall(db: Connection, appId: string, invocationId: string): number | undefined {
-  return callTurn.get(db, 'FROM invocations WHERE id = :invocationId AND app_id = :appId', { invocationId, appId })?.turn;
+  return readValue(db, integer, 'SELECT turn FROM invocations WHERE id = :invocationId AND app_id = :appId', { invocationId, appId });
 }
 
-/** The newest `limit` turns of a conversation, the oldest of them first. */
 export function readTurnsOfConversation(db: Connection, appId: string, conversationId: string, limit: number): number[] {
-  const from = 'FROM turns WHERE conversation_id = :conversationId AND app_id = :appId ORDER BY id DESC LIMIT :limit';
-  return turnNumber
-    .all(db, from, { conversationId, appId, limit })
-    .map(({ turn }) => turn)
-    .reverse();
+  const select = 'SELECT id FROM turns WHERE conversation_id = :conversationId AND app_id = :appId ORDER BY id DESC LIMIT :limit';
+  return readValues(db, integer, select, { conversationId, appId, limit }).reverse();
 }
 
-/** The turn of this number. */
 export function readTracedTurn(db: Connection, turn: number): TracedTurn | undefined {
   return tracedTurn.get(db, 'FROM turns WHERE id = :turn', { turn });
 }
 
-const definition = columns({ definition: text });
-
 /** JSON of the definition that has this version; undefined when it was never kept here. */
 export function readMachineDefinition(db: Connection, version: string): string | undefined {
-  return definition.get(db, 'FROM machine_definitions WHERE version = :version', { version })?.definition;
+  return readValue(db, text, 'SELECT definition FROM machine_definitions WHERE version = :version', { version });
 }
 
 export interface MachineDefinition {
   readonly version: string;
   readonly machine: string;
-  /** JSON. */
   readonly definition: string;
 }
 
-const keptVersion = columns({ version: text });
-
-/** Those of `definitions` that are not kept yet. */
 export function missingDefinitions(db: Connection, definitions: readonly MachineDefinition[]): MachineDefinition[] {
-  const kept = new Set(keptVersion.all(db, 'FROM machine_definitions', {}).map(({ version }) => version));
+  const kept = new Set(readValues(db, text, 'SELECT version FROM machine_definitions', {}));
   return definitions.filter(({ version }) => !kept.has(version));
 }
 

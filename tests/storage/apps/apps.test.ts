@@ -13,9 +13,9 @@ import { insertBlocks } from '../../../storage/conversations/blocks.ts';
 import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { storeTurn } from '../conversations/stored-turns.ts';
+import { storeConversation, storeTurn } from '../conversations/stored-turns.ts';
 import { StoredSources } from '../knowledge/stored-sources.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { addApp, openApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const THEME = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };
@@ -72,9 +72,7 @@ test('CONSOLE-11: a slug that another app has is refused, its own is not', (t) =
 });
 
 test('LIMIT-3: a changed setting counts for the next read, also where the row was cached', (t) => {
-  const files = openFiles(t, NOW);
-  const { db, organisationId } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, organisationId, appId } = openApp(t, NOW);
   const before = known(db, appId);
   assert.equal(known(db, appId), before, 'an unchanged row is not parsed again');
   transactions.patchApp(db, {
@@ -93,9 +91,7 @@ test('LIMIT-3: a changed setting counts for the next read, also where the row wa
 });
 
 test('STORE-2: a read inside a write that is rolled back leaves nothing stale behind', (t) => {
-  const files = openFiles(t, NOW);
-  const { db, organisationId } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, organisationId, appId } = openApp(t, NOW);
   db.exec('BEGIN');
   transactions.patchApp(db, { appId, organisationId, patch: { name: 'Never' }, nowMs: NOW });
   db.exec('ROLLBACK');
@@ -104,9 +100,7 @@ test('STORE-2: a read inside a write that is rolled back leaves nothing stale be
 });
 
 test('LIVE-4: the first time of going live stays when it is done again', (t) => {
-  const files = openFiles(t, NOW);
-  const { db, organisationId } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, organisationId, appId } = openApp(t, NOW);
   assert.deepEqual(live.goLive(db, { appId, organisationId, nowMs: NOW + 10 }), { wentLive: true, version: null });
   assert.deepEqual(live.goLive(db, { appId, organisationId, nowMs: NOW + 99 }), { wentLive: false, version: null });
   assert.deepEqual([known(db, appId).live, known(db, appId).liveAtMs], [true, NOW + 10]);
@@ -137,9 +131,7 @@ test('LIVE-2: drafts of an app that never published anything become version 1 wi
 });
 
 test('APPEARANCE-2: the theme replaces the draft but keeps an uploaded logo; a copilot block left out stays', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const logoAssetId = mintId('ast', NOW);
   transactions.saveAppearanceDraft(db, {
     appId,
@@ -153,9 +145,7 @@ test('APPEARANCE-2: the theme replaces the draft but keeps an uploaded logo; a c
 });
 
 test('PERSONA-1: a patch of the persona keeps what it omits, and the version rises when the persona changes', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada', suggestions: ['Hi?'] }, nowMs: NOW });
   const second = transactions.saveExperienceDraft(db, { appId, patch: { tone: 'Calm.', reason: 'brand book' }, nowMs: NOW });
   assert.deepEqual(second.draft, { assistantName: 'Ada', suggestions: ['Hi?'], tone: 'Calm.', reason: 'brand book' });
@@ -165,9 +155,7 @@ test('PERSONA-1: a patch of the persona keeps what it omits, and the version ris
 });
 
 test('APPEARANCE-3: the same draft sent again leaves the row as it was', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const write = (nowMs: number) => {
     transactions.saveAppearanceDraft(db, { appId, body: { theme: THEME }, nowMs });
     transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada' }, nowMs });
@@ -178,9 +166,7 @@ test('APPEARANCE-3: the same draft sent again leaves the row as it was', (t) => 
 });
 
 test('CONFIG-1: the sandbox sees the draft at once, the live channel only what was published', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   assert.throws(() => transactions.publishDrafts(db, { appId, nowMs: NOW }), { code: 'conflict' });
   transactions.saveAppearanceDraft(db, { appId, body: { theme: THEME, copilot: { launcherLabel: 'Help' } }, nowMs: NOW });
   transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada', tone: 'Calm.', suggestions: [] }, nowMs: NOW });
@@ -201,9 +187,7 @@ test('CONFIG-1: the sandbox sees the draft at once, the live channel only what w
 });
 
 test('CONFIG-3: a stored row that fails validation on output is served as {}', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada' }, nowMs: NOW });
   for (const broken of ['{"theme":{"accent":"red"}}', 'not json']) {
     db.statement('UPDATE apps SET appearance_draft = :broken, revision = revision + 1').run({ broken });
@@ -212,9 +196,7 @@ test('CONFIG-3: a stored row that fails validation on output is served as {}', (
 });
 
 test('CONSOLE-13: after a rotation the previous identity secret stays valid for 24 hours', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const vault = openVault(join(temporaryDir(t), 'master-key'), undefined);
   for (const secret of ['first', 'second']) {
     transactions.rotateIdentitySecret(db, { appId, sealed: sealIdentitySecret(vault, appId, secret), nowMs: NOW });
@@ -248,10 +230,7 @@ test('STORE-14: deleting an app takes everything it knew and said, and leaves th
     await sources.index(sourceId, [{ ordinal: 0, headings: [], text: 'Text' }]);
     const conversationId = mintId('cnv', NOW);
     const messageId = mintId('msg', NOW);
-    db.statement(`INSERT INTO conversations VALUES (:conversationId, :appId, 'live', '', NULL, 1, 0, 0, 0, '')`).run({
-      conversationId,
-      appId,
-    });
+    storeConversation(db, { id: conversationId, appId });
     storeTurn(db, { appId, conversationId, turnId: 't', answer: messageId });
     insertBlocks(db, conversationId, messageId, [
       { id: mintId('blk', NOW), position: 0, blockType: 'text', revision: 1, body: '{}', fallbackText: null },

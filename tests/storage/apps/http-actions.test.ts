@@ -16,6 +16,7 @@ import {
 import { transactions as keys, openSharedKey, readSharedKey, sealSharedKey } from '../../../storage/apps/shared-keys.ts';
 import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { each } from '../../support/each.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
@@ -238,7 +239,7 @@ test('CONSOLE-7: pages follow each other by id and hold every action once', (t) 
   const first = listActions(db, appId, '', 3);
   const rest = listActions(db, appId, first.at(-1)?.id ?? '', 3);
   assert.deepEqual(
-    [...first, ...rest].map(({ name }) => name),
+    each([...first, ...rest], 'name'),
     [0, 1, 2, 3, 4].map((n) => `action_${n}`),
   );
 });

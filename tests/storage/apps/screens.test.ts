@@ -12,7 +12,7 @@ import {
   transactions,
 } from '../../../storage/apps/screens.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { addApp, openApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const NOTHING = { added: [], updated: [], unchanged: [], archived: [], unknown: [] };
@@ -34,9 +34,7 @@ interface Fixture {
 }
 
 function oneApp(t: TestContext): Fixture {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   return {
     db,
     appId,

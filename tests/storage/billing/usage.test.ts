@@ -11,7 +11,10 @@ import {
   noteBought,
   noteCharged,
 } from '../../../storage/billing/usage.ts';
+import type { Channel } from '../../../storage/organisations/organisations.ts';
 import { transactions as organisations } from '../../../storage/organisations/organisations.ts';
+import { insert } from '../../../storage/sqlite/columns.ts';
+import { storeConversation } from '../conversations/stored-turns.ts';
 import { addApp, type Files, openFiles } from '../migrations/migrated-files.ts';
 
 const USD = 1_000_000;
@@ -21,12 +24,9 @@ function at(text: string): number {
 }
 
 function spend(files: Files, day: string, usd: number, channel = 'live', appId = 'app_a'): void {
-  files.db
-    .statement(
-      `INSERT INTO usage_days (app_id, channel, day, turns, conversations, cost_microusd) VALUES (:appId, :channel, :day, 2, 1, :cost)
-       ON CONFLICT DO UPDATE SET cost_microusd = cost_microusd + :cost`,
-    )
-    .run({ appId, channel, day, cost: Math.round(usd * USD) });
+  const insert = `INSERT INTO usage_days (app_id, channel, day, turns, conversations, cost_microusd) VALUES (:appId, :channel, :day, 2, 1, :cost)
+    ON CONFLICT DO UPDATE SET cost_microusd = cost_microusd + :cost`;
+  files.db.statement(insert).run({ appId, channel, day, cost: Math.round(usd * USD) });
 }
 
 function buy(files: Files, day: string, usd: number): void {
@@ -181,27 +181,13 @@ function population(files: Files, nowMs: number) {
   let conversations = 0;
   return {
     person: (id: string) =>
-      files.db
-        .statement(
-          `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
-           VALUES (:id, :appId, 'live', :id, 1, 0, 0)`,
-        )
-        .run({ appId, id }),
-    talk(device: string, user: string | null, updated: number, channel = 'live') {
+      insert(files.db, 'end_users', { id, appId, channel: 'live', externalUserId: id, verified: true, createdAtMs: 0, updatedAtMs: 0 }),
+    talk(deviceId: string, endUserId: string | null, atMs: number, channel: Channel = 'live') {
       conversations += 1;
-      files.db
-        .statement(
-          `INSERT INTO conversations (id, app_id, channel, device_id, end_user_id, epoch, created_at_ms, updated_at_ms)
-           VALUES (:id, :appId, :channel, :device, :user, 1, 0, :updated)`,
-        )
-        .run({ id: String(conversations), appId, channel, device, user, updated });
+      storeConversation(files.db, { id: String(conversations), appId, channel, deviceId, endUserId, atMs });
     },
-    device: (device: string, user: string | null, seen: number | null, channel = 'live') =>
-      files.db
-        .statement(
-          `INSERT INTO devices (app_id, channel, device_id, seen_at_ms, end_user_id) VALUES (:appId, :channel, :device, :seen, :user)`,
-        )
-        .run({ appId, channel, device, seen, user }),
+    device: (deviceId: string, endUserId: string | null, seenAtMs: number | null, channel: Channel = 'live') =>
+      insert(files.db, 'devices', { appId, channel, deviceId, seenAtMs, endUserId }),
   };
 }
 

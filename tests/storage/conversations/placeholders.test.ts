@@ -1,4 +1,5 @@
 /** The rows, their numbers, and what recognises and seals them. */
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -13,23 +14,16 @@ import {
 import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { openApp } from '../migrations/migrated-files.ts';
+import { storeConversation } from './stored-turns.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 15);
 const CONVERSATION = 'cnv_1';
 
 function openConversations(t: TestContext): Connection {
-  const files = openFiles(t, NOW_MS);
-  const appId = addApp(files, 'Shop', NOW_MS);
-  for (const id of [CONVERSATION, 'cnv_2']) {
-    files.db
-      .statement(
-        `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
-         VALUES (:id, :appId, 'live', '', 1, :nowMs, :nowMs)`,
-      )
-      .run({ id, appId, nowMs: NOW_MS });
-  }
-  return files.db;
+  const { db, appId } = openApp(t, NOW_MS);
+  for (const id of [CONVERSATION, 'cnv_2']) storeConversation(db, { id, appId });
+  return db;
 }
 
 function value(kind: string, text: string) {

@@ -15,6 +15,7 @@ import {
 } from '../../../storage/knowledge/knowledge-vectors.ts';
 import type { Connection, Row, Statement } from '../../../storage/sqlite/connection.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
+import { each } from '../../support/each.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 import { StoredSources } from './stored-sources.ts';
 
@@ -106,10 +107,7 @@ test('MODEL-28: a model that comes back with other dimensions has its older vect
   );
   assert.deepEqual(fixture.nearest([...at(0), 0]), ['40']);
   assert.equal(fixture.stored(), 2, 'the other app keeps its own');
-  assert.deepEqual(
-    chunksToEmbed(fixture.db, MODEL, 0, 10).chunks.map(({ text }) => text),
-    ['10', '20'],
-  );
+  assert.deepEqual(each(chunksToEmbed(fixture.db, MODEL, 0, 10).chunks, 'text'), ['10', '20']);
 });
 
 test('MODEL-28: a vector leaves with its chunk, and one that comes too late finds no other chunk under its id', async (t) => {

@@ -14,6 +14,7 @@ import {
 import { QUERY_TERMS_MAX, queryTerms } from '../../../storage/knowledge/knowledge-query.ts';
 import { searchKnowledge } from '../../../storage/knowledge/knowledge-search.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { each } from '../../support/each.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 import { StoredSources } from './stored-sources.ts';
 
@@ -116,12 +117,11 @@ test('KNOWLEDGE-10: an app takes 10,000 sources, archived ones included, and no 
   const { db, appId } = oneApp(t);
   await upsert(db, appId, { key: 'first' });
   // The others at once: each by itself would take seconds.
-  db.statement(
-    `WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < :many)
-     INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, content, content_hash, state, archived_at_ms, origin, created_at_ms, updated_at_ms)
-     SELECT 'kno_' || i, app_id, 'key ' || i, kind, title, content, content_hash, 'indexed', :nowMs, origin, created_at_ms, updated_at_ms
-     FROM n, knowledge_sources WHERE external_key = 'first'`,
-  ).run({ many: SOURCES_PER_APP_MAX, nowMs: NOW });
+  const sql = `WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < :many)
+    INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, content, content_hash, state, archived_at_ms, origin, created_at_ms, updated_at_ms)
+    SELECT 'kno_' || i, app_id, 'key ' || i, kind, title, content, content_hash, 'indexed', :nowMs, origin, created_at_ms, updated_at_ms
+    FROM n, knowledge_sources WHERE external_key = 'first'`;
+  db.statement(sql).run({ many: SOURCES_PER_APP_MAX, nowMs: NOW });
   await assert.rejects(upsert(db, appId, { key: 'one more' }), { code: 'conflict', message: /at most 10000 knowledge sources/ });
   assert.equal((await upsert(db, appId, { key: 'first', content: 'Other content.' })).op, 'updated');
 });
@@ -245,15 +245,9 @@ test('SEARCH-6: a question of common words only finds the chunks that have them 
     text: ordinal === 900 ? 'delivery price' : `${ordinal % 2 === 0 ? 'delivery' : 'price'} number${ordinal}`,
   }));
   await new StoredSources(db, NOW).index(sourceId, chunks);
-  assert.deepEqual(
-    searchKnowledge(db, appId, 'What is the price of delivery?', 3).map(({ text }) => text),
-    ['delivery price'],
-  );
+  assert.deepEqual(each(searchKnowledge(db, appId, 'What is the price of delivery?', 3), 'text'), ['delivery price']);
   assert.equal(searchKnowledge(db, appId, 'price', 3).length, 3);
-  assert.deepEqual(
-    searchKnowledge(db, appId, 'delivery number77', 1).map(({ text }) => text),
-    ['price number77'],
-  );
+  assert.deepEqual(each(searchKnowledge(db, appId, 'delivery number77', 1), 'text'), ['price number77']);
 });
 
 test('SEARCH-6: no text is query syntax: nothing throws, nothing of another app is found', async (t) => {

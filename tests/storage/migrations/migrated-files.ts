@@ -41,3 +41,9 @@ export function addApp({ control, db, organisationId }: Files, name: string, now
   apps.createApp(db, { appId, organisationId, name, platformHint: '', settings: {}, sealedIdentitySecret: Buffer.from('sealed'), nowMs });
   return appId;
 }
+
+/** The same files with one app in them. */
+export function openApp(t: TestContext, nowMs: number): Files & { readonly appId: string } {
+  const files = openFiles(t, nowMs);
+  return { ...files, appId: addApp(files, 'Shop', nowMs) };
+}
