@@ -57,7 +57,7 @@ export type DataLayout = Readonly<ReturnType<typeof dataLayout>>;
 const REASONS: Readonly<Record<string, string>> = { EEXIST: 'there is a file', ENOTDIR: 'a file is in its way' };
 
 /**
- * Makes a folder that the operator named, with those above it, mode 0700. One after the other: where the system lets nobody make one, as
+ * Makes a folder that the operator named, with those above it, mode 0700. One after the other: where the system lets no process make one, as
  * below /proc, Node's own recursion never ends.
  * @throws Error with one sentence when it cannot be made.
  */
@@ -81,7 +81,6 @@ export function replaceFile(path: string, content: string | Buffer): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Creates the data directory and its folders, readable by their owner only (mode 0700). Idempotent. */
 export function prepareDataDir(dir: string): DataLayout {
   const layout = dataLayout(dir);
   for (const folder of [layout.dir, layout.organisations, layout.uploads, layout.outbox]) {

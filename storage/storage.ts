@@ -29,7 +29,6 @@ const OPEN_ORGANISATIONS_MAX = 512;
 /** Cached keys, some 300 bytes each; every request looks one up. */
 const KEYS_KEPT = 10_000;
 
-/** How soon a removed or restored file is noticed. */
 const LOOK_AROUND_MS = 1_000;
 
 const SILENT = { error: () => {}, info: () => {} };
@@ -55,13 +54,12 @@ export interface Storage {
   write<N extends TransactionName>(organisationId: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
   /** This process, as the control file names who uses an organisation's file; never used again. */
   readonly process: string;
-  /** Notes that this process uses the organisation's file, as the first write to it does. */
   use(organisationId: string): Promise<void>;
-  /** Organisations that this process uses and nobody here has written to for `quietMs`, at most `limit`. */
+  /** Organisations that this process uses and has not written to for `quietMs`, at most `limit`. */
   quiet(quietMs: number, limit: number): string[];
   /**
    * Ends the use of an organisation's file and closes it. `lookThrough` reads what the control file says of it from then on; null: there is
-   * work under way. False when it stays in use: because of that, or because somebody wrote to it meanwhile.
+   * work under way. False when it stays in use: because of that, or because it was written to meanwhile.
    */
   endUse(organisationId: string, lookThrough: (db: Connection) => LookedThrough | null): Promise<boolean>;
   /** @throws StorageError `fenced` while another host may have taken this cell over (CELL-17) */

@@ -17,7 +17,6 @@ import { columns, integer, json, orNull, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 export interface DraftWritten {
-  /** Null: unknown. */
   readonly origin: Origin | null;
   readonly atMs: number;
 }
@@ -36,7 +35,7 @@ export interface Draft {
 export interface PublishedConfig {
   readonly version: number | null;
   readonly updatedAtMs: number;
-  /** `theme`, `themeDark?`, `copilot`; {} means: keep whatever the code passed to init. */
+  /** `theme`, `themeDark?`, `copilot`; {} means: keep what the code passed to init. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 

@@ -34,7 +34,6 @@ const actionRow = columns({
 });
 
 export interface HttpActionRecord extends RowOf<typeof actionRow> {
-  /** In service, and not waiting for a key. */
   readonly enabled: boolean;
 }
 
@@ -138,7 +137,6 @@ function refuseWithoutRoom(db: Connection, appId: string): void {
 }
 
 export interface UpsertAction {
-  /** Used when the key is new. */
   readonly actionId: string;
   readonly appId: string;
   readonly action: HttpAction;

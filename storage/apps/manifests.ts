@@ -38,7 +38,6 @@ const PARSED_KEPT_CHARS = 16 * 1024 * 1024;
 const manifestRow = columns({
   hash: text,
   document: text,
-  /** `<platform>/<semver>` of the build that posted it last. */
   sdk: text,
   firstSeenAtMs: integer,
   lastSeenAtMs: integer,

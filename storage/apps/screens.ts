@@ -73,7 +73,6 @@ interface DeclaredScreens {
   readonly updated: readonly string[];
   readonly unchanged: readonly string[];
   readonly archived: readonly string[];
-  /** To be archived, but never declared. */
   readonly unknown: readonly string[];
 }
 

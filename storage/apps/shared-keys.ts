@@ -1,8 +1,8 @@
 /**
  * The shared keys that a person entered for the hosts of HTTP actions (SERVERACTION-10).
  *
- * Invariants: a key belongs to the host (name and port) it was entered for, and never follows an action to another one. Whoever may
- * rewrite an address must not be able to send a key there. A key is stored sealed and leaves only through
+ * Invariants: a key belongs to the host (name and port) it was entered for, and never follows an action to another one. The right to
+ * rewrite an address must not suffice to send a key there. A key is stored sealed and leaves only through
  * readSharedKey. Putting one in place switches the actions of its host on (see http-actions.ts).
  */
 import { Refusal } from '../../protocol/errors.ts';

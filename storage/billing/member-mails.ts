@@ -35,7 +35,6 @@ const shownMail = columns({
 
 export type ShownUsageMail = RowOf<typeof shownMail>;
 
-/** Up to `limit` mails about a month's usage, those planned last first. */
 export function listUsageMails(db: Connection, month: string, limit: number): ShownUsageMail[] {
   const from = `FROM member_mails WHERE about IN (:month || ' 80', :month || ' 100') ORDER BY created_at_ms DESC, about, email LIMIT :limit`;
   return shownMail.all(db, from, { month, limit });

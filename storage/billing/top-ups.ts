@@ -11,7 +11,6 @@ const topUp = columns({
   amountMicroUsd: integer.from('amount_microusd'),
   state: text.as<'pending' | 'charged' | 'manual' | 'failed'>(),
   paymentId: orNull(text),
-  /** Why it failed, or why it still waits. */
   error: orNull(text),
   attempts: integer,
   createdAtMs: integer,

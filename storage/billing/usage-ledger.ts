@@ -9,13 +9,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** What the app's settings allow (LIMIT-11, LIMIT-13, LIMIT-18). */
 export interface Admission {
   readonly messagesPerDay: number;
-  /** Null: the operator set none. */
   readonly dailyModelBudgetMicroUsd: number | null;
   /** Null: the turn is not counted by its address. */
   readonly sender: Sender | null;
 }
 
-/** An address, and how many turns that nobody signed for it may send a day (LIMIT-7). */
+/** An address, and how many unsigned turns it may send a day (LIMIT-7). */
 export interface Sender {
   /** A keyed digest, so that the file does not reveal who used the service. */
   readonly address: string;
@@ -68,7 +67,6 @@ interface TurnToAdmit {
 
 export type Cap = 'messages_per_day' | 'messages_per_day_per_address' | 'sandbox_conversations' | 'daily_model_budget';
 
-/** The first cap that the turn would exceed, or how many turns are left today after it. */
 export type Passed = { readonly cap: Cap } | { readonly cap: null; readonly dayLeft: number };
 
 type CountedAs = Pick<TurnToAdmit, 'appId' | 'channel' | 'nowMs'>;
@@ -136,7 +134,6 @@ export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission
   return { cap: null, dayLeft: left - 1 };
 }
 
-/** Counts the turn for its app and, if `sender` is given, for its address. */
 export function countTurn(db: Connection, turn: TurnToAdmit, { sender }: Pick<Admission, 'sender'>): void {
   if (sender !== null) countAddress(db, turn, sender.address);
   const insert = `INSERT INTO usage_days (app_id, channel, day, turns, conversations) VALUES (:appId, :channel, :day, 1, :started)

@@ -1,31 +1,28 @@
 /**
  * What an organisation spent and has left (LIMIT-21 to LIMIT-25, LIMIT-33). No balance is stored: credit is computed from purchases and
  * daily sums, month by month, so that it cannot disagree with the ledger.
- * Reads only: purchases are written by credit-purchases.ts, the daily sums by usage-ledger.ts; usage by app is read in app-usage.ts.
+ * Reads only: purchases are written by credit-purchases.ts, the daily sums by usage-ledger.ts.
  */
 import { LRUCache } from 'lru-cache';
 import { USERS_WINDOW_DAYS } from '../../protocol/limits.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
-import { type PlanPeriod, readPlanPeriods } from '../organisations/organisations.ts';
-import { columns, integer, orNull, readValue, text } from '../sqlite/columns.ts';
+import { type Channel, type PlanPeriod, readPlanPeriods } from '../organisations/organisations.ts';
+import { columns, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A month counts as closed only after this, when charges stamped just before midnight are committed. */
 const STRAGGLERS_MS = 60_000;
-/** One small object per organisation and month. */
 const CLOSED_MONTHS_MAX = 2_000;
 
 export interface CreditState {
-  /** `2026-11`, UTC. */
   readonly month: string;
   readonly planMicroUsd: number;
   readonly planLeftMicroUsd: number;
   readonly purchasedLeftMicroUsd: number;
-  /** Used below zero; taken from the next credit, whatever kind it is. */
+  /** Used below zero; taken from the next credit of any kind. */
   readonly overdrawnMicroUsd: number;
-  /** Live spend of the month that drew credit. */
   readonly spentMicroUsd: number;
   /** Cost of this month's failed live attempts, which drew no credit. */
   readonly failedMicroUsd: number;
@@ -34,7 +31,6 @@ export interface CreditState {
   readonly exhausted: boolean;
 }
 
-/** `2026-11` of a time, UTC. */
 export function utcMonth(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);
 }
@@ -43,13 +39,12 @@ function monthStartMs(month: string): number {
   return Date.parse(`${month}-01T00:00:00.000Z`);
 }
 
-/** The month after `2026-11`. */
 function nextMonth(month: string): string {
   return utcMonth(monthStartMs(month) + 32 * DAY_MS);
 }
 
 /** Its first day, and the first one after it, as days are stored. */
-export function daysOf(month: string): { from: string; to: string } {
+function daysOf(month: string): { from: string; to: string } {
   return { from: `${month}-01`, to: `${nextMonth(month)}-01` };
 }
 
@@ -61,7 +56,6 @@ interface Lot {
 /** The balance carried from one day to the next. Immutable, because the last one of a closed month is cached. */
 interface Balance {
   readonly planLeft: number;
-  /** Purchased credit, soonest to expire first. */
   readonly lots: readonly Lot[];
   readonly overdrawn: number;
 }
@@ -154,7 +148,6 @@ function firstMonth(db: Connection): string | undefined {
   return [...(day === null ? [] : [day.slice(0, 7)]), ...(purchasedAtMs === null ? [] : [utcMonth(purchasedAtMs)])].sort()[0];
 }
 
-/** What the months before `month` left over or owe. */
 function openingOf(db: Connection, periods: readonly PlanPeriod[], month: string, nowMs: number): Balance {
   const first = firstMonth(db);
   if (first === undefined) return NOTHING;
@@ -204,11 +197,6 @@ export function creditResetsAtMs(nowMs: number): number {
   return monthStartMs(nextMonth(utcMonth(nowMs)));
 }
 
-/** Whether the credit is used up. The app's `hard_cap`, which decides whether that refuses conversations, is the caller's matter. */
-export function isCreditExhausted(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
-  return creditState(control, db, organisationId, nowMs).exhausted;
-}
-
 const userCount = columns({ users: integer });
 
 /**
@@ -231,7 +219,6 @@ export function countUsers(db: Connection, nowMs: number): number {
 
 /** Computing credit costs more than admitting a turn. Added credit counts after a second at most. */
 const CREDIT_KEPT_MS = 1_000;
-/** One small object per active organisation. */
 const CREDIT_KEPT_MAX = 2_000;
 
 interface KnownCredit {
@@ -243,7 +230,7 @@ interface KnownCredit {
 /** Keyed by file, because an organisation's connection object may change. */
 const known = new LRUCache<string, KnownCredit>({ max: CREDIT_KEPT_MAX });
 
-/** As isCreditExhausted, from a cache: exact about spending (see noteCharged), at most a second late about added credit. */
+/** As `exhausted` of `creditState`, from a cache: exact about spending (see noteCharged), at most a second late about added credit. */
 export function isCreditExhaustedLately(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
   let credit = known.get(db.path);
   if (credit === undefined || Math.abs(nowMs - credit.atMs) >= CREDIT_KEPT_MS) {
@@ -268,4 +255,39 @@ export function noteCharged(db: Pick<Connection, 'path'>, costMicroUsd: number):
 /** To be called when credit was bought, here or elsewhere, so that no refusal outlives it. */
 export function noteBought(db: Pick<Connection, 'path'>): void {
   known.delete(db.path);
+}
+
+const sumOn = (channel: Channel, column: string) => integer.from(`sum(iif(channel = '${channel}', ${column}, 0))`);
+
+const appUsage = columns({
+  appId: text,
+  liveMicroUsd: sumOn('live', 'cost_microusd'),
+  failedMicroUsd: sumOn('live', 'failed_microusd'),
+  liveTurns: sumOn('live', 'turns'),
+  liveConversations: sumOn('live', 'conversations'),
+  sandboxTurns: sumOn('sandbox', 'turns'),
+  sandboxConversations: sumOn('sandbox', 'conversations'),
+});
+
+export type AppUsage = RowOf<typeof appUsage>;
+
+/** Usage of each app that had any in `month` (`2026-11`), deleted apps included. */
+export function usageByApp(db: Connection, month: string): AppUsage[] {
+  return appUsage.all(db, 'FROM usage_days WHERE day >= :from AND day < :to GROUP BY app_id ORDER BY app_id', daysOf(month));
+}
+
+const dayUsage = columns({
+  /** `2026-11-21`, UTC. */
+  day: text,
+  appId: text,
+  liveMicroUsd: sumOn('live', 'cost_microusd'),
+  failedMicroUsd: sumOn('live', 'failed_microusd'),
+  liveTurns: sumOn('live', 'turns'),
+  sandboxTurns: sumOn('sandbox', 'turns'),
+});
+
+export type DayUsage = RowOf<typeof dayUsage>;
+
+export function usageByDay(db: Connection, month: string): DayUsage[] {
+  return dayUsage.all(db, 'FROM usage_days WHERE day >= :from AND day < :to GROUP BY day, app_id ORDER BY day, app_id', daysOf(month));
 }

@@ -9,13 +9,10 @@ const conversation = columns({
   id: text,
   appId: text,
   channel: text.as<Channel>(),
-  /** '' when the caller had no device header. */
   deviceId: text,
   endUserId: orNull(text),
   epoch: integer,
-  /** The node that wrote the epoch; '' when it was the only one. */
   owner: text,
-  /** Rows. */
   placeholders: integer,
   createdAtMs: integer,
   updatedAtMs: integer,
@@ -49,7 +46,6 @@ export interface Fence {
   readonly expectedEpoch: number;
   /** The same number for an owner that writes on, one more for one that takes over. */
   readonly epoch: number;
-  /** The node that writes; '' when there is only one. */
   readonly owner: string;
 }
 
@@ -119,7 +115,6 @@ export function numberOf(id: string): string {
 
 const SAYS_SOMETHING = `(no % 2 = 0 OR EXISTS (SELECT 1 FROM blocks WHERE ${placeIn('messages.no')}))`;
 
-/** Beyond every number of a message. */
 const NO_MESSAGE = Number.MAX_SAFE_INTEGER;
 
 /** The newest messages of a conversation, or those before another; oldest first. Fewer than `limit` when they are long. */
@@ -135,7 +130,6 @@ export function readMessages(db: Connection, conversationId: string, { limit, be
   return messagesOf(db, withinPage(newestFirst).reverse());
 }
 
-/** Whether the conversation has messages before this one that a page would show. */
 export function hasEarlierMessages(db: Connection, conversationId: string, messageId: string): boolean {
   const beyond = numberOf(':messageId');
   const select = `SELECT 1 FROM ${OF_TURNS}

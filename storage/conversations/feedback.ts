@@ -28,7 +28,6 @@ export function listFeedback(db: Connection, appId: string, before: PageKey | nu
   return feedback.all(db, from, { appId, limit, ...pageStart(before) });
 }
 
-/** What was said of these messages, oldest first. */
 export function readFeedback(db: Connection, messageIds: readonly string[]): FeedbackRow[] {
   const from = 'FROM feedback WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY created_at_ms, device_id';
   return feedback.all(db, from, { ids: JSON.stringify(messageIds) });

@@ -19,7 +19,6 @@ const invocation = columns({
   executor: text.as<Executor>(),
   timeoutMs: integer,
   state: text.as<InvocationState>(),
-  /** JSON of what the action answered, null before that. */
   result: orNull(text),
   error: orNull(text),
   blockId: orNull(text),
@@ -27,12 +26,9 @@ const invocation = columns({
   requestedAtMs: integer,
   expiresAtMs: orNull(integer),
   confirmedAtMs: orNull(integer),
-  /** Only the client reported the confirmation; there is no record of an answer to the card. */
   confirmedOnTrust: flag,
-  /** What the client named the recorded answer; null when it named none, or there is none. */
   decisionId: orNull(text),
   executedBy: orNull(integer),
-  /** JSON of the action as it was when the person was asked; null for reads. */
   definition: orNull(text),
 });
 
@@ -46,7 +42,6 @@ export function readTurnInvocations(db: Connection, turn: number): InvocationRow
   return invocation.all(db, 'FROM invocations WHERE turn = :turn ORDER BY ordinal', { turn });
 }
 
-/** The newest `limit` calls of a conversation, oldest first. */
 export function readConversationInvocations(db: Connection, conversationId: string, limit: number): InvocationRow[] {
   const newest = 'FROM invocations WHERE conversation_id = :conversationId ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit';
   return invocation.all(db, newest, { conversationId, limit }).reverse();
@@ -105,13 +100,11 @@ type NewFields = 'id' | 'callId' | 'name' | 'risk' | 'executor' | 'timeoutMs' | 
 export interface NewInvocation extends Pick<InvocationRow, NewFields> {
   /** JSON. */
   readonly params: string;
-  /** JSON of the action as the person is asked about it; absent: null. */
   readonly definition?: string | null;
   readonly result?: string | null;
   readonly error?: string | null;
   readonly settledAtMs?: number | null;
   readonly executedBy?: number | null;
-  /** The machine's steps; null or absent: none. */
   readonly trace?: NewTrace | null;
 }
 
@@ -150,10 +143,8 @@ export interface InvocationChange extends Pick<InvocationRow, 'id' | 'result' | 
   readonly confirmedOnTrust?: boolean;
   /** The client's name for the answer that this records; absent: none. */
   readonly decisionId?: string | undefined;
-  /** The turn that runs the call from now on; absent: as it is. */
   readonly executedBy?: number | null;
   readonly edit?: InvocationEdit;
-  /** The machine's steps that make the change; null or absent: none. */
   readonly trace?: NewTrace | null;
 }
 

@@ -11,9 +11,7 @@ export const FIRST_WORDS = `coalesce((SELECT b.body ->> '$.md' FROM turns t CROS
 
 const ownConversation = columns({
   id: text,
-  /** Rows. */
   placeholders: integer,
-  /** The person's first message in placeholder form; '' when it has no text. */
   firstWords: text.from(FIRST_WORDS),
   createdAtMs: integer,
   updatedAtMs: integer,
@@ -26,9 +24,8 @@ export interface Holder {
   readonly channel: Channel;
   /** The device whose anonymous conversations are listed; '': none. */
   readonly deviceId: string;
-  /** The `usr_` id that the device stands for: only that person's conversations on it are listed. Null: nobody, so all on it are. */
+  /** The `usr_` id that the device stands for: only that person's conversations on it are listed. Null: for no person, so all on it are. */
   readonly boundTo: string | null;
-  /** `usr_` ids whose conversations are all listed. */
   readonly people: readonly string[];
 }
 

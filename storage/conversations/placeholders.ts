@@ -39,14 +39,13 @@ function setCount(db: Connection, conversationId: string, count: number): void {
   db.statement('UPDATE conversations SET placeholders = :count WHERE id = :conversationId').run({ conversationId, count });
 }
 
-/** Rows of a conversation that the same transaction created, numbered by whoever opened it. */
+/** Rows of a conversation that the same transaction created, numbered by the opening. */
 export function insertPlaceholders(db: Connection, conversationId: string, rows: readonly PlaceholderRow[]): void {
   if (rows.length === 0) return;
   for (const row of rows) insertRow(db, conversationId, row);
   setCount(db, conversationId, rows.length);
 }
 
-/** The number of the value with this digest; undefined when the conversation has no such value. */
 export function readPlaceholderNumber(db: Connection, conversationId: string, digest: Uint8Array): number | undefined {
   const select = 'SELECT number FROM placeholders WHERE conversation_id = :conversationId AND digest = :digest';
   return readValue(db, integer, select, { conversationId, digest: Buffer.from(digest) });

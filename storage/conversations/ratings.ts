@@ -23,7 +23,6 @@ export function readRating(db: Connection, blockId: string): RatingRow | undefin
   return rating.get(db, 'FROM ratings WHERE block_id = :blockId', { blockId });
 }
 
-/** How these messages' blocks were rated, oldest first. */
 export function readRatings(db: Connection, conversationId: string, blockIds: readonly string[]): RatingRow[] {
   const from = `FROM ratings WHERE block_id IN (SELECT value FROM json_each(:blockIds)) AND conversation_id = :conversationId
     ORDER BY created_at_ms, block_id`;

@@ -20,7 +20,6 @@ const conversationHead = columns({
   ...place,
   appId: text,
   channel: text.as<Channel>(),
-  /** '' when the caller had no device header. */
   deviceId: text,
   endUserId: orNull(text),
   /** As the app names the person; null: anonymous. */
@@ -149,7 +148,6 @@ const messagePlace = columns({
   role,
 });
 
-/** Which conversation a message belongs to; says nothing about who may see it. */
 export function readMessagePlace(db: Connection, id: string): RowOf<typeof messagePlace> | undefined {
   return messagePlace.get(db, 'FROM messages WHERE id = :id', { id });
 }

@@ -23,19 +23,15 @@ const turnRow = columns({
   kind: text.as<TurnKind>(),
   fingerprint: text,
   deviceId: text,
-  /** JSON of what is asked later of the request that opened the turn. */
   request: text,
   assistantMessageId: text.from(ANSWER_OF_TURN),
   state: text.as<TurnState>(),
-  /** JSON of what the machine's context has that a turn does not begin with. */
   snapshot: text,
   model: text,
-  /** First seq of the newest attempt: where a reader starts. */
   attemptSeq: integer,
   nextSeq: integer,
   openedAtMs: integer,
   endedAtMs: orNull(integer),
-  /** The process that runs the newest attempt; '' once it has ended. */
   runBy: text,
   cutOff: integer,
 });
@@ -55,13 +51,11 @@ export function readTurn(db: Connection, appId: string, turnId: string): TurnRow
   return turnRow.get(db, 'FROM turns WHERE app_id = :appId AND turn_id = :turnId', { appId, turnId });
 }
 
-/** Turns of a conversation without an end: at most the one that its owner runs, or the one that a crash interrupted. */
 export function readOpenTurns(db: Connection, conversationId: string): TurnRow[] {
   return turnRow.all(db, 'FROM turns WHERE conversation_id = :conversationId AND ended_at_ms IS NULL ORDER BY id', { conversationId });
 }
 
 const turnSender = columns({
-  /** '' when the caller sent no device header. */
   deviceId: text,
   openedAtMs: integer,
 });

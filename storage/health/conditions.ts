@@ -1,5 +1,5 @@
 /**
- * What is wrong with this node now. Whoever detects a problem opens its condition; whoever sees that it is over closes it. Each is logged
+ * What is wrong with this node now. The code that detects a problem opens its condition, and the code that sees its end closes it. Each is logged
  * once when it begins and once when it ends. `GET /readyz` and `GET /metrics` show the open ones.
  */
 
@@ -9,7 +9,7 @@
  * - `disk_failing`: the disk refused a write or an fsync. About an organisation when only its file is refused.
  * - `organisation_unavailable`: its file is missing, empty, replaced, damaged or unreadable. About an organisation.
  * - `fenced`: another host took this cell over; nothing is stored here any more.
- * - `term_unproved`: nobody can say whether another host did; nothing is stored until somebody can.
+ * - `term_unproved`: whether another host did is not known; nothing is stored until it is.
  * - `redis_away`: see REDIS_URL.
  * - `cell_away`: another cell does not answer. About a cell.
  * - `replica_behind`: what is stored here is not replicated, or later than REPLICA_LAG_MAX_S.

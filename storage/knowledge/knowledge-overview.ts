@@ -57,7 +57,6 @@ export function sourcesNamed(db: Connection, appId: string, names: readonly stri
   return namedSource.all(db, from, { appId, names: JSON.stringify(names) });
 }
 
-/** Titles of indexed sources in service, each once, oldest first, at most `limit`. */
 export function readIndexedTitles(db: Connection, appId: string, limit: number): string[] {
   const select = `SELECT title FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL
     GROUP BY title ORDER BY min(id) LIMIT :limit`;

@@ -29,7 +29,6 @@ export const knowledgeSource = columns({
   state: text.as<SourceState>(),
   error: orNull(text),
   archivedAtMs: orNull(integer),
-  /** Indexing attempts that began and never ended. Above 0, a process ended during one. */
   attempts: integer,
   origin: text.as<Origin>(),
   reason: orNull(text),
@@ -147,7 +146,6 @@ function keepStep(db: Connection, instance: string, trace: NewTrace, nowMs: numb
   if (appId !== undefined) insertTrace(db, { appId, machine: 'knowledge-source', instance, nowMs }, trace);
 }
 
-/** Archived sources count, too. */
 function refuseWithoutRoom(db: Connection, appId: string): void {
   if (countRows(db, 'FROM knowledge_sources WHERE app_id = :appId', { appId }) < SOURCES_PER_APP_MAX) return;
   throw new Refusal('conflict', `An app has at most ${SOURCES_PER_APP_MAX} knowledge sources.`);
@@ -164,7 +162,6 @@ function addSource(db: Connection, input: SourceInput & { readonly state: Source
   return true;
 }
 
-/** Replaces a source's content with what was sent for its key; false as moveSource. */
 function changeSource(db: Connection, { move, input }: { readonly move: SourceMove; readonly input: SourceInput }): boolean {
   if (!moveSource(db, move)) return false;
   const row = { ...input, id: move.sourceId, title: titleOf(input), contentHash: contentHashOf(input) };

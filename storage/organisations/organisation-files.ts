@@ -19,7 +19,7 @@ import { livesHere } from './organisations.ts';
 
 /** An unusable file is checked again by the first request after this long, so that requests for it stay cheap. */
 const LOOK_AGAIN_MS = 1_000;
-/** Files checked per call, of those in use and of those that nobody used yet; each check takes 2 µs. */
+/** Files checked per call, of those in use and of those not used yet; each check takes 2 µs. */
 const LOOKED_AT_ONCE = 500;
 /** Files opened per call; each takes a millisecond. The next request for a file that is back finds it, too. */
 const OPENED_AT_ONCE = 10;
@@ -173,7 +173,7 @@ export class OrganisationFiles {
 
   /**
    * Checks some files at each call: whether those in use were replaced, and whether unusable ones are usable again. Writes to an open file
-   * that was replaced would be lost. Those that nobody used are not opened: whether they are there is looked up once. Never throws: a timer calls it.
+   * that was replaced would be lost. Those not used yet are not opened: whether they are there is looked up once. Never throws: a timer calls it.
    */
   lookAround(): void {
     const { layout } = this.#options;
@@ -185,7 +185,7 @@ export class OrganisationFiles {
     for (const organisationId of this.#some('refused', this.#refused.keys(), OPENED_AT_ONCE)) this.#look(organisationId);
   }
 
-  /** Operators learn soon after a start which files are away, also of organisations that nobody uses. */
+  /** Operators learn soon after a start which files are away, also of organisations that are not in use. */
   #seek(): void {
     if (this.#soughtUpTo === null) return;
     const { control, layout } = this.#options;

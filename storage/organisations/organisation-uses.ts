@@ -13,7 +13,7 @@ import { insert, integer, readIds, readValue, readValues, text } from '../sqlite
 import type { Connection } from '../sqlite/connection.ts';
 import { livesHere } from './organisations.ts';
 
-/** In place of a process: nobody has looked through the file since it was put in its place by a move, a restore or a person. */
+/** In place of a process: no process has looked through the file since it was put in its place by a move, a restore or a person. */
 export const NOBODY = '';
 
 const USED_PER_PAGE = 100;
@@ -50,21 +50,20 @@ export function organisationsUsedBy(control: Connection, usedBy: string, limit =
   return readValues(control, text, select, { usedBy, limit });
 }
 
-/** Organisations that nobody uses and in whose files something is due at `nowMs`, soonest first, at most `limit`. */
+/** Organisations that are not in use and in whose files something is due at `nowMs`, soonest first, at most `limit`. */
 export function dueOrganisations(control: Connection, nowMs: number, limit: number): string[] {
   const from = `FROM (SELECT organisation_id AS id, due_at_ms FROM organisation_files WHERE due_at_ms <= :nowMs) AS due
     WHERE ${livesHere('due.id')} ORDER BY due_at_ms LIMIT :limit`;
   return readIds(control, from, { nowMs, limit });
 }
 
-/** What the organisations that nobody uses have spent on this day (UTC). */
+/** What the organisations that are not in use have spent on this day (UTC). */
 export function spentByUnused(control: Connection, day: string): number {
   const select = `SELECT coalesce(sum(spent_microusd), 0) FROM organisation_files AS f WHERE spent_day = :day AND ${livesHere('f.organisation_id')}
     AND NOT EXISTS (SELECT 1 FROM organisation_uses AS u WHERE u.organisation_id = f.organisation_id)`;
   return readValue(control, integer, select, { day }) ?? 0;
 }
 
-/** How often processes began or ended to use the file; undefined when it was never made. */
 export function readUseCount(control: Connection, organisationId: string): number | undefined {
   return readValue(control, integer, 'SELECT uses FROM organisation_files WHERE organisation_id = :organisationId', { organisationId });
 }

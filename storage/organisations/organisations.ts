@@ -109,7 +109,6 @@ export function* organisationIds(control: Connection): Generator<string> {
   }
 }
 
-/** The plans an organisation has been on; empty for an unknown one. */
 export function readPlanPeriods(control: Connection, organisationId: string): PlanPeriod[] {
   return JSON.parse(readInstallation(control, `plans:${organisationId}`) ?? '[]') as PlanPeriod[];
 }
@@ -194,7 +193,6 @@ function registerApp(db: Connection, input: { organisationId: string; appId: str
   for (const key of input.keys) insertKey(db, appId, organisationId, key, nowMs);
 }
 
-/** Removes an app's entry and its keys. Idempotent. */
 function unregisterApp(db: Connection, input: { appId: string }): void {
   db.statement('DELETE FROM app_directory WHERE app_id = :appId').run(input);
 }

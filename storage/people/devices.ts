@@ -29,7 +29,7 @@ interface Device {
   readonly deviceId: string;
 }
 
-/** Binds the device to this person and to nobody else. A binding that exists already keeps its time. */
+/** Binds the device to this person only. A binding that exists already keeps its time. */
 export function bindDevice(
   db: Connection,
   { appId, channel, deviceId }: Device,

@@ -8,7 +8,6 @@ import { bindDevice, unbindFromOthers } from './devices.ts';
 
 const endUser = {
   id: text,
-  /** A signature was checked for this record once; from then on only signed turns count as theirs. */
   verified: flag,
 };
 
@@ -154,7 +153,7 @@ function recordTraits(db: Connection, { appId, channel, endUserId: id, deviceId,
 
 /**
  * Binds the device to the person, records traits and moves the device's anonymous conversations onto the person. A record
- * that was signed for is not changed without a signature; a device bound to somebody else is unbound then.
+ * that was signed for is not changed without a signature; a device bound to another person is unbound then.
  */
 function identify(db: Connection, input: IdentifyInput): IdentifyOutcome {
   const { appId, channel, deviceId, endUserId, proven, nowMs } = input;

@@ -18,7 +18,7 @@ const PASS = /^rd_pass_(\d{1,16})_[0-9a-f]{64}$/;
 
 export interface OperatorToken {
   readonly digest: string;
-  /** The token itself where it was minted now: nobody can show it later. */
+  /** The token itself where it was minted now: it cannot be shown later. */
   readonly minted: string | undefined;
 }
 
@@ -57,7 +57,7 @@ function digestIn(file: string, kept: string): string {
   try {
     replaceDigest(file, digest);
   } catch {
-    // A disk that takes no writes keeps nobody from serving; the next start tries again.
+    // Served all the same on a disk that takes no writes; the next start tries again.
   }
   return digest;
 }

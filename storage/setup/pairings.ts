@@ -15,7 +15,6 @@ const pairingRow = columns({
   claimedAtMs: orNull(integer),
   deviceId: orNull(text),
   watchedUntilMs: orNull(integer),
-  /** When the pairing was replaced or first reported as expired; it has ended then, whatever the clock says later. */
   endedAtMs: orNull(integer),
 });
 

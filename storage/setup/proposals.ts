@@ -17,12 +17,10 @@ const proposal = columns({
   sessionId: text,
   kind: text.as<WriteKind>(),
   bytes: integer.from('payload_bytes'),
-  /** Hash of what the write would replace, as it was when it was proposed. */
   base: text,
   summary: text,
   state: text.as<ProposalState>(),
   reason: orNull(text),
-  /** The proposal that took its place; null: none did. */
   replacedBy: orNull(text),
   createdAtMs: integer,
   decidedAtMs: orNull(integer),
@@ -67,7 +65,6 @@ export function listProposals(
   return proposal.all(db, from, { appId, after, limit, states: JSON.stringify(states) });
 }
 
-/** Undecided proposals, oldest first: at most PENDING_PROPOSALS_MAX. */
 export function listWaitingProposals(db: Connection, appId: string): Proposal[] {
   return proposal.all(db, 'FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL ORDER BY id', { appId });
 }
@@ -182,7 +179,6 @@ export const transactions = {
     replace(db, input.ids, input.by, input.nowMs);
   },
 
-  /** pending → applying; false when it is not pending any more. */
   beginApplying(db: Connection, input: { id: string }): boolean {
     return db.statement(`UPDATE proposals SET state = 'applying' WHERE id = :id AND state = 'pending'`).run({ ...input }).changes === 1;
   },

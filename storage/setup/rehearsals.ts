@@ -18,7 +18,6 @@ const REHEARSED = {
 
 type Rehearsed = typeof REHEARSED;
 
-/** One of the writes by its name, with its input. */
 export type RehearsedWrite = {
   readonly [Name in keyof Rehearsed]: { readonly name: Name; readonly input: Parameters<Rehearsed[Name]>[1] };
 }[keyof Rehearsed];
@@ -41,7 +40,6 @@ function inSavepoint<Value>(db: Connection, work: () => Value): Value {
   }
 }
 
-/** Thrown to roll the rehearsal back. */
 class Withdraw extends Error {}
 
 function refusalOf(db: Connection, { name, input }: RehearsedWrite): PlainRefusal | null {

@@ -35,7 +35,6 @@ export function mintSetupToken(): string {
   return SETUP_TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString('hex');
 }
 
-/** 32 lowercase hex characters. */
 export function mintFileCode(): string {
   return randomBytes(CODE_BYTES).toString('hex');
 }
@@ -90,7 +89,7 @@ export const transactions = {
     if (row.usedAtMs !== null) return 'used';
     if (row.expiredAtMs !== null) return 'expired';
     if (nowMs >= row.expiresAtMs) {
-      // The expiry is reported now, so it is stored and holds whatever the clock says later.
+      // The expiry is reported now, so it is stored and holds also when the clock is set back.
       control.statement('UPDATE setup_codes SET told_expired_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
       return 'expired';
     }

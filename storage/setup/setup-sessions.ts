@@ -16,13 +16,10 @@ const session = columns({
   appId: text,
   kind: text.as<SessionKind>(),
   state: text,
-  /** JSON of that machine's context. */
   snapshot: text,
-  /** JSON of the `step-panel` machine: `{ state, context }`. */
   panel: text,
   revision: integer,
   nextEvent: integer,
-  /** JSON of what ended it, null before. */
   outcome: orNull(text),
   openedAtMs: integer,
   expiresAtMs: integer,
@@ -38,7 +35,6 @@ const setupEvent = columns({
   title: orNull(text),
   detail: orNull(text),
   data: orNull(json<unknown>()),
-  /** Who reported it: the agent, or the server about what it did or observed. */
   origin: text.as<'agent' | 'server'>(),
   atMs: integer,
 });
@@ -71,7 +67,6 @@ export function listSessions(db: Connection, appId: string, limit: number): Setu
   return session.all(db, 'FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC, id DESC LIMIT :limit', { appId, limit });
 }
 
-/** Events of a session from the id `from` on, at most `limit`. */
 export function readSetupEvents(db: Connection, sessionId: string, from: number, limit: number): SetupEvent[] {
   const page = 'FROM setup_events WHERE session_id = :sessionId AND id >= :from ORDER BY id LIMIT :limit';
   return setupEvent.all(db, page, { sessionId, from, limit });
@@ -98,9 +93,7 @@ export interface CommitSessionInput extends Pick<SetupSessionRow, 'revision' | '
   readonly sessionId: string;
   readonly closed: boolean;
   readonly events: readonly NewSetupEvent[];
-  /** JSON of the merged discovery report; null: nothing new. */
   readonly detected: string | null;
-  /** The steps of the session's machine, and of its panel's; null or absent: there are none. */
   readonly trace?: NewTrace | null;
   readonly panelTrace?: NewTrace | null;
   readonly nowMs: number;

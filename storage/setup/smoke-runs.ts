@@ -13,11 +13,9 @@ export type QuestionOrigin = 'suggestion' | 'knowledge' | 'action' | 'general';
 export interface SmokeAnswer {
   readonly question: string;
   readonly from: QuestionOrigin;
-  /** Text of the answer; '' when there was none. */
   readonly answer: string;
   /** It used what the app knows. */
   readonly grounded: boolean;
-  /** It called an action. */
   readonly actionBacked: boolean;
   /** One or the other, and no error. */
   readonly ok: boolean;
@@ -47,7 +45,6 @@ export function smokeDevice(runId: string): string {
   return DEVICE_PREFIX + runId;
 }
 
-/** The app's newest run, the one saved last; undefined before the first one. */
 export function readLatestSmokeRun(db: Connection, appId: string): SmokeRun | undefined {
   return smokeRun.get(db, 'FROM smoke_runs WHERE app_id = :appId ORDER BY rowid DESC LIMIT 1', { appId });
 }

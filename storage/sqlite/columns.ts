@@ -1,6 +1,6 @@
 /**
  * Reads rows as typed objects. A reader names its columns once, with their types; the SELECT list, the TypeScript type and the check of
- * every value follow from that. Owns the conversion from SQL's snake_case to the code's camelCase.
+ * every value follow from that. Owns the conversion from SQL's snake_case to the code's camelCase. What a column means stands in the schema.
  *
  * Rows are read by position, so that the driver makes no strings of column names, which would cost more than all the checks.
  */
@@ -11,7 +11,6 @@ export interface Column<T> {
   readonly read: (value: SqlValue | undefined, name: string) => T;
   /** The SQL expression it is read from; undefined: the column of the same name, in snake_case. */
   readonly sql: string | undefined;
-  /** The same, read from another column or an expression. */
   from(sql: string): Column<T>;
   /** The same with a narrower type, which the writers guarantee. Nothing is checked. */
   as<U extends T>(): Column<U>;
@@ -148,7 +147,6 @@ export function readValue<T>(db: Connection, { read }: Column<T>, select: string
   return row === undefined ? undefined : read(row[0], select);
 }
 
-/** The values of a statement that reads one column. */
 export function readValues<T>(db: Connection, { read }: Column<T>, select: string, parameters?: Row): T[] {
   return db
     .tuples(select)

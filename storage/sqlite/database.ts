@@ -172,7 +172,6 @@ function useWal(database: Database.Database): void {
 }
 
 export interface ReaderOptions {
-  /** With sqlite-vec's functions, for searches by meaning. */
   readonly vectors?: boolean;
   /** What is thrown in place of an error of a statement; absent: the error itself. */
   readonly onError?: OnError;
@@ -202,7 +201,7 @@ export function openReader(path: string, { vectors = false, onError }: ReaderOpt
   return readerOf(path, database, { vectors, onError });
 }
 
-/** A connection to a database in memory, which `make` fills and nobody changes afterwards. Errors of statements are thrown as they are. */
+/** A connection to a database in memory, which `make` fills and which does not change afterwards. Errors of statements are thrown as they are. */
 export function openMade(make: (db: Connection) => void, { vectors = false }: Pick<ReaderOptions, 'vectors'> = {}): Connection {
   const connection = readerOf(':memory:', new Database(':memory:'), { vectors, onError: undefined });
   try {

@@ -32,7 +32,6 @@ export interface WritableFile {
 
 type RunWrite = (write: WriteRequest) => Settlement;
 
-/** A write of a group that is tried without savepoints has thrown. */
 class NeedsSavepoints extends Error {}
 
 /** Commits the group. @throws when the transaction as a whole could not be made or committed; then nothing of it stays. */

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { storageErrorCodeOf } from './storage-error.ts';
 
-/** `alone`: nobody else may hold the directory. `shared`: others may, as long as each of them says so (nodes of a cell with Redis). */
+/** `alone`: no other process may hold the directory. `shared`: others may, as long as each of them says so (nodes of a cell with Redis). */
 export type LockMode = 'alone' | 'shared';
 
 export interface DataDirLock {
@@ -39,7 +39,7 @@ function runningPid(pidPath: string): number | undefined {
   }
 }
 
-/** On a read-only disk nobody can write, so no lock is needed, and SQLite could not lock a file either. */
+/** On a read-only disk no process can write, so no lock is needed, and SQLite could not lock a file either. */
 function isReadOnly(dir: string): boolean {
   try {
     accessSync(dir, constants.W_OK);
@@ -118,7 +118,7 @@ function tryBegin(database: Database.Database): boolean {
 /**
  * Runs `work` under the start lock of the directory `dir` (which must exist), so that a start's work is done once. Waits for other nodes,
  * `waitMs` at most (60 s); the kernel frees the lock of a process that dies.
- * @throws Error when they take longer; whatever `work` rejects with.
+ * @throws Error when they take longer; what `work` rejects with.
  */
 export async function withStartLock<Value>(dir: string, work: () => Promise<Value>, waitMs = START_WAIT_MS): Promise<Value> {
   if (isReadOnly(dir)) return work();

@@ -20,7 +20,6 @@ const RETRY_MS = 1_000;
 /** A log begins with the first, and each page in it with the second. */
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Written at once. */
 const PIECE_BYTES = 1024 * 1024;
 
 export function logBytes(path: string): number {
@@ -52,7 +51,6 @@ export function settleFile(db: Connection): void {
   syncPath(dirname(db.path));
 }
 
-/** How many pages the log holds, and how many of them are in the file already. */
 function pagesOf(db: Connection): { log: number; moved: number } {
   const row = db.statement('PRAGMA wal_checkpoint(NOOP)').get();
   return { log: Number(row?.log), moved: Number(row?.checkpointed) };
@@ -70,7 +68,7 @@ function writeAgain(file: number, bytes: number): void {
 }
 
 /**
- * Writes the bytes of the log again and syncs them, with its name; nobody appends meanwhile, and readers go on.
+ * Writes the bytes of the log again and syncs them, with its name; no writer appends meanwhile, and readers go on.
  * @throws SQLite's error `busy` while another connection writes; the disk's error
  */
 export function rewriteLog(db: Connection): void {
@@ -102,7 +100,7 @@ export function mend(db: Connection, what: 'log' | 'file'): void {
     db.exec('VACUUM');
     return;
   }
-  // A commit that changes nothing takes the place of the one that failed, which nobody can find afterwards.
+  // A commit that changes nothing takes the place of the one that failed, which cannot be found afterwards.
   db.exec('BEGIN IMMEDIATE');
   try {
     db.exec(`PRAGMA user_version = ${db.statement('PRAGMA user_version').get()?.user_version}`);

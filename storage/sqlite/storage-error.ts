@@ -42,7 +42,6 @@ export const SEALED_MESSAGE = 'the organisation is being moved to another cell';
 /** A write that did not happen or, for `io` and `writer_dead`, whose outcome is unknown. */
 export class StorageError extends Error {
   readonly code: StorageErrorCode;
-  /** Whether the same write may succeed when tried again in this process. */
   readonly retryable: boolean;
   /** SQLite's extended result code (`SQLITE_CONSTRAINT_UNIQUE`), when SQLite refused. */
   readonly sqliteCode: string | undefined;

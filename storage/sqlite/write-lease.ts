@@ -20,7 +20,6 @@ export function currentMoment(): Moment {
 }
 
 export class WriteLease {
-  /** For the writer thread. */
   readonly buffer: SharedArrayBuffer;
   readonly #until: BigInt64Array;
   readonly now: () => Moment;
@@ -42,7 +41,6 @@ export class WriteLease {
     if (!this.holds) throw new StorageError('fenced', `another host may have taken this cell over; ${outcome}`);
   }
 
-  /** It holds for `ms` after `from`. */
   extend(from: Moment, ms: number): void {
     this.#set(from.wallMs + ms, from.steadyMs + ms);
   }

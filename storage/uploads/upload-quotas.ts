@@ -23,7 +23,7 @@ const ADDRESS_BOUNDS: Bounds = { bytes: 320 * MB, files: 400 };
 const APP_BOUNDS: Bounds = { bytes: 2_048 * MB, files: 4_000 };
 const APP_DISK_SHARE = 0.05;
 /**
- * When a quota is full, unused uploads older than this are evicted for newer ones, so that nobody can block others for long with files
+ * When a quota is full, unused uploads older than this are evicted for newer ones, so that no client can block others for long with files
  * that they never use.
  */
 export const UPLOAD_KEPT_MS = 15 * 60_000;

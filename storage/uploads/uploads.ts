@@ -15,7 +15,6 @@ const uploadRow = columns({
   mediaType: text,
   /** Bytes. */
   size: integer,
-  /** Null once a message uses it. */
   expiresAtMs: orNull(integer),
   messageId: orNull(text),
 });
@@ -100,7 +99,7 @@ function saveUpload(db: Connection, upload: NewUpload): SaveUploadOutput {
   return { full: null, evicted: room.evicted };
 }
 
-/** Deletes the rows of uploads that nobody used in time, `limit` at most; returns their ids, so that the caller deletes the files. */
+/** Deletes the rows of uploads that were not used in time, `limit` at most; returns their ids, so that the caller deletes the files. */
 function expireUploads(db: Connection, { nowMs, limit }: { nowMs: number; limit: number }): string[] {
   const remove =
     'DELETE FROM uploads WHERE id IN (SELECT id FROM uploads WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit) RETURNING id';

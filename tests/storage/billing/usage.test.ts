@@ -1,16 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { usageByApp } from '../../../storage/billing/app-usage.ts';
 import { addMonths, transactions } from '../../../storage/billing/credit-purchases.ts';
-import {
-  countUsers,
-  creditState,
-  isCreditExhausted,
-  isCreditExhaustedLately,
-  noteBought,
-  noteCharged,
-} from '../../../storage/billing/usage.ts';
+import { countUsers, creditState, isCreditExhaustedLately, noteBought, noteCharged, usageByApp } from '../../../storage/billing/usage.ts';
 import type { Channel } from '../../../storage/organisations/organisations.ts';
 import { transactions as organisations } from '../../../storage/organisations/organisations.ts';
 import { insert } from '../../../storage/sqlite/columns.ts';
@@ -37,6 +29,10 @@ function buy(files: Files, day: string, usd: number): void {
 function left(files: Files, day: string): [number, number, number] {
   const state = creditState(files.control, files.db, files.organisationId, at(day));
   return [state.planLeftMicroUsd / USD, state.purchasedLeftMicroUsd / USD, state.overdrawnMicroUsd / USD];
+}
+
+function isExhausted(files: Files, day: string): boolean {
+  return creditState(files.control, files.db, files.organisationId, at(day)).exhausted;
 }
 
 test('LIMIT-21: plan credit resets on the first of the month, test keys never spend', (t) => {
@@ -73,21 +69,21 @@ test('LIMIT-23: what was used below zero is deducted from the next credit, bough
   const files = openFiles(t, at('2026-01-05'));
   spend(files, '2026-01-10', 12);
   assert.deepEqual(left(files, '2026-01-11'), [0, 0, 7]);
-  assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-01-11')), true);
+  assert.equal(isExhausted(files, '2026-01-11'), true);
   assert.deepEqual(left(files, '2026-02-02'), [0, 0, 2]);
-  assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-02-02')), true);
+  assert.equal(isExhausted(files, '2026-02-02'), true);
   buy(files, '2026-02-03', 10);
   assert.deepEqual(left(files, '2026-02-03'), [0, 8, 0]);
-  assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-02-03')), false);
+  assert.equal(isExhausted(files, '2026-02-03'), false);
   assert.deepEqual(left(files, '2026-03-01'), [5, 8, 0]);
 });
 
 test('LIMIT-23: credit is exhausted at zero, not before', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   spend(files, '2026-01-10', 4.999999);
-  assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-01-11')), false);
+  assert.equal(isExhausted(files, '2026-01-11'), false);
   spend(files, '2026-01-10', 0.000001);
-  assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-01-11')), true);
+  assert.equal(isExhausted(files, '2026-01-11'), true);
 });
 
 test('LIMIT-24: what is remembered of the credit is exact about what was spent and bought, and a second old about all else', (t) => {
