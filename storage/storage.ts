@@ -41,10 +41,7 @@ export interface Storage {
   /** The key with this token; cached until any process writes to `control.sqlite`. */
   key(token: string): Key | undefined;
   readonly conditions: Conditions;
-  /**
-   * Read-only, the organisation's file; may be kept as long as the storage is open.
-   * @throws StorageError unavailable when its file is missing or was replaced; the disk's error.
-   */
+  /** Read-only; may be kept as long as the storage is open. @throws StorageError unavailable; what the disk refuses with. */
   organisation(organisationId: string): Connection;
   /** Closes the file for reading: for who read many files that others may not need. The next read opens it again. */
   closeReader(organisationId: string): void;

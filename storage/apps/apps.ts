@@ -51,10 +51,7 @@ function loadApp(db: Connection, appId: string, organisationId: string): AppReco
   return row === undefined ? undefined : { ...row, organisationId };
 }
 
-/**
- * The app, or undefined. For reads on the event loop, once per request: costs one look at `revision` while nothing
- * has changed. `organisationId` defaults to the name of the file.
- */
+/** For reads on the event loop, once per request: costs one look at `revision` while nothing has changed. */
 export function readApp(db: Connection, appId: string, organisationId = organisationIdOf(db)): AppRecord | undefined {
   const row = appRevision.get(db, 'FROM apps WHERE id = :appId', { appId });
   if (row === undefined) return undefined;
@@ -142,10 +139,7 @@ function patchApp(db: Connection, input: { appId: string; organisationId: string
   return requireAppRecord(db, appId, organisationId);
 }
 
-/**
- * Removes the app with everything it knew and said; false when there was none. The ledger (charges, usage_days)
- * stays: what was spent was spent.
- */
+/** With all it knew and said; false when there was none. The ledger (charges, usage_days) stays: what was spent was spent. */
 function deleteApp(db: Connection, input: { appId: string }): boolean {
   // A full-text table takes no part in foreign keys.
   db.statement('DELETE FROM knowledge_index WHERE rowid IN (SELECT id FROM knowledge_chunks WHERE app_id = :appId)').run(input);

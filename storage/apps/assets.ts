@@ -26,10 +26,7 @@ export function readAsset(db: Connection, appId: string, assetId: string): Asset
   return asset.get(db, 'FROM assets WHERE id = :assetId AND app_id = :appId', { assetId, appId });
 }
 
-/**
- * The app's appearance draft, which a logo has to be set in.
- * @throws Refusal 404 not_found (the app), 409 draft_invalid when none was written or it is no longer valid.
- */
+/** @throws Refusal not_found (the app), draft_invalid when no draft was written or it is no longer valid: a logo has to be set in one. */
 export function requireAppearanceDraft(db: Connection, appId: string): AppearanceDraft {
   const draft = readDraft(db, appId);
   if (draft === undefined) throw new Refusal('not_found', `There is no app ${appId}.`);
@@ -70,10 +67,7 @@ function forgetOldAssets(db: Connection, appId: string): void {
   db.statement(sql).run({ appId });
 }
 
-/**
- * Stores the logo and sets it in the draft theme. An image the app has already keeps its id; `changed` is false when the
- * draft showed it before. @throws Refusal as requireAppearanceDraft.
- */
+/** An image the app has already keeps its id; `changed` is false when the draft showed it before. @throws as requireAppearanceDraft. */
 function saveLogo(db: Connection, input: LogoInput): { draft: AppearanceDraft; logoAssetId: string; changed: boolean } {
   const { appId, nowMs } = input;
   const before = requireAppearanceDraft(db, appId);

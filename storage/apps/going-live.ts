@@ -1,7 +1,4 @@
-/**
- * An app goes live in one transaction with its consequences (LIVE-2). Drafts of an app that never published anything become version 1,
- * because they are what the smoke run tested. The panel of its latest session says so.
- */
+/** An app goes live in one transaction with its consequences (LIVE-2). Drafts never published become version 1: the smoke run tested them. */
 
 import { type PlannedMails, planMemberMails } from '../billing/member-mails.ts';
 import { addServerEvent, type CommitSessionInput, commitSetupSession, readLatestSession } from '../setup/setup-sessions.ts';

@@ -106,10 +106,7 @@ function refuseTakenName(db: Connection, appId: string, { name, external_key }: 
   }
 }
 
-/**
- * The host that receives people's tokens from this action, or from another of its name, when the action would now send them to `host`
- * instead. Archived actions count, and so do those that lost their auth meanwhile. Undefined when the tokens stay where they go.
- */
+/** The host that gets people's tokens from this action (or its key, archived too) when they would now go to `host`; undefined: they stay. */
 export function tokensMovedFrom(db: Connection, appId: string, action: HttpAction, host: string): string | undefined {
   if (action.auth !== 'user') return undefined;
   const select = `SELECT token_host FROM http_actions WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
@@ -205,10 +202,7 @@ export interface ArchivedAction {
   readonly nowMs: number;
 }
 
-/**
- * Takes the action out of service. The key of its host stays, and so does its reason unless another is given. Idempotent.
- * @throws Refusal not_found when the app has no action of this external key.
- */
+/** The key of its host stays, and its reason unless another is given. Idempotent. @throws Refusal not_found. */
 function archiveAction(db: Connection, { appId, externalKey, reason, nowMs }: ArchivedAction): { id: string; name: string } {
   const action = readActionByKey(db, appId, externalKey);
   if (action === undefined) throw new Refusal('not_found', 'external_key names no action of this app');

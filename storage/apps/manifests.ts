@@ -87,10 +87,7 @@ export function hasManifest(db: Connection, appId: string, hash: string): boolea
   return db.statement('SELECT 1 FROM manifests WHERE app_id = :appId AND hash = :hash').get({ appId, hash }) !== undefined;
 }
 
-/**
- * The app's manifests. Those that are vouched for or in use come first, because a stranger's turn may name any manifest. Within each
- * group the last posted comes first.
- */
+/** The last posted first, but those vouched for or in use before the others: a stranger's turn may name any manifest. */
 function newestManifests(db: Connection, appId: string, limit: number): ManifestRow[] {
   const from = `FROM manifests JOIN manifest_uses USING (app_id, hash)
     WHERE app_id = :appId ORDER BY (vouched = 1 OR hours >= :hours) DESC, last_seen_at_ms DESC LIMIT :limit`;
@@ -115,10 +112,7 @@ interface RegisterManifest extends HashedManifest {
   readonly unsolicited?: boolean;
 }
 
-/**
- * Notes that a turn named the manifest; called in the transaction that opens the turn. `vouched`: the caller proved
- * that it is no stranger.
- */
+/** A turn named the manifest; to be called as it opens. `vouched`: the caller proved to be no stranger. */
 export function noteManifestUse(db: Connection, appId: string, hash: string, nowMs: number, vouched = false): void {
   const insert = `INSERT INTO manifest_uses (app_id, hash, used_at_ms, vouched)
       SELECT app_id, hash, :nowMs, :vouched FROM manifests WHERE app_id = :appId AND hash = :hash
@@ -155,10 +149,7 @@ function noteHandshake(db: Connection, { appId, nowMs }: { appId: string; nowMs:
 export const transactions = {
   noteHandshake,
 
-  /**
-   * Registers a manifest, or notes that it was posted again: one row either way. The first one of an app is its first
-   * handshake. @throws Refusal invalid_key when the app was deleted meanwhile.
-   */
+  /** One row, however often it is posted. An app's first is its first handshake. @throws Refusal invalid_key when the app is gone. */
   registerManifest(db: Connection, input: RegisterManifest): { firstHandshake: boolean } {
     const { appId, hash, document, sdk, nowMs } = input;
     const app = db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId });

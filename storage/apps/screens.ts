@@ -1,7 +1,4 @@
-/**
- * Screens that were declared for an app (SCREEN-1, SCREEN-2). A declared screen is a plan
- * until a build's manifest names it: whether one does is read from the manifests, never stored with the screen.
- */
+/** Screens declared for an app (SCREEN-1, SCREEN-2): plans until a build's manifest names them, which is read there and never stored here. */
 import canonicalize from 'canonicalize';
 import { Refusal } from '../../protocol/errors.ts';
 import type { ScreenArchiveEntry, ScreenDeclaration } from '../../protocol/setup/screens.ts';
@@ -109,10 +106,7 @@ function forgetOldest(db: Connection, appId: string): void {
   db.statement(remove).run({ appId, kept: ARCHIVED_SCREENS_KEPT });
 }
 
-/**
- * Archives and declares screens, all of them or none. What is both archived and declared ends declared.
- * @throws Refusal not_found when there is no such app; conflict when it would have more screens than it may.
- */
+/** All or none. What is both archived and declared ends declared. @throws Refusal not_found (the app); conflict when there are too many. */
 function declareScreens(db: Connection, input: DeclareScreens): DeclaredScreens {
   const { appId } = input;
   requireAppRow(db, appId);

@@ -42,10 +42,7 @@ interface SharedKeyChange {
   readonly actions: readonly string[];
 }
 
-/**
- * Puts a key in place for the host of the action of this name; one entered before is replaced.
- * @throws Refusal not_found; conflict when the action declares no key, or no longer calls `host`, which the key is sealed for.
- */
+/** Replaces an earlier key. @throws Refusal not_found; conflict when the action declares no key, or calls another host than the sealed one. */
 function setSharedKey(
   db: Connection,
   input: { appId: string; name: string; host: string; sealed: Uint8Array; nowMs: number },
@@ -73,10 +70,7 @@ function keysToRemove(db: Connection, appId: string, name: string): string[] {
   return [...(own === undefined ? [] : [own.host]), ...readValues(db, text, `SELECT host ${from}`, { appId })];
 }
 
-/**
- * Removes the key of the action of this name, and keys left behind at hosts that none of the app's actions calls.
- * @throws Refusal not_found when there is no such action or nothing to remove.
- */
+/** Also removes keys left behind at hosts that no action of the app calls. @throws Refusal not_found without such an action or key. */
 function deleteSharedKey(db: Connection, input: { appId: string; name: string }): SharedKeyChange {
   const { appId, name } = input;
   const hosts = keysToRemove(db, appId, name);

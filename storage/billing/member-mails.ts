@@ -11,7 +11,6 @@ export type UsageMailThreshold = (typeof USAGE_MAIL_THRESHOLDS)[number];
 const memberMail = columns({
   /** `2026-11 80`: a month's usage; `live app_…`: an app went live. */
   about: text,
-  /** Lower case: one mailbox is one row. */
   email: text,
   subject: text,
   text,

@@ -1,7 +1,4 @@
-/**
- * Automatic top-ups (LIMIT-30): one row for each, pending until the charge succeeded or failed. Credit
- * is added in the transaction that settles the row, so one top-up is one purchase.
- */
+/** Automatic top-ups (LIMIT-30). Credit is added in the transaction that settles the row, so one top-up is one purchase. */
 import { columns, countRows, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { insertPurchase } from './credit-purchases.ts';
@@ -50,10 +47,7 @@ export function countTopUps(db: Connection, sinceMs: number): number {
   return countRows(db, 'FROM top_ups WHERE created_at_ms >= :sinceMs', { sinceMs });
 }
 
-/**
- * Begins a top-up, unless another one was begun since the caller read: credit that falls below the line twice in one
- * moment is topped up once. `newest` is the id of the newest top-up that was read, null for none.
- */
+/** False when another began since `newest` was read (null: none): credit that falls below the line twice in one moment is topped up once. */
 function beginTopUp(db: Connection, input: { id: string; newest: string | null; amountMicroUsd: number; nowMs: number }): boolean {
   const { newest, ...fields } = input;
   if ((listTopUps(db, 1)[0]?.id ?? null) !== newest) return false;

@@ -113,10 +113,7 @@ export function organisationSpentToday(db: Connection, nowMs: number): number {
   );
 }
 
-/**
- * Checks the turn against the caps that are counted in rows. Messages are counted per app on a live key and per organisation on a test
- * key; sandbox conversations per organisation and month, before any row is written.
- */
+/** Messages count per app on a live key and per organisation on a test key, sandbox conversations per organisation and month. */
 export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission): Passed {
   const day = utcDay(turn.nowMs);
   const ofApp = admission.messagesPerDay - turnsToday(db, turn);

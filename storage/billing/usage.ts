@@ -199,10 +199,7 @@ export function creditResetsAtMs(nowMs: number): number {
 
 const userCount = columns({ users: integer });
 
-/**
- * Devices that opened the app with a live key in the last 90 days, once per person when identified (LIMIT-33). A device
- * counts as its person's when it is bound to one, or when that person talked on it in this time.
- */
+/** Live devices of 90 days, one per person where they are bound to one or one talked on them in this time (LIMIT-33). */
 export function countUsers(db: Connection, nowMs: number): number {
   const from = `FROM (WITH seen AS (
         SELECT app_id, device_id, end_user_id FROM devices WHERE channel = 'live' AND seen_at_ms >= :sinceMs
@@ -240,10 +237,7 @@ export function isCreditExhaustedLately(control: Connection, db: Connection, org
   return credit.leftMicroUsd <= 0;
 }
 
-/**
- * To be called when a live charge was committed, by this process or another: the cached credit shrinks by it, and is computed anew near
- * zero.
- */
+/** To be called when a live charge was committed, here or elsewhere: the cached credit shrinks by it, and is computed anew near zero. */
 export function noteCharged(db: Pick<Connection, 'path'>, costMicroUsd: number): void {
   const credit = known.get(db.path);
   if (credit === undefined || credit.leftMicroUsd <= 0) return;

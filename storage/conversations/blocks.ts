@@ -120,7 +120,6 @@ export interface PickChange {
   readonly fallbackText: string;
 }
 
-/** False when one of the blocks was answered or redrawn meanwhile. */
 export function setPicks(db: Connection, picks: readonly PickChange[]): boolean {
   const update = db.statement('UPDATE blocks SET body = :after, fallback_text = :fallbackText WHERE id = :id AND body = :before');
   return picks.every((pick) => update.run({ ...pick }).changes === 1);

@@ -51,10 +51,7 @@ export interface Fence {
 
 const ownership = columns({ epoch: integer, owner: text });
 
-/**
- * Passes the fence: true when the row still has the expected epoch; the row then has the caller's epoch and owner. An owner that writes on
- * finds both there, and then no page is written.
- */
+/** True when the row has the expected epoch; then it gets the caller's epoch and owner, unless it has them: then no page is written. */
 export function passFence(db: Connection, conversationId: string, { expectedEpoch, epoch, owner }: Fence): boolean {
   const row = ownership.get(db, 'FROM conversations WHERE id = :conversationId', { conversationId });
   if (row?.epoch !== expectedEpoch) return false;

@@ -34,7 +34,6 @@ interface Place {
   readonly id: string;
 }
 
-/** Sorts after every row. */
 const NEWEST: Place = { updatedAtMs: Number.MAX_SAFE_INTEGER, id: '' };
 
 const PAGE = 'AND (updated_at_ms, id) < (:updatedAtMs, :id) ORDER BY updated_at_ms DESC, id DESC LIMIT :limit';

@@ -63,9 +63,7 @@ function nextNumber(db: Connection, conversationId: string, kind: string): numbe
 }
 
 export const transactions = {
-  /**
-   * The number of each value, in their order: the one it has already, or a new one. Nulls when the conversation is gone.
-   */
+  /** The number of each value, in their order: the one it has already, or a new one. Nulls when the conversation is gone. */
   allocatePlaceholders(
     db: Connection,
     { conversationId, values }: { conversationId: string; values: readonly NewPlaceholder[] },

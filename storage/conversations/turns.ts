@@ -117,10 +117,7 @@ const journalRow = columns({ firstSeq: integer, entries: text });
  */
 export const ENDING_ROOM = ' '.repeat(96);
 
-/**
- * The journal's pieces that hold the events from `seq` on, at most `limit`. One query for rows and ending, so that no commit comes between:
- * the ending would be told without what was said before it.
- */
+/** The pieces with the events from `seq` on, in one query: a commit in between would show the ending without what came before it. */
 export function readJournal(db: Connection, turn: number, seq: number, limit: number): RowOf<typeof journalRow>[] {
   const from = `FROM turn_journal WHERE turn = :turn
       AND first_seq >= coalesce((SELECT max(first_seq) FROM turn_journal WHERE turn = :turn AND first_seq <= :seq), 0)

@@ -1,7 +1,4 @@
-/**
- * How much space the disk under the data directory has, and whether it is short of it. Uploads and writes both ask here, so that uploads
- * are refused before the databases run out of space.
- */
+/** How much space the disk under the data directory has. Uploads and writes both ask here: uploads are refused before databases run out. */
 import { statfsSync } from 'node:fs';
 
 export interface DiskRoom {

@@ -1,6 +1,4 @@
-/**
- * Makes a full-text query from a person's text. The text never becomes query syntax: it is split into words, and each word is quoted.
- */
+/** Full-text queries from people's texts. A text never becomes query syntax: it is split into words, and each is quoted. */
 
 /** Longer questions repeat themselves, and every further term costs a walk over its chunks. */
 export const QUERY_TERMS_MAX = 24;

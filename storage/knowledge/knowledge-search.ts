@@ -31,10 +31,7 @@ function chunksWith(db: Connection, appId: string, term: string): number {
 
 const COMMON_TERMS_MAX = 4;
 
-/**
- * The queries to try, best first: as many of the rarer terms as may be scored together. When all are common, chunks that have all of them
- * come before those that have one. Empty when no term occurs.
- */
+/** The queries to try, best first: the rarer terms that may be scored together; of common ones alone, all of them before any of them. */
 function plan(db: Connection, appId: string, terms: readonly string[]): string[] {
   const counted = terms.map((term) => ({ term, chunks: chunksWith(db, appId, term) })).filter(({ chunks }) => chunks > 0);
   if (counted.length === 0) return [];
@@ -89,7 +86,10 @@ interface Fused {
   readonly score: number;
 }
 
-/** Reciprocal rank fusion: one ranking of several whose scores cannot be compared. All ids of `rankings` (each best first, without repetition), best first. Ties go to the id that an earlier ranking names first. */
+/**
+ * Reciprocal rank fusion: one ranking of several whose scores cannot be compared. All ids of `rankings` (each best first, without repetition),
+ * best first. Ties go to the id that an earlier ranking names first.
+ */
 export function fuseRankings(rankings: readonly (readonly number[])[]): Fused[] {
   const scores = new Map<number, number>();
   for (const ranking of rankings) {
@@ -123,10 +123,7 @@ export function rankKnowledge(db: Connection, appId: string, text: string, limit
     });
 }
 
-/**
- * The passages of this app that answer `text` best, at most `limit`: by its words, and by `meaning` when given (then `db` must have been
- * opened for vectors). Never throws for the content of `text`.
- */
+/** By words, and by `meaning` when given (`db` must then be open for vectors), best first. Never throws for the content of `text`. */
 export function searchKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): FoundPassage[] {
   return rankKnowledge(db, appId, text, limit, meaning).map(({ wordsRank: _, meaningRank: __, ...found }) => found);
 }

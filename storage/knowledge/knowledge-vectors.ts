@@ -69,10 +69,7 @@ export function firstChunkOf(db: Connection, sourceId: string): number | undefin
   return chunkBounds.get(db, 'FROM knowledge_chunks WHERE source_id = :sourceId', { sourceId })?.first ?? undefined;
 }
 
-/**
- * Those of the `count` chunks after the id `after` that have no vector of `model`, and the last id looked at (undefined after the last
- * chunk).
- */
+/** Those of the next `count` chunks that have no vector of `model`, and the last id looked at (undefined after the last chunk). */
 export function chunksToEmbed(db: Connection, model: string, after: number, count: number) {
   const page = 'FROM (SELECT id FROM knowledge_chunks WHERE id > :after ORDER BY id LIMIT :count)';
   const last = chunkBounds.get(db, page, { after, count })?.last ?? undefined;
@@ -98,10 +95,7 @@ function dropOtherDimensions(db: Connection, appId: string, model: string, bytes
   return db.statement('DELETE FROM knowledge_vectors WHERE app_id = :appId AND model = :model').run({ appId, model }).changes;
 }
 
-/**
- * Saves vectors, replacing those of another model. A chunk that was changed or deleted since it was read gets none, because its id may
- * belong to another chunk by now. Returns how many vectors of other dimensions were deleted.
- */
+/** A chunk that changed since it was read gets none: its id may be another's by now. Returns how many of other dimensions were deleted. */
 function saveVectors(db: Connection, { model, vectors }: SaveVectorsInput): number {
   let dropped = 0;
   for (const { chunk, vector } of vectors) {

@@ -118,7 +118,6 @@ export interface SourceMove {
   readonly trace?: NewTrace | null;
 }
 
-/** The columns of a state. An archived source is `pending`, because it must be indexed again when it is restored. */
 function columnsOf({ state, attempts }: SourcePlace): { state: SourceState; attempts: number; archived: 0 | 1 } {
   return state === 'archived' ? { state: 'pending', attempts, archived: 1 } : { state, attempts, archived: 0 };
 }

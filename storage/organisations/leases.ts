@@ -1,7 +1,4 @@
-/**
- * Leases: which node does a piece of an organisation's work that only one may do at a time (CLUSTER-20, CLUSTER-21). A lease is a row in
- * the organisation's file that one holder has until it is released, it expires, or its node is lost.
- */
+/** Which node does a piece of an organisation's work that only one may do at a time (CLUSTER-20, CLUSTER-21), for some seconds. */
 import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 

@@ -45,10 +45,7 @@ export function markOfFile(path: string): string | undefined {
   }
 }
 
-/**
- * SQLite reports the same error for an unreadable file and for a full disk: this distinguishes them.
- * @throws FileProblemError when the file, or what SQLite keeps beside it, may not be read.
- */
+/** SQLite reports the same for a full disk. @throws FileProblemError when the file, or what SQLite keeps beside it, may not be read. */
 export function requireReadable(path: string): void {
   for (const each of [path, `${path}-wal`, `${path}-shm`]) {
     try {
@@ -134,10 +131,7 @@ export function openUnmade(options: { readonly vectors: boolean }): Connection {
   return openMade((db) => migrate(db, organisationMigrations, 'organisation'), options);
 }
 
-/**
- * Creates the file when it was never created (`isNoted` false), otherwise migrates it to this program's schema. Blocks.
- * @throws FileProblemError when an existing file is missing or is not that file; SQLite's error when the disk refuses.
- */
+/** Creates the file (`isNoted` false) or migrates it. Blocks. @throws FileProblemError when it is another; what the disk refuses with. */
 export function openOrganisationFile(path: string, organisationId: string, isNoted: boolean): void {
   if (isNoted) requireFile(path);
   try {
@@ -150,10 +144,7 @@ export function openOrganisationFile(path: string, organisationId: string, isNot
   }
 }
 
-/**
- * Checks that an open connection, possibly read-only, reads the organisation's file in this program's schema.
- * @throws FileProblemError when it does not; SQLite's error.
- */
+/** @throws FileProblemError when an open connection does not read the organisation's file in this program's schema; SQLite's error. */
 export function requireOrganisationFile(db: Connection, path: string, organisationId: string): void {
   try {
     requireKind(db, path);

@@ -77,10 +77,7 @@ export class OrganisationFiles {
     this.#options = options;
   }
 
-  /**
-   * Creates or migrates the file, once per process: neither the writer nor a reader may see an older schema.
-   * @throws StorageError unavailable when an existing file is missing or is not that file; the disk's error.
-   */
+  /** Once per process: neither writer nor reader may see an older schema. @throws StorageError unavailable; what the disk refuses with. */
   prepare(organisationId: string): void {
     if (this.#prepared.has(organisationId)) return;
     const refused = this.#refused.get(organisationId);

@@ -29,10 +29,7 @@ function openCopy(path: string, options: ReaderOptions): OpenFile {
   return { connection: openSnapshot(path, options), bytes: statSync(path).size, isStale: () => stateOf(path) !== state };
 }
 
-/**
- * Opens the file for reading, or a copy of it in memory when the disk refuses what SQLite needs. `note` receives the refusal.
- * @throws FileProblemError when this user may not read it; SQLite's error; StorageError io when there can be no copy either.
- */
+/** The file, or a copy in memory when the disk refuses what SQLite needs (`note`). @throws FileProblemError; SQLite's error; StorageError io. */
 export function openReadable(path: string, options: ReaderOptions, note: (error: unknown) => void): OpenFile {
   try {
     // Another process may be reading the log anew, or closing the file as the last one.

@@ -90,10 +90,7 @@ export function isHere(control: Connection, organisationId: string): boolean {
   return control.statement(`SELECT 1 AS found WHERE ${livesHere(':organisationId')}`).get({ organisationId }) !== undefined;
 }
 
-/**
- * Up to `limit` organisations that live here, after the id `after` ('' for the first ones), oldest first; those whose name holds `named`,
- * whichever case its Latin letters have.
- */
+/** Oldest first, after the id `after`; those whose name holds `named`, in either case of its Latin letters. */
 export function listOrganisations(control: Connection, after: string, limit: number, named = ''): OrganisationRecord[] {
   const from = `FROM organisations WHERE id > :after AND ${LIVES_HERE} AND instr(lower(name), lower(:named)) > 0 ORDER BY id LIMIT :limit`;
   return organisationRow.all(control, from, { after, limit, named }).map(organisationOf);

@@ -13,10 +13,7 @@ const deviceBinding = columns({
 
 export type DeviceBinding = RowOf<typeof deviceBinding>;
 
-/**
- * The person bound to a device, for requests that name none. If the person's record was ever signed for, only a signed binding counts; a
- * device without one counts as unbound.
- */
+/** For requests that name no person. Once the person's record was signed for, only a signed binding counts. */
 export function readBinding(db: Connection, appId: string, channel: Channel, deviceId: string): DeviceBinding | undefined {
   const from = `FROM devices d JOIN end_users u ON u.id = d.end_user_id
     WHERE d.app_id = :appId AND d.channel = :channel AND d.device_id = :deviceId AND d.proven >= u.verified`;

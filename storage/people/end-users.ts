@@ -151,10 +151,7 @@ function recordTraits(db: Connection, { appId, channel, endUserId: id, deviceId,
   ).run({ id, appId, channel, kept: DEVICES_WITH_TRAITS_MAX });
 }
 
-/**
- * Binds the device to the person, records traits and moves the device's anonymous conversations onto the person. A record
- * that was signed for is not changed without a signature; a device bound to another person is unbound then.
- */
+/** Also moves the device's anonymous conversations onto the person. A record that was signed for changes with a signature only. */
 function identify(db: Connection, input: IdentifyInput): IdentifyOutcome {
   const { appId, channel, deviceId, endUserId, proven, nowMs } = input;
   const row = readEndUser(db, appId, channel, input.externalUserId);

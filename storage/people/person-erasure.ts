@@ -1,7 +1,4 @@
-/**
- * Erases a person: their record, their conversations with everything in them, and what binds devices to them. The
- * ledger stays: it names turns and amounts, but no people.
- */
+/** Erases a person, their conversations and what binds devices to them. The ledger stays: it names turns and amounts, no people. */
 import { Refusal } from '../../protocol/errors.ts';
 import { OF_TURNS } from '../conversations/conversations.ts';
 import { readIds, readValues, text } from '../sqlite/columns.ts';

@@ -1,7 +1,4 @@
-/**
- * Pairings of a test build with the console's Test page (PAIRING-2). A row's columns and the time give its state, which the `pairing`
- * machine decides at each read. Only the SHA-256 of a code is stored.
- */
+/** Pairings of a test build with the console's Test page (PAIRING-2). The `pairing` machine decides a row's state at each read. */
 import { Refusal } from '../../protocol/errors.ts';
 import { columns, countRows, insert, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -90,10 +87,7 @@ export const transactions = {
     insert(control, 'pairing_directory', { pairingId: id, organisationId, createdAtMs: nowMs });
   },
 
-  /**
-   * Opens a pairing and ends those of `replaced` that still wait. False, and nothing is written, when more than OPEN_PAIRINGS_MAX would
-   * then wait, because others were opened meanwhile. @throws Refusal conflict when WATCHED_PAIRINGS_MAX builds are watched.
-   */
+  /** Ends those of `replaced` that still wait. False when more than OPEN_PAIRINGS_MAX would wait then. @throws Refusal conflict. */
   openPairing(
     db: Connection,
     input: { id: string; appId: string; codeHash: string; codeExpiresAtMs: number; nowMs: number; replaced: readonly ReplacedPairing[] },

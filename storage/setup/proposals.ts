@@ -174,7 +174,6 @@ export const transactions = {
     return input.id;
   },
 
-  /** Withdraws proposals, or replaces them by an equal one that exists. */
   replaceProposals(db: Connection, input: { ids: readonly string[]; by: string | null; nowMs: number }): void {
     replace(db, input.ids, input.by, input.nowMs);
   },

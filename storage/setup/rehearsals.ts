@@ -1,7 +1,4 @@
-/**
- * Rehearses writes of an app's configuration: they are made and rolled back, which shows whether each would be refused. So every rule is
- * implemented once, in the write itself.
- */
+/** Writes of an app's configuration, made and rolled back to see whether they are refused: each rule stands once, in the write itself. */
 import { type PlainRefusal, plainRefusal, Refusal } from '../../protocol/errors.ts';
 import { transactions as actions } from '../apps/http-actions.ts';
 import { transactions as screens } from '../apps/screens.ts';
@@ -53,9 +50,7 @@ function refusalOf(db: Connection, { name, input }: RehearsedWrite): PlainRefusa
 }
 
 export const transactions = {
-  /**
-   * Makes the writes one after the other and rolls all of them back. Returns the refusal of each; null: it was accepted.
-   */
+  /** Makes the writes one after the other and rolls all of them back. Returns the refusal of each; null: it was accepted. */
   rehearseWrites(db: Connection, { writes }: { readonly writes: readonly RehearsedWrite[] }): readonly (PlainRefusal | null)[] {
     let refusals: readonly (PlainRefusal | null)[] = [];
     try {

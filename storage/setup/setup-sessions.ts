@@ -121,10 +121,7 @@ function keepTraces(db: Connection, appId: string, { sessionId: instance, nowMs,
   if (panelTrace != null) insertTrace(db, { appId, machine: 'step-panel', instance, nowMs }, panelTrace);
 }
 
-/**
- * Commits a step and its events. Returns the ids of the events; null when the session changed since it was read: read it and step again.
- * @throws Refusal conflict when the session is full and an agent sends more events.
- */
+/** Returns the ids of the events; null when the session changed since it was read. @throws Refusal conflict when it takes no more events. */
 export function commitSetupSession(db: Connection, input: CommitSessionInput): number[] | null {
   const { sessionId, revision, nowMs } = input;
   const before = eventCount.get(db, 'FROM setup_sessions WHERE id = :sessionId', { sessionId });

@@ -1,7 +1,4 @@
-/**
- * Smoke runs of an app (SMOKE-5): the judged answers of the newest ones. A run's conversations use devices that no client can have, and the
- * transaction that saves the result deletes them, so that no transcript shows what no person wrote.
- */
+/** Smoke runs of an app (SMOKE-5). Saving one deletes its conversations: no transcript shows what no person wrote. */
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { requireAppRow } from '../apps/apps.ts';
 import { columns, flag, insert, integer, json, type RowOf, readIds, text } from '../sqlite/columns.ts';
@@ -14,10 +11,8 @@ export interface SmokeAnswer {
   readonly question: string;
   readonly from: QuestionOrigin;
   readonly answer: string;
-  /** It used what the app knows. */
   readonly grounded: boolean;
   readonly actionBacked: boolean;
-  /** One or the other, and no error. */
   readonly ok: boolean;
   readonly actions: readonly string[];
   readonly error: { readonly code: ErrorCode; readonly message: string } | null;

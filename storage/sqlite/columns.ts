@@ -133,10 +133,7 @@ class Columns<T> {
 
 export type { Columns };
 
-/**
- * Names the columns of a SELECT: `columns({ id: text, createdAtMs: integer })` reads `id, created_at_ms`.
- * Reading throws TypeError when a value is not of its column's type.
- */
+/** `columns({ id: text, createdAtMs: integer })` reads `id, created_at_ms`. @throws TypeError on a value of another type than its column's. */
 export function columns<S extends Readonly<Record<string, Column<unknown>>>>(shape: S): Columns<RowOfShape<S>> {
   return new Columns(shape);
 }

@@ -192,10 +192,7 @@ function readerOf(
   return new SqliteConnection(path, database, onError);
 }
 
-/**
- * A connection that cannot write, for synchronous reads on the event loop. It sees a write as soon as the writer's
- * promise has resolved. Throws SQLite's SQLITE_CANTOPEN when the file does not exist.
- */
+/** For reads on the event loop. Sees a write as soon as the writer's promise has resolved. @throws SQLITE_CANTOPEN without a file. */
 export function openReader(path: string, { vectors = false, onError }: ReaderOptions = {}): Connection {
   const database = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
   return readerOf(path, database, { vectors, onError });

@@ -67,10 +67,7 @@ function refusal(dir: string, pid: number | undefined, mode: LockMode): Error {
   return new Error(`The data directory ${dir} is in use by ${holder}. ${why}`);
 }
 
-/**
- * Takes the lock on `dir` (which must exist) or throws an Error that names the directory, the holder's pid where it is
- * known, and what to do. Never waits.
- */
+/** Never waits. @throws Error that names the directory, the holder's pid where it is known, and what to do. */
 export function lockDataDir(dir: string, mode: LockMode = 'alone'): DataDirLock {
   if (isReadOnly(dir)) return { release() {} };
   const pidPath = join(dir, 'lock.pid');

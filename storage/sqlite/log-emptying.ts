@@ -67,10 +67,7 @@ function writeAgain(file: number, bytes: number): void {
   fsyncSync(file);
 }
 
-/**
- * Writes the bytes of the log again and syncs them, with its name; no writer appends meanwhile, and readers go on.
- * @throws SQLite's error `busy` while another connection writes; the disk's error
- */
+/** Writes the log again and syncs it; readers go on. @throws SQLite's error `busy` while another connection writes; the disk's error */
 export function rewriteLog(db: Connection): void {
   const { log } = pagesOf(db);
   if (log <= 0) return;
@@ -120,10 +117,7 @@ const LOOK_WRITES = 16;
 /** Files whose writes are counted, many more than are open at a time. */
 const FILES_MAX = 10_000;
 
-/**
- * When the writer moves pages from a file's log into the file: after answers have left, so that no COMMIT waits for it. `replicated`: another
- * program makes the checkpoints, which loses what it has not read of a log that is cut.
- */
+/** When the writer makes checkpoints: after answers have left. `replicated`: another program makes them, and would lose what was cut. */
 export class Checkpoints {
   readonly #replicated: boolean;
   /** Writes since the last checkpoint, by path: a file that is closed and opened again goes on counting. */

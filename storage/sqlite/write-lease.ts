@@ -1,7 +1,4 @@
-/**
- * Until when this process may write (CELL-17). The event loop extends it, the writer thread asks for it before and after each commit: a
- * process that was suspended must not acknowledge what it wrote when another host may have taken its place.
- */
+/** Until when this process may write (CELL-17): asked before and after each commit, as it may have been suspended in between. */
 
 import { StorageError } from './storage-error.ts';
 

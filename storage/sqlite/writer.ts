@@ -58,10 +58,7 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/**
- * Starts a writer thread. Use it with the registry's type: `new Writer<typeof transactions>({ registryUrl })`. The
- * thread keeps the process alive until `close()`. A registry that cannot be imported shows as a dead thread (`onFatal`).
- */
+/** Starts a thread, which keeps the process alive until `close()`. A registry that cannot be imported shows as a dead thread (`onFatal`). */
 export class Writer<Registry extends Transactions> {
   readonly #worker: Worker;
   readonly #maxQueued: number;
@@ -131,7 +128,7 @@ export class Writer<Registry extends Transactions> {
     if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'make_room' });
   }
 
-  /** `outstanding`: called and not yet settled. `overloaded`: refused because too many were. `busyRetries`: tries for a lock that another process held. */
+  /** `outstanding`: called and not yet settled. `overloaded`: refused. `busyRetries`: tries for a lock that another process held. */
   stats() {
     // Ids rise, so the first one waits the longest.
     const [oldest] = this.#waiters.values();

@@ -7,10 +7,7 @@
 import { deflateRawSync, inflateRawSync, constants as zlib } from 'node:zlib';
 import { blob } from '../sqlite/columns.ts';
 
-/**
- * What texts of steps say, the commonest last, where deflate looks first. Words that a machine gives up cost nothing here; those that one gains are
- * kept at their own length.
- */
+/** What steps say, the commonest last, where deflate looks first. Words that machines gave up cost nothing; new ones keep their length. */
 const DICTIONARY_1 = Buffer.from(
   [
     '"indexing.stopped""indexing.failed","error":"[text]"}"source.restored""source.archived""source.updated""indexing.finished""indexing.began"',

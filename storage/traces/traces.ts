@@ -61,10 +61,7 @@ export function readMoveTrace(control: Connection, moveId: string, limit: number
 
 const newestPiece = columns({ machine: text, steps: stepsText, at: integer });
 
-/**
- * The newest `limit` pieces of an app since a time, of all machines. As many turns are looked at, of whichever app: an organisation whose other
- * apps are busier shows fewer of this one.
- */
+/** The newest pieces of an app, of all machines; as many turns are looked at, of any app, so busier neighbours hide some. */
 export function readNewestPieces(db: Connection, appId: string, sinceMs: number, limit: number): RowOf<typeof newestPiece>[] {
   const from = `FROM (
       SELECT CASE turn_traces.invocation WHEN '' THEN 'chat-turn' ELSE 'invocation' END AS machine, steps, at_ms AS at
@@ -82,10 +79,7 @@ const newestTrace = columns({ machine: text, instance: text, state: orNull(text)
 /** An instance of an app, by the id that people know it by; `state` of turns only. */
 export type NewestTrace = RowOf<typeof newestTrace>;
 
-/**
- * The newest instances of an app: the turns among the newest `within` of the organisation, and what the newest `within` pieces are of.
- * At most `limit`, the newest first. A turn counts from its opening, everything else from its last step.
- */
+/** The newest instances of an app among the newest `within` turns and pieces. A turn counts from its opening, the rest from their last step. */
 export function readNewestTraces(db: Connection, appId: string, within: number, limit: number): NewestTrace[] {
   const from = `FROM (
       SELECT * FROM (SELECT 'chat-turn' AS machine, turn_id AS instance, state, opened_at_ms AS at FROM turns

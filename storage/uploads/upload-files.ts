@@ -66,10 +66,7 @@ export function hasUploadFile(layout: DataLayout, organisationId: string, upload
   return isReadable.then(() => true).catch(() => false);
 }
 
-/**
- * The upload in pieces of at most PIECE_BYTES, so that it is never in memory as a whole. The file stays open while it is read.
- * @throws the system's error when the file is gone (code ENOENT), Error when it was changed or cannot be read.
- */
+/** In pieces, never in memory as a whole. @throws ENOENT when the file is gone, Error when it was changed or cannot be read. */
 export async function* uploadPieces(
   { layout, vault }: Kept,
   organisationId: string,
@@ -137,10 +134,7 @@ async function* namesIn(folder: string): AsyncGenerator<string[]> {
   if (names.length > 0) yield names;
 }
 
-/**
- * Deletes an organisation's files without a row, and unfinished ones; returns how many. Only ids below `before` are considered (ids sort by
- * time), because the row of a newer upload may not be written yet. `known`: which of these ids have a row.
- */
+/** Deletes files without a row, and unfinished ones, older than the id `before`: a newer one's row may come yet. Returns how many. */
 export async function sweepUploadFiles(
   layout: DataLayout,
   organisationId: string,

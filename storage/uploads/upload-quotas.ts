@@ -79,10 +79,7 @@ const SCOPES: readonly (readonly [QuotaScope, where: string, Bounds])[] = [
   ['app', OWNED, APP_BOUNDS],
 ];
 
-/**
- * The uploads to evict, oldest first, so that a new one of `bytes` fits into each quota; usually none. `QuotaFull` when the oldest are still
- * too new to be evicted.
- */
+/** The uploads to evict, oldest first, so that `bytes` fit into each quota; `QuotaFull` when the oldest are too new for it. */
 export function roomInQuotas(
   db: Connection,
   owner: UploadOwner,

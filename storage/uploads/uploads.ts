@@ -114,17 +114,13 @@ function dropExpiredUploads(db: Connection, { uploadIds, nowMs }: { uploadIds: r
 
 export interface UploadUse {
   readonly id: string;
-  /** From 0, in the order of the message. */
   readonly position: number;
   readonly name: string;
   /** In placeholder form; null for an image. */
   readonly text: string | null;
 }
 
-/**
- * Attaches uploads to a message within the transaction that stores it: they stay as long as it does. False when one is gone or was
- * attached to another message meanwhile; then the caller must roll back.
- */
+/** Attaches uploads in the transaction that stores the message. False, and to be rolled back, when one is gone or another message's. */
 export function useUploads(db: Connection, { messageId, uploads }: { messageId: string; uploads: readonly UploadUse[] }): boolean {
   const use = db.statement(
     `UPDATE uploads SET message_id = :messageId, position = :position, name = :name, text = :text, expires_at_ms = NULL,

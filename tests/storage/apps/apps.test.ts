@@ -5,30 +5,20 @@ import { completeTheme, deriveDark } from '../../../protocol/appearance/complete
 import { DEFAULT_APP_SETTINGS } from '../../../protocol/console/app-settings.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { DEFAULT_PERSONA } from '../../../protocol/setup/persona.ts';
-import { type AppRecord, listApps, readApp, transactions } from '../../../storage/apps/apps.ts';
+import { listApps, readApp, transactions } from '../../../storage/apps/apps.ts';
 import { readDraft, readPersona, readPublishedConfig } from '../../../storage/apps/drafts.ts';
 import { transactions as live } from '../../../storage/apps/going-live.ts';
 import { PREVIOUS_IDENTITY_SECRET_VALID_MS, readIdentitySecrets, sealIdentitySecret } from '../../../storage/apps/identity-secrets.ts';
 import { insertBlocks } from '../../../storage/conversations/blocks.ts';
 import { openVault } from '../../../storage/secrets/vault.ts';
-import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { countRows, insert } from '../../../storage/sqlite/columns.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { storeConversation, storeTurn } from '../conversations/stored-turns.ts';
 import { StoredSources } from '../knowledge/stored-sources.ts';
-import { addApp, openApp, openFiles } from '../migrations/migrated-files.ts';
+import { addApp, known, openApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const THEME = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };
-
-function known(db: Connection, appId: string): AppRecord {
-  const app = readApp(db, appId);
-  assert.ok(app !== undefined);
-  return app;
-}
-
-function count(db: Connection, table: string): number {
-  return db.statement(`SELECT count(*) AS n FROM ${table}`).get()?.n as number;
-}
 
 test('CONSOLE-9: a new app starts with the default settings and is not live', (t) => {
   const files = openFiles(t, NOW);
@@ -54,20 +44,8 @@ test('CONSOLE-11: a slug that another app has is refused, its own is not', (t) =
   const two = addApp(files, 'Two', NOW);
   assert.throws(() => transactions.patchApp(db, { appId: two, organisationId, patch: { slug: 'one' }, nowMs: NOW }), { code: 'conflict' });
   assert.equal(transactions.patchApp(db, { appId: two, organisationId, patch: { slug: 'two' }, nowMs: NOW }).slug, 'two');
-  assert.throws(
-    () =>
-      transactions.createApp(db, {
-        appId: mintId('app', NOW),
-        organisationId,
-        name: 'x',
-        slug: 'one',
-        platformHint: '',
-        settings: {},
-        sealedIdentitySecret: Buffer.from('x'),
-        nowMs: NOW,
-      }),
-    { code: 'conflict' },
-  );
+  const third = { appId: mintId('app', NOW), organisationId, name: 'x', slug: 'one', platformHint: '', settings: {}, nowMs: NOW };
+  assert.throws(() => transactions.createApp(db, { ...third, sealedIdentitySecret: Buffer.from('x') }), { code: 'conflict' });
   assert.equal(listApps(db).length, 2);
 });
 
@@ -235,16 +213,14 @@ test('STORE-14: deleting an app takes everything it knew and said, and leaves th
     insertBlocks(db, conversationId, messageId, [
       { id: mintId('blk', NOW), position: 0, blockType: 'text', revision: 1, body: '{}', fallbackText: null },
     ]);
-    db.statement("INSERT INTO usage_days (app_id, channel, day, turns, cost_microusd) VALUES (:appId, 'live', '2026-11-21', 1, 7)").run({
-      appId,
-    });
+    insert(db, 'usage_days', { appId, channel: 'live', day: '2026-11-21', turns: 1 });
   }
   assert.equal(transactions.deleteApp(db, { appId: gone }), true);
   assert.equal(transactions.deleteApp(db, { appId: gone }), false);
   assert.equal(readApp(db, gone), undefined);
   assert.equal(known(db, kept).name, 'Kept');
   for (const table of ['knowledge_sources', 'knowledge_chunks', 'knowledge_index', 'conversations', 'messages', 'blocks', 'turns']) {
-    assert.equal(count(db, table), 1, table);
+    assert.equal(countRows(db, `FROM ${table}`), 1, table);
   }
-  assert.equal(count(db, 'usage_days'), 2);
+  assert.equal(countRows(db, 'FROM usage_days'), 2);
 });

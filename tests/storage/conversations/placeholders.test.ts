@@ -1,7 +1,6 @@
 /** The rows, their numbers, and what recognises and seals them. */
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { readConversation } from '../../../storage/conversations/conversations.ts';
 import {
@@ -11,9 +10,7 @@ import {
   readPlaceholderNumber,
   transactions,
 } from '../../../storage/conversations/placeholders.ts';
-import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
-import { temporaryDir } from '../../support/temporary-dir.ts';
 import { openApp } from '../migrations/migrated-files.ts';
 import { storeConversation } from './stored-turns.ts';
 
@@ -89,21 +86,4 @@ test('PRIVACY-7: a new conversation’s rows are as they were numbered, and thei
   assert.equal(countPlaceholders(db, CONVERSATION), 2);
   insertPlaceholders(db, 'cnv_2', []);
   assert.equal(countPlaceholders(db, 'cnv_2'), 0);
-});
-
-describe('PRIVACY-16: Vault.digest', () => {
-  test('is the same for the same use and bytes, under the same master key only', (t) => {
-    const dir = temporaryDir(t);
-    const vault = openVault(join(dir, 'master.key'), undefined);
-    const digest = vault.digest('placeholder:cnv_1', Buffer.from('a'));
-    assert.equal(digest.length, 32);
-    assert.deepEqual(openVault(join(dir, 'master.key'), undefined).digest('placeholder:cnv_1', Buffer.from('a')), digest);
-    const others = [
-      vault.digest('placeholder:cnv_2', Buffer.from('a')),
-      vault.digest('placeholder:cnv_1', Buffer.from('b')),
-      vault.digest('placeholder:cnv_', Buffer.from('1a')),
-      openVault(join(dir, 'other.key'), undefined).digest('placeholder:cnv_1', Buffer.from('a')),
-    ];
-    assert.equal(new Set([digest, ...others].map((bytes) => bytes.toString('hex'))).size, 5);
-  });
 });

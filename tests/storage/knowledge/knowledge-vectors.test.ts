@@ -22,22 +22,7 @@ import { StoredSources } from './stored-sources.ts';
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const MODEL = 'small';
 
-interface Fixture {
-  readonly appId: string;
-  readonly otherAppId: string;
-  /** Writes. */
-  readonly db: Connection;
-  /** Searches: reads with the extension. */
-  readonly reader: Connection;
-  /** Indexes a source of these chunks; returns its id. */
-  add(key: string, texts: readonly string[], appId?: string): Promise<string>;
-  /** Gives every chunk that lacks one the vector that `of` makes of its text; returns the texts. */
-  embed(of: (text: string) => readonly number[], model?: string): string[];
-  nearest(vector: readonly number[], limit?: number, model?: string): unknown[];
-  stored(): number;
-}
-
-function openFixture(t: TestContext): Fixture {
+function openFixture(t: TestContext) {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -47,8 +32,10 @@ function openFixture(t: TestContext): Fixture {
     appId,
     otherAppId: addApp(files, 'Other', NOW),
     db,
+    /** Reads with the extension. */
     reader,
-    async add(key, texts, to = appId) {
+    /** Indexes a source of these chunks; returns its id. */
+    async add(key: string, texts: readonly string[], to = appId) {
       const input = { sourceId: mintId('kno', NOW), appId: to, externalKey: key, kind: 'text' as const, title: key, uri: null };
       const sources = new StoredSources(db, NOW);
       const { id } = await sources.save({ ...input, content: texts.join('\n'), origin: 'console', reason: null });
@@ -56,12 +43,13 @@ function openFixture(t: TestContext): Fixture {
       assert.equal((await sources.index(id, chunks))?.state, 'indexed');
       return id;
     },
-    embed(of, model = MODEL) {
+    /** Gives every chunk that lacks one the vector that `of` makes of its text; returns the texts. */
+    embed(of: (text: string) => readonly number[], model = MODEL) {
       const { chunks } = chunksToEmbed(db, model, 0, 10_000);
       vectors.saveVectors(db, { model, vectors: chunks.map((chunk) => ({ chunk, vector: Float32Array.from(of(chunk.text)) })) });
       return chunks.map(({ text }) => text);
     },
-    nearest: (vector, limit = 10, model = MODEL) =>
+    nearest: (vector: readonly number[], limit = 10, model = MODEL) =>
       nearestChunks(reader, appId, { model, vector: Float32Array.from(vector) }, limit).map((row) => row.text),
     stored: () => db.statement('SELECT count(*) AS vectors FROM knowledge_vectors').get()?.vectors as number,
   };
