@@ -5,7 +5,7 @@ import type { Storage } from '../storage.ts';
 import type { AppRecord, NewApp } from './apps.ts';
 import { mintIdentitySecret, sealIdentitySecret } from './identity-secrets.ts';
 
-export interface CreatedApp {
+interface CreatedApp {
   readonly app: AppRecord;
   readonly keys: { readonly live: string; readonly test: string };
 }

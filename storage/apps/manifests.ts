@@ -123,17 +123,17 @@ export function noteManifestUse(db: Connection, appId: string, hash: string, now
 }
 
 function evict(db: Connection, appId: string, nowMs: number): void {
-  const used = (which: string, order: string) =>
+  const deletionOf = (which: string, order: string) =>
     `DELETE FROM manifests WHERE app_id = :appId AND hash IN
        (SELECT u.hash FROM manifest_uses u JOIN manifests m ON m.app_id = u.app_id AND m.hash = u.hash
         WHERE u.app_id = :appId AND ${which} ORDER BY ${order} max(u.used_at_ms, m.last_seen_at_ms) DESC LIMIT -1 OFFSET :kept)`;
-  db.statement(used('(u.vouched = 1 OR u.hours >= :hours)', 'u.used_at_ms > :replacedMs DESC, u.vouched DESC,')).run({
+  db.statement(deletionOf('(u.vouched = 1 OR u.hours >= :hours)', 'u.used_at_ms > :replacedMs DESC, u.vouched DESC,')).run({
     appId,
     hours: HOURS_IN_USE,
     replacedMs: nowMs - REPLACED_AFTER_MS,
     kept: MANIFESTS_PER_APP_MAX,
   });
-  db.statement(used('u.vouched = 0 AND u.hours < :hours', '')).run({ appId, hours: HOURS_IN_USE, kept: NEW_MANIFESTS_MAX });
+  db.statement(deletionOf('u.vouched = 0 AND u.hours < :hours', '')).run({ appId, hours: HOURS_IN_USE, kept: NEW_MANIFESTS_MAX });
   const remove = `DELETE FROM manifests WHERE app_id = :appId AND hash IN
       (SELECT hash FROM manifests WHERE app_id = :appId AND hash NOT IN (SELECT hash FROM manifest_uses WHERE app_id = :appId)
        ORDER BY last_seen_at_ms DESC LIMIT -1 OFFSET :kept)`;

@@ -67,7 +67,7 @@ interface TurnToAdmit {
 
 export type Cap = 'messages_per_day' | 'messages_per_day_per_address' | 'sandbox_conversations' | 'daily_model_budget';
 
-export type Passed = { readonly cap: Cap } | { readonly cap: null; readonly dayLeft: number };
+type Passed = { readonly cap: Cap } | { readonly cap: null; readonly dayLeft: number };
 
 type CountedAs = Pick<TurnToAdmit, 'appId' | 'channel' | 'nowMs'>;
 

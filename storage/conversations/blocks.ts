@@ -35,14 +35,14 @@ export function readBlockById(db: Connection, id: string): Block | undefined {
 }
 
 export function readBlockOfConversation(db: Connection, id: string, conversationId: string): Block | undefined {
-  const said = `SELECT conversation_id FROM turns WHERE turns.id = place / ${PLACES_PER_TURN}`;
-  const row = block.get(db, `FROM blocks WHERE id = :id AND (${said}) = :conversationId`, { id, conversationId });
+  const conversation = `SELECT conversation_id FROM turns WHERE turns.id = place / ${PLACES_PER_TURN}`;
+  const row = block.get(db, `FROM blocks WHERE id = :id AND (${conversation}) = :conversationId`, { id, conversationId });
   return row && blockOf(row);
 }
 
 export function readBlockOfMessage(db: Connection, id: string, messageId: string): Block | undefined {
-  const said = `SELECT messages.id FROM messages WHERE no = place / ${PLACES_PER_MESSAGE}`;
-  const row = block.get(db, `FROM blocks WHERE id = :id AND (${said}) = :messageId`, { id, messageId });
+  const message = `SELECT messages.id FROM messages WHERE no = place / ${PLACES_PER_MESSAGE}`;
+  const row = block.get(db, `FROM blocks WHERE id = :id AND (${message}) = :messageId`, { id, messageId });
   return row && blockOf(row);
 }
 

@@ -119,9 +119,9 @@ export function readTranscriptPage(db: Connection, conversationId: string, after
   const from = `FROM ${OF_TURNS} WHERE conversation_id = :conversationId AND turns.id >= ${before} / 2 AND no > ${before}
     ORDER BY turns.id, no LIMIT :limit`;
   const rows = pageMessage.all(db, from, { conversationId, limit, after });
-  const held = withinPage(rows);
-  const isLast = held.length === rows.length && rows.length < limit;
-  return { messages: messagesOf(db, held), next: isLast ? null : (held.at(-1)?.id ?? null) };
+  const page = withinPage(rows);
+  const isLast = page.length === rows.length && rows.length < limit;
+  return { messages: messagesOf(db, page), next: isLast ? null : (page.at(-1)?.id ?? null) };
 }
 
 const messageTurn = columns({

@@ -33,11 +33,11 @@ const COMMON_TERMS_MAX = 4;
 
 /** The queries to try, best first: the rarer terms that may be scored together; of common ones alone, all of them before any of them. */
 function plan(db: Connection, appId: string, terms: readonly string[]): string[] {
-  const counted = terms.map((term) => ({ term, chunks: chunksWith(db, appId, term) })).filter(({ chunks }) => chunks > 0);
-  if (counted.length === 0) return [];
-  const rare = counted.filter(({ chunks }) => chunks < COMMON_CHUNKS).sort((a, b) => a.chunks - b.chunks);
+  const counts = terms.map((term) => ({ term, chunks: chunksWith(db, appId, term) })).filter(({ chunks }) => chunks > 0);
+  if (counts.length === 0) return [];
+  const rare = counts.filter(({ chunks }) => chunks < COMMON_CHUNKS).sort((a, b) => a.chunks - b.chunks);
   if (rare.length === 0) {
-    const common = counted.slice(0, COMMON_TERMS_MAX).map(({ term }) => term);
+    const common = counts.slice(0, COMMON_TERMS_MAX).map(({ term }) => term);
     return [matchExpression(appId, common, 'AND'), matchExpression(appId, common)];
   }
   let scored = 0;

@@ -4,7 +4,7 @@ import type { Connection } from '../sqlite/connection.ts';
 
 const lease = columns({ holder: text, expiresAtMs: integer });
 
-export type LeaseRow = RowOf<typeof lease>;
+type LeaseRow = RowOf<typeof lease>;
 
 export function readLease(db: Connection, name: string): LeaseRow | undefined {
   return lease.get(db, 'FROM leases WHERE name = :name', { name });

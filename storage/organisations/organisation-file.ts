@@ -38,8 +38,8 @@ function stateOf(path: string): Stats | undefined {
 /** Identifies the file behind a path (device and inode); undefined when there is none, or the system cannot tell. Never throws. */
 export function markOfFile(path: string): string | undefined {
   try {
-    const found = stateOf(path);
-    return found?.isFile() === true ? `${found.dev} ${found.ino}` : undefined;
+    const stats = stateOf(path);
+    return stats?.isFile() === true ? `${stats.dev} ${stats.ino}` : undefined;
   } catch {
     return undefined;
   }
@@ -59,10 +59,10 @@ export function requireReadable(path: string): void {
 
 /** @throws FileProblemError unless there is a file that is not empty. Checked before SQLite opens it, because SQLite deletes the log of an empty file. */
 export function requireFile(path: string): void {
-  const found = stateOf(path);
-  if (found === undefined) throw new FileProblemError(path, 'is missing.');
-  if (!found.isFile()) throw new FileProblemError(path, 'is not a file.');
-  if (found.size === 0) throw new FileProblemError(path, 'is empty: it has 0 bytes.');
+  const stats = stateOf(path);
+  if (stats === undefined) throw new FileProblemError(path, 'is missing.');
+  if (!stats.isFile()) throw new FileProblemError(path, 'is not a file.');
+  if (stats.size === 0) throw new FileProblemError(path, 'is empty: it has 0 bytes.');
 }
 
 function versionOf(db: Connection): unknown {

@@ -20,7 +20,7 @@ export type PairingRow = RowOf<typeof pairingRow>;
 /** Unclaimed codes of an app; a person looks at one page at a time. */
 export const OPEN_PAIRINGS_MAX = 10;
 /** Builds of an app that are watched at the same time: a team's devices. */
-export const WATCHED_PAIRINGS_MAX = 50;
+const WATCHED_PAIRINGS_MAX = 50;
 /** Ended pairings are kept as history; the oldest are deleted first. */
 const ENDED_KEPT = 50;
 /** A pairing lasts two hours and a quarter; after this its id is as good as never minted. */

@@ -30,7 +30,7 @@ const proposal = columns({
 export type Proposal = RowOf<typeof proposal>;
 
 /** A person reads them one by one; an agent that proposes more has lost its way. */
-export const PENDING_PROPOSALS_MAX = 200;
+const PENDING_PROPOSALS_MAX = 200;
 /** Total bytes of an app's waiting writes: a dozen logos at their largest, or some thousand articles. */
 export const PENDING_BYTES_MAX = 32 * 1024 * 1024;
 /** A proposal still undecided after a year is found only through its app. */

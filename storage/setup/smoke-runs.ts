@@ -48,9 +48,9 @@ export function readLatestSmokeRun(db: Connection, appId: string): SmokeRun | un
 function forgetConversations(db: Connection, appId: string): void {
   // A run's conversations are newer than every run saved before it, so older ones need not be searched.
   const sinceMs = readLatestSmokeRun(db, appId)?.createdAtMs ?? 0;
-  const held = `FROM conversations
+  const conversations = `FROM conversations
     WHERE app_id = :appId AND updated_at_ms >= :sinceMs AND channel = 'sandbox' AND device_id GLOB :devices`;
-  for (const id of readIds(db, held, { appId, sinceMs, devices: `${DEVICE_PREFIX}*` })) {
+  for (const id of readIds(db, conversations, { appId, sinceMs, devices: `${DEVICE_PREFIX}*` })) {
     db.statement('DELETE FROM conversations WHERE id = :id').run({ id });
   }
 }

@@ -125,7 +125,7 @@ class SqliteConnection implements Connection {
 }
 
 /** Blocks the calling thread for `durationMs`. For the writer thread and for boot, never for a thread that serves requests. */
-export function blockThread(durationMs: number): void {
+function blockThread(durationMs: number): void {
   if (durationMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }
 

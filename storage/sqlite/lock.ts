@@ -10,7 +10,7 @@ import Database from 'better-sqlite3';
 import { storageErrorCodeOf } from './storage-error.ts';
 
 /** `alone`: no other process may hold the directory. `shared`: others may, as long as each of them says so (nodes of a cell with Redis). */
-export type LockMode = 'alone' | 'shared';
+type LockMode = 'alone' | 'shared';
 
 export interface DataDirLock {
   /** Releases the directory. Idempotent. */

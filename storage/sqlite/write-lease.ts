@@ -12,7 +12,7 @@ const WALL = 0;
 const STEADY = 1;
 
 /** The steady clock is the same in all threads, unlike `performance.now()`. */
-export function currentMoment(): Moment {
+function currentMoment(): Moment {
   return { wallMs: Date.now(), steadyMs: Number(process.hrtime.bigint() / 1_000_000n) };
 }
 
