@@ -24,7 +24,6 @@ const conversationHead = columns({
   endUserId: orNull(text),
   /** As the app names the person; null: anonymous. */
   externalUserId: orNull(text).from('(SELECT external_user_id FROM end_users WHERE end_users.id = conversations.end_user_id)'),
-  /** The state of its newest turn; null before the first. */
   turnState: orNull(text.as<TurnState>()).from(NEWEST_STATE),
   messages: integer.from(
     `coalesce((SELECT ordinal FROM messages
@@ -97,7 +96,6 @@ const personConversation = columns({ id: text, deviceId: text, createdAtMs: inte
 
 export type PersonConversation = RowOf<typeof personConversation>;
 
-/** Up to `limit` conversations of the person after the id `after` ('' for the first), oldest first. */
 export function listConversationsOfPerson(db: Connection, endUserId: string, after: string, limit: number): PersonConversation[] {
   const from = 'FROM conversations WHERE end_user_id = :endUserId AND id > :after ORDER BY id LIMIT :limit';
   return personConversation.all(db, from, { endUserId, after, limit });
@@ -135,7 +133,6 @@ const messageTurn = columns({
 
 export type MessageTurn = Omit<RowOf<typeof messageTurn>, 'assistantMessageId'>;
 
-/** The turns that these messages of the assistant answered, by message. */
 export function readTurnsOfMessages(db: Connection, messageIds: readonly string[]): ReadonlyMap<string, MessageTurn> {
   const answered = 'SELECT no / 2 FROM messages WHERE messages.id IN (SELECT value FROM json_each(:ids)) AND no % 2 = 1';
   const from = `FROM turns WHERE id IN (${answered})`;

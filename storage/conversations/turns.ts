@@ -144,9 +144,7 @@ export interface CommitTurnInput {
   readonly nextSeq: number;
   readonly nowMs: number;
   readonly runBy: string;
-  /** True when the commit ends an attempt whose process was lost. */
   readonly cutOff?: boolean;
-  /** Entries since the last commit; null when there are none. */
   readonly journal: { readonly firstSeq: number; readonly entries: string } | null;
   /** A new attempt: the failed one's blocks, and its calls without an answer, are deleted. */
   readonly replacesAttempt: boolean;
@@ -154,7 +152,6 @@ export interface CommitTurnInput {
   readonly invocations: readonly NewInvocation[];
   readonly ended: boolean;
   readonly charge: Charge | null;
-  /** The steps of the machine since the last commit; null or absent: there are none. */
   readonly trace?: NewTrace | null;
 }
 

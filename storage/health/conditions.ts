@@ -84,7 +84,6 @@ export class Conditions {
     return this.#open.has(keyOf(name, subject));
   }
 
-  /** The worst first. */
   list(): readonly Condition[] {
     return [...this.#open.values()].sort((one, other) => CONDITIONS.indexOf(one.name) - CONDITIONS.indexOf(other.name));
   }

@@ -15,9 +15,7 @@ export type DiskWatch = ReturnType<typeof createDiskWatch>;
 interface DiskWatchOptions {
   readonly dir: string;
   readonly conditions: Conditions;
-  /** Called when the disk takes writes again. */
   onOver(): void;
-  /** Called at each look while the disk has little room. */
   onLow(): void;
   /** Lets tests shorten what takes seconds. */
   readonly lookMs?: number;
@@ -113,7 +111,6 @@ class RefusedFiles {
   }
 }
 
-/** Starts watching; checks once before it returns. */
 export function createDiskWatch(options: DiskWatchOptions) {
   const { dir, conditions, onOver, onLow, lookMs = LOOK_MS, room = createDiskRoom(dir) } = options;
   let refusedAtMs = Number.NEGATIVE_INFINITY;

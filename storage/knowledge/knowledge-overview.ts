@@ -17,7 +17,6 @@ const knowledgeCounts = columns({
 
 export type KnowledgeCounts = RowOf<typeof knowledgeCounts>;
 
-/** Up to `limit` sources after the id `after` ('' for the first ones), oldest first, archived ones included. */
 export function listSources(db: Connection, appId: string, after: string, limit: number): KnowledgeSource[] {
   const from = 'FROM knowledge_sources s WHERE s.app_id = :appId AND s.id > :after ORDER BY s.id LIMIT :limit';
   return knowledgeSource.all(db, from, { appId, after, limit });

@@ -104,7 +104,6 @@ export interface RankedPassage extends FoundPassage {
   readonly meaningRank: number | null;
 }
 
-/** As `searchKnowledge`, with each passage's place in both rankings. */
 export function rankKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): RankedPassage[] {
   if (meaning === undefined) {
     const found = findByWords(db, appId, text, limit);

@@ -40,7 +40,6 @@ const passage = {
 export const scoredPassage = columns({ ...passage, score: real.from('best.score') });
 const nearPassage = columns(passage);
 
-/** A chunk `c` that a search found, with its source `s`. */
 export type Passage = RowOf<typeof nearPassage>;
 
 /** Signatures compared in one search: 25 ms. An app's chunks beyond these are found by words only. */

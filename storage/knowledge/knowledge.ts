@@ -65,7 +65,6 @@ export interface SourceInput extends Pick<KnowledgeSource, 'appId' | 'externalKe
   readonly sourceId: string;
   /** Null for a link without a title of its own: it has its page's title, or its address until that is known. */
   readonly title: string | null;
-  /** Null for a link. */
   readonly content: string | null;
   readonly nowMs: number;
 }
@@ -88,13 +87,11 @@ function dropChunks(db: Connection, sourceId: string): void {
   db.statement('DELETE FROM knowledge_chunks WHERE source_id = :sourceId').run({ sourceId });
 }
 
-/** The app's source of this key, archived or not. */
 export function readSourceByKey(db: Connection, appId: string, externalKey: string): KnowledgeSource | undefined {
   const from = 'FROM knowledge_sources s WHERE s.app_id = :appId AND s.external_key = :externalKey';
   return knowledgeSource.get(db, from, { appId, externalKey });
 }
 
-/** @throws Refusal not_found. */
 export function requireSource(db: Connection, { appId, externalKey }: Pick<KnowledgeSource, 'appId' | 'externalKey'>): KnowledgeSource {
   const source = readSourceByKey(db, appId, externalKey);
   if (source === undefined) throw new Refusal('not_found', 'external_key names no source of this app');
@@ -114,7 +111,6 @@ export interface SourceMove {
   readonly from: SourcePlace;
   readonly to: SourcePlace;
   readonly nowMs: number;
-  /** The machine's step; null or absent: it is not kept. */
   readonly trace?: NewTrace | null;
 }
 

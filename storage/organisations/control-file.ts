@@ -23,7 +23,6 @@ function upgrade(path: string): void {
   }
 }
 
-/** @throws Error when the file has an older schema and cannot be migrated. */
 function requireUpgraded(db: Connection, path: string, cause: unknown): void {
   const version = db.statement('PRAGMA user_version').get()?.user_version;
   if (version === controlMigrations.length) return;

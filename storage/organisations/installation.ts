@@ -54,7 +54,6 @@ export const transactions = {
     transactions.noteInstallation(db, { name: ENDED + hash, value: `${expiresAtMs}` });
   },
 
-  /** Redeems a link: true for the first caller, unless the link has expired. */
   useConsoleLink(db: Connection, input: { codeHash: string; nowMs: number }): boolean {
     const [row] = fact.returning(db, 'DELETE FROM installation WHERE name = :name', { name: LINK + input.codeHash });
     return row !== undefined && input.nowMs < Number(row.value);

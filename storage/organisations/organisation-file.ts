@@ -80,7 +80,6 @@ function requireIdentity(db: Connection, path: string, organisationId: string): 
   }
 }
 
-/** @throws FileProblemError for an empty database or one of another program. */
 function requireKind(db: Connection, path: string): void {
   const applicationId = db.statement('PRAGMA application_id').get()?.application_id;
   if (applicationId === APPLICATION_IDS.organisation) return;
@@ -100,7 +99,7 @@ function problemOf(error: unknown, path: string): unknown {
   return error;
 }
 
-/** Whether the file has this program's schema. Reads only, because a foreign file must not be changed. */
+/** Reads only, because a foreign file must not be changed. */
 function isCurrent(path: string, organisationId: string): boolean {
   const db = openReader(path);
   try {

@@ -28,7 +28,6 @@ const WHAT_TO_DO = 'Nothing of the organisation is changed or deleted meanwhile.
 
 interface OrganisationFilesOptions {
   readonly layout: DataLayout;
-  /** Read-only, the control file. */
   readonly control: Connection;
   readonly conditions: Conditions;
   note(organisationId: string): Promise<unknown>;
@@ -47,7 +46,6 @@ interface Refused {
 
 const noted = columns({ organisationId: text });
 
-/** Those that live here. */
 function notedAfter(control: Connection, after: string, limit: number): string[] {
   const from = `FROM organisation_files AS f WHERE organisation_id > :after AND ${livesHere('f.organisation_id')}
     ORDER BY organisation_id LIMIT :limit`;
@@ -61,7 +59,6 @@ export function isFileNoted(control: Connection, organisationId: string): boolea
 
 export class OrganisationFiles {
   readonly #options: OrganisationFilesOptions;
-  /** Checked and migrated files: the identity of each, by organisation. */
   readonly #prepared = new Map<string, string>();
   readonly #noted = new Set<string>();
   readonly #notes = new Map<string, Promise<void>>();

@@ -74,7 +74,6 @@ export class CurrentReader implements Connection {
     this.#open().exec(sql);
   }
 
-  /** Connections are closed by the storage. */
   close(): void {}
 }
 
@@ -89,7 +88,6 @@ interface ReadersOptions {
 export class OrganisationReaders {
   readonly #options: ReadersOptions;
   readonly #open: LRUCache<string, OpenFile>;
-  /** What is read of every organisation that has no file yet. */
   #unmade: Connection | undefined;
 
   constructor(options: ReadersOptions) {

@@ -151,7 +151,6 @@ function createOrganisation(
   return row;
 }
 
-/** Changes the fields given. @throws Refusal not_found. */
 function patchOrganisation(
   db: Connection,
   input: {
@@ -194,7 +193,6 @@ function unregisterApp(db: Connection, input: { appId: string }): void {
   db.statement('DELETE FROM app_directory WHERE app_id = :appId').run(input);
 }
 
-/** @throws Refusal conflict when the app has as many working keys as it may. */
 function addKey(db: Connection, input: { organisationId: string; appId: string; key: NewKey; nowMs: number }): void {
   if (listKeys(db, input.appId).length >= KEYS_PER_APP_MAX) {
     throw new Refusal('conflict', `An app has at most ${KEYS_PER_APP_MAX} keys; delete one first.`);
@@ -213,7 +211,6 @@ export function noteOrganisationFile(db: Connection, { organisationId, nowMs }: 
   insert(db, 'organisation_files', { organisationId, notedAtMs: nowMs }, 'ON CONFLICT (organisation_id) DO NOTHING');
 }
 
-/** Writes of the control file, and an organisation's purchases of credit (in its own file). */
 export const transactions = {
   createOrganisation,
   noteOrganisationFile,

@@ -2,7 +2,6 @@
 
 interface Use {
   writes: number;
-  /** When the last one ended, on the monotonic clock. */
   endedAtMs: number;
   isNoted: boolean;
   noting: Promise<unknown> | undefined;

@@ -10,7 +10,6 @@ import { readEndUserById } from './end-users.ts';
 export const CONVERSATIONS_PER_ERASURE = 50;
 
 interface Erasure {
-  /** The person is gone; false: call again, there is more. */
   readonly done: boolean;
   readonly conversations: number;
   /** Erased uploads, whose files the caller deletes; after a crash the sweep at the next start deletes them. */

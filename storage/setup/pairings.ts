@@ -30,7 +30,6 @@ export function readPairing(db: Connection, id: string): PairingRow | undefined 
   return pairingRow.get(db, 'FROM pairings WHERE id = :id', { id });
 }
 
-/** In any state. */
 export function readPairingByCode(db: Connection, appId: string, codeHash: string): PairingRow | undefined {
   // The search compares hashes: its timing could reveal a hash at most, and no code can be derived from that.
   const row = pairingRow.get(db, 'FROM pairings WHERE code_hash = :codeHash', { codeHash });
@@ -53,7 +52,6 @@ export interface ReplacedPairing {
   readonly trace?: NewTrace | null;
 }
 
-/** A pairing that was found to be over. */
 export interface PairingEnd extends ReplacedPairing {
   readonly claimedAtMs: number | null;
   readonly nowMs: number;

@@ -26,7 +26,6 @@ const proposal = columns({
   decidedAtMs: orNull(integer),
 });
 
-/** A proposal without what it would write: see readWrite. */
 export type Proposal = RowOf<typeof proposal>;
 
 /** A person reads them one by one; an agent that proposes more has lost its way. */
@@ -69,7 +68,6 @@ export function listWaitingProposals(db: Connection, appId: string): Proposal[] 
   return proposal.all(db, 'FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL ORDER BY id', { appId });
 }
 
-/** The last `limit` verdicts of people, newest first. */
 export function listVerdicts(db: Connection, appId: string, limit: number): Proposal[] {
   const from = `FROM proposals WHERE app_id = :appId AND state IN ('approved', 'rejected') ORDER BY decided_at_ms DESC, id DESC LIMIT :limit`;
   return proposal.all(db, from, { appId, limit });
@@ -144,7 +142,6 @@ function forgetOldest(db: Connection, appId: string): void {
 
 const waitingTogether = columns({ proposals: integer.from('count(*)'), bytes: integer.from('coalesce(sum(payload_bytes), 0)') });
 
-/** @throws Refusal conflict when the app has no room for another waiting proposal. */
 function refuseWithoutRoom(db: Connection, appId: string, bytes: number): void {
   const waiting = waitingTogether.get(db, 'FROM proposals WHERE app_id = :appId AND decided_at_ms IS NULL', { appId });
   if (waiting === undefined) return;
