@@ -1,6 +1,5 @@
 /** What a drill found, as text. Pure. */
-import { median } from '../report/report.ts';
-import { markdownOf } from '../report/table.ts';
+import { markdownOf, median } from '../report/table.ts';
 import type { Round } from './round.ts';
 
 const seconds = (ms: number | undefined) => (ms === undefined ? 'never' : (ms / 1_000).toFixed(1));

@@ -1,5 +1,8 @@
-/** What a process and those it started have written, read from /proc. Linux only. */
-import { readFileSync } from 'node:fs';
+/** What a server writes, as /proc counts it and as its files show it. Linux only. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Target } from '../servers/candidate.ts';
 import { familyOf, readIfThere } from './cpu.ts';
 
 /**
@@ -44,4 +47,46 @@ export function writtenBy(pid: number): WrittenBy {
 /** What was written between two looks. */
 export function writtenBetween(before: WrittenBy, after: WrittenBy): WrittenBy {
   return { loop: combined(after.loop, before.loop, difference), others: combined(after.others, before.others, difference) };
+}
+
+/** They hold what the database gets at the next checkpoint, and what readers share. */
+const PASSING = /\.sqlite-(?:wal|shm)$/;
+
+/** The size that a database's file has after a checkpoint: its pages as a reader counts them, those in the log included. */
+function databaseBytes(path: string): number {
+  const database = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    return Number(database.pragma('page_count', { simple: true })) * Number(database.pragma('page_size', { simple: true }));
+  } finally {
+    database.close();
+  }
+}
+
+/** Bytes of all files below `dir`, while whoever writes them runs. */
+export function storedBytes(dir: string): number {
+  const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).map((name) => join(dir, name));
+  return files.reduce((total, path) => {
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file?.isFile() !== true || PASSING.test(path)) return total;
+    // An empty one is no database: a lock.
+    return total + (path.endsWith('.sqlite') && file.size > 0 ? databaseBytes(path) : file.size);
+  }, 0);
+}
+
+/** What a server wrote between two looks. */
+export interface Wrote extends WrittenBy {
+  /** By how much its files grew, and how often it had the disk store them; absent where it stores nothing. */
+  readonly stored_bytes?: number;
+  readonly syncs?: number;
+}
+
+/** Looks now; what it returns looks again, and tells what came between. */
+export function writing({ process: { pid }, dataDir, disk }: Pick<Target, 'process' | 'dataDir' | 'disk'>): () => Wrote {
+  const look = () => ({ by: writtenBy(pid), stored: dataDir === undefined ? 0 : storedBytes(dataDir), syncs: disk?.syncs().count ?? 0 });
+  const before = look();
+  return () => {
+    const after = look();
+    const kept = dataDir === undefined ? {} : { stored_bytes: after.stored - before.stored };
+    return { ...writtenBetween(before.by, after.by), ...kept, ...(disk === undefined ? {} : { syncs: after.syncs - before.syncs }) };
+  };
 }

@@ -1,7 +1,7 @@
 /** The report as Markdown, for the terminal and for `report.md`. Pure. */
 import type { Behind } from '../workloads/behind.ts';
 import type { LeftOut } from '../workloads/rounds.ts';
-import { tableOf } from './report.ts';
+import { workloadTable } from './report.ts';
 import type { Machine, Report, Server } from './report-data.ts';
 import { markdownOf } from './table.ts';
 
@@ -54,7 +54,7 @@ export function reportMarkdown(report: Report): string {
     `# Benchmark, ${began.slice(0, 10)}${quick ? ' (quick: not for quoting)' : ''}`,
     `${machineShown(machine)}\n${roundsShown(report)} What the columns mean: bench/README.md.`,
     listOf(candidates.map((server) => `${server.name}: ${[server.what, versionsShown(server)].filter((text) => text !== '').join(', ')}`)),
-    ...(outcomes.length === 0 ? [] : [markdownOf(tableOf(outcomes))]),
+    ...(outcomes.length === 0 ? [] : [markdownOf(workloadTable(outcomes))]),
     ...findings.map(({ name, what, tables }) => [`## ${name}: ${what}`, ...tables.map(markdownOf)].join('\n\n')),
     ...(leftOut.length === 0 ? [] : ['## Left out', listOf(leftOut.map(leftOutShown))]),
     ...(against === undefined ? [] : ['## Beside the earlier build', markdownOf(against.table), listOf(against.words)]),

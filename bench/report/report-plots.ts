@@ -10,8 +10,9 @@ import type { Curve } from '../question.ts';
 import { EARLIER } from '../servers/candidate.ts';
 import type { Outcome, Round } from '../workloads/rounds.ts';
 import type { Workload } from '../workloads/workloads.ts';
-import { digits, median, summarize } from './report.ts';
+import { summarize } from './report.ts';
 import type { Server } from './report-data.ts';
+import { digits, median } from './table.ts';
 
 /** How each server is drawn, the same in all plots. */
 export type Hues = ReadonlyMap<string, Hue>;

@@ -47,6 +47,7 @@ export interface Target {
   readonly answer: AnswerForm;
   /** Where it keeps what it stores; absent where it stores nothing. */
   readonly dataDir?: string;
+  readonly disk?: SlowDisk | undefined;
   /** Ends the server and removes what it stored. */
   stop(): Promise<void>;
 }

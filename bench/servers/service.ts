@@ -200,6 +200,7 @@ export function targetOf(server: Server, liveKey: string, name: string, componen
     body: `{"turn_id":"%TURN%","message":{"text":"Hello"},"client":${JSON.stringify({ ...CLIENT, components })}}`,
     answer: EVENTS,
     dataDir: server.dataDir,
+    disk: server.disk,
     stop: server.stop,
   };
 }

@@ -1,7 +1,6 @@
 /** The service beside an earlier build of itself (`--against`): a table of all figures, and in words which of them differ. Pure. */
 
-import { digits, median, range } from '../report/report.ts';
-import type { Table } from '../report/table.ts';
+import { digits, median, range, type Table } from '../report/table.ts';
 import { EARLIER } from '../servers/candidate.ts';
 import { type Comparison, compare } from './comparison.ts';
 import type { Outcome } from './rounds.ts';

@@ -1,7 +1,8 @@
 /** Where the service is behind, in plain sentences: its aims, the peers, streams that broke, and what the questions warn of. Pure. */
 
 import type { Answer } from '../question.ts';
-import { sum, summarize } from '../report/report.ts';
+import { summarize } from '../report/report.ts';
+import { sum } from '../report/table.ts';
 import type { Role } from '../servers/candidate.ts';
 import { missed } from './aims.ts';
 import { type Comparison, compare, MEASURES, type Measure, shownFigure } from './comparison.ts';

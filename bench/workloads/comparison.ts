@@ -1,6 +1,7 @@
 /** Two servers of the same workload side by side, figure by figure, and whether they differ by more than the spread. Pure. */
 import { at } from '../load/load.ts';
-import { digits, median, units } from '../report/report.ts';
+import { units } from '../report/report.ts';
+import { digits, median } from '../report/table.ts';
 import type { Outcome, Round } from './rounds.ts';
 import type { Workload } from './workloads.ts';
 

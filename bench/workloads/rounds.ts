@@ -3,6 +3,7 @@
 import { type Extent, type LoadResult, load } from '../load/load.ts';
 import { forgetPeak, peakRssBytes, rssBytes } from '../meters/cpu.ts';
 import { SETTLE_MS, spending } from '../meters/spending.ts';
+import type { Wrote } from '../meters/written.ts';
 import type { Candidate, Target } from '../servers/candidate.ts';
 import type { Workload } from './workloads.ts';
 
@@ -22,6 +23,8 @@ export interface Round extends LoadResult {
   readonly cpu_ns: number;
   /** The most that was resident during the round. */
   readonly peak_rss_bytes: number;
+  /** What the stage's meter read. */
+  readonly wrote?: Wrote;
 }
 
 /** All rounds of one candidate on one workload. */
@@ -35,7 +38,7 @@ export interface Outcome {
   readonly peak_rss_bytes: number;
 }
 
-/** Somebody who could not be measured, and why, in one line. */
+/** Who could not be measured, and why, in one line. */
 export interface LeftOut {
   readonly candidate: string;
   /** Absent: of everything. */
@@ -54,6 +57,8 @@ export interface Stage {
   readonly outDir: string;
   /** Is told before each step what it is. */
   readonly onStep: (step: string) => void;
+  /** Looks at a server before a round; what it returns looks once more, and tells what was written in between. */
+  readonly meter?: (target: Target) => () => Wrote;
 }
 
 interface Player {
@@ -96,7 +101,6 @@ function signal({ candidate, target }: Player, name: 'SIGSTOP' | 'SIGCONT'): voi
   }
 }
 
-/** Ends a player's server. */
 async function stop(player: Player): Promise<void> {
   // Held still, it would not hear that it is to end.
   signal(player, 'SIGCONT');
@@ -156,6 +160,7 @@ async function measure(stage: Stage, workload: Workload, player: Player): Promis
   player.peakRssBytes = Math.max(player.peakRssBytes, peakRssBytes(target.process.pid));
   forgetPeak(target.process.pid);
   const extent = extentOf(stage, workload.requests, workload.streams, stage.quick ? QUICK_MAX_S : (workload.roundS ?? ROUND_MAX_S));
+  const wrote = stage.meter?.(target);
   const asked = () => load(stage.program, stage.outDir, workload, target, extent);
   const {
     result,
@@ -164,7 +169,7 @@ async function measure(stage: Stage, workload: Workload, player: Player): Promis
   if (result.ok === 0) throw new Error(`no stream of a round was whole: ${result.reasons[0] ?? 'nothing came'}`);
   const peak = peakRssBytes(target.process.pid);
   player.peakRssBytes = Math.max(player.peakRssBytes, peak);
-  return { ...result, cpu_ns: cpu, peak_rss_bytes: peak };
+  return { ...result, cpu_ns: cpu, peak_rss_bytes: peak, ...(wrote === undefined ? {} : { wrote: wrote() }) };
 }
 
 /** A peer that is asked for so many times the streams that one core can feed measures its queue, for minutes. */

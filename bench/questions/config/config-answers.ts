@@ -7,7 +7,7 @@ import { CONFIG_PER_MINUTE_PER_APP } from '../../../protocol/limits.ts';
 import { cpuNs } from '../../meters/cpu.ts';
 import { spending } from '../../meters/spending.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
-import { digits, median, range, sum } from '../../report/report.ts';
+import { digits, median, range, sum } from '../../report/table.ts';
 import { freePort, type Running, SERVER_CORE, start } from '../../servers/processes.ts';
 import { createLiveAppIn, createOrganisation, type Server, startServer } from '../../servers/service.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';

@@ -4,7 +4,7 @@ import { dataLayout } from '../../../storage/data-layout.ts';
 import { compileLoad } from '../../load/load.ts';
 import { fitting } from '../../meters/room.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
-import { digits } from '../../report/report.ts';
+import { digits } from '../../report/table.ts';
 import { createLiveApp, type LiveApp, type Server } from '../../servers/service.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
 import { type CopiedConversation, copyConversation } from '../turns/copied-conversations.ts';

@@ -3,7 +3,7 @@
 import { at, type LoadClient, load } from '../../load/load.ts';
 import { spending } from '../../meters/spending.ts';
 import type { Finding } from '../../question.ts';
-import { digits, median, range, sum } from '../../report/report.ts';
+import { digits, median, range, sum } from '../../report/table.ts';
 import type { Running } from '../../servers/processes.ts';
 import { type Server, targetOf } from '../../servers/service.ts';
 import { workloadNamed } from '../../workloads/workloads.ts';

@@ -5,7 +5,7 @@ import type { LoadClient } from '../../load/load.ts';
 import { StreamClient } from '../../load/stream-client.ts';
 import { rssBytes } from '../../meters/cpu.ts';
 import type { Finding, Point, QuestionScene } from '../../question.ts';
-import { digits, median } from '../../report/report.ts';
+import { digits, median } from '../../report/table.ts';
 import { pause } from '../../servers/processes.ts';
 import type { LiveApp, Server } from '../../servers/service.ts';
 import { reasonOf } from '../../workloads/rounds.ts';

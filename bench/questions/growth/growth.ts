@@ -1,6 +1,6 @@
 /** How a cost grows with what is stored: its points, its curve, and the sentence that names it when it grows too much. Pure. */
 import type { Curve, Point } from '../../question.ts';
-import { digits, median } from '../../report/report.ts';
+import { digits, median } from '../../report/table.ts';
 
 /** A cost that is more than this many times what it is at the smallest size grows faster than it should. */
 const GROWTH_MAX = 1.3;

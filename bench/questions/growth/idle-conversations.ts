@@ -7,7 +7,7 @@ import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import { compileLoad } from '../../load/load.ts';
 import { mintDevice, StreamClient } from '../../load/stream-client.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
-import { digits, median, range, sum } from '../../report/report.ts';
+import { digits, median, range, sum } from '../../report/table.ts';
 import { createLiveApp, type Server } from '../../servers/service.ts';
 import { ROUNDS_TO_JUDGE } from '../../workloads/comparison.ts';
 import { inOrderOf, reasonOf } from '../../workloads/rounds.ts';

@@ -7,8 +7,7 @@ import { attachRequest, mintDevice, StreamClient, type StreamEvent, turnRequest 
 import { spending } from '../../meters/spending.ts';
 import { type Model, withModel } from '../../model/model.ts';
 import type { QuestionScene } from '../../question.ts';
-import { digits, median, percentile, range } from '../../report/report.ts';
-import type { Table } from '../../report/table.ts';
+import { digits, median, percentile, range, type Table } from '../../report/table.ts';
 import { type Cell, startCell } from '../../servers/cell.ts';
 import { CLIENT_CORE, pause, SERVER_CORE } from '../../servers/processes.ts';
 import { createLiveApp, modelEnv } from '../../servers/service.ts';

@@ -2,7 +2,7 @@
 
 import { at, type LoadResult } from '../../load/load.ts';
 import type { Finding } from '../../question.ts';
-import { digits, median, range, sum } from '../../report/report.ts';
+import { digits, median, range, sum } from '../../report/table.ts';
 import type { Workload } from '../../workloads/workloads.ts';
 import { curveOf, type Growth, growthWarnings, pointOf } from '../growth/growth.ts';
 

@@ -8,7 +8,7 @@ import { rssBytes } from '../../meters/cpu.ts';
 import { spending } from '../../meters/spending.ts';
 import { type Model, withModel } from '../../model/model.ts';
 import type { Question, QuestionScene } from '../../question.ts';
-import { sum } from '../../report/report.ts';
+import { sum } from '../../report/table.ts';
 import type { Target } from '../../servers/candidate.ts';
 import { type Cell, startCell } from '../../servers/cell.ts';
 import { SERVER_CORE } from '../../servers/processes.ts';

@@ -6,7 +6,7 @@
 import { compileLoad } from '../../load/load.ts';
 import { withModel } from '../../model/model.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
-import { digits, median, range, sum } from '../../report/report.ts';
+import { digits, median, range, sum } from '../../report/table.ts';
 import type { Candidate } from '../../servers/candidate.ts';
 import { brokenAmong, missedBy } from '../../workloads/aims.ts';
 import { inOrderOf, type LeftOut, reasonOf } from '../../workloads/rounds.ts';

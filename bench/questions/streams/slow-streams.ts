@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { type LoadResult, load } from '../../load/load.ts';
 import { cpuNs, rssBytes } from '../../meters/cpu.ts';
-import { median } from '../../report/report.ts';
+import { median } from '../../report/table.ts';
 import type { Candidate, Target } from '../../servers/candidate.ts';
 import { pause } from '../../servers/processes.ts';
 import type { Workload } from '../../workloads/workloads.ts';

@@ -1,8 +1,7 @@
 /** What the rounds of W7, W8 or W9 say: the table, and what misses its aim. Pure. */
 
 import type { Finding } from '../../question.ts';
-import { digits, median, range, sum } from '../../report/report.ts';
-import type { Table } from '../../report/table.ts';
+import { digits, median, range, sum, type Table } from '../../report/table.ts';
 import { EARLIER } from '../../servers/candidate.ts';
 import { type Verdict, verdictOf } from '../../workloads/comparison.ts';
 import type { TurnKind } from './turn-kind.ts';

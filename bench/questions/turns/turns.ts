@@ -7,7 +7,7 @@ import { TurnClient } from '../../load/turn-client.ts';
 import { SETTLE_MS, spending } from '../../meters/spending.ts';
 import { type Model, type Served, withModel } from '../../model/model.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
-import { percentile } from '../../report/report.ts';
+import { percentile } from '../../report/table.ts';
 import type { Build, Candidate } from '../../servers/candidate.ts';
 import { SERVER_CORE } from '../../servers/processes.ts';
 import { createLiveApp, modelEnv, type Server, startProgram, withDataDir } from '../../servers/service.ts';
