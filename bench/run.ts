@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Arguments, asksForHelp, fileToReport, readArguments, UsageError } from './arguments.ts';
+import { type Arguments, asksForHelp, fileToReport, helpText, readArguments, UsageError } from './arguments.ts';
 import { projectDir } from './load/compile.ts';
 import { compileLoad } from './load/load.ts';
 import { syncDelayUs } from './meters/slow-disk.ts';
@@ -17,7 +17,7 @@ import { diskDelays } from './questions/cost/disk-delays.ts';
 import { turnCost } from './questions/cost/turn-cost.ts';
 import { growingConversations } from './questions/growth/growing-conversations.ts';
 import { idleConversations } from './questions/growth/idle-conversations.ts';
-import { betweenNodes } from './questions/nodes/between-nodes.ts';
+import { betweenNodes } from './questions/nodes/hand-over.ts';
 import { severalNodes } from './questions/nodes/several-nodes.ts';
 import { openStreams } from './questions/streams/open-streams.ts';
 import { turns } from './questions/turns/turns.ts';
@@ -27,7 +27,6 @@ import { type Candidate, relay } from './servers/candidate.ts';
 import { type Peer, peers } from './servers/peers.ts';
 import { CLIENT_CORE, pinSelf } from './servers/processes.ts';
 import { earlierService, programOf, replicatedService, service, serviceWithAll } from './servers/service.ts';
-import { helpText } from './usage.ts';
 import { expectedSeconds, play, reasonOf, type Stage } from './workloads/rounds.ts';
 import { WORKLOADS, type Workload } from './workloads/workloads.ts';
 

@@ -105,8 +105,8 @@ export async function load(
     requests,
     seconds,
     chars: charsPerStream(workload),
-    'ramp-ms': workload.rampMs,
-    'gap-ms': workload.gapMs,
+    'ramp-ms': workload.rampMs ?? 0,
+    'gap-ms': workload.gapMs ?? 0,
     'stall-s': stallSeconds,
   };
   const args = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]));

@@ -3,14 +3,12 @@
  * interface. As a candidate it has the fake model behind it and a live app with limits out of the way; so has an earlier build.
  */
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
+import { litestreamBin } from '../../tests/support/litestream.ts';
 import { diskOfRun, type SlowDisk } from '../meters/slow-disk.ts';
 import { type AnswerForm, type Build, type Candidate, EARLIER, type Role, type Scene, type Target } from './candidate.ts';
-import { newDataDir } from './data-dir.ts';
-import { freePort, type Running, SERVER_CORE, start } from './processes.ts';
+import { freePort, newDataDir, type Running, SERVER_CORE, start } from './processes.ts';
 
 /** The most the console accepts. The caps are per device and every connection is a device of its own: a run stays below. */
 const MESSAGES_PER_MINUTE = 10_000;
@@ -38,7 +36,7 @@ export interface Console {
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }
 
-function consoleOf(origin: string, token: string): Console {
+export function consoleOf(origin: string, token: string): Console {
   return {
     async call(method, path, body) {
       const response = await fetch(`${origin}/console/api${path}`, {
@@ -235,7 +233,7 @@ export const replicatedService: Candidate = {
   build: { components: CLIENT.components },
   async start(scene) {
     const { path, remove } = newDataDir('assistant-bench-replica');
-    const env = { ...scene.env, REPLICA_URL: `file://${path}`, LITESTREAM_BIN: litestreamBin() };
+    const env = { ...scene.env, REPLICA_URL: `file://${path}`, LITESTREAM_BIN: process.env.LITESTREAM_BIN ?? litestreamBin() };
     try {
       const target = await startService({ ...scene, env }, 'service-replicated', { components: CLIENT.components });
       const stop = async (): Promise<void> => {
@@ -249,15 +247,6 @@ export const replicatedService: Candidate = {
     }
   },
 };
-
-/** The program of the package for this machine, where there is one. */
-function litestreamBin(): string {
-  try {
-    return createRequire(import.meta.url).resolve(`@flydotio/litestream-${platform()}-${arch()}/litestream`);
-  } catch {
-    return process.env.LITESTREAM_BIN ?? 'litestream';
-  }
-}
 
 /** The compiled program of another build, whose compiler wrote `dist`; undefined when there is none. */
 export function programOf(dist: string): string | undefined {

@@ -1,12 +1,12 @@
 /** C1's requests: what an app's configuration is and how it is answered, and one call of the load client (`config-load.c`). */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { get } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { compileC, projectDir } from '../../load/compile.ts';
-import { mintDevice } from '../../load/stream-client.ts';
+import { Connections } from '../../loadtest/connections.ts';
+import { ask, mintDevice } from '../../loadtest/service-api.ts';
+import { SilenceWatch } from '../../loadtest/silence-watch.ts';
 import { CLIENT_CORE, pinned } from '../../servers/processes.ts';
 
 export const CONFIG_PATH = '/v1/apps/config';
@@ -31,10 +31,6 @@ export interface ConfigApp {
 }
 
 const WRITTEN_BY_UWEBSOCKETS = new Set(['content-length', 'date']);
-/** Headers of the connection, which Node's client asks to be kept open. */
-const OF_THE_CONNECTION = new Set(['connection', 'keep-alive']);
-/** An answer takes a millisecond: whoever takes so long hangs. */
-const ANSWER_MAX_MS = 10_000;
 /** The load client gives up by itself after 15 s without an answer. */
 const CALL_MAX_MS = 120_000;
 
@@ -44,34 +40,33 @@ interface Answered {
   readonly body: string;
 }
 
-/** Asks once, for the bytes themselves: the names of headers as they were written. */
-async function ask(port: number, liveKey: string, etag?: string): Promise<Answered> {
-  const headers = { 'X-Service-Key': liveKey, 'X-Service-Device': mintDevice(), ...(etag === undefined ? {} : { 'If-None-Match': etag }) };
-  return new Promise((resolve, reject) => {
-    const options = { port, host: '127.0.0.1', path: CONFIG_PATH, headers, agent: false, timeout: ANSWER_MAX_MS };
-    const request = get(options, (response) => {
-      const raw = response.rawHeaders;
-      const named = raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as const] : []));
-      const kept = named.filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
-      text(response).then((body) => resolve({ status: response.statusCode ?? 0, headers: kept, body }), reject);
-    });
-    request.on('timeout', () => request.destroy(new Error(`${CONFIG_PATH} was not answered`)));
-    request.on('error', reject);
-  });
+/** Asks once. Names of headers are in lower case, which are as many bytes as others. */
+async function once(port: number, liveKey: string, etag?: string): Promise<Answered> {
+  const connections = new Connections(new URL(`http://127.0.0.1:${port}`));
+  const silence = new SilenceWatch();
+  const tag = etag === undefined ? {} : { 'If-None-Match': etag };
+  const headers = { 'X-Service-Key': liveKey, 'X-Service-Device': mintDevice(), ...tag };
+  try {
+    const answer = await ask(connections, { method: 'GET', path: CONFIG_PATH, headers }, silence.watch);
+    return { status: answer.status, headers: [...answer.headers], body: answer.text };
+  } finally {
+    silence.close();
+    connections.close();
+  }
 }
 
 /** Both answers of a server for an app, whole and not modified. @throws Error when it gives others */
 async function bothAnswers(port: number, liveKey: string): Promise<{ etag: string; whole: Answered; unchanged: Answered }> {
-  const whole = await ask(port, liveKey);
-  const etag = whole.headers.find(([name]) => name.toLowerCase() === 'etag')?.[1];
+  const whole = await once(port, liveKey);
+  const etag = whole.headers.find(([name]) => name === 'etag')?.[1];
   if (whole.status !== 200 || etag === undefined) throw new Error(`${CONFIG_PATH} answered ${whole.status}: ${whole.body}`);
-  const unchanged = await ask(port, liveKey, etag);
+  const unchanged = await once(port, liveKey, etag);
   if (unchanged.status !== 304) throw new Error(`${CONFIG_PATH} answered ${unchanged.status} to its own tag`);
   return { etag, whole, unchanged };
 }
 
 function toWrite({ headers }: Answered): Headers {
-  return headers.filter(([name]) => !WRITTEN_BY_UWEBSOCKETS.has(name.toLowerCase()));
+  return headers.filter(([name]) => !WRITTEN_BY_UWEBSOCKETS.has(name));
 }
 
 /** The configuration of an app, as the service answers it. @throws Error when it is refused */

@@ -2,25 +2,26 @@
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
 import type { LoadClient } from '../../load/load.ts';
-import { StreamClient } from '../../load/stream-client.ts';
+import type { StreamClient } from '../../load/turn-client.ts';
 import { rssBytes } from '../../meters/cpu.ts';
 import type { Finding, Point, QuestionScene } from '../../question.ts';
-import { digits, median } from '../../report/table.ts';
+import { type Column, digits, median, tableOf, whole } from '../../report/table.ts';
 import { pause } from '../../servers/processes.ts';
 import type { LiveApp, Server } from '../../servers/service.ts';
-import { reasonOf } from '../../workloads/rounds.ts';
+import { type Asked, takeTurn } from './growing-place.ts';
 import {
   COST_COLUMNS,
-  costCells,
   costOfTurns,
+  curveOf,
+  type Growth,
   growthsOf,
+  growthWarnings,
   newConversations,
+  repeated,
   type SizeCost,
   type Turns,
   warningsOf,
-} from './growing-cost.ts';
-import { type Asked, takeTurn } from './growing-place.ts';
-import { curveOf, type Growth, growthWarnings } from './growth.ts';
+} from './growth.ts';
 
 const SIZES = [1_000, 10_000, 100_000];
 const QUICK_SIZES = [500, 2_000];
@@ -37,31 +38,12 @@ const AT_A_TIME = 16;
 /** What is measured is a turn of one token. */
 const MEASURED = { tokens: 1 };
 
-/** Conversations of one size: whoever was asked longest ago is the next. */
-interface Written {
-  readonly conversations: readonly { readonly id: string; readonly device: string }[];
-  next: number;
-}
-
-/** The next turn in so many conversations of a size, some at a time. */
-async function takeTurns({ port }: Server, liveKey: string, written: Written, turns: number): Promise<Turns> {
-  const times: number[] = [];
-  const reasons: string[] = [];
-  let left = turns;
-  const work = async (): Promise<void> => {
-    const client = new StreamClient(port);
-    while (left-- > 0) {
-      const conversation = written.conversations[written.next++ % written.conversations.length] as Asked;
-      try {
-        times.push((await takeTurn(client, liveKey, conversation, MEASURED)).firstMs);
-      } catch (error) {
-        reasons.push(reasonOf(error));
-      }
-    }
-    client.close();
-  };
-  await Promise.all(Array.from({ length: AT_A_TIME }, work));
-  return { ok: times.length, broken: reasons.length, firstP50Ms: median(times), reasons };
+/** The next turns of a size, each in the conversation that was asked longest ago. */
+function takeTurns(server: Server, liveKey: string, written: readonly Asked[], from: number): Promise<Turns> {
+  return repeated(server, { times: TURNS_A_ROUND, atATime: AT_A_TIME }, async ([client], at) => {
+    const asked = written[(from + at) % written.length] as Asked;
+    return (await takeTurn(client as StreamClient, liveKey, asked, MEASURED)).firstMs;
+  });
 }
 
 interface Size extends SizeCost {
@@ -69,13 +51,11 @@ interface Size extends SizeCost {
 }
 
 /** Conversations of other sizes were begun before: these are the newest. */
-function newest({ dataDir }: Server, { organisationId }: LiveApp, count: number): Written {
+function newest({ dataDir }: Server, { organisationId }: LiveApp, count: number): Asked[] {
   const db = openReader(dataLayout(dataDir).organisation(organisationId));
   try {
-    const found = db
-      .statement('SELECT id, device_id AS device FROM conversations ORDER BY created_at_ms DESC LIMIT :count')
-      .all({ count }) as { id: string; device: string }[];
-    return { conversations: found, next: 0 };
+    const sql = 'SELECT id, device_id AS device FROM conversations ORDER BY created_at_ms DESC LIMIT :count';
+    return db.statement(sql).all({ count }) as { id: string; device: string }[];
   } finally {
     db.close();
   }
@@ -113,7 +93,7 @@ export async function measureMemory(server: Server, app: LiveApp, client: LoadCl
     const written = newest(server, app, TURNS_A_ROUND);
     const rounds = [];
     for (let round = 0; round < ROUNDS; round++)
-      rounds.push(await costOfTurns(server.process, () => takeTurns(server, app.liveKey, written, TURNS_A_ROUND)));
+      rounds.push(await costOfTurns(server.process, () => takeTurns(server, app.liveKey, written, round * TURNS_A_ROUND)));
     sizes.push({ size, rounds, rss });
   }
   return findingOf(sizes);
@@ -123,13 +103,18 @@ export async function measureMemory(server: Server, app: LiveApp, client: LoadCl
 export function findingOf(sizes: readonly Size[]): Finding {
   const memory: Growth = { cost: 'Memory of the service', unit: 'MB', of: OF, points: sizes.map(({ rss }) => rss) };
   const costs = growthsOf(OF, sizes);
-  const rows = sizes.map(({ size, rounds, rss }, at) => {
-    const before = sizes[at - 1];
-    const each = before === undefined ? '' : `${Math.round(((rss.y - before.rss.y) * 1e6) / (size - before.size))}`;
-    return [size.toLocaleString('en-US'), digits(rss.y), each, ...costCells(rounds)];
-  });
+  const more = (size: Size): string => {
+    const before = sizes[sizes.indexOf(size) - 1];
+    return before === undefined ? '' : `${Math.round(((size.rss.y - before.rss.y) * 1e6) / (size.size - before.size))}`;
+  };
+  const columns: readonly Column<Size>[] = [
+    [OF, ({ size }) => whole(size)],
+    ['RSS MB', ({ rss }) => digits(rss.y)],
+    ['bytes more each', more],
+    ...COST_COLUMNS,
+  ];
   return {
-    tables: [{ title: 'Idle conversations', columns: [OF, 'RSS MB', 'bytes more each', ...COST_COLUMNS], rows }],
+    tables: [tableOf(columns, sizes, 'Idle conversations')],
     curves: [memory, ...costs].map(curveOf),
     warnings: [...growthWarnings(memory), ...warningsOf(costs, OF, sizes)],
     data: sizes,

@@ -1,6 +1,7 @@
 /** Where the questions of growth have the service store things: a data directory, a fake model, and conversations that it makes itself. */
 import { randomUUID } from 'node:crypto';
-import { mintDevice, StreamClient, turnRequest } from '../../load/stream-client.ts';
+import { StreamClient, turnRequest } from '../../load/turn-client.ts';
+import { mintDevice } from '../../loadtest/service-api.ts';
 import { withModel } from '../../model/model.ts';
 import { SERVER_CORE } from '../../servers/processes.ts';
 import { modelEnv, type Server, startProgram, withDataDir } from '../../servers/service.ts';

@@ -1,6 +1,13 @@
-/** How a cost grows with what is stored: its points, its curve, and the sentence that names it when it grows too much. Pure. */
+/** What a turn costs the service while something it stores grows: the points, the curve, and the sentence that names what grows too much. */
+import { at, type LoadClient, load } from '../../load/load.ts';
+import { StreamClient } from '../../load/turn-client.ts';
+import { spending } from '../../meters/spending.ts';
 import type { Curve, Point } from '../../question.ts';
-import { digits, median } from '../../report/table.ts';
+import { type Column, digits, median, spread, sum } from '../../report/table.ts';
+import type { Running } from '../../servers/processes.ts';
+import { type Server, targetOf } from '../../servers/service.ts';
+import { reasonOf } from '../../workloads/rounds.ts';
+import { workloadNamed } from '../../workloads/workloads.ts';
 
 /** A cost that is more than this many times what it is at the smallest size grows faster than it should. */
 const GROWTH_MAX = 1.3;
@@ -41,4 +48,98 @@ export function growthWarnings({ cost, unit, of, points }: Growth): string[] {
   if (ratio <= GROWTH_MAX || (last.low ?? last.y) <= (first.high ?? first.y)) return [];
   const [few, many] = [first, last].map(({ x, y }) => `${digits(y)}${unit === '' ? '' : ` ${unit}`} at ${x.toLocaleString('en-US')}`);
   return [`${cost} grows with the ${of}: ${many} is ${ratio.toFixed(1)} times the ${few}.`];
+}
+
+/** New conversations of one turn with one token, 64 at a time. */
+const NEW_CONVERSATIONS = workloadNamed('W3');
+/** Far more than the turns of one load take: a server that hangs must not hold the run up. */
+const LOAD_MAX_S = 60;
+
+/** What a load of turns saw. */
+export interface Turns {
+  readonly ok: number;
+  readonly broken: number;
+  readonly firstP50Ms: number;
+  /** Why the first of them broke. */
+  readonly reasons: readonly string[];
+}
+
+/** Does a piece of work so often, so many at a time, each with clients of its own; it returns the milliseconds until its first text. */
+export async function repeated(
+  { port }: Server,
+  { times, atATime, clients = 1 }: { readonly times: number; readonly atATime: number; readonly clients?: number },
+  work: (clients: readonly StreamClient[], at: number) => Promise<number>,
+): Promise<Turns> {
+  const [firstMs, reasons] = [[] as number[], [] as string[]];
+  let next = 0;
+  const one = async (): Promise<void> => {
+    const own = Array.from({ length: clients }, () => new StreamClient(port));
+    while (next < times) {
+      try {
+        firstMs.push(await work(own, next++));
+      } catch (error) {
+        reasons.push(reasonOf(error));
+      }
+    }
+    for (const client of own) client.close();
+  };
+  await Promise.all(Array.from({ length: atATime }, one));
+  return { ok: firstMs.length, broken: reasons.length, firstP50Ms: median(firstMs), reasons };
+}
+
+/** One round. */
+export interface TurnCost {
+  readonly cpu_us: number;
+  readonly first_p50_ms: number;
+  readonly ok: number;
+  readonly broken: number;
+}
+
+/** The rounds at one size. */
+export interface SizeCost {
+  readonly size: number;
+  readonly rounds: readonly TurnCost[];
+}
+
+/** Has `take` send turns, and says what each cost the server. @throws Error when none was answered whole. */
+export async function costOfTurns(server: Running, take: () => Promise<Turns>): Promise<TurnCost> {
+  const {
+    result: { ok, broken, firstP50Ms, reasons },
+    ns: [cpu = 0],
+  } = await spending([server], take);
+  if (ok === 0) throw new Error(`no turn was whole: ${reasons[0] ?? 'nothing came'}`);
+  return { cpu_us: cpu / 1e3 / ok, first_p50_ms: firstP50Ms, ok, broken };
+}
+
+/** Sends so many turns to an app, each in a new conversation. */
+export async function newConversations(client: LoadClient, server: Server, liveKey: string, turns: number): Promise<Turns> {
+  const target = targetOf(server, liveKey, 'growing');
+  const extent = { requests: turns, seconds: LOAD_MAX_S };
+  const { ok, broken, first_ms, reasons } = await load(client.program, client.outDir, NEW_CONVERSATIONS, target, extent);
+  return { ok, broken, firstP50Ms: at(first_ms, 0.5), reasons };
+}
+
+/** What a turn costs at one size. */
+export const COST_COLUMNS: readonly Column<SizeCost>[] = [
+  ...spread<SizeCost>('CPU µs a turn', ({ rounds }) => rounds.map(({ cpu_us }) => cpu_us)),
+  ...spread<SizeCost>('first delta p50 ms', ({ rounds }) => rounds.map(({ first_p50_ms }) => first_p50_ms)),
+  ['broken', ({ rounds }) => String(sum(rounds.map(({ broken }) => broken)))],
+];
+
+/** CPU time and first delta by the size of what grows. */
+export function growthsOf(of: string, sizes: readonly SizeCost[]): Growth[] {
+  const pointsOf = (value: (cost: TurnCost) => number) => sizes.map(({ size, rounds }) => pointOf(size, rounds.map(value)));
+  return [
+    { cost: 'CPU time of a turn', unit: 'µs', of, points: pointsOf(({ cpu_us }) => cpu_us) },
+    { cost: 'First delta p50', unit: 'ms', of, points: pointsOf(({ first_p50_ms }) => first_p50_ms) },
+  ];
+}
+
+/** What grows too much, and at which sizes turns broke. */
+export function warningsOf(growths: readonly Growth[], of: string, sizes: readonly SizeCost[]): string[] {
+  const broken = sizes.flatMap(({ size, rounds }) => {
+    const count = sum(rounds.map((round) => round.broken));
+    return count === 0 ? [] : [`With ${size.toLocaleString('en-US')} ${of}, ${count} turns were not whole.`];
+  });
+  return [...growths.flatMap(growthWarnings), ...broken];
 }

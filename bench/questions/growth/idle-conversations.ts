@@ -5,15 +5,16 @@
  */
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import { compileLoad } from '../../load/load.ts';
-import { mintDevice, StreamClient } from '../../load/stream-client.ts';
+import { StreamClient } from '../../load/turn-client.ts';
+import { mintDevice } from '../../loadtest/service-api.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import { digits, median, range, sum } from '../../report/table.ts';
 import { createLiveApp, type Server } from '../../servers/service.ts';
 import { ROUNDS_TO_JUDGE } from '../../workloads/comparison.ts';
-import { inOrderOf, reasonOf } from '../../workloads/rounds.ts';
-import { costOfTurns, type TurnCost } from './growing-cost.ts';
+import { inOrderOf } from '../../workloads/rounds.ts';
 import { measureMemory } from './growing-idle.ts';
 import { type Asked, startAt, takeTurn, withPlace } from './growing-place.ts';
+import { costOfTurns, repeated, type TurnCost } from './growth.ts';
 
 /** One token after 20 ms: long enough for the turns that are sent with the first one to wait for it. */
 const ANSWERS = { tokens: 1, apartMs: 20 };
@@ -66,22 +67,10 @@ async function begin(server: Server, liveKey: string, count: number): Promise<As
 /** One round of a kind: so many sets, each in the conversation that was idle for longest. */
 function takeSets(server: Server, liveKey: string, conversations: readonly Asked[], kind: Kind, sets: number): Promise<TurnCost> {
   return costOfTurns(server.process, async () => {
-    const [times, reasons] = [[] as number[], [] as string[]];
-    let next = 0;
-    const work = async (): Promise<void> => {
-      const lines = Array.from({ length: TURNS }, () => new StreamClient(server.port));
-      while (next < sets) {
-        const asked = conversations[next++ % conversations.length] as Asked;
-        try {
-          times.push(await takeSet(lines, liveKey, asked, kind));
-        } catch (error) {
-          reasons.push(reasonOf(error));
-        }
-      }
-      for (const line of lines) line.close();
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, work));
-    return { ok: times.length * TURNS, broken: reasons.length, firstP50Ms: median(times), reasons };
+    const taken = await repeated(server, { times: sets, atATime: AT_A_TIME, clients: TURNS }, (lines, at) =>
+      takeSet(lines, liveKey, conversations[at % conversations.length] as Asked, kind),
+    );
+    return { ...taken, ok: taken.ok * TURNS };
   });
 }
 

@@ -2,7 +2,8 @@
 
 import { at, type LoadResult } from '../../load/load.ts';
 import type { Finding } from '../../question.ts';
-import { digits, median, range, sum } from '../../report/table.ts';
+import { type Column, digits, median, spread, sum, tableOf } from '../../report/table.ts';
+import { brokenAmong } from '../../workloads/aims.ts';
 import type { Workload } from '../../workloads/workloads.ts';
 import { curveOf, type Growth, growthWarnings, pointOf } from '../growth/growth.ts';
 
@@ -39,28 +40,26 @@ function brokenOf({ rounds }: NodesCost): number {
   return sum(rounds.flatMap(({ results }) => results.map(({ broken }) => broken)));
 }
 
-function columnsOf({ unit }: Workload): string[] {
-  const first = ['first delta p50 ms', 'p99 ms'];
-  return ['nodes', `CPU µs a ${unit}`, 'range', 'Redis µs', 'core busy', ...first, 'tokens an event', 'RSS MB', 'broken'];
-}
-
-function rowOf(cost: NodesCost): string[] {
-  const { kind, nodes, rounds } = cost;
-  const of = (value: (round: NodesRound) => number): number => median(rounds.map(value));
-  const worst = (share: 0.5 | 0.99): string => digits(of(({ results }) => Math.max(...results.map(({ first_ms }) => at(first_ms, share)))));
-  const busy = of(({ nodes_ns, results }) => nodes_ns / 1e9 / Math.max(...results.map(({ wall_s }) => wall_s)));
-  const tokens = of(({ results }) => (sum(results.map(({ ok }) => ok)) * kind.tokens) / sum(results.map(({ deltas }) => deltas)));
+function columnsOf({ unit }: Workload): readonly Column<NodesCost>[] {
+  const figure = (value: (round: NodesRound, kind: Workload) => number) => (cost: NodesCost) =>
+    median(cost.rounds.map((round) => value(round, cost.kind)));
+  const worst = (share: 0.5 | 0.99) => figure(({ results }) => Math.max(...results.map(({ first_ms }) => at(first_ms, share))));
+  const [p50, p99] = [worst(0.5), worst(0.99)];
+  const redis = figure((round, kind) => round.redis_ns / 1e3 / unitsOf(kind, round));
+  const busy = figure(({ nodes_ns, results }) => nodes_ns / 1e9 / Math.max(...results.map(({ wall_s }) => wall_s)));
+  const okOf = ({ results }: NodesRound): number => sum(results.map(({ ok }) => ok));
+  const tokens = figure((round, kind) => (okOf(round) * kind.tokens) / sum(round.results.map(({ deltas }) => deltas)));
+  const rss = figure(({ rss_bytes }) => rss_bytes / 1e6);
   return [
-    nodes === null ? 'the program alone' : String(nodes),
-    digits(median(cpuUs(cost))),
-    range(cpuUs(cost)),
-    nodes === null ? '' : digits(of((round) => round.redis_ns / 1e3 / unitsOf(kind, round))),
-    `${Math.round(busy * 100)} %`,
-    worst(0.5),
-    worst(0.99),
-    tokens.toFixed(1),
-    digits(of(({ rss_bytes }) => rss_bytes) / 1e6),
-    String(brokenOf(cost)),
+    ['nodes', ({ nodes }) => (nodes === null ? 'the program alone' : String(nodes))],
+    ...spread(`CPU µs a ${unit}`, cpuUs),
+    ['Redis µs', (cost) => (cost.nodes === null ? '' : digits(redis(cost)))],
+    ['core busy', (cost) => `${Math.round(busy(cost) * 100)} %`],
+    ['first delta p50 ms', (cost) => digits(p50(cost))],
+    ['p99 ms', (cost) => digits(p99(cost))],
+    ['tokens an event', (cost) => tokens(cost).toFixed(1)],
+    ['RSS MB', (cost) => digits(rss(cost))],
+    ['broken', (cost) => String(brokenOf(cost))],
   ];
 }
 
@@ -71,10 +70,8 @@ function growthOf(kind: Workload, costs: readonly NodesCost[]): Growth {
 }
 
 function brokenWarnings(cost: NodesCost): string[] {
-  const broken = brokenOf(cost);
-  if (broken === 0) return [];
   const site = cost.nodes === null ? 'On the program alone' : `With ${cost.nodes} nodes of a cell`;
-  return [`${site}, ${broken.toLocaleString('en-US')} streams were not whole (${cost.kind.what}).`];
+  return brokenAmong(`${site} (${cost.kind.what})`, brokenOf(cost));
 }
 
 /** The section of these costs. */
@@ -83,7 +80,7 @@ export function findingOf(costs: readonly NodesCost[]): Finding {
   const byKind = kinds.map((kind) => ({ kind, own: costs.filter((cost) => cost.kind === kind) }));
   const growths = byKind.map(({ kind, own }) => growthOf(kind, own));
   return {
-    tables: byKind.map(({ kind, own }) => ({ title: kind.what, columns: columnsOf(kind), rows: own.map(rowOf) })),
+    tables: byKind.map(({ kind, own }) => tableOf(columnsOf(kind), own, kind.what)),
     curves: growths.map(curveOf),
     warnings: [...growths.flatMap(growthWarnings), ...costs.flatMap(brokenWarnings)],
     data: costs,

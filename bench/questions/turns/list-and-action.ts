@@ -44,8 +44,8 @@ export const listAndAction: TurnKind = {
     const askers = askersOf(stage, manifestHash);
     return async (client, stream) => {
       const request = { asker: askerOf(askers, stream), components: stage.components, conversationId: undefined, say: HELLO };
-      const turn = await client.read(request, CALLS);
-      const continuation = await client.read({ ...request, ...answerTo(turn) }, ONE_TOKEN);
+      const turn = await client.turn(request, CALLS);
+      const continuation = await client.turn({ ...request, ...answerTo(turn) }, ONE_TOKEN);
       return timesOf(turn, continuation);
     };
   },

@@ -26,7 +26,7 @@ async function converse(stage: TurnStage): Promise<string> {
         conversationId,
         say: { message: { text: person.question() } },
       };
-      const { events } = await client.read(request, 'text 400, completed');
+      const { events } = await client.turn(request, 'text 400, completed');
       for (const event of events) if (event.type === 'turn.start') conversationId = event.conversation_id;
     }
   } finally {
@@ -58,7 +58,7 @@ export const longConversation: TurnKind = {
       const at = next[stream] ?? stream;
       next[stream] = (at + stage.streams) % known.length;
       const { asker, id } = known[at] as (typeof known)[number];
-      const turn = await client.read({ asker, components: stage.components, conversationId: id, say: HELLO }, ONE_TOKEN);
+      const turn = await client.turn({ asker, components: stage.components, conversationId: id, say: HELLO }, ONE_TOKEN);
       for (const event of turn.events)
         if (event.type === 'turn.start' && event.conversation_id !== id) throw new Error('the conversation was not continued');
       return timesOf(turn, turn);

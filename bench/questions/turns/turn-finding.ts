@@ -1,7 +1,7 @@
 /** What the rounds of W7, W8 or W9 say: the table, and what misses its aim. Pure. */
 
 import type { Finding } from '../../question.ts';
-import { digits, median, range, sum, type Table } from '../../report/table.ts';
+import { type Column, digits, median, range, spread, sum, type Table, tableOf, whole } from '../../report/table.ts';
 import { EARLIER } from '../../servers/candidate.ts';
 import { type Verdict, verdictOf } from '../../workloads/comparison.ts';
 import type { TurnKind } from './turn-kind.ts';
@@ -28,22 +28,6 @@ export interface Played {
   readonly rounds: readonly Round[];
 }
 
-const COLUMNS = [
-  'server',
-  'turns',
-  'CPU µs a turn',
-  'CPU µs a model round',
-  'range',
-  '÷ W3',
-  'range',
-  'first delta p50 / p99 ms',
-  'whole turn p50 / p99 ms',
-  'turns per s',
-  'KB to the model a round',
-  'broken',
-  'target',
-];
-
 /** The CPU time, by round, for each request to the model that a whole turn has to make: making more of them does not make it cheaper. */
 function cpuUsOf({ kind, rounds }: Played): number[] {
   return rounds.map(({ cpu_ns, turns }) => cpu_ns / 1e3 / (turns * kind.rounds));
@@ -59,28 +43,33 @@ function plainOf({ candidate }: Played, all: readonly Played[]): Played | undefi
   return all.find((other) => other.candidate === candidate && other.kind.target === undefined);
 }
 
-function rowOf(played: Played, all: readonly Played[]): string[] {
-  const { candidate, kind, rounds } = played;
-  const cpuUs = cpuUsOf(played);
+/** By round, beside the plain turn; none where it is that itself. */
+function besidePlain(played: Played, all: readonly Played[]): number[] {
   const plain = plainOf(played, all);
-  const ratios = plain === undefined || plain === played ? [] : ratiosOf(played, plain);
-  const of = (value: (round: Round) => number): number => median(rounds.map(value));
-  const pair = (name: 'first_ms' | 'whole_ms'): string =>
-    [0, 1].map((at) => of((round) => round[name][at] ?? Number.NaN).toFixed(2)).join(' / ');
+  return plain === undefined || plain === played ? [] : ratiosOf(played, plain);
+}
+
+function columnsOf(all: readonly Played[]): readonly Column<Played>[] {
+  const of = ({ rounds }: Played, value: (round: Round) => number): number => median(rounds.map(value));
+  const pair = (name: 'first_ms' | 'whole_ms') => (played: Played) =>
+    [0, 1].map((at) => of(played, (round) => round[name][at] ?? Number.NaN).toFixed(2)).join(' / ');
+  const ratio = (shown: (ratios: readonly number[]) => string) => (played: Played) => {
+    const ratios = besidePlain(played, all);
+    return ratios.length === 0 ? '' : shown(ratios);
+  };
   return [
-    candidate,
-    kind.name,
-    digits(of(({ cpu_ns, turns }) => cpu_ns / 1e3 / turns)),
-    digits(median(cpuUs)),
-    range(cpuUs),
-    ratios.length === 0 ? '' : median(ratios).toFixed(2),
-    ratios.length === 0 ? '' : range(ratios),
-    pair('first_ms'),
-    pair('whole_ms'),
-    Math.round(of(({ turns, wall_s }) => turns / wall_s)).toLocaleString('en-US'),
-    digits(of(({ request_bytes, requests }) => request_bytes / 1e3 / requests)),
-    `${sum(rounds.map(({ broken }) => broken))}`,
-    kind.target === undefined ? '' : `≤ ${kind.target} ×`,
+    ['server', ({ candidate }) => candidate],
+    ['turns', ({ kind }) => kind.name],
+    ['CPU µs a turn', (played) => digits(of(played, ({ cpu_ns, turns }) => cpu_ns / 1e3 / turns))],
+    ...spread('CPU µs a model round', cpuUsOf),
+    ['÷ W3', ratio((ratios) => median(ratios).toFixed(2))],
+    ['range', ratio(range)],
+    ['first delta p50 / p99 ms', pair('first_ms')],
+    ['whole turn p50 / p99 ms', pair('whole_ms')],
+    ['turns per s', (played) => whole(of(played, ({ turns, wall_s }) => turns / wall_s))],
+    ['KB to the model a round', (played) => digits(of(played, ({ request_bytes, requests }) => request_bytes / 1e3 / requests))],
+    ['broken', ({ rounds }) => `${sum(rounds.map(({ broken }) => broken))}`],
+    ['target', ({ kind }) => (kind.target === undefined ? '' : `≤ ${kind.target} ×`)],
   ];
 }
 
@@ -121,7 +110,7 @@ function besideEarlier(all: readonly Played[]): Table[] {
 /** The section of a kind, with W3's turns beside its own. */
 export function findingOf(all: readonly Played[]): Finding {
   return {
-    tables: [{ columns: COLUMNS, rows: all.map((played) => rowOf(played, all)) }, ...besideEarlier(all)],
+    tables: [tableOf(columnsOf(all), all), ...besideEarlier(all)],
     warnings: all.flatMap((played) => warningsOf(played, all)),
     data: all.map(({ candidate, kind, rounds }) => ({ candidate, turns: kind.name, model_rounds: kind.rounds, rounds })),
   };

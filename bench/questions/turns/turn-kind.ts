@@ -81,7 +81,7 @@ export const PLAIN: TurnKind = {
     const askers = askersOf(stage);
     return async (client, stream) => {
       const request = { asker: askerOf(askers, stream), components: stage.components, conversationId: undefined, say: HELLO };
-      const turn = await client.read(request, ONE_TOKEN);
+      const turn = await client.turn(request, ONE_TOKEN);
       return timesOf(turn, turn);
     };
   },

@@ -47,7 +47,7 @@ export const turnWithSearch: TurnKind = {
         conversationId: undefined,
         say: { message: { text } },
       };
-      const turn = await client.read(request, ONE_TOKEN);
+      const turn = await client.turn(request, ONE_TOKEN);
       return timesOf(turn, turn);
     };
   },

@@ -1,7 +1,7 @@
 /** Turns of real conversations through the running service: whole ones, and that broken ones are counted and named. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { shapeOf } from '../../../../bench/load/turn-shape.ts';
+import { shapeOf } from '../../../../bench/load/turn-client.ts';
 import { type Model, withModel } from '../../../../bench/model/model.ts';
 import { findingOf, type Played, type Round } from '../../../../bench/questions/turns/turn-finding.ts';
 import { PLAIN, type TurnKind } from '../../../../bench/questions/turns/turn-kind.ts';
