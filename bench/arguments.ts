@@ -1,10 +1,8 @@
 /** What the command line asks for: read, checked, and refused in one line that says what to do. Pure. */
 import { parseArgs } from 'node:util';
 
-/** A run that was asked for wrongly. Its message is one line for whoever asked. */
 export class UsageError extends Error {}
 
-/** The names that may be asked for. */
 export interface Names {
   /** Workloads and questions, in the order in which they are played. */
   readonly parts: readonly string[];
@@ -19,7 +17,6 @@ export interface Names {
 export interface Arguments {
   readonly parts: readonly string[];
   readonly servers: readonly string[];
-  /** The folder of another build, as it was given. */
   readonly against: string | undefined;
   readonly rounds: number;
   /** Shows in a few minutes that everything runs; its figures are not for quoting. */
@@ -29,7 +26,6 @@ export interface Arguments {
 }
 
 const ROUNDS = 5;
-/** A run of more takes days. */
 const ROUNDS_MAX = 1_000;
 
 const OPTIONS = {
@@ -71,7 +67,6 @@ function parse(argv: readonly string[]) {
   }
 }
 
-/** Whether nothing but the help is asked for. @throws UsageError */
 export function asksForHelp(argv: readonly string[]): boolean {
   return parse(argv).values.help === true;
 }
@@ -84,7 +79,6 @@ export function fileToReport(argv: readonly string[]): string | undefined {
   return file;
 }
 
-/** Reads the arguments that follow the name of the program. @throws UsageError */
 export function readArguments(argv: readonly string[], { parts, servers, peers, apart = [] }: Names): Arguments {
   const { values, positionals } = parse(argv);
   const stray = positionals.find((word) => word !== 'quick');
@@ -103,7 +97,6 @@ export function readArguments(argv: readonly string[], { parts, servers, peers, 
   };
 }
 
-/** What can be asked for, each with what it is in a few words. */
 export interface Choices {
   readonly parts: readonly { readonly name: string; readonly what: string }[];
   readonly servers: readonly { readonly name: string; readonly what: string }[];
@@ -114,7 +107,6 @@ function listOf(rows: readonly { readonly name: string; readonly what: string }[
   return rows.map(({ name, what }) => `  ${name.padEnd(width)}${what}`).join('\n');
 }
 
-/** What the benchmark can be asked for, for whoever says `--help`. */
 export function helpText({ parts, servers }: Choices): string {
   return `What a delta and a turn cost the service, beside a raw relay and servers of others. bench/README.md explains it.
 

@@ -8,7 +8,6 @@ export interface Course {
   /** The part that runs: what it was expected to take, and for how long it has run. */
   readonly partExpected: number;
   readonly partTook: number;
-  /** What the parts that have not begun were expected to take. */
   readonly ahead: number;
 }
 
@@ -21,7 +20,6 @@ export function secondsLeft({ expected, took, partExpected, partTook, ahead }: C
   return Math.max(0, partExpected * pace - partTook) + ahead * pace;
 }
 
-/** `4 min`, `50 s`. */
 export function shownTime(seconds: number): string {
   return seconds >= 90 ? `${Math.round(seconds / 60)} min` : `${Math.max(1, Math.ceil(seconds / 10)) * 10} s`;
 }
@@ -43,13 +41,11 @@ export class Progress {
     this.#expected = expected;
   }
 
-  /** The next part begins: the one before is over. */
   begin(): void {
     this.#at++;
     this.#partBeganMs = performance.now();
   }
 
-  /** A step of it begins. */
   step(what: string): void {
     const now = performance.now();
     const left = secondsLeft({

@@ -46,7 +46,6 @@ const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */
 const ENDS = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** The other build that `--against` names. */
 function earlierOf(dist: string | undefined): Candidate[] {
   if (dist === undefined) return [];
   const file = programOf(resolve(dist));
@@ -68,7 +67,6 @@ function refuseNothing(
   throw new UsageError(`there is nothing to measure: ${why}`);
 }
 
-/** Brings the chosen peers here. One that cannot be had is left out of the run, and said so. */
 function installed(wanted: readonly Peer[], results: Pick<Results, 'leftOut'>): Peer[] {
   return wanted.filter((peer) => {
     try {
@@ -82,7 +80,6 @@ function installed(wanted: readonly Peer[], results: Pick<Results, 'leftOut'>): 
   });
 }
 
-/** The workloads that were chosen, with the fake model and the load client that they need. */
 async function playWorkloads(workloads: readonly Workload[], results: Results, progress: Progress, outDir: string): Promise<void> {
   const { candidates, rounds, quick } = results;
   if (workloads.length === 0) return;

@@ -59,7 +59,6 @@ export class Host {
     return new Host(plan, await freePort());
   }
 
-  /** Starts the service and waits until it answers. */
   async start(): Promise<void> {
     this.#service = await start({
       name: this.#name,

@@ -66,7 +66,6 @@ const COLUMNS: readonly (readonly [
   ['violations', ({ violations }) => violations.length, String],
 ];
 
-/** A row for each round, and the medians and the worst where there are several. */
 function drillTable(rounds: readonly Round[]): string {
   const row = (name: string, each: (values: readonly number[]) => number): string[] => [
     name,
@@ -80,7 +79,6 @@ function drillTable(rounds: readonly Round[]): string {
   return markdownOf({ columns: ['round', ...COLUMNS.map(([title]) => title)], rows: [...rows, ...sums] });
 }
 
-/** Each violation in a line, with its round. */
 function violationLines(rounds: readonly Round[]): string[] {
   return rounds.flatMap(({ violations }, at) => violations.map((violation) => `round ${at + 1}: ${violation}`));
 }

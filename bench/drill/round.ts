@@ -24,7 +24,6 @@ const AFTER_MS = 3_000;
 const CAUGHT_UP_S = 3;
 const CATCH_UP_MAX_MS = 600_000;
 const LOOK_MS = 250;
-/** A first turn that takes longer is a violation. */
 const FIRST_TURN_MAX_MS = 120_000;
 /** Made at once: each is two requests. */
 const MAKERS = 8;
@@ -38,7 +37,6 @@ export interface RoundPlan {
 
 export interface Round extends Pick<Judgement, 'acknowledgedBefore' | 'lost' | 'violations'> {
   readonly databaseBytes: number;
-  /** How long the people had been there when the host was lost. */
   readonly livedMs: number;
   /** Since the loss, which is when the take-over begins: until it ended, until the new host answered, and until its first turns had ended. */
   readonly takenOverMs: number;
@@ -66,7 +64,6 @@ async function makeHosts(site: Site): Promise<Hosts> {
   return { site, old, other, fresh, address };
 }
 
-/** Starts the two cells, and fills the one that will be lost. */
 async function setTheScene(hosts: Hosts, organisations: number): Promise<Scene> {
   const { site, old, other } = hosts;
   await old.start();
@@ -102,7 +99,6 @@ async function until(what: string, maxMs: number, holds: () => Promise<boolean> 
   }
 }
 
-/** Waits until every database is at the destination. */
 function replicated({ old, site }: Scene): Promise<void> {
   const databases = readdirSync(join(old.dataDir, 'organisations')).filter((name) => name.endsWith('.sqlite'));
   return until('the replica', CATCH_UP_MAX_MS, async () => {

@@ -21,11 +21,9 @@ import { startRedis } from '../servers/cell.ts';
 
 /** What a person says to have the app's backend called. */
 export const DO_IT = 'Please do it.';
-/** The action that calls it. */
 export const ACTION = 'do_it';
 
 export interface Site {
-  /** Everything of the drill lies here. */
   readonly dir: string;
   readonly redisUrl: string;
   /** For the environment of a host: the model. */
@@ -33,11 +31,8 @@ export interface Site {
   readonly backendUrl: string;
   /** How often each call reached the backend, by its idempotency key, which is the id of the invocation. */
   readonly calls: ReadonlyMap<string, number>;
-  /** A new address for a replica. */
   address(name: string): string;
-  /** The folder in which what is written there lies. */
   folder(name: string): string;
-  /** For the environment of whoever writes or reads there. */
   readonly storageEnv: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }

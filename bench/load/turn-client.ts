@@ -12,7 +12,6 @@ import { CLIENT } from '../servers/service.ts';
 export interface StreamEvent {
   readonly seq: number;
   readonly type: string;
-  /** Its JSON. */
   readonly data: string;
   /** When the read came that brought its last line, as `performance.now()` says it. */
   readonly atMs: number;
@@ -116,11 +115,9 @@ export function shapeOf(events: readonly NumberedEvent[]): string {
   return parts.join(', ');
 }
 
-/** What a turn is sent with. */
 export interface TurnRequest {
   readonly asker: Asker;
   readonly components: ReadonlySet<string>;
-  /** Undefined: a new one. */
   readonly conversationId: string | undefined;
   /** `message` or `tool_results`. */
   readonly say: Readonly<Record<string, unknown>>;

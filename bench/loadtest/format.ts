@@ -1,5 +1,3 @@
-/** How numbers are written for people. */
-
 /** Milliseconds with as many digits as matter. */
 export function formatMs(ms: number | undefined): string {
   if (ms === undefined) return '–';
@@ -7,7 +5,6 @@ export function formatMs(ms: number | undefined): string {
   return ms >= 100 ? ms.toFixed(0) : ms >= 10 ? ms.toFixed(1) : ms.toFixed(2);
 }
 
-/** The same, with its unit. */
 export function formatTime(ms: number | undefined): string {
   return ms === undefined || ms >= 10_000 ? formatMs(ms) : `${formatMs(ms)} ms`;
 }

@@ -57,13 +57,11 @@ export class LiveView {
     }
   }
 
-  /** Prints a line that stays above the view. */
   say(line: string): void {
     this.#clear();
     this.#out.write(`${line}\n`);
   }
 
-  /** Removes the view. */
   close(): void {
     this.#clear();
   }

@@ -44,7 +44,6 @@ export function* arrivalTimes(plan: ArrivalsPlan, random: () => number): Generat
   }
 }
 
-/** Resolves after this time, or when the run is stopped. */
 function wait(ms: number, stopped: AbortSignal): Promise<void> {
   if (stopped.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -12,7 +12,6 @@ function isKind(name: string): name is VisitKind {
   return VISIT_KINDS.some((kind) => kind === name);
 }
 
-/** @throws CannotRun */
 export function parseMix(given: string): Mix {
   const mix = new Map<VisitKind, number>();
   for (const part of given.split(',')) {

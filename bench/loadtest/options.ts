@@ -16,7 +16,6 @@ export interface Plan {
   readonly mix: Mix;
   readonly textsFile: string | undefined;
   readonly slo: Slo;
-  /** Share of good turns, 0 to 1. */
   readonly goodput: number;
   readonly pauseMs: number;
   readonly jsonFile: string | undefined;
@@ -63,7 +62,6 @@ const OPTIONS = {
 const MAX_OPEN = 28_000;
 const MAX_RATE = 100_000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-/** One day. */
 const MAX_MS = 86_400_000;
 
 function numberOf(option: string, given: string, min: number, max: number): number {

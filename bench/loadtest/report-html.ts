@@ -103,7 +103,6 @@ function summary({ turns, goodput, seconds, tokens_per_s, pauses, visits, load_t
   return lines.map((line) => `<p>${escaped(line)}</p>`).join('');
 }
 
-/** The whole page. */
 export function reportHtml(report: Report): string {
   const { verdict, target, started_at, plan } = report;
   const plots = report.turns.ended === 0 ? [] : [...coursePlots(report), ...percentilePlots(report)].filter((plot) => plot !== '');

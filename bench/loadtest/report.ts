@@ -23,7 +23,6 @@ export interface Times {
   readonly p99: number;
   readonly p999: number;
   readonly max: number;
-  /** Percentile and milliseconds. */
   readonly percentiles: readonly (readonly [number, number])[];
 }
 
@@ -54,7 +53,6 @@ export interface Report {
   readonly events: number;
   readonly tokens_per_s: number;
   readonly visits: readonly { readonly kind: string; readonly begun: number; readonly ended: number; readonly called_no_action: number }[];
-  /** Milliseconds. */
   readonly times: Readonly<Partial<Record<Measure | 'history_read', Times>>>;
   readonly errors: readonly Named[];
   readonly faults: readonly Named[];
@@ -80,7 +78,6 @@ export interface RunResult {
   readonly startedAt: Date;
   readonly seconds: number;
   readonly model: string | undefined;
-  /** The signal that ended it early. */
   readonly stoppedBy: 'SIGINT' | 'SIGTERM' | undefined;
   /** CPU time of this process during the run. */
   readonly cpuSeconds: number;
@@ -95,7 +92,6 @@ function ms(microseconds: number): number {
   return Math.round(microseconds) / 1_000;
 }
 
-/** Undefined when nothing was measured. */
 function timesOf(name: string, histogram: RecordableHistogram): Times | undefined {
   if (histogram.count === 0) return undefined;
   const at = (percentile: number): number => ms(percentile === 0 ? histogram.min : histogram.percentile(percentile));
@@ -167,7 +163,6 @@ function planOf(plan: Plan): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Builds the report. */
 export function reportOf(result: RunResult): Report {
   const { plan, tally, seconds } = result;
   const total = tally.judged + tally.notStartedCount;

@@ -3,7 +3,6 @@ import type { Tally, Tick } from './tally.ts';
 
 /** Bounds the size of the report. */
 const POINTS_MAX = 900;
-/** The usual estimate for English text. */
 export const CHARS_PER_TOKEN = 4;
 
 export interface Point {
@@ -20,7 +19,6 @@ export interface Point {
   readonly firstDeltaP99Ms: number | undefined;
 }
 
-/** The quantile of sorted values; undefined when there are none. */
 export function quantile(sorted: readonly number[], share: number): number | undefined {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))];
 }
@@ -59,7 +57,6 @@ export class Series {
     this.#timer = setInterval(() => onPoint(this.#take()), this.#everyMs);
   }
 
-  /** Stops, and adds the last partial point. */
   close(): void {
     clearInterval(this.#timer);
     if (performance.now() - this.#lastMs > 100) this.#take();

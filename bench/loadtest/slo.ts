@@ -6,7 +6,6 @@ export const MEASURES = ['first_event', 'first_delta', 'between_deltas', 'turn']
 export type Measure = (typeof MEASURES)[number];
 export type Slo = ReadonlyMap<Measure, number>;
 
-/** Their names for people. */
 export const MEASURE_WORDS: Readonly<Record<Measure, string>> = {
   first_event: 'first event',
   first_delta: 'first delta',

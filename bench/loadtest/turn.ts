@@ -16,7 +16,6 @@ import type { SilenceWatch } from './silence-watch.ts';
 import type { Measure } from './slo.ts';
 import type { Tally } from './tally.ts';
 
-/** What all turns of a run share. */
 export interface TurnContext {
   readonly connections: Connections;
   readonly silence: SilenceWatch;
@@ -44,7 +43,6 @@ export interface Question {
 export interface TurnResult {
   readonly conversationId: string | undefined;
   readonly pending: readonly PendingInvocation[];
-  /** No failure and no fault. */
   readonly isWhole: boolean;
   readonly failures: readonly Failure[];
   readonly faultCount: number;
@@ -59,10 +57,8 @@ const REFUSAL_MAX_BYTES = 64 * 1024;
 const FAILURES_MAX = 20;
 const NAME_MAX_CHARS = 100;
 const MESSAGE_MAX_CHARS = 300;
-/** Pauses before re-attaching. */
 const RESUME_AFTER_MS = [0, 250, 1_000];
 
-/** How one connection ended. */
 type Ending = 'whole' | 'cut-on-purpose' | Failure;
 
 export class Turn {
@@ -93,7 +89,6 @@ export class Turn {
     });
   }
 
-  /** Runs the turn to its end. Never throws: failures are counted. */
   async play(): Promise<TurnResult> {
     const { tally } = this.#context;
     tally.turnBegan();
@@ -130,7 +125,6 @@ export class Turn {
     };
   }
 
-  /** Whether to re-attach: the stream broke, on purpose or not, before the turn was over. */
   #shouldResume(ending: Ending): boolean {
     if (ending === 'whole' || this.#checker.isOver || this.#context.isOver()) return false;
     return ending === 'cut-on-purpose' || isBreak(ending);
@@ -153,7 +147,6 @@ export class Turn {
     return { method: 'GET', path: `/v1/chat/${this.#turnId}`, headers: { ...headers, ...more } };
   }
 
-  /** One connection from its request to its end. */
   #connect(request: Request, after?: number): Promise<Ending> {
     const { connections, silence, tally } = this.#context;
     const { cutAfter } = this.#question;

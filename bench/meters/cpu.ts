@@ -13,7 +13,6 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Threads of a process; none when it has ended. */
 function threadsOf(pid: number): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/task`);
@@ -22,7 +21,6 @@ function threadsOf(pid: number): readonly string[] {
   }
 }
 
-/** The process and all below it. */
 export function familyOf(pid: number): readonly number[] {
   const family = [pid];
   for (let at = 0; at < family.length && family.length < PROCESSES_MAX; at++) {
@@ -79,7 +77,6 @@ export function peakRssBytes(pid: number): number {
   return statusBytes(pid, 'VmHWM');
 }
 
-/** Resident memory of a process and of its children now, in bytes. @throws when it is gone */
 export function rssBytes(pid: number): number {
   return statusBytes(pid, 'VmRSS');
 }

@@ -67,7 +67,6 @@ async function turn({ port, path, headers, body, answer }: Target): Promise<void
     throw new Error(`a turn was answered ${response.status}: ${text.slice(0, 300)}`);
 }
 
-/** The tokens of the request that a first turn of this server makes. @throws unless it makes exactly one */
 export async function firstTurnTokens(candidate: Candidate, scene: Omit<Scene, 'upstream' | 'model'>): Promise<RequestTokens> {
   const requests = await recorded(async (upstream) => {
     const target = await candidate.start({ ...scene, model: MODEL, upstream });

@@ -19,7 +19,6 @@ export function syncDelayUs({ SYNC_DELAY_US: given }: Readonly<Record<string, st
   throw new UsageError(`SYNC_DELAY_US takes a whole number of microseconds from 0 to ${DELAY_MAX_US}`);
 }
 
-/** What the syncs of a server were so far. */
 export interface Syncs {
   readonly count: number;
   /** On average, the delay included; NaN without any. */
@@ -61,7 +60,6 @@ export class SlowDisk {
 /** Compiled by this run, by the folder that it lies in. */
 const libraries = new Map<string, string>();
 
-/** The path of the library, compiled when it is first needed. */
 function libraryIn(outDir: string): string {
   const known = libraries.get(outDir);
   if (known !== undefined) return known;

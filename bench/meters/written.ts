@@ -28,7 +28,6 @@ function writtenIn(text: string): Written {
   return { bytes: field('wchar'), calls: field('syscw'), disk_bytes: field('write_bytes') };
 }
 
-/** What `of` makes of two of them, figure by figure. */
 function combined(a: Written, b: Written, of: (a: number, b: number) => number): Written {
   return { bytes: of(a.bytes, b.bytes), calls: of(a.calls, b.calls), disk_bytes: of(a.disk_bytes, b.disk_bytes) };
 }
@@ -44,7 +43,6 @@ export function writtenBy(pid: number): WrittenBy {
   return { loop, others: combined(all, loop, difference) };
 }
 
-/** What was written between two looks. */
 export function writtenBetween(before: WrittenBy, after: WrittenBy): WrittenBy {
   return { loop: combined(after.loop, before.loop, difference), others: combined(after.others, before.others, difference) };
 }

@@ -1,4 +1,3 @@
-/** Starts the fake model (`upstream.ts`) for whoever measures. */
 import { join } from 'node:path';
 import { CLIENT_CORE, freePort, type Running, start } from '../servers/processes.ts';
 
@@ -10,14 +9,11 @@ export interface Model {
   served(): Promise<Served>;
 }
 
-/** Requests that the model answered. */
 export interface Served {
   readonly requests: number;
-  /** Of their bodies. */
   readonly bytes: number;
 }
 
-/** The fake model for as long as `work` needs it. */
 export async function withModel<T>(outDir: string, work: (model: Model) => Promise<T>): Promise<T> {
   const model = await startModel(outDir);
   try {

@@ -25,7 +25,6 @@ export interface ScriptedAnswer {
   readonly finish: 'stop' | 'tool_calls';
 }
 
-/** A request that the script has no answer for. */
 export class NotInScript extends Error {}
 
 interface ChatRequest {

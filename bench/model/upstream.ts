@@ -67,7 +67,6 @@ const plans = new Map<string, Plan>();
 const served = { requests: 0, bytes: 0 };
 const encoder = new TextEncoder();
 
-/** The prepared bytes of a model; undefined when its name is not one of ours. */
 function planOf(model: string): Plan | undefined {
   const known = plans.get(model);
   if (known !== undefined) return known;
@@ -118,7 +117,6 @@ function planFor(body: string): Plan | string {
   return planOf(model) ?? 'Models are named fake-<N>-<D>[-b<K>], or as a script.';
 }
 
-/** Sends the next write of a stream, or its tail; true while there is more to come. */
 function advance(stream: Stream): boolean {
   if (stream.gone) return false;
   if (stream.blocked) return true;

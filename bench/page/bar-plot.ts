@@ -7,10 +7,8 @@ export interface Bar {
   readonly name: string;
   readonly hue: Hue;
   readonly value: number;
-  /** Smallest and largest round. */
   readonly low: number;
   readonly high: number;
-  /** The value with its unit. */
   readonly label: string;
   /** What else is said of it, fainter. */
   readonly note?: string;

@@ -23,7 +23,6 @@ export interface LinePlot {
   readonly unit: string;
   readonly lines: readonly Line[];
   readonly x: Scale;
-  /** What the x axis is; a time needs no words. */
   readonly xLabel?: string;
   /** Whether y may go by powers when its values differ that much. */
   readonly mayBeLog?: boolean;
@@ -69,7 +68,6 @@ interface Drawn extends Line {
   readonly hue: Hue;
 }
 
-/** Places of values on the drawing. */
 interface Places {
   readonly x: (value: number) => number;
   readonly y: (value: number) => number;

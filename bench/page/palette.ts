@@ -30,7 +30,6 @@ const OTHERS: readonly (readonly [light: string, dark: string])[] = [
   ['#ab437b', '#db6ea5'],
 ];
 
-/** What something is drawn as: a CSS class. */
 export type Hue = 'limit' | 'ours' | 'beside' | 'earlier' | `other-${number}`;
 
 /** The colour of the n-th of many; after the last comes the first again, in dashes. */

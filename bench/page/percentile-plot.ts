@@ -8,7 +8,6 @@ export interface PercentileLine {
   readonly hue?: Hue;
   /** How many were measured: no percentile is told that has none beyond it. */
   readonly count: number;
-  /** Shares from 0 to 1, rising, and what they do not exceed. */
   readonly percentiles: readonly (readonly [share: number, value: number])[];
 }
 
@@ -29,7 +28,6 @@ export function percentilePlace(share: number): number {
   return -Math.log10(Math.max(1 - share, 1e-6)) || 0;
 }
 
-/** How far right so many measurements reach. */
 function reachOf(count: number): number {
   return percentilePlace(1 - 1 / Math.max(2, count));
 }

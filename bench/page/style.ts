@@ -1,7 +1,6 @@
 /** The CSS of the reports: light and dark by the reader's system, narrow screens, paper. */
 import { PALETTE } from './palette.ts';
 
-/** What the plots need, wherever they stand. */
 export const PLOT_STYLE = `${PALETTE}
 text{font:12px ui-sans-serif,system-ui,"Segoe UI",Roboto,Helvetica,Arial,sans-serif;font-variant-numeric:tabular-nums;fill:var(--ink)}
 .tick{fill:var(--ink-3);font-size:11px}.grid{stroke:var(--line)}.end{text-anchor:end}.middle{text-anchor:middle}

@@ -5,7 +5,6 @@ import { PLOT_STYLE } from '../page/style.ts';
 import type { Report } from './report-data.ts';
 import { cpuBars, huesOf } from './report-plots.ts';
 
-/** What a delta costs, and what a turn. */
 const SHOWN = [
   { workload: 'W1', title: 'CPU for each delta of an answer' },
   { workload: 'W3', title: 'CPU for each turn of one token' },
@@ -14,7 +13,6 @@ const WIDTH = 520;
 const GAP = 24;
 const TITLE = 34;
 
-/** Undefined when none of the workloads that it shows was played. */
 export function readmeSvg({ outcomes, candidates }: Report): string | undefined {
   const hues = huesOf(candidates);
   const plots = SHOWN.flatMap(({ workload, title }): BarPlot[] => {

@@ -24,11 +24,9 @@ export interface Machine {
 
 export type Server = Pick<Candidate, 'name' | 'what' | 'role' | 'versions' | 'keeps' | 'notes'>;
 
-/** What was measured. */
 export interface Measured {
   readonly format: typeof FORMAT;
   readonly began: string;
-  /** What git calls the source; absent where it was not got by git. */
   readonly commit?: string;
   readonly machine: Machine;
   readonly rounds: number;
@@ -91,7 +89,6 @@ export function reportOf(measured: Measured): Report {
   };
 }
 
-/** The report of a run on this machine. */
 export function reportOfRun({ began, commit, rounds, quick, syncDelayUs, candidates, outcomes, findings, leftOut }: Results): Report {
   return reportOf({
     format: FORMAT,

@@ -129,7 +129,6 @@ function tables(report: Report): string {
   ].join('\n');
 }
 
-/** The whole page. */
 export function reportHtml(report: Report): string {
   const hues = huesOf(report.candidates);
   const body = [

@@ -5,28 +5,24 @@ import { workloadTable } from './report.ts';
 import type { Machine, Report, Server } from './report-data.ts';
 import { markdownOf } from './table.ts';
 
-/** The machine in one line. */
 export function machineShown({ cores, processor, memory_bytes, linux, node, pinned }: Machine): string {
   return `${cores} cores (${processor}), ${(memory_bytes / 1e9).toFixed(0)} GB, Linux ${linux}, Node ${node}; ${
     pinned ? 'server alone on one core' : 'NOT PINNED: figures of different runs do not compare'
   }.`;
 }
 
-/** How often each figure was measured. */
 export function roundsShown({ rounds, commit, sync_delay_us: delay }: Report): string {
   const many = `Medians of ${rounds} round${rounds === 1 ? '' : 's'}, interleaved where a section says nothing else`;
   const slower = delay === 0 ? '' : ` SYNC_DELAY_US=${delay}: each fsync of a server took so many microseconds longer than the disk needs.`;
   return `${many}${commit === undefined ? '' : `, of commit ${commit}`}.${slower}`;
 }
 
-/** A server's packages and their versions. */
 export function versionsShown({ versions = {} }: Server): string {
   return Object.entries(versions)
     .map(([library, version]) => `${library} ${version}`)
     .join(', ');
 }
 
-/** Who is left out of what, and why. */
 export function leftOutShown({ candidate, workload, why }: LeftOut): string {
   return `${candidate} is left out${workload === undefined ? '' : ` of ${workload}`}: ${why}`;
 }

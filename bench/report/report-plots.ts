@@ -33,7 +33,6 @@ function hueOf(hues: Hues, name: string): Hue {
   return hues.get(name) ?? 'earlier';
 }
 
-/** CPU of a workload as bars. */
 export function cpuBars(outcomes: readonly Outcome[], hues: Hues): BarPlot | undefined {
   const [first] = outcomes;
   if (first === undefined) return undefined;
@@ -50,7 +49,6 @@ export function cpuBars(outcomes: readonly Outcome[], hues: Hues): BarPlot | und
   return { title: `${first.workload.name}: CPU`, unit: `µs a ${first.workload.unit}, and × the relay`, bars, reference };
 }
 
-/** Memory as bars: the peak of the rounds. */
 function memoryPlot(workload: Workload, outcomes: readonly Outcome[], hues: Hues): string {
   const bars = outcomes.map(({ candidate, rounds, idle_rss_bytes: idle }): Bar => {
     const peaks = rounds.map(({ peak_rss_bytes }) => peak_rss_bytes / 1e6);

@@ -17,7 +17,6 @@ export interface Summary {
   readonly cpu_us_max: number;
   /** To the raw relay of the same run; undefined when it was not measured. */
   readonly ratio: number | undefined;
-  /** The same of peak memory. */
   readonly peak_ratio: number | undefined;
   readonly first_p50_ms: number;
   readonly first_p99_ms: number;
@@ -72,7 +71,6 @@ export function summarize(outcomes: readonly Outcome[]): Summary[] {
   });
 }
 
-/** A summary with what was played. */
 type Row = Summary & { readonly played: Workload };
 
 /** Targets are the service's own. */
@@ -105,7 +103,6 @@ const COLUMNS: readonly Column<Row>[] = [
   ['target', targetOf],
 ];
 
-/** The table of one run, a row per workload and candidate. */
 export function workloadTable(outcomes: readonly Outcome[]): Table {
   const summaries = summarize(outcomes);
   return tableOf(

@@ -7,7 +7,6 @@ import { readReport } from './report-file.ts';
 import { reportHtml } from './report-html.ts';
 import { reportMarkdown } from './report-markdown.ts';
 
-/** Writes what people read into `outDir`; returns the tables. */
 function writeReport(report: Report, outDir: string): string {
   const markdown = reportMarkdown(report);
   writeFileSync(join(outDir, 'report.md'), markdown);

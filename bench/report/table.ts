@@ -8,7 +8,6 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A column: its title, and the cell of a row. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => string];
 
 export function tableOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[], title?: string): Table {
@@ -56,7 +55,6 @@ export function digits(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
-/** A whole number with its thousands apart. */
 export function whole(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }

@@ -19,15 +19,12 @@ export interface Cell {
   readonly nodes: readonly Server[];
   readonly operator: Console;
   readonly dataDir: string;
-  /** Ends all of it and removes what it stored. */
   stop(): Promise<void>;
 }
 
 export interface CellPlan {
   readonly outDir: string;
-  /** Names its logs. */
   readonly name: string;
-  /** A node on each. */
   readonly cores: readonly number[];
   readonly env: Readonly<Record<string, string>>;
 }

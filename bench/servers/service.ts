@@ -30,7 +30,6 @@ const EVENTS: AnswerForm = {
   error: { event: 'error' },
 };
 
-/** The console interface as its operator. */
 export interface Console {
   /** The body of the answer. @throws for anything but 2xx. */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
@@ -56,7 +55,6 @@ export async function createOrganisation(operator: Console): Promise<string> {
   return org.id;
 }
 
-/** An app that is not live: its id and its live key. */
 export async function createApp(operator: Console, organisationId: string): Promise<{ readonly appId: string; readonly liveKey: string }> {
   const { app, keys } = (await operator.call('POST', `/orgs/${organisationId}/apps`, { name: 'Bench' })) as {
     app: { id: string };
@@ -72,7 +70,6 @@ export interface LiveApp {
   readonly liveKey: string;
 }
 
-/** Makes the app that the load client talks to, in an organisation of its own. */
 export async function createLiveApp(operator: Console): Promise<LiveApp> {
   return createLiveAppIn(operator, await createOrganisation(operator));
 }
@@ -91,7 +88,6 @@ export async function createLiveAppIn(operator: Console, organisationId: string)
   return { organisationId, appId, liveKey };
 }
 
-/** The running program. */
 export interface Server {
   readonly process: Running;
   readonly port: number;
@@ -100,12 +96,10 @@ export interface Server {
   readonly dataDir: string;
   /** Undefined: the disk as it is. */
   readonly disk: SlowDisk | undefined;
-  /** Ends it. */
   stop(): Promise<void>;
 }
 
 export interface ServerPlace {
-  /** Name of its log. */
   readonly name: string;
   readonly core: number;
   readonly dataDir: string;
@@ -116,11 +110,9 @@ export interface ServerPlace {
   readonly file?: string | undefined;
   /** By default the one that the run asks for. */
   readonly disk?: SlowDisk | undefined;
-  /** As `Program` has it. */
   readonly readyTimeoutMs?: number | undefined;
 }
 
-/** Starts the program on a data directory. */
 export async function startProgram(place: ServerPlace): Promise<Server> {
   const { name, core, dataDir, outDir, env, file = SERVICE, disk = diskOfRun(outDir, name), readyTimeoutMs } = place;
   const port = await freePort();
@@ -175,7 +167,6 @@ export function startServer(
   });
 }
 
-/** The fake model behind a server. */
 export function modelEnv({ model, upstream }: Pick<Scene, 'model' | 'upstream'>): Record<string, string> {
   return {
     OPENAI_BASE_URL: `${upstream}/v1`,
@@ -254,7 +245,6 @@ export function programOf(dist: string): string | undefined {
   return [join(dist, 'main.js'), join(dist, 'src/main.js')].find((path) => existsSync(path));
 }
 
-/** The same service as another build has it. */
 export function earlierService(file: string): Candidate {
   return candidateOf(EARLIER, 'another build of this service, text alone', 'earlier', { file, components: CLIENT.components });
 }

@@ -57,7 +57,6 @@ function wordsOf(pairs: readonly Pair[]): string[] {
   ];
 }
 
-/** Undefined when no earlier build was measured. */
 export function againstEarlier(outcomes: readonly Outcome[]): AgainstEarlier | undefined {
   const pairs = pairsOf(outcomes);
   if (pairs.length === 0) return undefined;

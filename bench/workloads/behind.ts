@@ -9,7 +9,6 @@ import { type Comparison, compare, MEASURES, type Measure, shownFigure } from '.
 import type { Outcome } from './rounds.ts';
 
 export interface Behind {
-  /** Aims that are missed. */
   readonly aims: readonly string[];
   /** What the questions found to miss its aim, or to grow faster than it should. */
   readonly warnings: readonly string[];
@@ -34,7 +33,6 @@ interface Better {
   readonly comparison: Comparison;
 }
 
-/** One figure of which some peers have less than the service. */
 function clauseOf(measure: Measure, better: readonly Better[], { workload }: Outcome): string {
   const sorted = better.toSorted((one, next) => one.comparison.one - next.comparison.one);
   const peers = sorted.map(({ name, comparison }) => `${name} ${shownFigure(measure, comparison.one, workload)}`);

@@ -48,7 +48,6 @@ export function verdictOf(ratios: readonly number[]): Verdict {
   return least > 1 ? 'more' : 'less';
 }
 
-/** One figure of two servers. */
 export interface Comparison {
   readonly measure: Measure;
   /** Medians over the rounds. */
@@ -59,7 +58,6 @@ export interface Comparison {
   readonly verdict: Verdict;
 }
 
-/** Compares all figures of two outcomes of one workload. */
 export function compare(one: Outcome, other: Outcome): Comparison[] {
   return MEASURES.map((measure) => {
     const [ones, others] = [one, other].map(({ workload, rounds }) => rounds.map((round) => measure.of(workload, round)));

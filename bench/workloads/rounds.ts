@@ -18,7 +18,6 @@ const QUICK_DIVISOR = 4;
 const QUICK_MAX_S = 1;
 const QUICK_WARM_UP_MAX_S = 2;
 
-/** One measured round of one candidate. */
 export interface Round extends LoadResult {
   readonly cpu_ns: number;
   /** The most that was resident during the round. */
@@ -50,9 +49,7 @@ export interface Stage {
   readonly candidates: readonly Candidate[];
   readonly rounds: number;
   readonly quick: boolean;
-  /** The load client's program. */
   readonly program: string;
-  /** Origin of the fake model. */
   readonly upstream: string;
   readonly outDir: string;
   /** Is told before each step what it is. */
@@ -79,7 +76,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The first line of what went wrong. */
 export function reasonOf(error: unknown): string {
   return (
     messageOf(error)
@@ -204,7 +200,6 @@ export function expectedSeconds(
   return candidates.length * (START_S + warmUp + rounds * (round + drain));
 }
 
-/** Plays a workload. @throws when the relay or the service fails */
 export async function play(stage: Stage, workload: Workload): Promise<{ outcomes: readonly Outcome[]; leftOut: readonly LeftOut[] }> {
   const { model, streams } = workload;
   const scene = { model, streams: Math.max(streams, WARM_UP_STREAMS), upstream: stage.upstream, outDir: stage.outDir };

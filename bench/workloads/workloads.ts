@@ -14,9 +14,7 @@ export interface Workload {
   readonly name: string;
   readonly what: string;
   readonly model: string;
-  /** Upstream tokens of one stream. */
   readonly tokens: number;
-  /** Open streams at a time. */
   readonly streams: number;
   /** Streams of one measured round; the warm-up runs `warmUp` of them. */
   readonly requests: number;
@@ -29,7 +27,6 @@ export interface Workload {
   readonly gapMs?: number;
   /** What CPU time is divided by. */
   readonly unit: 'delta' | 'turn';
-  /** What the service aims at. */
   readonly aims: readonly Aim[];
 }
 
@@ -123,14 +120,12 @@ export const WORKLOADS: readonly Workload[] = [
   },
 ];
 
-/** @throws Error for a name that nobody has. */
 export function workloadNamed(name: string): Workload {
   const found = WORKLOADS.find((workload) => workload.name === name);
   if (found === undefined) throw new Error(`there is no workload ${name}`);
   return found;
 }
 
-/** Characters of text that a whole stream of this workload brings. */
 export function charsPerStream(workload: Workload): number {
   return workload.tokens * TOKEN_CHARS;
 }

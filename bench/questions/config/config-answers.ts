@@ -47,7 +47,6 @@ interface Measured {
   readonly rounds: Round[];
 }
 
-/** A server that answers, by the name it has in the table. */
 interface Answering {
   readonly name: string;
   readonly port: number;
@@ -68,7 +67,6 @@ async function createApps({ operator, port }: Server, scene: QuestionScene): Pro
   return apps;
 }
 
-/** Answers all apps with what the first one is answered. */
 async function startBare({ outDir }: QuestionScene, { answer }: ConfigApp): Promise<Answering> {
   const port = await freePort();
   const process = await start({
@@ -141,7 +139,6 @@ interface Parts {
   readonly rate: number;
 }
 
-/** What is wrong with what was measured of one server, a sentence each. */
 function warningsOf({ status, server, rounds, parts }: Compared): string[] {
   const warnings: string[] = [];
   const aim = percent(AIMS[status]);
@@ -174,7 +171,6 @@ const COLUMNS: readonly Column<Compared>[] = [
   ['aim', ({ status, parts }) => (parts === undefined ? 'the limit' : `≥ ${percent(AIMS[status])}`)],
 ];
 
-/** The table, and what misses its aim. */
 export function findingOf(measured: readonly Measured[]): Finding {
   const compared = measured.map((each): Compared => {
     const bare = measured.find(({ status, server }) => status === each.status && server === 'bare') as Measured;

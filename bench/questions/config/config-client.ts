@@ -16,7 +16,6 @@ export type Status = 200 | 304;
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** The configuration of an app as the service answers it. */
 export interface ConfigAnswer {
   readonly etag: string;
   /** In their order, without those that uWebSockets writes itself. */
@@ -24,7 +23,6 @@ export interface ConfigAnswer {
   readonly body: string;
 }
 
-/** An app that is asked for its configuration, and what it has to answer. */
 export interface ConfigApp {
   readonly liveKey: string;
   readonly answer: ConfigAnswer;
@@ -69,7 +67,6 @@ function toWrite({ headers }: Answered): Headers {
   return headers.filter(([name]) => !WRITTEN_BY_UWEBSOCKETS.has(name));
 }
 
-/** The configuration of an app, as the service answers it. @throws Error when it is refused */
 export async function configOf(port: number, liveKey: string): Promise<ConfigApp> {
   const { etag, whole, unchanged } = await bothAnswers(port, liveKey);
   return { liveKey, answer: { etag, headers: { 200: toWrite(whole), 304: toWrite(unchanged) }, body: whole.body } };
@@ -88,14 +85,12 @@ export async function checkSameBytes(port: number, otherPort: number, liveKey: s
       throw new Error(`C1: the answers differ:\n${shapeOf(one[each])}\n\n${shapeOf(other[each])}`);
 }
 
-/** Compiles the load client into `outDir` and returns its path. @throws when there is no C compiler or it refuses */
 export function compileConfigLoad(outDir: string): string {
   const program = join(outDir, 'config-load');
   compileC(join(projectDir(), 'bench/questions/config/config-load.c'), program);
   return program;
 }
 
-/** What to ask for, of whom and how often; each app in its turn, every time as another device. */
 export interface Asking {
   /** The load client's program; files for it go beside it. */
   readonly program: string;
@@ -106,7 +101,6 @@ export interface Asking {
   readonly connections: number;
 }
 
-/** What a load of requests saw. */
 export interface Asked {
   readonly ok: number;
   /** Not answered as is due, or never begun. */
@@ -120,7 +114,6 @@ export interface Asked {
 
 const run = promisify(execFile);
 
-/** Asks so many times over so many connections that stay open. */
 export async function askConfigs({ program, port, apps, status, requests, connections }: Asking): Promise<Asked> {
   const file = `${program}-apps.txt`;
   writeFileSync(file, apps.map(({ liveKey, answer }) => `${liveKey} ${answer.etag} ${Buffer.byteLength(answer.body)}\n`).join(''));

@@ -50,7 +50,6 @@ function entriesOf({ candidates, outDir }: QuestionScene): Entry[] {
   return candidates.flatMap((candidate) => delaysOf(candidate).map((delayUs) => entryOf(candidate, delayUs, outDir)));
 }
 
-/** What one entry showed. */
 interface Found extends Entry {
   readonly busy: Outcome;
   readonly alone: Outcome;
@@ -95,7 +94,6 @@ function brokenOf({ busy, alone }: Found): number {
   return sum([...busy.rounds, ...alone.rounds].map(({ broken }) => broken));
 }
 
-/** A server and its disk, in words. */
 function nameOf({ server, disk }: Found): string {
   return disk === undefined ? server : `${server} with ${disk.delayUs / 1e3} ms added to each sync`;
 }

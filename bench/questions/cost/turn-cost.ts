@@ -34,7 +34,6 @@ interface Row {
   cell(found: Found): string;
 }
 
-/** A figure of each round, by the turn. */
 function byTurn(rounds: readonly Round[], of: (round: Round) => number | undefined): number[] {
   return rounds.flatMap((round) => {
     const value = of(round);
@@ -95,7 +94,6 @@ const AIMS: readonly { readonly what: string; readonly most: number; readonly un
   { what: 'asks the model', most: 3_600, unit: 'tokens of tool definitions', of: ({ tokens }) => tokens?.tools ?? 0 },
 ];
 
-/** What turns of the service cost more than they should. */
 function warningsOf(found: readonly Found[]): string[] {
   const ours = found.filter(({ tokens, server }) => tokens !== undefined && server !== EARLIER);
   return [
@@ -106,7 +104,6 @@ function warningsOf(found: readonly Found[]): string[] {
   ];
 }
 
-/** What a turn of each server costs. */
 export function turnCostTable(found: readonly Found[]): Table {
   return {
     columns: ['a turn costs', ...found.map(({ server }) => server)],

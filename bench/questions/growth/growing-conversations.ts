@@ -33,7 +33,6 @@ const FILE_WARM_UP_TURNS = 64;
 const CONVERSATION_BYTES = 3_000;
 const OF = "conversations in the organisation's file";
 
-/** An organisation's file with so many conversations. */
 interface Filled {
   readonly app: LiveApp;
   readonly size: number;

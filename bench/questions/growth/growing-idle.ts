@@ -99,7 +99,6 @@ export async function measureMemory(server: Server, app: LiveApp, client: LoadCl
   return findingOf(sizes);
 }
 
-/** Pure. */
 export function findingOf(sizes: readonly Size[]): Finding {
   const memory: Growth = { cost: 'Memory of the service', unit: 'MB', of: OF, points: sizes.map(({ rss }) => rss) };
   const costs = growthsOf(OF, sizes);

@@ -16,7 +16,6 @@ export interface Answers {
 export interface Place {
   readonly dataDir: string;
   readonly outDir: string;
-  /** Origin of the fake model. */
   readonly upstream: string;
 }
 

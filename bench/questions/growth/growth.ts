@@ -14,7 +14,6 @@ const GROWTH_MAX = 1.3;
 /** While it is measured, a thing may grow by this part: its cost is still that of its size. */
 const DRIFT_MAX = 0.05;
 
-/** One cost by one size. */
 export interface Growth {
   /** As a sentence begins: "CPU time of a turn". */
   readonly cost: string;
@@ -26,7 +25,6 @@ export interface Growth {
   readonly points: readonly Point[];
 }
 
-/** The median of the rounds at one size, and their range. */
 export function pointOf(x: number, rounds: readonly number[]): Point {
   return { x, y: median(rounds), low: Math.min(...rounds), high: Math.max(...rounds) };
 }
@@ -50,17 +48,14 @@ export function growthWarnings({ cost, unit, of, points }: Growth): string[] {
   return [`${cost} grows with the ${of}: ${many} is ${ratio.toFixed(1)} times the ${few}.`];
 }
 
-/** New conversations of one turn with one token, 64 at a time. */
 const NEW_CONVERSATIONS = workloadNamed('W3');
 /** Far more than the turns of one load take: a server that hangs must not hold the run up. */
 const LOAD_MAX_S = 60;
 
-/** What a load of turns saw. */
 export interface Turns {
   readonly ok: number;
   readonly broken: number;
   readonly firstP50Ms: number;
-  /** Why the first of them broke. */
   readonly reasons: readonly string[];
 }
 
@@ -87,7 +82,6 @@ export async function repeated(
   return { ok: firstMs.length, broken: reasons.length, firstP50Ms: median(firstMs), reasons };
 }
 
-/** One round. */
 export interface TurnCost {
   readonly cpu_us: number;
   readonly first_p50_ms: number;
@@ -95,7 +89,6 @@ export interface TurnCost {
   readonly broken: number;
 }
 
-/** The rounds at one size. */
 export interface SizeCost {
   readonly size: number;
   readonly rounds: readonly TurnCost[];
@@ -111,7 +104,6 @@ export async function costOfTurns(server: Running, take: () => Promise<Turns>): 
   return { cpu_us: cpu / 1e3 / ok, first_p50_ms: firstP50Ms, ok, broken };
 }
 
-/** Sends so many turns to an app, each in a new conversation. */
 export async function newConversations(client: LoadClient, server: Server, liveKey: string, turns: number): Promise<Turns> {
   const target = targetOf(server, liveKey, 'growing');
   const extent = { requests: turns, seconds: LOAD_MAX_S };
@@ -119,7 +111,6 @@ export async function newConversations(client: LoadClient, server: Server, liveK
   return { ok, broken, firstP50Ms: at(first_ms, 0.5), reasons };
 }
 
-/** What a turn costs at one size. */
 export const COST_COLUMNS: readonly Column<SizeCost>[] = [
   ...spread<SizeCost>('CPU µs a turn', ({ rounds }) => rounds.map(({ cpu_us }) => cpu_us)),
   ...spread<SizeCost>('first delta p50 ms', ({ rounds }) => rounds.map(({ first_p50_ms }) => first_p50_ms)),
@@ -135,7 +126,6 @@ export function growthsOf(of: string, sizes: readonly SizeCost[]): Growth[] {
   ];
 }
 
-/** What grows too much, and at which sizes turns broke. */
 export function warningsOf(growths: readonly Growth[], of: string, sizes: readonly SizeCost[]): string[] {
   const broken = sizes.flatMap(({ size, rounds }) => {
     const count = sum(rounds.map((round) => round.broken));

@@ -18,7 +18,6 @@ import { costOfTurns, repeated, type TurnCost } from './growth.ts';
 
 /** One token after 20 ms: long enough for the turns that are sent with the first one to wait for it. */
 const ANSWERS = { tokens: 1, apartMs: 20 };
-/** One runs, the others wait. */
 const TURNS = 1 + WAITING_TURNS_MAX;
 /** Lives that four turns have apart, and not together. */
 const MORE_LIVES = TURNS - 1;
@@ -99,7 +98,6 @@ export function livesCost([together, apart]: readonly [Lives, Lives]): number[] 
   return apart.rounds.map(({ cpu_us }, at) => ((cpu_us - (together.rounds[at]?.cpu_us ?? Number.NaN)) * TURNS) / MORE_LIVES);
 }
 
-/** The table of lives, and what misses its aim. */
 export function livesFinding(lives: readonly [Lives, Lives]): Pick<Finding, 'tables' | 'warnings'> {
   const costs = livesCost(lives);
   // A round in which more lives cost less says that other work on the machine was larger than what is asked for.

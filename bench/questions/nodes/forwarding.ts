@@ -15,7 +15,6 @@ import { TOKEN_CHARS } from '../../workloads/workloads.ts';
 
 const TOKENS = 100;
 const MODEL = `fake-${TOKENS}-20`;
-/** Open streams at a time. */
 const LOADS = [50, 500] as const;
 /** Turns of a stream, one after the other: those of a round take some ten seconds. */
 const TURNS = 4;
@@ -43,7 +42,6 @@ interface Tally {
   broken: number;
 }
 
-/** What one side saw of a turn. */
 class Side {
   readonly atMs = new Float64Array(SEQ_MAX);
   #lastSeq = -1;
@@ -84,7 +82,6 @@ function compare(own: Side, other: Side, tally: Tally): void {
   }
 }
 
-/** One turn, read to its end. */
 async function runTurn({ device, owner, reader }: Stream, liveKey: string, isForwarded: boolean, tally: Tally): Promise<void> {
   const asker = { liveKey, device };
   const turnId = randomUUID();
@@ -120,7 +117,6 @@ async function runTurns(streams: readonly Stream[], liveKey: string, isForwarded
   return tally;
 }
 
-/** CPU time of each process, ns. */
 interface Spent {
   readonly owner: number;
   readonly reader: number;
@@ -170,7 +166,6 @@ async function measureLoad(cell: Cell, liveKey: string, count: number, { quick, 
   return { count, alone, both };
 }
 
-/** µs of a process per delta of the model. */
 function perDelta(rounds: readonly Round[], who: keyof Spent): number[] {
   return rounds.map(({ spent, turns }) => spent[who] / 1e3 / (turns * TOKENS));
 }
@@ -181,7 +176,6 @@ function brokenOf({ alone, both }: Found): number {
 
 const addedMs = ({ both }: Found, share: number): number[] => both.map((round) => percentile(round.addedMs, share));
 
-/** What the reading of it elsewhere adds. */
 function more({ alone, both }: Found, who: keyof Spent): string {
   return digits(median(perDelta(both, who)) - median(perDelta(alone, who)));
 }
@@ -209,7 +203,6 @@ function warningsOf(found: Found): string[] {
   ];
 }
 
-/** Added latency and cost of a delta that is read on another node. */
 export function measureForwarding(scene: QuestionScene): Promise<Finding> {
   return withTwoNodes(scene.outDir, 'forwarding', MODEL, async (cell, { liveKey }) => {
     const found: Found[] = [];

@@ -32,13 +32,11 @@ type Kind = 'stayed' | 'moved';
 interface Conversation {
   readonly device: string;
   id: string | undefined;
-  /** Where its last message went. */
   node: number;
   visits: number;
 }
 
 interface Worker {
-  /** A connection to each node. */
   readonly clients: readonly StreamClient[];
   readonly conversations: readonly Conversation[];
   next: number;
@@ -136,7 +134,6 @@ async function measureLoad(cell: Cell, liveKey: string, organisationId: string, 
 type Load = Awaited<ReturnType<typeof measureLoad>>;
 type Row = Load & { readonly kind: Kind };
 
-/** Of each round. */
 function startMs({ rounds }: Load, kind: Kind, share: number): number[] {
   return rounds.map((round) => percentile(round[kind], share));
 }
@@ -158,7 +155,6 @@ const COLUMNS: readonly Column<Row>[] = [
 /** A message to the other node is to take no more than this longer, at p50. */
 const AIM_MS = 5;
 
-/** Latency of messages to the node that has the conversation and to the other one, side by side. */
 function measureHandOver(scene: QuestionScene): Promise<Finding> {
   return withTwoNodes(scene.outDir, 'hand-over', 'fake-1-0', async (cell, { liveKey, organisationId }) => {
     const found: Load[] = [];

@@ -7,11 +7,9 @@ import { brokenAmong } from '../../workloads/aims.ts';
 import type { Workload } from '../../workloads/workloads.ts';
 import { curveOf, type Growth, growthWarnings, pointOf } from '../growth/growth.ts';
 
-/** One round of one site. */
 export interface NodesRound {
   /** One of each node's load client. */
   readonly results: readonly LoadResult[];
-  /** CPU time of all nodes together. */
   readonly nodes_ns: number;
   /** 0 without Redis. */
   readonly redis_ns: number;
@@ -19,7 +17,6 @@ export interface NodesRound {
   readonly rss_bytes: number;
 }
 
-/** The rounds of one site with one load. */
 export interface NodesCost {
   readonly kind: Workload;
   /** How many a cell with Redis has; null: the program alone. */
@@ -27,7 +24,6 @@ export interface NodesCost {
   readonly rounds: readonly NodesRound[];
 }
 
-/** Turns or deltas of streams that were whole. */
 function unitsOf({ unit, tokens }: Workload, { results }: NodesRound): number {
   return sum(results.map(({ ok }) => ok)) * (unit === 'delta' ? tokens : 1);
 }
@@ -74,7 +70,6 @@ function brokenWarnings(cost: NodesCost): string[] {
   return brokenAmong(`${site} (${cost.kind.what})`, brokenOf(cost));
 }
 
-/** The section of these costs. */
 export function findingOf(costs: readonly NodesCost[]): Finding {
   const kinds = [...new Set(costs.map(({ kind }) => kind))];
   const byKind = kinds.map((kind) => ({ kind, own: costs.filter((cost) => cost.kind === kind) }));

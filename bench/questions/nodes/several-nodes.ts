@@ -30,7 +30,6 @@ const QUICK_KINDS: readonly Workload[] = [
   { ...DELTAS, what: '100 deltas at 20 ms, 100 open streams', streams: 100, requests: 100, warmUp: 0 },
 ];
 
-/** Processes that run, and what the load clients ask. */
 interface Site {
   readonly nodes: number | null;
   /** One for each node, all of one organisation, whose file they share. */

@@ -54,16 +54,12 @@ interface Look {
 }
 
 interface Watched {
-  /** One for each step. */
   readonly looks: readonly Look[];
   readonly results: readonly LoadResult[];
 }
 
-/** What streams are opened with. */
 interface Rig extends Pick<QuestionScene, 'outDir' | 'quick'> {
-  /** The load client's program. */
   readonly program: string;
-  /** Origin of the fake model. */
   readonly upstream: string;
 }
 
@@ -73,7 +69,6 @@ export function streamsThatFit(wanted: number, limits: string = readFileSync('/p
   return hard === undefined ? wanted : Math.min(wanted, Math.floor((Number(hard) - OTHER_FILES) / FILES_A_STREAM));
 }
 
-/** The streams of one target. */
 class Streams {
   readonly #loads: Promise<LoadResult>[] = [];
   readonly #target: Target;
@@ -89,7 +84,6 @@ class Streams {
     return Number(await (await fetch(`${this.#rig.upstream}/held`)).text());
   }
 
-  /** Opens more of them, at this pace. */
   async open(streams: number, perSecond: number): Promise<void> {
     for (let left = streams; left > 0; left -= OPENED_AT_ONCE) {
       const count = Math.min(left, OPENED_AT_ONCE);

@@ -18,7 +18,6 @@ const MANIFEST = {
 const ACTION_RESULT = { status: 'shipped', carrier: 'the usual one', eta: 'tomorrow' };
 const CALLS = `text 4, ${LIST_COMPONENT}, calls ${READ_ACTION}, awaiting_tool_results`;
 
-/** What the client answers to the read that the turn asked for. */
 function answerTo({ events }: ReadTurn): { readonly conversationId: string; readonly say: Readonly<Record<string, unknown>> } {
   let conversationId = '';
   let invocationId = '';

@@ -7,21 +7,17 @@ import { type Verdict, verdictOf } from '../../workloads/comparison.ts';
 import type { TurnKind } from './turn-kind.ts';
 
 export interface Round {
-  /** Whole ones. */
   readonly turns: number;
   readonly broken: number;
-  /** Why the first ones broke. */
   readonly reasons: readonly string[];
   readonly cpu_ns: number;
   readonly wall_s: number;
-  /** What the model was sent meanwhile. */
   readonly requests: number;
   readonly request_bytes: number;
   readonly first_ms: readonly [p50: number, p99: number];
   readonly whole_ms: readonly [p50: number, p99: number];
 }
 
-/** One kind of turns at one server. */
 export interface Played {
   readonly candidate: string;
   readonly kind: TurnKind;
@@ -73,7 +69,6 @@ function columnsOf(all: readonly Played[]): readonly Column<Played>[] {
   ];
 }
 
-/** What is wrong with the turns of one kind at one server, a sentence each. */
 function warningsOf(played: Played, all: readonly Played[]): string[] {
   const { candidate, kind, rounds } = played;
   const who = kind.target === undefined ? `${candidate}, ${kind.name}` : candidate;

@@ -10,7 +10,6 @@ import type { Console, LiveApp } from '../../servers/service.ts';
 /** A running service with an app in it that has nothing yet. */
 export interface TurnStage {
   readonly app: LiveApp;
-  /** Turns at a time. */
   readonly streams: number;
   /** A look at the rig: less is prepared. */
   readonly quick: boolean;
@@ -68,7 +67,6 @@ export function askerOf(askers: readonly Asker[], stream: number): Asker {
   return askers[stream % askers.length] as Asker;
 }
 
-/** The turn that all others are compared with. */
 export const PLAIN: TurnKind = {
   name: 'W3',
   what: '1-token turns',

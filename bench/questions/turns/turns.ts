@@ -26,7 +26,6 @@ const QUICK_MS = 1_000;
 /** The reasons of the first broken turns say enough. */
 const SHOWN_MAX = 3;
 
-/** A candidate that is the service. */
 type Ours = Candidate & { readonly build: Build };
 
 function isOurs(candidate: Candidate): candidate is Ours {
@@ -164,7 +163,6 @@ async function playAll(kind: TurnKind, model: Model, scene: QuestionScene): Prom
   return players;
 }
 
-/** Measures one kind beside W3. */
 function questionOf(kind: TurnKind): Question {
   return {
     name: kind.name,
