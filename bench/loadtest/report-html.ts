@@ -1,8 +1,7 @@
 /** Renders the report as one self-contained HTML file: verdict, plots, tables. Pure functions. */
 
 import { escaped, pageHtml, tableHtml } from '../page/html.ts';
-import { type Line, linePlot } from '../page/line-plot.ts';
-import { percentilePlot } from '../page/percentile-plot.ts';
+import { type Line, linePlot, percentilePlot } from '../page/line-plot.ts';
 import { ticksScale, timeTicks } from '../page/scale.ts';
 import { formatMs, formatNumber, formatPercent } from './format.ts';
 import type { Named, Report } from './report.ts';

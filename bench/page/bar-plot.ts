@@ -1,7 +1,7 @@
 /** Bars with ranges as SVG, beside a reference line. Pure. */
 import { escaped } from './html.ts';
-import type { Hue } from './palette.ts';
 import { type Scale, scaleFor } from './scale.ts';
+import type { Hue } from './style.ts';
 
 export interface Bar {
   readonly name: string;

@@ -1,11 +1,11 @@
 /** Writes what a run found, as far as it is: `report.json`, and made of it `report.html`, `report.md` and `cpu.svg`. */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readmeSvg } from './readme-plot.ts';
 import { type Report, type Results, reportOfRun } from './report-data.ts';
 import { readReport } from './report-file.ts';
 import { reportHtml } from './report-html.ts';
 import { reportMarkdown } from './report-markdown.ts';
+import { readmeSvg } from './report-plots.ts';
 
 function writeReport(report: Report, outDir: string): string {
   const markdown = reportMarkdown(report);

@@ -1,6 +1,6 @@
 /** POST /v1/ratings (FEEDBACK-4): answers a `rating` block without opening a turn. */
 import { answerRating } from '../../actors/people/ratings.ts';
-import { type RatingReply, ratingRequest } from '../../protocol/runtime/ratings.ts';
+import { type RatingReply, ratingRequest } from '../../protocol/runtime/feedback.ts';
 import { defineRoute, json } from '../route.ts';
 import { actingCaller } from './device.ts';
 import { writePools } from './pools.ts';

@@ -8,17 +8,20 @@ import { type Column, digits, tableOf, whole } from '../../report/table.ts';
 import { createLiveApp, type LiveApp, type Server } from '../../servers/service.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
 import { type CopiedConversation, copyConversation } from '../turns/copied-conversations.ts';
-import { converse, type Place, startAt, withPlace } from './growing-place.ts';
 import {
   COST_COLUMNS,
+  converse,
   costOfTurns,
   curveOf,
   growthsOf,
   newConversations,
+  type Place,
   type SizeCost,
+  startAt,
   type TurnCost,
   usesOf,
   warningsOf,
+  withPlace,
 } from './growth.ts';
 
 const SIZES = [1_000, 10_000, 100_000, 1_000_000];

@@ -3,8 +3,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StreamClient } from '../../../../bench/load/turn-client.ts';
 import { fitting, readBack } from '../../../../bench/questions/growth/growing-conversations.ts';
-import { converse, startAt, takeTurn, withPlace } from '../../../../bench/questions/growth/growing-place.ts';
-import { type Growth, growthWarnings, pointOf, usesOf } from '../../../../bench/questions/growth/growth.ts';
+import {
+  converse,
+  type Growth,
+  growthWarnings,
+  pointOf,
+  startAt,
+  takeTurn,
+  usesOf,
+  withPlace,
+} from '../../../../bench/questions/growth/growth.ts';
 import { type CopiedConversation, copyConversation } from '../../../../bench/questions/turns/copied-conversations.ts';
 import { createLiveApp } from '../../../../bench/servers/service.ts';
 import { dataLayout } from '../../../../storage/data-layout.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { LoadResult } from '../../../../bench/load/load.ts';
-import { findingOf, type NodesCost } from '../../../../bench/questions/nodes/nodes-finding.ts';
+import { findingOf, type NodesCost } from '../../../../bench/questions/nodes/several-nodes.ts';
 import { workloadNamed } from '../../../../bench/workloads/workloads.ts';
 
 function result(tokens: number, broken: number): LoadResult {
