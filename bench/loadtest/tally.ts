@@ -27,15 +27,7 @@ export interface EndedTurn {
   readonly hasRecovered: boolean;
 }
 
-export interface Tick {
-  begun: number;
-  ended: number;
-  good: number;
-  failed: number;
-  chars: number;
-  peakOpen: number;
-  firstDeltasMs: number[];
-}
+export type Tick = ReturnType<typeof newTick>;
 
 /** Microseconds up to an hour, with three significant figures. */
 const HISTOGRAM = { lowest: 1, highest: 3_600_000_000, figures: 3 } as const;
@@ -53,8 +45,9 @@ function count(into: Map<string, Counted>, given: string, example: () => Example
   else into.set(into.size >= CODES_MAX ? OTHERS : name, { count: 1, example: example() });
 }
 
-function newTick(): Tick {
-  return { begun: 0, ended: 0, good: 0, failed: 0, chars: 0, peakOpen: 0, firstDeltasMs: [] };
+/** `peakOpen`: the most streams that were open at once. */
+function newTick() {
+  return { begun: 0, ended: 0, good: 0, failed: 0, chars: 0, peakOpen: 0, firstDeltasMs: [] as number[] };
 }
 
 export class Tally {

@@ -7,38 +7,18 @@ import type { Outcome, Round } from '../workloads/rounds.ts';
 import type { Workload } from '../workloads/workloads.ts';
 import { type Column, digits, median, range, sum, type Table, tableOf, whole } from './table.ts';
 
-/** Medians over the rounds; `broken` is the sum, because one broken stream is one too many. */
-export interface Summary {
-  readonly workload: string;
-  readonly candidate: string;
-  /** µs of server CPU per upstream token delivered, or per turn. */
-  readonly cpu_us: number;
-  readonly cpu_us_min: number;
-  readonly cpu_us_max: number;
-  /** To the raw relay of the same run; undefined when it was not measured. */
-  readonly ratio: number | undefined;
-  readonly peak_ratio: number | undefined;
-  readonly first_p50_ms: number;
-  readonly first_p99_ms: number;
-  readonly added_p50_ms: number | undefined;
-  readonly added_p99_ms: number | undefined;
-  readonly whole_p50_ms: number;
-  readonly whole_p99_ms: number;
-  readonly units_per_s: number;
-  /** Upstream tokens per event that reached the client. */
-  readonly merged: number;
-  readonly idle_rss_bytes: number;
-  readonly peak_rss_bytes: number;
-  readonly broken: number;
-}
+export type Summary = ReturnType<typeof summarize>[number];
 
 /** What CPU time is divided by: upstream tokens (whether or not the server merged them) or turns, of whole streams. */
 export function units(workload: Workload, round: Round): number {
   return workload.unit === 'delta' ? round.ok * workload.tokens : round.ok;
 }
 
-/** Medians of every outcome; the relay's outcome of the same workload is what ratios and added latency refer to. */
-export function summarize(outcomes: readonly Outcome[]): Summary[] {
+/**
+ * Medians over the rounds of every outcome; `broken` is the sum, because one broken stream is one too many. Ratios and added latency refer to the
+ * relay's outcome of the same workload and run, and are undefined where it was not measured.
+ */
+export function summarize(outcomes: readonly Outcome[]) {
   return outcomes.map((outcome) => {
     const { workload, rounds } = outcome;
     const base = outcomes.find((other) => other.workload.name === workload.name && other.candidate === 'relay');
@@ -63,6 +43,7 @@ export function summarize(outcomes: readonly Outcome[]): Summary[] {
       whole_p50_ms: wholeOf(0.5),
       whole_p99_ms: wholeOf(0.99),
       units_per_s: median(rounds.map((round) => units(workload, round) / round.wall_s)),
+      /** Upstream tokens per event that reached the client. */
       merged: median(rounds.map((round) => (round.ok * workload.tokens) / round.deltas)),
       idle_rss_bytes: outcome.idle_rss_bytes,
       peak_rss_bytes: outcome.peak_rss_bytes,

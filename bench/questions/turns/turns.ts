@@ -19,17 +19,8 @@ import { longConversation } from './long-conversation.ts';
 import { PLAIN, type PlayTurn, type TurnKind, type TurnTimes } from './turn-kind.ts';
 import { turnWithSearch } from './turn-with-search.ts';
 
-export interface Round {
-  readonly turns: number;
-  readonly broken: number;
-  readonly reasons: readonly string[];
-  readonly cpu_ns: number;
-  readonly wall_s: number;
-  readonly requests: number;
-  readonly request_bytes: number;
-  readonly first_ms: readonly [p50: number, p99: number];
-  readonly whole_ms: readonly [p50: number, p99: number];
-}
+/** Of whole turns; what the model was sent meanwhile. */
+export type Round = Awaited<ReturnType<typeof measureRound>>;
 
 export interface Played {
   readonly candidate: string;
@@ -181,7 +172,7 @@ async function loadPlayer({ candidate, kind, server, client, play }: Player, for
   return loaded;
 }
 
-async function measureRound(player: Player, served: () => Promise<Served>, forMs: number): Promise<Round> {
+async function measureRound(player: Player, served: () => Promise<Served>, forMs: number) {
   const before = await served();
   const {
     result: { times, broken, reasons, wallS },
