@@ -1,7 +1,7 @@
 /** Says on the terminal what is done at the moment, and how long the rest of the whole run will take. */
 
 /** How far a run is, in seconds. */
-export interface Course {
+interface Course {
   /** What the parts that are over were expected to take, and what they took. */
   readonly expected: number;
   readonly took: number;

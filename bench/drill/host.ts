@@ -14,7 +14,7 @@ const READY_TIMEOUT_MS = 120_000;
 
 export const OPERATOR_TOKEN = 'the-operator-of-the-whole-drill';
 
-export interface HostPlan {
+interface HostPlan {
   readonly site: Site;
   readonly name: string;
   readonly cell: string;

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createClient, createTestApp, type TestApp } from '../../tests/support/client.ts';
 import type { Dice } from '../../tests/support/seeded.ts';
 import { Host, OPERATOR_TOKEN } from './host.ts';
-import { type Judgement, judge, turnsIn } from './judge.ts';
+import { judge, turnsIn } from './judge.ts';
 import { People } from './people.ts';
 import { ACTION, openSite, type Site } from './site.ts';
 
@@ -28,22 +28,14 @@ const FIRST_TURN_MAX_MS = 120_000;
 /** Made at once: each is two requests. */
 const MAKERS = 8;
 
-export interface RoundPlan {
+interface RoundPlan {
   /** Organisations with an app that are there before the people come. */
   readonly organisations: number;
   readonly s3: boolean;
   readonly dice: Dice;
 }
 
-export interface Round extends Pick<Judgement, 'acknowledgedBefore' | 'lost' | 'violations'> {
-  readonly databaseBytes: number;
-  readonly livedMs: number;
-  /** Since the loss, which is when the take-over begins: until it ended, until the new host answered, and until its first turns had ended. */
-  readonly takenOverMs: number;
-  readonly answersMs: number;
-  readonly firstTurnMs: number | undefined;
-  readonly firstTurnViaOtherMs: number | undefined;
-}
+export type Round = Awaited<ReturnType<typeof lose>>;
 
 interface Scene {
   readonly site: Site;
@@ -134,7 +126,7 @@ function bytesBelow(dir: string): number {
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
-async function lose(scene: Scene, dice: Dice): Promise<Round> {
+async function lose(scene: Scene, dice: Dice) {
   const { site, old, other, fresh, address, app } = scene;
   await replicated(scene);
   let home = old;

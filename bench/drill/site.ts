@@ -23,19 +23,7 @@ import { startRedis } from '../servers/cell.ts';
 export const DO_IT = 'Please do it.';
 export const ACTION = 'do_it';
 
-export interface Site {
-  readonly dir: string;
-  readonly redisUrl: string;
-  /** For the environment of a host: the model. */
-  readonly modelEnv: Readonly<Record<string, string>>;
-  readonly backendUrl: string;
-  /** How often each call reached the backend, by its idempotency key, which is the id of the invocation. */
-  readonly calls: ReadonlyMap<string, number>;
-  address(name: string): string;
-  folder(name: string): string;
-  readonly storageEnv: Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
+export type Site = Awaited<ReturnType<typeof openSite>>;
 
 interface ModelRequest {
   readonly model: string;
@@ -67,9 +55,10 @@ async function startModel() {
   });
 }
 
-export async function openSite({ s3 }: { readonly s3: boolean }): Promise<Site> {
+export async function openSite({ s3 }: { readonly s3: boolean }) {
   const dir = mkdtempSync(join(tmpdir(), 'assistant-drill-'));
   const redis = await startRedis(dir, dir, 'drill');
+  /** How often each call reached the backend, by its idempotency key, which is the id of the invocation. */
   const calls = new Map<string, number>();
   const backend = await serveFake((req, res) => {
     const id = String(req.headers['idempotency-key']);
@@ -94,8 +83,8 @@ export async function openSite({ s3 }: { readonly s3: boolean }): Promise<Site> 
     },
     backendUrl: backend.url(),
     calls,
-    address: (name) => `${top}/${name}`,
-    folder: (name) => join(replicas, top.startsWith('s3://') ? top.slice('s3://'.length) : '', name),
+    address: (name: string) => `${top}/${name}`,
+    folder: (name: string) => join(replicas, top.startsWith('s3://') ? top.slice('s3://'.length) : '', name),
     storageEnv: storage?.env ?? {},
     async close() {
       await redis.process.stop();

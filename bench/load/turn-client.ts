@@ -115,7 +115,7 @@ export function shapeOf(events: readonly NumberedEvent[]): string {
   return parts.join(', ');
 }
 
-export interface TurnRequest {
+interface TurnRequest {
   readonly asker: Asker;
   readonly components: ReadonlySet<string>;
   readonly conversationId: string | undefined;
@@ -124,13 +124,7 @@ export interface TurnRequest {
 }
 
 /** A turn that was whole. Times are those of `performance.now()`. */
-export interface ReadTurn {
-  readonly events: readonly NumberedEvent[];
-  readonly sentAtMs: number;
-  /** NaN when there was no text. */
-  readonly firstDeltaAtMs: number;
-  readonly endedAtMs: number;
-}
+export type ReadTurn = Awaited<ReturnType<TurnClient['turn']>>;
 
 /** A client that sends turns as an SDK does and checks all that comes: the order of events, blocks against the catalog, one start and one end. */
 export class TurnClient extends StreamClient {
@@ -152,7 +146,7 @@ export class TurnClient extends StreamClient {
   }
 
   /** Sends a turn and reads it to its end. `wanted`: its shape. @throws Error that says why it was not whole */
-  turn({ asker, components, conversationId, say }: TurnRequest, wanted: string): Promise<ReadTurn> {
+  turn({ asker, components, conversationId, say }: TurnRequest, wanted: string) {
     const body = JSON.stringify({ turn_id: randomUUID(), conversation_id: conversationId, ...say, client: handshake(asker, components) });
     const checker = new TurnChecker({ components, continues: 'tool_results' in say });
     const events: NumberedEvent[] = [];

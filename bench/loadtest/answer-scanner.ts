@@ -18,7 +18,7 @@ export interface AnswerHead {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-export interface AnswerSink {
+interface AnswerSink {
   head(head: AnswerHead): void;
   /** The bytes are valid until the sink returns. */
   body(bytes: Uint8Array): void;

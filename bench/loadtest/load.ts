@@ -1,7 +1,7 @@
 /** Starts visits: by the clock in the open model, by clients that loop in the closed model. */
 import { setImmediate } from 'node:timers/promises';
-import { pickKind } from './mix.ts';
 import type { ClosedLoad, OpenLoad, Plan } from './options.ts';
+import { pickKind } from './slo.ts';
 import type { Tally } from './tally.ts';
 import type { Beginning } from './visits.ts';
 

@@ -1,26 +1,9 @@
 /** Parses the command line into a plan, or into one line that says what is wrong. */
 import { parseArgs } from 'node:util';
-import { type Mix, parseMix } from './mix.ts';
-import { parseSlo, type Slo } from './slo.ts';
+import { parseMix, parseSlo } from './slo.ts';
 import { CannotRun } from './usage.ts';
 
-export interface Plan {
-  readonly url: URL;
-  readonly keys: readonly string[];
-  readonly isLiveAllowed: boolean;
-  readonly load: OpenLoad | ClosedLoad;
-  readonly rampMs: number;
-  readonly durationMs: number;
-  readonly drainMs: number;
-  readonly maxOpen: number;
-  readonly mix: Mix;
-  readonly textsFile: string | undefined;
-  readonly slo: Slo;
-  readonly goodput: number;
-  readonly pauseMs: number;
-  readonly jsonFile: string | undefined;
-  readonly htmlFile: string | undefined;
-}
+export type Plan = NonNullable<ReturnType<typeof readPlan>>;
 
 /** Visits start on schedule, whether or not earlier ones have ended. */
 export interface OpenLoad {
@@ -123,7 +106,7 @@ function parsed(args: readonly string[]) {
   }
 }
 
-function loadOf(given: Given): Plan['load'] {
+function loadOf(given: Given): OpenLoad | ClosedLoad {
   if (given.clients === undefined) {
     if (given.think !== undefined) throw new CannotRun('--think goes with --clients; with --rate visits begin at their own time.');
     const arrivals = given.arrivals ?? 'even';
@@ -137,7 +120,7 @@ function loadOf(given: Given): Plan['load'] {
 }
 
 /** The plan of these arguments; undefined for --help. @throws CannotRun */
-export function readPlan(args: readonly string[]): Plan | undefined {
+export function readPlan(args: readonly string[]) {
   const { values } = parsed(args);
   if (values.help) return undefined;
   return {

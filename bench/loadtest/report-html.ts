@@ -3,7 +3,7 @@
 import { escaped, pageHtml, tableHtml } from '../page/html.ts';
 import { type Line, linePlot, percentilePlot } from '../page/line-plot.ts';
 import { ticksScale, timeTicks } from '../page/scale.ts';
-import { formatMs, formatNumber, formatPercent } from './format.ts';
+import { formatMs, formatNumber, formatPercent } from './failure.ts';
 import type { Named, Report } from './report.ts';
 import type { Point } from './series.ts';
 

@@ -1,4 +1,4 @@
-import { formatMs, formatNumber, formatPercent } from './format.ts';
+import { formatMs, formatNumber, formatPercent } from './failure.ts';
 import type { Named, Report, Times } from './report.ts';
 
 /** Aligns a table: the first column left, the others right. */

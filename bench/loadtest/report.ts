@@ -2,7 +2,7 @@
 import type { RecordableHistogram } from 'node:perf_hooks';
 import { FAULTS } from '../../tools/turn-checker/faults.ts';
 import { adviceFor } from './advice.ts';
-import { formatPercent, formatTime } from './format.ts';
+import { formatPercent, formatTime } from './failure.ts';
 import type { Plan } from './options.ts';
 import { shownKey } from './preflight.ts';
 import type { Point } from './series.ts';

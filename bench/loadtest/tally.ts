@@ -2,7 +2,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { Fault, FaultKind } from '../../tools/turn-checker/faults.ts';
 import { type Failure, shown } from './failure.ts';
-import type { VisitKind } from './mix.ts';
+import type { VisitKind } from './slo.ts';
 import { keepsSlo, MEASURES, type Measure, type Slo } from './slo.ts';
 
 export interface Example {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { MESSAGE_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
 import { fits } from '../../protocol/schema/text.ts';
-import { VISIT_KINDS, type VisitKind } from './mix.ts';
+import { VISIT_KINDS, type VisitKind } from './slo.ts';
 import { CannotRun } from './usage.ts';
 
 export interface Texts {

@@ -10,10 +10,9 @@ import { type NumberedEvent, readFrame } from '../../web/client/events.ts';
 import { FrameDecoder } from '../../web/client/frames.ts';
 import type { Connections, Request } from './connections.ts';
 import { type Failure, shown } from './failure.ts';
-import type { VisitKind } from './mix.ts';
 import { type Asker, Body, failureOf, handshake, headersOf, mintRequestId } from './service-api.ts';
 import type { SilenceWatch } from './silence-watch.ts';
-import type { Measure } from './slo.ts';
+import type { Measure, VisitKind } from './slo.ts';
 import type { Tally } from './tally.ts';
 
 export interface TurnContext {
@@ -40,14 +39,7 @@ export interface Question {
   readonly cutAfter?: number;
 }
 
-export interface TurnResult {
-  readonly conversationId: string | undefined;
-  readonly pending: readonly PendingInvocation[];
-  readonly isWhole: boolean;
-  readonly failures: readonly Failure[];
-  readonly faultCount: number;
-  readonly model: string | undefined;
-}
+export type TurnResult = Awaited<ReturnType<Turn['play']>>;
 
 /** The longest answer of the service is far shorter: whatever is longer would fill the memory that 10,000 streams share. */
 const STREAM_MAX_BYTES = 16 * 1024 * 1024;
@@ -89,7 +81,7 @@ export class Turn {
     });
   }
 
-  async play(): Promise<TurnResult> {
+  async play() {
     const { tally } = this.#context;
     tally.turnBegan();
     const first = await this.#connect(this.#chatRequest());

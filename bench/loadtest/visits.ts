@@ -1,7 +1,6 @@
 /** Runs visits of each kind, and keeps the conversations that later visits continue. */
 import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
 import type { Request } from './connections.ts';
-import type { VisitKind } from './mix.ts';
 import {
   ALL_COMPONENTS,
   type Asker,
@@ -14,6 +13,7 @@ import {
   mintRequestId,
   NoAnswer,
 } from './service-api.ts';
+import type { VisitKind } from './slo.ts';
 import type { Texts } from './texts.ts';
 import { type Question, Turn, type TurnContext, type TurnResult } from './turn.ts';
 

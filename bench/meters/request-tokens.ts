@@ -12,16 +12,10 @@ interface ModelRequest {
   readonly tools?: readonly unknown[];
 }
 
-export interface RequestTokens {
-  readonly bytes: number;
-  readonly messages: number;
-  /** Tokens of the definitions as JSON, as they are sent. */
-  readonly tools: number;
-  readonly tool_definitions: number;
-}
+export type RequestTokens = Awaited<ReturnType<typeof countTokens>>;
 
 /** Counted as models of o200k_base read them: what frames a message is counted as well. */
-export async function countTokens(request: ModelRequest): Promise<RequestTokens> {
+export async function countTokens(request: ModelRequest) {
   // Some megabytes of tables, which only this needs.
   const { countTokens: count } = await import('gpt-tokenizer/model/gpt-4o');
   const { messages, tools = [] } = request;

@@ -16,7 +16,7 @@ export interface Written {
   readonly disk_bytes: number;
 }
 
-export interface WrittenBy {
+interface WrittenBy {
   /** The main thread: the event loop. */
   readonly loop: Written;
   /** All other threads, and all processes below. */
@@ -35,7 +35,7 @@ function combined(a: Written, b: Written, of: (a: number, b: number) => number):
 const difference = (a: number, b: number): number => a - b;
 
 /** Since the process started. Threads that ended count, child processes that ended do not. @throws when it is gone */
-export function writtenBy(pid: number): WrittenBy {
+function writtenBy(pid: number): WrittenBy {
   const loop = writtenIn(readFileSync(`/proc/${pid}/task/${pid}/io`, 'utf8'));
   const all = familyOf(pid)
     .map((each) => writtenIn(readIfThere(`/proc/${each}/io`) ?? ''))
@@ -43,7 +43,7 @@ export function writtenBy(pid: number): WrittenBy {
   return { loop, others: combined(all, loop, difference) };
 }
 
-export function writtenBetween(before: WrittenBy, after: WrittenBy): WrittenBy {
+function writtenBetween(before: WrittenBy, after: WrittenBy): WrittenBy {
   return { loop: combined(after.loop, before.loop, difference), others: combined(after.others, before.others, difference) };
 }
 

@@ -19,7 +19,7 @@ const WORD = 'the ';
 /** A search is for a few words. */
 const QUERY_MAX_CHARS = 100;
 
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   /** Events of the stream, one socket write each. */
   readonly writes: readonly string[];
   readonly finish: 'stop' | 'tool_calls';

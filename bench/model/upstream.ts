@@ -43,15 +43,7 @@ const WORDS = [
   'now ',
 ];
 
-interface Plan {
-  /** Between two writes; 0 is as fast as it goes. */
-  readonly intervalMs: number;
-  readonly head: Uint8Array;
-  /** One socket write each, in order. */
-  readonly writes: readonly Uint8Array[];
-  readonly tail: Uint8Array;
-  readonly tailWithUsage: Uint8Array;
-}
+type Plan = ReturnType<typeof prepared>;
 
 interface Stream {
   readonly res: HttpResponse;
@@ -90,7 +82,7 @@ interface Ending {
   readonly finish: string;
 }
 
-function prepared(model: string, writes: readonly string[], { intervalMs, tokens, finish }: Ending): Plan {
+function prepared(model: string, writes: readonly string[], { intervalMs, tokens, finish }: Ending) {
   const stop = completionChunk(model, {}, finish);
   const usage = usageChunk(model, { prompt_tokens: 12, completion_tokens: tokens });
   return {

@@ -3,7 +3,7 @@ import { escaped } from './html.ts';
 import { linearScale, type Scale, scaleFor, shownTick, spread, ticksScale } from './scale.ts';
 import { type Hue, isDashed, lineHue } from './style.ts';
 
-export interface PercentileLine {
+interface PercentileLine {
   readonly name: string;
   readonly hue?: Hue;
   /** How many were measured: no percentile is told that has none beyond it. */
@@ -11,7 +11,7 @@ export interface PercentileLine {
   readonly percentiles: readonly (readonly [share: number, value: number])[];
 }
 
-export interface PercentilePlot {
+interface PercentilePlot {
   readonly title: string;
   readonly unit: string;
   readonly lines: readonly PercentileLine[];
@@ -24,7 +24,7 @@ const TICKS = [0, 0.5, 0.9, 0.99, 0.999, 0.9999];
 const CROWDED = 0.45;
 
 /** log10 of 1 ÷ (1 − share). */
-export function percentilePlace(share: number): number {
+function percentilePlace(share: number): number {
   return -Math.log10(Math.max(1 - share, 1e-6)) || 0;
 }
 
@@ -50,7 +50,7 @@ export function percentilePlot({ lines, ...plot }: PercentilePlot): string {
   return linePlot({ ...plot, lines: drawn, x: ticksScale([...marks, { at: end, label: 'max' }]) });
 }
 
-export interface LinePoint {
+interface LinePoint {
   readonly x: number;
   readonly y: number;
   readonly low?: number | undefined;
@@ -65,7 +65,7 @@ export interface Line {
   readonly points: readonly LinePoint[];
 }
 
-export interface LinePlot {
+interface LinePlot {
   readonly title: string;
   readonly unit: string;
   readonly lines: readonly Line[];

@@ -55,7 +55,7 @@ function variables(scheme: 0 | 1): string {
 const HUES_MAX = 21;
 
 /** Colours by the reader's system, and the class of each hue, which sets `--hue` for what is inside. */
-export const PALETTE = `:root{color-scheme:light dark;${variables(0)}}
+const PALETTE = `:root{color-scheme:light dark;${variables(0)}}
 @media (prefers-color-scheme:dark){:root{${variables(1)}}}
 @media print{:root{color-scheme:light;${variables(0)}}}
 .limit{--hue:var(--limit)}.ours{--hue:var(--ours)}.beside{--hue:var(--beside)}.earlier{--hue:var(--earlier)}

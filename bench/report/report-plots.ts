@@ -64,7 +64,7 @@ function hueOf(hues: Hues, name: string): Hue {
   return hues.get(name) ?? 'earlier';
 }
 
-export function cpuBars(outcomes: readonly Outcome[], hues: Hues): BarPlot | undefined {
+function cpuBars(outcomes: readonly Outcome[], hues: Hues): BarPlot | undefined {
   const [first] = outcomes;
   if (first === undefined) return undefined;
   const summaries = summarize(outcomes);

@@ -2,27 +2,17 @@
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { withModel } from '../model/model.ts';
-import { CLIENT_CORE, freePort, launch, type Running, SERVER_CORE } from './processes.ts';
-import { type Console, createLiveApp, type LiveApp, modelEnv, type Server, startProgram, withDataDir } from './service.ts';
+import { CLIENT_CORE, freePort, launch, SERVER_CORE } from './processes.ts';
+import { createLiveApp, type LiveApp, modelEnv, type Server, startProgram, withDataDir } from './service.ts';
 
 /** A Redis that takes longer to say PONG is not ready. */
 const PING_TIMEOUT_MS = 1_000;
 
-export interface Redis {
-  readonly process: Running;
-  readonly url: string;
-}
+export type Redis = Awaited<ReturnType<typeof startRedis>>;
 
-export interface Cell {
-  readonly redis: Redis;
-  /** The first one is named `a` in rows and logs, the next one `b`. */
-  readonly nodes: readonly Server[];
-  readonly operator: Console;
-  readonly dataDir: string;
-  stop(): Promise<void>;
-}
+export type Cell = Awaited<ReturnType<typeof startCell>>;
 
-export interface CellPlan {
+interface CellPlan {
   readonly outDir: string;
   readonly name: string;
   readonly cores: readonly number[];
@@ -47,7 +37,7 @@ function answersPing(port: number): Promise<boolean> {
  * `redis-server` on a free port, on the core of the load client, without anything on disk; its log goes to `outDir`, its folder is `dir`.
  * @throws when it is not installed
  */
-export async function startRedis(outDir: string, dir: string, name: string): Promise<Redis> {
+export async function startRedis(outDir: string, dir: string, name: string) {
   const port = await freePort();
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no'];
   const process = await launch({
@@ -61,7 +51,7 @@ export async function startRedis(outDir: string, dir: string, name: string): Pro
   return { process, url: `redis://127.0.0.1:${port}` };
 }
 
-export function startCell({ outDir, name, cores, env }: CellPlan): Promise<Cell> {
+export function startCell({ outDir, name, cores, env }: CellPlan) {
   return withDataDir(async (dataDir, remove) => {
     const redis = await startRedis(outDir, dataDir, name);
     const nodes: Server[] = [];

@@ -28,7 +28,7 @@ interface Started {
 }
 
 /** A program of ours. */
-export interface Program extends Started {
+interface Program extends Started {
   readonly file: string;
   readonly args: readonly string[];
   /** Answers 200 once the program is ready. */

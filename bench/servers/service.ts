@@ -8,7 +8,7 @@ import { CATALOG } from '../../protocol/catalog/catalog.ts';
 import { litestreamBin } from '../../tests/support/litestream.ts';
 import { diskOfRun, type SlowDisk } from '../meters/slow-disk.ts';
 import { type AnswerForm, type Build, type Candidate, EARLIER, type Role, type Scene, type Target } from './candidate.ts';
-import { freePort, newDataDir, type Running, SERVER_CORE, start } from './processes.ts';
+import { freePort, newDataDir, SERVER_CORE, start } from './processes.ts';
 
 /** The most the console accepts. The caps are per device and every connection is a device of its own: a run stays below. */
 const MESSAGES_PER_MINUTE = 10_000;
@@ -64,18 +64,14 @@ export async function createApp(operator: Console, organisationId: string): Prom
 }
 
 /** An app that is live, with limits out of the way. */
-export interface LiveApp {
-  readonly organisationId: string;
-  readonly appId: string;
-  readonly liveKey: string;
-}
+export type LiveApp = Awaited<ReturnType<typeof createLiveAppIn>>;
 
 export async function createLiveApp(operator: Console): Promise<LiveApp> {
   return createLiveAppIn(operator, await createOrganisation(operator));
 }
 
 /** As `createLiveApp`, in an organisation that is there. */
-export async function createLiveAppIn(operator: Console, organisationId: string): Promise<LiveApp> {
+export async function createLiveAppIn(operator: Console, organisationId: string) {
   const { appId, liveKey } = await createApp(operator, organisationId);
   await operator.call('PATCH', `/apps/${appId}`, {
     messages_per_minute: MESSAGES_PER_MINUTE,
@@ -88,18 +84,9 @@ export async function createLiveAppIn(operator: Console, organisationId: string)
   return { organisationId, appId, liveKey };
 }
 
-export interface Server {
-  readonly process: Running;
-  readonly port: number;
-  readonly origin: string;
-  readonly operator: Console;
-  readonly dataDir: string;
-  /** Undefined: the disk as it is. */
-  readonly disk: SlowDisk | undefined;
-  stop(): Promise<void>;
-}
+export type Server = Awaited<ReturnType<typeof startProgram>>;
 
-export interface ServerPlace {
+interface ServerPlace {
   readonly name: string;
   readonly core: number;
   readonly dataDir: string;
@@ -113,7 +100,7 @@ export interface ServerPlace {
   readonly readyTimeoutMs?: number | undefined;
 }
 
-export async function startProgram(place: ServerPlace): Promise<Server> {
+export async function startProgram(place: ServerPlace) {
   const { name, core, dataDir, outDir, env, file = SERVICE, disk = diskOfRun(outDir, name), readyTimeoutMs } = place;
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;

@@ -8,15 +8,7 @@ import { missed } from './aims.ts';
 import { type Comparison, compare, MEASURES, type Measure, shownFigure } from './comparison.ts';
 import type { Outcome } from './rounds.ts';
 
-export interface Behind {
-  readonly aims: readonly string[];
-  /** What the questions found to miss its aim, or to grow faster than it should. */
-  readonly warnings: readonly string[];
-  /** What peers do better, beyond the spread, a sentence for each workload and kind of the service. */
-  readonly peers: readonly string[];
-  /** Streams that were not whole, of whoever: their figures are not to be quoted. */
-  readonly broken: readonly string[];
-}
+export type Behind = ReturnType<typeof behindOf>;
 
 interface Run {
   readonly candidates: readonly { readonly name: string; readonly role: Role }[];
@@ -62,7 +54,7 @@ function brokenOf({ workload, candidate, rounds }: Outcome): string[] {
 }
 
 /** Finds where the service is behind. A run of too few rounds says nothing about peers. */
-export function behindOf(run: Run): Behind {
+export function behindOf(run: Run) {
   const { outcomes, findings } = run;
   const summaries = summarize(outcomes);
   const ours = namesOf(run, 'service');

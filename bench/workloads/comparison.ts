@@ -48,17 +48,9 @@ export function verdictOf(ratios: readonly number[]): Verdict {
   return least > 1 ? 'more' : 'less';
 }
 
-export interface Comparison {
-  readonly measure: Measure;
-  /** Medians over the rounds. */
-  readonly one: number;
-  readonly other: number;
-  /** One ÷ other, round by round: their measurements followed one another, so the ratios hold still where the machine does not. */
-  readonly ratios: readonly number[];
-  readonly verdict: Verdict;
-}
+export type Comparison = ReturnType<typeof compare>[number];
 
-export function compare(one: Outcome, other: Outcome): Comparison[] {
+export function compare(one: Outcome, other: Outcome) {
   return MEASURES.map((measure) => {
     const [ones, others] = [one, other].map(({ workload, rounds }) => rounds.map((round) => measure.of(workload, round)));
     const ratios = (ones ?? []).flatMap((value, round) => {

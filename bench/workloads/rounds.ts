@@ -1,8 +1,7 @@
 /** One workload: every candidate's server side by side, warmed up, then measured in turns. Owns who is measured when, and who is left out. */
 
 import { type Extent, type LoadResult, load } from '../load/load.ts';
-import { forgetPeak, peakRssBytes, rssBytes } from '../meters/cpu.ts';
-import { SETTLE_MS, spending } from '../meters/spending.ts';
+import { forgetPeak, peakRssBytes, rssBytes, SETTLE_MS, spending } from '../meters/cpu.ts';
 import type { Wrote } from '../meters/written.ts';
 import type { Candidate, Target } from '../servers/candidate.ts';
 import type { Workload } from './workloads.ts';

@@ -4,8 +4,7 @@
  */
 import { join } from 'node:path';
 import { CONFIG_PER_MINUTE_PER_APP } from '../../../protocol/limits.ts';
-import { cpuNs } from '../../meters/cpu.ts';
-import { spending } from '../../meters/spending.ts';
+import { cpuNs, spending } from '../../meters/cpu.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import { type Column, median, spread, sum, tableOf, whole } from '../../report/table.ts';
 import { freePort, type Running, SERVER_CORE, start } from '../../servers/processes.ts';

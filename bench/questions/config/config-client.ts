@@ -23,10 +23,7 @@ export interface ConfigAnswer {
   readonly body: string;
 }
 
-export interface ConfigApp {
-  readonly liveKey: string;
-  readonly answer: ConfigAnswer;
-}
+export type ConfigApp = Awaited<ReturnType<typeof configOf>>;
 
 const WRITTEN_BY_UWEBSOCKETS = new Set(['content-length', 'date']);
 /** The load client gives up by itself after 15 s without an answer. */
@@ -67,7 +64,7 @@ function toWrite({ headers }: Answered): Headers {
   return headers.filter(([name]) => !WRITTEN_BY_UWEBSOCKETS.has(name));
 }
 
-export async function configOf(port: number, liveKey: string): Promise<ConfigApp> {
+export async function configOf(port: number, liveKey: string) {
   const { etag, whole, unchanged } = await bothAnswers(port, liveKey);
   return { liveKey, answer: { etag, headers: { 200: toWrite(whole), 304: toWrite(unchanged) }, body: whole.body } };
 }

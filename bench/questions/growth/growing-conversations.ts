@@ -36,21 +36,12 @@ const FILE_WARM_UP_TURNS = 64;
 const CONVERSATION_BYTES = 3_000;
 const OF = "conversations in the organisation's file";
 
-interface Filled {
-  readonly app: LiveApp;
-  readonly size: number;
-  readonly fillS: number;
-  readonly bytesEach: number;
-  readonly fileBytes: number;
-  isOpen: boolean;
-}
-
 /** How many files of a size so many rounds need, so that none grows far beyond it. */
 function filesOf(size: number, rounds: number): number {
   return Math.ceil(rounds / usesOf(size, TURNS_A_ROUND));
 }
 
-function fill(place: Place, app: LiveApp, original: string, size: number): Filled & { readonly last: CopiedConversation } {
+function fill(place: Place, app: LiveApp, original: string, size: number) {
   const file = dataLayout(place.dataDir).organisation(app.organisationId);
   const before = statSync(file).size;
   const startedMs = performance.now();
@@ -146,19 +137,16 @@ function freeBytes(): number {
   return bavail * bsize;
 }
 
-export interface Fitting {
-  /** As they were given, without the largest that do not fit. */
-  readonly sizes: readonly number[];
-  /** A line for each that is left out. */
-  readonly leftOut: readonly string[];
-}
-
 /**
  * Leaves out sizes, the largest first, until the disk has twice the room that all that are left take together.
  * @param sizes from the smallest to the largest
  * @param bytesOf what all of these take
  */
-export function fitting(sizes: readonly number[], bytesOf: (sizes: readonly number[]) => number, free = freeBytes()): Fitting {
+export function fitting(
+  sizes: readonly number[],
+  bytesOf: (sizes: readonly number[]) => number,
+  free = freeBytes(),
+): { readonly sizes: readonly number[]; readonly leftOut: readonly string[] } {
   const bytes = bytesOf(sizes);
   const largest = sizes.at(-1);
   if (largest === undefined || bytes * SPARE <= free) return { sizes, leftOut: [] };

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { at, type LoadClient, load } from '../../load/load.ts';
 import { StreamClient, turnRequest } from '../../load/turn-client.ts';
 import { mintDevice } from '../../loadtest/service-api.ts';
-import { spending } from '../../meters/spending.ts';
+import { spending } from '../../meters/cpu.ts';
 import { withModel } from '../../model/model.ts';
 import type { Curve, Point } from '../../question.ts';
 import { type Column, digits, median, spread, sum } from '../../report/table.ts';
@@ -157,12 +157,7 @@ export async function repeated(
   return { ok: firstMs.length, broken: reasons.length, firstP50Ms: median(firstMs), reasons };
 }
 
-export interface TurnCost {
-  readonly cpu_us: number;
-  readonly first_p50_ms: number;
-  readonly ok: number;
-  readonly broken: number;
-}
+export type TurnCost = Awaited<ReturnType<typeof costOfTurns>>;
 
 export interface SizeCost {
   readonly size: number;
@@ -170,7 +165,7 @@ export interface SizeCost {
 }
 
 /** Has `take` send turns, and says what each cost the server. @throws Error when none was answered whole. */
-export async function costOfTurns(server: Running, take: () => Promise<Turns>): Promise<TurnCost> {
+export async function costOfTurns(server: Running, take: () => Promise<Turns>) {
   const {
     result: { ok, broken, firstP50Ms, reasons },
     ns: [cpu = 0],

@@ -1,7 +1,7 @@
 /**
  * A1: what it takes to activate an idle conversation and to passivate it, and what idle conversations take of memory. The actor of a
  * conversation lives while a turn of it runs or waits: four turns that wait for each other are one life, four that follow each other are
- * four. What they differ in is three lives. Owns the lives; `growing-idle.ts` has the memory.
+ * four. What they differ in is three lives.
  */
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import { dataLayout } from '../../../storage/data-layout.ts';
@@ -96,7 +96,7 @@ async function fill(client: LoadClient, server: Server, { liveKey }: LiveApp, mi
 }
 
 /** The sizes one after the other, on a server that has taken turns before. */
-export async function measureMemory(server: Server, app: LiveApp, client: LoadClient, scene: QuestionScene): Promise<Finding> {
+async function measureMemory(server: Server, app: LiveApp, client: LoadClient, scene: QuestionScene): Promise<Finding> {
   const sizes: Size[] = [];
   let begun = 0;
   for (const size of scene.quick ? QUICK_SIZES : SIZES) {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { attachRequest, StreamClient, type StreamEvent, turnRequest } from '../../load/turn-client.ts';
 import { mintDevice } from '../../loadtest/service-api.ts';
-import { spending } from '../../meters/spending.ts';
+import { spending } from '../../meters/cpu.ts';
 import type { Finding, QuestionScene } from '../../question.ts';
 import { type Column, digits, median, percentile, spread, sum, tableOf, whole } from '../../report/table.ts';
 import { type Cell, withTwoNodes } from '../../servers/cell.ts';
@@ -26,12 +26,7 @@ const CAUGHT_UP_MS = 40;
 const SEQ_MAX = TOKENS + 50;
 const SHOWN_MAX = 3;
 
-interface Stream {
-  readonly device: string;
-  /** Clients of the node where the turn runs, and of the one where it is read as well. */
-  readonly owner: StreamClient;
-  readonly reader: StreamClient;
-}
+type Stream = ReturnType<typeof openStreams>[number];
 
 interface Tally {
   /** Milliseconds by which a delta came later at the other node than at its own. */
@@ -69,7 +64,7 @@ class Side {
   }
 }
 
-function openStreams(cell: Cell, count: number): Stream[] {
+function openStreams(cell: Cell, count: number) {
   const [a, b] = cell.nodes.map(({ port }) => port) as [number, number];
   return Array.from({ length: count }, () => ({ device: mintDevice(), owner: new StreamClient(a), reader: new StreamClient(b) }));
 }
@@ -139,14 +134,9 @@ async function measureRound(cell: Cell, streams: readonly Stream[], liveKey: str
   return { ...result, spent: { owner, reader, redis } };
 }
 
-interface Found {
-  readonly count: number;
-  /** Pairs of rounds: one at the owner alone, one read at the other node as well. */
-  readonly alone: readonly Round[];
-  readonly both: readonly Round[];
-}
+type Found = Awaited<ReturnType<typeof measureLoad>>;
 
-async function measureLoad(cell: Cell, liveKey: string, count: number, { quick, rounds, onStep }: QuestionScene): Promise<Found> {
+async function measureLoad(cell: Cell, liveKey: string, count: number, { quick, rounds, onStep }: QuestionScene) {
   const streams = openStreams(cell, count);
   const turns = quick ? 1 : TURNS;
   const alone: Round[] = [];

@@ -36,15 +36,11 @@ interface Conversation {
   visits: number;
 }
 
-interface Worker {
-  readonly clients: readonly StreamClient[];
-  readonly conversations: readonly Conversation[];
-  next: number;
-}
+type Worker = ReturnType<typeof startWorkers>[number];
 
 type Samples = Record<Kind, number[]>;
 
-function startWorkers(cell: Cell, atATime: number): Worker[] {
+function startWorkers(cell: Cell, atATime: number) {
   return Array.from({ length: atATime }, () => ({
     clients: cell.nodes.map((node) => new StreamClient(node.port)),
     // They begin at different places of their round, so that all four ways come in each moment.

@@ -3,8 +3,7 @@
  * nodes, which share one core: their cost is what two cores can show of them. It owns the sites, their rounds and their order.
  */
 import { at, compileLoad, type LoadClient, type LoadResult, load } from '../../load/load.ts';
-import { rssBytes } from '../../meters/cpu.ts';
-import { spending } from '../../meters/spending.ts';
+import { rssBytes, spending } from '../../meters/cpu.ts';
 import { type Model, withModel } from '../../model/model.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import { type Column, digits, median, spread, sum, tableOf } from '../../report/table.ts';
@@ -17,15 +16,7 @@ import { inOrderOf } from '../../workloads/rounds.ts';
 import { type Workload, workloadNamed } from '../../workloads/workloads.ts';
 import { curveOf, type Growth, growthWarnings, pointOf } from '../growth/growth.ts';
 
-export interface NodesRound {
-  /** One of each node's load client. */
-  readonly results: readonly LoadResult[];
-  readonly nodes_ns: number;
-  /** 0 without Redis. */
-  readonly redis_ns: number;
-  /** Memory of all nodes together, after the round. */
-  readonly rss_bytes: number;
-}
+type NodesRound = Awaited<ReturnType<typeof measureRound>>;
 
 export interface NodesCost {
   readonly kind: Workload;
@@ -136,7 +127,7 @@ function loadAll({ program, outDir }: LoadClient, kind: Workload, { targets }: S
 }
 
 /** @throws Error when a node brought no whole turn: the cost of all would be that of the others */
-async function measureRound(client: LoadClient, kind: Workload, site: Site): Promise<NodesRound> {
+async function measureRound(client: LoadClient, kind: Workload, site: Site) {
   const { targets, redis } = site;
   const processes = [...targets, ...(redis === null ? [] : [redis])].map(({ process }) => process);
   const { result: results, ns } = await spending(processes, () => loadAll(client, kind, site, kind.requests));

@@ -46,17 +46,9 @@ const OTHER_FILES = 500;
 const FILES_A_STREAM = 2;
 
 /** What a server takes while so many streams are open, by the count of the model that feeds them. */
-interface Look {
-  readonly streams: number;
-  readonly rssBytes: number;
-  /** CPU time of all threads, for each delta that was due. */
-  readonly cpuUsPerDelta: number;
-}
+type Look = Awaited<ReturnType<Streams['look']>>;
 
-interface Watched {
-  readonly looks: readonly Look[];
-  readonly results: readonly LoadResult[];
-}
+type Watched = Awaited<ReturnType<typeof watchStreams>>;
 
 interface Rig extends Pick<QuestionScene, 'outDir' | 'quick'> {
   readonly program: string;
@@ -117,7 +109,7 @@ class Streams {
   }
 
   /** Memory is collected in strides: the median of many readings is what is usually taken. */
-  async look(lookMs: number): Promise<Look> {
+  async look(lookMs: number) {
     const { pid } = this.#target.process;
     const seen: number[] = [];
     const before = await this.#held();
@@ -140,7 +132,7 @@ class Streams {
 }
 
 /** A round of one server, which is started for it. A quick run opens fewer in less time: that many a second all the same. */
-async function watchStreams(candidate: Candidate, rig: Rig): Promise<Watched> {
+async function watchStreams(candidate: Candidate, rig: Rig) {
   const most = streamsThatFit(candidate.openStreams ?? STREAMS);
   const all = Math.round(most / (rig.quick ? QUICK_DIVISOR : 1));
   const target = await candidate.start({ model: MODEL, upstream: rig.upstream, streams: all, outDir: rig.outDir });

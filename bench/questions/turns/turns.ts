@@ -1,10 +1,10 @@
 /**
  * W7, W8 and W9: what the turns of real conversations cost, for each request to the model, beside the plain turn of W3. Each kind has a
- * server of its own; they are measured in turns. Owns the rounds and the table; the kinds have files of their own.
+ * server of its own; they are measured in turns.
  */
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { TurnClient } from '../../load/turn-client.ts';
-import { SETTLE_MS, spending } from '../../meters/spending.ts';
+import { SETTLE_MS, spending } from '../../meters/cpu.ts';
 import { type Model, type Served, withModel } from '../../model/model.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
 import { type Column, digits, median, percentile, range, spread, sum, type Table, tableOf, whole } from '../../report/table.ts';
@@ -14,10 +14,7 @@ import { SERVER_CORE } from '../../servers/processes.ts';
 import { createLiveApp, modelEnv, type Server, startProgram, withDataDir } from '../../servers/service.ts';
 import { type Verdict, verdictOf } from '../../workloads/comparison.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
-import { listAndAction } from './list-and-action.ts';
-import { longConversation } from './long-conversation.ts';
-import { PLAIN, type PlayTurn, type TurnKind, type TurnTimes } from './turn-kind.ts';
-import { turnWithSearch } from './turn-with-search.ts';
+import { listAndAction, longConversation, PLAIN, type PlayTurn, type TurnKind, type TurnTimes, turnWithSearch } from './turn-kind.ts';
 
 /** Of whole turns; what the model was sent meanwhile. */
 export type Round = Awaited<ReturnType<typeof measureRound>>;
@@ -137,14 +134,10 @@ interface Player extends Played {
   stop(): Promise<void>;
 }
 
-interface Loaded {
-  readonly times: readonly TurnTimes[];
-  readonly broken: number;
-  readonly reasons: readonly string[];
-}
+type Loaded = Awaited<ReturnType<typeof loadTurns>>;
 
 /** Turns of all streams, one after the other in each, until the time is over and those under way have ended. */
-export async function loadTurns(client: TurnClient, play: PlayTurn, streams: number, forMs: number): Promise<Loaded> {
+export async function loadTurns(client: TurnClient, play: PlayTurn, streams: number, forMs: number) {
   const times: TurnTimes[] = [];
   const reasons: string[] = [];
   let broken = 0;
