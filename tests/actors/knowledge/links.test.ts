@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { saveSource } from '../../../actors/knowledge/sources.ts';
 import { createAddressGuard } from '../../../assistant/http/address-guard.ts';
 import { LinkError } from '../../../assistant/knowledge/link-error.ts';
-import { createLinkReader } from '../../../assistant/knowledge/link-reader.ts';
+import { createLinkReader } from '../../../assistant/knowledge/extraction.ts';
 import { readSourceContent } from '../../../storage/knowledge/knowledge.ts';
 import { countKnowledge } from '../../../storage/knowledge/knowledge-overview.ts';
 import { OPEN_GUARD, reply, startSite } from '../../assistant/knowledge/link-site.ts';
