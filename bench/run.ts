@@ -22,7 +22,7 @@ import { severalNodes } from './questions/nodes/several-nodes.ts';
 import { openStreams } from './questions/streams/open-streams.ts';
 import { turns } from './questions/turns/turns.ts';
 import { emptyRun, type Measured, sourceCommit } from './report/report-data.ts';
-import { writeAgain, writeResults } from './report/report-markdown.ts';
+import { writeAgain, writeResults } from './report/results.ts';
 import { type Candidate, relay } from './servers/candidate.ts';
 import { type Peer, peers } from './servers/peers.ts';
 import { CLIENT_CORE, pinSelf } from './servers/processes.ts';

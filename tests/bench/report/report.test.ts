@@ -8,8 +8,9 @@ import { linearScale, logScale, scaleFor, spread } from '../../../bench/page/sca
 import { reportOf } from '../../../bench/report/report-data.ts';
 import { readReport } from '../../../bench/report/report-file.ts';
 import { reportHtml } from '../../../bench/report/report-html.ts';
-import { reportMarkdown, writeAgain } from '../../../bench/report/report-markdown.ts';
+import { reportMarkdown } from '../../../bench/report/report-markdown.ts';
 import { huesOf, readmeSvg } from '../../../bench/report/report-plots.ts';
+import { writeAgain } from '../../../bench/report/results.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { madeReport } from './made-report.ts';
 
