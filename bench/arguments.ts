@@ -1,10 +1,8 @@
 /** What the command line asks for: read, checked, and refused in one line that says what to do. Pure. */
 import { parseArgs } from 'node:util';
 
-/** A run that was asked for wrongly. Its message is one line for whoever asked. */
 export class UsageError extends Error {}
 
-/** The names that may be asked for. */
 export interface Names {
   /** Workloads and questions, in the order in which they are played. */
   readonly parts: readonly string[];
@@ -19,10 +17,8 @@ export interface Names {
 export interface Arguments {
   readonly parts: readonly string[];
   readonly servers: readonly string[];
-  /** The folder of another build, as it was given. */
   readonly against: string | undefined;
   readonly rounds: number;
-  /** How long the questions that last run; undefined: as long as they say. */
   /** Shows in a few minutes that everything runs; its figures are not for quoting. */
   readonly quick: boolean;
   /** Whether the parts were named: a quick run leaves out what is long, unless it was asked for. */
@@ -30,7 +26,6 @@ export interface Arguments {
 }
 
 const ROUNDS = 5;
-/** A run of more takes days. */
 const ROUNDS_MAX = 1_000;
 
 const OPTIONS = {
@@ -72,7 +67,6 @@ function parse(argv: readonly string[]) {
   }
 }
 
-/** Whether nothing but the help is asked for. @throws UsageError */
 export function asksForHelp(argv: readonly string[]): boolean {
   return parse(argv).values.help === true;
 }
@@ -85,7 +79,6 @@ export function fileToReport(argv: readonly string[]): string | undefined {
   return file;
 }
 
-/** Reads the arguments that follow the name of the program. @throws UsageError */
 export function readArguments(argv: readonly string[], { parts, servers, peers, apart = [] }: Names): Arguments {
   const { values, positionals } = parse(argv);
   const stray = positionals.find((word) => word !== 'quick');
@@ -102,4 +95,38 @@ export function readArguments(argv: readonly string[], { parts, servers, peers, 
     quick,
     named: only !== undefined,
   };
+}
+
+export interface Choices {
+  readonly parts: readonly { readonly name: string; readonly what: string }[];
+  readonly servers: readonly { readonly name: string; readonly what: string }[];
+}
+
+function listOf(rows: readonly { readonly name: string; readonly what: string }[]): string {
+  const width = Math.max(...rows.map(({ name }) => name.length)) + 2;
+  return rows.map(({ name, what }) => `  ${name.padEnd(width)}${what}`).join('\n');
+}
+
+export function helpText({ parts, servers }: Choices): string {
+  return `What a delta and a turn cost the service, beside a raw relay and servers of others. bench/README.md explains it.
+
+  npm run bench                               everything, five rounds: some hours, on a machine that does nothing else
+  npm run bench -- quick                      relay and service, one short round, under three minutes; not for quoting
+  npm run bench -- report FILE                no run: the page, the tables and the plot anew from a report.json, beside it
+
+  --only LIST      some parts, as W1,W3
+  --peer LIST      some servers, as relay,service
+  --rounds N       rounds of each part (5; quick: 1)
+  --against DIR    beside another build of the service, as ../earlier/dist
+  --quick          the same as the command quick
+  --help           this
+
+Parts
+${listOf(parts)}
+
+Servers
+${listOf(servers)}
+
+SYNC_DELAY_US=1000 adds a millisecond to each sync of the servers' disk. Results: bench/out/report.html, report.json, report.md, cpu.svg.
+`;
 }

@@ -1,14 +1,13 @@
 /** Says on the terminal what is done at the moment, and how long the rest of the whole run will take. */
 
 /** How far a run is, in seconds. */
-export interface Course {
+interface Course {
   /** What the parts that are over were expected to take, and what they took. */
   readonly expected: number;
   readonly took: number;
   /** The part that runs: what it was expected to take, and for how long it has run. */
   readonly partExpected: number;
   readonly partTook: number;
-  /** What the parts that have not begun were expected to take. */
   readonly ahead: number;
 }
 
@@ -21,7 +20,6 @@ export function secondsLeft({ expected, took, partExpected, partTook, ahead }: C
   return Math.max(0, partExpected * pace - partTook) + ahead * pace;
 }
 
-/** `4 min`, `50 s`. */
 export function shownTime(seconds: number): string {
   return seconds >= 90 ? `${Math.round(seconds / 60)} min` : `${Math.max(1, Math.ceil(seconds / 10)) * 10} s`;
 }
@@ -43,13 +41,11 @@ export class Progress {
     this.#expected = expected;
   }
 
-  /** The next part begins: the one before is over. */
   begin(): void {
     this.#at++;
     this.#partBeganMs = performance.now();
   }
 
-  /** A step of it begins. */
   step(what: string): void {
     const now = performance.now();
     const left = secondsLeft({

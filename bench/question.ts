@@ -7,7 +7,6 @@ import type { LeftOut } from './workloads/rounds.ts';
 export interface QuestionScene {
   /** Exists; logs go here. */
   readonly outDir: string;
-  /** A run that only shows that the rig works. */
   readonly quick: boolean;
   readonly rounds: number;
   /** Servers of the run: for questions that every server can answer. */
@@ -16,7 +15,6 @@ export interface QuestionScene {
   readonly onStep: (step: string) => void;
 }
 
-/** What a question needs to know to tell how long it will take. */
 export type Extent = Pick<QuestionScene, 'quick' | 'rounds' | 'candidates'>;
 
 /** A measured point; `low` and `high` are its smallest and largest round. */
@@ -41,17 +39,14 @@ export interface Curve {
 /** A section of the report. */
 export interface Finding {
   readonly tables: readonly Table[];
-  /** Drawn by the report above its tables. */
   readonly curves?: readonly Curve[];
   /** What misses its aim or grows faster than it should, a sentence each. */
   readonly warnings?: readonly string[];
   /** What the tables were made of, for `report.json`. */
   readonly data: unknown;
-  /** Servers that could not be asked. */
   readonly leftOut?: readonly LeftOut[];
 }
 
-/** A finding and the question that it answers. */
 export type Answer = Finding & Pick<Question, 'name' | 'what'>;
 
 export interface Question {

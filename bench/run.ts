@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Arguments, asksForHelp, fileToReport, readArguments, UsageError } from './arguments.ts';
+import { type Arguments, asksForHelp, fileToReport, helpText, readArguments, UsageError } from './arguments.ts';
 import { projectDir } from './load/compile.ts';
 import { compileLoad } from './load/load.ts';
 import { syncDelayUs } from './meters/slow-disk.ts';
@@ -17,18 +17,17 @@ import { diskDelays } from './questions/cost/disk-delays.ts';
 import { turnCost } from './questions/cost/turn-cost.ts';
 import { growingConversations } from './questions/growth/growing-conversations.ts';
 import { idleConversations } from './questions/growth/idle-conversations.ts';
-import { betweenNodes } from './questions/nodes/between-nodes.ts';
+import { betweenNodes } from './questions/nodes/hand-over.ts';
 import { severalNodes } from './questions/nodes/several-nodes.ts';
 import { openStreams } from './questions/streams/open-streams.ts';
 import { turns } from './questions/turns/turns.ts';
-import { type Results, sourceCommit } from './report/report-data.ts';
+import { emptyRun, type Measured, sourceCommit } from './report/report-data.ts';
 import { writeAgain, writeResults } from './report/results.ts';
 import { type Candidate, relay } from './servers/candidate.ts';
 import { type Peer, peers } from './servers/peers.ts';
 import { CLIENT_CORE, pinSelf } from './servers/processes.ts';
 import { earlierService, programOf, replicatedService, service, serviceWithAll } from './servers/service.ts';
-import { helpText } from './usage.ts';
-import { expectedSeconds, play, reasonOf, type Stage } from './workloads/rounds.ts';
+import { expectedSeconds, type LeftOut, play, reasonOf, type Stage } from './workloads/rounds.ts';
 import { WORKLOADS, type Workload } from './workloads/workloads.ts';
 
 const OURS: readonly Candidate[] = [relay, service, serviceWithAll, replicatedService];
@@ -47,7 +46,6 @@ const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */
 const ENDS = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** The other build that `--against` names. */
 function earlierOf(dist: string | undefined): Candidate[] {
   if (dist === undefined) return [];
   const file = programOf(resolve(dist));
@@ -69,23 +67,25 @@ function refuseNothing(
   throw new UsageError(`there is nothing to measure: ${why}`);
 }
 
-/** Brings the chosen peers here. One that cannot be had is left out of the run, and said so. */
-function installed(wanted: readonly Peer[], results: Pick<Results, 'leftOut'>): Peer[] {
+function installed(wanted: readonly Peer[], leftOut: LeftOut[]): Peer[] {
   return wanted.filter((peer) => {
     try {
       peer.install();
       return true;
     } catch (error) {
-      results.leftOut.push({ candidate: peer.name, why: reasonOf(error) });
+      leftOut.push({ candidate: peer.name, why: reasonOf(error) });
       process.stderr.write(`${peer.name} is left out: ${reasonOf(error)}\n`);
       return false;
     }
   });
 }
 
-/** The workloads that were chosen, with the fake model and the load client that they need. */
-async function playWorkloads(workloads: readonly Workload[], results: Results, progress: Progress, outDir: string): Promise<void> {
-  const { candidates, rounds, quick } = results;
+async function playWorkloads(
+  workloads: readonly Workload[],
+  results: Measured,
+  progress: Progress,
+  { candidates, rounds, quick, outDir }: Omit<QuestionScene, 'onStep'>,
+): Promise<void> {
   if (workloads.length === 0) return;
   const program = compileLoad(outDir);
   await withModel(outDir, async (model) => {
@@ -96,7 +96,7 @@ async function playWorkloads(workloads: readonly Workload[], results: Results, p
       const { outcomes, leftOut } = await play(stage, workload);
       model.process.check();
       results.outcomes.push(...outcomes);
-      results.leftOut.push(...leftOut);
+      results.left_out.push(...leftOut);
       writeResults(results, outDir);
     }
   });
@@ -146,38 +146,30 @@ async function main(): Promise<void> {
   const outDir = join(projectDir(), 'bench/out');
   mkdirSync(outDir, { recursive: true });
   pinSelf(CLIENT_CORE);
-  const leftOut: Results['leftOut'] = [];
+  const leftOut: LeftOut[] = [];
   const named = <T extends Candidate>(all: readonly T[]): readonly T[] => all.filter(({ name }) => args.servers.includes(name));
   const ours = named(OURS);
   // The two builds follow one another in every round.
   const next = ours.indexOf(service) + 1;
-  const candidates = [...ours.slice(0, next), ...earlier, ...ours.slice(next), ...installed(named(known), { leftOut })];
+  const candidates = [...ours.slice(0, next), ...earlier, ...ours.slice(next), ...installed(named(known), leftOut)];
   if (candidates.length === 0) throw new Error('there is no server left to measure: see above why');
   const { rounds, quick } = args;
-  const results: Results = {
-    began: new Date(),
-    commit: sourceCommit(),
-    rounds,
-    quick,
-    syncDelayUs: delayUs,
-    candidates,
-    outcomes: [],
-    findings: [],
-    leftOut,
-  };
+  const results = emptyRun(candidates, { commit: sourceCommit(), rounds, quick, sync_delay_us: delayUs, left_out: leftOut });
   const workloads = WORKLOADS.filter(({ name }) => args.parts.includes(name));
   const questions = questionsOf(args, candidates);
   refuseNothing(args, workloads, questions);
   const progress = new Progress([
-    ...workloads.map((workload) => expectedSeconds(workload, results)),
+    ...workloads.map((workload) => expectedSeconds(workload, { candidates, rounds, quick })),
     ...questions.map((question) => question.expectedSeconds({ candidates, rounds, quick })),
   ]);
-  await playWorkloads(workloads, results, progress, outDir);
+  await playWorkloads(workloads, results, progress, { candidates, rounds, quick, outDir });
   for (const question of questions) {
     progress.begin();
     const onStep = (step: string): void => progress.step(step);
     const scene = { outDir, quick, rounds, candidates, onStep };
-    results.findings.push({ name: question.name, what: question.what, ...(await answerOf(question, scene)) });
+    const answer = await answerOf(question, scene);
+    results.findings.push({ name: question.name, what: question.what, ...answer });
+    results.left_out.push(...(answer.leftOut ?? []));
     writeResults(results, outDir);
   }
   process.stdout.write(`${writeResults(results, outDir)}\nReport: ${join(outDir, 'report.html')}\n`);

@@ -20,7 +20,6 @@ export type AppLifecycleEvent =
       readonly type: 'checks.evaluated';
       /** All four of them. */
       readonly passed: boolean;
-      /** The app's setting. */
       readonly autoGoLive: boolean;
       readonly setupSessionOpen: boolean;
     }

@@ -171,7 +171,6 @@ function topLines(graph: MachineGraph): string[] {
   ];
 }
 
-/** The lines of each state inside `parent`. */
 function statesInside(graph: MachineGraph, parent: string | undefined, indent: string): string[][] {
   return graph.nodes
     .filter((node) => node.parent === parent)

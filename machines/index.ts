@@ -13,7 +13,6 @@ export interface ListedMachine {
   /** The file in this folder, and the machine's own id. */
   readonly name: string;
   readonly title: string;
-  /** Where its rules are written. */
   readonly source: string;
   readonly machine: AnyStateMachine;
 }

@@ -40,7 +40,6 @@ export type InspectionFrame = FrameHead &
     | { readonly type: '@xstate.snapshot'; readonly event: KeptEvent; readonly snapshot: InspectedSnapshot }
   );
 
-/** An instance whose trace is told. */
 export interface InspectedInstance {
   /** Names it among all that a viewer sees. */
   readonly sessionId: string;
@@ -116,7 +115,6 @@ class Context {
     if (machine !== undefined) this.#stepper = stepper(machine, input === undefined ? {} : { input });
   }
 
-  /** Follows one step. */
   follow({ event, from, to }: TraceStep): void {
     if (this.#stepper?.state !== from) this.#stepper = undefined;
     const reached = this.#stepper?.send(event);

@@ -51,7 +51,6 @@ export type StepPanelEvent =
   /** Null: POST /fail named no step. */
   | { readonly type: 'session.failed'; readonly step: AgentStepId | null };
 
-/** Which step a guard or an action is about. */
 interface Of {
   readonly step: StepId;
 }

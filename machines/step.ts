@@ -40,7 +40,6 @@ export function stateValue(path: string): StateValue {
   return dot < 0 ? path : { [path.slice(0, dot)]: stateValue(path.slice(dot + 1)) };
 }
 
-/** A machine that is stepped by events. */
 export interface Stepper<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
   readonly state: string;
@@ -55,7 +54,6 @@ export interface TakenSteps {
   readonly made: readonly MadeStep[];
 }
 
-/** Where a machine was when it was stored. */
 export interface Stored {
   /** As in `Step`, or the machine's own value, which is easier to store for a parallel machine. */
   readonly state: StateValue;

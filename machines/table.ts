@@ -23,7 +23,6 @@ export interface TableRow {
 }
 
 export interface MachineTable {
-  /** In the order in which the definition names them. */
   readonly events: readonly string[];
   /** One for each innermost state, in document order. */
   readonly rows: readonly TableRow[];

@@ -131,7 +131,6 @@ function stepOf({ at_ms: atMs, committed: kept, ...rest }: v.InferOutput<typeof 
   return { atMs, ...rest, committed: { commit, atMs: committedAtMs, frames } };
 }
 
-/** A step as files and streams have it. */
 export function stepJson({ atMs, event: sent, from, to, effects, committed: kept }: TraceStep) {
   return {
     ...{ at_ms: atMs, event: sent, from, to, effects },

@@ -25,7 +25,6 @@ export interface MadeStep {
   readonly effects: readonly { readonly type: string }[];
 }
 
-/** Frames of one type that left one after the other. */
 export interface FrameRun {
   readonly type: string;
   /** The number of the first of them. */
@@ -104,12 +103,10 @@ function keptFields(value: object, depth: number, known?: unknown): { readonly [
   return Object.fromEntries(fields);
 }
 
-/** An event or effect as a trace keeps it; of an event with the machine's context before it. */
 export function keptEvent(event: { readonly type: string }, context?: unknown): KeptEvent {
   return { ...keptFields(event, 0, context), type: WORD.test(event.type) ? event.type : WRITTEN };
 }
 
-/** Input of a machine as a trace keeps it. */
 export function keptInput(input: unknown): Kept {
   return keptValue(input, '', 0);
 }

@@ -294,7 +294,6 @@ function openUpkeep({ storage, confirmations, knowledge, setup, billing, deadlin
   };
   const chores = composed.chores({ storage, organisationIds: () => upkeep.left(), resume: lookThrough, lookAgain, log });
   return {
-    /** Resumes all that is unfinished in one organisation. */
     lookThrough,
     begin(): void {
       upkeep.begin(chores.alone());

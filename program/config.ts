@@ -69,7 +69,6 @@ function clusterOf(read: Settings) {
   if (id !== undefined && url === undefined) throw lacks('then CELL_URL (or PUBLIC_URL) must say how the other cells reach this one');
   return {
     redisUrl,
-    /** What people call this node; undefined: the machine's name. */
     nodeId,
     /** Undefined: there is one cell, which has no name. `url`: how the other cells reach this one. */
     cell: id === undefined || url === undefined ? undefined : { id, url },

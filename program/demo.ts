@@ -65,7 +65,6 @@ function titleOf(markdown: string, name: string): string {
   return clip(/^#\s+(.+)$/m.exec(markdown)?.[1] ?? name, 160);
 }
 
-/** Removes table cells that name tests, which mean nothing to users. */
 function withoutProofs(markdown: string): string {
   return markdown.replaceAll(/\|[^|\n]*\.test\.ts[^|\n]*(?=\|)/g, '| ');
 }

@@ -34,7 +34,6 @@ export class LogLines {
   #dropped = 0;
   /** When the write that is under way began; null: there is none. */
   #sinceMs: number | null = null;
-  /** The consumer is gone. */
   #isGone = false;
   #whenWritten: (() => void)[] = [];
 

@@ -31,7 +31,6 @@ export interface CheckedModel {
   complaint(): Promise<string | undefined>;
 }
 
-/** Undefined when it answers. */
 function askOnce(model: Model): Promise<ModelFailure | undefined> {
   return new Promise((resolve) => {
     const answered = () => {

@@ -69,7 +69,6 @@ function json(text: string): unknown {
   }
 }
 
-/** What a node or a cell may be called. */
 const name = v.pipe(v.string(), v.regex(NAME, `it must be ${NAME_RULE}`));
 
 const TOKEN_MIN_CHARS = 24;
@@ -179,7 +178,6 @@ export const environment = v.object({
   ),
 });
 
-/** What the environment says, read. */
 export type Settings = v.InferOutput<typeof environment>;
 
 export function isSecret(variable: string): boolean {

@@ -28,7 +28,6 @@ export function confirmMarkers(template: string): string[] {
   return Array.from(template.matchAll(CONFIRM_MARKER), ([, name = '']) => name);
 }
 
-/** What a value of a parameter has to be. */
 export interface ParamRule {
   readonly type: ParamType;
   readonly items?: ParamItemType | undefined;

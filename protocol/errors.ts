@@ -124,7 +124,6 @@ export function plainRefusal({ code, message, status, retryable, details, retryA
   };
 }
 
-/** The refusal that was taken apart. */
 export function refusalFrom({ code, message, ...options }: PlainRefusal): Refusal {
   return new Refusal(code, message, options);
 }

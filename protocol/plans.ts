@@ -17,7 +17,6 @@ export type PlanName = keyof typeof PLANS;
 
 export const PLAN_NAMES = Object.keys(PLANS) as [PlanName, ...PlanName[]];
 
-/** Whether `name` is a plan of the table. */
 export function isPlanName(name: string): name is PlanName {
   return Object.hasOwn(PLANS, name);
 }

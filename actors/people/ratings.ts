@@ -2,8 +2,7 @@
 import type { Block } from '../../protocol/catalog/block.ts';
 import { selectionProblem } from '../../protocol/catalog/selection.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import type { FeedbackRequest } from '../../protocol/runtime/feedback.ts';
-import type { RatingRequest } from '../../protocol/runtime/ratings.ts';
+import type { FeedbackRequest, RatingRequest } from '../../protocol/runtime/feedback.ts';
 import { readBlockOfMessage } from '../../storage/conversations/blocks.ts';
 import type { ConversationRow } from '../../storage/conversations/conversations.ts';
 import { readRating } from '../../storage/conversations/ratings.ts';

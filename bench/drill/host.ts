@@ -1,21 +1,20 @@
 /** A host of a cell, as far as one machine can have several: a data directory, a port, and processes that can be lost all at once. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { litestreamBin } from '../../tests/support/litestream.ts';
-import { freePort } from '../servers/processes.ts';
+import { freePort, type Running, start } from '../servers/processes.ts';
+import { consoleOf } from '../servers/service.ts';
 import type { Site } from './site.ts';
 
 const program = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const READY_TIMEOUT_MS = 120_000;
-const LOOK_MS = 50;
 
 export const OPERATOR_TOKEN = 'the-operator-of-the-whole-drill';
 
-export interface HostPlan {
+interface HostPlan {
   readonly site: Site;
   readonly name: string;
   readonly cell: string;
@@ -27,12 +26,14 @@ export class Host {
   readonly dataDir: string;
   readonly baseUrl: string;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #name: string;
   readonly #logFile: string;
-  #child: ChildProcess | undefined;
+  #service: Running | undefined;
 
   private constructor({ site, name, cell, replica }: HostPlan, port: number) {
     this.dataDir = join(site.dir, name);
     this.baseUrl = `http://127.0.0.1:${port}`;
+    this.#name = name;
     this.#logFile = join(site.dir, `${name}.log`);
     this.#env = {
       ...site.modelEnv,
@@ -58,40 +59,23 @@ export class Host {
     return new Host(plan, await freePort());
   }
 
-  #environment(): NodeJS.ProcessEnv {
-    return { PATH: process.env.PATH, HOME: process.env.HOME, ...this.#env };
-  }
-
-  /** Starts the service and waits until it answers. */
   async start(): Promise<void> {
-    const log = openSync(this.#logFile, 'a');
-    this.#child = spawn(process.execPath, [program('main.js')], { env: this.#environment(), stdio: ['ignore', log, log] });
-    const endMs = performance.now() + READY_TIMEOUT_MS;
-    while (!(await this.#answers())) {
-      if (performance.now() > endMs || this.#child.exitCode !== null) throw new Error(`${this.#logFile}: ${this.log().slice(-2_000)}`);
-      await pause(LOOK_MS);
-    }
-  }
-
-  async #answers(): Promise<boolean> {
-    return fetch(`${this.baseUrl}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  }
-
-  log(): string {
-    return readFileSync(this.#logFile, 'utf8');
+    this.#service = await start({
+      name: this.#name,
+      file: program('main.js'),
+      args: [],
+      env: this.#env,
+      logFile: this.#logFile,
+      readyUrl: `${this.baseUrl}/healthz`,
+      readyTimeoutMs: READY_TIMEOUT_MS,
+    });
   }
 
   /** Its processes are gone at once. */
   async burn(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined) return;
-    this.#child = undefined;
-    const gone = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
-    child.kill('SIGKILL');
-    this.#killLitestream();
+    const gone = this.#service?.stop('SIGKILL');
+    if (gone !== undefined) this.#killLitestream();
+    this.#service = undefined;
     await gone;
   }
 
@@ -106,11 +90,8 @@ export class Host {
   }
 
   async stop(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined) return;
-    this.#child = undefined;
-    child.kill('SIGTERM');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await this.#service?.stop();
+    this.#service = undefined;
   }
 
   /**
@@ -119,7 +100,7 @@ export class Host {
    */
   async takeOver(cell: string, from: string, onFenced: () => void): Promise<void> {
     const child = spawn(process.execPath, [program('cli.js'), 'cell', 'take-over', cell, '--from', from], {
-      env: this.#environment(),
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...this.#env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let said = '';
@@ -136,14 +117,8 @@ export class Host {
     if (code !== 0) throw new Error(`the take-over ended with ${code}: ${said}`);
   }
 
-  async operator<Body>(method: string, path: string, body?: object): Promise<Body> {
-    const answer = await fetch(`${this.baseUrl}/console/api${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${OPERATOR_TOKEN}`, 'Content-Type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as Body;
+  operator<Body>(method: string, path: string, body?: object): Promise<Body> {
+    return consoleOf(this.baseUrl, OPERATOR_TOKEN).call(method, path, body) as Promise<Body>;
   }
 
   async readiness(): Promise<{ readonly status: number; readonly conditions: readonly string[] }> {

@@ -13,19 +13,6 @@ export const LOSS_MAX_MS = 20_000;
 /** What the host had answered was on its way when it was lost, to people whose processor has other work. */
 export const ON_THE_WAY_MS = 500;
 
-export interface Loss {
-  readonly kind: Acknowledged['kind'];
-  readonly id: string;
-  /** How long before the loss of the host it had been acknowledged; below zero when the answer was on its way. */
-  readonly ageMs: number;
-}
-
-export interface Judgement {
-  readonly acknowledgedBefore: number;
-  readonly lost: readonly Loss[];
-  readonly violations: readonly string[];
-}
-
 export interface Evidence {
   readonly dataDir: string;
   readonly organisationId: string;
@@ -78,11 +65,12 @@ function readRows(dataDir: string, organisationId: string): Rows {
   }
 }
 
-export function judge({ dataDir, organisationId, acknowledged, burntAtMs, calls }: Evidence): Judgement {
+export function judge({ dataDir, organisationId, acknowledged, burntAtMs, calls }: Evidence) {
   const rows = readRows(dataDir, organisationId);
   const missing = acknowledged.filter((thing) => !rows.has(thing));
   const lost = missing
     .filter(({ atMs }) => atMs <= burntAtMs + ON_THE_WAY_MS)
+    // Below zero when the answer was on its way.
     .map(({ kind, id, atMs }) => ({ kind, id, ageMs: burntAtMs - atMs }))
     .sort((one, other) => other.ageMs - one.ageMs);
   const tooOld = lost.filter(({ ageMs }) => ageMs > LOSS_MAX_MS);

@@ -17,7 +17,6 @@ export interface Acknowledged {
 
 interface Person {
   readonly device: string;
-  /** Where they send their next request. */
   base(): string;
 }
 
@@ -33,7 +32,6 @@ class GaveUp extends Error {}
 export class People {
   readonly #key: string;
   readonly acknowledged: Acknowledged[] = [];
-  /** When a turn was first answered, through which address. */
   readonly #firstTurns: { readonly base: string; readonly atMs: number }[] = [];
   #stopped = false;
   #running: Promise<unknown> = Promise.resolve();
@@ -51,7 +49,6 @@ export class People {
     this.#running = Promise.all([...people, this.#makeOrganisations(home)]);
   }
 
-  /** Milliseconds after `sinceMs` until a turn was answered at this address; undefined: none was. */
   firstTurnAfter(sinceMs: number, base: string): number | undefined {
     const first = this.#firstTurns.find((turn) => turn.base === base && turn.atMs > sinceMs);
     return first === undefined ? undefined : first.atMs - sinceMs;

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createClient, createTestApp, type TestApp } from '../../tests/support/client.ts';
 import type { Dice } from '../../tests/support/seeded.ts';
 import { Host, OPERATOR_TOKEN } from './host.ts';
-import { type Judgement, judge, turnsIn } from './judge.ts';
+import { judge, turnsIn } from './judge.ts';
 import { People } from './people.ts';
 import { ACTION, openSite, type Site } from './site.ts';
 
@@ -24,28 +24,18 @@ const AFTER_MS = 3_000;
 const CAUGHT_UP_S = 3;
 const CATCH_UP_MAX_MS = 600_000;
 const LOOK_MS = 250;
-/** A first turn that takes longer is a violation. */
 const FIRST_TURN_MAX_MS = 120_000;
 /** Made at once: each is two requests. */
 const MAKERS = 8;
 
-export interface RoundPlan {
+interface RoundPlan {
   /** Organisations with an app that are there before the people come. */
   readonly organisations: number;
   readonly s3: boolean;
   readonly dice: Dice;
 }
 
-export interface Round extends Pick<Judgement, 'acknowledgedBefore' | 'lost' | 'violations'> {
-  readonly databaseBytes: number;
-  /** How long the people had been there when the host was lost. */
-  readonly livedMs: number;
-  /** Since the loss, which is when the take-over begins: until it ended, until the new host answered, and until its first turns had ended. */
-  readonly takenOverMs: number;
-  readonly answersMs: number;
-  readonly firstTurnMs: number | undefined;
-  readonly firstTurnViaOtherMs: number | undefined;
-}
+export type Round = Awaited<ReturnType<typeof lose>>;
 
 interface Scene {
   readonly site: Site;
@@ -66,7 +56,6 @@ async function makeHosts(site: Site): Promise<Hosts> {
   return { site, old, other, fresh, address };
 }
 
-/** Starts the two cells, and fills the one that will be lost. */
 async function setTheScene(hosts: Hosts, organisations: number): Promise<Scene> {
   const { site, old, other } = hosts;
   await old.start();
@@ -102,7 +91,6 @@ async function until(what: string, maxMs: number, holds: () => Promise<boolean> 
   }
 }
 
-/** Waits until every database is at the destination. */
 function replicated({ old, site }: Scene): Promise<void> {
   const databases = readdirSync(join(old.dataDir, 'organisations')).filter((name) => name.endsWith('.sqlite'));
   return until('the replica', CATCH_UP_MAX_MS, async () => {
@@ -138,7 +126,7 @@ function bytesBelow(dir: string): number {
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
-async function lose(scene: Scene, dice: Dice): Promise<Round> {
+async function lose(scene: Scene, dice: Dice) {
   const { site, old, other, fresh, address, app } = scene;
   await replicated(scene);
   let home = old;

@@ -21,26 +21,9 @@ import { startRedis } from '../servers/cell.ts';
 
 /** What a person says to have the app's backend called. */
 export const DO_IT = 'Please do it.';
-/** The action that calls it. */
 export const ACTION = 'do_it';
 
-export interface Site {
-  /** Everything of the drill lies here. */
-  readonly dir: string;
-  readonly redisUrl: string;
-  /** For the environment of a host: the model. */
-  readonly modelEnv: Readonly<Record<string, string>>;
-  readonly backendUrl: string;
-  /** How often each call reached the backend, by its idempotency key, which is the id of the invocation. */
-  readonly calls: ReadonlyMap<string, number>;
-  /** A new address for a replica. */
-  address(name: string): string;
-  /** The folder in which what is written there lies. */
-  folder(name: string): string;
-  /** For the environment of whoever writes or reads there. */
-  readonly storageEnv: Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
+export type Site = Awaited<ReturnType<typeof openSite>>;
 
 interface ModelRequest {
   readonly model: string;
@@ -72,9 +55,10 @@ async function startModel() {
   });
 }
 
-export async function openSite({ s3 }: { readonly s3: boolean }): Promise<Site> {
+export async function openSite({ s3 }: { readonly s3: boolean }) {
   const dir = mkdtempSync(join(tmpdir(), 'assistant-drill-'));
   const redis = await startRedis(dir, dir, 'drill');
+  /** How often each call reached the backend, by its idempotency key, which is the id of the invocation. */
   const calls = new Map<string, number>();
   const backend = await serveFake((req, res) => {
     const id = String(req.headers['idempotency-key']);
@@ -99,8 +83,8 @@ export async function openSite({ s3 }: { readonly s3: boolean }): Promise<Site> 
     },
     backendUrl: backend.url(),
     calls,
-    address: (name) => `${top}/${name}`,
-    folder: (name) => join(replicas, top.startsWith('s3://') ? top.slice('s3://'.length) : '', name),
+    address: (name: string) => `${top}/${name}`,
+    folder: (name: string) => join(replicas, top.startsWith('s3://') ? top.slice('s3://'.length) : '', name),
     storageEnv: storage?.env ?? {},
     async close() {
       await redis.process.stop();

@@ -14,16 +14,13 @@ const CALL_MAX_MS = 15 * 60_000;
 /** The shares of which the load client tells percentiles, in the order of `first_ms` and `whole_ms`. */
 export const SHARES = [0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 1] as const;
 
-/** What one call of the load client saw; times in milliseconds unless named otherwise. */
 export interface LoadResult {
-  /** Streams begun. */
   readonly streams: number;
   readonly ok: number;
   /** Not whole, or never begun. */
   readonly broken: number;
   /** Answered 503 with Retry-After, which the client obeyed. */
   readonly refused: number;
-  /** Whether nothing came for so long that the client gave up. */
   readonly stalled: boolean;
   /** Delta events that arrived: fewer than tokens where a server merges them. */
   readonly deltas: number;
@@ -45,20 +42,17 @@ export function at(percentiles: readonly number[], share: (typeof SHARES)[number
 
 const run = promisify(execFile);
 
-/** Where the load client lies, and where its files go. */
 export interface LoadClient {
   readonly program: string;
   readonly outDir: string;
 }
 
-/** Compiles the load client into `outDir` and returns its path. @throws when there is no C compiler or it refuses */
 export function compileLoad(outDir: string): string {
   const program = join(outDir, 'load');
   compileC(join(projectDir(), 'bench/load/load.c'), program);
   return program;
 }
 
-/** The options by which the load client reads answers of this form. */
 function marksOf({ text, end, error }: AnswerForm): Readonly<Record<string, string | undefined>> {
   return {
     'text-after': text.after,
@@ -71,7 +65,6 @@ function marksOf({ text, end, error }: AnswerForm): Readonly<Record<string, stri
   };
 }
 
-/** How much of a workload is asked for. */
 export interface Extent {
   readonly requests: number;
   /** After so long no more streams are begun; those that are open are followed to their ends. */
@@ -105,8 +98,8 @@ export async function load(
     requests,
     seconds,
     chars: charsPerStream(workload),
-    'ramp-ms': workload.rampMs,
-    'gap-ms': workload.gapMs,
+    'ramp-ms': workload.rampMs ?? 0,
+    'gap-ms': workload.gapMs ?? 0,
     'stall-s': stallSeconds,
   };
   const args = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]));

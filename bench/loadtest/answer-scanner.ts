@@ -18,7 +18,7 @@ export interface AnswerHead {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-export interface AnswerSink {
+interface AnswerSink {
   head(head: AnswerHead): void;
   /** The bytes are valid until the sink returns. */
   body(bytes: Uint8Array): void;
@@ -28,7 +28,6 @@ export interface AnswerSink {
 
 type Place = 'head' | 'length' | 'size' | 'chunk' | 'chunk-end' | 'trailer' | 'rest' | 'over';
 
-/** The response is not HTTP/1.1. */
 export class NotHttp extends Error {
   override readonly name = 'NotHttp';
 }
@@ -48,11 +47,9 @@ function headOf(text: string): AnswerHead {
 export class AnswerScanner {
   readonly #sink: AnswerSink;
   #place: Place = 'head';
-  /** The unfinished head or line. */
   #held = '';
   /** Bytes of the head's present line, its end not counted: joining and reading the whole head at each line would take quadratic time. */
   #lineBytes = 0;
-  /** Remaining bytes of the body or chunk. */
   #left = 0;
   #mayGoOn = true;
 
@@ -60,12 +57,10 @@ export class AnswerScanner {
     this.#sink = sink;
   }
 
-  /** Whether any byte of the response arrived. */
   get hasBegun(): boolean {
     return this.#place !== 'head' || this.#held !== '';
   }
 
-  /** Parses the bytes of one read. @throws NotHttp */
   push(bytes: Uint8Array): void {
     let at = 0;
     while (at < bytes.length && this.#place !== 'over') {

@@ -29,11 +29,9 @@ export interface Request {
   readonly body?: string;
 }
 
-/** A request in flight. */
 export interface Exchange {
   /** Time of the last byte received, or of sending, by `performance.now()`. */
   readonly lastByteMs: number;
-  /** Closes the connection; the listener is not called any more. */
   cut(): void;
 }
 
@@ -151,7 +149,6 @@ export class Connections {
     return this.#all.size;
   }
 
-  /** Sends a request over an idle connection, or a new one. */
   send(request: Request, listener: Listener): Exchange {
     const text = this.#text(request);
     const free = this.#free.pop();
@@ -177,12 +174,10 @@ export class Connections {
     for (const connection of [...this.#all]) connection.cut();
   }
 
-  /** Takes back a connection that is idle. */
   free(connection: Connection): void {
     this.#free.push(connection);
   }
 
-  /** Forgets a connection that closed. */
   gone(connection: Connection): void {
     this.#all.delete(connection);
     const at = this.#free.indexOf(connection);

@@ -1,6 +1,6 @@
 /** The live view of a run: lines that are redrawn on a terminal, plain lines everywhere else. */
 
-import { formatNumber, formatTime } from './format.ts';
+import { formatNumber, formatTime } from './failure.ts';
 import type { Point } from './series.ts';
 import type { Tally } from './tally.ts';
 
@@ -57,13 +57,11 @@ export class LiveView {
     }
   }
 
-  /** Prints a line that stays above the view. */
   say(line: string): void {
     this.#clear();
     this.#out.write(`${line}\n`);
   }
 
-  /** Removes the view. */
   close(): void {
     this.#clear();
   }

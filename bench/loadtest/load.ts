@@ -1,8 +1,7 @@
 /** Starts visits: by the clock in the open model, by clients that loop in the closed model. */
 import { setImmediate } from 'node:timers/promises';
-import { arrivalTimes } from './arrivals.ts';
-import { pickKind } from './mix.ts';
 import type { ClosedLoad, OpenLoad, Plan } from './options.ts';
+import { pickKind } from './slo.ts';
 import type { Tally } from './tally.ts';
 import type { Beginning } from './visits.ts';
 
@@ -14,7 +13,37 @@ const IN_A_ROW_MAX = 16;
 export type LoadPlan = Pick<Plan, 'load' | 'rampMs' | 'durationMs' | 'maxOpen' | 'mix'>;
 type Play = (beginning: Beginning) => Promise<boolean>;
 
-/** Resolves after this time, or when the run is stopped. */
+/**
+ * The schedule of the open model: each visit has its time before the run starts. A service that falls behind gets no fewer requests, and
+ * latency counts from the intended start (no coordinated omission).
+ */
+interface ArrivalsPlan {
+  /** Visits a second once the ramp is over. */
+  readonly rate: number;
+  readonly rampMs: number;
+  readonly durationMs: number;
+  readonly arrivals: 'even' | 'poisson';
+}
+
+/** Milliseconds after the start at which `count` visits have begun: a linear ramp, then a constant rate. */
+export function timeOfCount(count: number, { rate, rampMs }: Pick<ArrivalsPlan, 'rate' | 'rampMs'>): number {
+  const perMs = rate / 1_000;
+  const inRamp = (perMs * rampMs) / 2;
+  if (count <= inRamp) return Math.sqrt((2 * count * rampMs) / perMs);
+  return rampMs + (count - inRamp) / perMs;
+}
+
+/** The start times of all visits in order, generated lazily. `random` is in [0, 1). */
+export function* arrivalTimes(plan: ArrivalsPlan, random: () => number): Generator<number> {
+  const endMs = plan.rampMs + plan.durationMs;
+  for (let count = 0; ; ) {
+    const atMs = timeOfCount(count, plan);
+    if (atMs >= endMs) return;
+    yield atMs;
+    count += plan.arrivals === 'even' ? 1 : -Math.log(1 - random());
+  }
+}
+
 function wait(ms: number, stopped: AbortSignal): Promise<void> {
   if (stopped.aborted) return Promise.resolve();
   return new Promise((resolve) => {

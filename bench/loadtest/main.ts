@@ -11,7 +11,6 @@ import { CannotRun, HELP } from './usage.ts';
 /** A terminal sends Ctrl-C to npm and to this program, and npm passes its own on: signals so close to each other are one. */
 const SAME_SIGNAL_MS = 500;
 
-/** The first signal ends the run in order, the second one at once. */
 function listenForStop(): Stopping {
   const [gently, atOnce] = [new AbortController(), new AbortController()];
   let by: 'SIGINT' | 'SIGTERM' | undefined;
@@ -62,7 +61,6 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  // Better before the run than after it.
   for (const file of [plan.jsonFile, plan.htmlFile]) checkWritable(file);
   const report = await run(plan, process.stdout, stopping);
   process.stdout.write(reportText(report));

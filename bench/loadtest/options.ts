@@ -1,27 +1,9 @@
 /** Parses the command line into a plan, or into one line that says what is wrong. */
 import { parseArgs } from 'node:util';
-import { type Mix, parseMix } from './mix.ts';
-import { parseSlo, type Slo } from './slo.ts';
+import { parseMix, parseSlo } from './slo.ts';
 import { CannotRun } from './usage.ts';
 
-export interface Plan {
-  readonly url: URL;
-  readonly keys: readonly string[];
-  readonly isLiveAllowed: boolean;
-  readonly load: OpenLoad | ClosedLoad;
-  readonly rampMs: number;
-  readonly durationMs: number;
-  readonly drainMs: number;
-  readonly maxOpen: number;
-  readonly mix: Mix;
-  readonly textsFile: string | undefined;
-  readonly slo: Slo;
-  /** Share of good turns, 0 to 1. */
-  readonly goodput: number;
-  readonly pauseMs: number;
-  readonly jsonFile: string | undefined;
-  readonly htmlFile: string | undefined;
-}
+export type Plan = NonNullable<ReturnType<typeof readPlan>>;
 
 /** Visits start on schedule, whether or not earlier ones have ended. */
 export interface OpenLoad {
@@ -63,7 +45,6 @@ const OPTIONS = {
 const MAX_OPEN = 28_000;
 const MAX_RATE = 100_000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-/** One day. */
 const MAX_MS = 86_400_000;
 
 function numberOf(option: string, given: string, min: number, max: number): number {
@@ -125,7 +106,7 @@ function parsed(args: readonly string[]) {
   }
 }
 
-function loadOf(given: Given): Plan['load'] {
+function loadOf(given: Given): OpenLoad | ClosedLoad {
   if (given.clients === undefined) {
     if (given.think !== undefined) throw new CannotRun('--think goes with --clients; with --rate visits begin at their own time.');
     const arrivals = given.arrivals ?? 'even';
@@ -139,7 +120,7 @@ function loadOf(given: Given): Plan['load'] {
 }
 
 /** The plan of these arguments; undefined for --help. @throws CannotRun */
-export function readPlan(args: readonly string[]): Plan | undefined {
+export function readPlan(args: readonly string[]) {
   const { values } = parsed(args);
   if (values.help) return undefined;
   return {

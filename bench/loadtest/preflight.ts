@@ -58,7 +58,6 @@ export function shownKey(key: string): string {
   return key.length <= KEY_SHOWN_CHARS ? key : `${key.slice(0, KEY_SHOWN_CHARS)}…`;
 }
 
-/** An error message with advice. */
 function withAdvice(what: string, { code, message }: Failure): CannotRun {
   const advice = adviceFor(code);
   const words = message.replaceAll(/\s+/g, ' ').trim().replace(/\.$/, '');
@@ -76,7 +75,6 @@ async function asked({ url, connections, silence }: Target, request: Request): P
   }
 }
 
-/** @throws CannotRun unless live keys are allowed. */
 function refuseLive(key: string, isLiveAllowed: boolean): void {
   if (isLiveAllowed) return;
   throw new CannotRun(`${shownKey(key)} is a live key, and live turns cost money: use the app's test key, or say --live if you mean it.`);
@@ -131,11 +129,9 @@ async function tryTurn({ connections, silence }: Target, asker: Asker, text: str
 export interface Checked {
   readonly apps: readonly App[];
   readonly channels: readonly ('live' | 'test')[];
-  /** As the service names it. */
   readonly model: string | undefined;
 }
 
-/** Checks every key. @throws CannotRun */
 export async function preflight(
   target: Target,
   keys: readonly string[],

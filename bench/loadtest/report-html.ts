@@ -1,10 +1,9 @@
 /** Renders the report as one self-contained HTML file: verdict, plots, tables. Pure functions. */
 
 import { escaped, pageHtml, tableHtml } from '../page/html.ts';
-import { type Line, linePlot } from '../page/line-plot.ts';
-import { percentilePlot } from '../page/percentile-plot.ts';
+import { type Line, linePlot, percentilePlot } from '../page/line-plot.ts';
 import { ticksScale, timeTicks } from '../page/scale.ts';
-import { formatMs, formatNumber, formatPercent } from './format.ts';
+import { formatMs, formatNumber, formatPercent } from './failure.ts';
 import type { Named, Report } from './report.ts';
 import type { Point } from './series.ts';
 
@@ -103,7 +102,6 @@ function summary({ turns, goodput, seconds, tokens_per_s, pauses, visits, load_t
   return lines.map((line) => `<p>${escaped(line)}</p>`).join('');
 }
 
-/** The whole page. */
 export function reportHtml(report: Report): string {
   const { verdict, target, started_at, plan } = report;
   const plots = report.turns.ended === 0 ? [] : [...coursePlots(report), ...percentilePlots(report)].filter((plot) => plot !== '');

@@ -1,6 +1,4 @@
-/** Renders the report for the terminal. */
-
-import { formatMs, formatNumber, formatPercent } from './format.ts';
+import { formatMs, formatNumber, formatPercent } from './failure.ts';
 import type { Named, Report, Times } from './report.ts';
 
 /** Aligns a table: the first column left, the others right. */
@@ -52,7 +50,6 @@ function nothingCame({ errors }: Report): string {
   return `No turn was answered: ${first.name}, ${first.example.message.replace(/\.$/, '')}${first.words === undefined ? '' : `. What to do: ${first.words}`}.`;
 }
 
-/** All lines of the report. */
 export function reportText(report: Report): string {
   const { turns, goodput, pauses, verdict, load_tester: own } = report;
   const times = Object.values(report.times).filter((each) => each !== undefined);

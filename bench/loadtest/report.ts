@@ -2,7 +2,7 @@
 import type { RecordableHistogram } from 'node:perf_hooks';
 import { FAULTS } from '../../tools/turn-checker/faults.ts';
 import { adviceFor } from './advice.ts';
-import { formatPercent, formatTime } from './format.ts';
+import { formatPercent, formatTime } from './failure.ts';
 import type { Plan } from './options.ts';
 import { shownKey } from './preflight.ts';
 import type { Point } from './series.ts';
@@ -14,64 +14,10 @@ const PLOTTED = [
   0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 97, 98, 99, 99.5, 99.7, 99.9, 99.95, 99.97, 99.99, 99.995, 99.999, 100,
 ];
 
-export interface Times {
-  readonly name: string;
-  readonly count: number;
-  readonly mean: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly p999: number;
-  readonly max: number;
-  /** Percentile and milliseconds. */
-  readonly percentiles: readonly (readonly [number, number])[];
-}
-
-export interface Named {
-  readonly name: string;
-  /** What it means, or what to do about it. */
-  readonly words: string | undefined;
-  readonly count: number;
-  readonly example: { readonly request_id: string; readonly message: string };
-}
-
-export interface Report {
-  readonly version: 1;
-  readonly started_at: string;
-  readonly seconds: number;
-  readonly target: { readonly url: string; readonly keys: readonly string[]; readonly model: string | undefined };
-  readonly plan: Readonly<Record<string, unknown>>;
-  readonly verdict: { readonly exit_code: number; readonly words: readonly string[]; readonly stopped_by: string | undefined };
-  readonly goodput: {
-    readonly share: number | undefined;
-    readonly aim: number;
-    readonly good: number;
-    readonly judged: number;
-    readonly slo: Readonly<Record<string, number>>;
-  };
-  readonly turns: Readonly<Record<'begun' | 'ended' | 'whole' | 'recovered' | 'faulty' | 'peak_open', number>>;
-  readonly requests: number;
-  readonly events: number;
-  readonly tokens_per_s: number;
-  readonly visits: readonly { readonly kind: string; readonly begun: number; readonly ended: number; readonly called_no_action: number }[];
-  /** Milliseconds. */
-  readonly times: Readonly<Partial<Record<Measure | 'history_read', Times>>>;
-  readonly errors: readonly Named[];
-  readonly faults: readonly Named[];
-  readonly pauses: {
-    readonly over_ms: number;
-    readonly count: number;
-    readonly longest_ms: number;
-    readonly example: Named['example'] | undefined;
-  };
-  readonly load_tester: {
-    readonly sent_late_p99_ms: number;
-    readonly cpu_share: number;
-    readonly peak_rss_mb: number;
-    readonly words: string | undefined;
-  };
-  readonly series: readonly Point[];
-}
+export type Times = NonNullable<ReturnType<typeof timesOf>>;
+export type Named = ReturnType<typeof named>[number];
+/** What `--json` writes. */
+export type Report = ReturnType<typeof reportOf>;
 
 export interface RunResult {
   readonly plan: Plan;
@@ -80,7 +26,6 @@ export interface RunResult {
   readonly startedAt: Date;
   readonly seconds: number;
   readonly model: string | undefined;
-  /** The signal that ended it early. */
   readonly stoppedBy: 'SIGINT' | 'SIGTERM' | undefined;
   /** CPU time of this process during the run. */
   readonly cpuSeconds: number;
@@ -95,8 +40,7 @@ function ms(microseconds: number): number {
   return Math.round(microseconds) / 1_000;
 }
 
-/** Undefined when nothing was measured. */
-function timesOf(name: string, histogram: RecordableHistogram): Times | undefined {
+function timesOf(name: string, histogram: RecordableHistogram) {
   if (histogram.count === 0) return undefined;
   const at = (percentile: number): number => ms(percentile === 0 ? histogram.min : histogram.percentile(percentile));
   return {
@@ -112,7 +56,7 @@ function timesOf(name: string, histogram: RecordableHistogram): Times | undefine
   };
 }
 
-function named(counted: ReadonlyMap<string, Counted>, words: (name: string) => string | undefined): readonly Named[] {
+function named(counted: ReadonlyMap<string, Counted>, words: (name: string) => string | undefined) {
   const all = [...counted].map(([name, { count, example }]) => {
     return { name, words: words(name), count, example: { request_id: example.requestId, message: example.message } };
   });
@@ -127,7 +71,7 @@ export function stoppedCode(by: 'SIGINT' | 'SIGTERM'): number {
 }
 
 /** The verdict in words, and as an exit code for pipelines. */
-function verdictOf({ plan, tally, stoppedBy }: RunResult): Report['verdict'] {
+function verdictOf({ plan, tally, stoppedBy }: RunResult) {
   const words: string[] = [];
   const total = tally.judged + tally.notStartedCount;
   if (total > 0 && tally.good / total < plan.goodput) {
@@ -167,8 +111,7 @@ function planOf(plan: Plan): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Builds the report. */
-export function reportOf(result: RunResult): Report {
+export function reportOf(result: RunResult) {
   const { plan, tally, seconds } = result;
   const total = tally.judged + tally.notStartedCount;
   const times = Object.fromEntries(MEASURES.map((measure) => [measure, timesOf(MEASURE_WORDS[measure], tally.times[measure])]));
@@ -176,7 +119,7 @@ export function reportOf(result: RunResult): Report {
   const cpuShare = seconds > 0 ? result.cpuSeconds / seconds : 0;
   const { pauses } = tally;
   return {
-    version: 1,
+    version: 1 as const,
     started_at: result.startedAt.toISOString(),
     seconds,
     target: { url: plan.url.href, keys: plan.keys.map(shownKey), model: result.model },
@@ -187,7 +130,7 @@ export function reportOf(result: RunResult): Report {
       aim: plan.goodput,
       good: tally.good,
       judged: total,
-      slo: Object.fromEntries(plan.slo),
+      slo: Object.fromEntries(plan.slo) as Readonly<Record<string, number>>,
     },
     turns: {
       begun: tally.begun,
@@ -201,7 +144,9 @@ export function reportOf(result: RunResult): Report {
     events: tally.events,
     tokens_per_s: seconds > 0 ? tally.chars / 4 / seconds : 0,
     visits: [...tally.visits].map(([kind, visit]) => ({ kind, ...visit, called_no_action: tally.withoutCall.get(kind) ?? 0 })),
-    times: { ...times, history_read: timesOf('history read', tally.historyReads) } as Report['times'],
+    times: { ...times, history_read: timesOf('history read', tally.historyReads) } as Readonly<
+      Partial<Record<Measure | 'history_read', Times>>
+    >,
     errors: named(tally.errors, adviceFor),
     faults: named(tally.faults, (kind) => (FAULTS as Readonly<Record<string, string>>)[kind]),
     pauses: {

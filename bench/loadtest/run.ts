@@ -19,7 +19,6 @@ const STOPPED_DRAIN_MS = 10_000;
 /** For each key. A first answer may be slow, but one that drips for longer would keep a pipeline waiting for ever. */
 const PREFLIGHT_MAX_MS = 60_000;
 
-/** How a run is ended before its time. */
 export interface Stopping {
   /** Start no more visits; open ones may end. */
   readonly gently: AbortSignal;
@@ -35,13 +34,11 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** @throws CannotRun once it is aborted. */
 async function stoppedEarly(signal: AbortSignal): Promise<never> {
   await aborted(signal);
   throw new CannotRun('stopped before it started.');
 }
 
-/** @throws CannotRun when the work takes longer. */
 async function within<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -74,7 +71,6 @@ function introduction(plan: Plan, model: string | undefined): string {
   return `${url.href} · ${keys.map(shownKey).join(', ')} · model ${model ?? 'unknown'} · ${what} for ${(plan.rampMs + plan.durationMs) / 1_000} s · ${mix}`;
 }
 
-/** @throws CannotRun when it cannot begin. */
 export async function run(plan: Plan, out: Output, stopping: Stopping): Promise<Report> {
   // Every client listens to these.
   setMaxListeners(0, stopping.gently, stopping.atOnce);

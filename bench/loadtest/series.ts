@@ -3,29 +3,16 @@ import type { Tally, Tick } from './tally.ts';
 
 /** Bounds the size of the report. */
 const POINTS_MAX = 900;
-/** The usual estimate for English text. */
 export const CHARS_PER_TOKEN = 4;
 
-export interface Point {
-  /** Seconds after the start at which the point ends, and how many it covers. */
-  readonly atS: number;
-  readonly seconds: number;
-  readonly begun: number;
-  readonly ended: number;
-  readonly good: number;
-  readonly failed: number;
-  readonly open: number;
-  readonly tokensPerS: number;
-  readonly firstDeltaP50Ms: number | undefined;
-  readonly firstDeltaP99Ms: number | undefined;
-}
+export type Point = Readonly<ReturnType<typeof pointOf>>;
 
-/** The quantile of sorted values; undefined when there are none. */
 export function quantile(sorted: readonly number[], share: number): number | undefined {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))];
 }
 
-function pointOf(tick: Tick, atS: number, seconds: number): Point {
+/** `atS`: seconds after the start at which the point ends; `seconds`: how many it covers. */
+function pointOf(tick: Tick, atS: number, seconds: number) {
   const { begun, ended, good, failed, chars, peakOpen: open } = tick;
   const sorted = tick.firstDeltasMs.toSorted((one, other) => one - other);
   return {
@@ -59,7 +46,6 @@ export class Series {
     this.#timer = setInterval(() => onPoint(this.#take()), this.#everyMs);
   }
 
-  /** Stops, and adds the last partial point. */
   close(): void {
     clearInterval(this.#timer);
     if (performance.now() - this.#lastMs > 100) this.#take();

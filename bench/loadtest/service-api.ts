@@ -7,7 +7,6 @@ import type { AnswerHead } from './answer-scanner.ts';
 import type { Connections, Exchange, Request } from './connections.ts';
 import { type Failure, shown } from './failure.ts';
 
-/** The caller of a request: an app by its key, and a device. */
 export interface Asker {
   readonly key: string;
   readonly device: string;
@@ -43,7 +42,6 @@ export function headersOf({ key, device }: Asker, requestId: string): Record<str
   return { 'X-Service-Key': key, 'X-Service-Device': device, 'X-Request-Id': requestId, 'X-Service-SDK': 'loadtest' };
 }
 
-/** The handshake of a client that draws these. */
 export function handshake({ manifestHash }: Asker, components: ReadonlySet<string>): Readonly<Record<string, unknown>> {
   return {
     protocol: PROTOCOL_VERSION,
@@ -85,7 +83,6 @@ export function failureOf(answer: WholeAnswer): Failure {
   };
 }
 
-/** Collects a response body up to its bound. */
 export class Body {
   readonly #chunks: Buffer[] = [];
   readonly #maxBytes: number;
@@ -105,7 +102,6 @@ export class Body {
   }
 }
 
-/** The request failed before a response. */
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   readonly failure: Failure;

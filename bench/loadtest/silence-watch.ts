@@ -26,7 +26,6 @@ export class SilenceWatch {
     return () => void this.#watched.delete(watched);
   };
 
-  /** Ends all open requests with this failure. */
   endAll(failure: Failure): void {
     for (const { exchange, fail } of [...this.#watched]) {
       exchange.cut();

@@ -2,7 +2,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { Fault, FaultKind } from '../../tools/turn-checker/faults.ts';
 import { type Failure, shown } from './failure.ts';
-import type { VisitKind } from './mix.ts';
+import type { VisitKind } from './slo.ts';
 import { keepsSlo, MEASURES, type Measure, type Slo } from './slo.ts';
 
 export interface Example {
@@ -15,7 +15,6 @@ export interface Counted {
   readonly example: Example;
 }
 
-/** The result of one turn. */
 export interface EndedTurn {
   readonly kind: VisitKind;
   readonly requestId: string;
@@ -28,17 +27,7 @@ export interface EndedTurn {
   readonly hasRecovered: boolean;
 }
 
-/** Counters of one point of the time series. */
-export interface Tick {
-  begun: number;
-  ended: number;
-  good: number;
-  failed: number;
-  chars: number;
-  /** The most streams that were open at once. */
-  peakOpen: number;
-  firstDeltasMs: number[];
-}
+export type Tick = ReturnType<typeof newTick>;
 
 /** Microseconds up to an hour, with three significant figures. */
 const HISTOGRAM = { lowest: 1, highest: 3_600_000_000, figures: 3 } as const;
@@ -56,8 +45,9 @@ function count(into: Map<string, Counted>, given: string, example: () => Example
   else into.set(into.size >= CODES_MAX ? OTHERS : name, { count: 1, example: example() });
 }
 
-function newTick(): Tick {
-  return { begun: 0, ended: 0, good: 0, failed: 0, chars: 0, peakOpen: 0, firstDeltasMs: [] };
+/** `peakOpen`: the most streams that were open at once. */
+function newTick() {
+  return { begun: 0, ended: 0, good: 0, failed: 0, chars: 0, peakOpen: 0, firstDeltasMs: [] as number[] };
 }
 
 export class Tally {
@@ -70,7 +60,6 @@ export class Tally {
   readonly errors = new Map<string, Counted>();
   readonly faults = new Map<FaultKind, Counted>();
   readonly visits = new Map<VisitKind, { begun: number; ended: number }>();
-  /** Read and confirm visits in which the model called no action. */
   readonly withoutCall = new Map<VisitKind, number>();
   readonly pauses: { count: number; longestMs: number; example: Example | undefined } = { count: 0, longestMs: 0, example: undefined };
   requests = 0;
@@ -102,7 +91,6 @@ export class Tally {
     this.#visit(kind).begun += 1;
   }
 
-  /** A visit was not started, because too many were open. */
   notStarted(message: string, isRamp: boolean): void {
     this.failure({ code: 'not_started', message }, 'none');
     if (!isRamp) this.notStartedCount += 1;
@@ -155,7 +143,6 @@ export class Tally {
     this.pauses.example = { requestId, message: `${Math.round(ms)} ms before event ${seq}` };
   }
 
-  /** Counts a failure outside of turns. */
   failure({ code, message }: Failure, requestId: string): void {
     count(this.errors, code, () => ({ requestId, message: shown(message, MESSAGE_MAX_CHARS) }));
     this.#tick.failed += 1;
@@ -190,7 +177,6 @@ export class Tally {
     }
   }
 
-  /** The counters since the last call. */
   takeTick(): Tick {
     const tick = this.#tick;
     this.#tick = newTick();
@@ -208,7 +194,6 @@ export class Tally {
   }
 }
 
-/** Records milliseconds in a histogram of microseconds. */
 function record(histogram: RecordableHistogram, ms: number): void {
   histogram.record(Math.min(HISTOGRAM.highest, Math.max(1, Math.round(ms * 1_000))));
 }

@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { MESSAGE_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
 import { fits } from '../../protocol/schema/text.ts';
-import { VISIT_KINDS, type VisitKind } from './mix.ts';
+import { VISIT_KINDS, type VisitKind } from './slo.ts';
 import { CannotRun } from './usage.ts';
 
-/** Messages by what a visit does. */
 export interface Texts {
   pick(kind: VisitKind): string;
 }
@@ -23,7 +22,6 @@ const BUILT_IN: Readonly<Partial<Record<VisitKind, readonly string[]>>> = {
   read: ['Where is my order A-1042?', 'What is the status of order A-2077?'],
   confirm: ['Cancel order A-1042', 'Please cancel order A-2077'],
 };
-/** Bounds the memory for messages. */
 const LINES_MAX = 100_000;
 
 function read(file: string): string {
@@ -57,7 +55,6 @@ export function sortTexts(content: string, file: string): ReadonlyMap<VisitKind 
   return sorted;
 }
 
-/** @throws CannotRun when the file cannot be read, or holds nothing. */
 export function loadTexts(file: string | undefined): Texts {
   const own = file === undefined ? undefined : sortTexts(read(file), file);
   const used = new Map<VisitKind, number>();

@@ -10,13 +10,11 @@ import { type NumberedEvent, readFrame } from '../../web/client/events.ts';
 import { FrameDecoder } from '../../web/client/frames.ts';
 import type { Connections, Request } from './connections.ts';
 import { type Failure, shown } from './failure.ts';
-import type { VisitKind } from './mix.ts';
 import { type Asker, Body, failureOf, handshake, headersOf, mintRequestId } from './service-api.ts';
 import type { SilenceWatch } from './silence-watch.ts';
-import type { Measure } from './slo.ts';
+import type { Measure, VisitKind } from './slo.ts';
 import type { Tally } from './tally.ts';
 
-/** What all turns of a run share. */
 export interface TurnContext {
   readonly connections: Connections;
   readonly silence: SilenceWatch;
@@ -41,15 +39,7 @@ export interface Question {
   readonly cutAfter?: number;
 }
 
-export interface TurnResult {
-  readonly conversationId: string | undefined;
-  readonly pending: readonly PendingInvocation[];
-  /** No failure and no fault. */
-  readonly isWhole: boolean;
-  readonly failures: readonly Failure[];
-  readonly faultCount: number;
-  readonly model: string | undefined;
-}
+export type TurnResult = Awaited<ReturnType<Turn['play']>>;
 
 /** The longest answer of the service is far shorter: whatever is longer would fill the memory that 10,000 streams share. */
 const STREAM_MAX_BYTES = 16 * 1024 * 1024;
@@ -59,10 +49,8 @@ const REFUSAL_MAX_BYTES = 64 * 1024;
 const FAILURES_MAX = 20;
 const NAME_MAX_CHARS = 100;
 const MESSAGE_MAX_CHARS = 300;
-/** Pauses before re-attaching. */
 const RESUME_AFTER_MS = [0, 250, 1_000];
 
-/** How one connection ended. */
 type Ending = 'whole' | 'cut-on-purpose' | Failure;
 
 export class Turn {
@@ -93,8 +81,7 @@ export class Turn {
     });
   }
 
-  /** Runs the turn to its end. Never throws: failures are counted. */
-  async play(): Promise<TurnResult> {
+  async play() {
     const { tally } = this.#context;
     tally.turnBegan();
     const first = await this.#connect(this.#chatRequest());
@@ -130,7 +117,6 @@ export class Turn {
     };
   }
 
-  /** Whether to re-attach: the stream broke, on purpose or not, before the turn was over. */
   #shouldResume(ending: Ending): boolean {
     if (ending === 'whole' || this.#checker.isOver || this.#context.isOver()) return false;
     return ending === 'cut-on-purpose' || isBreak(ending);
@@ -153,7 +139,6 @@ export class Turn {
     return { method: 'GET', path: `/v1/chat/${this.#turnId}`, headers: { ...headers, ...more } };
   }
 
-  /** One connection from its request to its end. */
   #connect(request: Request, after?: number): Promise<Ending> {
     const { connections, silence, tally } = this.#context;
     const { cutAfter } = this.#question;

@@ -1,6 +1,5 @@
 /** The help text, and the error that ends a run before it starts with one line that says what to do. */
 
-/** The run cannot start. */
 export class CannotRun extends Error {
   override readonly name = 'CannotRun';
 }

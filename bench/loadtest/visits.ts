@@ -1,7 +1,6 @@
 /** Runs visits of each kind, and keeps the conversations that later visits continue. */
 import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
 import type { Request } from './connections.ts';
-import type { VisitKind } from './mix.ts';
 import {
   ALL_COMPONENTS,
   type Asker,
@@ -14,10 +13,10 @@ import {
   mintRequestId,
   NoAnswer,
 } from './service-api.ts';
+import type { VisitKind } from './slo.ts';
 import type { Texts } from './texts.ts';
 import { type Question, Turn, type TurnContext, type TurnResult } from './turn.ts';
 
-/** An app under test. */
 export type App = Omit<Asker, 'device'>;
 
 interface Conversation {
@@ -25,14 +24,12 @@ interface Conversation {
   readonly id: string;
 }
 
-/** Bounds the conversations that are kept. */
 const KEPT_MAX = 20_000;
 /** A model may call again after a result. */
 const ROUNDS_MAX = 4;
 /** A re-attach visit cuts its stream after 1 to this many events. */
 const CUT_AFTER_MAX_EVENTS = 12;
 
-/** The scheduled start of a visit. */
 export interface Beginning {
   readonly kind: VisitKind;
   readonly fromMs: number;
@@ -81,7 +78,6 @@ export class Visits {
     }
   }
 
-  /** A new device, with the next key. */
   #newAsker(): Asker {
     const app = this.#apps[this.#count++ % this.#apps.length] as App;
     return { ...app, device: mintDevice() };
@@ -149,7 +145,6 @@ export class Visits {
     return results;
   }
 
-  /** Confirms a card. */
   async #confirm({ isRamp }: Beginning, asker: Asker, invocationId: string): Promise<boolean> {
     const path = `/v1/invocations/${encodeURIComponent(invocationId)}/confirm`;
     const answer = await this.#ask(asker, isRamp, { method: 'POST', path, body: JSON.stringify({ decision: 'confirm' }) });

@@ -1,5 +1,26 @@
 /** What a process and those it started have used: CPU time of all threads, memory and open files, read from /proc. Linux only. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { pause, type Running } from '../servers/processes.ts';
+
+/** What a server puts off until after the last answer is part of what the answers cost. */
+export const SETTLE_MS = 200;
+
+/** Waits until the processes have done what they put off. @throws when one of them has ended */
+export async function settled(processes: readonly Running[]): Promise<void> {
+  await pause(SETTLE_MS);
+  for (const process of processes) process.check();
+}
+
+/** Does `work`, and tells the CPU time of each process for it, in nanoseconds. @throws what `work` throws, or when a process has ended */
+export async function spending<Result>(
+  processes: readonly Running[],
+  work: () => Promise<Result>,
+): Promise<{ readonly result: Result; readonly ns: readonly number[] }> {
+  const before = processes.map(({ pid }) => cpuNs(pid));
+  const result = await work();
+  await settled(processes);
+  return { result, ns: processes.map(({ pid }, at) => cpuNs(pid) - (before[at] ?? 0)) };
+}
 
 /** Processes below one that are looked at: a server under test has a few, so a list that does not end is a mistake. */
 const PROCESSES_MAX = 64;
@@ -13,7 +34,6 @@ export function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Threads of a process; none when it has ended. */
 function threadsOf(pid: number): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/task`);
@@ -22,7 +42,6 @@ function threadsOf(pid: number): readonly string[] {
   }
 }
 
-/** The process and all below it. */
 export function familyOf(pid: number): readonly number[] {
   const family = [pid];
   for (let at = 0; at < family.length && family.length < PROCESSES_MAX; at++) {
@@ -79,7 +98,6 @@ export function peakRssBytes(pid: number): number {
   return statusBytes(pid, 'VmHWM');
 }
 
-/** Resident memory of a process and of its children now, in bytes. @throws when it is gone */
 export function rssBytes(pid: number): number {
   return statusBytes(pid, 'VmRSS');
 }

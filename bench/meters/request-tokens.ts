@@ -12,16 +12,10 @@ interface ModelRequest {
   readonly tools?: readonly unknown[];
 }
 
-export interface RequestTokens {
-  readonly bytes: number;
-  readonly messages: number;
-  /** Tokens of the definitions as JSON, as they are sent. */
-  readonly tools: number;
-  readonly tool_definitions: number;
-}
+export type RequestTokens = Awaited<ReturnType<typeof countTokens>>;
 
 /** Counted as models of o200k_base read them: what frames a message is counted as well. */
-export async function countTokens(request: ModelRequest): Promise<RequestTokens> {
+export async function countTokens(request: ModelRequest) {
   // Some megabytes of tables, which only this needs.
   const { countTokens: count } = await import('gpt-tokenizer/model/gpt-4o');
   const { messages, tools = [] } = request;
@@ -67,7 +61,6 @@ async function turn({ port, path, headers, body, answer }: Target): Promise<void
     throw new Error(`a turn was answered ${response.status}: ${text.slice(0, 300)}`);
 }
 
-/** The tokens of the request that a first turn of this server makes. @throws unless it makes exactly one */
 export async function firstTurnTokens(candidate: Candidate, scene: Omit<Scene, 'upstream' | 'model'>): Promise<RequestTokens> {
   const requests = await recorded(async (upstream) => {
     const target = await candidate.start({ ...scene, model: MODEL, upstream });

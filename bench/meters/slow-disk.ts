@@ -19,12 +19,7 @@ export function syncDelayUs({ SYNC_DELAY_US: given }: Readonly<Record<string, st
   throw new UsageError(`SYNC_DELAY_US takes a whole number of microseconds from 0 to ${DELAY_MAX_US}`);
 }
 
-/** What the syncs of a server were so far. */
-export interface Syncs {
-  readonly count: number;
-  /** On average, the delay included; NaN without any. */
-  readonly meanUs: number;
-}
+export type Syncs = ReturnType<SlowDisk['syncs']>;
 
 /** The disk of one server, which may have several processes. */
 export class SlowDisk {
@@ -43,7 +38,7 @@ export class SlowDisk {
     this.env = { LD_PRELOAD: libraryIn(outDir), SYNC_DELAY_US: String(delayUs), SYNC_COUNTS: this.#countsFile };
   }
 
-  syncs(): Syncs {
+  syncs() {
     const numbers = readFileSync(this.#countsFile);
     const count = Number(numbers.readBigUInt64LE(0));
     return { count, meanUs: Number(numbers.readBigUInt64LE(8)) / 1e3 / count };
@@ -61,7 +56,6 @@ export class SlowDisk {
 /** Compiled by this run, by the folder that it lies in. */
 const libraries = new Map<string, string>();
 
-/** The path of the library, compiled when it is first needed. */
 function libraryIn(outDir: string): string {
   const known = libraries.get(outDir);
   if (known !== undefined) return known;

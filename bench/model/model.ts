@@ -1,23 +1,13 @@
-/** Starts the fake model (`upstream.ts`) for whoever measures. */
 import { join } from 'node:path';
-import { CLIENT_CORE, freePort, type Running, start } from '../servers/processes.ts';
+import { CLIENT_CORE, freePort, start } from '../servers/processes.ts';
 
-export interface Model {
-  readonly process: Running;
-  /** Without a path. */
-  readonly origin: string;
-  /** So far, of all servers together. */
-  served(): Promise<Served>;
-}
+export type Model = Awaited<ReturnType<typeof startModel>>;
 
-/** Requests that the model answered. */
 export interface Served {
   readonly requests: number;
-  /** Of their bodies. */
   readonly bytes: number;
 }
 
-/** The fake model for as long as `work` needs it. */
 export async function withModel<T>(outDir: string, work: (model: Model) => Promise<T>): Promise<T> {
   const model = await startModel(outDir);
   try {
@@ -27,7 +17,7 @@ export async function withModel<T>(outDir: string, work: (model: Model) => Promi
   }
 }
 
-async function startModel(outDir: string): Promise<Model> {
+async function startModel(outDir: string) {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const process = await start({

@@ -19,13 +19,12 @@ const WORD = 'the ';
 /** A search is for a few words. */
 const QUERY_MAX_CHARS = 100;
 
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   /** Events of the stream, one socket write each. */
   readonly writes: readonly string[];
   readonly finish: 'stop' | 'tool_calls';
 }
 
-/** A request that the script has no answer for. */
 export class NotInScript extends Error {}
 
 interface ChatRequest {

@@ -61,21 +61,8 @@ WORDS.reduce((sum, _, rank) => {
   return SUMS[rank] as number;
 }, 0);
 
-/** Markdown, with the title as its first heading. */
-export interface Document {
-  readonly title: string;
-  readonly text: string;
-}
-
-export interface TextSource {
-  /** A document of exactly `chars` characters: the last sentence may be cut. */
-  document(chars: number): Document;
-  /** A question about nothing in particular: its words are as frequent as those of the documents. */
-  question(): string;
-}
-
 /** Texts and questions drawn from one vocabulary; sources with different seeds bring different ones. */
-export function textSource(seed: number): TextSource {
+export function textSource(seed: number) {
   const random = randomOf(seed);
   const between = ([least, most]: readonly [number, number]): number => least + Math.floor(random() * (most - least + 1));
   const many = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make);
@@ -102,7 +89,8 @@ export function textSource(seed: number): TextSource {
   };
 
   return {
-    document(chars) {
+    /** Markdown of exactly `chars` characters, with the title as its first heading: the last sentence may be cut. */
+    document(chars: number) {
       const subject = many(SUBJECT_WORDS, contentWord);
       const heading = (): string =>
         capital(many(between(HEADING_WORDS), () => subject[Math.floor(random() * subject.length)] ?? '').join(' '));
@@ -113,7 +101,8 @@ export function textSource(seed: number): TextSource {
       }
       return { title, text: text.slice(0, chars) };
     },
-    question() {
+    /** About nothing in particular: its words are as frequent as those of the documents. */
+    question(): string {
       if (random() < PASTED_SHARE) return paragraph([contentWord()]);
       const words = many(between(QUESTION_WORDS), contentWord);
       if (random() < UNKNOWN_SHARE) words.push(UNKNOWN_WORD);

@@ -43,15 +43,7 @@ const WORDS = [
   'now ',
 ];
 
-interface Plan {
-  /** Between two writes; 0 is as fast as it goes. */
-  readonly intervalMs: number;
-  readonly head: Uint8Array;
-  /** One socket write each, in order. */
-  readonly writes: readonly Uint8Array[];
-  readonly tail: Uint8Array;
-  readonly tailWithUsage: Uint8Array;
-}
+type Plan = ReturnType<typeof prepared>;
 
 interface Stream {
   readonly res: HttpResponse;
@@ -67,7 +59,6 @@ const plans = new Map<string, Plan>();
 const served = { requests: 0, bytes: 0 };
 const encoder = new TextEncoder();
 
-/** The prepared bytes of a model; undefined when its name is not one of ours. */
 function planOf(model: string): Plan | undefined {
   const known = plans.get(model);
   if (known !== undefined) return known;
@@ -91,7 +82,7 @@ interface Ending {
   readonly finish: string;
 }
 
-function prepared(model: string, writes: readonly string[], { intervalMs, tokens, finish }: Ending): Plan {
+function prepared(model: string, writes: readonly string[], { intervalMs, tokens, finish }: Ending) {
   const stop = completionChunk(model, {}, finish);
   const usage = usageChunk(model, { prompt_tokens: 12, completion_tokens: tokens });
   return {
@@ -118,7 +109,6 @@ function planFor(body: string): Plan | string {
   return planOf(model) ?? 'Models are named fake-<N>-<D>[-b<K>], or as a script.';
 }
 
-/** Sends the next write of a stream, or its tail; true while there is more to come. */
 function advance(stream: Stream): boolean {
   if (stream.gone) return false;
   if (stream.blocked) return true;

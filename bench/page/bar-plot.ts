@@ -1,16 +1,14 @@
 /** Bars with ranges as SVG, beside a reference line. Pure. */
 import { escaped } from './html.ts';
-import type { Hue } from './palette.ts';
 import { type Scale, scaleFor } from './scale.ts';
+import type { Hue } from './style.ts';
 
 export interface Bar {
   readonly name: string;
   readonly hue: Hue;
   readonly value: number;
-  /** Smallest and largest round. */
   readonly low: number;
   readonly high: number;
-  /** The value with its unit. */
   readonly label: string;
   /** What else is said of it, fainter. */
   readonly note?: string;

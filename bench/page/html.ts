@@ -2,7 +2,6 @@
 import type { Table } from '../report/table.ts';
 import { STYLE } from './style.ts';
 
-/** Escapes text for HTML, SVG and attributes. */
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;');
 }
@@ -11,7 +10,6 @@ export function escaped(text: string): string {
 const NUMERIC =
   /^(?:[≤≥<>+~−–-]?\s?[\d.,]*(?:\s?(?:×|%|ms|s|µs|MB|KB|GB))?(?:\s?(?:\/|to|\+)\s?[−-]?[\d.,]+(?:\s?(?:×|%|ms|s|µs|MB|KB|GB))?)*|the limit)$/;
 
-/** Columns that hold numbers alone. */
 function numericColumns({ columns, rows }: Table): readonly boolean[] {
   return columns.map((_, at) => rows.some((row) => /\d/.test(row[at] ?? '')) && rows.every((row) => NUMERIC.test(row[at] ?? '')));
 }
@@ -43,7 +41,6 @@ export function tableHtml(table: Table): string {
   return `<div class="scroll" role="region" tabindex="0" aria-label="${escaped(title ?? columns.slice(0, 3).join(', '))}"><table>${caption}<thead><tr>${head}</tr></thead><tbody>${body.join('')}</tbody></table></div>`;
 }
 
-/** A whole document; `body` is HTML. */
 export function pageHtml(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(title)}</title><style>${STYLE}</style></head>

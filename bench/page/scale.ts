@@ -69,7 +69,6 @@ export function scaleFor(values: readonly number[]): Scale {
   return most / least > LINEAR_MAX ? logScale(least, most) : linearScale(most);
 }
 
-/** Ticks of a time axis. */
 export function timeTicks(seconds: number): readonly Tick[] {
   const step = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400].find((each) => seconds / each <= 8) ?? 86_400;
   const count = Math.max(1, Math.ceil(seconds / step));

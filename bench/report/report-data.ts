@@ -13,32 +13,23 @@ import { type Summary, summarize } from './report.ts';
 /** Rises when somebody who reads the file has to know. */
 export const FORMAT = 2;
 
-export interface Machine {
-  readonly cores: number;
-  readonly processor: string;
-  readonly memory_bytes: number;
-  readonly linux: string;
-  readonly node: string;
-  readonly pinned: boolean;
-}
+export type Machine = ReturnType<typeof machine>;
 
 export type Server = Pick<Candidate, 'name' | 'what' | 'role' | 'versions' | 'keeps' | 'notes'>;
 
-/** What was measured. */
 export interface Measured {
   readonly format: typeof FORMAT;
   readonly began: string;
-  /** What git calls the source; absent where it was not got by git. */
-  readonly commit?: string;
+  readonly commit?: string | undefined;
   readonly machine: Machine;
   readonly rounds: number;
   readonly quick: boolean;
   /** What each sync of a server took longer than the disk needs; 0: nothing. */
   readonly sync_delay_us: number;
   readonly candidates: readonly Server[];
-  readonly outcomes: readonly Outcome[];
-  readonly findings: readonly Answer[];
-  readonly left_out: readonly LeftOut[];
+  readonly outcomes: Outcome[];
+  readonly findings: Answer[];
+  readonly left_out: LeftOut[];
 }
 
 /** The same with what follows from it. */
@@ -48,21 +39,7 @@ export interface Report extends Measured {
   readonly against?: AgainstEarlier;
 }
 
-/** What a run found, as far as it is. */
-export interface Results {
-  readonly began: Date;
-  /** What git called the source when the run began; undefined where it was not got by git. */
-  readonly commit: string | undefined;
-  readonly rounds: number;
-  readonly quick: boolean;
-  readonly syncDelayUs: number;
-  readonly candidates: readonly Candidate[];
-  readonly outcomes: Outcome[];
-  readonly findings: Answer[];
-  readonly leftOut: LeftOut[];
-}
-
-function machine(): Machine {
+function machine() {
   const processors = cpus();
   return {
     cores: processors.length,
@@ -91,26 +68,20 @@ export function reportOf(measured: Measured): Report {
   };
 }
 
-/** The report of a run on this machine. */
-export function reportOfRun({ began, commit, rounds, quick, syncDelayUs, candidates, outcomes, findings, leftOut }: Results): Report {
-  return reportOf({
+/** What a run on this machine has found when it begins: nothing. */
+export function emptyRun(
+  candidates: readonly Candidate[],
+  run: Pick<Measured, 'commit' | 'rounds' | 'quick' | 'sync_delay_us' | 'left_out'>,
+): Measured {
+  return {
     format: FORMAT,
-    began: began.toISOString(),
-    ...(commit === undefined ? {} : { commit }),
+    began: new Date().toISOString(),
     machine: machine(),
-    rounds,
-    quick,
-    sync_delay_us: syncDelayUs,
-    candidates: candidates.map(({ name, what, role, versions, keeps, notes }) => ({
-      name,
-      what,
-      role,
-      ...(versions === undefined ? {} : { versions }),
-      ...(keeps === undefined ? {} : { keeps }),
-      ...(notes === undefined ? {} : { notes }),
-    })),
-    outcomes,
-    findings,
-    left_out: [...leftOut, ...findings.flatMap((finding) => finding.leftOut ?? [])],
-  });
+    candidates: candidates.map(({ name, what, role, versions, keeps, notes }) => {
+      return JSON.parse(JSON.stringify({ name, what, role, versions, keeps, notes })) as Server;
+    }),
+    outcomes: [],
+    findings: [],
+    ...run,
+  };
 }

@@ -1,7 +1,7 @@
 /** The report as one self-contained HTML page: plots first, then what is behind, then the tables. Pure. */
 import { escaped, pageHtml, tableHtml } from '../page/html.ts';
 import type { Outcome } from '../workloads/rounds.ts';
-import { tableOf } from './report.ts';
+import { workloadTable } from './report.ts';
 import type { Report, Server } from './report-data.ts';
 import { behindSections, leftOutShown, machineShown, roundsShown, versionsShown } from './report-markdown.ts';
 import { curvePlot, type Hues, huesOf, workloadPlots } from './report-plots.ts';
@@ -118,7 +118,7 @@ function tables(report: Report): string {
   };
   return [
     '<section id="tables"><h2>Tables</h2>',
-    ...(outcomes.length === 0 ? [] : ['<h3>Workloads</h3>', tableHtml(tableOf(outcomes))]),
+    ...(outcomes.length === 0 ? [] : ['<h3>Workloads</h3>', tableHtml(workloadTable(outcomes))]),
     ...findings.map(
       ({ name, what, tables: all }) => `<h3>${escaped(name)} <small>${escaped(what)}</small></h3>${all.map(tableHtml).join('')}`,
     ),
@@ -129,7 +129,6 @@ function tables(report: Report): string {
   ].join('\n');
 }
 
-/** The whole page. */
 export function reportHtml(report: Report): string {
   const hues = huesOf(report.candidates);
   const body = [

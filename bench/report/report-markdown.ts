@@ -1,32 +1,28 @@
 /** The report as Markdown, for the terminal and for `report.md`. Pure. */
 import type { Behind } from '../workloads/behind.ts';
 import type { LeftOut } from '../workloads/rounds.ts';
-import { tableOf } from './report.ts';
+import { workloadTable } from './report.ts';
 import type { Machine, Report, Server } from './report-data.ts';
 import { markdownOf } from './table.ts';
 
-/** The machine in one line. */
 export function machineShown({ cores, processor, memory_bytes, linux, node, pinned }: Machine): string {
   return `${cores} cores (${processor}), ${(memory_bytes / 1e9).toFixed(0)} GB, Linux ${linux}, Node ${node}; ${
     pinned ? 'server alone on one core' : 'NOT PINNED: figures of different runs do not compare'
   }.`;
 }
 
-/** How often each figure was measured. */
 export function roundsShown({ rounds, commit, sync_delay_us: delay }: Report): string {
   const many = `Medians of ${rounds} round${rounds === 1 ? '' : 's'}, interleaved where a section says nothing else`;
   const slower = delay === 0 ? '' : ` SYNC_DELAY_US=${delay}: each fsync of a server took so many microseconds longer than the disk needs.`;
   return `${many}${commit === undefined ? '' : `, of commit ${commit}`}.${slower}`;
 }
 
-/** A server's packages and their versions. */
 export function versionsShown({ versions = {} }: Server): string {
   return Object.entries(versions)
     .map(([library, version]) => `${library} ${version}`)
     .join(', ');
 }
 
-/** Who is left out of what, and why. */
 export function leftOutShown({ candidate, workload, why }: LeftOut): string {
   return `${candidate} is left out${workload === undefined ? '' : ` of ${workload}`}: ${why}`;
 }
@@ -54,7 +50,7 @@ export function reportMarkdown(report: Report): string {
     `# Benchmark, ${began.slice(0, 10)}${quick ? ' (quick: not for quoting)' : ''}`,
     `${machineShown(machine)}\n${roundsShown(report)} What the columns mean: bench/README.md.`,
     listOf(candidates.map((server) => `${server.name}: ${[server.what, versionsShown(server)].filter((text) => text !== '').join(', ')}`)),
-    ...(outcomes.length === 0 ? [] : [markdownOf(tableOf(outcomes))]),
+    ...(outcomes.length === 0 ? [] : [markdownOf(workloadTable(outcomes))]),
     ...findings.map(({ name, what, tables }) => [`## ${name}: ${what}`, ...tables.map(markdownOf)].join('\n\n')),
     ...(leftOut.length === 0 ? [] : ['## Left out', listOf(leftOut.map(leftOutShown))]),
     ...(against === undefined ? [] : ['## Beside the earlier build', markdownOf(against.table), listOf(against.words)]),

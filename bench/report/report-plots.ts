@@ -1,17 +1,49 @@
 /** The plots of a benchmark: bars of CPU and memory, percentiles of latency, curves of growth. Pure. */
-
 import { SHARES } from '../load/load.ts';
-import { type Bar, type BarPlot, barPlot } from '../page/bar-plot.ts';
-import { linePlot } from '../page/line-plot.ts';
-import { type Hue, otherHue } from '../page/palette.ts';
-import { percentilePlot } from '../page/percentile-plot.ts';
+import { type Bar, type BarPlot, barPlot, barsSvg } from '../page/bar-plot.ts';
+import { escaped } from '../page/html.ts';
+import { linePlot, percentilePlot } from '../page/line-plot.ts';
 import { logScale, scaleFor, ticksScale } from '../page/scale.ts';
+import { type Hue, otherHue, PLOT_STYLE } from '../page/style.ts';
 import type { Curve } from '../question.ts';
 import { EARLIER } from '../servers/candidate.ts';
 import type { Outcome, Round } from '../workloads/rounds.ts';
 import type { Workload } from '../workloads/workloads.ts';
-import { digits, median, summarize } from './report.ts';
-import type { Server } from './report-data.ts';
+import { summarize } from './report.ts';
+import type { Report, Server } from './report-data.ts';
+import { digits, median } from './table.ts';
+
+const SHOWN = [
+  { workload: 'W1', title: 'CPU for each delta of an answer' },
+  { workload: 'W3', title: 'CPU for each turn of one token' },
+] as const;
+const WIDTH = 520;
+const GAP = 24;
+const TITLE = 34;
+
+export function readmeSvg({ outcomes, candidates }: Report): string | undefined {
+  const hues = huesOf(candidates);
+  const plots = SHOWN.flatMap(({ workload, title }): BarPlot[] => {
+    const bars = cpuBars(
+      outcomes.filter((outcome) => outcome.workload.name === workload && outcome.candidate !== 'earlier'),
+      hues,
+    );
+    return bars === undefined ? [] : [{ ...bars, title }];
+  });
+  if (plots.length === 0) return undefined;
+  const drawn = plots.map((plot) => ({ plot, ...barsSvg(plot) }));
+  const height = TITLE + Math.max(...drawn.map((each) => each.height));
+  const width = drawn.length * (WIDTH + GAP) - GAP;
+  const groups = drawn.map(({ plot, svg, scale, height: own }, at) => {
+    const placed = svg.replace('<svg ', `<svg x="${at * (WIDTH + GAP)}" y="${TITLE}" width="${WIDTH}" height="${own}" `);
+    const by = scale.isLog ? ', by powers' : '';
+    return `<text x="${at * (WIDTH + GAP) + 8}" y="20"><tspan style="font-weight:650">${escaped(plot.title)}</tspan><tspan class="faint" dx="8">µs, and × the relay${by}</tspan></text>${placed}`;
+  });
+  // A page may be dark for a reader whose system is light: the plot does not lean on what is behind it.
+  const ground = '<rect width="100%" height="100%" rx="8" style="fill:var(--panel)"/>';
+  const what = plots.map(({ title }) => title).join('; ');
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(what)}"><style>${PLOT_STYLE}</style>${ground}${groups.join('')}</svg>\n`;
+}
 
 /** How each server is drawn, the same in all plots. */
 export type Hues = ReadonlyMap<string, Hue>;
@@ -32,8 +64,7 @@ function hueOf(hues: Hues, name: string): Hue {
   return hues.get(name) ?? 'earlier';
 }
 
-/** CPU of a workload as bars. */
-export function cpuBars(outcomes: readonly Outcome[], hues: Hues): BarPlot | undefined {
+function cpuBars(outcomes: readonly Outcome[], hues: Hues): BarPlot | undefined {
   const [first] = outcomes;
   if (first === undefined) return undefined;
   const summaries = summarize(outcomes);
@@ -49,7 +80,6 @@ export function cpuBars(outcomes: readonly Outcome[], hues: Hues): BarPlot | und
   return { title: `${first.workload.name}: CPU`, unit: `µs a ${first.workload.unit}, and × the relay`, bars, reference };
 }
 
-/** Memory as bars: the peak of the rounds. */
 function memoryPlot(workload: Workload, outcomes: readonly Outcome[], hues: Hues): string {
   const bars = outcomes.map(({ candidate, rounds, idle_rss_bytes: idle }): Bar => {
     const peaks = rounds.map(({ peak_rss_bytes }) => peak_rss_bytes / 1e6);

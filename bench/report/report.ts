@@ -5,54 +5,20 @@ import { EARLIER } from '../servers/candidate.ts';
 import { aimsShown } from '../workloads/aims.ts';
 import type { Outcome, Round } from '../workloads/rounds.ts';
 import type { Workload } from '../workloads/workloads.ts';
-import type { Table } from './table.ts';
+import { type Column, digits, median, range, sum, type Table, tableOf, whole } from './table.ts';
 
-/** Medians over the rounds; `broken` is the sum, because one broken stream is one too many. */
-export interface Summary {
-  readonly workload: string;
-  readonly candidate: string;
-  /** µs of server CPU per upstream token delivered, or per turn. */
-  readonly cpu_us: number;
-  readonly cpu_us_min: number;
-  readonly cpu_us_max: number;
-  /** To the raw relay of the same run; undefined when it was not measured. */
-  readonly ratio: number | undefined;
-  /** The same of peak memory. */
-  readonly peak_ratio: number | undefined;
-  readonly first_p50_ms: number;
-  readonly first_p99_ms: number;
-  readonly added_p50_ms: number | undefined;
-  readonly added_p99_ms: number | undefined;
-  readonly whole_p50_ms: number;
-  readonly whole_p99_ms: number;
-  readonly units_per_s: number;
-  /** Upstream tokens per event that reached the client. */
-  readonly merged: number;
-  readonly idle_rss_bytes: number;
-  readonly peak_rss_bytes: number;
-  readonly broken: number;
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
-}
-
-/** The value that this share (0 to 1) of the values does not exceed: the nearest rank. NaN of nothing. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
-}
+export type Summary = ReturnType<typeof summarize>[number];
 
 /** What CPU time is divided by: upstream tokens (whether or not the server merged them) or turns, of whole streams. */
 export function units(workload: Workload, round: Round): number {
   return workload.unit === 'delta' ? round.ok * workload.tokens : round.ok;
 }
 
-/** Medians of every outcome; the relay's outcome of the same workload is what ratios and added latency refer to. */
-export function summarize(outcomes: readonly Outcome[]): Summary[] {
+/**
+ * Medians over the rounds of every outcome; `broken` is the sum, because one broken stream is one too many. Ratios and added latency refer to the
+ * relay's outcome of the same workload and run, and are undefined where it was not measured.
+ */
+export function summarize(outcomes: readonly Outcome[]) {
   return outcomes.map((outcome) => {
     const { workload, rounds } = outcome;
     const base = outcomes.find((other) => other.workload.name === workload.name && other.candidate === 'relay');
@@ -77,77 +43,54 @@ export function summarize(outcomes: readonly Outcome[]): Summary[] {
       whole_p50_ms: wholeOf(0.5),
       whole_p99_ms: wholeOf(0.99),
       units_per_s: median(rounds.map((round) => units(workload, round) / round.wall_s)),
+      /** Upstream tokens per event that reached the client. */
       merged: median(rounds.map((round) => (round.ok * workload.tokens) / round.deltas)),
       idle_rss_bytes: outcome.idle_rss_bytes,
       peak_rss_bytes: outcome.peak_rss_bytes,
-      broken: rounds.reduce((sum, round) => sum + round.broken, 0),
+      broken: sum(rounds.map((round) => round.broken)),
     };
   });
 }
 
-const COLUMNS = [
-  'workload',
-  'server',
-  'CPU µs',
-  'per',
-  'range',
-  '× relay',
-  'first delta p50 / p99 ms',
-  'added p50 / p99 ms',
-  'whole turn p50 / p99 ms',
-  'per s',
-  'tokens an event',
-  'idle / peak MB',
-  'broken',
-  'target',
-];
+type Row = Summary & { readonly played: Workload };
 
 /** Targets are the service's own. */
 function isService(candidate: string): boolean {
   return candidate === EARLIER || candidate.startsWith('service');
 }
 
-function pair(one: number, other: number): string {
-  return `${one.toFixed(2)} / ${other.toFixed(2)}`;
+function pair(one: number | undefined, other: number | undefined): string {
+  return one === undefined || other === undefined ? '' : `${one.toFixed(2)} / ${other.toFixed(2)}`;
 }
 
-/** The table of one run, a row per workload and candidate. */
-export function tableOf(outcomes: readonly Outcome[]): Table {
+function targetOf({ candidate, played }: Row): string {
+  return candidate === 'relay' ? 'the limit' : isService(candidate) ? aimsShown(played.aims) : '';
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['workload', ({ workload }) => workload],
+  ['server', ({ candidate }) => candidate],
+  ['CPU µs', ({ cpu_us }) => digits(cpu_us)],
+  ['per', ({ played }) => played.unit],
+  ['range', ({ cpu_us_min, cpu_us_max }) => range([cpu_us_min, cpu_us_max])],
+  ['× relay', ({ ratio }) => ratio?.toFixed(2) ?? ''],
+  ['first delta p50 / p99 ms', ({ first_p50_ms, first_p99_ms }) => pair(first_p50_ms, first_p99_ms)],
+  ['added p50 / p99 ms', ({ candidate, added_p50_ms, added_p99_ms }) => (candidate === 'relay' ? '' : pair(added_p50_ms, added_p99_ms))],
+  ['whole turn p50 / p99 ms', ({ whole_p50_ms, whole_p99_ms }) => pair(whole_p50_ms, whole_p99_ms)],
+  ['per s', ({ units_per_s }) => whole(units_per_s)],
+  ['tokens an event', ({ merged }) => merged.toFixed(1)],
+  ['idle / peak MB', ({ idle_rss_bytes: idle, peak_rss_bytes: peak }) => `${(idle / 1e6).toFixed(0)} / ${(peak / 1e6).toFixed(0)}`],
+  ['broken', ({ broken }) => String(broken)],
+  ['target', targetOf],
+];
+
+export function workloadTable(outcomes: readonly Outcome[]): Table {
   const summaries = summarize(outcomes);
-  const rows = summaries.map((s, i) => {
-    const workload = outcomes[i]?.workload;
-    const isRelay = s.candidate === 'relay';
-    const added = isRelay || s.added_p50_ms === undefined || s.added_p99_ms === undefined ? '' : pair(s.added_p50_ms, s.added_p99_ms);
-    return [
-      s.workload,
-      s.candidate,
-      digits(s.cpu_us),
-      workload?.unit ?? '',
-      `${digits(s.cpu_us_min)} to ${digits(s.cpu_us_max)}`,
-      s.ratio === undefined ? '' : s.ratio.toFixed(2),
-      pair(s.first_p50_ms, s.first_p99_ms),
-      added,
-      pair(s.whole_p50_ms, s.whole_p99_ms),
-      Math.round(s.units_per_s).toLocaleString('en-US'),
-      s.merged.toFixed(1),
-      `${(s.idle_rss_bytes / 1e6).toFixed(0)} / ${(s.peak_rss_bytes / 1e6).toFixed(0)}`,
-      String(s.broken),
-      isRelay ? 'the limit' : isService(s.candidate) ? aimsShown(workload?.aims ?? []) : '',
-    ];
-  });
-  return { columns: COLUMNS, rows };
-}
-
-/** Three digits or more: 0.12, 12.3, 123. */
-export function digits(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
-}
-
-export function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
-
-/** Smallest and largest: `0.12 to 12.3`. */
-export function range(values: readonly number[]): string {
-  return `${digits(Math.min(...values))} to ${digits(Math.max(...values))}`;
+  return tableOf(
+    COLUMNS,
+    outcomes.flatMap(({ workload: played }, at) => {
+      const summary = summaries[at];
+      return summary === undefined ? [] : [{ ...summary, played }];
+    }),
+  );
 }

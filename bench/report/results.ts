@@ -1,13 +1,12 @@
 /** Writes what a run found, as far as it is: `report.json`, and made of it `report.html`, `report.md` and `cpu.svg`. */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readmeSvg } from './readme-plot.ts';
-import { type Report, type Results, reportOfRun } from './report-data.ts';
+import { type Measured, type Report, reportOf } from './report-data.ts';
 import { readReport } from './report-file.ts';
 import { reportHtml } from './report-html.ts';
 import { reportMarkdown } from './report-markdown.ts';
+import { readmeSvg } from './report-plots.ts';
 
-/** Writes what people read into `outDir`; returns the tables. */
 function writeReport(report: Report, outDir: string): string {
   const markdown = reportMarkdown(report);
   writeFileSync(join(outDir, 'report.md'), markdown);
@@ -18,8 +17,8 @@ function writeReport(report: Report, outDir: string): string {
 }
 
 /** Writes all files into `outDir`; returns the tables. After every part, so that a run that is cut short leaves what it found. */
-export function writeResults(results: Results, outDir: string): string {
-  const report = reportOfRun(results);
+export function writeResults(results: Measured, outDir: string): string {
+  const report = reportOf(results);
   writeFileSync(join(outDir, 'report.json'), `${JSON.stringify(report, undefined, 2)}\n`);
   return writeReport(report, outDir);
 }

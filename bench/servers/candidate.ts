@@ -12,7 +12,6 @@ export interface Scene {
   readonly streams: number;
   /** Exists; logs and request files go here. */
   readonly outDir: string;
-  /** Added to the server's environment, by whoever looks into it. */
   readonly env?: Readonly<Record<string, string>>;
   /** What a server that stores something stores it on; absent: what the run asks for. */
   readonly disk?: SlowDisk;
@@ -33,7 +32,6 @@ export interface AnswerForm {
   readonly error?: Mark | undefined;
 }
 
-/** A server that is ready, and how the load client asks it. */
 export interface Target {
   /** Names the files that the load client is given. */
   readonly name: string;
@@ -47,14 +45,13 @@ export interface Target {
   readonly answer: AnswerForm;
   /** Where it keeps what it stores; absent where it stores nothing. */
   readonly dataDir?: string;
-  /** Ends the server and removes what it stored. */
+  readonly disk?: SlowDisk | undefined;
   stop(): Promise<void>;
 }
 
 /** What a server is to the others of a run. */
 export type Role = 'limit' | 'service' | 'earlier' | 'peer';
 
-/** What tells one candidate of the service from another. */
 export interface Build {
   /** The compiled program; undefined: the one beside this benchmark. */
   readonly file?: string | undefined;
@@ -64,7 +61,6 @@ export interface Build {
 
 export interface Candidate {
   readonly name: string;
-  /** In a few words, for the report. */
   readonly what: string;
   readonly role: Role;
   /** A peer's packages and their versions. */
@@ -79,7 +75,6 @@ export interface Candidate {
   start(scene: Scene): Promise<Target>;
 }
 
-/** The service of `--against`, as a candidate. */
 export const EARLIER = 'earlier';
 
 /** Chunks of an OpenAI-compatible stream, as the relay and gateways pass them on. */

@@ -1,32 +1,20 @@
 /** A cell on this machine: a Redis of its own and several nodes with one data directory, pinned to cores, for those who measure nodes. */
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { CLIENT_CORE, freePort, launch, type Running } from './processes.ts';
-import { type Console, type Server, startProgram, withDataDir } from './service.ts';
+import { withModel } from '../model/model.ts';
+import { CLIENT_CORE, freePort, launch, SERVER_CORE } from './processes.ts';
+import { createLiveApp, type LiveApp, modelEnv, type Server, startProgram, withDataDir } from './service.ts';
 
 /** A Redis that takes longer to say PONG is not ready. */
 const PING_TIMEOUT_MS = 1_000;
 
-export interface Redis {
-  readonly process: Running;
-  readonly url: string;
-}
+export type Redis = Awaited<ReturnType<typeof startRedis>>;
 
-export interface Cell {
-  readonly redis: Redis;
-  /** The first one is named `a` in rows and logs, the next one `b`. */
-  readonly nodes: readonly Server[];
-  readonly operator: Console;
-  readonly dataDir: string;
-  /** Ends all of it and removes what it stored. */
-  stop(): Promise<void>;
-}
+export type Cell = Awaited<ReturnType<typeof startCell>>;
 
-export interface CellPlan {
+interface CellPlan {
   readonly outDir: string;
-  /** Names its logs. */
   readonly name: string;
-  /** A node on each. */
   readonly cores: readonly number[];
   readonly env: Readonly<Record<string, string>>;
 }
@@ -45,9 +33,11 @@ function answersPing(port: number): Promise<boolean> {
   });
 }
 
-/** `redis-server` on a free port, on the core of the load client, without anything on disk. Throws when it is not installed. */
-/** A Redis of a run, whose log goes to `outDir` and whose folder is `dir`. */
-export async function startRedis(outDir: string, dir: string, name: string): Promise<Redis> {
+/**
+ * `redis-server` on a free port, on the core of the load client, without anything on disk; its log goes to `outDir`, its folder is `dir`.
+ * @throws when it is not installed
+ */
+export async function startRedis(outDir: string, dir: string, name: string) {
   const port = await freePort();
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'no'];
   const process = await launch({
@@ -61,7 +51,7 @@ export async function startRedis(outDir: string, dir: string, name: string): Pro
   return { process, url: `redis://127.0.0.1:${port}` };
 }
 
-export function startCell({ outDir, name, cores, env }: CellPlan): Promise<Cell> {
+export function startCell({ outDir, name, cores, env }: CellPlan) {
   return withDataDir(async (dataDir, remove) => {
     const redis = await startRedis(outDir, dataDir, name);
     const nodes: Server[] = [];
@@ -83,6 +73,18 @@ export function startCell({ outDir, name, cores, env }: CellPlan): Promise<Cell>
     } catch (error) {
       await stop();
       throw error;
+    }
+  });
+}
+
+/** Two nodes, each on a core of its own, so that neither has to leave its core first, with a fake model and a live app, for as long as `work` needs them. */
+export function withTwoNodes<T>(outDir: string, name: string, model: string, work: (cell: Cell, app: LiveApp) => Promise<T>): Promise<T> {
+  return withModel(outDir, async ({ origin: upstream }) => {
+    const cell = await startCell({ outDir, name, cores: [SERVER_CORE, CLIENT_CORE], env: modelEnv({ model, upstream }) });
+    try {
+      return await work(cell, await createLiveApp(cell.operator));
+    } finally {
+      await cell.stop();
     }
   });
 }

@@ -29,15 +29,12 @@ const description = v.strictObject({
     end: v.optional(v.strictObject(mark)),
     error: v.optional(v.strictObject(mark)),
   }),
-  /** Slow streams that it is asked to hold in W6. */
   openStreams: v.pipe(v.number(), v.integer(), v.minValue(100)),
 });
 
-/** What `package.json` is looked at for. */
 const manifest = v.looseObject({ description: some, dependencies: v.record(v.string(), some) });
 
 export interface PeerDescription extends v.InferOutput<typeof description> {
-  /** Its folder's. */
   readonly name: string;
   readonly folder: string;
   readonly what: string;

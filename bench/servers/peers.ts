@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { projectDir } from '../load/compile.ts';
 import { diskOfRun } from '../meters/slow-disk.ts';
 import type { Candidate, Scene, Target } from './candidate.ts';
-import { newDataDir } from './data-dir.ts';
 import { type PeerDescription, readPeers } from './peer-description.ts';
-import { freePort, SERVER_CORE, start } from './processes.ts';
+import { freePort, newDataDir, SERVER_CORE, start } from './processes.ts';
 
 /** The largest has some hundred megabytes to fetch. */
 const INSTALL_MAX_MS = 10 * 60_000;

@@ -1,7 +1,9 @@
-/** Processes of a benchmark: free ports, starting a Node program on one core, waiting until it answers, ending it. */
+/** Processes of a benchmark: free ports, starting a Node program on one core, waiting until it answers, ending it; folders for their data. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { openSync, readFileSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** The server under test has this core to itself; upstream and load client share the other. */
 export const SERVER_CORE = 0;
@@ -17,7 +19,8 @@ const LOG_TAIL_CHARS = 2_000;
 interface Started {
   /** Shown in errors. */
   readonly name: string;
-  readonly core: number;
+  /** Absent: anywhere. */
+  readonly core?: number | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
   /** How long it may take until it answers; undefined: as long as any start that is not measured itself. */
@@ -25,7 +28,7 @@ interface Started {
 }
 
 /** A program of ours. */
-export interface Program extends Started {
+interface Program extends Started {
   readonly file: string;
   readonly args: readonly string[];
   /** Answers 200 once the program is ready. */
@@ -42,7 +45,8 @@ export interface Running {
   readonly pid: number;
   /** Throws, with the end of its log, when the program has ended. */
   check(): void;
-  stop(): Promise<void>;
+  /** SIGTERM lets it drain; when that takes too long it is killed. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
@@ -94,7 +98,7 @@ export async function launch({
   isReady,
 }: Command): Promise<Running> {
   const log = openSync(logFile, 'w');
-  const [file, ...args] = pinned(core, command);
+  const [file = '', ...args] = core === undefined ? command : pinned(core, command);
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production', ...own };
   const child = spawn(file, args, { env, stdio: ['ignore', log, log] });
   running.add(child);
@@ -120,7 +124,7 @@ export async function launch({
     }
     await pause(READY_POLL_MS);
   }
-  return { pid, check, stop: () => stop(child) };
+  return { pid, check, stop: (signal) => stop(child, signal) };
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -133,10 +137,10 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
+  child.kill(signal);
   const late = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
   await ended;
   clearTimeout(late);
@@ -144,4 +148,18 @@ async function stop(child: ChildProcess): Promise<void> {
 
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** A server that was killed may still have a write under way. */
+const RETRIES = 10;
+
+/** A new folder in `TMPDIR`. It goes with this process at the latest: a run that is interrupted must not leave the gigabytes of its questions. `remove` may be called twice. */
+export function newDataDir(name: string): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), `${name}-`));
+  const remove = (): void => {
+    process.off('exit', remove);
+    rmSync(path, { recursive: true, force: true, maxRetries: RETRIES });
+  };
+  process.on('exit', remove);
+  return { path, remove };
 }

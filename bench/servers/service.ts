@@ -3,14 +3,12 @@
  * interface. As a candidate it has the fake model behind it and a live app with limits out of the way; so has an earlier build.
  */
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
+import { litestreamBin } from '../../tests/support/litestream.ts';
 import { diskOfRun, type SlowDisk } from '../meters/slow-disk.ts';
 import { type AnswerForm, type Build, type Candidate, EARLIER, type Role, type Scene, type Target } from './candidate.ts';
-import { newDataDir } from './data-dir.ts';
-import { freePort, type Running, SERVER_CORE, start } from './processes.ts';
+import { freePort, newDataDir, SERVER_CORE, start } from './processes.ts';
 
 /** The most the console accepts. The caps are per device and every connection is a device of its own: a run stays below. */
 const MESSAGES_PER_MINUTE = 10_000;
@@ -32,13 +30,12 @@ const EVENTS: AnswerForm = {
   error: { event: 'error' },
 };
 
-/** The console interface as its operator. */
 export interface Console {
   /** The body of the answer. @throws for anything but 2xx. */
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }
 
-function consoleOf(origin: string, token: string): Console {
+export function consoleOf(origin: string, token: string): Console {
   return {
     async call(method, path, body) {
       const response = await fetch(`${origin}/console/api${path}`, {
@@ -58,7 +55,6 @@ export async function createOrganisation(operator: Console): Promise<string> {
   return org.id;
 }
 
-/** An app that is not live: its id and its live key. */
 export async function createApp(operator: Console, organisationId: string): Promise<{ readonly appId: string; readonly liveKey: string }> {
   const { app, keys } = (await operator.call('POST', `/orgs/${organisationId}/apps`, { name: 'Bench' })) as {
     app: { id: string };
@@ -68,19 +64,14 @@ export async function createApp(operator: Console, organisationId: string): Prom
 }
 
 /** An app that is live, with limits out of the way. */
-export interface LiveApp {
-  readonly organisationId: string;
-  readonly appId: string;
-  readonly liveKey: string;
-}
+export type LiveApp = Awaited<ReturnType<typeof createLiveAppIn>>;
 
-/** Makes the app that the load client talks to, in an organisation of its own. */
 export async function createLiveApp(operator: Console): Promise<LiveApp> {
   return createLiveAppIn(operator, await createOrganisation(operator));
 }
 
 /** As `createLiveApp`, in an organisation that is there. */
-export async function createLiveAppIn(operator: Console, organisationId: string): Promise<LiveApp> {
+export async function createLiveAppIn(operator: Console, organisationId: string) {
   const { appId, liveKey } = await createApp(operator, organisationId);
   await operator.call('PATCH', `/apps/${appId}`, {
     messages_per_minute: MESSAGES_PER_MINUTE,
@@ -93,21 +84,9 @@ export async function createLiveAppIn(operator: Console, organisationId: string)
   return { organisationId, appId, liveKey };
 }
 
-/** The running program. */
-export interface Server {
-  readonly process: Running;
-  readonly port: number;
-  readonly origin: string;
-  readonly operator: Console;
-  readonly dataDir: string;
-  /** Undefined: the disk as it is. */
-  readonly disk: SlowDisk | undefined;
-  /** Ends it. */
-  stop(): Promise<void>;
-}
+export type Server = Awaited<ReturnType<typeof startProgram>>;
 
-export interface ServerPlace {
-  /** Name of its log. */
+interface ServerPlace {
   readonly name: string;
   readonly core: number;
   readonly dataDir: string;
@@ -118,12 +97,10 @@ export interface ServerPlace {
   readonly file?: string | undefined;
   /** By default the one that the run asks for. */
   readonly disk?: SlowDisk | undefined;
-  /** As `Program` has it. */
   readonly readyTimeoutMs?: number | undefined;
 }
 
-/** Starts the program on a data directory. */
-export async function startProgram(place: ServerPlace): Promise<Server> {
+export async function startProgram(place: ServerPlace) {
   const { name, core, dataDir, outDir, env, file = SERVICE, disk = diskOfRun(outDir, name), readyTimeoutMs } = place;
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -177,7 +154,6 @@ export function startServer(
   });
 }
 
-/** The fake model behind a server. */
 export function modelEnv({ model, upstream }: Pick<Scene, 'model' | 'upstream'>): Record<string, string> {
   return {
     OPENAI_BASE_URL: `${upstream}/v1`,
@@ -200,6 +176,7 @@ export function targetOf(server: Server, liveKey: string, name: string, componen
     body: `{"turn_id":"%TURN%","message":{"text":"Hello"},"client":${JSON.stringify({ ...CLIENT, components })}}`,
     answer: EVENTS,
     dataDir: server.dataDir,
+    disk: server.disk,
     stop: server.stop,
   };
 }
@@ -234,7 +211,7 @@ export const replicatedService: Candidate = {
   build: { components: CLIENT.components },
   async start(scene) {
     const { path, remove } = newDataDir('assistant-bench-replica');
-    const env = { ...scene.env, REPLICA_URL: `file://${path}`, LITESTREAM_BIN: litestreamBin() };
+    const env = { ...scene.env, REPLICA_URL: `file://${path}`, LITESTREAM_BIN: process.env.LITESTREAM_BIN ?? litestreamBin() };
     try {
       const target = await startService({ ...scene, env }, 'service-replicated', { components: CLIENT.components });
       const stop = async (): Promise<void> => {
@@ -249,22 +226,12 @@ export const replicatedService: Candidate = {
   },
 };
 
-/** The program of the package for this machine, where there is one. */
-function litestreamBin(): string {
-  try {
-    return createRequire(import.meta.url).resolve(`@flydotio/litestream-${platform()}-${arch()}/litestream`);
-  } catch {
-    return process.env.LITESTREAM_BIN ?? 'litestream';
-  }
-}
-
 /** The compiled program of another build, whose compiler wrote `dist`; undefined when there is none. */
 export function programOf(dist: string): string | undefined {
   // Builds of before the rooms stood at the top have it one folder deeper.
   return [join(dist, 'main.js'), join(dist, 'src/main.js')].find((path) => existsSync(path));
 }
 
-/** The same service as another build has it. */
 export function earlierService(file: string): Candidate {
   return candidateOf(EARLIER, 'another build of this service, text alone', 'earlier', { file, components: CLIENT.components });
 }

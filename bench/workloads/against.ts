@@ -1,26 +1,17 @@
 /** The service beside an earlier build of itself (`--against`): a table of all figures, and in words which of them differ. Pure. */
 
-import { digits, median, range } from '../report/report.ts';
-import type { Table } from '../report/table.ts';
+import { digits, median, range } from '../report/table.ts';
 import { EARLIER } from '../servers/candidate.ts';
 import { type Comparison, compare } from './comparison.ts';
 import type { Outcome } from './rounds.ts';
-import type { Workload } from './workloads.ts';
 
 const COLUMNS = ['workload', 'figure', 'earlier', 'now', 'unit', 'now ÷ earlier', 'by round', 'says'];
 
-export interface AgainstEarlier {
-  readonly table: Table;
-  /** A sentence for each workload that differs, and one for all that do not. */
-  readonly words: readonly string[];
-}
+export type AgainstEarlier = NonNullable<ReturnType<typeof againstEarlier>>;
 
-interface Pair {
-  readonly workload: Workload;
-  readonly comparisons: readonly Comparison[];
-}
+type Pair = ReturnType<typeof pairsOf>[number];
 
-function pairsOf(outcomes: readonly Outcome[]): Pair[] {
+function pairsOf(outcomes: readonly Outcome[]) {
   return outcomes.flatMap((earlier) => {
     if (earlier.candidate !== EARLIER) return [];
     const now = outcomes.find(({ workload, candidate }) => workload.name === earlier.workload.name && candidate === 'service');
@@ -58,8 +49,7 @@ function wordsOf(pairs: readonly Pair[]): string[] {
   ];
 }
 
-/** Undefined when no earlier build was measured. */
-export function againstEarlier(outcomes: readonly Outcome[]): AgainstEarlier | undefined {
+export function againstEarlier(outcomes: readonly Outcome[]) {
   const pairs = pairsOf(outcomes);
   if (pairs.length === 0) return undefined;
   return { table: { title: 'Beside the earlier build', columns: COLUMNS, rows: pairs.flatMap(rowsOf) }, words: wordsOf(pairs) };

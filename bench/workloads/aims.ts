@@ -48,7 +48,6 @@ export function fallsShort(what: string, value: number, least: number, unit: str
   return value < least ? [`${what}: ${count(value)} ${unit} (aim: ≥ ${count(least)}).`] : [];
 }
 
-/** The aims of a workload in one line. */
 export function aimsShown(aims: readonly Aim[]): string {
   return aims.map(({ of, most }) => WORDING[of].aim(`${most}`)).join(', ');
 }

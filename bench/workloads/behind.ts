@@ -1,22 +1,14 @@
 /** Where the service is behind, in plain sentences: its aims, the peers, streams that broke, and what the questions warn of. Pure. */
 
 import type { Answer } from '../question.ts';
-import { sum, summarize } from '../report/report.ts';
+import { summarize } from '../report/report.ts';
+import { sum } from '../report/table.ts';
 import type { Role } from '../servers/candidate.ts';
 import { missed } from './aims.ts';
 import { type Comparison, compare, MEASURES, type Measure, shownFigure } from './comparison.ts';
 import type { Outcome } from './rounds.ts';
 
-export interface Behind {
-  /** Aims that are missed. */
-  readonly aims: readonly string[];
-  /** What the questions found to miss its aim, or to grow faster than it should. */
-  readonly warnings: readonly string[];
-  /** What peers do better, beyond the spread, a sentence for each workload and kind of the service. */
-  readonly peers: readonly string[];
-  /** Streams that were not whole, of whoever: their figures are not to be quoted. */
-  readonly broken: readonly string[];
-}
+export type Behind = ReturnType<typeof behindOf>;
 
 interface Run {
   readonly candidates: readonly { readonly name: string; readonly role: Role }[];
@@ -33,7 +25,6 @@ interface Better {
   readonly comparison: Comparison;
 }
 
-/** One figure of which some peers have less than the service. */
 function clauseOf(measure: Measure, better: readonly Better[], { workload }: Outcome): string {
   const sorted = better.toSorted((one, next) => one.comparison.one - next.comparison.one);
   const peers = sorted.map(({ name, comparison }) => `${name} ${shownFigure(measure, comparison.one, workload)}`);
@@ -63,7 +54,7 @@ function brokenOf({ workload, candidate, rounds }: Outcome): string[] {
 }
 
 /** Finds where the service is behind. A run of too few rounds says nothing about peers. */
-export function behindOf(run: Run): Behind {
+export function behindOf(run: Run) {
   const { outcomes, findings } = run;
   const summaries = summarize(outcomes);
   const ours = namesOf(run, 'service');

@@ -1,6 +1,7 @@
 /** Two servers of the same workload side by side, figure by figure, and whether they differ by more than the spread. Pure. */
 import { at } from '../load/load.ts';
-import { digits, median, units } from '../report/report.ts';
+import { units } from '../report/report.ts';
+import { digits, median } from '../report/table.ts';
 import type { Outcome, Round } from './rounds.ts';
 import type { Workload } from './workloads.ts';
 
@@ -47,19 +48,9 @@ export function verdictOf(ratios: readonly number[]): Verdict {
   return least > 1 ? 'more' : 'less';
 }
 
-/** One figure of two servers. */
-export interface Comparison {
-  readonly measure: Measure;
-  /** Medians over the rounds. */
-  readonly one: number;
-  readonly other: number;
-  /** One ÷ other, round by round: their measurements followed one another, so the ratios hold still where the machine does not. */
-  readonly ratios: readonly number[];
-  readonly verdict: Verdict;
-}
+export type Comparison = ReturnType<typeof compare>[number];
 
-/** Compares all figures of two outcomes of one workload. */
-export function compare(one: Outcome, other: Outcome): Comparison[] {
+export function compare(one: Outcome, other: Outcome) {
   return MEASURES.map((measure) => {
     const [ones, others] = [one, other].map(({ workload, rounds }) => rounds.map((round) => measure.of(workload, round)));
     const ratios = (ones ?? []).flatMap((value, round) => {

@@ -1,8 +1,8 @@
 /** One workload: every candidate's server side by side, warmed up, then measured in turns. Owns who is measured when, and who is left out. */
 
 import { type Extent, type LoadResult, load } from '../load/load.ts';
-import { forgetPeak, peakRssBytes, rssBytes } from '../meters/cpu.ts';
-import { SETTLE_MS, spending } from '../meters/spending.ts';
+import { forgetPeak, peakRssBytes, rssBytes, SETTLE_MS, spending } from '../meters/cpu.ts';
+import type { Wrote } from '../meters/written.ts';
 import type { Candidate, Target } from '../servers/candidate.ts';
 import type { Workload } from './workloads.ts';
 
@@ -17,11 +17,12 @@ const QUICK_DIVISOR = 4;
 const QUICK_MAX_S = 1;
 const QUICK_WARM_UP_MAX_S = 2;
 
-/** One measured round of one candidate. */
 export interface Round extends LoadResult {
   readonly cpu_ns: number;
   /** The most that was resident during the round. */
   readonly peak_rss_bytes: number;
+  /** What the stage's meter read. */
+  readonly wrote?: Wrote;
 }
 
 /** All rounds of one candidate on one workload. */
@@ -35,7 +36,7 @@ export interface Outcome {
   readonly peak_rss_bytes: number;
 }
 
-/** Somebody who could not be measured, and why, in one line. */
+/** Who could not be measured, and why, in one line. */
 export interface LeftOut {
   readonly candidate: string;
   /** Absent: of everything. */
@@ -47,13 +48,13 @@ export interface Stage {
   readonly candidates: readonly Candidate[];
   readonly rounds: number;
   readonly quick: boolean;
-  /** The load client's program. */
   readonly program: string;
-  /** Origin of the fake model. */
   readonly upstream: string;
   readonly outDir: string;
   /** Is told before each step what it is. */
   readonly onStep: (step: string) => void;
+  /** Looks at a server before a round; what it returns looks once more, and tells what was written in between. */
+  readonly meter?: (target: Target) => () => Wrote;
 }
 
 interface Player {
@@ -74,7 +75,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The first line of what went wrong. */
 export function reasonOf(error: unknown): string {
   return (
     messageOf(error)
@@ -96,7 +96,6 @@ function signal({ candidate, target }: Player, name: 'SIGSTOP' | 'SIGCONT'): voi
   }
 }
 
-/** Ends a player's server. */
 async function stop(player: Player): Promise<void> {
   // Held still, it would not hear that it is to end.
   signal(player, 'SIGCONT');
@@ -156,6 +155,7 @@ async function measure(stage: Stage, workload: Workload, player: Player): Promis
   player.peakRssBytes = Math.max(player.peakRssBytes, peakRssBytes(target.process.pid));
   forgetPeak(target.process.pid);
   const extent = extentOf(stage, workload.requests, workload.streams, stage.quick ? QUICK_MAX_S : (workload.roundS ?? ROUND_MAX_S));
+  const wrote = stage.meter?.(target);
   const asked = () => load(stage.program, stage.outDir, workload, target, extent);
   const {
     result,
@@ -164,7 +164,7 @@ async function measure(stage: Stage, workload: Workload, player: Player): Promis
   if (result.ok === 0) throw new Error(`no stream of a round was whole: ${result.reasons[0] ?? 'nothing came'}`);
   const peak = peakRssBytes(target.process.pid);
   player.peakRssBytes = Math.max(player.peakRssBytes, peak);
-  return { ...result, cpu_ns: cpu, peak_rss_bytes: peak };
+  return { ...result, cpu_ns: cpu, peak_rss_bytes: peak, ...(wrote === undefined ? {} : { wrote: wrote() }) };
 }
 
 /** A peer that is asked for so many times the streams that one core can feed measures its queue, for minutes. */
@@ -199,7 +199,6 @@ export function expectedSeconds(
   return candidates.length * (START_S + warmUp + rounds * (round + drain));
 }
 
-/** Plays a workload. @throws when the relay or the service fails */
 export async function play(stage: Stage, workload: Workload): Promise<{ outcomes: readonly Outcome[]; leftOut: readonly LeftOut[] }> {
   const { model, streams } = workload;
   const scene = { model, streams: Math.max(streams, WARM_UP_STREAMS), upstream: stage.upstream, outDir: stage.outDir };

@@ -14,22 +14,19 @@ export interface Workload {
   readonly name: string;
   readonly what: string;
   readonly model: string;
-  /** Upstream tokens of one stream. */
   readonly tokens: number;
-  /** Open streams at a time. */
   readonly streams: number;
   /** Streams of one measured round; the warm-up runs `warmUp` of them. */
   readonly requests: number;
   readonly warmUp: number;
   /** The first requests are spread over this long, so that steady work is measured and not one thundering herd. */
-  readonly rampMs: number;
+  readonly rampMs?: number;
   /** How long a round begins streams, where that is longer than in others: a steady load has its ramp, and its first streams their time. */
   readonly roundS?: number;
   /** Pause of a single client between two turns: added latency is measured without the work of the turn before. */
-  readonly gapMs: number;
+  readonly gapMs?: number;
   /** What CPU time is divided by. */
   readonly unit: 'delta' | 'turn';
-  /** What the service aims at. */
   readonly aims: readonly Aim[];
 }
 
@@ -42,8 +39,6 @@ export const WORKLOADS: readonly Workload[] = [
     streams: 32,
     requests: 2_000,
     warmUp: 4_000,
-    rampMs: 0,
-    gapMs: 0,
     unit: 'delta',
     aims: [{ of: 'ratio', most: 1.3 }],
   },
@@ -55,8 +50,6 @@ export const WORKLOADS: readonly Workload[] = [
     streams: 32,
     requests: 4_000,
     warmUp: 4_000,
-    rampMs: 0,
-    gapMs: 0,
     unit: 'delta',
     aims: [{ of: 'ratio', most: 3 }],
   },
@@ -70,7 +63,6 @@ export const WORKLOADS: readonly Workload[] = [
     roundS: 5,
     warmUp: 3_000,
     rampMs: 2_000,
-    gapMs: 0,
     unit: 'delta',
     aims: [
       { of: 'ratio', most: 1.4 },
@@ -86,8 +78,6 @@ export const WORKLOADS: readonly Workload[] = [
     streams: 64,
     requests: 15_000,
     warmUp: 12_000,
-    rampMs: 0,
-    gapMs: 0,
     unit: 'turn',
     aims: [{ of: 'ratio', most: 4 }],
   },
@@ -99,7 +89,6 @@ export const WORKLOADS: readonly Workload[] = [
     streams: 1,
     requests: 500,
     warmUp: 12_000,
-    rampMs: 0,
     gapMs: 3,
     unit: 'turn',
     aims: ADDED_ALONE,
@@ -112,7 +101,6 @@ export const WORKLOADS: readonly Workload[] = [
     streams: 1,
     requests: 12,
     warmUp: 4_000,
-    rampMs: 0,
     gapMs: 3,
     unit: 'turn',
     aims: ADDED_ALONE,
@@ -127,20 +115,17 @@ export const WORKLOADS: readonly Workload[] = [
     roundS: 5,
     warmUp: 3_000,
     rampMs: 3_000,
-    gapMs: 0,
     unit: 'delta',
     aims: [{ of: 'first_p99_ms', most: 60 }],
   },
 ];
 
-/** @throws Error for a name that nobody has. */
 export function workloadNamed(name: string): Workload {
   const found = WORKLOADS.find((workload) => workload.name === name);
   if (found === undefined) throw new Error(`there is no workload ${name}`);
   return found;
 }
 
-/** Characters of text that a whole stream of this workload brings. */
 export function charsPerStream(workload: Workload): number {
   return workload.tokens * TOKEN_CHARS;
 }

@@ -1,5 +1,5 @@
 /** A move of an organisation in its reply form, from the source cell or from the target cell. */
-import type { MoveReply } from '../../protocol/console/moves.ts';
+import type { MoveReply } from '../../protocol/console/organisations.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { ArrivalRow, ArrivalStep } from '../../storage/moving/arrivals.ts';
 import type { MoveRow } from '../../storage/moving/moves.ts';

@@ -1,7 +1,7 @@
 /** Console: moving an organisation to another cell (CONSOLE-24). */
 import { CellUnreachable } from '../../actors/cells/cell-client.ts';
 import { readMoveSteps } from '../../actors/traces/instances.ts';
-import { moveBody } from '../../protocol/console/moves.ts';
+import { moveBody } from '../../protocol/console/organisations.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { lastMove, leavingToWire, type Moves } from '../cells/move-wire.ts';
 import { consoleRoute, defineRoute, json, type Route } from '../route.ts';

@@ -1,8 +1,7 @@
 /** What a person says with a tap: a thumb, a `rating` block, a confirmation card (FEEDBACK-1, FEEDBACK-4, CONFIRM-5, CONFIRM-13). */
 import { answerRating, giveFeedback } from '../../actors/people/ratings.ts';
-import { type FeedbackReply, feedbackRequest } from '../../protocol/runtime/feedback.ts';
+import { type FeedbackReply, feedbackRequest, type RatingReply, ratingRequest } from '../../protocol/runtime/feedback.ts';
 import { confirmRequest, editRequest } from '../../protocol/runtime/invocations.ts';
-import { type RatingReply, ratingRequest } from '../../protocol/runtime/ratings.ts';
 import { json, type Route, runtimeRoute } from '../route.ts';
 import { actingCaller } from './identity.ts';
 import { writePools } from './pools.ts';

@@ -1,16 +1,24 @@
 /** Everything that is known of a machine without running it, as the console and the command line show it. */
+
+import { readFileSync } from 'node:fs';
 import { type MachineGraph, machineGraph } from '../graph.ts';
 import { type ListedMachine, MACHINES } from '../index.ts';
 import type { MachinePicture } from '../picture.ts';
 import { type MachineTable, machineTable } from '../table.ts';
 import { machineVersion } from '../version.ts';
-import { readPicture } from './picture-file.ts';
 import { drawnGraph } from './region.ts';
+
+/** Seen from the compiled file: the pictures are installed with the program as they are committed. */
+const FOLDER = new URL('../../../machines/pictures/', import.meta.url);
+
+/** The picture of a listed machine; a test holds it against the definition. @throws Error of the file system when it was never made. */
+export function readPicture({ name }: Pick<ListedMachine, 'name'>): MachinePicture {
+  return JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as MachinePicture;
+}
 
 export interface MachineDescription {
   readonly name: string;
   readonly title: string;
-  /** Where its rules are written. */
   readonly source: string;
   /** Hash of the definition, 16 hex digits. */
   readonly version: string;

@@ -1,10 +1,72 @@
 /** A picture of a machine as an SVG file that stands alone: for documents, and for whoever asks for one on the command line. */
 import type { MachinePicture, PictureEdge, PictureLabel, PictureRow, PictureStart, PictureState } from '../picture.ts';
 import { edgePath } from './edge-path.ts';
-import { regionMatrix } from './region-matrix.ts';
 import { SVG_STYLE } from './svg-style.ts';
-import { FOOT_PX, INSET_PX, inBrackets, LINE_PX, NAME_BOTTOM_PX, NAME_FOOT_PX, RIM_PX } from './text.ts';
-import { element, type Markup } from './xml.ts';
+import { FOOT_PX, INSET_PX, inBrackets, LINE_PX, NAME_BOTTOM_PX, NAME_FOOT_PX, RIM_PX, TEXT_PX, textWidth } from './text.ts';
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** What XML 1.0 has no way to write, or reads as something else: control characters, halves of surrogate pairs. */
+const NO_XML = /[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
+
+/** Markup, to be told from text that still has to be escaped. */
+export interface Markup {
+  readonly xml: string;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(NO_XML, '\uFFFD').replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+/** An element with its content: a string is text, and is escaped. Attributes that are undefined are left out. */
+export function element(
+  name: string,
+  attributes: Readonly<Record<string, string | number | undefined>>,
+  content: readonly (Markup | string)[] = [],
+): Markup {
+  const written = Object.entries(attributes).map(([key, value]) => (value === undefined ? '' : ` ${key}="${escaped(String(value))}"`));
+  const inside = content.map((part) => (typeof part === 'string' ? escaped(part) : part.xml)).join('');
+  return { xml: inside === '' ? `<${name}${written.join('')}/>` : `<${name}${written.join('')}>${inside}</${name}>` };
+}
+
+const MARGIN_PX = 20;
+const ROW_PX = 22;
+const COLUMN_GAP_PX = 22;
+const MARK_RADIUS_PX = 4.5;
+/** From the middle of a row to the foot of its letters. */
+const FOOT_BELOW_MIDDLE_PX = 4;
+
+export interface RegionMatrix {
+  readonly width: number;
+  readonly height: number;
+  readonly content: readonly Markup[];
+}
+
+/** Its coordinates are those of the picture that it stands below. Nothing for a machine that is drawn as a whole. */
+export function regionMatrix({ regions, states, start, height }: MachinePicture): RegionMatrix {
+  if (regions === undefined) return { width: 0, height: 0, content: [] };
+  const names = states.map(({ id }) => id);
+  const starts = new Set(start.map(({ to }) => to));
+  const first = MARGIN_PX + Math.max(...regions.map((region) => textWidth(region, TEXT_PX))) + COLUMN_GAP_PX;
+  const column = Math.max(...names.map((name) => textWidth(name, TEXT_PX))) + COLUMN_GAP_PX;
+  const middleOf = (index: number) => first + index * column + column / 2;
+  const width = first + names.length * column + MARGIN_PX;
+  const rowAt = (index: number) => height + index * ROW_PX + ROW_PX / 2;
+  const heading = names.map((name, index) =>
+    element('text', { x: middleOf(index), y: rowAt(0) + FOOT_BELOW_MIDDLE_PX, class: 'guard middle' }, [name]),
+  );
+  const rows = regions.flatMap((region, index) => {
+    const y = rowAt(index + 1);
+    return [
+      element('path', { d: `M${MARGIN_PX} ${y - ROW_PX / 2}H${width - MARGIN_PX}`, class: 'rule' }),
+      element('text', { x: MARGIN_PX, y: y + FOOT_BELOW_MIDDLE_PX, class: 'event' }, [region]),
+      ...names.map((name, at) =>
+        element('circle', { cx: middleOf(at), cy: y, r: MARK_RADIUS_PX, class: starts.has(name) ? 'dot' : 'hole' }),
+      ),
+    ];
+  });
+  return { width, height: (regions.length + 1) * ROW_PX + MARGIN_PX, content: [...heading, ...rows] };
+}
 
 const DOT_RADIUS_PX = 5;
 const CORNER_PX = 7;

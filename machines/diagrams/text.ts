@@ -33,7 +33,6 @@ export function textWidth(text: string, sizePx: number): number {
   return Math.ceil(text.length * ADVANCE_EM * sizePx);
 }
 
-/** A guard as it is written. */
 export function inBrackets(guard: string): string {
   return `[${guard}]`;
 }

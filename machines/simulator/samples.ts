@@ -152,7 +152,6 @@ export const PANEL_EVENTS: ByType<StepPanelEvent> = {
   'session.failed': [null, ...AGENT_STEPS].map((step) => ({ type: 'session.failed', step })),
 };
 
-/** By the machine's name. */
 export const SAMPLES: Readonly<Record<string, MachineSamples>> = {
   'chat-turn': { inputs: [], events: CHAT_TURN_EVENTS },
   invocation: { inputs: PROFILES, events: INVOCATION_EVENTS },

@@ -7,7 +7,6 @@ import { evaluateGuard } from 'xstate/guards';
 import { stepper } from '../step.ts';
 import type { SampleEvent } from './samples.ts';
 
-/** Where a machine is. */
 export interface Moment {
   /** As in `Step`. */
   readonly state: string;
@@ -67,7 +66,6 @@ export function moved(machine: AnyStateMachine, at: Moment, event: SampleEvent):
   return momentOf(running);
 }
 
-/** What becomes of the event at this moment. */
 export function judge(machine: AnyStateMachine, at: Moment, event: SampleEvent): Verdict {
   const running = stepper(machine, { stored: { state: at.value, context: at.context } });
   try {

@@ -42,7 +42,6 @@ export interface ConsoleClient {
   ask<Schema extends v.GenericSchema>(method: 'GET' | 'POST', path: string, schema: Schema, body?: object): Promise<v.InferOutput<Schema>>;
 }
 
-/** One call of a command. */
 export interface Call extends Surroundings {
   readonly args: readonly string[];
   /** The value of an option, undefined when it was not given. */
@@ -63,7 +62,6 @@ export interface Command {
   readonly name: string;
   /** What follows the name, '' when nothing does. */
   readonly usage: string;
-  /** A sentence for the help. */
   readonly does: string;
   /** How many arguments it takes: at least, at most. */
   readonly arity: readonly [number, number];

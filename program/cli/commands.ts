@@ -9,7 +9,6 @@ import { cellCommand } from './replicas.ts';
 import { tokenCommand } from './token.ts';
 import { watchCommand } from './watch.ts';
 
-/** What every command takes. */
 export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
   url: { value: '<url>', does: 'the node to talk to (PUBLIC_URL, or http://HOST:PORT)' },
   json: { does: 'print JSON, for programs' },

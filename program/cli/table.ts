@@ -2,7 +2,6 @@
 
 export type Row = readonly (string | number | null)[];
 
-/** Rows below their headings; null shows as `-`. */
 export function table(headings: readonly string[], rows: readonly Row[]): string {
   const cells = [headings, ...rows.map((row) => row.map((cell) => String(cell ?? '-')))];
   const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));

@@ -83,13 +83,11 @@ interface Check {
 
 const CHECKS: readonly Check[] = (['theme', 'themeDark'] as const).flatMap((variant) => CONTRAST_PAIRS.map((pair) => ({ variant, pair })));
 
-/** An appearance as it is written and as it is served. */
 interface Look {
   readonly written: Themes;
   readonly served: Readonly<Record<Variant, CompleteTheme>>;
 }
 
-/** One token's new value. */
 interface Move {
   readonly variant: Variant;
   readonly token: ColourToken;

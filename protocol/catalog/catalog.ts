@@ -57,7 +57,6 @@ export const SEARCH_KNOWLEDGE = 'search_knowledge';
 /** What the model calls that is the service's own: an action of such a name would stand in its place. */
 export const OWN_TOOLS: ReadonlySet<string> = new Set([SEARCH_KNOWLEDGE, 'open_screen', ...CATALOG.keys()]);
 
-/** The name of an app's action (MODEL-30). */
 export const actionName = v.pipe(
   snakeCase(ACTION_NAME_MAX_CHARS),
   stated(

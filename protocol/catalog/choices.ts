@@ -1,6 +1,6 @@
 /** Components answered by choosing among a few things: quick_replies, choice, rating. */
 import * as v from 'valibot';
-import { flag, whole } from '../schema/scalars.ts';
+import { flag, whole } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent, type Selectable } from './component.ts';
 import { option, saidList } from './shapes.ts';
@@ -19,7 +19,6 @@ function labelOf(items: readonly { readonly id: string; readonly label: string }
   return items.find((item) => item.id === wanted)?.label ?? wanted;
 }
 
-/** Problem of a block that takes one id. */
 export function exactlyOne(ids: readonly string[]): string | undefined {
   return ids.length === 1 ? undefined : 'must name exactly one option';
 }

@@ -1,6 +1,6 @@
 /** Components of buying: order_tracker, variant_picker, pass. */
 import * as v from 'valibot';
-import { flag } from '../schema/scalars.ts';
+import { flag } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { selectableOptions } from './choices.ts';
 import { defineComponent, type Selectable } from './component.ts';

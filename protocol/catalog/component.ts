@@ -25,7 +25,6 @@ export type Report = (path: readonly (string | number)[], message: string) => vo
 /** Screens that a turn may open, by name, with the parameters that each declares. */
 export type Routes = ReadonlyMap<string, { readonly params: Readonly<Record<string, ParamRule & { readonly required: boolean }>> }>;
 
-/** What a turn knows and a schema cannot. */
 export interface ModelContext {
   /** Id of the block being made; becomes a form's `form_id`. */
   readonly blockId: string;
@@ -35,7 +34,6 @@ export interface ModelContext {
   readonly actionKinds?: ReadonlySet<string>;
 }
 
-/** Whether an id that a block shows may be chosen. */
 export interface Selectable {
   readonly disabled: boolean;
 }
@@ -57,11 +55,9 @@ export interface PickRules<B> {
 export interface Component {
   readonly name: string;
   readonly version: number;
-  /** Tells the model when to use it. */
   readonly description: string;
   /** False for what is never a function of the model's: `text` and `confirm_card`. */
   readonly offered: boolean;
-  /** Validates a whole body, as it is stored and sent. */
   readonly body: BodySchema;
   /** Validates what the model writes: the body without the fields the server keeps. */
   readonly modelArgs: BodySchema;

@@ -10,7 +10,7 @@ import {
   CONFIRM_LABEL_MAX_CHARS,
   TYPE_TO_CONFIRM_MAX_CHARS,
 } from '../limits.ts';
-import { flag } from '../schema/scalars.ts';
+import { flag } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { lines } from './shapes.ts';

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { FORM_VALUES_MAX } from '../limits.ts';
-import { flag } from '../schema/scalars.ts';
+import { flag } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent, type Report } from './component.ts';
 import { saidList } from './shapes.ts';

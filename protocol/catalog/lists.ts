@@ -1,6 +1,6 @@
 /** Components that list or align facts: tags, timeline, checklist, comparison, key_value, item_list. */
 import * as v from 'valibot';
-import { flag } from '../schema/scalars.ts';
+import { flag } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { action, checkAction, image, type Money, money, saidList, saidMoney, tone } from './shapes.ts';

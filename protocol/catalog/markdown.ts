@@ -27,7 +27,6 @@ const BLANK = /^[ \t]*$/;
 const HARMLESS_ANGLE = '‹';
 const HARMLESS_ROUND = '❨';
 
-/** What is known of the paragraph that a line belongs to. */
 interface Paragraph {
   /** A run of backticks before may pair with a later one, so that no later run is certain to open code. */
   isProse: boolean;

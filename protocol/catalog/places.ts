@@ -1,6 +1,6 @@
 /** Components about where and who: place_card, map, contact. */
 import * as v from 'valibot';
-import { flag, whole } from '../schema/scalars.ts';
+import { flag, whole } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { action, checkActions, image, lines, saidAction, saidList } from './shapes.ts';

@@ -1,7 +1,7 @@
 /** Components that say something: text, section, key_points, disclosure, info_card, code. */
 import * as v from 'valibot';
 import { KNOWLEDGE_KEY_MAX_CHARS } from '../limits.ts';
-import { flag } from '../schema/scalars.ts';
+import { flag } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { action, checkActions, image, lines, saidAction, saidList, tone } from './shapes.ts';

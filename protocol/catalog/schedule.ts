@@ -1,6 +1,6 @@
 /** The component for picking an appointment: datetime_slots. */
 import * as v from 'valibot';
-import { flag, whole } from '../schema/scalars.ts';
+import { flag, whole } from '../schema/bounded.ts';
 import { exactlyOne, selectableOptions } from './choices.ts';
 import { defineComponent } from './component.ts';
 import { lines } from './shapes.ts';

@@ -1,7 +1,7 @@
 /** The shapes that several components share (docs/catalog.md, "Shared shapes"), with their rules and their words. */
 import * as v from 'valibot';
 import { ADDRESS_MAX_CHARS } from '../limits.ts';
-import { flag } from '../schema/scalars.ts';
+import { flag } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import type { ModelContext, Report, Routes } from './component.ts';
 import { hasForeignScheme, isEmail, isHttpsUrl, isPhone } from './text-checks.ts';
@@ -70,7 +70,6 @@ export function checkAction(action: Action, path: readonly (string | number)[], 
   if (action.kind === 'open_screen') checkRoute(action.target, [...path, 'target'], routes, report);
 }
 
-/** `checkAction` for the list of actions at `path`. */
 export function checkActions(actions: readonly Action[], path: string, context: ModelContext, report: Report): void {
   for (const [index, action] of actions.entries()) checkAction(action, [path, index], context, report);
 }
@@ -91,7 +90,6 @@ export function saidAction(action: Action): string {
   return useful ? `${action.label}: ${action.target}` : action.label;
 }
 
-/** `title: a, b, c` of the parts that are there. */
 export function saidList(title: string | undefined, parts: readonly string[], separator = '; '): string {
   const joined = parts.join(separator);
   if (title === undefined || title === '') return joined;

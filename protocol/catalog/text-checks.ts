@@ -34,5 +34,4 @@ function isDated(value: string, pattern: RegExp): boolean {
 
 /** True of RFC 3339 with offset, of a day that there is. */
 export const isTime = (value: string) => isDated(value, RFC3339);
-/** True of a day of the calendar, as 2026-11-20. */
 export const isDay = (value: string) => isDated(value, CALENDAR_DATE);

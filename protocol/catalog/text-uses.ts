@@ -10,7 +10,6 @@ import type * as v from 'valibot';
  */
 export type TextUse = 'words' | 'address' | 'fetched' | 'email' | 'phone';
 
-/** The object that holds a text. */
 type Siblings = Readonly<Record<string, unknown>>;
 type UseRule = TextUse | ((siblings: Siblings) => TextUse);
 

@@ -1,7 +1,7 @@
 /** The single values a body is made of: texts, numbers, addresses, times. Their bounds are those of docs/catalog.md. */
 import * as v from 'valibot';
 import { ADDRESS_MAX_CHARS, ID_MAX_CHARS } from '../limits.ts';
-import { whole } from '../schema/scalars.ts';
+import { whole } from '../schema/bounded.ts';
 import { stated } from '../schema/stated.ts';
 import { fits, text } from '../schema/text.ts';
 import type { Report } from './component.ts';
@@ -45,7 +45,6 @@ export function markdown(max: number) {
   );
 }
 
-/** A finite number from `min` to `max`. */
 export function between(min: number, max: number) {
   const message = `must be a number from ${min} to ${max}`;
   return v.pipe(v.number('must be a number'), v.minValue(min, message), v.maxValue(max, message));
@@ -54,7 +53,6 @@ export function between(min: number, max: number) {
 /** Counts that the catalog leaves open: a billion is beyond any shop and keeps the number exact everywhere. */
 export const count = (min = 0) => whole(min, 1_000_000_000);
 
-/** `min` to `max` items. */
 export function list<const S extends v.GenericSchema>(item: S, min: number, max: number) {
   const least = min === 1 ? 'must hold at least one item' : `must hold at least ${min} items`;
   return v.pipe(v.array(item, 'must be an array'), v.minLength(min, least), v.maxLength(max, `must hold at most ${max} items`));
@@ -65,7 +63,6 @@ export function anyList<const S extends v.GenericSchema>(item: S, max: number) {
   return v.optional(list(item, 0, max), []);
 }
 
-/** A link. */
 export const webUrl = usedAs(
   v.pipe(text(ADDRESS_MAX_CHARS, 1), v.check(isWebUrl, 'must be an http or https address'), v.description('http(s)')),
   'address',
@@ -76,7 +73,6 @@ export const fetchedUrl = usedAs(
   'fetched',
 );
 
-/** RFC 3339 with offset. */
 export const time = v.pipe(
   v.string('must be a string'),
   v.check((value) => isTime(value), 'must be an RFC 3339 time with an offset, as 2026-11-20T09:30:00+01:00'),

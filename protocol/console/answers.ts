@@ -2,8 +2,7 @@
 import type { Block } from '../catalog/block.ts';
 import type { PlanName } from '../plans.ts';
 import type { ShownSettings } from './app-settings.ts';
-import type { MoveReply } from './moves.ts';
-import type { AutoTopUp, Member } from './organisations.ts';
+import type { AutoTopUp, Member, MoveReply } from './organisations.ts';
 
 /** Its settings can be sent back with PATCH, field by field. */
 export interface App extends ShownSettings {

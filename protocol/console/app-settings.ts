@@ -10,8 +10,7 @@ import {
   MESSAGES_PER_MINUTE_DEFAULT,
   MESSAGES_PER_MINUTE_PER_ADDRESS_DEFAULT,
 } from '../limits.ts';
-import { boundedList, boundedMap } from '../schema/bounded.ts';
-import { flag, whole } from '../schema/scalars.ts';
+import { boundedList, boundedMap, flag, whole } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { distinct } from '../setup/accept.ts';
 
@@ -157,7 +156,6 @@ export type AppSettingsPatch = v.InferOutput<typeof appSettingsPatch>;
 
 type Whole<Part> = { readonly [Name in keyof Part]-?: Exclude<Part[Name], undefined> };
 
-/** All settings as they travel. */
 export type ShownSettings = Omit<Whole<AppSettingsPatch>, 'intake'> & { readonly intake: Whole<NonNullable<AppSettingsPatch['intake']>> };
 
 /** What an address may send when a device may send `perMinute`: never less, for it would hold the device too. 0 stays 0. */
@@ -165,7 +163,6 @@ function raisedWith(perMinute: number, { messagesPerMinutePerAddress: before }: 
   return before === 0 ? 0 : Math.max(before, perMinute);
 }
 
-/** The settings after a patch. */
 export function patchSettings(before: AppSettings, patch: AppSettingsPatch): AppSettings {
   return {
     allowedDomains: patch.allowed_domains ?? before.allowedDomains,

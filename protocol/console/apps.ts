@@ -41,7 +41,6 @@ export const createAppBody = v.strictObject({
   ...appSettingsEntries,
 });
 
-/** PATCH /apps/:app. */
 export const patchAppBody = v.strictObject({
   name: v.optional(name),
   slug: v.optional(slug),

@@ -1,11 +1,32 @@
-/** Bodies of the console's organisation endpoints (CONSOLE-8). Unknown fields are refused. */
 import * as v from 'valibot';
 import { CREDIT_PURCHASE_MIN_USD } from '../limits.ts';
 import { PLAN_NAMES } from '../plans.ts';
-import { boundedList } from '../schema/bounded.ts';
-import { flag } from '../schema/scalars.ts';
+import { boundedList, flag } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { name } from './apps.ts';
+
+const CELL = /^[0-9A-Za-z._-]{1,64}$/;
+
+export const moveBody = v.strictObject({
+  /** CELL_ID of the cell that it is to live on. */
+  cell: v.pipe(v.string(), v.regex(CELL, 'must be the id of a cell: 1 to 64 letters, digits, dots, underscores or hyphens')),
+});
+
+/** A move as it is shown, on whichever cell. Times are ISO 8601. */
+export interface MoveReply {
+  readonly organisation_id: string;
+  readonly move_id: string;
+  readonly source_cell: string;
+  readonly target_cell: string;
+  /** The last step that is done. The cell that it goes to knows of `begun`, `sealed`, `done` and `aborted` only. */
+  readonly step: 'begun' | 'sealed' | 'switched' | 'done' | 'aborted';
+  /** Why it makes no progress, or was aborted. */
+  readonly error: string | null;
+  /** What was sent, once it is; the cell that it goes to does not say. */
+  readonly copy: { readonly bytes: number; readonly rows: number; readonly uploads: number; readonly upload_bytes: number } | null;
+  readonly started_at: string;
+  readonly updated_at: string;
+}
 
 /** Each member gets the usage e-mails; a list that grows beyond this is a mailing list. */
 const MEMBERS_MAX = 200;
@@ -48,7 +69,6 @@ export type AutoTopUp = v.InferOutput<typeof autoTopUp>;
 
 const plan = v.picklist(PLAN_NAMES);
 
-/** POST /orgs. */
 export const createOrganisationBody = v.strictObject({
   name,
   plan: v.optional(plan, 'free'),
@@ -56,7 +76,6 @@ export const createOrganisationBody = v.strictObject({
   auto_top_up: v.optional(autoTopUp, { enabled: false }),
 });
 
-/** PATCH /orgs/:org. */
 export const patchOrganisationBody = v.strictObject({
   name: v.optional(name),
   plan: v.optional(plan),

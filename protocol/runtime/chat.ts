@@ -16,8 +16,7 @@ import {
   TOOL_ERROR_MAX_CHARS,
   TOOL_RESULTS_MAX,
 } from '../limits.ts';
-import { boundedList } from '../schema/bounded.ts';
-import { flag } from '../schema/scalars.ts';
+import { boundedList, flag } from '../schema/bounded.ts';
 import { stated, when } from '../schema/stated.ts';
 import { SAYS_SOMETHING, saysSomething, text } from '../schema/text.ts';
 import { dropping, knowing } from '../schema/unknown-fields.ts';

@@ -25,7 +25,6 @@ export interface ConversationReply {
 }
 
 export interface ConversationsReply {
-  /** Newest first. */
   readonly conversations: readonly ConversationReply[];
   /** Whether `before` the last of them there are more. */
   readonly has_more: boolean;

@@ -35,7 +35,6 @@ function bodySchema(name: string, body: v.GenericSchema): unknown {
 
 let blockKeywords: JsonSchema | undefined;
 
-/** A block of any component of the catalog. */
 function blockSchema(): JsonSchema {
   blockKeywords ??= {
     type: 'object',
@@ -81,7 +80,6 @@ function eventSchemas() {
   return eventShapes({ block: wireBlock(), componentName: v.picklist([...CATALOG.keys()]), noticeReason: v.picklist(NOTICE_REASONS) });
 }
 
-/** The JSON Schema of every event of a stream, by its type. */
 export function publishedEvents(): Readonly<Record<StreamEvent['type'], JsonSchema>> {
   const schemas = Object.entries(eventSchemas()).map(([type, schema]) => [type, publishSchema(schema, { title: `Stream event ${type}` })]);
   return Object.fromEntries(schemas) as Record<StreamEvent['type'], JsonSchema>;

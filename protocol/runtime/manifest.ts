@@ -33,8 +33,7 @@ import {
   MANIFEST_VERSION_MAX_CHARS,
   TYPE_TO_CONFIRM_MAX_CHARS,
 } from '../limits.ts';
-import { boundedList, boundedMap } from '../schema/bounded.ts';
-import { flag } from '../schema/scalars.ts';
+import { boundedList, boundedMap, flag } from '../schema/bounded.ts';
 import { stated, when } from '../schema/stated.ts';
 import { snakeCase, text } from '../schema/text.ts';
 import { knowing } from '../schema/unknown-fields.ts';
@@ -212,7 +211,6 @@ export type PostedManifest = v.InferOutput<typeof manifest>;
 
 export const manifestRequest = openObject({ manifest, sdk: text(SDK_MAX_CHARS, 1) });
 
-/** A parameter of an action or a route. */
 export interface ActionParam {
   readonly type: ParamType;
   readonly description?: string;

@@ -22,7 +22,6 @@ export interface AttachmentReply {
   readonly upload_id: string;
   readonly name: string;
   readonly media_type: string;
-  /** Bytes. */
   readonly size: number;
 }
 

@@ -6,12 +6,11 @@ import type { AppConfigReply } from './config.ts';
 import type { ConversationReply, ConversationsReply } from './conversations.ts';
 import { wireBlock } from './event-schemas.ts';
 import { wireCount, wireDetails, wireId, wirePending, wireTime } from './event-shapes.ts';
-import type { FeedbackReply } from './feedback.ts';
+import type { FeedbackReply, RatingReply } from './feedback.ts';
 import type { IdentifyReply } from './identify.ts';
 import type { ConfirmReply, EditReply } from './invocations.ts';
 import type { AttachmentReply, MessageReply, MessagesReply, OpenReply } from './messages.ts';
 import type { PairingClaimReply } from './pairings.ts';
-import type { RatingReply } from './ratings.ts';
 import type { UploadReply } from './uploads.ts';
 
 /** Names every field of the reply and no other. */

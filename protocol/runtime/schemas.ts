@@ -7,12 +7,11 @@ import { CATALOG_VERSION, PROTOCOL_VERSION } from '../limits.ts';
 import { type JsonSchema, publishSchema } from '../schema/json-schema.ts';
 import { chatRequest } from './chat.ts';
 import { publishedEvents } from './event-schemas.ts';
-import { feedbackRequest } from './feedback.ts';
+import { feedbackRequest, ratingRequest } from './feedback.ts';
 import { identifyRequest } from './identify.ts';
 import { confirmRequest, editRequest } from './invocations.ts';
 import { manifestRequest } from './manifest.ts';
 import { pairingClaimRequest } from './pairings.ts';
-import { ratingRequest } from './ratings.ts';
 import { publishedReplies, type ReplyName } from './reply-schemas.ts';
 import type { StreamEvent } from './stream-events.ts';
 

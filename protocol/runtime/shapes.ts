@@ -19,7 +19,6 @@ function isAbsentAsNull(entry: unknown): entry is Optional {
   return (entry as Optional).type === 'optional' && (entry as Optional).wrapped.type !== 'nullable';
 }
 
-/** The entries, with null allowed where it is absence. */
 function withNulls<const Entries extends v.ObjectEntries>(entries: Entries): Entries {
   const taking = Object.entries(entries).map(([name, entry]) => {
     if (!isAbsentAsNull(entry) || entry.wrapped.type === 'unknown') return [name, entry];

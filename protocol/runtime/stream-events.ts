@@ -88,7 +88,6 @@ export function renderFrame(seq: number, type: StreamEvent['type'], fieldsJson: 
   return `id: ${seq}\nevent: ${type}\ndata: {"type":"${type}","v":${PROTOCOL_VERSION},"seq":${seq}${separator}${fieldsJson}}\n\n`;
 }
 
-/** One event as a frame. */
 export function renderEvent(seq: number, event: StreamEvent): string {
   const { type, ...fields } = event;
   return renderFrame(seq, type, JSON.stringify(fields).slice(1, -1));

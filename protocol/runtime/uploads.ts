@@ -9,7 +9,6 @@ export interface UploadReply {
   readonly name: string;
   /** By its content, whatever the client announced. */
   readonly media_type: UploadMediaType;
-  /** Bytes. */
   readonly size: number;
   /** When it is deleted unless a message uses it. */
   readonly expires_at: string;

@@ -1,8 +1,11 @@
-/**
- * A caller's lists and maps, whose size is checked before their elements: a body of two megabytes may hold a million wrong elements, and
- * explaining each would block the event loop.
- */
 import * as v from 'valibot';
+
+export const flag = v.boolean('must be true or false');
+
+export function whole(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return v.pipe(v.number('must be a number'), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
+}
 
 /** A list of at most `max` items; of a longer one `tooMany` is all that is said. */
 export function boundedList<const Item extends v.GenericSchema>(item: Item, max: number, tooMany: string) {

@@ -3,7 +3,6 @@
  * ours carries its keywords with it, so that the rule and its published form stand in one place.
  */
 
-/** JSON Schema keywords, as they are published. */
 export type Keywords = Readonly<Record<string, unknown>>;
 
 const KEYWORDS = Symbol('keywords');

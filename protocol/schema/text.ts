@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { stated } from './stated.ts';
 
-/** Number of Unicode code points. */
 export function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count++;

@@ -72,7 +72,6 @@ function slips(one: string, other: string): number {
   return row[other.length] ?? 0;
 }
 
-/** The field that is meant, if one is near enough. */
 function meant(name: string, known: readonly string[]): string | undefined {
   if (name.length > NAME_MAX_CHARS) return undefined;
   const near = known.map((one) => ({ one, off: slips(name.toLowerCase(), one) })).filter(({ off }) => off <= SLIPS_MAX);

@@ -16,7 +16,7 @@ import {
   RESULT_LIMIT_MAX,
 } from '../limits.ts';
 import { RISKS } from '../runtime/stream-events.ts';
-import { flag, whole } from '../schema/scalars.ts';
+import { flag, whole } from '../schema/bounded.ts';
 import { stated, when } from '../schema/stated.ts';
 import { filledText, text } from '../schema/text.ts';
 import { distinct } from './accept.ts';

@@ -217,7 +217,6 @@ const DESCRIPTION = [
   'token does (names of headers compared without regard to capitals), and neither in a query parameter that url_template has already.',
 ].join(' ');
 
-/** The schema of an HTTP action; `local` as in `templateAddress`. */
 export function httpAction(local: boolean) {
   return v.pipe(fields(actionEntries(local)), ...said, ...described, v.description(DESCRIPTION));
 }

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { ACTION_PARAMS_MAX, HTTP_ACTIONS_PER_REQUEST_MAX } from '../limits.ts';
-import { flag } from '../schema/scalars.ts';
+import { flag } from '../schema/bounded.ts';
 import { RESULT_FIELDS_MAX } from './action-fields.ts';
 import { type HttpAction, httpAction } from './action-rules.ts';
 import { itemFault, type MalformedItem } from './item-faults.ts';
@@ -55,7 +55,6 @@ export type HttpActionShape = v.InferOutput<typeof itemShape> | MalformedItem;
 
 const bodyOf = <Item extends v.GenericSchema>(item: Item) => fields({ items: listOf(item, 1, HTTP_ACTIONS_PER_REQUEST_MAX) });
 
-/** Body of POST /actions, for `acceptItems`. */
 export const actionsBody = bodyOf(itemShape);
 
 const archiveItem = fields({ external_key: externalKey, op: v.literal('archive'), reason });

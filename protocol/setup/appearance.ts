@@ -13,7 +13,7 @@ import {
   RADIUS_MAX_PX,
   REASON_MAX_CHARS,
 } from '../limits.ts';
-import { flag } from '../schema/scalars.ts';
+import { flag } from '../schema/bounded.ts';
 import { stated } from '../schema/stated.ts';
 import { text } from '../schema/text.ts';
 import { fields } from './shapes.ts';
@@ -102,7 +102,6 @@ export const copilot = fields({
   feedback: v.optional(flag),
 });
 
-/** Body of PUT /appearance. */
 export const appearanceBody = fields({
   theme,
   themeDark: v.optional(themeDark),

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { LOCALE_MAX_CHARS } from '../language-tag.ts';
 import { DETECTED_FONTS_MAX, DETECTED_LOCALES_MAX } from '../limits.ts';
-import { flag, whole } from '../schema/scalars.ts';
+import { flag, whole } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { fields, listOf } from './shapes.ts';
 

@@ -22,7 +22,6 @@ export function itemFault(issues: readonly v.BaseIssue<unknown>[]): string {
 export interface MalformedItem {
   /** '' where it has none. */
   readonly external_key: string;
-  /** What is wrong with it: one sentence. */
   readonly malformed: string;
   readonly op?: undefined;
   readonly kind?: undefined;

@@ -23,7 +23,6 @@ export type KnowledgeItemShape = v.InferOutput<typeof itemShape> | MalformedItem
 
 const bodyOf = <Item extends v.GenericSchema>(item: Item) => fields({ items: listOf(item, 1, KNOWLEDGE_ITEMS_MAX) });
 
-/** Body of POST /knowledge, for `acceptItems`. */
 export const knowledgeBody = bodyOf(itemShape);
 
 const textItem = fields({

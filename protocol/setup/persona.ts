@@ -26,7 +26,6 @@ export interface Persona {
   readonly instructions: string;
   /** One rule a line, each starting with `Always` or `Never`. */
   readonly guardrails: string;
-  /** What it will not discuss. */
   readonly topics: readonly string[];
   /** Language subtags, the default first; empty: whatever the person writes in. */
   readonly languages: readonly string[];

@@ -8,7 +8,7 @@ import {
   SCREEN_TITLE_MAX_CHARS,
   SCREENS_PER_REQUEST_MAX,
 } from '../limits.ts';
-import { flag } from '../schema/scalars.ts';
+import { flag } from '../schema/bounded.ts';
 import { filledText, snakeCase, text } from '../schema/text.ts';
 import { distinct } from './accept.ts';
 import { fields, listOf, mapOf, reason } from './shapes.ts';

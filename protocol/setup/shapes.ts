@@ -28,7 +28,6 @@ export function fields<const Entries extends v.ObjectEntries>(entries: Entries) 
 /** Names that are part of every JavaScript object; valibot would leave them out without a word. */
 const INHERITED_NAMES = ['__proto__', 'constructor', 'prototype'];
 
-/** An object whose keys are names of the caller's, at most `max` of them. */
 export function mapOf<Value extends v.GenericSchema>(name: v.GenericSchema<string, string>, value: Value, max: number) {
   const inherited = `must not use ${INHERITED_NAMES.join(', ')} as names`;
   type Input = Record<string, v.InferInput<Value>>;
@@ -44,7 +43,6 @@ export function mapOf<Value extends v.GenericSchema>(name: v.GenericSchema<strin
   return map as v.GenericSchema<Input, Record<string, v.InferOutput<Value>>>;
 }
 
-/** A list of `min` to `max` items. */
 export function listOf<const Item extends v.GenericSchema>(item: Item, min: number, max: number) {
   return v.pipe(
     boundedList(item, max, `must hold at most ${max} items`),

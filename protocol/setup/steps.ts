@@ -56,12 +56,10 @@ export function isClaimStep(step: StepId): step is ClaimStepId {
 
 export const AGENT_STEPS: readonly AgentStepId[] = STEP_IDS.filter((id): id is AgentStepId => !isClaimStep(id));
 
-/** The row of a step. */
 export function stepOf(id: StepId): Step {
   return STEPS[STEP_IDS.indexOf(id)] as Step;
 }
 
-/** Whether `step` comes after `other` in the panel. */
 export function isLaterStep(step: StepId, other: StepId): boolean {
   return STEP_IDS.indexOf(step) > STEP_IDS.indexOf(other);
 }

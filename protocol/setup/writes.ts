@@ -28,7 +28,6 @@ export type Origin = 'console' | 'setup' | 'proposal' | 'intake' | 'demo';
 /** Whether what a session writes is applied at once, or waits for a person (PROPOSAL-1). */
 export type WriteMode = 'apply' | 'propose';
 
-/** The step that a write belongs to. */
 export const STEP_OF_WRITE: Readonly<Record<WriteKind, AgentStepId>> = {
   appearance: 'appearance',
   logo: 'appearance',

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
-import { SAMPLES } from '../../web/demo/components/samples/samples.ts';
+import { SHOWN } from '../../web/demo/components/states.ts';
 import { eventually } from '../support/eventually.ts';
 import { projectRoot } from '../support/project-root.ts';
 import { axeFaults } from './axe.ts';
@@ -38,7 +38,7 @@ test('the page of components', async (t) => {
   await t.test('DEMO-3, BLOCKVIEW-1, BLOCKVIEW-2: every component is there in every state, and no drawing failed', async () => {
     const page = await openComponents(world);
     assert.deepEqual(await page.locator('.component').evaluateAll((sections) => sections.map(({ id }) => id)), [...CATALOG.keys()]);
-    for (const [type, samples] of Object.entries(SAMPLES)) {
+    for (const [type, samples] of Object.entries(SHOWN)) {
       const names = await page.locator(`#${type} figcaption`).allTextContents();
       assert.deepEqual(names, ['Announced', ...samples.map(({ name }) => name), 'Fallback', 'Not arrived'], type);
       assert.equal(await page.locator(`#${type} .fallback`).count(), 2, `${type}: only two states are fallback text`);
@@ -186,7 +186,7 @@ import { h, render } from 'preact';
 import { BlockDrawing } from './web/sdk/blocks/block-drawing.tsx';
 import { BLOCK_WORDS } from './web/sdk/blocks/words.ts';
 import { proseFor } from './web/sdk/prose/prose.tsx';
-import { SAMPLES } from './web/demo/components/samples/samples.ts';
+import { SHOWN } from './web/demo/components/states.ts';
 
 const nothing = () => undefined;
 const ask = new Proxy({}, { get: () => nothing });
@@ -224,7 +224,7 @@ function faultsOf(name) {
 globalThis.drawHostile = (texts) => {
   const faults = [];
   let drawn = 0;
-  for (const [type, samples] of Object.entries(SAMPLES)) {
+  for (const [type, samples] of Object.entries(SHOWN)) {
     for (const { name, body: whole, answer, call } of samples) {
       // The pictures of the samples would be asked for, which is right, and nothing that is looked at here.
       const body = JSON.parse(JSON.stringify(whole), (key, value) => (key === 'image' ? { ...value, url: 'x' } : value));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { createMachine } from 'xstate';
-import { readPicture } from '../../machines/diagrams/picture-file.ts';
+import { readPicture } from '../../machines/diagrams/description.ts';
 import { drawnGraph } from '../../machines/diagrams/region.ts';
 import { pictureSvg } from '../../machines/diagrams/svg.ts';
 import { machineGraph, shownGuard } from '../../machines/graph.ts';

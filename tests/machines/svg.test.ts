@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readPicture } from '../../machines/diagrams/picture-file.ts';
+import { readPicture } from '../../machines/diagrams/description.ts';
 import { pictureSvg } from '../../machines/diagrams/svg.ts';
 import { MACHINES } from '../../machines/index.ts';
 import type { MachinePicture } from '../../machines/picture.ts';

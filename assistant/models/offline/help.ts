@@ -1,7 +1,9 @@
 /** Owns how the offline model tells what it can do, and shows a component to somebody who asks to see one. */
+import type { Body } from '../../../protocol/catalog/component.ts';
+import type { Samples } from '../../../protocol/catalog/samples/sample.ts';
+import { SAMPLES } from '../../../protocol/catalog/samples/samples.ts';
 import type { ToolDefinition } from '../model.ts';
 import { fencesOf } from './fence.ts';
-import { SAMPLES } from './samples.ts';
 import { capitalised, enumerated, escapeMarkdown, spokenName } from './words.ts';
 
 /** More would be a list that nobody reads. */
@@ -82,11 +84,26 @@ function routesOf({ parameters }: ToolDefinition): readonly Route[] {
   return [...told, ...others.map((name) => ({ name, title: capitalised(spokenName(name)) }))];
 }
 
+/** Pictures and screens of a sample are those of a shop that is made up: this app has neither. */
+function ownOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((each) => each?.kind !== 'open_screen').map(ownOf);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, each]) => (key === 'image' || each?.kind === 'open_screen' ? [] : [[key, ownOf(each)]])),
+  );
+}
+
+/** `text` is every answer, and `confirm_card` is the service's own. */
+const NOT_SHOWN = new Set(['text', 'confirm_card']);
+
 /** A sample of what can be called by that name: only of components that the client draws. */
 function sampleOf(tool: ToolDefinition): Readonly<Record<string, unknown>> | undefined {
   const { name, kind } = tool;
   if (kind !== 'component') return undefined;
-  if (name !== 'screens') return SAMPLES[name];
+  if (name !== 'screens') {
+    const [body] = NOT_SHOWN.has(name) ? [] : Object.values((SAMPLES as Samples)[name] ?? {});
+    return ownOf(body) as Body | undefined;
+  }
   const [route] = routesOf(tool);
   return route === undefined ? undefined : { items: [{ route: route.name, title: route.title }] };
 }

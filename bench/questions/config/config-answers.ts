@@ -4,10 +4,9 @@
  */
 import { join } from 'node:path';
 import { CONFIG_PER_MINUTE_PER_APP } from '../../../protocol/limits.ts';
-import { cpuNs } from '../../meters/cpu.ts';
-import { spending } from '../../meters/spending.ts';
+import { cpuNs, spending } from '../../meters/cpu.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
-import { digits, median, range, sum } from '../../report/report.ts';
+import { type Column, median, spread, sum, tableOf, whole } from '../../report/table.ts';
 import { freePort, type Running, SERVER_CORE, start } from '../../servers/processes.ts';
 import { createLiveAppIn, createOrganisation, type Server, startServer } from '../../servers/service.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
@@ -47,7 +46,6 @@ interface Measured {
   readonly rounds: Round[];
 }
 
-/** A server that answers, by the name it has in the table. */
 interface Answering {
   readonly name: string;
   readonly port: number;
@@ -68,7 +66,6 @@ async function createApps({ operator, port }: Server, scene: QuestionScene): Pro
   return apps;
 }
 
-/** Answers all apps with what the first one is answered. */
 async function startBare({ outDir }: QuestionScene, { answer }: ConfigApp): Promise<Answering> {
   const port = await freePort();
   const process = await start({
@@ -141,14 +138,13 @@ interface Parts {
   readonly rate: number;
 }
 
-/** What is wrong with what was measured of one server, a sentence each. */
-function warningsOf({ status, server, rounds }: Measured, { cpu, rate }: Parts): string[] {
+function warningsOf({ status, server, rounds, parts }: Compared): string[] {
   const warnings: string[] = [];
   const aim = percent(AIMS[status]);
-  if (cpu < AIMS[status])
-    warnings.push(`With the CPU time of bare uWebSockets the service answers ${percent(cpu)} of its ${status}s (aim: ${aim}).`);
-  if (rate < AIMS[status])
-    warnings.push(`In the same time the service answers ${percent(rate)} of bare uWebSockets' ${status}s (aim: ${aim}).`);
+  if (parts !== undefined && parts.cpu < AIMS[status])
+    warnings.push(`With the CPU time of bare uWebSockets the service answers ${percent(parts.cpu)} of its ${status}s (aim: ${aim}).`);
+  if (parts !== undefined && parts.rate < AIMS[status])
+    warnings.push(`In the same time the service answers ${percent(parts.rate)} of bare uWebSockets' ${status}s (aim: ${aim}).`);
   const broken = sum(rounds.map((round) => round.broken));
   if (broken > 0) warnings.push(`${broken} answers of ${server} were not right: ${rounds.flatMap(({ reasons }) => reasons)[0] ?? ''}`);
   const busy = median(rounds.map(({ serverBusy }) => serverBusy));
@@ -156,48 +152,32 @@ function warningsOf({ status, server, rounds }: Measured, { cpu, rate }: Parts):
   return warnings;
 }
 
-const COLUMNS = [
-  'answer',
-  'server',
-  'CPU µs a request',
-  'range',
-  'of bare',
-  'per s',
-  'of bare per s',
-  'server busy',
-  'client busy',
-  'broken',
-  'aim',
+/** One server's answers of a status, and the parts that they are of bare uWebSockets'; absent where it is that itself. */
+interface Compared extends Measured {
+  readonly parts?: Parts;
+}
+
+const COLUMNS: readonly Column<Compared>[] = [
+  ['answer', ({ status }) => String(status)],
+  ['server', ({ server }) => server],
+  ...spread<Compared>('CPU µs a request', ({ rounds }) => rounds.map(({ cpuUs }) => cpuUs)),
+  ['of bare', ({ parts }) => (parts === undefined ? '' : percent(parts.cpu))],
+  ['per s', ({ rounds }) => whole(median(rounds.map(perSecond)))],
+  ['of bare per s', ({ parts }) => (parts === undefined ? '' : percent(parts.rate))],
+  ['server busy', ({ rounds }) => percent(median(rounds.map(({ serverBusy }) => serverBusy)))],
+  ['client busy', ({ rounds }) => percent(median(rounds.map(({ busy }) => busy)))],
+  ['broken', ({ rounds }) => String(sum(rounds.map((round) => round.broken)))],
+  ['aim', ({ status, parts }) => (parts === undefined ? 'the limit' : `≥ ${percent(AIMS[status])}`)],
 ];
 
-/** The table, and what misses its aim. */
 export function findingOf(measured: readonly Measured[]): Finding {
-  const warnings: string[] = [];
-  const rows = measured.map((each) => {
-    const { status, server, rounds } = each;
-    const bare = measured.find((other) => other.status === status && other.server === 'bare') as Measured;
-    const isBare = each === bare;
-    const parts = {
-      cpu: partOf(each, bare, (round, limit) => limit.cpuUs / round.cpuUs),
-      rate: partOf(each, bare, (round, limit) => perSecond(round) / perSecond(limit)),
-    };
-    warnings.push(...warningsOf(each, parts));
-    const cpu = rounds.map(({ cpuUs }) => cpuUs);
-    return [
-      String(status),
-      server,
-      digits(median(cpu)),
-      range(cpu),
-      isBare ? '' : percent(parts.cpu),
-      Math.round(median(rounds.map(perSecond))).toLocaleString('en-US'),
-      isBare ? '' : percent(parts.rate),
-      percent(median(rounds.map(({ serverBusy }) => serverBusy))),
-      percent(median(rounds.map(({ busy }) => busy))),
-      String(sum(rounds.map((round) => round.broken))),
-      isBare ? 'the limit' : `≥ ${percent(AIMS[status])}`,
-    ];
+  const compared = measured.map((each): Compared => {
+    const bare = measured.find(({ status, server }) => status === each.status && server === 'bare') as Measured;
+    if (each === bare) return each;
+    const cpu = partOf(each, bare, (round, limit) => limit.cpuUs / round.cpuUs);
+    return { ...each, parts: { cpu, rate: partOf(each, bare, (round, limit) => perSecond(round) / perSecond(limit)) } };
   });
-  return { tables: [{ columns: COLUMNS, rows }], warnings, data: measured };
+  return { tables: [tableOf(COLUMNS, compared)], warnings: compared.flatMap(warningsOf), data: measured };
 }
 
 export const configAnswers: Question = {

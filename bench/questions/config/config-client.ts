@@ -1,12 +1,12 @@
 /** C1's requests: what an app's configuration is and how it is answered, and one call of the load client (`config-load.c`). */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { get } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { compileC, projectDir } from '../../load/compile.ts';
-import { mintDevice } from '../../load/stream-client.ts';
+import { Connections } from '../../loadtest/connections.ts';
+import { ask, mintDevice } from '../../loadtest/service-api.ts';
+import { SilenceWatch } from '../../loadtest/silence-watch.ts';
 import { CLIENT_CORE, pinned } from '../../servers/processes.ts';
 
 export const CONFIG_PATH = '/v1/apps/config';
@@ -16,7 +16,6 @@ export type Status = 200 | 304;
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-/** The configuration of an app as the service answers it. */
 export interface ConfigAnswer {
   readonly etag: string;
   /** In their order, without those that uWebSockets writes itself. */
@@ -24,17 +23,9 @@ export interface ConfigAnswer {
   readonly body: string;
 }
 
-/** An app that is asked for its configuration, and what it has to answer. */
-export interface ConfigApp {
-  readonly liveKey: string;
-  readonly answer: ConfigAnswer;
-}
+export type ConfigApp = Awaited<ReturnType<typeof configOf>>;
 
 const WRITTEN_BY_UWEBSOCKETS = new Set(['content-length', 'date']);
-/** Headers of the connection, which Node's client asks to be kept open. */
-const OF_THE_CONNECTION = new Set(['connection', 'keep-alive']);
-/** An answer takes a millisecond: whoever takes so long hangs. */
-const ANSWER_MAX_MS = 10_000;
 /** The load client gives up by itself after 15 s without an answer. */
 const CALL_MAX_MS = 120_000;
 
@@ -44,38 +35,36 @@ interface Answered {
   readonly body: string;
 }
 
-/** Asks once, for the bytes themselves: the names of headers as they were written. */
-async function ask(port: number, liveKey: string, etag?: string): Promise<Answered> {
-  const headers = { 'X-Service-Key': liveKey, 'X-Service-Device': mintDevice(), ...(etag === undefined ? {} : { 'If-None-Match': etag }) };
-  return new Promise((resolve, reject) => {
-    const options = { port, host: '127.0.0.1', path: CONFIG_PATH, headers, agent: false, timeout: ANSWER_MAX_MS };
-    const request = get(options, (response) => {
-      const raw = response.rawHeaders;
-      const named = raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] ?? ''] as const] : []));
-      const kept = named.filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
-      text(response).then((body) => resolve({ status: response.statusCode ?? 0, headers: kept, body }), reject);
-    });
-    request.on('timeout', () => request.destroy(new Error(`${CONFIG_PATH} was not answered`)));
-    request.on('error', reject);
-  });
+/** Asks once. Names of headers are in lower case, which are as many bytes as others. */
+async function once(port: number, liveKey: string, etag?: string): Promise<Answered> {
+  const connections = new Connections(new URL(`http://127.0.0.1:${port}`));
+  const silence = new SilenceWatch();
+  const tag = etag === undefined ? {} : { 'If-None-Match': etag };
+  const headers = { 'X-Service-Key': liveKey, 'X-Service-Device': mintDevice(), ...tag };
+  try {
+    const answer = await ask(connections, { method: 'GET', path: CONFIG_PATH, headers }, silence.watch);
+    return { status: answer.status, headers: [...answer.headers], body: answer.text };
+  } finally {
+    silence.close();
+    connections.close();
+  }
 }
 
 /** Both answers of a server for an app, whole and not modified. @throws Error when it gives others */
 async function bothAnswers(port: number, liveKey: string): Promise<{ etag: string; whole: Answered; unchanged: Answered }> {
-  const whole = await ask(port, liveKey);
-  const etag = whole.headers.find(([name]) => name.toLowerCase() === 'etag')?.[1];
+  const whole = await once(port, liveKey);
+  const etag = whole.headers.find(([name]) => name === 'etag')?.[1];
   if (whole.status !== 200 || etag === undefined) throw new Error(`${CONFIG_PATH} answered ${whole.status}: ${whole.body}`);
-  const unchanged = await ask(port, liveKey, etag);
+  const unchanged = await once(port, liveKey, etag);
   if (unchanged.status !== 304) throw new Error(`${CONFIG_PATH} answered ${unchanged.status} to its own tag`);
   return { etag, whole, unchanged };
 }
 
 function toWrite({ headers }: Answered): Headers {
-  return headers.filter(([name]) => !WRITTEN_BY_UWEBSOCKETS.has(name.toLowerCase()));
+  return headers.filter(([name]) => !WRITTEN_BY_UWEBSOCKETS.has(name));
 }
 
-/** The configuration of an app, as the service answers it. @throws Error when it is refused */
-export async function configOf(port: number, liveKey: string): Promise<ConfigApp> {
+export async function configOf(port: number, liveKey: string) {
   const { etag, whole, unchanged } = await bothAnswers(port, liveKey);
   return { liveKey, answer: { etag, headers: { 200: toWrite(whole), 304: toWrite(unchanged) }, body: whole.body } };
 }
@@ -93,14 +82,12 @@ export async function checkSameBytes(port: number, otherPort: number, liveKey: s
       throw new Error(`C1: the answers differ:\n${shapeOf(one[each])}\n\n${shapeOf(other[each])}`);
 }
 
-/** Compiles the load client into `outDir` and returns its path. @throws when there is no C compiler or it refuses */
 export function compileConfigLoad(outDir: string): string {
   const program = join(outDir, 'config-load');
   compileC(join(projectDir(), 'bench/questions/config/config-load.c'), program);
   return program;
 }
 
-/** What to ask for, of whom and how often; each app in its turn, every time as another device. */
 export interface Asking {
   /** The load client's program; files for it go beside it. */
   readonly program: string;
@@ -111,7 +98,6 @@ export interface Asking {
   readonly connections: number;
 }
 
-/** What a load of requests saw. */
 export interface Asked {
   readonly ok: number;
   /** Not answered as is due, or never begun. */
@@ -125,7 +111,6 @@ export interface Asked {
 
 const run = promisify(execFile);
 
-/** Asks so many times over so many connections that stay open. */
 export async function askConfigs({ program, port, apps, status, requests, connections }: Asking): Promise<Asked> {
   const file = `${program}-apps.txt`;
   writeFileSync(file, apps.map(({ liveKey, answer }) => `${liveKey} ${answer.etag} ${Buffer.byteLength(answer.body)}\n`).join(''));

@@ -5,8 +5,7 @@ import { at, compileLoad } from '../../load/load.ts';
 import { SlowDisk } from '../../meters/slow-disk.ts';
 import { withModel } from '../../model/model.ts';
 import type { Curve, Extent, Finding, Point, Question, QuestionScene } from '../../question.ts';
-import { digits, median, range, sum } from '../../report/report.ts';
-import type { Table } from '../../report/table.ts';
+import { type Column, digits, median, range, spread, sum, tableOf, whole } from '../../report/table.ts';
 import { type Candidate, EARLIER } from '../../servers/candidate.ts';
 import { serviceWithAll } from '../../servers/service.ts';
 import { brokenAmong, fallsShort } from '../../workloads/aims.ts';
@@ -51,7 +50,6 @@ function entriesOf({ candidates, outDir }: QuestionScene): Entry[] {
   return candidates.flatMap((candidate) => delaysOf(candidate).map((delayUs) => entryOf(candidate, delayUs, outDir)));
 }
 
-/** What one entry showed. */
 interface Found extends Entry {
   readonly busy: Outcome;
   readonly alone: Outcome;
@@ -84,20 +82,6 @@ function firsts({ rounds }: Outcome): string {
   return shares.map((share) => median(rounds.map(({ first_ms }) => at(first_ms, share))).toFixed(2)).join(' / ');
 }
 
-const COLUMNS = [
-  'server',
-  'added to a sync ms',
-  'a sync took ms',
-  '64 at a time: turns per s',
-  'range',
-  'CPU µs a turn',
-  'range',
-  'first delta p50 / p99 ms',
-  'one client: first delta p50 / p99 ms',
-  'added by the disk, in delays',
-  'broken',
-];
-
 /** By how many of the delays the first delta is later than on the disk as it is. */
 function delaysWaited(found: Found, all: readonly Found[]): string {
   const asItIs = all.find(({ server, disk }) => server === found.server && disk?.delayUs === 0);
@@ -110,29 +94,25 @@ function brokenOf({ busy, alone }: Found): number {
   return sum([...busy.rounds, ...alone.rounds].map(({ broken }) => broken));
 }
 
-/** A server and its disk, in words. */
 function nameOf({ server, disk }: Found): string {
   return disk === undefined ? server : `${server} with ${disk.delayUs / 1e3} ms added to each sync`;
 }
 
-function tableOf(all: readonly Found[]): Table {
-  const rows = all.map((found) => {
-    const { server, disk, busy, alone } = found;
-    return [
-      server,
-      disk === undefined ? '' : `${disk.delayUs / 1e3}`,
-      disk === undefined ? '' : digits(disk.syncs().meanUs / 1e3),
-      Math.round(median(busy.rounds.map(turnsPerS))).toLocaleString('en-US'),
-      range(busy.rounds.map(turnsPerS)),
-      digits(median(busy.rounds.map(cpuUs))),
-      range(busy.rounds.map(cpuUs)),
-      firsts(busy),
-      firsts(alone),
-      delaysWaited(found, all),
-      `${brokenOf(found)}`,
-    ];
-  });
-  return { columns: COLUMNS, rows };
+/** `all`: what the entries are set beside. */
+function columnsOf(all: readonly Found[]): readonly Column<Found>[] {
+  const ofDisk = (of: (disk: SlowDisk) => string) => (found: Found) => (found.disk === undefined ? '' : of(found.disk));
+  return [
+    ['server', ({ server }) => server],
+    ['added to a sync ms', ofDisk(({ delayUs }) => `${delayUs / 1e3}`)],
+    ['a sync took ms', ofDisk((disk) => digits(disk.syncs().meanUs / 1e3))],
+    ['64 at a time: turns per s', ({ busy }) => whole(median(busy.rounds.map(turnsPerS)))],
+    ['range', ({ busy }) => range(busy.rounds.map(turnsPerS))],
+    ...spread<Found>('CPU µs a turn', ({ busy }) => busy.rounds.map(cpuUs)),
+    ['first delta p50 / p99 ms', ({ busy }) => firsts(busy)],
+    ['one client: first delta p50 / p99 ms', ({ alone }) => firsts(alone)],
+    ['added by the disk, in delays', (found) => delaysWaited(found, all)],
+    ['broken', (found) => `${brokenOf(found)}`],
+  ];
 }
 
 /** A line for each server; the relay's is one point. */
@@ -162,7 +142,7 @@ async function measure(scene: QuestionScene): Promise<Finding> {
   const all = await playAll(scene, entriesOf(scene));
   for (const { disk } of all) disk?.check();
   return {
-    tables: [tableOf(all)],
+    tables: [tableOf(columnsOf(all), all)],
     warnings: warningsOf(all),
     curves: [
       curveOf('Turns on a slow disk, 64 at a time', 'turns per s', all, ({ busy }) => busy.rounds.map(turnsPerS)),

@@ -1,159 +1,151 @@
 /**
- * T1: what a turn costs besides time, in one table with its CPU time: what is written and kept, commits and statements, and the tokens that
- * the model is asked with. Owns who is looked at when; statements are counted in servers of their own, whose time nobody takes.
+ * T1: what a turn costs besides time, in one table with its CPU time: what is written, kept and synced, and the tokens that the model is
+ * asked with. A row for each thing, a column for each server.
  */
-
-import { compileLoad, type LoadResult, load } from '../../load/load.ts';
-import { cpuNs } from '../../meters/cpu.ts';
-import { firstTurnTokens } from '../../meters/request-tokens.ts';
-import { SlowDisk } from '../../meters/slow-disk.ts';
-import { settled } from '../../meters/spending.ts';
-import { StatementCounter, type StatementCounts } from '../../meters/statement-counts.ts';
-import { storedBytes } from '../../meters/stored.ts';
-import { writtenBetween, writtenBy } from '../../meters/written.ts';
+import { compileLoad } from '../../load/load.ts';
+import { firstTurnTokens, type RequestTokens } from '../../meters/request-tokens.ts';
+import { SlowDisk, syncDelayUs } from '../../meters/slow-disk.ts';
+import { writing } from '../../meters/written.ts';
 import { withModel } from '../../model/model.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
-import type { Candidate, Scene, Target } from '../../servers/candidate.ts';
-import { inOrderOf } from '../../workloads/rounds.ts';
+import { digits, median, range, sum, type Table, whole } from '../../report/table.ts';
+import { type Candidate, EARLIER } from '../../servers/candidate.ts';
+import { brokenAmong, missedBy } from '../../workloads/aims.ts';
+import { expectedSeconds, play, type Round } from '../../workloads/rounds.ts';
 import { type Workload, workloadNamed } from '../../workloads/workloads.ts';
-import { type Found, type Round, type TurnCounts, turnCostTable, turnCostWarnings } from './turn-cost-table.ts';
 
-const BUSY = workloadNamed('W3');
-const ALONE = workloadNamed('W4');
 /** Enough to fill the log of a database many times over. */
-const TURNS = 10_000;
-const WARM_UP_TURNS = 5_000;
-const ROUND_MAX_S = 4;
+const BUSY: Workload = { ...workloadNamed('W3'), requests: 10_000, warmUp: 5_000 };
 /** Counts do not vary as times do. */
-const COUNTED_TURNS = 2_000;
-const COUNTED_TURNS_ALONE = 200;
-const COUNTED_MAX_S = 5;
-const QUICK_DIVISOR = 10;
+const ALONE: Workload = { ...workloadNamed('W4'), requests: 200, warmUp: 1_000 };
 
-/** What the measuring needs besides the server. */
-interface Rig {
-  readonly program: string;
-  readonly scene: Scene;
-  readonly quick: boolean;
+export interface Found {
+  readonly server: string;
+  /** 64 at a time, and with one client. */
+  readonly busy: readonly Round[];
+  readonly alone: readonly Round[];
+  /** Absent for the relay, which asks the same of the model whatever it is asked. */
+  readonly tokens?: RequestTokens;
 }
 
-/** Turns of a workload, to their ends and what follows them. @throws when none was whole */
-async function turns(
-  { program, scene, quick }: Rig,
-  workload: Workload,
-  target: Target,
-  requests: number,
-  seconds: number,
-): Promise<LoadResult> {
-  const asked = Math.max(quick ? requests / QUICK_DIVISOR : requests, workload.streams);
-  const result = await load(program, scene.outDir, workload, target, { requests: asked, seconds });
-  await settled([target.process]);
-  if (result.ok === 0) throw new Error(`no turn of ${target.name} was whole: ${result.reasons[0] ?? 'nothing came'}`);
-  return result;
+interface Row {
+  readonly what: string;
+  /** Empty where a server has no such thing. */
+  cell(found: Found): string;
 }
 
-async function measureRound(rig: Rig, target: Target): Promise<Round> {
-  const { pid } = target.process;
-  const stored = (): number | undefined => (target.dataDir === undefined ? undefined : storedBytes(target.dataDir));
-  const [storedBefore, writtenBefore, cpuBefore] = [stored(), writtenBy(pid), cpuNs(pid)];
-  const result = await turns(rig, BUSY, target, TURNS, ROUND_MAX_S);
-  const [cpuAfter, writtenAfter, storedAfter] = [cpuNs(pid), writtenBy(pid), stored()];
+function byTurn(rounds: readonly Round[], of: (round: Round) => number | undefined): number[] {
+  return rounds.flatMap((round) => {
+    const value = of(round);
+    return value === undefined ? [] : [value / round.ok];
+  });
+}
+
+function byRound(what: string, of: (round: Round) => number | undefined): Row {
   return {
-    turns: result.ok,
-    broken: result.broken,
-    cpu_ns: cpuAfter - cpuBefore,
-    sent_bytes: result.bytes,
-    written: writtenBetween(writtenBefore, writtenAfter),
-    stored_bytes: storedBefore === undefined || storedAfter === undefined ? undefined : storedAfter - storedBefore,
+    what,
+    cell({ busy }) {
+      const values = byTurn(busy, of);
+      const value = median(values);
+      return values.length === 0 ? '' : value >= 100 ? whole(value) : digits(value);
+    },
   };
 }
 
-interface Counting {
-  readonly target: Target;
-  readonly statements: StatementCounter;
-  readonly disk: SlowDisk;
+function byTokens(what: string, of: keyof RequestTokens): Row {
+  return { what, cell: ({ tokens }) => (tokens === undefined ? '' : whole(tokens[of])) };
 }
 
-/** What the turns of one workload count up to. */
-async function counted(rig: Rig, { target, statements, disk }: Counting, workload: Workload, requests: number): Promise<TurnCounts> {
-  const [before, syncsBefore] = [await statements.counts(), disk.syncs().count];
-  const { ok, broken } = await turns(rig, workload, target, requests, COUNTED_MAX_S);
-  const after = await statements.counts();
-  const since = (what: keyof StatementCounts): number => after[what] - before[what];
-  const counts = { statements: since('statements'), onLoop: since('onLoop'), control: since('control'), commits: since('commits') };
-  return { ...counts, turns: ok, broken, syncs: disk.syncs().count - syncsBefore };
+const syncs = ({ wrote }: Round): number | undefined => wrote?.syncs;
+
+function brokenOf({ busy, alone }: Found): number {
+  return sum([...busy, ...alone].map(({ broken }) => broken));
 }
 
-/** Counts in a server that is started for it. */
-async function count(rig: Rig, candidate: Candidate): Promise<{ readonly busy: TurnCounts; readonly alone: TurnCounts }> {
-  const statements = await StatementCounter.create();
-  const disk = new SlowDisk(rig.scene.outDir, candidate.name, 0);
-  const target = await candidate.start({ ...rig.scene, env: statements.env, disk });
-  try {
-    // Statements are prepared, and the keys looked up, once.
-    await turns(rig, BUSY, target, COUNTED_TURNS / 2, COUNTED_MAX_S);
-    const counting = { target, statements, disk };
-    const busy = await counted(rig, counting, BUSY, COUNTED_TURNS);
-    return { busy, alone: await counted(rig, counting, ALONE, COUNTED_TURNS_ALONE) };
-  } finally {
-    await target.stop();
-  }
+const ROWS: readonly Row[] = [
+  byRound('CPU µs', ({ cpu_ns }) => cpu_ns / 1e3),
+  { what: 'range', cell: ({ busy }) => range(byTurn(busy, ({ cpu_ns }) => cpu_ns / 1e3)) },
+  byRound('bytes sent to the client', ({ bytes }) => bytes),
+  byRound('bytes written by the event loop', ({ wrote }) => wrote?.loop.bytes),
+  byRound('write calls of the event loop', ({ wrote }) => wrote?.loop.calls),
+  byRound('bytes written by the other threads', ({ wrote }) => wrote?.others.bytes),
+  byRound('write calls of the other threads', ({ wrote }) => wrote?.others.calls),
+  byRound('bytes to the disk', ({ wrote }) => wrote && wrote.loop.disk_bytes + wrote.others.disk_bytes),
+  byRound('bytes kept on disk', ({ wrote }) => wrote?.stored_bytes),
+  {
+    what: 'syncs, 64 at a time / one client',
+    cell({ busy, alone }) {
+      const both = [busy, alone].map((rounds) => byTurn(rounds, syncs));
+      return both.some((values) => values.length === 0) ? '' : both.map((values) => digits(median(values))).join(' / ');
+    },
+  },
+  byTokens('tokens of the messages, first turn', 'messages'),
+  byTokens('tokens of the tool definitions, first turn', 'tools'),
+  byTokens('tool definitions', 'tool_definitions'),
+  byTokens('bytes of the request to the model, first turn', 'bytes'),
+  { what: 'broken', cell: (found) => `${brokenOf(found)}` },
+];
+
+/** What the service aims at: by the turn, 64 at a time, and for the tool definitions in a request to the model. */
+const AIMS: readonly { readonly what: string; readonly most: number; readonly unit: string; of(found: Found): number }[] = [
+  { what: 'writes', most: 30, unit: 'KB', of: ({ busy }) => median(byTurn(busy, ({ wrote }) => (wrote?.others.bytes ?? 0) / 1e3)) },
+  { what: 'makes', most: 16, unit: 'write calls', of: ({ busy }) => median(byTurn(busy, ({ wrote }) => wrote?.others.calls)) },
+  { what: 'keeps', most: 1.5, unit: 'KB', of: ({ busy }) => median(byTurn(busy, ({ wrote }) => (wrote?.stored_bytes ?? 0) / 1e3)) },
+  { what: 'asks the model', most: 3_600, unit: 'tokens of tool definitions', of: ({ tokens }) => tokens?.tools ?? 0 },
+];
+
+function warningsOf(found: readonly Found[]): string[] {
+  const ours = found.filter(({ tokens, server }) => tokens !== undefined && server !== EARLIER);
+  return [
+    ...ours.flatMap((each) =>
+      AIMS.flatMap(({ what, most, unit, of }) => missedBy(`A turn of ${each.server} ${what}`, of(each), most, unit)),
+    ),
+    ...found.flatMap((each) => brokenAmong(each.server, brokenOf(each), 'turns')),
+  ];
 }
 
-/** All servers side by side, in rounds. */
-async function measureRounds(
-  rig: Rig,
-  candidates: readonly Candidate[],
-  { rounds, onStep }: QuestionScene,
-): Promise<Map<Candidate, Round[]>> {
-  const players: { readonly candidate: Candidate; readonly target: Target; readonly rounds: Round[] }[] = [];
-  try {
-    for (const candidate of candidates) players.push({ candidate, target: await candidate.start(rig.scene), rounds: [] });
-    for (const { candidate, target } of players) {
-      onStep(`T1: ${candidate.name} warms up`);
-      await turns(rig, BUSY, target, WARM_UP_TURNS, ROUND_MAX_S);
-    }
-    for (let round = 0; round < rounds; round++) {
-      for (const player of inOrderOf(players, round)) {
-        onStep(`T1: ${player.candidate.name} in round ${round + 1} of ${rounds}`);
-        player.rounds.push(await measureRound(rig, player.target));
-      }
-    }
-    return new Map(players.map((player) => [player.candidate, player.rounds]));
-  } finally {
-    for (const { target } of players) await target.stop();
-  }
+export function turnCostTable(found: readonly Found[]): Table {
+  return {
+    columns: ['a turn costs', ...found.map(({ server }) => server)],
+    rows: ROWS.map(({ what, cell }) => [what, ...found.map(cell)]),
+  };
 }
 
-/** The relay and ours: what peers keep and ask is another matter. */
+/** The relay and ours, whose syncs are counted: what peers keep and ask is another matter. */
 function lookedAt(candidates: readonly Candidate[]): readonly Candidate[] {
-  return candidates.filter(({ role }) => role !== 'peer');
+  return candidates
+    .filter(({ role }) => role !== 'peer')
+    .map((candidate) => {
+      const counted: Candidate['start'] = (scene) => {
+        return candidate.start({ ...scene, disk: new SlowDisk(scene.outDir, candidate.name, syncDelayUs(process.env)) });
+      };
+      return candidate.role === 'limit' ? candidate : { ...candidate, start: counted };
+    });
 }
 
-async function measure(scene: QuestionScene): Promise<Finding> {
-  const { outDir, quick, onStep } = scene;
-  const candidates = lookedAt(scene.candidates);
+async function measure({ outDir, quick, rounds, onStep, candidates: all }: QuestionScene): Promise<Finding> {
+  const candidates = lookedAt(all);
   const found: Found[] = [];
-  await withModel(outDir, async ({ origin }) => {
-    const rig: Rig = { program: compileLoad(outDir), scene: { model: BUSY.model, streams: BUSY.streams, upstream: origin, outDir }, quick };
-    const rounds = await measureRounds(rig, candidates, scene);
-    for (const candidate of candidates) {
-      const measured = { server: candidate.name, rounds: rounds.get(candidate) ?? [] };
-      onStep(`T1: ${candidate.name} is counted`);
-      // The relay stores nothing and asks the same of the model whatever it is asked.
+  await withModel(outDir, async ({ origin: upstream }) => {
+    const step = (what: string): void => onStep(`T1, ${what}`);
+    const stage = { candidates, rounds, quick, program: compileLoad(outDir), upstream, outDir, onStep: step, meter: writing };
+    const { outcomes: busy } = await play(stage, BUSY);
+    const { outcomes: alone } = await play(stage, ALONE);
+    for (const [at, candidate] of candidates.entries()) {
+      const measured = { server: candidate.name, busy: busy[at]?.rounds ?? [], alone: alone[at]?.rounds ?? [] };
       if (candidate.role === 'limit') found.push(measured);
-      else found.push({ ...measured, counts: await count(rig, candidate), tokens: await firstTurnTokens(candidate, rig.scene) });
+      else found.push({ ...measured, tokens: await firstTurnTokens(candidate, { streams: BUSY.streams, outDir }) });
     }
   });
-  return { tables: [turnCostTable(found)], warnings: turnCostWarnings(found), data: found };
+  return { tables: [turnCostTable(found)], warnings: warningsOf(found), data: found };
 }
 
 export const turnCost: Question = {
   name: 'T1',
   what: 'what a turn costs besides time',
   expectedSeconds({ candidates, rounds, quick }) {
-    const [round, counting] = quick ? [0.6, 5] : [ROUND_MAX_S, 10];
-    return lookedAt(candidates).length * (2 + round + rounds * round + counting);
+    const extent = { candidates: lookedAt(candidates), rounds, quick };
+    return expectedSeconds(BUSY, extent) + expectedSeconds(ALONE, extent);
   },
   measure,
 };

@@ -1,25 +1,28 @@
 /** G2: what a new conversation of one turn costs as the conversations of its organisation's file grow. */
-import { statSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { compileLoad } from '../../load/load.ts';
-import { fitting } from '../../meters/room.ts';
 import type { Finding, Question, QuestionScene } from '../../question.ts';
-import { digits } from '../../report/report.ts';
+import { type Column, digits, tableOf, whole } from '../../report/table.ts';
 import { createLiveApp, type LiveApp, type Server } from '../../servers/service.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
 import { type CopiedConversation, copyConversation } from '../turns/copied-conversations.ts';
 import {
   COST_COLUMNS,
-  costCells,
+  converse,
   costOfTurns,
+  curveOf,
   growthsOf,
   newConversations,
+  type Place,
   type SizeCost,
+  startAt,
   type TurnCost,
+  usesOf,
   warningsOf,
-} from './growing-cost.ts';
-import { converse, type Place, startAt, withPlace } from './growing-place.ts';
-import { curveOf, usesOf } from './growth.ts';
+  withPlace,
+} from './growth.ts';
 
 const SIZES = [1_000, 10_000, 100_000, 1_000_000];
 const QUICK_SIZES = [1_000, 10_000];
@@ -33,22 +36,12 @@ const FILE_WARM_UP_TURNS = 64;
 const CONVERSATION_BYTES = 3_000;
 const OF = "conversations in the organisation's file";
 
-/** An organisation's file with so many conversations. */
-interface Filled {
-  readonly app: LiveApp;
-  readonly size: number;
-  readonly fillS: number;
-  readonly bytesEach: number;
-  readonly fileBytes: number;
-  isOpen: boolean;
-}
-
 /** How many files of a size so many rounds need, so that none grows far beyond it. */
 function filesOf(size: number, rounds: number): number {
   return Math.ceil(rounds / usesOf(size, TURNS_A_ROUND));
 }
 
-function fill(place: Place, app: LiveApp, original: string, size: number): Filled & { readonly last: CopiedConversation } {
+function fill(place: Place, app: LiveApp, original: string, size: number) {
   const file = dataLayout(place.dataDir).organisation(app.organisationId);
   const before = statSync(file).size;
   const startedMs = performance.now();
@@ -128,11 +121,39 @@ async function measureAt(place: Place, { rounds, quick, onStep }: QuestionScene,
   }
 }
 
-const COLUMNS = ['conversations', ...COST_COLUMNS, 'bytes a conversation', 'file MB', 'filled in s'];
+const COLUMNS: readonly Column<Measured>[] = [
+  ['conversations', ({ size }) => whole(size)],
+  ...COST_COLUMNS,
+  ['bytes a conversation', ({ bytes_each }) => whole(bytes_each)],
+  ['file MB', ({ file_bytes }) => digits(file_bytes / 1e6)],
+  ['filled in s', ({ fill_s }) => digits(fill_s)],
+];
 
-function rowOf({ size, rounds, bytes_each, file_bytes, fill_s }: Measured): string[] {
-  const shown = size.toLocaleString('en-US');
-  return [shown, ...costCells(rounds), Math.round(bytes_each).toLocaleString('en-US'), digits(file_bytes / 1e6), digits(fill_s)];
+/** What is written beside it, and others who write: a full disk would end more than the benchmark. */
+const SPARE = 2;
+
+function freeBytes(): number {
+  const { bavail, bsize } = statfsSync(tmpdir());
+  return bavail * bsize;
+}
+
+/**
+ * Leaves out sizes, the largest first, until the disk has twice the room that all that are left take together.
+ * @param sizes from the smallest to the largest
+ * @param bytesOf what all of these take
+ */
+export function fitting(
+  sizes: readonly number[],
+  bytesOf: (sizes: readonly number[]) => number,
+  free = freeBytes(),
+): { readonly sizes: readonly number[]; readonly leftOut: readonly string[] } {
+  const bytes = bytesOf(sizes);
+  const largest = sizes.at(-1);
+  if (largest === undefined || bytes * SPARE <= free) return { sizes, leftOut: [] };
+  const gb = (value: number): string => `${(value / 1e9).toFixed(1)} GB`;
+  const why = `${gb(bytes)} would be written, and ${tmpdir()} has ${gb(free)} free, less than twice that. Set TMPDIR to a larger disk.`;
+  const rest = fitting(sizes.slice(0, -1), bytesOf, free);
+  return { sizes: rest.sizes, leftOut: [`${largest.toLocaleString('en-US')} is left out: ${why}`, ...rest.leftOut] };
 }
 
 async function measure(scene: QuestionScene): Promise<Finding> {
@@ -142,7 +163,7 @@ async function measure(scene: QuestionScene): Promise<Finding> {
   const costs = await withPlace(scene.outDir, (place) => measureAt(place, scene, sizes));
   const growths = growthsOf(OF, costs);
   return {
-    tables: [{ columns: COLUMNS, rows: costs.map(rowOf) }],
+    tables: [tableOf(COLUMNS, costs)],
     curves: growths.map(curveOf),
     warnings: [...leftOut, ...warningsOf(growths, OF, costs)],
     data: { sizes: costs, left_out: leftOut },

@@ -3,21 +3,18 @@
  * round each is read at `b` as well, at the same time. What those rounds cost more is what forwarding costs.
  */
 import { randomUUID } from 'node:crypto';
-import { attachRequest, mintDevice, StreamClient, type StreamEvent, turnRequest } from '../../load/stream-client.ts';
-import { spending } from '../../meters/spending.ts';
-import { type Model, withModel } from '../../model/model.ts';
-import type { QuestionScene } from '../../question.ts';
-import { digits, median, percentile, range } from '../../report/report.ts';
-import type { Table } from '../../report/table.ts';
-import { type Cell, startCell } from '../../servers/cell.ts';
-import { CLIENT_CORE, pause, SERVER_CORE } from '../../servers/processes.ts';
-import { createLiveApp, modelEnv } from '../../servers/service.ts';
+import { attachRequest, StreamClient, type StreamEvent, turnRequest } from '../../load/turn-client.ts';
+import { mintDevice } from '../../loadtest/service-api.ts';
+import { spending } from '../../meters/cpu.ts';
+import type { Finding, QuestionScene } from '../../question.ts';
+import { type Column, digits, median, percentile, spread, sum, tableOf, whole } from '../../report/table.ts';
+import { type Cell, withTwoNodes } from '../../servers/cell.ts';
+import { pause } from '../../servers/processes.ts';
 import { brokenAmong, missedBy } from '../../workloads/aims.ts';
 import { TOKEN_CHARS } from '../../workloads/workloads.ts';
 
 const TOKENS = 100;
 const MODEL = `fake-${TOKENS}-20`;
-/** Open streams at a time. */
 const LOADS = [50, 500] as const;
 /** Turns of a stream, one after the other: those of a round take some ten seconds. */
 const TURNS = 4;
@@ -29,12 +26,7 @@ const CAUGHT_UP_MS = 40;
 const SEQ_MAX = TOKENS + 50;
 const SHOWN_MAX = 3;
 
-interface Stream {
-  readonly device: string;
-  /** Clients of the node where the turn runs, and of the one where it is read as well. */
-  readonly owner: StreamClient;
-  readonly reader: StreamClient;
-}
+type Stream = ReturnType<typeof openStreams>[number];
 
 interface Tally {
   /** Milliseconds by which a delta came later at the other node than at its own. */
@@ -45,7 +37,6 @@ interface Tally {
   broken: number;
 }
 
-/** What one side saw of a turn. */
 class Side {
   readonly atMs = new Float64Array(SEQ_MAX);
   #lastSeq = -1;
@@ -73,7 +64,7 @@ class Side {
   }
 }
 
-function openStreams(cell: Cell, count: number): Stream[] {
+function openStreams(cell: Cell, count: number) {
   const [a, b] = cell.nodes.map(({ port }) => port) as [number, number];
   return Array.from({ length: count }, () => ({ device: mintDevice(), owner: new StreamClient(a), reader: new StreamClient(b) }));
 }
@@ -86,7 +77,6 @@ function compare(own: Side, other: Side, tally: Tally): void {
   }
 }
 
-/** One turn, read to its end. */
 async function runTurn({ device, owner, reader }: Stream, liveKey: string, isForwarded: boolean, tally: Tally): Promise<void> {
   const asker = { liveKey, device };
   const turnId = randomUUID();
@@ -122,7 +112,6 @@ async function runTurns(streams: readonly Stream[], liveKey: string, isForwarded
   return tally;
 }
 
-/** CPU time of each process, ns. */
 interface Spent {
   readonly owner: number;
   readonly reader: number;
@@ -145,14 +134,9 @@ async function measureRound(cell: Cell, streams: readonly Stream[], liveKey: str
   return { ...result, spent: { owner, reader, redis } };
 }
 
-interface Found {
-  readonly count: number;
-  /** Pairs of rounds: one at the owner alone, one read at the other node as well. */
-  readonly alone: readonly Round[];
-  readonly both: readonly Round[];
-}
+type Found = Awaited<ReturnType<typeof measureLoad>>;
 
-async function measureLoad(cell: Cell, liveKey: string, count: number, { quick, rounds, onStep }: QuestionScene): Promise<Found> {
+async function measureLoad(cell: Cell, liveKey: string, count: number, { quick, rounds, onStep }: QuestionScene) {
   const streams = openStreams(cell, count);
   const turns = quick ? 1 : TURNS;
   const alone: Round[] = [];
@@ -172,83 +156,53 @@ async function measureLoad(cell: Cell, liveKey: string, count: number, { quick, 
   return { count, alone, both };
 }
 
-const COLUMNS = [
-  'streams',
-  'deltas per s',
-  'added p50 ms',
-  'range',
-  'p99 ms',
-  'range of p99',
-  'owner µs',
-  'owner + µs',
-  'reader + µs',
-  'Redis + µs',
-  'tokens an event',
-  'broken',
-];
-
-/** µs of a process per delta of the model. */
 function perDelta(rounds: readonly Round[], who: keyof Spent): number[] {
   return rounds.map(({ spent, turns }) => spent[who] / 1e3 / (turns * TOKENS));
 }
 
-function brokenOf({ alone, both }: Pick<Found, 'alone' | 'both'>): number {
-  return [...alone, ...both].reduce((sum, { broken }) => sum + broken, 0);
+function brokenOf({ alone, both }: Found): number {
+  return sum([...alone, ...both].map(({ broken }) => broken));
 }
 
-function rowOf({ count, alone, both }: Found): string[] {
-  const added = (share: number): number[] => both.map(({ addedMs }) => percentile(addedMs, share));
-  const more = (who: keyof Spent): string => digits(median(perDelta(both, who)) - median(perDelta(alone, who)));
-  return [
-    `${count}`,
-    Math.round(median(both.map(({ turns, seconds }) => (turns * TOKENS) / seconds))).toLocaleString('en-US'),
-    digits(median(added(0.5))),
-    range(added(0.5)),
-    digits(median(added(0.99))),
-    range(added(0.99)),
-    digits(median(perDelta(alone, 'owner'))),
-    more('owner'),
-    more('reader'),
-    more('redis'),
-    median(both.map(({ turns, events }) => (turns * TOKENS) / events)).toFixed(1),
-    `${brokenOf({ alone, both })}`,
-  ];
+const addedMs = ({ both }: Found, share: number): number[] => both.map((round) => percentile(round.addedMs, share));
+
+function more({ alone, both }: Found, who: keyof Spent): string {
+  return digits(median(perDelta(both, who)) - median(perDelta(alone, who)));
 }
+
+const COLUMNS: readonly Column<Found>[] = [
+  ['streams', ({ count }) => `${count}`],
+  ['deltas per s', ({ both }) => whole(median(both.map(({ turns, seconds }) => (turns * TOKENS) / seconds)))],
+  ...spread<Found>('added p50 ms', (found) => addedMs(found, 0.5)),
+  ...spread<Found>('p99 ms', (found) => addedMs(found, 0.99), 'range of p99'),
+  ['owner µs', ({ alone }) => digits(median(perDelta(alone, 'owner')))],
+  ['owner + µs', (found) => more(found, 'owner')],
+  ['reader + µs', (found) => more(found, 'reader')],
+  ['Redis + µs', (found) => more(found, 'redis')],
+  ['tokens an event', ({ both }) => median(both.map(({ turns, events }) => (turns * TOKENS) / events)).toFixed(1)],
+  ['broken', (found) => `${brokenOf(found)}`],
+];
 
 /** A delta is to come no more than this later on the other node, at p50. */
 const AIM_MS = 1;
 
-function warningsOf({ count, alone, both }: Found): string[] {
-  const addedMs = median(both.map((round) => percentile(round.addedMs, 0.5)));
+function warningsOf(found: Found): string[] {
   return [
-    ...missedBy(`Forwarding ${count} streams adds at p50`, addedMs, AIM_MS, 'ms'),
-    ...brokenAmong(`Forwarding ${count} streams`, brokenOf({ alone, both })),
+    ...missedBy(`Forwarding ${found.count} streams adds at p50`, median(addedMs(found, 0.5)), AIM_MS, 'ms'),
+    ...brokenAmong(`Forwarding ${found.count} streams`, brokenOf(found)),
   ];
 }
 
-async function play(model: Model, scene: QuestionScene): Promise<Forwarding> {
-  const env = modelEnv({ model: MODEL, upstream: model.origin });
-  const cell = await startCell({ outDir: scene.outDir, name: 'forwarding', cores: [SERVER_CORE, CLIENT_CORE], env });
-  try {
-    const { liveKey } = await createLiveApp(cell.operator);
+export function measureForwarding(scene: QuestionScene): Promise<Finding> {
+  return withTwoNodes(scene.outDir, 'forwarding', MODEL, async (cell, { liveKey }) => {
     const found: Found[] = [];
     for (const count of LOADS) found.push(await measureLoad(cell, liveKey, count, scene));
     for (const { process } of cell.nodes) process.check();
-    const kept = ({ addedMs, ...round }: Round) => ({ ...round, added_ms: [0.5, 0.99, 1].map((share) => percentile(addedMs, share)) });
-    const data = found.map(({ count, alone, both }) => ({ streams: count, alone: alone.map(kept), both: both.map(kept) }));
-    return { table: { title: 'Forwarding', columns: COLUMNS, rows: found.map(rowOf) }, warnings: found.flatMap(warningsOf), data };
-  } finally {
-    await cell.stop();
-  }
-}
-
-export interface Forwarding {
-  readonly table: Table;
-  readonly warnings: readonly string[];
-  readonly data: unknown;
-}
-
-/** Added latency and cost of a delta that is read on another node. */
-export function measureForwarding(scene: QuestionScene): Promise<Forwarding> {
-  return withModel(scene.outDir, (model) => play(model, scene));
+    const kept = ({ addedMs: added, ...round }: Round) => ({ ...round, added_ms: [0.5, 0.99, 1].map((share) => percentile(added, share)) });
+    return {
+      tables: [tableOf(COLUMNS, found, 'Forwarding')],
+      warnings: found.flatMap(warningsOf),
+      data: found.map(({ count, alone, both }) => ({ streams: count, alone: alone.map(kept), both: both.map(kept) })),
+    };
+  });
 }

@@ -1,20 +1,20 @@
 /**
- * The first half of H1: what it takes to answer in a conversation that is idle on another node. Each conversation goes from node to node
+ * H1: what it costs that a request reaches another node than the one that has its conversation: hand-over when it is idle there, forwarding
+ * (`forwarding.ts`) when it is busy. For hand-over each conversation goes from node to node
  * and back, every other message staying where the one before was: both kinds are measured in turns on both nodes.
  */
 import { randomUUID } from 'node:crypto';
 import { readConversation } from '../../../storage/conversations/conversations.ts';
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
-import { mintDevice, StreamClient, turnRequest } from '../../load/stream-client.ts';
-import { type Model, withModel } from '../../model/model.ts';
-import type { QuestionScene } from '../../question.ts';
-import { digits, median, percentile, range } from '../../report/report.ts';
-import type { Table } from '../../report/table.ts';
-import { type Cell, startCell } from '../../servers/cell.ts';
-import { CLIENT_CORE, pause, SERVER_CORE } from '../../servers/processes.ts';
-import { createLiveApp, modelEnv } from '../../servers/service.ts';
+import { StreamClient, turnRequest } from '../../load/turn-client.ts';
+import { mintDevice } from '../../loadtest/service-api.ts';
+import type { Finding, Question, QuestionScene } from '../../question.ts';
+import { type Column, digits, median, percentile, spread, tableOf } from '../../report/table.ts';
+import { type Cell, withTwoNodes } from '../../servers/cell.ts';
+import { pause } from '../../servers/processes.ts';
 import { missedBy } from '../../workloads/aims.ts';
+import { measureForwarding } from './forwarding.ts';
 
 /** One message after the other shows what a hand-over takes, 16 at a time what it takes beside other work. */
 const LOADS = [
@@ -32,27 +32,15 @@ type Kind = 'stayed' | 'moved';
 interface Conversation {
   readonly device: string;
   id: string | undefined;
-  /** Where its last message went. */
   node: number;
   visits: number;
 }
 
-interface Worker {
-  /** A connection to each node. */
-  readonly clients: readonly StreamClient[];
-  readonly conversations: readonly Conversation[];
-  next: number;
-}
+type Worker = ReturnType<typeof startWorkers>[number];
 
 type Samples = Record<Kind, number[]>;
 
-export interface HandOver {
-  readonly table: Table;
-  readonly warnings: readonly string[];
-  readonly data: unknown;
-}
-
-function startWorkers(cell: Cell, atATime: number): Worker[] {
+function startWorkers(cell: Cell, atATime: number) {
   return Array.from({ length: atATime }, () => ({
     clients: cell.nodes.map((node) => new StreamClient(node.port)),
     // They begin at different places of their round, so that all four ways come in each moment.
@@ -139,68 +127,66 @@ async function measureLoad(cell: Cell, liveKey: string, organisationId: string, 
   return { atATime, messages, rounds };
 }
 
-const COLUMNS = [
-  'messages at a time',
-  'message',
-  'a round',
-  'turn.start p50 ms',
-  'range',
-  'p99 ms',
-  'range of p99',
-  'slowest ms',
-  'added p50 / p99 ms',
-];
+type Load = Awaited<ReturnType<typeof measureLoad>>;
+type Row = Load & { readonly kind: Kind };
 
-function rowsOf({ atATime, rounds }: Awaited<ReturnType<typeof measureLoad>>): string[][] {
-  const at = (kind: Kind, share: number): number[] => rounds.map((round) => percentile(round[kind], share));
-  const added = (share: number): string => digits(median(at('moved', share)) - median(at('stayed', share)));
-  return (['stayed', 'moved'] as const).map((kind) => [
-    `${atATime}`,
-    kind === 'stayed' ? 'to the node that has the conversation' : 'to the other node',
-    `${Math.round(median(rounds.map((round) => round[kind].length)))}`,
-    digits(median(at(kind, 0.5))),
-    range(at(kind, 0.5)),
-    digits(median(at(kind, 0.99))),
-    range(at(kind, 0.99)),
-    digits(Math.max(...at(kind, 1))),
-    kind === 'stayed' ? '' : `${added(0.5)} / ${added(0.99)}`,
-  ]);
+function startMs({ rounds }: Load, kind: Kind, share: number): number[] {
+  return rounds.map((round) => percentile(round[kind], share));
 }
+
+function addedMs(load: Load, share: number): number {
+  return median(startMs(load, 'moved', share)) - median(startMs(load, 'stayed', share));
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  ['messages at a time', ({ atATime }) => `${atATime}`],
+  ['message', ({ kind }) => (kind === 'stayed' ? 'to the node that has the conversation' : 'to the other node')],
+  ['a round', ({ kind, rounds }) => `${Math.round(median(rounds.map((round) => round[kind].length)))}`],
+  ...spread<Row>('turn.start p50 ms', (row) => startMs(row, row.kind, 0.5)),
+  ...spread<Row>('p99 ms', (row) => startMs(row, row.kind, 0.99), 'range of p99'),
+  ['slowest ms', (row) => digits(Math.max(...startMs(row, row.kind, 1)))],
+  ['added p50 / p99 ms', (row) => (row.kind === 'stayed' ? '' : `${digits(addedMs(row, 0.5))} / ${digits(addedMs(row, 0.99))}`)],
+];
 
 /** A message to the other node is to take no more than this longer, at p50. */
 const AIM_MS = 5;
 
-function warningsOf({ atATime, rounds }: Awaited<ReturnType<typeof measureLoad>>): string[] {
-  const p50 = (kind: Kind): number => median(rounds.map((round) => percentile(round[kind], 0.5)));
-  return missedBy(`Hand-over, ${atATime} at a time, adds at p50`, p50('moved') - p50('stayed'), AIM_MS, 'ms');
-}
-
-async function play(model: Model, scene: QuestionScene): Promise<HandOver> {
-  const env = modelEnv({ model: 'fake-1-0', upstream: model.origin });
-  // Each node as it would be on a machine of more cores: the other one does not have to leave its core first.
-  const cell = await startCell({ outDir: scene.outDir, name: 'hand-over', cores: [SERVER_CORE, CLIENT_CORE], env });
-  try {
-    const { liveKey, organisationId } = await createLiveApp(cell.operator);
-    const found = [];
+function measureHandOver(scene: QuestionScene): Promise<Finding> {
+  return withTwoNodes(scene.outDir, 'hand-over', 'fake-1-0', async (cell, { liveKey, organisationId }) => {
+    const found: Load[] = [];
     for (const load of LOADS) {
       scene.onStep(`H1: hand-over, ${load.atATime} at a time`);
       found.push(await measureLoad(cell, liveKey, organisationId, load, scene));
     }
-    const data = found.map(({ atATime, messages, rounds }) => ({
-      at_a_time: atATime,
-      messages,
-      rounds: rounds.map(({ stayed, moved }) => ({
-        stayed_ms: [0.5, 0.99, 1].map((share) => percentile(stayed, share)),
-        moved_ms: [0.5, 0.99, 1].map((share) => percentile(moved, share)),
+    const told = (values: readonly number[]) => [0.5, 0.99, 1].map((share) => percentile(values, share));
+    return {
+      tables: [
+        tableOf(
+          COLUMNS,
+          found.flatMap((load) => (['stayed', 'moved'] as const).map((kind) => ({ ...load, kind }))),
+          'Hand-over',
+        ),
+      ],
+      warnings: found.flatMap((load) => missedBy(`Hand-over, ${load.atATime} at a time, adds at p50`, addedMs(load, 0.5), AIM_MS, 'ms')),
+      data: found.map(({ atATime, messages, rounds }) => ({
+        at_a_time: atATime,
+        messages,
+        rounds: rounds.map(({ stayed, moved }) => ({ stayed_ms: told(stayed), moved_ms: told(moved) })),
       })),
-    }));
-    return { table: { title: 'Hand-over', columns: COLUMNS, rows: found.flatMap(rowsOf) }, warnings: found.flatMap(warningsOf), data };
-  } finally {
-    await cell.stop();
-  }
+    };
+  });
 }
 
-/** Latency of messages to the node that has the conversation and to the other one, side by side. */
-export function measureHandOver(scene: QuestionScene): Promise<HandOver> {
-  return withModel(scene.outDir, (model) => play(model, scene));
-}
+export const betweenNodes: Question = {
+  name: 'H1',
+  what: 'hand-over and forwarding between two nodes',
+  expectedSeconds: ({ quick, rounds }) => (quick ? 40 : 60 + 60 * rounds),
+  async measure(scene) {
+    const [handOver, forwarding] = [await measureHandOver(scene), await measureForwarding(scene)];
+    return {
+      tables: [...handOver.tables, ...forwarding.tables],
+      warnings: [...(handOver.warnings ?? []), ...(forwarding.warnings ?? [])],
+      data: { hand_over: handOver.data, forwarding: forwarding.data },
+    };
+  },
+};

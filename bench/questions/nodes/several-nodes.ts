@@ -2,20 +2,86 @@
  * WN: what a turn and a delta cost as the nodes of a cell grow. The same load on the program alone and on cells of one, two and four
  * nodes, which share one core: their cost is what two cores can show of them. It owns the sites, their rounds and their order.
  */
-
-import { compileLoad, type LoadClient, type LoadResult, load } from '../../load/load.ts';
-import { rssBytes } from '../../meters/cpu.ts';
-import { spending } from '../../meters/spending.ts';
+import { at, compileLoad, type LoadClient, type LoadResult, load } from '../../load/load.ts';
+import { rssBytes, spending } from '../../meters/cpu.ts';
 import { type Model, withModel } from '../../model/model.ts';
-import type { Question, QuestionScene } from '../../question.ts';
-import { sum } from '../../report/report.ts';
+import type { Finding, Question, QuestionScene } from '../../question.ts';
+import { type Column, digits, median, spread, sum, tableOf } from '../../report/table.ts';
 import type { Target } from '../../servers/candidate.ts';
 import { type Cell, startCell } from '../../servers/cell.ts';
 import { SERVER_CORE } from '../../servers/processes.ts';
 import { createLiveApp, modelEnv, startServer, targetOf } from '../../servers/service.ts';
+import { brokenAmong } from '../../workloads/aims.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
 import { type Workload, workloadNamed } from '../../workloads/workloads.ts';
-import { findingOf, type NodesCost, type NodesRound } from './nodes-finding.ts';
+import { curveOf, type Growth, growthWarnings, pointOf } from '../growth/growth.ts';
+
+type NodesRound = Awaited<ReturnType<typeof measureRound>>;
+
+export interface NodesCost {
+  readonly kind: Workload;
+  /** How many a cell with Redis has; null: the program alone. */
+  readonly nodes: number | null;
+  readonly rounds: readonly NodesRound[];
+}
+
+function unitsOf({ unit, tokens }: Workload, { results }: NodesRound): number {
+  return sum(results.map(({ ok }) => ok)) * (unit === 'delta' ? tokens : 1);
+}
+
+function cpuUs({ kind, rounds }: NodesCost): number[] {
+  return rounds.map((round) => round.nodes_ns / 1e3 / unitsOf(kind, round));
+}
+
+function brokenOf({ rounds }: NodesCost): number {
+  return sum(rounds.flatMap(({ results }) => results.map(({ broken }) => broken)));
+}
+
+function columnsOf({ unit }: Workload): readonly Column<NodesCost>[] {
+  const figure = (value: (round: NodesRound, kind: Workload) => number) => (cost: NodesCost) =>
+    median(cost.rounds.map((round) => value(round, cost.kind)));
+  const worst = (share: 0.5 | 0.99) => figure(({ results }) => Math.max(...results.map(({ first_ms }) => at(first_ms, share))));
+  const [p50, p99] = [worst(0.5), worst(0.99)];
+  const redis = figure((round, kind) => round.redis_ns / 1e3 / unitsOf(kind, round));
+  const busy = figure(({ nodes_ns, results }) => nodes_ns / 1e9 / Math.max(...results.map(({ wall_s }) => wall_s)));
+  const okOf = ({ results }: NodesRound): number => sum(results.map(({ ok }) => ok));
+  const tokens = figure((round, kind) => (okOf(round) * kind.tokens) / sum(round.results.map(({ deltas }) => deltas)));
+  const rss = figure(({ rss_bytes }) => rss_bytes / 1e6);
+  return [
+    ['nodes', ({ nodes }) => (nodes === null ? 'the program alone' : String(nodes))],
+    ...spread(`CPU µs a ${unit}`, cpuUs),
+    ['Redis µs', (cost) => (cost.nodes === null ? '' : digits(redis(cost)))],
+    ['core busy', (cost) => `${Math.round(busy(cost) * 100)} %`],
+    ['first delta p50 ms', (cost) => digits(p50(cost))],
+    ['p99 ms', (cost) => digits(p99(cost))],
+    ['tokens an event', (cost) => tokens(cost).toFixed(1)],
+    ['RSS MB', (cost) => digits(rss(cost))],
+    ['broken', (cost) => String(brokenOf(cost))],
+  ];
+}
+
+/** The program alone has no place on the curve: it has no cell to grow. */
+function growthOf(kind: Workload, costs: readonly NodesCost[]): Growth {
+  const points = costs.flatMap((cost) => (cost.nodes === null ? [] : [pointOf(cost.nodes, cpuUs(cost))]));
+  return { cost: `CPU time of a ${kind.unit} in all nodes`, unit: 'µs', of: 'nodes of a cell', points };
+}
+
+function brokenWarnings(cost: NodesCost): string[] {
+  const site = cost.nodes === null ? 'On the program alone' : `With ${cost.nodes} nodes of a cell`;
+  return brokenAmong(`${site} (${cost.kind.what})`, brokenOf(cost));
+}
+
+export function findingOf(costs: readonly NodesCost[]): Finding {
+  const kinds = [...new Set(costs.map(({ kind }) => kind))];
+  const byKind = kinds.map((kind) => ({ kind, own: costs.filter((cost) => cost.kind === kind) }));
+  const growths = byKind.map(({ kind, own }) => growthOf(kind, own));
+  return {
+    tables: byKind.map(({ kind, own }) => tableOf(columnsOf(kind), own, kind.what)),
+    curves: growths.map(curveOf),
+    warnings: [...growths.flatMap(growthWarnings), ...costs.flatMap(brokenWarnings)],
+    data: costs,
+  };
+}
 
 /** Nodes of a cell with Redis; null: the program alone, without one. */
 const SITES = [null, 1, 2, 4] as const;
@@ -30,7 +96,6 @@ const QUICK_KINDS: readonly Workload[] = [
   { ...DELTAS, what: '100 deltas at 20 ms, 100 open streams', streams: 100, requests: 100, warmUp: 0 },
 ];
 
-/** Processes that run, and what the load clients ask. */
 interface Site {
   readonly nodes: number | null;
   /** One for each node, all of one organisation, whose file they share. */
@@ -62,7 +127,7 @@ function loadAll({ program, outDir }: LoadClient, kind: Workload, { targets }: S
 }
 
 /** @throws Error when a node brought no whole turn: the cost of all would be that of the others */
-async function measureRound(client: LoadClient, kind: Workload, site: Site): Promise<NodesRound> {
+async function measureRound(client: LoadClient, kind: Workload, site: Site) {
   const { targets, redis } = site;
   const processes = [...targets, ...(redis === null ? [] : [redis])].map(({ process }) => process);
   const { result: results, ns } = await spending(processes, () => loadAll(client, kind, site, kind.requests));

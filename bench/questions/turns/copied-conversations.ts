@@ -21,7 +21,6 @@ type Value = string | number | bigint | Buffer | null;
 interface Table {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Which of its rows are the conversation's. */
   readonly where: string;
 }
 
@@ -32,7 +31,6 @@ interface Copy {
   readonly turnShift: number;
 }
 
-/** The value of one column in a copy. */
 type Cell = (copy: Copy) => Value;
 
 export interface CopiedConversation {

@@ -25,8 +25,6 @@ const WORKLOAD: Workload = {
   streams: 1,
   requests: REQUESTS,
   warmUp: 0,
-  rampMs: 0,
-  gapMs: 0,
   unit: 'turn',
   aims: [],
 };

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { arrivalTimes, timeOfCount } from '../../../bench/loadtest/arrivals.ts';
-import { type LoadPlan, runLoad } from '../../../bench/loadtest/load.ts';
-import { parseMix, pickKind } from '../../../bench/loadtest/mix.ts';
+import { arrivalTimes, type LoadPlan, runLoad, timeOfCount } from '../../../bench/loadtest/load.ts';
+import { parseMix, pickKind } from '../../../bench/loadtest/slo.ts';
 import { Tally } from '../../../bench/loadtest/tally.ts';
 import type { Beginning } from '../../../bench/loadtest/visits.ts';
 

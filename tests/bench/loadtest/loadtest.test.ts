@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
-import { VISIT_KINDS } from '../../../bench/loadtest/mix.ts';
+import { VISIT_KINDS } from '../../../bench/loadtest/slo.ts';
 import { createOperator, createTestApp } from '../../support/client.ts';
 import { type RunningService, startService } from '../../support/service.ts';
 import { startUpstream, upstreamEnv } from '../../support/upstream.ts';

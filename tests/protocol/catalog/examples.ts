@@ -1,6 +1,6 @@
 /** Valid bodies as a model writes them, one or more for every component: shared by the tests of whoever makes or draws blocks. */
 import type { Routes } from '../../../protocol/catalog/component.ts';
-import { SAMPLES } from '../../../web/demo/components/samples/samples.ts';
+import { SAMPLES } from '../../../protocol/catalog/samples/samples.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type Example = { readonly [key: string]: Json };
@@ -8,13 +8,8 @@ export type Example = { readonly [key: string]: Json };
 const image = { url: 'https://cdn.example.com/shoe.png', alt: 'A red shoe' };
 const price = { amount: '59.90', currency: 'EUR' };
 
-/** The bodies of a component's samples, each once, as the model writes them. */
 function sampled(name: keyof typeof SAMPLES): [Example, ...Example[]] {
-  const bodies = SAMPLES[name].map(({ body }) => {
-    const { status: _status, selected_ids: _ids, ...written }: Record<string, unknown> = { ...body };
-    return JSON.stringify(written);
-  });
-  const [first, ...rest] = [...new Set(bodies)].map((each): Example => JSON.parse(each));
+  const [first, ...rest] = Object.values<Example>(structuredClone<object>(SAMPLES[name]) as Record<string, Example>);
   if (first === undefined) throw new Error(`no sample of ${name}`);
   return [first, ...rest];
 }

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import type { ActorEntry, ActorsAnswer, CellsAnswer, ConditionEntry, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
-import type { MoveReply } from '../../../protocol/console/moves.ts';
+import type { MoveReply } from '../../../protocol/console/organisations.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';

@@ -1,14 +1,14 @@
 /** The page: a list of the components, the view's switches, and each component with its states. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { CATALOG } from '../../../protocol/catalog/catalog.ts';
+import { PICTURES } from '../../../protocol/catalog/samples/sample.ts';
 import { BlockDrawing } from '../../sdk/blocks/block-drawing.tsx';
 import type { BlockSurroundings } from '../../sdk/blocks/block-view.ts';
 import { DRAWN_COMPONENTS } from '../../sdk/blocks/views.ts';
 import { BLOCK_WORDS } from '../../sdk/blocks/words.ts';
 import { proseFor } from '../../sdk/prose/prose.tsx';
-import { PICTURES, SAMPLE_NOW_MS } from './samples/sample.ts';
 import { DIRECTIONS, SCHEMES, type Stage, searchOf, stageOf, WIDTHS } from './stage.ts';
-import { statesOf } from './states.ts';
+import { SAMPLE_NOW_MS, statesOf } from './states.ts';
 
 /** No app opens links here: the browser does. */
 const PROSE = proseFor({ openLink: () => false });

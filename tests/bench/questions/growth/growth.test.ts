@@ -1,11 +1,18 @@
 /** What grows is what the service would have stored, and a cost that grows is named. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { StreamClient } from '../../../../bench/load/stream-client.ts';
-import { fitting } from '../../../../bench/meters/room.ts';
-import { readBack } from '../../../../bench/questions/growth/growing-conversations.ts';
-import { converse, startAt, takeTurn, withPlace } from '../../../../bench/questions/growth/growing-place.ts';
-import { type Growth, growthWarnings, pointOf, usesOf } from '../../../../bench/questions/growth/growth.ts';
+import { StreamClient } from '../../../../bench/load/turn-client.ts';
+import { fitting, readBack } from '../../../../bench/questions/growth/growing-conversations.ts';
+import {
+  converse,
+  type Growth,
+  growthWarnings,
+  pointOf,
+  startAt,
+  takeTurn,
+  usesOf,
+  withPlace,
+} from '../../../../bench/questions/growth/growth.ts';
 import { type CopiedConversation, copyConversation } from '../../../../bench/questions/turns/copied-conversations.ts';
 import { createLiveApp } from '../../../../bench/servers/service.ts';
 import { dataLayout } from '../../../../storage/data-layout.ts';

@@ -1,8 +1,13 @@
 /** A1: lives are told apart by turns that wait and turns that follow, and idle conversations are measured by size. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { findingOf } from '../../../../bench/questions/growth/growing-idle.ts';
-import { idleConversations, type Lives, livesCost, livesFinding } from '../../../../bench/questions/growth/idle-conversations.ts';
+import {
+  findingOf,
+  idleConversations,
+  type Lives,
+  livesCost,
+  livesFinding,
+} from '../../../../bench/questions/growth/idle-conversations.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
 
 function lives(together: readonly number[], apart: readonly number[], broken = 0): [Lives, Lives] {

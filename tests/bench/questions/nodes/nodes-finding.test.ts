@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { LoadResult } from '../../../../bench/load/load.ts';
-import { findingOf, type NodesCost } from '../../../../bench/questions/nodes/nodes-finding.ts';
+import { findingOf, type NodesCost } from '../../../../bench/questions/nodes/several-nodes.ts';
 import { workloadNamed } from '../../../../bench/workloads/workloads.ts';
 
 function result(tokens: number, broken: number): LoadResult {
@@ -69,7 +69,7 @@ describe('BENCH-16: nodes of a cell', () => {
   test('what grows too much is named, and so are streams that were not whole', () => {
     assert.deepEqual(warnings, [
       'CPU time of a turn in all nodes grows with the nodes of a cell: 400 µs at 4 is 4.0 times the 100 µs at 1.',
-      `With 4 nodes of a cell, 4 streams were not whole (${workloadNamed('W2').what}).`,
+      `With 4 nodes of a cell (${workloadNamed('W2').what}): 4 streams were not whole.`,
     ]);
   });
 });

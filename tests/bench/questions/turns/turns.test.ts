@@ -1,11 +1,10 @@
 /** Turns of real conversations through the running service: whole ones, and that broken ones are counted and named. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { shapeOf } from '../../../../bench/load/turn-shape.ts';
+import { shapeOf } from '../../../../bench/load/turn-client.ts';
 import { type Model, withModel } from '../../../../bench/model/model.ts';
-import { findingOf, type Played, type Round } from '../../../../bench/questions/turns/turn-finding.ts';
 import { PLAIN, type TurnKind } from '../../../../bench/questions/turns/turn-kind.ts';
-import { loadTurns, startPlayer, TURN_KINDS } from '../../../../bench/questions/turns/turns.ts';
+import { findingOf, loadTurns, type Played, type Round, startPlayer, TURN_KINDS } from '../../../../bench/questions/turns/turns.ts';
 import { serviceWithAll } from '../../../../bench/servers/service.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
 

@@ -1,7 +1,7 @@
 /** Open streams are divided by those that were open, and no more of them than fit. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { streamsThatFit } from '../../../../bench/questions/streams/slow-streams.ts';
+import { streamsThatFit } from '../../../../bench/questions/streams/open-streams.ts';
 
 describe('BENCH-10: open streams', () => {
   test('no more streams are opened than the limit of open files allows', () => {
