@@ -17,9 +17,9 @@ import type { Block } from '../../protocol/catalog/block.ts';
 import type { AppSettings } from '../../protocol/console/app-settings.ts';
 import { ANSWER_BLOCKS_MAX, ANSWER_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
+import { mint, type TurnFacts } from './facts.ts';
 import type { TurnLog } from './log.ts';
 import { withCitations } from './passages.ts';
-import { mint, type TurnScope } from './scope.ts';
 
 /** Most clients run actions of every kind, and name none. */
 const ALL_KINDS: ReadonlySet<string> = new Set();
@@ -73,10 +73,10 @@ export class TurnAnswer {
   /** Whether a client may fetch an address of this round's blocks by itself; between rounds it may none. */
   #mayFetch: (address: string) => boolean = nothing;
 
-  readonly #asked: Pick<TurnScope, 'command' | 'db'>;
+  readonly #asked: Pick<TurnFacts, 'command' | 'db'>;
 
-  constructor(scope: Pick<TurnScope, 'command' | 'db' | 'services' | 'toolset'>, log: TurnLog, requests: { told(): Told }) {
-    const { command, db, services, toolset } = scope;
+  constructor(turn: Pick<TurnFacts, 'command' | 'db' | 'services' | 'toolset'>, log: TurnLog, requests: { told(): Told }) {
+    const { command, db, services, toolset } = turn;
     this.#asked = { command, db };
     this.#log = log;
     this.#requests = requests;

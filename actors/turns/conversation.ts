@@ -14,16 +14,14 @@ import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { capRefusal } from './admission.ts';
 import type { TurnCommand } from './command.ts';
 import type { Beginning } from './epoch.ts';
+import { noteOpened, numberOf, type TurnFacts, type TurnPlace, type TurnServices } from './facts.ts';
 import { Held } from './held.ts';
 import { journalSource } from './journal.ts';
 import { TurnLog } from './log.ts';
-import { OpenedRow } from './opened-row.ts';
-import { type FirstStep, type Opening, prepareOpening, prepareRetry } from './opening.ts';
+import { type Draft, draftOpening, draftRetry, type Opening } from './opening.ts';
 import { TurnQueue } from './queue.ts';
 import { RunningTurn } from './running-turn.ts';
-import { type Attempt, type TurnPlace, type TurnServices, turnScope } from './scope.ts';
-import { newAttempt } from './steps.ts';
-import { turnMachine } from './turn-rows.ts';
+import { newAttempt, turnMachine } from './turn-rows.ts';
 
 /** Where the reader of a turn starts; `exists`: the turn_id names a turn already, which has to be looked up. */
 export type Begun = Position | 'exists';
@@ -97,12 +95,11 @@ export class Conversation {
     return this.#redaction;
   }
 
-  #place(command: TurnCommand): TurnPlace {
-    const { app, body, channel } = command;
+  #place({ app, body, channel }: TurnCommand): TurnPlace {
     const regions = regionsOfClient(this.#db, app, channel, body.client.locale);
     const redaction = this.#redacted(regions);
     redaction.readFor(regions);
-    return { services: this.#services, command, conversationId: this.id, redaction };
+    return { services: this.#services, conversationId: this.id, db: this.#db, redaction };
   }
 
   /** Ends an attempt that another node has replaced: this process stood still, and was given up. */
@@ -160,9 +157,8 @@ export class Conversation {
     try {
       return await retried(MOVED, async () => {
         await this.#held.recover();
-        const place = this.#place(command);
-        const opening = await prepareOpening(place, this.#held.openingFence());
-        const { output, asked } = await this.#open(place, opening, asksEarly);
+        const opening = await draftOpening(this.#place(command), command, this.#held.openingFence());
+        const { output, asked } = await this.#open(opening, asksEarly);
         // Who was overtaken once waits for the commit from then on: one request gives up one call at most.
         asksEarly = false;
         switch (output.outcome) {
@@ -175,18 +171,11 @@ export class Conversation {
             return OVERTAKEN;
           case 'opened': {
             this.#redaction?.opened();
-            const { first, input, attempt } = opening;
-            if (input.ended) return { source: journalSource(this.#db, output.turn, input.nextSeq), fromSeq: 0 };
-            if (asked === null)
-              return this.#run(
-                place,
-                output.turn,
-                attempt(() => output.dayLeft, true),
-                first,
-                0,
-              );
-            const position = this.#goOn(place, output.turn, asked);
-            asked.opened();
+            const { turn, rows } = opening;
+            if (rows.ended) return { source: journalSource(this.#db, output.turn, rows.nextSeq), fromSeq: 0 };
+            noteOpened(turn, output);
+            const position = this.#goOn(turn, asked ?? this.#attempt(opening, 0));
+            asked?.opened();
             return position;
           }
         }
@@ -203,53 +192,40 @@ export class Conversation {
    * Commits what opens the turn. Where it may be, the model is asked meanwhile (CHAT-22): `asked` is then the attempt, which has said nothing
    * to anybody. When the commit does not open the turn, the call is aborted.
    */
-  async #open(
-    place: TurnPlace,
-    { first, input, attempt, mayAskEarly }: Opening,
-    asksEarly: boolean,
-  ): Promise<{ readonly output: OpenTurnOutput; readonly asked: RunningTurn | null }> {
-    const row = new OpenedRow();
+  #open(opening: Opening, asksEarly: boolean): Promise<{ readonly output: OpenTurnOutput; readonly asked: RunningTurn | null }> {
+    const { mayAskEarly, rows } = opening;
     const { appId, organisationId } = this.home;
-    const { turnId } = place.command;
-    const asking = await this.#services.earlyCalls.during({
+    return this.#services.earlyCalls.during({
       organisationId,
-      turn: `${appId} ${turnId}`,
+      turn: `${appId} ${rows.turnId}`,
       // The same turn may have run while this request waited.
-      mayAsk: asksEarly && mayAskEarly && this.#held.isUncontested && readTurn(this.#db, appId, turnId) === undefined,
-      commit: () => this.#held.open(input),
-      ask: () => {
-        const begun = attempt(row.dayLeft, false);
-        return this.#attempt(place, row.turn, begun, first, 0).beforeOpening();
-      },
+      mayAsk: asksEarly && mayAskEarly && this.#held.isUncontested && readTurn(this.#db, appId, rows.turnId) === undefined,
+      commit: () => this.#held.open(rows),
+      ask: () => this.#attempt(opening, 0).beforeOpening(),
     });
-    if (asking.output.outcome === 'opened') row.is(asking.output);
-    return asking;
   }
 
-  #attempt(place: TurnPlace, turn: () => number, attempt: Attempt, first: FirstStep, attemptSeq: number): RunningTurn {
-    const { messageId: assistantMessageId } = attempt;
-    const scope = turnScope(place, attempt, (step) => this.#held.step({ turn: turn(), assistantMessageId }, step));
-    return new RunningTurn(scope, first, new TurnLog(attemptSeq, journalSource(this.#db, turn, null)));
-  }
-
-  /** Runs the attempt, whose first step is committed. */
-  #run(place: TurnPlace, turn: number, attempt: Attempt, first: FirstStep, attemptSeq: number): Position {
-    return this.#goOn(
-      place,
-      turn,
-      this.#attempt(place, () => turn, attempt, first, attemptSeq),
+  #attempt(draft: Draft, attemptSeq: number): RunningTurn {
+    const { turn } = draft;
+    return new RunningTurn(
+      this.#held,
+      draft,
+      new TurnLog(
+        attemptSeq,
+        journalSource(this.#db, () => numberOf(turn), null),
+      ),
     );
   }
 
   /** From now on the attempt is the one that runs, and may be read. */
-  #goOn(place: TurnPlace, turn: number, running: RunningTurn): Position {
-    const over = running.done.then((endIsStored) => {
+  #goOn(turn: TurnFacts, attempt: RunningTurn): Position {
+    const over = attempt.done.then((endIsStored) => {
       this.#live = null;
       // Without an epoch the next owner reads the rows again and ends what was left open.
       if (!endIsStored) this.#held.lose();
     });
-    this.#live = { turn, turnId: place.command.turnId, attempt: running, over };
-    return running.position;
+    this.#live = { turn: numberOf(turn), turnId: turn.command.turnId, attempt, over };
+    return attempt.position;
   }
 
   /** Takes up a turn that exists: a new attempt, if it failed and `command` may try it again; else as its rows have it. */
@@ -263,11 +239,10 @@ export class Conversation {
       const machine = turnMachine(row);
       const { effects } = machine.send({ type: 'turn.retry' });
       if (effects.length === 0) return this.#stored(row);
-      const place = this.#place(command);
-      const { attempt, events } = await prepareRetry(place, row, effects);
+      const draft = await draftRetry(this.#place(command), command, row, { machine, effects });
       // Same stored message, same message id, seq going on.
-      if (!(await this.#held.step(row, newAttempt(machine, row.nextSeq, events)))) return OVERTAKEN;
-      return this.#run(place, row.turn, attempt, { machine, effects, events }, row.nextSeq);
+      if (!(await this.#held.step(newAttempt(row, machine, draft.events)))) return OVERTAKEN;
+      return this.#goOn(draft.turn, this.#attempt(draft, row.nextSeq));
     });
   }
 

@@ -2,8 +2,8 @@
 import type { RoundResult } from '../../assistant/models/model.ts';
 import type { ChatTurnEffect } from '../../machines/chat-turn.ts';
 import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
+import { type TurnFacts, usageOf } from './facts.ts';
 import { errorEvent } from './failures.ts';
-import type { TurnScope } from './scope.ts';
 
 /** What a turn's row has of its start. */
 export interface TurnStart {
@@ -63,21 +63,16 @@ interface Outcome {
 }
 
 /** `turn.end` of a turn that ran. A turn that ends with a notice is completed and free, like one that is refused with a notice. */
-export function endEvent(
-  effect: EndTurn,
-  isNotice: boolean,
-  { command, usage }: Pick<TurnScope, 'command' | 'usage'>,
-  { pending, reason, isTokenRefused }: Outcome,
-): StreamEvent {
+export function endEvent(effect: EndTurn, isNotice: boolean, turn: TurnFacts, { pending, reason, isTokenRefused }: Outcome): StreamEvent {
   const { status } = effect;
-  const left = usage();
+  const usage = usageOf(turn);
   return {
     type: 'turn.end',
     status: isNotice ? 'completed' : status,
     ...(status.startsWith('awaiting') ? { pending } : {}),
-    billable: command.channel === 'live' && status !== 'error',
+    billable: turn.command.channel === 'live' && status !== 'error',
     ...short(effect, reason),
     ...(isTokenRefused ? { user_token_refused: true } : {}),
-    ...(left === undefined ? {} : { usage: left }),
+    ...(usage === undefined ? {} : { usage }),
   };
 }

@@ -15,9 +15,9 @@ import { continuedConversation, refuseTurn, reusedTurnId, theirTurn } from './ad
 import type { TurnCommand } from './command.ts';
 import { type Begun, Conversation } from './conversation.ts';
 import { type Beginning, beginningOf, type ConversationSnapshot } from './epoch.ts';
+import { type TurnOptions, type TurnServices, turnServices } from './facts.ts';
 import type { ActorStats, HostedTurn, TurnHost } from './host.ts';
 import type { RunningTurn } from './running-turn.ts';
-import { type TurnOptions, type TurnServices, turnServices } from './scope.ts';
 
 /** An interrupted turn has one commit to make; a disk that takes longer than this is lost anyway. */
 const INTERRUPT_MS = 2_000;

@@ -20,11 +20,12 @@ import {
 } from '../../storage/conversations/invocations.ts';
 import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
 import { isContinued, readQuestion } from '../../storage/conversations/turns.ts';
-import type { Connection } from '../../storage/sqlite/connection.ts';
 import { definitionOf } from '../calls/call-definition.ts';
 import { requireRevision, settledCard } from '../calls/card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
 import { answeredPick } from '../people/answered-pick.ts';
+import type { TurnCommand } from './command.ts';
+import type { TurnPlace } from './facts.ts';
 import { resumedTurns } from './turn-rows.ts';
 import type { SaidRequest } from './words.ts';
 
@@ -72,41 +73,31 @@ function textBlock(position: number, md: string): Omit<NewBlock, 'id'> {
 }
 
 /** The block a person answers, if this conversation has it. */
-function answeredBlock(db: Connection, conversationId: string, id: string, field: string): Block {
+function answeredBlock({ conversationId, db }: TurnPlace, id: string, field: string): Block {
   const block = readBlockOfConversation(db, id, conversationId);
   if (block === undefined) throw new Refusal('invalid_request', `${field} names no block of this conversation`);
   return block;
 }
 
-/** The request of a turn, as it was sent, which the rules check, and in placeholder form, which is stored. */
-export interface Asked {
-  readonly sent: ChatRequest;
-  readonly kept: SaidRequest;
-  /** Placeholders back into what they stand for. */
-  restore<T>(value: T): T;
-}
-
 /** The chosen ids as the block's row has them; the request has them as the device saw them. */
-function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, { restore }: Asked): string[] {
-  const byShown = new Map(Array.from(selectableIds(block)?.keys() ?? [], (id) => [restore(id), id]));
+function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, { redaction }: TurnPlace): string[] {
+  const byShown = new Map(Array.from(selectableIds(block)?.keys() ?? [], (id) => [redaction.restore(id), id]));
   return ids.map((id) => byShown.get(id) ?? id);
 }
 
 /** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (BLOCK-14). */
-function planMessage(db: Connection, conversationId: string, asked: Asked): SayingPlan {
-  const { sent, kept, restore } = asked;
+function planMessage(place: TurnPlace, { selection }: ChatRequest, kept: SaidRequest): SayingPlan {
   const text = kept.message?.text ?? '';
   // What is attached may say it all, and a text block is never empty.
   const words = saysSomething(text) ? [textBlock(0, text)] : [];
-  const { selection } = sent;
   if (selection === undefined) return { kind: 'message', said: words, picks: [] };
-  const block = answeredBlock(db, conversationId, selection.block_id, 'selection.block_id');
-  const shown = { block_type: block.block_type, body: restore(block.body) };
+  const block = answeredBlock(place, selection.block_id, 'selection.block_id');
+  const shown = { block_type: block.block_type, body: place.redaction.restore(block.body) };
   const problem = selectionProblem(shown, { ids: selection.ids, otherText: selection.other_text });
   if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
   const ownWords = kept.selection?.other_text?.trim() ?? '';
   const other = ownWords === '' ? [] : [textBlock(words.length, ownWords)];
-  return { kind: 'message', said: [...words, ...other], picks: [answeredPick(block, keptIds(block, selection, asked))] };
+  return { kind: 'message', said: [...words, ...other], picks: [answeredPick(block, keptIds(block, selection, place))] };
 }
 
 type Submission = NonNullable<ChatRequest['form_submission']>;
@@ -125,11 +116,11 @@ function filledWords(fields: readonly FormField[], values: readonly (readonly [s
 }
 
 /** @throws Refusal `invalid_request` naming the field of the form whose value does not fit. */
-function planForm(db: Connection, conversationId: string, submission: Submission, { kept, restore }: Asked): SayingPlan {
-  const block = answeredBlock(db, conversationId, submission.form_id, 'form_submission.form_id');
+function planForm(place: TurnPlace, submission: Submission, kept: SaidRequest): SayingPlan {
+  const block = answeredBlock(place, submission.form_id, 'form_submission.form_id');
   if (block.block_type !== 'form') throw new Refusal('invalid_request', 'form_submission.form_id names a block that is no form');
   if (block.body.status !== 'open') throw new Refusal('invalid_request', 'form_submission answers a form that is not open any more');
-  const problems = submissionProblems(restore(block.body), submission.values).map(({ path, message }) => ({
+  const problems = submissionProblems(place.redaction.restore(block.body), submission.values).map(({ path, message }) => ({
     path: `form_submission.${path}`,
     message,
   }));
@@ -143,7 +134,7 @@ function planForm(db: Connection, conversationId: string, submission: Submission
  * A continuation: each result moves its call, and the model is asked again once nothing of those turns waits.
  * @throws Refusal `invalid_request` when a result names no call of this conversation; `conflict` with the card when it names another revision.
  */
-function planResults(db: Connection, conversationId: string, app: AppRecord, { kept, restore }: Asked, nowMs: number): ContinuationPlan {
+function planResults({ conversationId, db, redaction }: TurnPlace, app: AppRecord, kept: SaidRequest, nowMs: number): ContinuationPlan {
   const results: readonly ToolResult[] = kept.tool_results ?? [];
   const changes = new Map<string, InvocationChange>();
   const turns = new Set<number>();
@@ -157,7 +148,8 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
     }
     turns.add(row.turn);
     if (changes.has(row.id)) return;
-    if (result.status === 'ok' && row.risk !== 'read' && isUnsettled(row.state)) requireRevision(db, row, result.revision, restore);
+    if (result.status === 'ok' && row.risk !== 'read' && isUnsettled(row.state))
+      requireRevision(db, row, result.revision, (value) => redaction.restore(value));
     // Words that a person has to type prove something only when the service has seen them.
     const recordRequired = app.settings.recordConfirmations || definitionOf(row)?.action.type_to_confirm !== undefined;
     const { change, executes } = answerChange(row, result, recordRequired, nowMs);
@@ -187,18 +179,7 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
   const left = others.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
   const resumed = left.length === 0 ? resumedTurns(db, conversationId, [...turns]) : [];
   const question = readQuestion(db, Math.max(...turns));
-  return {
-    kind: 'continuation',
-    picks,
-    changes: made,
-    resumed,
-    waiting,
-    left,
-    executions,
-    confirmed,
-    question,
-    tellsWrite,
-  };
+  return { kind: 'continuation', picks, changes: made, resumed, waiting, left, executions, confirmed, question, tellsWrite };
 }
 
 /** Whether the request says nothing new and only brings results of calls. */
@@ -210,9 +191,8 @@ export function isContinuation({ message, form_submission }: ChatRequest): boole
  * Reads what the command needs of the conversation's rows.
  * @throws Refusal `invalid_request` naming the field that does not fit them.
  */
-export function planTurn(db: Connection, conversationId: string, app: AppRecord, asked: Asked, nowMs: number): TurnPlan {
-  const { sent } = asked;
-  if (sent.message !== undefined) return planMessage(db, conversationId, asked);
-  if (sent.form_submission !== undefined) return planForm(db, conversationId, sent.form_submission, asked);
-  return planResults(db, conversationId, app, asked, nowMs);
+export function planTurn(place: TurnPlace, { app, body }: TurnCommand, kept: SaidRequest, nowMs: number): TurnPlan {
+  if (body.message !== undefined) return planMessage(place, body, kept);
+  if (body.form_submission !== undefined) return planForm(place, body.form_submission, kept);
+  return planResults(place, app, kept, nowMs);
 }

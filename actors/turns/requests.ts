@@ -8,8 +8,8 @@ import type { ChatMessage, ModelRequest, Passage, ToolCall } from '../../assista
 import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
 import type { Persona } from '../../protocol/setup/persona.ts';
 import { readPersona } from '../../storage/apps/drafts.ts';
+import type { TurnFacts } from './facts.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
-import type { TurnScope } from './scope.ts';
 import type { TurnSpending } from './spending.ts';
 import { readTranscript, readWritten, saidWith, type Transcript } from './transcript.ts';
 import { attachedMessage } from './words.ts';
@@ -18,7 +18,7 @@ import { attachedMessage } from './words.ts';
 const HELD_CHARS = 2_000;
 
 export class TurnRequests {
-  readonly #scope: TurnScope;
+  readonly #turn: TurnFacts;
   readonly #spending: TurnSpending;
   /** What the trusted instructions are made of; the turn keeps it. */
   readonly #persona: Persona;
@@ -34,11 +34,11 @@ export class TurnRequests {
   #firstBlock = 0;
   #tellsOnly = false;
 
-  constructor(scope: TurnScope, spending: TurnSpending) {
-    const { app, channel } = scope.command;
-    this.#scope = scope;
+  constructor(turn: TurnFacts, spending: TurnSpending) {
+    const { app, channel } = turn.command;
+    this.#turn = turn;
     this.#spending = spending;
-    this.#persona = readPersona(scope.db, app, channel);
+    this.#persona = readPersona(turn.db, app, channel);
   }
 
   /** The day's budget is spent, and this round only tells how a write ended: it is offered nothing that leads to another one. */
@@ -55,19 +55,19 @@ export class TurnRequests {
   /** What the next request has to wait for: the meaning of its question. Undefined when it can be made at once. */
   preparation(): Promise<void> | undefined {
     const question = this.#passages === null ? this.#question() : undefined;
-    return question === undefined ? undefined : prepareSearch(this.#scope, question);
+    return question === undefined ? undefined : prepareSearch(this.#turn, question);
   }
 
   #question(): string | undefined {
     this.#transcript ??= this.#readTranscript();
     const said = this.#transcript.messages.findLast((message) => message.role === 'user')?.content;
     // A picture or a document alone asks nothing that could be looked up.
-    return said === attachedMessage(this.#scope.words.attachments)[0]?.content ? undefined : said;
+    return said === attachedMessage(this.#turn.words.attachments)[0]?.content ? undefined : said;
   }
 
   /** The conversation so far, ending with what is to be answered. */
   #readTranscript(): Transcript {
-    const { conversationId, db, isNew, services, unstored, words, work } = this.#scope;
+    const { conversationId, db, isNew, services, unstored, words, work } = this.#turn;
     const attached = attachedMessage(words.attachments);
     const { message } = words.body;
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
@@ -77,11 +77,11 @@ export class TurnRequests {
 
   /** The next round's request. `firstBlock`: the block of the answer that the round begins with. */
   next(firstBlock: number): ModelRequest {
-    const { command, toolset, words, work } = this.#scope;
+    const { command, toolset, words, work } = this.#turn;
     const { app, body, deviceId, requestId } = command;
     if (this.#passages === null) {
       const question = this.#question();
-      this.#passages = question === undefined ? [] : searchPassages(this.#scope, question);
+      this.#passages = question === undefined ? [] : searchPassages(this.#turn, question);
     }
     this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && this.#spending.overBudget() !== null;
     const { definitions } = toolset;
@@ -104,14 +104,14 @@ export class TurnRequests {
 
   /** Keeps the round for the next request: what the model said and called, and what it is told about each call. */
   remember(calls: readonly ToolCall[], answerOf: (call: ToolCall) => string): void {
-    const content = this.#words ?? readWritten(this.#scope.db, this.#scope.messageId, this.#firstBlock);
+    const content = this.#words ?? readWritten(this.#turn.db, this.#turn.messageId, this.#firstBlock);
     this.#said.push({ role: 'assistant', content, toolCalls: calls });
     for (const call of calls) this.#said.push({ role: 'tool', toolCallId: call.id, name: call.name, content: answerOf(call) });
   }
 
   /** What the round that is under way was told: what an answer shows that is fetched by itself has to stand in it. */
   told(): Told {
-    const { actions, routes } = this.#scope.toolset;
+    const { actions, routes } = this.#turn.toolset;
     const { messages = [], fromQuestion = 0 } = this.#transcript ?? {};
     return {
       messages: [...messages, ...this.#said],

@@ -7,18 +7,18 @@ import { asksAgain, type ChatTurnEvent, type chatTurn } from '../../machines/cha
 import type { Stepper } from '../../machines/step.ts';
 import { section } from '../../watch/sections.ts';
 import type { TurnAnswer } from './answer.ts';
+import { logOf, type TurnFacts } from './facts.ts';
 import { failureOf, nothingSaid } from './failures.ts';
 import type { TurnMailbox } from './mailbox.ts';
 import type { TurnRequests } from './requests.ts';
 import { RoundClock } from './round-clock.ts';
-import type { TurnScope } from './scope.ts';
 import type { ServerCalls } from './server-calls.ts';
 import type { TurnSpending } from './spending.ts';
 import type { ToolCalls } from './tool-calls.ts';
 
 /** The turn that the rounds belong to. */
 export interface RoundsTurn {
-  readonly scope: TurnScope;
+  readonly facts: TurnFacts;
   readonly machine: Stepper<typeof chatTurn>;
   readonly mailbox: TurnMailbox;
   readonly requests: TurnRequests;
@@ -42,7 +42,7 @@ export class TurnRounds {
 
   constructor(turn: RoundsTurn) {
     this.#turn = turn;
-    this.#clock = new RoundClock(turn.scope.services.nowMs);
+    this.#clock = new RoundClock(turn.facts.services.nowMs);
   }
 
   get upstream(): ModelRun | null {
@@ -62,23 +62,23 @@ export class TurnRounds {
 
   /** Asks the model for the next round, unless the day's budget is spent by now. The budget of the first was checked before the turn opened. */
   ask(round: number): void {
-    const { scope, spending } = this.#turn;
+    const { facts, spending } = this.#turn;
     const spent = round > 1 ? spending.overBudget() : null;
-    this.#clock.begun(round === 1 ? scope.command.receivedAtMs : undefined);
+    this.#clock.begun(round === 1 ? facts.command.receivedAtMs : undefined);
     if (spent === null) {
       this.#with(this.#turn.requests.preparation(), () => this.#stream());
       return;
     }
-    scope.log.info('the app’s model budget of the day is spent: ending the turn without another round');
+    logOf(facts).info('the app’s model budget of the day is spent: ending the turn without another round');
     this.finish({ type: 'round.failed', failure: spent });
   }
 
   #stream(): void {
-    const { answer, calls, mailbox, scope } = this.#turn;
-    const { requestId } = scope.command;
+    const { answer, calls, mailbox, facts } = this.#turn;
+    const { requestId } = facts.command;
     const request = section('turn: the request to the model', requestId, () => this.#turn.requests.next(answer.count));
     this.#clock.asked();
-    this.#upstream = scope.services.model.stream(request, {
+    this.#upstream = facts.services.model.stream(request, {
       text: (delta) => this.#heard(delta),
       toolCallStarted: (call) =>
         mailbox.do(() => {
@@ -112,7 +112,7 @@ export class TurnRounds {
 
   /** The answer is as long as one may be: the model is stopped, what was said stays, and the turn ends as any other. */
   #truncate(): void {
-    this.#turn.scope.log.warn('the model’s answer is longer than the limit: stopping the model');
+    logOf(this.#turn.facts).warn('the model’s answer is longer than the limit: stopping the model');
     this.#upstream?.abort();
     this.#upstream = null;
     this.#reason = 'length';
@@ -139,22 +139,22 @@ export class TurnRounds {
 
   /** `isLast`: nothing more comes after this event. A turn in which nothing was said has failed, so that nobody looks at an empty answer. */
   #close(isLast: boolean, event: ChatTurnEvent): void {
-    const { advance, answer, scope } = this.#turn;
+    const { advance, answer, facts } = this.#turn;
     if (!isLast || answer.count > 0) {
       advance(event);
       return;
     }
-    scope.log.warn({ reason: this.#reason }, 'the model’s answer was empty: the turn failed');
+    logOf(facts).warn({ reason: this.#reason }, 'the model’s answer was empty: the turn failed');
     advance({ type: 'round.failed', failure: nothingSaid(this.#reason), ...this.#clock.cost() });
   }
 
   #fail(failure: ModelFailure): void {
-    const { answer, scope, spending } = this.#turn;
+    const { answer, facts, spending } = this.#turn;
     this.#upstream = null;
     this.#clock.reported(failure.usage);
     spending.failed(failure);
     const saidNothing = answer.count === 0;
-    scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'the model server failed');
+    logOf(facts).warn({ kind: failure.kind, detail: failure.detail }, 'the model server failed');
     this.finish({ type: 'round.failed', failure: failureOf(failure, saidNothing), ...this.#clock.cost() });
   }
 
@@ -166,8 +166,8 @@ export class TurnRounds {
 
   /** Answers the calls of the round that are the server's. */
   runCalls(): void {
-    const { calls, scope } = this.#turn;
-    this.#with(calls.preparation(), () => section('turn: calls are settled', scope.command.requestId, () => this.#settleCalls()));
+    const { calls, facts } = this.#turn;
+    this.#with(calls.preparation(), () => section('turn: calls are settled', facts.command.requestId, () => this.#settleCalls()));
   }
 
   #settleCalls(): void {

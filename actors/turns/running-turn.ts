@@ -13,24 +13,26 @@ import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { Position } from '../frame-source.ts';
 import { blockEvents, blocksOf, charsOf, type Outgoing, speak, TurnAnswer } from './answer.ts';
 import { endEvent, stepEvents } from './events.ts';
+import { logOf, numberOf, type TurnFacts } from './facts.ts';
 import { errorEvent, FAILED_END, INTERRUPTED } from './failures.ts';
+import type { Held } from './held.ts';
 import { keptItems } from './kept-answer.ts';
 import type { TurnLog } from './log.ts';
 import { TurnMailbox } from './mailbox.ts';
-import type { FirstStep } from './opening.ts';
+import type { Draft } from './opening.ts';
 import { TurnRequests } from './requests.ts';
 import { TurnRounds } from './rounds.ts';
-import type { TurnScope } from './scope.ts';
 import { ServerCalls } from './server-calls.ts';
 import { TurnSpending } from './spending.ts';
-import { attemptStep } from './steps.ts';
 import { ToolCalls } from './tool-calls.ts';
+import { attemptStep } from './turn-rows.ts';
 
 const LEFT_OUT =
   'pictures were left out of an answer: their addresses stood in no result, knowledge or configuration of the turn, and media_hosts lists none of their hosts';
 
 export class RunningTurn {
-  readonly #scope: TurnScope;
+  readonly #held: Held;
+  readonly #facts: TurnFacts;
   readonly #machine: Stepper<typeof chatTurn>;
   readonly #answer: TurnAnswer;
   readonly #calls: ToolCalls;
@@ -46,8 +48,9 @@ export class RunningTurn {
   #settle: (endIsStored: boolean) => void = () => {};
 
   /** Says what the first step says, and performs its effects. `log` is empty: its first seq is the attempt's. */
-  constructor(scope: TurnScope, { machine, effects, events }: FirstStep, log: TurnLog) {
-    this.#scope = scope;
+  constructor(held: Held, { turn: facts, machine, effects, events }: Draft, log: TurnLog) {
+    this.#held = held;
+    this.#facts = facts;
     this.#machine = machine;
     this.log = log;
     this.position = { source: log, fromSeq: log.nextSeq };
@@ -55,16 +58,16 @@ export class RunningTurn {
       this.#settle = resolve;
     });
     const failed = (error: unknown) => this.abandon(error);
-    const mailbox = new TurnMailbox({ upstream: () => this.#rounds.upstream, failed, share: scope.share });
+    const mailbox = new TurnMailbox({ upstream: () => this.#rounds.upstream, failed, share: facts.share });
     log.onLag = (isLagging) => mailbox.readersLag(isLagging);
-    log.share = scope.share;
-    const spending = new TurnSpending(scope);
-    const requests = new TurnRequests(scope, spending);
-    const answer = new TurnAnswer(scope, log, requests);
-    const serverCalls = new ServerCalls(scope);
-    const calls = new ToolCalls(scope, answer, serverCalls);
+    log.share = facts.share;
+    const spending = new TurnSpending(facts);
+    const requests = new TurnRequests(facts, spending);
+    const answer = new TurnAnswer(facts, log, requests);
+    const serverCalls = new ServerCalls(facts);
+    const calls = new ToolCalls(facts, answer, serverCalls);
     const advance = (event?: ChatTurnEvent) => this.#advance(event);
-    this.#rounds = new TurnRounds({ scope, machine, mailbox, requests, answer, calls, serverCalls, spending, advance, failed });
+    this.#rounds = new TurnRounds({ facts, machine, mailbox, requests, answer, calls, serverCalls, spending, advance, failed });
     this.#mailbox = mailbox;
     this.#answer = answer;
     this.#serverCalls = serverCalls;
@@ -134,7 +137,7 @@ export class RunningTurn {
       if (!('block' in item)) continue;
       const { block, leftOut } = item;
       send({ type: 'block.completed', blockId: block.id, ...(leftOut === undefined ? {} : { leftOut }) });
-      if (leftOut !== undefined) this.#scope.log.info({ component: block.block_type, left_out: leftOut }, LEFT_OUT);
+      if (leftOut !== undefined) logOf(this.#facts).info({ component: block.block_type, left_out: leftOut }, LEFT_OUT);
     }
     if (event !== undefined) send(event);
     const ends = effects.some((effect) => effect.type === 'endTurn');
@@ -144,7 +147,7 @@ export class RunningTurn {
       executions: () => this.#calls.executions(),
       end: (effect, isNotice) => {
         const { isTokenRefused } = this.#serverCalls;
-        return endEvent(effect, isNotice, this.#scope, { pending: this.#calls.pending(), reason: this.#rounds.reason, isTokenRefused });
+        return endEvent(effect, isNotice, this.#facts, { pending: this.#calls.pending(), reason: this.#rounds.reason, isTokenRefused });
       },
     });
     const before = outbox.slice(0, told);
@@ -155,7 +158,7 @@ export class RunningTurn {
       return;
     }
     this.#mailbox.hold();
-    this.#scope.services.commitBudget
+    this.#facts.services.commitBudget
       .within(charsOf(blocks), () => this.#commit(before, said, after, effects))
       .then(
         (committed) => {
@@ -172,10 +175,12 @@ export class RunningTurn {
     after: readonly Outgoing[],
     effects: readonly ChatTurnEffect[],
   ): Promise<boolean> {
-    const items = await keptItems(before, this.#scope.redaction);
+    const items = await keptItems(before, this.#facts.redaction);
     const events = [...blockEvents(items, effects), ...said];
     const end = effects.find((effect) => effect.type === 'endTurn');
     const step = attemptStep(this.log, this.#machine, {
+      turn: numberOf(this.#facts),
+      messageId: this.#facts.messageId,
       attemptSeq: this.position.fromSeq,
       blocks: blocksOf(items),
       events,
@@ -183,7 +188,7 @@ export class RunningTurn {
       ended: end !== undefined,
       charge: end === undefined ? null : this.#spending.charge(end.status !== 'error'),
     });
-    if (!(await this.#scope.commit(step))) return false;
+    if (!(await this.#held.step(step))) return false;
     for (const event of events) this.log.say(event);
     this.log.journalledUpTo(step.nextSeq);
     speak(after);
@@ -204,7 +209,7 @@ export class RunningTurn {
 
   #end(isStored: boolean): void {
     this.#mailbox.close();
-    this.#scope.share.leave();
+    this.#facts.share.leave();
     this.#rounds.upstream?.abort();
     this.#serverCalls.abortReads();
     this.log.end();
@@ -217,9 +222,9 @@ export class RunningTurn {
    * refused.
    */
   abandon(error?: unknown): void {
-    if (error !== undefined) this.#scope.log.error({ err: error }, 'turn abandoned: a commit failed; the client was told to try again');
+    if (error !== undefined) logOf(this.#facts).error({ err: error }, 'turn abandoned: a commit failed; the client was told to try again');
     if (this.#mailbox.isClosed) return;
-    if (error === undefined) this.#scope.log.warn('turn abandoned: its conversation was deleted, or another node took it over');
+    if (error === undefined) logOf(this.#facts).warn('turn abandoned: its conversation was deleted, or another node took it over');
     this.log.say(errorEvent(INTERRUPTED));
     this.log.say(FAILED_END);
     this.#end(false);

@@ -11,7 +11,7 @@ import { type Charge, spentToday } from '../../storage/billing/usage-ledger.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { capRefusal } from './admission.ts';
 import type { TurnCommand } from './command.ts';
-import type { TurnScope } from './scope.ts';
+import type { TurnFacts } from './facts.ts';
 
 /** OpenAI's rule of thumb for English. It is used where the upstream reports no usage. */
 const CHARS_PER_TOKEN = 4;
@@ -29,7 +29,7 @@ export function requireBudget(command: TurnCommand, db: Connection, nowMs: numbe
 }
 
 export class TurnSpending {
-  readonly #scope: TurnScope;
+  readonly #turn: TurnFacts;
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #askedChars = 0;
   /** A round was asked that has not reported its usage. */
@@ -37,8 +37,8 @@ export class TurnSpending {
   /** Written in a round that has not reported its usage. */
   #unreportedChars = 0;
 
-  constructor(scope: TurnScope) {
-    this.#scope = scope;
+  constructor(turn: TurnFacts) {
+    this.#turn = turn;
   }
 
   /** A round is asked. */
@@ -81,7 +81,7 @@ export class TurnSpending {
 
   /** The failure that ends the turn when the day's budget is spent; null while another round may be asked. */
   overBudget(): TurnFailure | null {
-    const { command, db, services } = this.#scope;
+    const { command, db, services } = this.#turn;
     const nowMs = services.nowMs();
     if (!isSpent(command, db, nowMs, costMicroUsd(services.prices, services.model.name, this.#usage))) return null;
     const { message, notice } = capRefusal(command, 'daily_model_budget', nowMs);
@@ -93,7 +93,7 @@ export class TurnSpending {
    * round that was stopped before the upstream could report is guessed.
    */
   charge(endedWell: boolean): Charge | null {
-    const { command, services } = this.#scope;
+    const { command, services } = this.#turn;
     if (command.purpose !== 'person') return null;
     if (endedWell && this.#isAsked) this.#add(this.#guessed());
     const usage = this.#usage;

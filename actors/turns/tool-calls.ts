@@ -17,9 +17,9 @@ import type { CallDefinition } from '../calls/call-definition.ts';
 import { confirmCardBody } from '../calls/card-body.ts';
 import { dispatch } from '../calls/invocation-step.ts';
 import type { TurnAnswer } from './answer.ts';
+import { mint, type TurnFacts } from './facts.ts';
 import { keptCall } from './kept-answer.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
-import { mint, type TurnScope } from './scope.ts';
 import type { ServerCalls, ServerRead } from './server-calls.ts';
 
 /** What is left to do after a round. */
@@ -49,7 +49,7 @@ function passagesText(passages: readonly Passage[]): string {
 }
 
 export class ToolCalls {
-  readonly #scope: TurnScope;
+  readonly #turn: TurnFacts;
   readonly #answer: TurnAnswer;
   readonly #serverCalls: ServerCalls;
   /** The calls of this round. */
@@ -62,19 +62,19 @@ export class ToolCalls {
   #waits: PendingInvocation[] = [];
   #newInvocations: NewInvocation[] = [];
 
-  constructor(scope: TurnScope, answer: TurnAnswer, serverCalls: ServerCalls) {
-    this.#scope = scope;
+  constructor(turn: TurnFacts, answer: TurnAnswer, serverCalls: ServerCalls) {
+    this.#turn = turn;
     this.#answer = answer;
     this.#serverCalls = serverCalls;
   }
 
   drawsComponent(name: string): boolean {
-    return this.#scope.toolset.components.has(name);
+    return this.#turn.toolset.components.has(name);
   }
 
   /** The calls in placeholder form: at once, or once new values are stored. */
   kept(made: readonly ToolCall[]): readonly ToolCall[] | Promise<readonly ToolCall[]> {
-    const { redaction, toolset } = this.#scope;
+    const { redaction, toolset } = this.#turn;
     const calls = made.map((call) => {
       const action = toolset.actions.get(call.name);
       return action === undefined ? call : keptCall(call, action, redaction);
@@ -87,14 +87,14 @@ export class ToolCalls {
     this.#calls = calls;
     this.#answers = new Map();
     this.#reads = [];
-    const { toolset } = this.#scope;
+    const { toolset } = this.#turn;
     const components = calls.filter((call) => this.drawsComponent(call.name));
     for (const { call, details } of this.#answer.finishRound(components)) this.#answers.set(call.id, () => refusal(details));
     for (const call of calls) {
       const action = drawsOnly ? undefined : toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
       else if (call.name === SEARCH_KNOWLEDGE && !drawsOnly)
-        this.#answers.set(call.id, () => passagesText(searchPassages(this.#scope, queryOf(call))));
+        this.#answers.set(call.id, () => passagesText(searchPassages(this.#turn, queryOf(call))));
       else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
     }
     const reads = this.#waits.filter(({ risk }) => risk === 'read').length;
@@ -102,7 +102,7 @@ export class ToolCalls {
   }
 
   #callAction(call: ToolCall, action: ManifestAction): void {
-    const { command, redaction, toolset } = this.#scope;
+    const { command, redaction, toolset } = this.#turn;
     const checked = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => redaction.restore(value)));
     if (!checked.ok) {
       this.#answers.set(call.id, () => refusal(checked.details));
@@ -121,7 +121,7 @@ export class ToolCalls {
 
   /** A call that somebody else answers: the client, or a person before the client or the service runs it. */
   #await(call: ToolCall, action: ManifestAction, http: ActionDefinition | null, params: Readonly<Record<string, unknown>>): void {
-    const { command, services, toolset } = this.#scope;
+    const { command, services, toolset } = this.#turn;
     const { name, risk, timeoutMs } = action;
     const locale = command.body.client.locale ?? null;
     const id = mint(services, 'inv');
@@ -163,7 +163,7 @@ export class ToolCalls {
     const waits: Promise<unknown>[] = this.#reads.map((read) => this.#read(read));
     for (const call of this.#calls) {
       if (call.name !== SEARCH_KNOWLEDGE || !this.#answers.has(call.id)) continue;
-      const meaning = prepareSearch(this.#scope, queryOf(call));
+      const meaning = prepareSearch(this.#turn, queryOf(call));
       if (meaning !== undefined) waits.push(meaning);
     }
     return waits.length === 0 ? undefined : Promise.all(waits);
@@ -194,7 +194,7 @@ export class ToolCalls {
 
   /** Calls that wait for somebody, those of earlier turns included. */
   pending(): readonly PendingInvocation[] {
-    return [...this.#scope.work.left, ...this.#waits];
+    return [...this.#turn.work.left, ...this.#waits];
   }
 
   /** `action.execute` for every read of the client's. */

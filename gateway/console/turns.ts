@@ -31,7 +31,7 @@ export const readTurnRoute = appRoute('GET', '/turns/:turn', undefined, ({ app, 
     turn: {
       turn_id: row.turnId,
       conversation_id: row.conversationId,
-      message_id: row.assistantMessageId,
+      message_id: row.messageId,
       state: row.state,
       model: row.model,
       opened_at: timestamp(row.openedAtMs),

@@ -55,6 +55,9 @@ export interface Fence {
   readonly owner: string;
 }
 
+/** The same of the write that opens a turn; null expected: the conversation is new. */
+export type OpeningFence = Omit<Fence, 'expectedEpoch'> & { readonly expectedEpoch: number | null };
+
 const held = columns({ epoch: integer, owner: text });
 
 /**

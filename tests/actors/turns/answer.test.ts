@@ -11,8 +11,8 @@ import { ScriptedModel, turnsWorld } from './world.ts';
 test('LIMIT-36: an answer is full with its 256th block, though its words are few', async (t) => {
   const world = await turnsWorld(t);
   const model = new ScriptedModel(() => ({}));
-  const scope = world.scope(model, 'cnv_1', world.command({ message: { text: 'Hello' } }));
-  const answer = new TurnAnswer(scope, new TurnLog(0, null), new TurnRequests(scope, new TurnSpending(scope)));
+  const facts = world.facts(model, 'cnv_1', world.command({ message: { text: 'Hello' } }));
+  const answer = new TurnAnswer(facts, new TurnLog(0, null), new TurnRequests(facts, new TurnSpending(facts)));
   for (let n = 1; n < ANSWER_BLOCKS_MAX; n++) {
     if (n % 2 === 0) answer.place('text', { md: 'Word.' });
     else answer.componentStarted({ id: `call_${n}`, name: 'key_points' });

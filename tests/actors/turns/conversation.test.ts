@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Conversation } from '../../../actors/turns/conversation.ts';
 import type { Beginning } from '../../../actors/turns/epoch.ts';
-import { turnServices } from '../../../actors/turns/scope.ts';
+import { turnServices } from '../../../actors/turns/facts.ts';
 import type { Model } from '../../../assistant/models/model.ts';
 import { readTurn } from '../../../storage/conversations/turns.ts';
 import { gate, readToEnd, ScriptedModel, turnsWorld, type World } from './world.ts';

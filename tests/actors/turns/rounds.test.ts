@@ -19,14 +19,14 @@ import { type Saying, ScriptedModel, turnsWorld } from './world.ts';
 async function ended(t: TestContext, say: (asked: number) => Saying, settings: AppSettingsPatch = {}) {
   const world = await turnsWorld(t, settings);
   const model = new ScriptedModel(say);
-  const scope = world.scope(model, 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
+  const facts = world.facts(model, 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
   const log = new TurnLog(0, null);
   const machine = turnMachine();
-  const spending = new TurnSpending(scope);
-  const requests = new TurnRequests(scope, spending);
-  const answer = new TurnAnswer(scope, log, requests);
-  const serverCalls = new ServerCalls(scope);
-  const calls = new ToolCalls(scope, answer, serverCalls);
+  const spending = new TurnSpending(facts);
+  const requests = new TurnRequests(facts, spending);
+  const answer = new TurnAnswer(facts, log, requests);
+  const serverCalls = new ServerCalls(facts);
+  const calls = new ToolCalls(facts, answer, serverCalls);
   const { status } = await new Promise<{ readonly status: string }>((resolve, failed) => {
     const advance = (event?: ChatTurnEvent) => {
       answer.take();
@@ -37,8 +37,8 @@ async function ended(t: TestContext, say: (asked: number) => Saying, settings: A
         else if (effect.type === 'endTurn') resolve(effect);
       }
     };
-    const mailbox = new TurnMailbox({ upstream: () => rounds.upstream, failed, share: scope.share });
-    const rounds = new TurnRounds({ scope, machine, mailbox, requests, answer, calls, serverCalls, spending, advance, failed });
+    const mailbox = new TurnMailbox({ upstream: () => rounds.upstream, failed, share: facts.share });
+    const rounds = new TurnRounds({ facts, machine, mailbox, requests, answer, calls, serverCalls, spending, advance, failed });
     advance({ type: 'turn.open', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
   });
   const deltas = readOn(log, 0, Number.MAX_SAFE_INTEGER).frames.map(({ data }) => data.text_delta ?? '');

@@ -11,11 +11,11 @@ import { ScriptedModel, turnsWorld } from './world.ts';
 
 async function roundsOf(t: Parameters<typeof turnsWorld>[0]) {
   const world = await turnsWorld(t);
-  const scope = world.scope(new ScriptedModel(() => ({})), 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
-  const spending = new TurnSpending(scope);
-  const requests = new TurnRequests(scope, spending);
-  const answer = new TurnAnswer(scope, new TurnLog(0, null), requests);
-  return { requests, calls: new ToolCalls(scope, answer, new ServerCalls(scope)), spending };
+  const facts = world.facts(new ScriptedModel(() => ({})), 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
+  const spending = new TurnSpending(facts);
+  const requests = new TurnRequests(facts, spending);
+  const answer = new TurnAnswer(facts, new TurnLog(0, null), requests);
+  return { requests, calls: new ToolCalls(facts, answer, new ServerCalls(facts)), spending };
 }
 
 const call = (name: string, args = '{}') => ({ id: `call_${name}`, name, arguments: args });
