@@ -20,7 +20,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { PlatformSpend } from '../billing/platform-spend.ts';
 import type { Caller } from '../caller.ts';
 import { ownConversation } from '../people/ownership.ts';
-import type { TurnCommand } from './command.ts';
+import type { AnyCommand, Command } from './command.ts';
 
 /** Every cap that a turn can meet once its stream is open. */
 export type TurnCap = Cap | 'monthly_credit' | 'platform_ceiling';
@@ -69,24 +69,24 @@ const CAP_WORDINGS: Readonly<Record<TurnCap, CapWording>> = {
 const HIDES_LAUNCHER: Readonly<Record<string, string>> = { flutter: '0.48.0', web: '0.25.0' };
 
 /** `web/1.2.3` → platform and version; the handshake's schema holds the form. */
-function buildOf(command: TurnCommand): readonly [platform: string, version: string] {
+function buildOf(command: AnyCommand): readonly [platform: string, version: string] {
   const [platform = '', version = ''] = command.body.client.sdk.split('/');
   return [platform, version];
 }
 
-function isOlder(command: TurnCommand, floors: Readonly<Record<string, string>>): boolean {
+function isOlder(command: AnyCommand, floors: Readonly<Record<string, string>>): boolean {
   const [platform, version] = buildOf(command);
   const floor = Object.hasOwn(floors, platform) ? floors[platform] : undefined;
   return floor !== undefined && semver.valid(version) !== null && semver.lt(version, floor);
 }
 
-function showsNotice(command: TurnCommand, cap: TurnCap): boolean {
+function showsNotice(command: AnyCommand, cap: TurnCap): boolean {
   if (!command.body.client.capabilities.includes(NOTICES_CAPABILITY)) return false;
   return cap !== 'monthly_credit' || !isOlder(command, HIDES_LAUNCHER);
 }
 
 /** How a turn that meets `cap` is answered: in the stream, with nothing stored and no turn.start (CHAT-16). */
-export function capRefusal(command: TurnCommand, cap: TurnCap, nowMs: number): Refusal {
+export function capRefusal(command: AnyCommand, cap: TurnCap, nowMs: number): Refusal {
   const { code, message, notice } = CAP_WORDINGS[cap];
   const options: RefusalOptions =
     notice !== null && showsNotice(command, cap)
@@ -96,8 +96,8 @@ export function capRefusal(command: TurnCommand, cap: TurnCap, nowMs: number): R
 }
 
 /** @throws Refusal `upgrade_required` when the build is below the app's floor for its platform. */
-function refuseOldBuild(command: TurnCommand): void {
-  const { minSdk } = command.app.settings;
+function refuseOldBuild(command: AnyCommand): void {
+  const { minSdk } = command.caller.app.settings;
   if (!isOlder(command, minSdk)) return;
   const [platform, version] = buildOf(command);
   throw new Refusal(
@@ -112,13 +112,14 @@ function refuseOldBuild(command: TurnCommand): void {
  * `upgrade_required`. With `notice` where the build can show one.
  */
 export function refuseTurn(
-  command: TurnCommand,
+  command: AnyCommand,
   isNewConversation: boolean,
   storage: Storage,
   nowMs: number,
   platform?: Pick<PlatformSpend, 'isReached'>,
 ): void {
-  const { app, channel, organisationId, purpose } = command;
+  const { purpose } = command;
+  const { app, channel, organisationId } = command.caller;
   if (app.settings.suspended) throw new Refusal('quota_exceeded', 'This app is suspended. Its operator can lift that in the console.');
   refuseOldBuild(command);
   if (channel === 'live' && isNewConversation && app.settings.hardCap) {
@@ -135,14 +136,14 @@ export function refuseTurn(
  * @throws Refusal as `capRefusal`.
  */
 export function refuseCapped(
-  command: TurnCommand,
+  command: AnyCommand,
   admission: Admission | null,
   isNewConversation: boolean,
   db: Connection,
   nowMs: number,
 ): void {
   if (admission === null) return;
-  const { app, channel } = command;
+  const { app, channel } = command.caller;
   const { cap } = passCaps(db, { appId: app.id, channel, isNewConversation, nowMs }, admission);
   if (cap !== null) throw capRefusal(command, cap, nowMs);
 }
@@ -151,7 +152,8 @@ export function refuseCapped(
  * The address to which the turn is counted. Null: a person signed for it, the app does not count addresses, or the key is a test key,
  * because developers and their CI share an address.
  */
-export function senderOf({ address, app, channel, person }: TurnCommand, { vault }: Storage): Sender | null {
+export function senderOf({ caller, person }: AnyCommand, { vault }: Storage): Sender | null {
+  const { address, app, channel } = caller;
   const { messagesPerDay, messagesPerDayPerAddress } = app.settings;
   const share = Math.max(MESSAGES_PER_DAY_ADDRESS_MIN, Math.ceil(messagesPerDay / MESSAGES_PER_DAY_ADDRESS_SHARE));
   const limit = messagesPerDayPerAddress ?? share;
@@ -172,8 +174,8 @@ export function reusedTurnId(): Refusal {
  * opens, and a missing one is answered alike.
  * @throws Refusal `invalid_request` when there is nothing to answer in a new one.
  */
-export function continuedConversation(db: Connection, command: TurnCommand): string | null {
-  const { app, body, channel, deviceId, person } = command;
+export function continuedConversation(db: Connection, { body, caller, person }: Command): string | null {
+  const { app, channel, deviceId } = caller;
   const id = body.conversation_id ?? null;
   if (id === null) return null;
   const row = readConversation(db, id);

@@ -80,8 +80,8 @@ export class TurnAnswer {
     this.#asked = { command, db };
     this.#log = log;
     this.#requests = requests;
-    this.#settings = command.app.settings;
-    this.#mark = new NoAnswerFilter((isNoAnswer) => command.onNoAnswer?.(isNoAnswer));
+    this.#settings = command.caller.app.settings;
+    this.#mark = new NoAnswerFilter((isNoAnswer) => command.listen?.noAnswer(isNoAnswer));
     this.#assembler = new BlockAssembler(
       {
         components: toolset.components,

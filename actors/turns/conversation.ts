@@ -12,7 +12,7 @@ import type { Position } from '../frame-source.ts';
 import { openRedaction, type Redaction, regionsOfClient } from '../people/redaction.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { capRefusal } from './admission.ts';
-import type { TurnCommand } from './command.ts';
+import type { Command } from './command.ts';
 import type { Beginning } from './epoch.ts';
 import { noteOpened, numberOf, type TurnFacts, type TurnPlace, type TurnServices } from './facts.ts';
 import { Held } from './held.ts';
@@ -46,7 +46,7 @@ export class Conversation {
   readonly #db: Connection;
   readonly #onIdle: () => void;
   readonly #held: Held;
-  readonly #queue: TurnQueue<Begun, TurnCommand>;
+  readonly #queue: TurnQueue<Begun, Command>;
   #live: Live | null = null;
   /** The personal data of the conversation, once it was needed. */
   #redaction: Redaction | null = null;
@@ -95,8 +95,8 @@ export class Conversation {
     return this.#redaction;
   }
 
-  #place({ app, body, channel }: TurnCommand): TurnPlace {
-    const regions = regionsOfClient(this.#db, app, channel, body.client.locale);
+  #place({ body, caller }: Command): TurnPlace {
+    const regions = regionsOfClient(this.#db, caller.app, caller.channel, body.client.locale);
     const redaction = this.#redacted(regions);
     redaction.readFor(regions);
     return { services: this.#services, conversationId: this.id, db: this.#db, redaction };
@@ -117,17 +117,17 @@ export class Conversation {
   }
 
   /** Stops a turn that waits here, if `allows` says that it may be. Its stream ends, and nothing of it is stored. */
-  withdraw(turnId: string, allows: (command: TurnCommand) => boolean): boolean {
+  withdraw(turnId: string, allows: (command: Command) => boolean): boolean {
     return this.#queue.withdraw(turnId, allows);
   }
 
   /** Has a turn begin, behind those before it. @throws Refusal when too many wait or the rows refuse it. */
-  enqueue(command: TurnCommand): Promise<Begun> {
+  enqueue(command: Command): Promise<Begun> {
     return this.#queue.once(command, () => this.#begin(command));
   }
 
   /** A retry of a turn that exists: live, from its rows, or as a new attempt when it failed and may be tried again. */
-  retry(command: TurnCommand, row: TurnRow): Promise<Begun> {
+  retry(command: Command, row: TurnRow): Promise<Begun> {
     const readable = this.#readable(row, row.state === 'failed');
     return readable === null ? this.#queue.once(command, () => this.#takeUp(command, row)) : Promise.resolve(readable);
   }
@@ -152,7 +152,7 @@ export class Conversation {
     return this.#stored(row);
   }
 
-  async #begin(command: TurnCommand): Promise<Begun> {
+  async #begin(command: Command): Promise<Begun> {
     let asksEarly = true;
     try {
       return await retried(MOVED, async () => {
@@ -229,7 +229,7 @@ export class Conversation {
   }
 
   /** Takes up a turn that exists: a new attempt, if it failed and `command` may try it again; else as its rows have it. */
-  #takeUp(command: TurnCommand | null, stale: TurnRow): Promise<Begun> {
+  #takeUp(command: Command | null, stale: TurnRow): Promise<Begun> {
     return retried(MOVED, async () => {
       // The turn exists, so another node may have taken the conversation since the hand-over.
       this.#held.checkSnapshot();

@@ -70,7 +70,7 @@ export function endEvent(effect: EndTurn, isNotice: boolean, turn: TurnFacts, { 
     type: 'turn.end',
     status: isNotice ? 'completed' : status,
     ...(status.startsWith('awaiting') ? { pending } : {}),
-    billable: turn.command.channel === 'live' && status !== 'error',
+    billable: turn.command.caller.channel === 'live' && status !== 'error',
     ...short(effect, reason),
     ...(isTokenRefused ? { user_token_refused: true } : {}),
     ...(usage === undefined ? {} : { usage }),

@@ -22,7 +22,7 @@ import type { QueryEmbeddings } from '../knowledge/query-embeddings.ts';
 import type { NodeStore } from '../node.ts';
 import type { Redaction } from '../people/redaction.ts';
 import { senderOf } from './admission.ts';
-import type { TurnCommand } from './command.ts';
+import type { AnyCommand } from './command.ts';
 import { CommitBudget } from './commit-budget.ts';
 import { EarlyCalls } from './early-calls.ts';
 import type { Ownership } from './epoch.ts';
@@ -104,7 +104,6 @@ interface Drafted {
   readonly isNew: boolean;
   /** The id of the answer's message. */
   readonly messageId: string;
-  readonly words: TurnWords;
   readonly work: LeftWork;
   /** The person's message while its row is not committed: the model may be asked meanwhile. Null: the rows have all that is asked. */
   unstored: StoredMessage | null;
@@ -113,8 +112,7 @@ interface Drafted {
 }
 
 /** What an attempt at a turn works with. It is fixed when the attempt begins, but for what the commit of the opening adds. */
-export interface TurnFacts extends TurnPlace, TurnTools, Drafted {
-  readonly command: TurnCommand;
+export interface TurnFacts extends TurnPlace, TurnWords, TurnTools, Drafted {
   /** How much it may read from the model. */
   readonly share: AnswerShare;
 }
@@ -122,11 +120,11 @@ export interface TurnFacts extends TurnPlace, TurnTools, Drafted {
 /** Field by field, for one shape: an object put together of others has a shape of its own, which takes a kilobyte for as long as the answer comes. */
 export function turnFacts(
   { services, conversationId, db, redaction }: TurnPlace,
-  command: TurnCommand,
+  { command, attachments, traits }: TurnWords,
   { toolset, hasKnowledge }: TurnTools,
-  { isNew, messageId, words, work, unstored, opened }: Drafted,
+  { isNew, messageId, work, unstored, opened }: Drafted,
 ): TurnFacts {
-  const share = services.longAnswers.join(command.app.id);
+  const share = services.longAnswers.join(command.caller.app.id);
   return {
     services,
     conversationId,
@@ -137,7 +135,8 @@ export function turnFacts(
     hasKnowledge,
     isNew,
     messageId,
-    words,
+    attachments,
+    traits,
     work,
     unstored,
     opened,
@@ -164,15 +163,16 @@ export function logOf({ command, conversationId, services }: TurnFacts): Logger 
 
 /** What its person and app may still send when the turn ends; undefined for turns that are not counted in the minute. */
 export function usageOf({ command, db, opened, services }: TurnFacts): TurnUsage | undefined {
-  const { app, channel, minuteLeft } = command;
-  if (minuteLeft === null) return undefined;
+  const { caller } = command;
+  const { app, channel } = caller;
+  if (caller.minuteLeft === null) return undefined;
   const limits = { messagesPerDay: app.settings.messagesPerDay, sender: senderOf(command, services.storage) };
   const dayLeft = opened?.dayLeft ?? turnsLeft(db, { appId: app.id, channel, nowMs: services.nowMs() }, limits);
-  return { minute_left: minuteLeft(), day_left: dayLeft };
+  return { minute_left: caller.minuteLeft(), day_left: dayLeft };
 }
 
 /** What the model can call in a turn of this command. @throws Refusal `manifest_unknown` */
-export function turnTools({ services, db }: TurnPlace, { app, body }: TurnCommand): TurnTools {
+export function turnTools({ services, db }: TurnPlace, { body, caller: { app } }: AnyCommand): TurnTools {
   const hasKnowledge = hasIndexedKnowledge(db, app.id);
   const { components, action_kinds: actionKinds, manifest_hash: hash = null } = body.client;
   const manifest = hash === null ? services.manifestWithout?.(app.id) : registered(db, app.id, hash);
@@ -190,8 +190,8 @@ export function mint({ nowMs }: Pick<TurnServices, 'nowMs'>, prefix: IdPrefix): 
 }
 
 /** The receipt that goes out with a confirmed call (CONFIRM-19); undefined for a call without a confirmation. */
-export function turnReceipt({ services, redaction }: TurnPlace, { organisationId, person }: TurnCommand, row: InvocationRow) {
+export function turnReceipt({ services, redaction }: TurnPlace, { caller, person }: AnyCommand, row: InvocationRow) {
   if (row.confirmedAtMs === null) return undefined;
   const asked = { params: redaction.restore(row.params), externalUserId: person?.externalUserId ?? null };
-  return receiptOf(services, organisationId, row, asked);
+  return receiptOf(services, caller.organisationId, row, asked);
 }

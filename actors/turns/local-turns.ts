@@ -12,7 +12,7 @@ import type { Caller, ChannelRef } from '../caller.ts';
 import { heldWithin, isEnding } from '../node.ts';
 import { ownConversation } from '../people/ownership.ts';
 import { continuedConversation, refuseTurn, reusedTurnId, theirTurn } from './admission.ts';
-import type { TurnCommand } from './command.ts';
+import type { Command } from './command.ts';
 import { type Begun, Conversation } from './conversation.ts';
 import { type Beginning, beginningOf, type ConversationSnapshot } from './epoch.ts';
 import { type TurnOptions, type TurnServices, turnServices } from './facts.ts';
@@ -80,40 +80,40 @@ export class LocalTurns implements TurnHost {
   }
 
   /** `snapshot`: the conversation as its previous owner handed it over. @throws OwnedElsewhere, NodeDraining, Refusal. */
-  async accept(command: TurnCommand, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
-    const db = this.#db(command.organisationId);
-    const known = readTurn(db, command.appId, command.turnId);
+  async accept(command: Command, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
+    const db = this.#db(command.caller.organisationId);
+    const known = readTurn(db, command.caller.appId, command.turnId);
     if (known !== undefined) return this.#attach(command, known, snapshot);
     const conversationId = continuedConversation(db, command);
     this.#refuse(command, conversationId === null);
     const id = conversationId ?? mintId('cnv', this.#services.nowMs());
     this.#refuseToBegin(id);
-    const conversation = this.#conversation(id, command, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
+    const conversation = this.#conversation(id, command.caller, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
     const begun = await conversation.enqueue(command);
     if (begun !== 'exists') return hosted(conversation, begun);
     // Another request opened the same turn meanwhile, in this conversation or in another new one.
-    const winner = readTurn(db, command.appId, command.turnId);
+    const winner = readTurn(db, command.caller.appId, command.turnId);
     if (winner === undefined) throw new Error('a turn was reported as existing and is not there');
     return this.#attach(command, winner);
   }
 
-  #refuse(command: TurnCommand, isNewConversation: boolean): void {
+  #refuse(command: Command, isNewConversation: boolean): void {
     const { billing, nowMs, storage } = this.#services;
     refuseTurn(command, isNewConversation, storage, nowMs(), billing.platform);
   }
 
-  async #attach(command: TurnCommand, row: TurnRow, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
+  async #attach(command: Command, row: TurnRow, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     if (row.fingerprint !== command.fingerprint) throw reusedTurnId();
     const id = row.conversationId;
     if (row.state === 'failed') {
       this.#refuse(command, false);
       this.#refuseToBegin(id);
     }
-    const conversation = this.#conversation(id, command, beginningOf(id, snapshot));
+    const conversation = this.#conversation(id, command.caller, beginningOf(id, snapshot));
     const begun = await conversation.retry(command, row);
     if (begun !== 'exists') return hosted(conversation, begun);
     // It shared the work of a copy of the request, which found the turn opened.
-    return this.#attach(command, readTurn(this.#db(command.organisationId), command.appId, command.turnId) ?? row);
+    return this.#attach(command, readTurn(this.#db(command.caller.organisationId), command.caller.appId, command.turnId) ?? row);
   }
 
   /** As `accept`, for a turn that exists. */
@@ -211,7 +211,7 @@ export class LocalTurns implements TurnHost {
   }
 }
 
-function isSentBy({ deviceId, person }: TurnCommand, caller: Caller): boolean {
+function isSentBy({ caller: { deviceId }, person }: Command, caller: Caller): boolean {
   if (deviceId !== '' && deviceId === caller.deviceId) return true;
   return person?.verified === true && person.externalUserId === caller.person;
 }

@@ -14,7 +14,7 @@ import { readQuestion, type TurnRow } from '../../storage/conversations/turns.ts
 import { pendingInvocation } from '../calls/pending-invocation.ts';
 import { refuseCapped, senderOf } from './admission.ts';
 import { textOf } from './attachments.ts';
-import type { TurnCommand } from './command.ts';
+import type { Command } from './command.ts';
 import { startEvent, stepEvents } from './events.ts';
 import { mint, type TurnFacts, type TurnPlace, type TurnServices, turnFacts, turnReceipt, turnTools, usageOf } from './facts.ts';
 import { type Continued, isContinuation, planTurn, type TurnPlan } from './plan.ts';
@@ -74,9 +74,9 @@ function firstEvents(turn: TurnFacts, effects: readonly ChatTurnEffect[], { conf
 }
 
 /** Continuations go on with work that was counted already (LIMIT-12); the service's own questions never are. */
-function admissionOf({ storage }: TurnServices, command: TurnCommand): OpenTurnInput['admission'] {
+function admissionOf({ storage }: TurnServices, command: Command): OpenTurnInput['admission'] {
   if (isContinuation(command.body) || command.purpose === 'smoke') return null;
-  const { messagesPerDay, dailyModelBudgetUsd } = command.app.settings;
+  const { messagesPerDay, dailyModelBudgetUsd } = command.caller.app.settings;
   return {
     messagesPerDay,
     sender: senderOf(command, storage),
@@ -112,7 +112,7 @@ function isPlain({ executions, waiting }: Continued): boolean {
 }
 
 /** What the row of a turn keeps of the request, as JSON: what is asked of it later. */
-function keptRequest({ person }: TurnCommand, { question, tellsWrite }: Continued): string {
+function keptRequest({ person }: Command, { question, tellsWrite }: Continued): string {
   return JSON.stringify({
     ...(person?.verified === true ? { signed: true } : {}),
     ...(tellsWrite ? { tells_write: true } : {}),
@@ -124,7 +124,7 @@ function keptRequest({ person }: TurnCommand, { question, tellsWrite }: Continue
  * What `command` would write, and its attempt.
  * @throws Refusal of a cap, `manifest_unknown`, or `invalid_request` when the command does not fit the conversation's rows.
  */
-export async function draftOpening(place: TurnPlace, command: TurnCommand, fence: OpeningFence): Promise<Opening> {
+export async function draftOpening(place: TurnPlace, command: Command, fence: OpeningFence): Promise<Opening> {
   const { services, conversationId, db, redaction } = place;
   const { model, nowMs, storage } = services;
   const admission = admissionOf(services, command);
@@ -134,7 +134,7 @@ export async function draftOpening(place: TurnPlace, command: TurnCommand, fence
   const tools = turnTools(place, command);
   const words = await turnWords(storage, command, redaction, nowMs());
   const atMs = nowMs();
-  const plan = planTurn(place, command, words.body, atMs);
+  const plan = planTurn(place, command, words.command.body, atMs);
   const continued = plan.kind === 'continuation' ? plan : NOTHING_CONTINUED;
   const { executions, question, tellsWrite, waiting } = continued;
   const machine = turnMachine();
@@ -143,10 +143,9 @@ export async function draftOpening(place: TurnPlace, command: TurnCommand, fence
   const message = userMessage(services, plan, words);
   // Before this turn is one of them.
   const lost = isNew ? [] : readUntold(db, conversationId);
-  const turn = turnFacts(place, command, tools, {
+  const turn = turnFacts(place, withQuestion(words, storage, question), tools, {
     isNew,
     messageId: mint(services, 'msg'),
-    words: withQuestion(words, storage, command.organisationId, question),
     work: { question, executions, lost, left: continued.left.map(pendingInvocation), tellsWrite },
     unstored: asStored(message, atMs),
     opened: null,
@@ -156,7 +155,7 @@ export async function draftOpening(place: TurnPlace, command: TurnCommand, fence
     turnId: command.turnId,
     kind: plan.kind,
     fingerprint: command.fingerprint,
-    deviceId: command.deviceId,
+    deviceId: command.caller.deviceId,
     manifestHash: command.body.client.manifest_hash ?? null,
     requestId: command.requestId,
     request: keptRequest(command, continued),
@@ -190,7 +189,7 @@ export async function draftOpening(place: TurnPlace, command: TurnCommand, fence
  */
 export async function draftRetry(
   place: TurnPlace,
-  command: TurnCommand,
+  command: Command,
   row: TurnRow,
   { machine, effects }: Pick<Draft, 'machine' | 'effects'>,
 ): Promise<Draft> {
@@ -202,10 +201,9 @@ export async function draftRetry(
   const question = readQuestion(db, row.turn);
   const words = await retriedWords(storage, command, redaction, question);
   const lost = readExecutedBy(db, row.turn).filter(({ state }) => state === 'unknown');
-  const turn = turnFacts(place, command, tools, {
+  const turn = turnFacts(place, words, tools, {
     isNew: false,
     messageId: row.messageId,
-    words,
     work: { question, executions: [], lost, left: [], tellsWrite },
     unstored: null,
     opened: { turn: row.turn, dayLeft: null },

@@ -14,8 +14,8 @@ export function prepareSearch({ hasKnowledge, services }: TurnFacts, text: strin
 
 /** What the knowledge says about `text`, by its words, and by its meaning where that is known. */
 export function searchPassages({ command, db, hasKnowledge, services }: TurnFacts, text: string): Passage[] {
-  const found = hasKnowledge ? searchKnowledge(db, command.app.id, text, PASSAGES_PER_SEARCH, services.meanings?.get(text)) : [];
-  if (found.length > 0) command.onPassages?.(found);
+  const found = hasKnowledge ? searchKnowledge(db, command.caller.app.id, text, PASSAGES_PER_SEARCH, services.meanings?.get(text)) : [];
+  if (found.length > 0) command.listen?.passages(found);
   return found;
 }
 
@@ -28,7 +28,10 @@ export function withCitations({ command, db }: Pick<TurnFacts, 'command' | 'db'>
   const points = block.block_type === 'key_points' ? (block.body.points as readonly Point[]) : [];
   const names = points.flatMap(({ sources = [] }) => sources);
   if (names.length === 0) return block;
-  const known = sourcesNamed(db, command.app.id, names).map((source) => ({ ...source, shown: source.title.trim() || source.externalKey }));
+  const known = sourcesNamed(db, command.caller.app.id, names).map((source) => ({
+    ...source,
+    shown: source.title.trim() || source.externalKey,
+  }));
   const sourceOf = (name: string) => known.find(({ externalKey }) => externalKey === name) ?? known.find(({ title }) => title === name);
   const titled = points.map((point) =>
     point.sources === undefined ? point : { ...point, sources: [...new Set(point.sources.map((name) => sourceOf(name)?.shown ?? name))] },

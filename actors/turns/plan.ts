@@ -24,10 +24,9 @@ import { definitionOf } from '../calls/call-definition.ts';
 import { requireRevision, settledCard } from '../calls/card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
 import { answeredPick } from '../people/answered-pick.ts';
-import type { TurnCommand } from './command.ts';
+import type { Command, SaidBody } from './command.ts';
 import type { TurnPlace } from './facts.ts';
 import { resumedTurns } from './turn-rows.ts';
-import type { SaidRequest } from './words.ts';
 
 /** What a command does to the rows beside opening its turn. */
 export type TurnPlan = SayingPlan | ContinuationPlan;
@@ -86,7 +85,7 @@ function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, {
 }
 
 /** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (BLOCK-14). */
-function planMessage(place: TurnPlace, { selection }: ChatRequest, kept: SaidRequest): SayingPlan {
+function planMessage(place: TurnPlace, { selection }: ChatRequest, kept: SaidBody): SayingPlan {
   const text = kept.message?.text ?? '';
   // What is attached may say it all, and a text block is never empty.
   const words = saysSomething(text) ? [textBlock(0, text)] : [];
@@ -116,7 +115,7 @@ function filledWords(fields: readonly FormField[], values: readonly (readonly [s
 }
 
 /** @throws Refusal `invalid_request` naming the field of the form whose value does not fit. */
-function planForm(place: TurnPlace, submission: Submission, kept: SaidRequest): SayingPlan {
+function planForm(place: TurnPlace, submission: Submission, kept: SaidBody): SayingPlan {
   const block = answeredBlock(place, submission.form_id, 'form_submission.form_id');
   if (block.block_type !== 'form') throw new Refusal('invalid_request', 'form_submission.form_id names a block that is no form');
   if (block.body.status !== 'open') throw new Refusal('invalid_request', 'form_submission answers a form that is not open any more');
@@ -134,7 +133,7 @@ function planForm(place: TurnPlace, submission: Submission, kept: SaidRequest): 
  * A continuation: each result moves its call, and the model is asked again once nothing of those turns waits.
  * @throws Refusal `invalid_request` when a result names no call of this conversation; `conflict` with the card when it names another revision.
  */
-function planResults({ conversationId, db, redaction }: TurnPlace, app: AppRecord, kept: SaidRequest, nowMs: number): ContinuationPlan {
+function planResults({ conversationId, db, redaction }: TurnPlace, app: AppRecord, kept: SaidBody, nowMs: number): ContinuationPlan {
   const results: readonly ToolResult[] = kept.tool_results ?? [];
   const changes = new Map<string, InvocationChange>();
   const turns = new Set<number>();
@@ -191,8 +190,8 @@ export function isContinuation({ message, form_submission }: ChatRequest): boole
  * Reads what the command needs of the conversation's rows.
  * @throws Refusal `invalid_request` naming the field that does not fit them.
  */
-export function planTurn(place: TurnPlace, { app, body }: TurnCommand, kept: SaidRequest, nowMs: number): TurnPlan {
+export function planTurn(place: TurnPlace, { body, caller }: Command, kept: SaidBody, nowMs: number): TurnPlan {
   if (body.message !== undefined) return planMessage(place, body, kept);
   if (body.form_submission !== undefined) return planForm(place, body.form_submission, kept);
-  return planResults(place, app, kept, nowMs);
+  return planResults(place, caller.app, kept, nowMs);
 }

@@ -35,7 +35,7 @@ export class TurnRequests {
   #tellsOnly = false;
 
   constructor(turn: TurnFacts, spending: TurnSpending) {
-    const { app, channel } = turn.command;
+    const { app, channel } = turn.command.caller;
     this.#turn = turn;
     this.#spending = spending;
     this.#persona = readPersona(turn.db, app, channel);
@@ -62,14 +62,14 @@ export class TurnRequests {
     this.#transcript ??= this.#readTranscript();
     const said = this.#transcript.messages.findLast((message) => message.role === 'user')?.content;
     // A picture or a document alone asks nothing that could be looked up.
-    return said === attachedMessage(this.#turn.words.attachments)[0]?.content ? undefined : said;
+    return said === attachedMessage(this.#turn.attachments)[0]?.content ? undefined : said;
   }
 
   /** The conversation so far, ending with what is to be answered. */
   #readTranscript(): Transcript {
-    const { conversationId, db, isNew, services, unstored, words, work } = this.#turn;
-    const attached = attachedMessage(words.attachments);
-    const { message } = words.body;
+    const { attachments, command, conversationId, db, isNew, services, unstored, work } = this.#turn;
+    const attached = attachedMessage(attachments);
+    const { message } = command.body;
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
     if (isNew && message !== undefined) return { messages: saidWith(attached, message.text), fromQuestion: 0 };
     return readTranscript(db, conversationId, services.nowMs(), { attached, question: work.question, unstored });
@@ -77,8 +77,8 @@ export class TurnRequests {
 
   /** The next round's request. `firstBlock`: the block of the answer that the round begins with. */
   next(firstBlock: number): ModelRequest {
-    const { command, toolset, words, work } = this.#turn;
-    const { app, body, deviceId, requestId } = command;
+    const { command, toolset, traits, work } = this.#turn;
+    const { body, caller, requestId } = command;
     if (this.#passages === null) {
       const question = this.#question();
       this.#passages = question === undefined ? [] : searchPassages(this.#turn, question);
@@ -87,14 +87,14 @@ export class TurnRequests {
     const { definitions } = toolset;
     const request = modelRequest({
       // Written for each round: for as long as the answer comes it would be 2 KB that say nothing new.
-      system: systemPrompt(app.name, this.#persona, body.client.locale ?? null),
+      system: systemPrompt(caller.app.name, this.#persona, body.client.locale ?? null),
       messages: [...(this.#transcript?.messages ?? []), ...this.#said],
       passages: this.#passages,
-      context: words.body.context,
-      traits: words.traits,
+      context: body.context,
+      traits,
       tools: this.#tellsOnly ? definitions.filter(({ kind }) => kind === 'component') : definitions,
       requestId,
-      sender: { app: app.id, device: deviceId },
+      sender: { app: caller.app.id, device: caller.deviceId },
     });
     this.#words = '';
     this.#firstBlock = firstBlock;

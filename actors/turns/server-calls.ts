@@ -99,7 +99,7 @@ export class ServerCalls {
     const change = settleExecution(row, outcome);
     if (change === null) return;
     const settlements = [{ change, card: settledCard(db, change) }];
-    await services.storage.write(command.organisationId, 'settleInvocations', { settlements, nowMs: services.nowMs() });
+    await services.storage.write(command.caller.organisationId, 'settleInvocations', { settlements, nowMs: services.nowMs() });
   }
 
   async #call(
@@ -113,8 +113,8 @@ export class ServerCalls {
     const { command, redaction, services } = this.#turn;
     if (definition === null) return { outcome: 'failed', error: 'The action is not available any more.' };
     const startedMs = services.nowMs();
-    const { app, organisationId, userToken } = command;
-    const input = { organisationId, appId: app.id, definition, invocationId, params: redaction.restore(params), userToken };
+    const { appId, organisationId } = command.caller;
+    const input = { organisationId, appId, definition, invocationId, params: redaction.restore(params), userToken: command.userToken };
     const outcome = await services.runAction({ ...input, receipt, ...(signal === undefined ? {} : { signal }) });
     this.isTokenRefused ||= outcome.outcome !== 'succeeded' && outcome.isTokenRefused === true;
     logOf(this.#turn).info(

@@ -10,21 +10,21 @@ import { toMicroUsd } from '../../protocol/money.ts';
 import { type Charge, spentToday } from '../../storage/billing/usage-ledger.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { capRefusal } from './admission.ts';
-import type { TurnCommand } from './command.ts';
+import type { AnyCommand } from './command.ts';
 import type { TurnFacts } from './facts.ts';
 
 /** OpenAI's rule of thumb for English. It is used where the upstream reports no usage. */
 const CHARS_PER_TOKEN = 4;
 
 /** Whether the day's budget is spent; `moreMicroUsd`: what the turn has cost so far, which is no row yet. The service's own questions have no budget. */
-function isSpent({ app, purpose }: TurnCommand, db: Connection, nowMs: number, moreMicroUsd: number): boolean {
-  const { dailyModelBudgetUsd } = app.settings;
+function isSpent({ caller, purpose }: AnyCommand, db: Connection, nowMs: number, moreMicroUsd: number): boolean {
+  const { dailyModelBudgetUsd } = caller.app.settings;
   if (purpose !== 'person' || dailyModelBudgetUsd === null) return false;
-  return spentToday(db, app.id, nowMs) + moreMicroUsd >= toMicroUsd(dailyModelBudgetUsd);
+  return spentToday(db, caller.app.id, nowMs) + moreMicroUsd >= toMicroUsd(dailyModelBudgetUsd);
 }
 
 /** Before a turn asks the model at all. @throws Refusal as capRefusal when the day is spent. */
-export function requireBudget(command: TurnCommand, db: Connection, nowMs: number): void {
+export function requireBudget(command: AnyCommand, db: Connection, nowMs: number): void {
   if (isSpent(command, db, nowMs, 0)) throw capRefusal(command, 'daily_model_budget', nowMs);
 }
 

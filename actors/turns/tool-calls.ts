@@ -109,7 +109,7 @@ export class ToolCalls {
       return;
     }
     const definition = toolset.httpActions.get(action.name) ?? null;
-    command.onAction?.(action.name);
+    command.listen?.action(action.name);
     if (definition !== null && action.risk === 'read') {
       this.#reads.push({ call, action, definition, params: checked.params });
       // The answer takes its place once the app's server has given it.
@@ -126,7 +126,13 @@ export class ToolCalls {
     const locale = command.body.client.locale ?? null;
     const id = mint(services, 'inv');
     const executor = http === null ? 'client' : 'server';
-    const { state, expiresAtMs, trace } = dispatch(risk, executor, timeoutMs, command.app.settings.confirmationTtlS, services.nowMs());
+    const { state, expiresAtMs, trace } = dispatch(
+      risk,
+      executor,
+      timeoutMs,
+      command.caller.app.settings.confirmationTtlS,
+      services.nowMs(),
+    );
     const drawsCard = risk !== 'read' && toolset.components.has('confirm_card');
     const blockId = drawsCard
       ? this.#answer.place('confirm_card', confirmCardBody(action, { invocationId: id, params, expiresAtMs }, locale))

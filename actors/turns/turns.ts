@@ -8,7 +8,7 @@ import type { ActorRecord } from '../actor-record.ts';
 import type { Announcements, Announcer } from '../announcements.ts';
 import type { Caller } from '../caller.ts';
 import { changedSource, type Position } from '../frame-source.ts';
-import type { TurnCommand } from './command.ts';
+import type { Command } from './command.ts';
 import { DeviceWatchers, type WatchedDevice, type WatchedTurn } from './device-watchers.ts';
 import type { ActorStats, HostedTurn, TurnHost } from './host.ts';
 
@@ -30,16 +30,17 @@ export class Turns {
   }
 
   /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, which the stream tells. */
-  async openTurn(command: TurnCommand): Promise<Position> {
+  async openTurn(command: Command): Promise<Position> {
+    const { caller, person, turnId } = command;
     const turn = await this.#host.accept(command);
-    if (command.channel === 'sandbox') {
-      const { appId, deviceId, organisationId, person, turnId } = command;
+    if (caller.channel === 'sandbox') {
+      const { appId, deviceId, organisationId } = caller;
       const opened = { organisationId, appId, deviceId, turnId, conversationId: turn.conversationId };
       void this.#watched(opened, person?.verified === true ? person.externalUserId : null);
       this.#others.announce('turnOpened', opened);
     }
     // Callers without a device are alike: any of them could ask for what another one said.
-    const isKnown = command.deviceId !== '' || command.person?.verified === true;
+    const isKnown = caller.deviceId !== '' || person?.verified === true;
     return isKnown ? restored(turn) : turn.position;
   }
 

@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import { PlatformSpend } from '../../../actors/billing/platform-spend.ts';
 import type { Position } from '../../../actors/frame-source.ts';
 import { openRedaction } from '../../../actors/people/redaction.ts';
-import type { TurnCommand } from '../../../actors/turns/command.ts';
+import type { Command } from '../../../actors/turns/command.ts';
 import { type TurnFacts, type TurnOptions, type TurnPlace, turnFacts, turnServices, turnTools } from '../../../actors/turns/facts.ts';
 import { LocalTurns } from '../../../actors/turns/local-turns.ts';
 import type { Model, ModelFailure, ModelRequest, ModelSink, ToolCall } from '../../../assistant/models/model.ts';
@@ -110,14 +110,14 @@ export function readToEnd({ source, fromSeq }: Position): Promise<Frame[]> {
 export interface World extends StoredApp {
   readonly db: Connection;
   /** A request of the same device to open a turn; its clock is NOW. */
-  command(said: Readonly<Record<string, unknown>>, more?: Partial<TurnCommand>): TurnCommand;
+  command(said: Readonly<Record<string, unknown>>, more?: Partial<Command>): Command;
   /** What a node called `self` has of its own. Each finds that the other does not answer. */
   services(self: string, model: Model, more?: Partial<TurnOptions>): TurnOptions;
   node(self: string, model: Model, more?: Partial<TurnOptions>): LocalTurns;
   /** This conversation, which is new or has no personal data, at a node called `here`. */
   place(model: Model, conversationId: string, isNew?: boolean): TurnPlace;
   /** What an attempt at a turn of it works with; nothing of it is committed. */
-  facts(model: Model, conversationId: string, command: TurnCommand, more?: Partial<TurnFacts>): TurnFacts;
+  facts(model: Model, conversationId: string, command: Command, more?: Partial<TurnFacts>): TurnFacts;
 }
 
 export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}): Promise<World> {
@@ -154,28 +154,19 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
     command(said, more) {
       const turnId = randomUUID();
       const body = v.parse(chatRequest, { turn_id: turnId, client: { ...HANDSHAKE, manifest_hash: hashed.hash }, ...said });
-      const who = {
-        app,
-        appId,
-        organisationId,
-        channel: 'sandbox',
-        deviceId: 'device',
-        address: '127.0.0.1',
-        person: null,
-        userToken: '',
-      } as const;
-      const asked = { turnId, fingerprint: JSON.stringify(said), requestId: 'r', purpose: 'person', body, minuteLeft: null } as const;
-      return { ...who, ...asked, ...more };
+      const device = { app, appId, organisationId, channel: 'sandbox', deviceId: 'device', person: null } as const;
+      const caller = { ...device, address: '127.0.0.1', minuteLeft: null };
+      const asked = { turnId, fingerprint: JSON.stringify(said), requestId: 'r', purpose: 'person', body } as const;
+      return { caller, person: null, userToken: '', ...asked, ...more };
     },
     place,
     facts(model, conversationId, command, more) {
       const here = place(model, conversationId);
-      return turnFacts(here, command, turnTools(here, command), {
+      return turnFacts(here, { command, attachments: [], traits: null }, turnTools(here, command), {
         isNew: false,
         unstored: null,
         opened: null,
         messageId: 'msg_of_the_facts',
-        words: { body: command.body, attachments: [], traits: null },
         work: { question: null, executions: [], lost: [], left: [], tellsWrite: false },
         ...more,
       });
