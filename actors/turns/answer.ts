@@ -60,7 +60,6 @@ const nothing = () => false;
 
 export class TurnAnswer {
   readonly #log: TurnLog;
-  readonly #requests: { told(): Told };
   readonly #settings: AppSettings;
   readonly #assembler: BlockAssembler;
   readonly #mark: NoAnswerFilter;
@@ -75,11 +74,10 @@ export class TurnAnswer {
 
   readonly #asked: Pick<TurnFacts, 'command' | 'db'>;
 
-  constructor(turn: Pick<TurnFacts, 'command' | 'db' | 'services' | 'toolset'>, log: TurnLog, requests: { told(): Told }) {
+  constructor(turn: Pick<TurnFacts, 'command' | 'db' | 'services' | 'toolset'>, log: TurnLog) {
     const { command, db, services, toolset } = turn;
     this.#asked = { command, db };
     this.#log = log;
-    this.#requests = requests;
     this.#settings = command.caller.app.settings;
     this.#mark = new NoAnswerFilter((isNoAnswer) => command.listen?.noAnswer(isNoAnswer));
     this.#assembler = new BlockAssembler(
@@ -159,10 +157,10 @@ export class TurnAnswer {
   }
 
   /** Ends a round; answers the calls of components that the model has to make again. */
-  finishRound(calls: readonly ToolCall[]): Repair[] {
+  finishRound(calls: readonly ToolCall[], requests: { told(): Told }): Repair[] {
     this.#letGo();
     const { allowedDomains, mediaHosts } = this.#settings;
-    this.#mayFetch = fetchable(mediaHosts ?? allowedDomains, () => this.#requests.told());
+    this.#mayFetch = fetchable(mediaHosts ?? allowedDomains, () => requests.told());
     const repairs = this.#assembler.finishRound(calls);
     this.#mayFetch = nothing;
     return repairs;

@@ -17,8 +17,7 @@ import type { Beginning } from './epoch.ts';
 import { noteOpened, numberOf, type TurnFacts, type TurnPlace, type TurnServices } from './facts.ts';
 import { Held } from './held.ts';
 import { journalSource } from './journal.ts';
-import { TurnLog } from './log.ts';
-import { type Draft, draftOpening, draftRetry, type Opening } from './opening.ts';
+import { draftOpening, draftRetry, type Opening } from './opening.ts';
 import { TurnQueue } from './queue.ts';
 import { RunningTurn } from './running-turn.ts';
 import { newAttempt, turnMachine } from './turn-rows.ts';
@@ -174,7 +173,7 @@ export class Conversation {
             const { turn, rows } = opening;
             if (rows.ended) return { source: journalSource(this.#db, output.turn, rows.nextSeq), fromSeq: 0 };
             noteOpened(turn, output);
-            const position = this.#goOn(turn, asked ?? this.#attempt(opening, 0));
+            const position = this.#goOn(turn, asked ?? new RunningTurn(this.#held, opening));
             asked?.opened();
             return position;
           }
@@ -201,20 +200,8 @@ export class Conversation {
       // The same turn may have run while this request waited.
       mayAsk: asksEarly && mayAskEarly && this.#held.isUncontested && readTurn(this.#db, appId, rows.turnId) === undefined,
       commit: () => this.#held.open(rows),
-      ask: () => this.#attempt(opening, 0).beforeOpening(),
+      ask: () => new RunningTurn(this.#held, opening).beforeOpening(),
     });
-  }
-
-  #attempt(draft: Draft, attemptSeq: number): RunningTurn {
-    const { turn } = draft;
-    return new RunningTurn(
-      this.#held,
-      draft,
-      new TurnLog(
-        attemptSeq,
-        journalSource(this.#db, () => numberOf(turn), null),
-      ),
-    );
   }
 
   /** From now on the attempt is the one that runs, and may be read. */
@@ -242,7 +229,7 @@ export class Conversation {
       const draft = await draftRetry(this.#place(command), command, row, { machine, effects });
       // Same stored message, same message id, seq going on.
       if (!(await this.#held.step(newAttempt(row, machine, draft.events)))) return OVERTAKEN;
-      return this.#goOn(draft.turn, this.#attempt(draft, row.nextSeq));
+      return this.#goOn(draft.turn, new RunningTurn(this.#held, draft));
     });
   }
 

@@ -29,8 +29,9 @@ export interface Draft {
   readonly machine: Stepper<typeof chatTurn>;
   /** What is done once the step is committed. */
   readonly effects: readonly ChatTurnEffect[];
-  /** What is said then. */
+  /** What is said then, from the seq `attemptSeq` on. */
   readonly events: readonly StreamEvent[];
+  readonly attemptSeq: number;
 }
 
 export interface Opening extends Draft {
@@ -178,6 +179,7 @@ export async function draftOpening(place: TurnPlace, command: Command, fence: Op
     machine,
     effects,
     events,
+    attemptSeq: 0,
     rows,
     mayAskEarly: plan.kind !== 'continuation' && plan.picks.length === 0 && lost.length === 0,
   };
@@ -208,5 +210,5 @@ export async function draftRetry(
     unstored: null,
     opened: { turn: row.turn, dayLeft: null },
   });
-  return { turn, machine, effects, events: firstEvents(turn, effects, NOTHING_CONTINUED) };
+  return { turn, machine, effects, events: firstEvents(turn, effects, NOTHING_CONTINUED), attemptSeq: row.nextSeq };
 }

@@ -4,13 +4,14 @@
  */
 import type { Told } from '../../assistant/fetched-addresses.ts';
 import { appended } from '../../assistant/growing-text.ts';
-import type { ChatMessage, ModelRequest, Passage, ToolCall } from '../../assistant/models/model.ts';
+import type { ChatMessage, ModelRequest, Passage } from '../../assistant/models/model.ts';
 import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
 import type { Persona } from '../../protocol/setup/persona.ts';
 import { readPersona } from '../../storage/apps/drafts.ts';
 import type { TurnFacts } from './facts.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
 import type { TurnSpending } from './spending.ts';
+import type { ToolCalls } from './tool-calls.ts';
 import { readTranscript, readWritten, saidWith, type Transcript } from './transcript.ts';
 import { attachedMessage } from './words.ts';
 
@@ -19,7 +20,6 @@ const HELD_CHARS = 2_000;
 
 export class TurnRequests {
   readonly #turn: TurnFacts;
-  readonly #spending: TurnSpending;
   /** What the trusted instructions are made of; the turn keeps it. */
   readonly #persona: Persona;
   /** Earlier rounds of this turn, behind the transcript. */
@@ -34,10 +34,9 @@ export class TurnRequests {
   #firstBlock = 0;
   #tellsOnly = false;
 
-  constructor(turn: TurnFacts, spending: TurnSpending) {
+  constructor(turn: TurnFacts) {
     const { app, channel } = turn.command.caller;
     this.#turn = turn;
-    this.#spending = spending;
     this.#persona = readPersona(turn.db, app, channel);
   }
 
@@ -49,7 +48,6 @@ export class TurnRequests {
   /** Text of the model's answer to the last request. */
   heard(delta: string): void {
     this.#words = this.#words === null || this.#words.length + delta.length > HELD_CHARS ? null : appended(this.#words, delta);
-    this.#spending.heard(delta.length);
   }
 
   /** What the next request has to wait for: the meaning of its question. Undefined when it can be made at once. */
@@ -76,14 +74,14 @@ export class TurnRequests {
   }
 
   /** The next round's request. `firstBlock`: the block of the answer that the round begins with. */
-  next(firstBlock: number): ModelRequest {
+  next(firstBlock: number, spending: TurnSpending): ModelRequest {
     const { command, toolset, traits, work } = this.#turn;
     const { body, caller, requestId } = command;
     if (this.#passages === null) {
       const question = this.#question();
       this.#passages = question === undefined ? [] : searchPassages(this.#turn, question);
     }
-    this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && this.#spending.overBudget() !== null;
+    this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && spending.overBudget() !== null;
     const { definitions } = toolset;
     const request = modelRequest({
       // Written for each round: for as long as the answer comes it would be 2 KB that say nothing new.
@@ -98,15 +96,15 @@ export class TurnRequests {
     });
     this.#words = '';
     this.#firstBlock = firstBlock;
-    this.#spending.asked(request);
     return request;
   }
 
   /** Keeps the round for the next request: what the model said and called, and what it is told about each call. */
-  remember(calls: readonly ToolCall[], answerOf: (call: ToolCall) => string): void {
+  remember(calls: ToolCalls): void {
     const content = this.#words ?? readWritten(this.#turn.db, this.#turn.messageId, this.#firstBlock);
-    this.#said.push({ role: 'assistant', content, toolCalls: calls });
-    for (const call of calls) this.#said.push({ role: 'tool', toolCallId: call.id, name: call.name, content: answerOf(call) });
+    this.#said.push({ role: 'assistant', content, toolCalls: calls.ofRound });
+    for (const call of calls.ofRound)
+      this.#said.push({ role: 'tool', toolCallId: call.id, name: call.name, content: calls.answerOf(call) });
   }
 
   /** What the round that is under way was told: what an answer shows that is fetched by itself has to stand in it. */

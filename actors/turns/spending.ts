@@ -1,11 +1,11 @@
 /**
- * What an attempt at a turn costs, and the check of its app's model budget of the day (LIMIT-18): before a turn opens, before a retry, and
+ * What an attempt at a turn costs, where the time of its rounds went, and the check of its app's model budget of the day (LIMIT-18): before a turn opens, before a retry, and
  * between rounds. The round that tells a person how a confirmed write ended is asked whatever was spent.
  */
 import type { ModelFailure, ModelRequest, Usage } from '../../assistant/models/model.ts';
 import { costMicroUsd } from '../../assistant/prices.ts';
 import { charsOf } from '../../assistant/request-size.ts';
-import type { TurnFailure } from '../../machines/chat-turn.ts';
+import type { RoundCost, TurnFailure } from '../../machines/chat-turn.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
 import { type Charge, spentToday } from '../../storage/billing/usage-ledger.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
@@ -36,30 +36,66 @@ export class TurnSpending {
   #isAsked = false;
   /** Written in a round that has not reported its usage. */
   #unreportedChars = 0;
+  /** How long the request took to get to its first round. */
+  #admittedMs: number | undefined;
+  #begunAtMs = 0;
+  #askedAtMs: number | undefined;
+  #firstMs: number | undefined;
+  /** The upstream's own count of the round; undefined: it reports none. */
+  #reported: Usage | undefined;
 
   constructor(turn: TurnFacts) {
     this.#turn = turn;
   }
 
-  /** A round is asked. */
+  begun(round: number): void {
+    const { command, services } = this.#turn;
+    const nowMs = services.nowMs();
+    const receivedAtMs = round === 1 ? command.receivedAtMs : undefined;
+    this.#admittedMs = receivedAtMs === undefined ? undefined : Math.max(0, nowMs - receivedAtMs);
+    this.#begunAtMs = nowMs;
+    this.#askedAtMs = undefined;
+    this.#firstMs = undefined;
+    this.#reported = undefined;
+  }
+
+  /** The request of the round goes to the model. */
   asked(request: ModelRequest): void {
     this.#askedChars = charsOf(request);
     this.#isAsked = true;
+    this.#askedAtMs = this.#turn.services.nowMs();
   }
 
+  /** Something of the answer came. */
   heard(chars: number): void {
     this.#unreportedChars += chars;
+    if (this.#firstMs === undefined && this.#askedAtMs !== undefined)
+      this.#firstMs = Math.max(0, this.#turn.services.nowMs() - this.#askedAtMs);
   }
 
   /** A round ended; `usage` as the upstream reports it, `argumentChars` of the calls in it. */
   finished(usage: Usage | undefined, argumentChars: number): void {
+    this.#reported = usage;
     this.#add(usage ?? this.#guessed(argumentChars));
   }
 
   /** A round failed. It cost what the upstream reported; without a report that is guessed for a round that broke off, or never answered. */
   failed({ kind, usage, argumentChars }: ModelFailure): void {
+    this.#reported = usage;
     if (usage !== undefined) this.#add(usage);
     else if (kind === 'silent' || argumentChars !== undefined) this.#add(this.#guessed(argumentChars));
+  }
+
+  /** What the round cost, where the model was asked. */
+  ofRound(): { readonly cost?: RoundCost } {
+    if (this.#askedAtMs === undefined) return {};
+    const cost = {
+      ...(this.#admittedMs === undefined ? {} : { admittedMs: this.#admittedMs }),
+      preparedMs: Math.max(0, this.#askedAtMs - this.#begunAtMs),
+      ...(this.#firstMs === undefined ? {} : { firstMs: this.#firstMs }),
+      ...this.#reported,
+    };
+    return { cost };
   }
 
   /** What the round cost where the upstream does not say: by the length of what it was asked and wrote. */

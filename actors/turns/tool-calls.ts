@@ -3,6 +3,7 @@
  * answers itself. Decides nothing about the turn's state; the machine does.
  */
 import { checkParams } from '../../assistant/action-params.ts';
+import type { Told } from '../../assistant/fetched-addresses.ts';
 import type { Passage, ToolCall } from '../../assistant/models/model.ts';
 import { passageWords } from '../../assistant/passage-words.ts';
 import { numberStandIn } from '../../assistant/privacy/number-placeholder.ts';
@@ -21,6 +22,13 @@ import { mint, type TurnFacts } from './facts.ts';
 import { keptCall } from './kept-answer.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
 import type { ServerCalls, ServerRead } from './server-calls.ts';
+
+/** What the calls of a round have to know of its request. */
+export interface AskedWith {
+  /** Only components were offered. */
+  readonly tellsOnly: boolean;
+  told(): Told;
+}
 
 /** What is left to do after a round. */
 export interface SortedCalls {
@@ -82,18 +90,18 @@ export class ToolCalls {
     return calls.some((call) => call instanceof Promise) ? Promise.all(calls) : (calls as ToolCall[]);
   }
 
-  /** Sorts a round's calls: blocks are completed, actions wait, and the rest is the server's to answer. `drawsOnly`: only components were offered. */
-  sort(calls: readonly ToolCall[], drawsOnly: boolean): SortedCalls {
+  /** Sorts a round's calls: blocks are completed, actions wait, and the rest is the server's to answer. `requests`: what the round was asked with. */
+  sort(calls: readonly ToolCall[], requests: AskedWith): SortedCalls {
     this.#calls = calls;
     this.#answers = new Map();
     this.#reads = [];
     const { toolset } = this.#turn;
     const components = calls.filter((call) => this.drawsComponent(call.name));
-    for (const { call, details } of this.#answer.finishRound(components)) this.#answers.set(call.id, () => refusal(details));
+    for (const { call, details } of this.#answer.finishRound(components, requests)) this.#answers.set(call.id, () => refusal(details));
     for (const call of calls) {
-      const action = drawsOnly ? undefined : toolset.actions.get(call.name);
+      const action = requests.tellsOnly ? undefined : toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
-      else if (call.name === SEARCH_KNOWLEDGE && !drawsOnly)
+      else if (call.name === SEARCH_KNOWLEDGE && !requests.tellsOnly)
         this.#answers.set(call.id, () => passagesText(searchPassages(this.#turn, queryOf(call))));
       else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
     }
