@@ -5,7 +5,7 @@
 import type { FrameRun, KeptEvent, TraceStep } from '../../machines/trace.ts';
 import { readJournal, readTurnStart } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { unpackEntries } from '../turns/journal-entries.ts';
+import { unpackEntries } from '../turns/journal.ts';
 import type { JournalEntry } from '../turns/log.ts';
 
 /** Commits whose frames are read: a turn has at most 256 blocks and some rounds. */

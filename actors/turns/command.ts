@@ -37,6 +37,11 @@ export interface Command<Body extends SaidBody = ChatRequest> {
   readonly listen?: TurnListener | undefined;
 }
 
+/** Whether the request says nothing new and only brings results of calls. */
+export function isContinuation({ message, form_submission }: ChatRequest): boolean {
+  return message === undefined && form_submission === undefined;
+}
+
 /** Whatever of a command does not depend on its words. */
 export type AnyCommand = Command<SaidBody>;
 

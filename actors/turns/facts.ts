@@ -5,10 +5,9 @@ import type { PriceTable } from '../../assistant/prices.ts';
 import { createToolsets, type Toolset, type ToolsetInput } from '../../assistant/toolset.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { type IdPrefix, mintId } from '../../protocol/ids.ts';
-import type { PendingInvocation, TurnUsage } from '../../protocol/runtime/stream-events.ts';
+import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
 import { enabledActions } from '../../storage/apps/http-actions.ts';
 import { readManifest } from '../../storage/apps/manifests.ts';
-import { turnsLeft } from '../../storage/billing/usage-ledger.ts';
 import type { StoredMessage } from '../../storage/conversations/conversations.ts';
 import type { InvocationRow } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
@@ -21,7 +20,6 @@ import { receiptOf } from '../calls/receipt.ts';
 import type { QueryEmbeddings } from '../knowledge/query-embeddings.ts';
 import type { NodeStore } from '../node.ts';
 import type { Redaction } from '../people/redaction.ts';
-import { senderOf } from './admission.ts';
 import type { AnyCommand } from './command.ts';
 import { CommitBudget } from './commit-budget.ts';
 import { EarlyCalls } from './early-calls.ts';
@@ -159,16 +157,6 @@ export function numberOf({ opened }: TurnFacts): number {
 /** Made for each line, because most turns log nothing. */
 export function logOf({ command, conversationId, services }: TurnFacts): Logger {
   return services.log.child({ request_id: command.requestId, conversation_id: conversationId });
-}
-
-/** What its person and app may still send when the turn ends; undefined for turns that are not counted in the minute. */
-export function usageOf({ command, db, opened, services }: TurnFacts): TurnUsage | undefined {
-  const { caller } = command;
-  const { app, channel } = caller;
-  if (caller.minuteLeft === null) return undefined;
-  const limits = { messagesPerDay: app.settings.messagesPerDay, sender: senderOf(command, services.storage) };
-  const dayLeft = opened?.dayLeft ?? turnsLeft(db, { appId: app.id, channel, nowMs: services.nowMs() }, limits);
-  return { minute_left: caller.minuteLeft(), day_left: dayLeft };
 }
 
 /** What the model can call in a turn of this command. @throws Refusal `manifest_unknown` */

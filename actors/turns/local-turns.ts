@@ -11,7 +11,7 @@ import type { ActorRecord } from '../actor-record.ts';
 import type { Caller, ChannelRef } from '../caller.ts';
 import { heldWithin, isEnding } from '../node.ts';
 import { ownConversation } from '../people/ownership.ts';
-import { continuedConversation, refuseTurn, reusedTurnId, theirTurn } from './admission.ts';
+import { continuedConversation, reusedTurnId, theirTurn } from './admission.ts';
 import type { Command } from './command.ts';
 import { type Begun, Conversation } from './conversation.ts';
 import { type Beginning, beginningOf, type ConversationSnapshot } from './epoch.ts';
@@ -85,7 +85,6 @@ export class LocalTurns implements TurnHost {
     const known = readTurn(db, command.caller.appId, command.turnId);
     if (known !== undefined) return this.#attach(command, known, snapshot);
     const conversationId = continuedConversation(db, command);
-    this.#refuse(command, conversationId === null);
     const id = conversationId ?? mintId('cnv', this.#services.nowMs());
     this.#refuseToBegin(id);
     const conversation = this.#conversation(id, command.caller, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
@@ -97,18 +96,10 @@ export class LocalTurns implements TurnHost {
     return this.#attach(command, winner);
   }
 
-  #refuse(command: Command, isNewConversation: boolean): void {
-    const { billing, nowMs, storage } = this.#services;
-    refuseTurn(command, isNewConversation, storage, nowMs(), billing.platform);
-  }
-
   async #attach(command: Command, row: TurnRow, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     if (row.fingerprint !== command.fingerprint) throw reusedTurnId();
     const id = row.conversationId;
-    if (row.state === 'failed') {
-      this.#refuse(command, false);
-      this.#refuseToBegin(id);
-    }
+    if (row.state === 'failed') this.#refuseToBegin(id);
     const conversation = this.#conversation(id, command.caller, beginningOf(id, snapshot));
     const begun = await conversation.retry(command, row);
     if (begun !== 'exists') return hosted(conversation, begun);

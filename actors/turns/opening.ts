@@ -5,19 +5,18 @@
 import type { ChatTurnEffect, chatTurn } from '../../machines/chat-turn.ts';
 import type { Stepper } from '../../machines/step.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
-import { toMicroUsd } from '../../protocol/money.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { OpeningFence, StoredMessage } from '../../storage/conversations/conversations.ts';
 import { readExecutedBy, readUntold } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnInput } from '../../storage/conversations/turn-openings.ts';
 import { readQuestion, type TurnRow } from '../../storage/conversations/turns.ts';
 import { pendingInvocation } from '../calls/pending-invocation.ts';
-import { refuseCapped, senderOf } from './admission.ts';
+import { admissionOf, refuseTurn, usageOf } from './admission.ts';
 import { textOf } from './attachments.ts';
 import type { Command } from './command.ts';
 import { startEvent, stepEvents } from './events.ts';
-import { mint, type TurnFacts, type TurnPlace, type TurnServices, turnFacts, turnReceipt, turnTools, usageOf } from './facts.ts';
-import { type Continued, isContinuation, planTurn, type TurnPlan } from './plan.ts';
+import { mint, type TurnFacts, type TurnPlace, type TurnServices, turnFacts, turnReceipt, turnTools } from './facts.ts';
+import { type Continued, planTurn, type TurnPlan } from './plan.ts';
 import { requireBudget } from './spending.ts';
 import { type HeldRows, openedRows, turnMachine } from './turn-rows.ts';
 import { retriedWords, type TurnWords, turnWords, withQuestion } from './words.ts';
@@ -74,17 +73,6 @@ function firstEvents(turn: TurnFacts, effects: readonly ChatTurnEffect[], { conf
   });
 }
 
-/** Continuations go on with work that was counted already (LIMIT-12); the service's own questions never are. */
-function admissionOf({ storage }: TurnServices, command: Command): OpenTurnInput['admission'] {
-  if (isContinuation(command.body) || command.purpose === 'smoke') return null;
-  const { messagesPerDay, dailyModelBudgetUsd } = command.caller.app.settings;
-  return {
-    messagesPerDay,
-    sender: senderOf(command, storage),
-    dailyModelBudgetMicroUsd: dailyModelBudgetUsd === null ? null : toMicroUsd(dailyModelBudgetUsd),
-  };
-}
-
 function userMessage(services: TurnServices, plan: TurnPlan, { attachments }: TurnWords): OpenTurnInput['userMessage'] {
   if (plan.kind === 'continuation') return null;
   const uploads = attachments.map((attachment) => {
@@ -130,7 +118,7 @@ export async function draftOpening(place: TurnPlace, command: Command, fence: Op
   const { model, nowMs, storage } = services;
   const admission = admissionOf(services, command);
   const isNew = fence.expectedEpoch === null;
-  refuseCapped(command, admission, isNew, db, nowMs());
+  refuseTurn(place, command, isNew, admission);
   // Refuses an unknown manifest before anything is written.
   const tools = turnTools(place, command);
   const words = await turnWords(storage, command, redaction, nowMs());
@@ -198,6 +186,7 @@ export async function draftRetry(
   const { services, db, redaction } = place;
   const { storage, nowMs } = services;
   const tellsWrite = (JSON.parse(row.request) as { tells_write?: boolean }).tells_write === true;
+  refuseTurn(place, command, false, null);
   if (!tellsWrite) requireBudget(command, db, nowMs());
   const tools = turnTools(place, command);
   const question = readQuestion(db, row.turn);

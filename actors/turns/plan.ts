@@ -181,11 +181,6 @@ function planResults({ conversationId, db, redaction }: TurnPlace, app: AppRecor
   return { kind: 'continuation', picks, changes: made, resumed, waiting, left, executions, confirmed, question, tellsWrite };
 }
 
-/** Whether the request says nothing new and only brings results of calls. */
-export function isContinuation({ message, form_submission }: ChatRequest): boolean {
-  return message === undefined && form_submission === undefined;
-}
-
 /**
  * Reads what the command needs of the conversation's rows.
  * @throws Refusal `invalid_request` naming the field that does not fit them.

@@ -8,12 +8,21 @@ import type { ChatMessage, ModelRequest, Passage } from '../../assistant/models/
 import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
 import type { Persona } from '../../protocol/setup/persona.ts';
 import { readPersona } from '../../storage/apps/drafts.ts';
+import type { Channel } from '../../storage/organisations/organisations.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { TurnFacts } from './facts.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
 import type { TurnSpending } from './spending.ts';
 import type { ToolCalls } from './tool-calls.ts';
 import { readTranscript, readWritten, saidWith, type Transcript } from './transcript.ts';
 import { attachedMessage } from './words.ts';
+
+type ReadApp = Parameters<typeof readPersona>[1] & { readonly name: string };
+
+/** The trusted instructions of a turn on this channel, for a device that names no language. Drafts count for the sandbox, what was published for live keys. */
+export function instructionsOf(db: Connection, app: ReadApp, channel: Channel): string {
+  return systemPrompt(app.name, readPersona(db, app, channel), null);
+}
 
 /** Text of a round up to this length is kept in memory; longer text is read from rows. Rounds that call something rarely say as much. */
 const HELD_CHARS = 2_000;

@@ -7,8 +7,8 @@ import { asksAgain, type ChatTurnEvent, type chatTurn } from '../../machines/cha
 import type { Stepper } from '../../machines/step.ts';
 import { section } from '../../watch/sections.ts';
 import type { TurnAnswer } from './answer.ts';
+import { failureOf, nothingSaid } from './events.ts';
 import { logOf, type TurnFacts } from './facts.ts';
-import { failureOf, nothingSaid } from './failures.ts';
 import type { MailboxOwner, TurnMailbox } from './mailbox.ts';
 import { TurnRequests } from './requests.ts';
 import { ServerCalls } from './server-calls.ts';

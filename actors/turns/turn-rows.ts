@@ -17,9 +17,8 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { NewTrace } from '../../storage/traces/traces.ts';
 import { takenTrace } from '../taken-trace.ts';
 import type { Ownership } from './epoch.ts';
-import { stepEvents } from './events.ts';
-import { FAILED_END, GIVEN_UP, INTERRUPTED } from './failures.ts';
-import { packEntries } from './journal-entries.ts';
+import { FAILED_END, GIVEN_UP, INTERRUPTED, stepEvents } from './events.ts';
+import { packEntries } from './journal.ts';
 import { fittedEntries } from './kept-answer.ts';
 import { type JournalEntry, journalEvent, type TurnLog } from './log.ts';
 

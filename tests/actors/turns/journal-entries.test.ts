@@ -1,7 +1,7 @@
 /** The journal's entries in rows: what is kept of them is what they were. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { packEntries, unpackEntries } from '../../../actors/turns/journal-entries.ts';
+import { packEntries, unpackEntries } from '../../../actors/turns/journal.ts';
 import type { JournalEntry } from '../../../actors/turns/log.ts';
 
 const START: JournalEntry = { seq: 1, event: { type: 'block.start', index: 0, id: 'blk_1', block_type: 'text' } };

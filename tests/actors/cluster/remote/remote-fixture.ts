@@ -4,10 +4,8 @@
  */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { startEvent } from '../../../../actors/turns/events.ts';
-import { errorEvent, FAILED_END, INTERRUPTED } from '../../../../actors/turns/failures.ts';
-import { journalSource } from '../../../../actors/turns/journal.ts';
-import { packEntries } from '../../../../actors/turns/journal-entries.ts';
+import { errorEvent, FAILED_END, INTERRUPTED, startEvent } from '../../../../actors/turns/events.ts';
+import { journalSource, packEntries } from '../../../../actors/turns/journal.ts';
 import { type JournalEntry, journalEvent, TurnLog } from '../../../../actors/turns/log.ts';
 import { interruption, newAttempt, newBlock, turnMachine } from '../../../../actors/turns/turn-rows.ts';
 import type { Block } from '../../../../protocol/catalog/block.ts';
