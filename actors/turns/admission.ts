@@ -23,7 +23,6 @@ import { ownConversation } from '../people/ownership.ts';
 import { type AnyCommand, type Command, isContinuation } from './command.ts';
 import type { TurnFacts, TurnPlace, TurnServices } from './facts.ts';
 
-/** Every cap that a turn can meet once its stream is open. */
 export type TurnCap = Cap | 'monthly_credit' | 'platform_ceiling';
 
 interface CapWording {
@@ -96,7 +95,6 @@ export function capRefusal(command: AnyCommand, cap: TurnCap, nowMs: number): Re
   return new Refusal(code, message, options);
 }
 
-/** @throws Refusal `upgrade_required` when the build is below the app's floor for its platform. */
 function refuseOldBuild(command: AnyCommand): void {
   const { minSdk } = command.caller.app.settings;
   if (!isOlder(command, minSdk)) return;
@@ -164,7 +162,6 @@ function senderOf({ caller, person }: AnyCommand, { vault }: Storage): Sender | 
   return { address: vault.digest('address', Buffer.from(address)).toString('base64url'), messagesPerDay: limit };
 }
 
-/** The refusal of a turn_id that was used for another turn (CHAT-10). */
 export function reusedTurnId(): Refusal {
   return new Refusal(
     'invalid_request',

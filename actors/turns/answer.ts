@@ -46,7 +46,6 @@ export function blockEvents(items: readonly Outgoing[], effects: readonly ChatTu
   });
 }
 
-/** Says what was held back behind a block. */
 export function speak(items: readonly Outgoing[]): void {
   for (const item of items) if ('speak' in item) item.speak();
 }
@@ -59,12 +58,12 @@ export function charsOf(blocks: readonly Block[]): number {
 const nothing = () => false;
 
 export class TurnAnswer {
+  readonly #turn: TurnFacts;
   readonly #log: TurnLog;
   readonly #settings: AppSettings;
   readonly #assembler: BlockAssembler;
   readonly #mark: NoAnswerFilter;
   readonly #gate = new PlaceholderGate();
-  /** Characters that the model wrote for the person so far. */
   #chars = 0;
   /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
   #outbox: Outgoing[] = [];
@@ -72,11 +71,9 @@ export class TurnAnswer {
   /** Whether a client may fetch an address of this round's blocks by itself; between rounds it may none. */
   #mayFetch: (address: string) => boolean = nothing;
 
-  readonly #asked: Pick<TurnFacts, 'command' | 'db'>;
-
-  constructor(turn: Pick<TurnFacts, 'command' | 'db' | 'services' | 'toolset'>, log: TurnLog) {
-    const { command, db, services, toolset } = turn;
-    this.#asked = { command, db };
+  constructor(turn: TurnFacts, log: TurnLog) {
+    const { command, services, toolset } = turn;
+    this.#turn = turn;
     this.#log = log;
     this.#settings = command.caller.app.settings;
     this.#mark = new NoAnswerFilter((isNoAnswer) => command.listen?.noAnswer(isNoAnswer));
@@ -97,7 +94,7 @@ export class TurnAnswer {
 
   #complete(block: Block): void {
     let leftOut = 0;
-    const safe = safeBlock(withCitations(this.#asked, asSaid(block)), (address) => {
+    const safe = safeBlock(withCitations(this.#turn, asSaid(block)), (address) => {
       const may = this.#mayFetch(address);
       if (!may) leftOut += 1;
       return may;
@@ -120,12 +117,11 @@ export class TurnAnswer {
     return this.#assembler.count;
   }
 
-  /** The answer is as long as one may be: whatever else the model says is too much. */
+  /** The answer is as long as one may be. */
   get isFull(): boolean {
     return this.#chars >= ANSWER_TEXT_MAX_CHARS || this.#assembler.count >= ANSWER_BLOCKS_MAX;
   }
 
-  /** Whether something waits for a commit. */
   get isWaiting(): boolean {
     return this.#outbox.length > 0;
   }

@@ -19,7 +19,7 @@ export type SaidBody = Pick<ChatRequest, 'client' | 'message' | 'form_submission
 /** `Body`: as it was sent, or what a turn keeps of it, in placeholder form. */
 export interface Command<Body extends SaidBody = ChatRequest> {
   readonly caller: TurnCaller;
-  /** Who is signed in on this turn; null: nobody. `verified`: the signature was checked. */
+  /** Who is signed in on this turn, if anyone. `verified`: the signature was checked. */
   readonly person: { readonly externalUserId: string; readonly verified: boolean } | null;
   /** The signed-in person's own token for actions with auth `user`; '' when none was sent. Lives in memory only. */
   readonly userToken: string;
@@ -31,7 +31,7 @@ export interface Command<Body extends SaidBody = ChatRequest> {
   readonly requestId: string;
   /** `smoke`: asked by the service itself, so it meets no cap and costs the organisation nothing. */
   readonly purpose: 'person' | 'smoke';
-  /** When it arrived, in Unix time; absent where nobody looks at that. */
+  /** When it arrived, in Unix time; absent where that is not measured. */
   readonly receivedAtMs?: number | undefined;
   /** Told of what the answer is made of, in this process. */
   readonly listen?: TurnListener | undefined;
@@ -44,22 +44,6 @@ export function isContinuation({ message, form_submission }: ChatRequest): boole
 
 /** Whatever of a command does not depend on its words. */
 export type AnyCommand = Command<SaidBody>;
-
-/** The command with another body, field by field for the same reason as there. */
-export function withBody(command: Command, body: SaidBody): AnyCommand {
-  return {
-    caller: command.caller,
-    person: command.person,
-    userToken: command.userToken,
-    body,
-    turnId: command.turnId,
-    fingerprint: command.fingerprint,
-    requestId: command.requestId,
-    purpose: command.purpose,
-    receivedAtMs: command.receivedAtMs,
-    listen: command.listen,
-  };
-}
 
 export interface TurnListener {
   /** For each action that the model calls. */

@@ -39,15 +39,13 @@ interface Live {
 export class Conversation {
   readonly id: string;
   readonly home: ChannelRef;
-  /** Since when it has been active here. */
   readonly sinceMs: number;
   readonly #services: TurnServices;
   readonly #db: Connection;
   readonly #onIdle: () => void;
   readonly #held: Held;
-  readonly #queue: TurnQueue<Begun, Command>;
+  readonly queue: TurnQueue<Begun, Command>;
   #live: Live | null = null;
-  /** The personal data of the conversation, once it was needed. */
   #redaction: Redaction | null = null;
 
   constructor(services: TurnServices, id: string, home: ChannelRef, beginning: Beginning, onIdle: () => void) {
@@ -58,7 +56,7 @@ export class Conversation {
     this.#db = services.storage.organisation(home.organisationId);
     this.#onIdle = onIdle;
     this.#held = new Held(services, id, home, beginning);
-    this.#queue = new TurnQueue({ running: () => this.#live?.over ?? null, onIdle });
+    this.queue = new TurnQueue({ running: () => this.#live?.over ?? null, onIdle });
   }
 
   get runningTurnId(): string | null {
@@ -69,7 +67,6 @@ export class Conversation {
     return this.#live?.attempt ?? null;
   }
 
-  /** The attempt at this turn, if it is the one that runs. */
   runningTurn(turn: number): RunningTurn | undefined {
     return this.#live?.turn === turn ? this.#live.attempt : undefined;
   }
@@ -106,38 +103,24 @@ export class Conversation {
     if (this.#live !== null && this.#held.isTaken) this.#live.attempt.abandon();
   }
 
-  /** Settles when the turn that is about to begin, if there is one, runs or was refused. */
-  begun(): Promise<void> {
-    return this.#queue.begun();
-  }
-
-  get waiting(): number {
-    return this.#queue.waiting;
-  }
-
-  /** Stops a turn that waits here, if `allows` says that it may be. Its stream ends, and nothing of it is stored. */
-  withdraw(turnId: string, allows: (command: Command) => boolean): boolean {
-    return this.#queue.withdraw(turnId, allows);
-  }
-
   /** Has a turn begin, behind those before it. @throws Refusal when too many wait or the rows refuse it. */
   enqueue(command: Command): Promise<Begun> {
-    return this.#queue.once(command, () => this.#begin(command));
+    return this.queue.once(command, () => this.#begin(command));
   }
 
   /** A retry of a turn that exists: live, from its rows, or as a new attempt when it failed and may be tried again. */
   retry(command: Command, row: TurnRow): Promise<Begun> {
     const readable = this.#readable(row, row.state === 'failed');
-    return readable === null ? this.#queue.once(command, () => this.#takeUp(command, row)) : Promise.resolve(readable);
+    return readable === null ? this.queue.once(command, () => this.#takeUp(command, row)) : Promise.resolve(readable);
   }
 
   /** Where a reader of a turn that exists finds it. Takes no waiting place: those are for turns. */
-  async attach(row: TurnRow): Promise<Begun> {
+  async attach(row: TurnRow): Promise<Position> {
     const readable = this.#readable(row, false);
     if (readable !== null) return readable;
     // Open and not running: a crash left it, or its commit was seen before its attempt began. Taking it up ends the former.
-    if (!this.#queue.busy) return this.#queue.inTurn(() => this.#takeUp(null, row));
-    await this.#queue.begun();
+    if (!this.queue.busy) return this.queue.inTurn(() => this.#takeUp(null, row));
+    await this.queue.begun();
     const now = this.#read(row);
     return this.#readable(now, false) ?? this.#stored(now);
   }
@@ -147,7 +130,7 @@ export class Conversation {
     if (this.#live?.turn === row.turn) return this.#live.attempt.position;
     if (row.endedAtMs === null || mayRunAgain) return null;
     // Nothing was taken, so an actor that was made for this question alone must not stay.
-    if (!this.#queue.busy) this.#onIdle();
+    if (!this.queue.busy) this.#onIdle();
     return this.#stored(row);
   }
 
@@ -157,7 +140,7 @@ export class Conversation {
       return await retried(MOVED, async () => {
         await this.#held.recover();
         const opening = await draftOpening(this.#place(command), command, this.#held.openingFence());
-        const { output, asked } = await this.#open(opening, asksEarly);
+        const { output, early } = await this.#open(opening, asksEarly);
         // Who was overtaken once waits for the commit from then on: one request gives up one call at most.
         asksEarly = false;
         switch (output.outcome) {
@@ -173,8 +156,8 @@ export class Conversation {
             const { turn, rows } = opening;
             if (rows.ended) return { source: journalSource(this.#db, output.turn, rows.nextSeq), fromSeq: 0 };
             noteOpened(turn, output);
-            const position = this.#goOn(turn, asked ?? new RunningTurn(this.#held, opening));
-            asked?.opened();
+            const position = this.#goOn(turn, early ?? new RunningTurn(this.#held, opening));
+            early?.opened();
             return position;
           }
         }
@@ -188,20 +171,19 @@ export class Conversation {
   }
 
   /**
-   * Commits what opens the turn. Where it may be, the model is asked meanwhile (CHAT-22): `asked` is then the attempt, which has said nothing
+   * Commits what opens the turn. Where it may be, the model is asked meanwhile (CHAT-22): `early` is then the attempt, which has said nothing
    * to anybody. When the commit does not open the turn, the call is aborted.
    */
-  #open(opening: Opening, asksEarly: boolean): Promise<{ readonly output: OpenTurnOutput; readonly asked: RunningTurn | null }> {
+  #open(opening: Opening, asksEarly: boolean): Promise<{ readonly output: OpenTurnOutput; readonly early: RunningTurn | null }> {
     const { mayAskEarly, rows } = opening;
     const { appId, organisationId } = this.home;
-    return this.#services.earlyCalls.during({
-      organisationId,
-      turn: `${appId} ${rows.turnId}`,
-      // The same turn may have run while this request waited.
-      mayAsk: asksEarly && mayAskEarly && this.#held.isUncontested && readTurn(this.#db, appId, rows.turnId) === undefined,
-      commit: () => this.#held.open(rows),
-      ask: () => new RunningTurn(this.#held, opening).beforeOpening(),
-    });
+    // The same turn may have run while this request waited.
+    const mayAsk = asksEarly && mayAskEarly && this.#held.isUncontested && readTurn(this.#db, appId, rows.turnId) === undefined;
+    return this.#services.earlyCalls.during(
+      { organisationId, turn: `${appId} ${rows.turnId}`, mayAsk },
+      () => this.#held.open(rows),
+      () => new RunningTurn(this.#held, opening).beforeOpening(),
+    );
   }
 
   /** From now on the attempt is the one that runs, and may be read. */
@@ -216,7 +198,7 @@ export class Conversation {
   }
 
   /** Takes up a turn that exists: a new attempt, if it failed and `command` may try it again; else as its rows have it. */
-  #takeUp(command: Command | null, stale: TurnRow): Promise<Begun> {
+  #takeUp(command: Command | null, stale: TurnRow): Promise<Position> {
     return retried(MOVED, async () => {
       // The turn exists, so another node may have taken the conversation since the hand-over.
       this.#held.checkSnapshot();

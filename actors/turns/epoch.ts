@@ -15,7 +15,6 @@ const PROCESS_BYTES = 9;
 export interface ConversationSnapshot {
   readonly conversationId: string;
   readonly epoch: number;
-  /** Rows of placeholders it has. */
   readonly placeholders: number;
   /** A turn or a call was left without an end: the new owner ends it before anything else. */
   readonly leftOpen: boolean;
@@ -34,7 +33,6 @@ export interface Ownership {
   readonly process: string;
   /** Whether that process ended, or has stood still for so long that others do its work. */
   isLost(process: string): boolean;
-  /** Whether this node may take over a conversation that another one owns. */
   mayTake(row: Pick<ConversationRow, 'id' | 'epoch' | 'owner'>): boolean;
 }
 

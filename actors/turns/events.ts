@@ -5,7 +5,6 @@ import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stre
 import { usageOf } from './admission.ts';
 import type { TurnFacts } from './facts.ts';
 
-/** What a turn's row has of its start. */
 export interface TurnStart {
   readonly conversationId: string;
   readonly messageId: string;
@@ -55,7 +54,6 @@ function short({ status, stopped }: EndTurn, reason: RoundResult['reason']): { s
   return reason === 'filtered' ? { filtered: true } : {};
 }
 
-/** How a turn ended: calls that the client or a person has to answer, and how the model's last round ended. */
 interface Outcome {
   readonly pending: readonly PendingInvocation[];
   readonly reason: RoundResult['reason'];
@@ -123,7 +121,6 @@ export function failureOf({ kind, retryAfterS }: ModelFailure, saidNothing: bool
   return { code: 'internal', message: 'The answer could not be finished. Try again.', retryable: true };
 }
 
-/** The failure of a turn in which the model said nothing, by how its last round ended. */
 export function nothingSaid(reason: RoundResult['reason']): TurnFailure {
   const code = 'internal';
   if (reason === 'length') {

@@ -73,7 +73,6 @@ export interface LeftWork {
   readonly question: string | null;
   /** Confirmed writes that are run before the model is asked; their rows say `executing`. */
   readonly executions: readonly InvocationRow[];
-  /** Writes whose end is unknown. */
   readonly lost: readonly InvocationRow[];
   /** Calls of earlier turns that still wait for the client or a person. */
   readonly left: readonly PendingInvocation[];
@@ -85,12 +84,10 @@ export interface LeftWork {
 export interface TurnPlace {
   readonly services: TurnServices;
   readonly conversationId: string;
-  /** The rows of its organisation. */
   readonly db: Connection;
   readonly redaction: Redaction;
 }
 
-/** What the model can call in a turn. */
 export interface TurnTools {
   readonly toolset: Toolset;
   readonly hasKnowledge: boolean;
@@ -100,7 +97,6 @@ export interface TurnTools {
 interface Drafted {
   /** The conversation has only the rows of this turn. */
   readonly isNew: boolean;
-  /** The id of the answer's message. */
   readonly messageId: string;
   readonly work: LeftWork;
   /** The person's message while its row is not committed: the model may be asked meanwhile. Null: the rows have all that is asked. */
@@ -142,7 +138,6 @@ export function turnFacts(
   };
 }
 
-/** The opening is committed. */
 export function noteOpened(turn: TurnFacts, opened: OpenedTurn): void {
   turn.opened = opened;
   turn.unstored = null;

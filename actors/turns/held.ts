@@ -14,7 +14,6 @@ import { type Beginning, type EpochState, requireOwnership } from './epoch.ts';
 import type { TurnServices } from './facts.ts';
 import { type HeldRows, interruption, type TurnStep } from './turn-rows.ts';
 
-/** The writes to a conversation that exists. */
 interface Writes {
   commitTurn: CommitTurnInput;
   loseExecutions: LoseExecutionsInput;
@@ -104,7 +103,6 @@ export class Held {
     if (this.#now.state === 'handed_over' && this.#row()?.epoch !== this.#now.snapshot.epoch) this.#now = { state: 'unknown' };
   }
 
-  /** @throws OwnedElsewhere when another node that lives owns the conversation. */
   requireOwn(): void {
     const row = this.#row();
     if (row !== undefined) requireOwnership(this.#services.ownership, row);
@@ -156,7 +154,6 @@ export class Held {
     }
   }
 
-  /** False when the fence refused. */
   async #loseExecutions(): Promise<boolean> {
     const changes = readExecuting(this.#db, this.#id).flatMap((row) => lostChange(row) ?? []);
     if (changes.length === 0) return true;

@@ -23,7 +23,7 @@ export interface HostedTurn {
 export interface TurnHost {
   /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, which the stream tells. */
   accept(command: Command): Promise<HostedTurn>;
-  /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
+  /** Re-attaches to a turn; the same answer when there is none and when it is a stranger's. @throws Refusal 404. */
   attach(caller: Caller, turnId: string): Promise<HostedTurn>;
   /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
   stop(caller: Caller, turnId: string): Promise<boolean>;

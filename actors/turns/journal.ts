@@ -48,7 +48,6 @@ function wholeBlock(start: JournalEntry | undefined, run: JournalEntry | undefin
   return isOneBlock && isWhole ? [start.seq, id, index, run.ends] : undefined;
 }
 
-/** The entries as a row holds them. */
 export function packEntries(entries: readonly JournalEntry[]): string {
   const list: Packed[] = [];
   for (let at = 0; at < entries.length; ) {
@@ -88,7 +87,6 @@ function unpacked(entry: Packed): JournalEntry[] {
   }
 }
 
-/** The entries of a row. */
 export function unpackEntries(text: string): JournalEntry[] {
   return (JSON.parse(text) as Packed[]).flatMap(unpacked);
 }
@@ -99,7 +97,6 @@ const CUT_MAX_CHARS = 20;
 /** Rows read at a time: one row is one commit, about one block. */
 const ROWS_PER_READ = 8;
 
-/** The last seq of an entry. */
 function lastSeq(entry: JournalEntry): number {
   return 'deltas' in entry ? entry.seq + entry.ends.length - 1 : entry.seq;
 }
@@ -132,11 +129,11 @@ function renderEntry(db: Connection, entry: JournalEntry, seq: number): string {
 /** The entries of the next commits from `seq` on, each commit's together. */
 function committedEntries(db: Connection, turn: number, seq: number): JournalEntry[][] {
   const pieces = readJournal(db, turn, seq, ROWS_PER_READ);
-  const told = pieces.map(({ entries }) => unpackEntries(entries));
-  if (seq > 0 || pieces[0]?.firstSeq === 0) return told;
+  const commits = pieces.map(({ entries }) => unpackEntries(entries));
+  if (seq > 0 || pieces[0]?.firstSeq === 0) return commits;
   // The opening said that the turn starts, and nothing else.
   const start = readTurnStart(db, turn);
-  return start === undefined ? told : [[{ seq: 0, event: startEvent(start) }], ...told];
+  return start === undefined ? commits : [[{ seq: 0, event: startEvent(start) }], ...commits];
 }
 
 /**

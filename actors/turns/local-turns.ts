@@ -9,11 +9,12 @@ import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { ActorRecord } from '../actor-record.ts';
 import type { Caller, ChannelRef } from '../caller.ts';
+import type { Position } from '../frame-source.ts';
 import { heldWithin, isEnding } from '../node.ts';
 import { ownConversation } from '../people/ownership.ts';
 import { continuedConversation, reusedTurnId, theirTurn } from './admission.ts';
 import type { Command } from './command.ts';
-import { type Begun, Conversation } from './conversation.ts';
+import { Conversation } from './conversation.ts';
 import { type Beginning, beginningOf, type ConversationSnapshot } from './epoch.ts';
 import { type TurnOptions, type TurnServices, turnServices } from './facts.ts';
 import type { ActorStats, HostedTurn, TurnHost } from './host.ts';
@@ -22,7 +23,6 @@ import type { RunningTurn } from './running-turn.ts';
 /** An interrupted turn has one commit to make; a disk that takes longer than this is lost anyway. */
 const INTERRUPT_MS = 2_000;
 
-/** The process is about to stop, and the turn would begin something new. */
 export class NodeDraining extends Refusal {
   constructor() {
     super('internal', 'The service is about to stop. Send the same turn again in a few seconds.');
@@ -122,20 +122,19 @@ export class LocalTurns implements TurnHost {
   withdraw(caller: Caller, turnId: string): boolean {
     for (const conversation of this.#conversations.values()) {
       const { id, home } = conversation;
-      if (conversation.waiting === 0 || home.appId !== caller.appId || home.channel !== caller.channel) continue;
+      if (conversation.queue.waiting === 0 || home.appId !== caller.appId || home.channel !== caller.channel) continue;
       const isOwn = ownConversation(this.#db(caller.organisationId), id, caller) !== undefined;
-      if (conversation.withdraw(turnId, (command) => isOwn || isSentBy(command, caller))) return true;
+      if (conversation.queue.withdraw(turnId, (command) => isOwn || isSentBy(command, caller))) return true;
     }
     return false;
   }
 
-  /** @throws OwnedElsewhere too. */
   async stop(caller: Caller, turnId: string): Promise<boolean> {
     if (this.withdraw(caller, turnId)) return true;
     const row = theirTurn(this.#db(caller.organisationId), caller, turnId);
     const conversation = this.#conversations.get(row.conversationId);
     // The row of a turn is there a moment before its attempt is.
-    if (row.endedAtMs === null) await conversation?.begun();
+    if (row.endedAtMs === null) await conversation?.queue.begun();
     const attempt = conversation?.runningTurn(row.turn);
     if (attempt !== undefined) return attempt.stop();
     // An open turn that does not run here was lost, or runs elsewhere: attaching ends it behind the fence, or says where.
@@ -143,17 +142,14 @@ export class LocalTurns implements TurnHost {
     return false;
   }
 
-  /** Whether something runs or waits in the conversation, here. */
   isActive(conversationId: string): boolean {
     return this.#conversations.has(conversationId);
   }
 
-  /** Ends the attempts that other nodes have replaced. */
   leaveTaken(): void {
     for (const conversation of this.#conversations.values()) conversation.leaveIfTaken();
   }
 
-  /** The attempt at a turn, if it runs here. */
   running(conversationId: string, turn: number): RunningTurn | undefined {
     return this.#conversations.get(conversationId)?.runningTurn(turn);
   }
@@ -163,13 +159,13 @@ export class LocalTurns implements TurnHost {
     const running = active.flatMap((conversation) => (conversation.running === null ? [] : [conversation.running]));
     return {
       runningTurns: running.length,
-      waitingTurns: active.reduce((sum, conversation) => sum + conversation.waiting, 0),
+      waitingTurns: active.reduce((sum, conversation) => sum + conversation.queue.waiting, 0),
       readers: running.reduce((sum, turn) => sum + turn.log.readers, 0),
     };
   }
 
   actors(node: string): ActorRecord[] {
-    return [...this.#conversations.values()].map(({ id, home, running, runningTurnId, waiting, sinceMs }) => ({
+    return [...this.#conversations.values()].map(({ id, home, queue, running, runningTurnId, sinceMs }) => ({
       kind: 'conversation',
       id,
       node,
@@ -177,7 +173,7 @@ export class LocalTurns implements TurnHost {
       appId: home.appId,
       state: running?.state ?? 'opening',
       turnId: runningTurnId,
-      waiting,
+      waiting: queue.waiting,
       sinceMs,
     }));
   }
@@ -207,7 +203,6 @@ function isSentBy({ caller: { deviceId }, person }: Command, caller: Caller): bo
   return person?.verified === true && person.externalUserId === caller.person;
 }
 
-function hosted(conversation: Conversation, begun: Begun): HostedTurn {
-  if (begun === 'exists') throw new Error('attaching never opens a turn');
-  return { conversationId: conversation.id, position: begun, restoreJson: (json) => conversation.restoreJson(json) };
+function hosted(conversation: Conversation, position: Position): HostedTurn {
+  return { conversationId: conversation.id, position, restoreJson: (json) => conversation.restoreJson(json) };
 }

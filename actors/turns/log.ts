@@ -69,7 +69,6 @@ export class TurnLog implements FrameSource {
     left: () => this.#isRead(false),
     lag: (isLagging) => this.turn?.readersLag(isLagging),
   });
-  /** The turn that speaks. */
   turn: Speaker | null = null;
   #entries: Entry[] = [];
   #nextSeq: number;
@@ -153,7 +152,6 @@ export class TurnLog implements FrameSource {
     this.#lastFrameSeq = seq;
   }
 
-  /** What happens at the end of a loop tick: text becomes an event, and readers are woken. */
   flush(): void {
     this.#readers.flush();
   }
@@ -204,7 +202,6 @@ export class TurnLog implements FrameSource {
     return { text, nextSeq: next, ended: this.#ended && next >= this.#nextSeq };
   }
 
-  /** Position of the first entry that holds `seq` or anything after it. */
   #find(seq: number): number {
     let low = 0;
     let high = this.#entries.length;

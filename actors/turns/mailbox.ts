@@ -23,7 +23,6 @@ export interface MailboxOwner {
 
 export class TurnMailbox {
   readonly #owner: MailboxOwner;
-  /** How much of the upstream it may read. */
   readonly share: AnswerShare;
   #upstream: ModelRun | null = null;
   readonly #held: (() => void)[] = [];
@@ -52,7 +51,6 @@ export class TurnMailbox {
     if (this.#reasons.size > 0) run?.pause();
   }
 
-  /** Whether the turn is neither committing nor at its end. */
   get isFree(): boolean {
     return this.#state === 'free';
   }
@@ -66,12 +64,10 @@ export class TurnMailbox {
     return this.#pingsWaited === PINGS_WAITED_MAX;
   }
 
-  /** No reader takes anything, or one does again. */
   readersLag(isLagging: boolean): void {
     this.#wait('readers', isLagging && !this.#isImpatient);
   }
 
-  /** So many characters were read from the upstream. */
   read(chars: number): void {
     if (!this.share.take(chars)) this.#wait('share', true);
   }
@@ -86,7 +82,6 @@ export class TurnMailbox {
     if (this.#isImpatient) this.#wait('readers', false);
   }
 
-  /** Gives the upstream a reason to wait, or takes it away. */
   #wait(reason: Reason, isGiven: boolean): void {
     const waited = this.#reasons.size > 0;
     if (isGiven) this.#reasons.add(reason);
@@ -113,7 +108,6 @@ export class TurnMailbox {
     }
   }
 
-  /** A commit begins. */
   hold(): void {
     if (this.#state === 'free') this.#state = 'holding';
   }

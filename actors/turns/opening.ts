@@ -10,13 +10,12 @@ import type { OpeningFence, StoredMessage } from '../../storage/conversations/co
 import { readExecutedBy, readUntold } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnInput } from '../../storage/conversations/turn-openings.ts';
 import { readQuestion, type TurnRow } from '../../storage/conversations/turns.ts';
-import { pendingInvocation } from '../calls/pending-invocation.ts';
 import { admissionOf, refuseTurn, usageOf } from './admission.ts';
 import { textOf } from './attachments.ts';
 import type { Command } from './command.ts';
 import { startEvent, stepEvents } from './events.ts';
 import { mint, type TurnFacts, type TurnPlace, type TurnServices, turnFacts, turnReceipt, turnTools } from './facts.ts';
-import { type Continued, planTurn, type TurnPlan } from './plan.ts';
+import { planTurn, type TurnPlan } from './plan.ts';
 import { requireBudget } from './spending.ts';
 import { type HeldRows, openedRows, turnMachine } from './turn-rows.ts';
 import { retriedWords, type TurnWords, turnWords, withQuestion } from './words.ts';
@@ -42,20 +41,8 @@ export interface Opening extends Draft {
   readonly mayAskEarly: boolean;
 }
 
-/** For a turn that says something new. */
-const NOTHING_CONTINUED: Continued = {
-  changes: [],
-  resumed: [],
-  waiting: { reads: 0, confirmations: 0 },
-  left: [],
-  executions: [],
-  confirmed: [],
-  question: null,
-  tellsWrite: false,
-};
-
 /** The events of an attempt's first step. It may be the last step too, when calls of an earlier turn still wait. */
-function firstEvents(turn: TurnFacts, effects: readonly ChatTurnEffect[], { confirmed }: Pick<Continued, 'confirmed'>): StreamEvent[] {
+function firstEvents(turn: TurnFacts, effects: readonly ChatTurnEffect[], confirmed: TurnPlan['confirmed']): StreamEvent[] {
   const { command, conversationId, messageId, services, work } = turn;
   const receipts = confirmed.flatMap((row) => {
     const receipt = turnReceipt(turn, command, row);
@@ -82,7 +69,6 @@ function userMessage(services: TurnServices, plan: TurnPlan, { attachments }: Tu
   return { id: mint(services, 'msg'), blocks: plan.said.map((block) => ({ ...block, id: mint(services, 'blk') })), uploads };
 }
 
-/** The person's message as its rows will have it. */
 function asStored(message: OpenTurnInput['userMessage'], createdAtMs: number): StoredMessage | null {
   if (message === null) return null;
   const blocks = message.blocks.map(({ id, position, blockType, revision, body }) => ({
@@ -96,12 +82,12 @@ function asStored(message: OpenTurnInput['userMessage'], createdAtMs: number): S
 }
 
 /** Whether the turn neither runs calls of an earlier one nor leaves some open. */
-function isPlain({ executions, waiting }: Continued): boolean {
+function isPlain({ executions, waiting }: TurnPlan): boolean {
   return executions.length === 0 && waiting.reads === 0 && waiting.confirmations === 0;
 }
 
 /** What the row of a turn keeps of the request, as JSON: what is asked of it later. */
-function keptRequest({ person }: Command, { question, tellsWrite }: Continued): string {
+function keptRequest({ person }: Command, { question, tellsWrite }: TurnPlan): string {
   return JSON.stringify({
     ...(person?.verified === true ? { signed: true } : {}),
     ...(tellsWrite ? { tells_write: true } : {}),
@@ -124,8 +110,7 @@ export async function draftOpening(place: TurnPlace, command: Command, fence: Op
   const words = await turnWords(storage, command, redaction, nowMs());
   const atMs = nowMs();
   const plan = planTurn(place, command, words.command.body, atMs);
-  const continued = plan.kind === 'continuation' ? plan : NOTHING_CONTINUED;
-  const { executions, question, tellsWrite, waiting } = continued;
+  const { executions, left, question, tellsWrite, waiting } = plan;
   const machine = turnMachine();
   const { effects } = machine.send({ type: 'turn.open', serverCalls: executions.length, waiting });
   if (plan.kind === 'continuation' && !tellsWrite && effects.some(({ type }) => type === 'callModel')) requireBudget(command, db, atMs);
@@ -135,11 +120,12 @@ export async function draftOpening(place: TurnPlace, command: Command, fence: Op
   const turn = turnFacts(place, withQuestion(words, storage, question), tools, {
     isNew,
     messageId: mint(services, 'msg'),
-    work: { question, executions, lost, left: continued.left.map(pendingInvocation), tellsWrite },
-    unstored: asStored(message, atMs),
+    work: { question, executions, lost, left, tellsWrite },
+    // A new conversation is told from the command.
+    unstored: isNew ? null : asStored(message, atMs),
     opened: null,
   });
-  const events = firstEvents(turn, effects, continued);
+  const events = firstEvents(turn, effects, plan.confirmed);
   const rows: Opening['rows'] = {
     turnId: command.turnId,
     kind: plan.kind,
@@ -147,7 +133,7 @@ export async function draftOpening(place: TurnPlace, command: Command, fence: Op
     deviceId: command.caller.deviceId,
     manifestHash: command.body.client.manifest_hash ?? null,
     requestId: command.requestId,
-    request: keptRequest(command, continued),
+    request: keptRequest(command, plan),
     model: model.name,
     nowMs: atMs,
     fence,
@@ -155,12 +141,12 @@ export async function draftOpening(place: TurnPlace, command: Command, fence: Op
     userMessage: message,
     placeholders: isNew ? redaction.newRows() : [],
     messageId: turn.messageId,
-    ...openedRows(machine, events, isPlain(continued)),
+    ...openedRows(machine, events, isPlain(plan)),
     ended: effects.some((effect) => effect.type === 'endTurn'),
     admission,
     picks: plan.picks,
-    invocationChanges: continued.changes,
-    resumed: continued.resumed,
+    invocationChanges: plan.changes,
+    resumed: plan.resumed,
   };
   return {
     turn,
@@ -199,5 +185,5 @@ export async function draftRetry(
     unstored: null,
     opened: { turn: row.turn, dayLeft: null },
   });
-  return { turn, machine, effects, events: firstEvents(turn, effects, NOTHING_CONTINUED), attemptSeq: row.nextSeq };
+  return { turn, machine, effects, events: firstEvents(turn, effects, []), attemptSeq: row.nextSeq };
 }

@@ -19,49 +19,34 @@ import {
   readTurnInvocations,
 } from '../../storage/conversations/invocations.ts';
 import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
-import { isContinued, readQuestion } from '../../storage/conversations/turns.ts';
+import { isContinued, readQuestion, type TurnKind } from '../../storage/conversations/turns.ts';
 import { definitionOf } from '../calls/call-definition.ts';
 import { requireRevision, settledCard } from '../calls/card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
+import { pendingInvocation } from '../calls/pending-invocation.ts';
 import { answeredPick } from '../people/answered-pick.ts';
 import type { Command, SaidBody } from './command.ts';
-import type { TurnPlace } from './facts.ts';
+import type { LeftWork, TurnPlace } from './facts.ts';
 import { resumedTurns } from './turn-rows.ts';
 
-/** What a command does to the rows beside opening its turn. */
-export type TurnPlan = SayingPlan | ContinuationPlan;
-
-/** The person says something new. */
-export interface SayingPlan {
-  readonly kind: 'message' | 'form';
-  /** Blocks of the person's message. */
+/** What a command does to the rows beside opening its turn. A continuation says nothing new, and brings results of calls. */
+export interface TurnPlan extends Omit<LeftWork, 'lost'> {
+  readonly kind: TurnKind;
   readonly said: readonly Omit<NewBlock, 'id'>[];
-  /** Blocks that the person answered with it. */
+  /** Blocks that the person answered with it, and cards of the calls, redrawn. */
   readonly picks: readonly PickChange[];
-}
-
-/** The command says nothing new, and brings results of calls. */
-export interface ContinuationPlan extends Continued {
-  readonly kind: 'continuation';
-  /** Cards of these calls, redrawn. */
-  readonly picks: readonly PickChange[];
-}
-
-/** What a turn does with the calls of earlier turns. */
-export interface Continued {
   readonly changes: readonly InvocationChange[];
+  /** Earlier turns whose wait is over. */
   readonly resumed: readonly TurnMove[];
   readonly waiting: Waiting;
-  /** Calls that still wait. */
-  readonly left: readonly InvocationRow[];
-  /** Confirmed writes that the service runs before the model is asked. */
-  readonly executions: readonly InvocationRow[];
   /** Calls that this turn brings the person's agreement to. */
   readonly confirmed: readonly InvocationRow[];
-  /** The person's message that the calls are about, where it is known. */
-  readonly question: string | null;
-  /** It brings how a write ended that a person confirmed, or has one run. */
-  readonly tellsWrite: boolean;
+}
+
+/** The plan of a turn that says something new. */
+function saying(kind: 'message' | 'form', said: TurnPlan['said'], picks: TurnPlan['picks']): TurnPlan {
+  const calls = { changes: [], resumed: [], waiting: { reads: 0, confirmations: 0 }, left: [], executions: [], confirmed: [] };
+  return { kind, said, picks, ...calls, question: null, tellsWrite: false };
 }
 
 /** The words of a form that was sent empty: a text block is never empty. */
@@ -71,7 +56,6 @@ function textBlock(position: number, md: string): Omit<NewBlock, 'id'> {
   return { position, blockType: 'text', revision: 1, body: JSON.stringify({ md }), fallbackText: null };
 }
 
-/** The block a person answers, if this conversation has it. */
 function answeredBlock({ conversationId, db }: TurnPlace, id: string, field: string): Block {
   const block = readBlockOfConversation(db, id, conversationId);
   if (block === undefined) throw new Refusal('invalid_request', `${field} names no block of this conversation`);
@@ -85,18 +69,18 @@ function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, {
 }
 
 /** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (BLOCK-14). */
-function planMessage(place: TurnPlace, { selection }: ChatRequest, kept: SaidBody): SayingPlan {
+function planMessage(place: TurnPlace, { selection }: ChatRequest, kept: SaidBody): TurnPlan {
   const text = kept.message?.text ?? '';
   // What is attached may say it all, and a text block is never empty.
   const words = saysSomething(text) ? [textBlock(0, text)] : [];
-  if (selection === undefined) return { kind: 'message', said: words, picks: [] };
+  if (selection === undefined) return saying('message', words, []);
   const block = answeredBlock(place, selection.block_id, 'selection.block_id');
   const shown = { block_type: block.block_type, body: place.redaction.restore(block.body) };
   const problem = selectionProblem(shown, { ids: selection.ids, otherText: selection.other_text });
   if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
   const ownWords = kept.selection?.other_text?.trim() ?? '';
   const other = ownWords === '' ? [] : [textBlock(words.length, ownWords)];
-  return { kind: 'message', said: [...words, ...other], picks: [answeredPick(block, keptIds(block, selection, place))] };
+  return saying('message', [...words, ...other], [answeredPick(block, keptIds(block, selection, place))]);
 }
 
 type Submission = NonNullable<ChatRequest['form_submission']>;
@@ -115,7 +99,7 @@ function filledWords(fields: readonly FormField[], values: readonly (readonly [s
 }
 
 /** @throws Refusal `invalid_request` naming the field of the form whose value does not fit. */
-function planForm(place: TurnPlace, submission: Submission, kept: SaidBody): SayingPlan {
+function planForm(place: TurnPlace, submission: Submission, kept: SaidBody): TurnPlan {
   const block = answeredBlock(place, submission.form_id, 'form_submission.form_id');
   if (block.block_type !== 'form') throw new Refusal('invalid_request', 'form_submission.form_id names a block that is no form');
   if (block.body.status !== 'open') throw new Refusal('invalid_request', 'form_submission answers a form that is not open any more');
@@ -126,14 +110,14 @@ function planForm(place: TurnPlace, submission: Submission, kept: SaidBody): Say
   if (problems.length > 0) throw new Refusal('invalid_request', summarise(problems), { details: problems });
   const values = Object.entries(kept.form_submission?.values ?? {});
   const filled = filledWords(block.body.fields as readonly FormField[], values);
-  return { kind: 'form', said: [textBlock(0, filled || SENT_EMPTY)], picks: [answeredPick(block, [])] };
+  return saying('form', [textBlock(0, filled || SENT_EMPTY)], [answeredPick(block, [])]);
 }
 
 /**
  * A continuation: each result moves its call, and the model is asked again once nothing of those turns waits.
  * @throws Refusal `invalid_request` when a result names no call of this conversation; `conflict` with the card when it names another revision.
  */
-function planResults({ conversationId, db, redaction }: TurnPlace, app: AppRecord, kept: SaidBody, nowMs: number): ContinuationPlan {
+function planResults({ conversationId, db, redaction }: TurnPlace, app: AppRecord, kept: SaidBody, nowMs: number): TurnPlan {
   const results: readonly ToolResult[] = kept.tool_results ?? [];
   const changes = new Map<string, InvocationChange>();
   const turns = new Set<number>();
@@ -175,10 +159,10 @@ function planResults({ conversationId, db, redaction }: TurnPlace, app: AppRecor
   const picks = made.flatMap((change) => settledCard(db, change) ?? []);
   const others = rows.filter((row) => !executions.some(({ id }) => id === row.id));
   const waiting = waitingAfter(others, made);
-  const left = others.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
+  const left = others.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state)).map(pendingInvocation);
   const resumed = left.length === 0 ? resumedTurns(db, conversationId, [...turns]) : [];
   const question = readQuestion(db, Math.max(...turns));
-  return { kind: 'continuation', picks, changes: made, resumed, waiting, left, executions, confirmed, question, tellsWrite };
+  return { kind: 'continuation', said: [], picks, changes: made, resumed, waiting, left, executions, confirmed, question, tellsWrite };
 }
 
 /**

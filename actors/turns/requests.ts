@@ -31,7 +31,6 @@ export class TurnRequests {
   readonly #turn: TurnFacts;
   /** What the trusted instructions are made of; the turn keeps it. */
   readonly #persona: Persona;
-  /** Earlier rounds of this turn, behind the transcript. */
   readonly #said: ChatMessage[] = [];
   /** Read for the first round: writes that a person confirmed come before it. */
   #transcript: Transcript | null = null;
@@ -39,7 +38,6 @@ export class TurnRequests {
   #passages: readonly Passage[] | null = null;
   /** What the model said for the person in this round; null once it is too much to hold. */
   #words: string | null = '';
-  /** The block of the answer that this round began with. */
   #firstBlock = 0;
   #tellsOnly = false;
 

@@ -127,7 +127,7 @@ export class TurnRounds {
     this.#close(isLast, { type: 'round.finished', serverCalls, waiting, ...this.spending.ofRound() });
   }
 
-  /** `isLast`: nothing more comes after this event. A turn in which nothing was said has failed, so that nobody looks at an empty answer. */
+  /** `isLast`: nothing more comes after this event. A turn in which nothing was said has failed: an empty answer helps no one. */
   #close(isLast: boolean, event: ChatTurnEvent): void {
     if (!isLast || this.#answer.count > 0) {
       this.#owner.advance(event);
@@ -172,7 +172,7 @@ export class TurnRounds {
     this.#owner.advance(event);
   }
 
-  /** The turn has ended: whatever is still read is of no use. Settles when it is known how a write ended that is still out. */
+  /** The turn has ended, and its reads with it. Settles when it is known how a write ended that is still out. */
   end(): Promise<void> {
     this.serverCalls.abortReads();
     return this.serverCalls.written;

@@ -3,7 +3,7 @@
  *
  * Owns the order of step, commit and speech within the turn, and its log. Text deltas run straight through while nothing is being committed.
  * Does not own what the model is asked and what its calls become, which turn of the conversation may run, nor the fence.
- * While the turn's opening is being committed the model may be asked already: its words are held as during any commit, and nobody has the log.
+ * While the opening is being committed the model may be asked already: its words are held as during any commit, and the log has no readers.
  * Invariant: `block.ready`, `action.execute` and `turn.end` reach the log only after their rows are committed.
  */
 import type { ChatTurnEffect, ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
@@ -34,7 +34,6 @@ export class RunningTurn implements RoundsOwner {
   readonly #rounds: TurnRounds;
   readonly #mailbox: TurnMailbox;
   readonly log: TurnLog;
-  /** Where a reader of this attempt begins. */
   readonly position: Position;
   /** Settles when the turn has ended: true when its end is committed, false when it can never be. */
   readonly done: Promise<boolean>;
@@ -79,7 +78,6 @@ export class RunningTurn implements RoundsOwner {
     return this;
   }
 
-  /** The first step is committed now. */
   opened(): void {
     this.#mailbox.release();
     this.#mailbox.resume();
@@ -126,7 +124,7 @@ export class RunningTurn implements RoundsOwner {
     if (event !== undefined) send(event);
     const ends = effects.some((effect) => effect.type === 'endTurn');
     // What follows the last whole block belongs to one that goes on: it is said after the commit, as any text is.
-    const told = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
+    const split = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
     const said = stepEvents(effects, {
       executions: () => this.#rounds.calls.executions(),
       end: (effect, isNotice) => {
@@ -134,8 +132,8 @@ export class RunningTurn implements RoundsOwner {
         return endEvent(effect, isNotice, this.#turn, { pending: calls.pending(), reason, isTokenRefused: serverCalls.isTokenRefused });
       },
     });
-    const before = outbox.slice(0, told);
-    const after = outbox.slice(told);
+    const before = outbox.slice(0, split);
+    const after = outbox.slice(split);
     if (blockEvents(before, effects).length + said.length === 0) {
       speak(after);
       this.#perform(effects);

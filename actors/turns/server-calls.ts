@@ -133,7 +133,7 @@ export class ServerCalls {
   }
 
   /** Runs a read; its row is written with the turn's next commit. Never rejects for what the app's server does. */
-  async read({ call, action, definition, params }: ServerRead): Promise<{ readonly row: NewInvocation; readonly told: string }> {
+  async read({ call, action, definition, params }: ServerRead): Promise<{ readonly row: NewInvocation; readonly answer: string }> {
     const { services } = this.#turn;
     const id = mint(services, 'inv');
     const outcome = await this.#call(id, action.name, definition, params, undefined, this.#signal());
@@ -153,8 +153,10 @@ export class ServerCalls {
       error: succeeded ? null : outcome.error,
       settledAtMs: services.nowMs(),
     };
-    const told = succeeded ? fence(`result of ${action.name}`, outcome.result) : `${action.name} failed: ${fence('error', outcome.error)}`;
-    return { row, told };
+    const answer = succeeded
+      ? fence(`result of ${action.name}`, outcome.result)
+      : `${action.name} failed: ${fence('error', outcome.error)}`;
+    return { row, answer };
   }
 
   /** The turn has ended, so reads that are out are of no use. Writes are never cut off. */

@@ -59,14 +59,12 @@ export class TurnSpending {
     this.#reported = undefined;
   }
 
-  /** The request of the round goes to the model. */
   asked(request: ModelRequest): void {
     this.#askedChars = charsOf(request);
     this.#isAsked = true;
     this.#askedAtMs = this.#turn.services.nowMs();
   }
 
-  /** Something of the answer came. */
   heard(chars: number): void {
     this.#unreportedChars += chars;
     if (this.#firstMs === undefined && this.#askedAtMs !== undefined)

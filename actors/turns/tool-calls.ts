@@ -30,7 +30,6 @@ export interface AskedWith {
   told(): Told;
 }
 
-/** What is left to do after a round. */
 export interface SortedCalls {
   /** Calls that the server answers itself, so that the model can go on. */
   readonly serverCalls: number;
@@ -47,7 +46,6 @@ function queryOf(call: ToolCall): string {
   }
 }
 
-/** What the model is told about a call that does not fit its definition. */
 function refusal(details: readonly Detail[]): string {
   return `The call was not accepted: ${summarise(details)}. ${JSON.stringify(details)} Correct it and call again.`;
 }
@@ -60,11 +58,9 @@ export class ToolCalls {
   readonly #turn: TurnFacts;
   readonly #answer: TurnAnswer;
   readonly #serverCalls: ServerCalls;
-  /** The calls of this round. */
   #calls: readonly ToolCall[] = [];
   /** What the model is told about calls of this round, by call id. */
   #answers = new Map<string, () => string>();
-  /** Reads of this round that the app's server answers. */
   #reads: ServerRead[] = [];
   /** Calls that the client or a person has to answer. */
   #waits: PendingInvocation[] = [];
@@ -111,23 +107,23 @@ export class ToolCalls {
 
   #callAction(call: ToolCall, action: ManifestAction): void {
     const { command, redaction, toolset } = this.#turn;
-    const checked = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => redaction.restore(value)));
-    if (!checked.ok) {
-      this.#answers.set(call.id, () => refusal(checked.details));
+    const check = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => redaction.restore(value)));
+    if (!check.ok) {
+      this.#answers.set(call.id, () => refusal(check.details));
       return;
     }
     const definition = toolset.httpActions.get(action.name) ?? null;
     command.listen?.action(action.name);
     if (definition !== null && action.risk === 'read') {
-      this.#reads.push({ call, action, definition, params: checked.params });
+      this.#reads.push({ call, action, definition, params: check.params });
       // The answer takes its place once the app's server has given it.
       this.#answers.set(call.id, () => `${action.name} has not answered.`);
       return;
     }
-    this.#await(call, action, definition, checked.params);
+    this.#await(call, action, definition, check.params);
   }
 
-  /** A call that somebody else answers: the client, or a person before the client or the service runs it. */
+  /** A call that the client answers, or that a person decides on before the client or the service runs it. */
   #await(call: ToolCall, action: ManifestAction, http: ActionDefinition | null, params: Readonly<Record<string, unknown>>): void {
     const { command, services, toolset } = this.#turn;
     const { name, risk, timeoutMs } = action;
@@ -184,9 +180,9 @@ export class ToolCalls {
   }
 
   async #read(read: ServerRead): Promise<void> {
-    const { row, told } = await this.#serverCalls.read(read);
+    const { row, answer } = await this.#serverCalls.read(read);
     this.#newInvocations.push(row);
-    this.#answers.set(read.call.id, () => told);
+    this.#answers.set(read.call.id, () => answer);
   }
 
   /** Calls of this round; none while writes run that a continuation handed over: these are rows, and the transcript tells of them. */
@@ -194,7 +190,6 @@ export class ToolCalls {
     return this.#calls;
   }
 
-  /** What the model is told about a call of this round. */
   answerOf(call: ToolCall): string {
     return this.#answers.get(call.id)?.() ?? 'Shown to the person.';
   }
@@ -206,7 +201,7 @@ export class ToolCalls {
     return rows;
   }
 
-  /** Calls that wait for somebody, those of earlier turns included. */
+  /** Calls that wait for the client or a person, those of earlier turns included. */
   pending(): readonly PendingInvocation[] {
     return [...this.#turn.work.left, ...this.#waits];
   }

@@ -1,6 +1,6 @@
 /**
  * How a turn lies in rows: its `chat-turn` machine, there and back, its blocks, and what each commit of it writes. Does not own what a step
- * is: whoever runs the turn decides that. `Held` commits it.
+ * is: the turn that runs decides that. `Held` commits it.
  */
 import type { Logger } from 'pino';
 import { type ChatTurnContext, chatTurn } from '../../machines/chat-turn.ts';
@@ -43,7 +43,6 @@ function keptContext(context: ChatTurnContext): string {
 /** What `Held` adds to each commit of a conversation's turns. */
 export type HeldRows = 'appId' | 'channel' | 'conversationId' | 'runBy';
 
-/** What a step of a turn writes. */
 export type TurnStep = Omit<CommitTurnInput, HeldRows | 'fence' | 'nowMs'>;
 
 type MachineRow = Pick<TurnRows, 'state' | 'attempt' | 'snapshot' | 'trace'>;
@@ -96,7 +95,6 @@ export function resumedTurns(db: Connection, conversationId: string, turns: read
   });
 }
 
-/** The row of a block. */
 export function newBlock(block: Block): NewBlock {
   const replaces = replacedBy(block);
   return {
@@ -116,7 +114,6 @@ export function newBlock(block: Block): NewBlock {
  */
 const RECOVERY_SEQ_STRIDE = 1_000_000;
 
-/** What a step of an attempt brings. */
 interface AttemptStep extends Pick<TurnStep, 'turn' | 'messageId' | 'attemptSeq' | 'invocations' | 'ended' | 'charge'> {
   /** In placeholder form. */
   readonly blocks: readonly Block[];

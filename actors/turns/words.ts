@@ -8,7 +8,7 @@ import { traitsOf } from '../../storage/people/end-users.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Redaction } from '../people/redaction.ts';
 import { type Attachment, readAttachments, storedAttachments, textOf } from './attachments.ts';
-import { type AnyCommand, type Command, withBody } from './command.ts';
+import type { AnyCommand, Command } from './command.ts';
 
 /** What a turn is asked with. */
 export interface TurnWords {
@@ -60,18 +60,31 @@ export async function retriedWords(storage: Storage, command: Command, redaction
 
 async function redacted(storage: Storage, command: Command, redaction: Redaction): Promise<Omit<TurnWords, 'attachments'>> {
   const { client, message, form_submission, tool_results, selection, context } = command.body;
-  const told = { request: { tool_results, context }, traits: knownOf(storage, command) };
-  const [said, kept] = await redaction.redactTurn({ message, form_submission, selection }, told);
+  const beside = { request: { tool_results, context }, traits: knownOf(storage, command) };
+  const [said, kept] = await redaction.redactTurn({ message, form_submission, selection }, beside);
   // Held while the answer comes, so written field by field: an object put together of others takes as much again for a shape of its own.
-  const body = {
-    client,
-    message: said.message,
-    form_submission: said.form_submission,
-    tool_results: kept.request.tool_results,
-    selection: said.selection,
-    context: kept.request.context,
+  return {
+    command: {
+      caller: command.caller,
+      person: command.person,
+      userToken: command.userToken,
+      body: {
+        client,
+        message: said.message,
+        form_submission: said.form_submission,
+        tool_results: kept.request.tool_results,
+        selection: said.selection,
+        context: kept.request.context,
+      },
+      turnId: command.turnId,
+      fingerprint: command.fingerprint,
+      requestId: command.requestId,
+      purpose: command.purpose,
+      receivedAtMs: command.receivedAtMs,
+      listen: command.listen,
+    },
+    traits: kept.traits === null ? null : JSON.stringify(kept.traits),
   };
-  return { command: withBody(command, body), traits: kept.traits === null ? null : JSON.stringify(kept.traits) };
 }
 
 /** What is attached, as the model is shown it: a message of its own before the person's words. */
