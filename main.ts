@@ -104,7 +104,7 @@ async function stop({ actors, close, services }: Composed, { server, keeper }: R
     process.exit(1);
   }, STOP_MS);
   const closing = server.drain(DRAIN_MS + LAST_BYTES_MS);
-  await actors.drain(DRAIN_MS);
+  await actors.host.drain(DRAIN_MS);
   await closing;
   await close();
   // After the last write, so that it is sent.

@@ -115,7 +115,7 @@ function addActorMetrics(registry: Registry, services: Services): void {
     ['assistant_turns_waiting', 'Turns that wait behind another one of their conversation.', 'waitingTurns'],
     ['assistant_turn_readers', 'Streams that follow a running turn.', 'readers'],
   ];
-  for (const [name, help, stat] of gauges) addGauge(registry, name, help, () => services.actors.stats()[stat]);
+  for (const [name, help, stat] of gauges) addGauge(registry, name, help, () => services.actors.host.stats()[stat]);
 }
 
 function addWriterMetrics(registry: Registry, services: Services): void {

@@ -171,7 +171,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
   const open = cluster && cell && (await openCells({ config: cell, node: cluster, storage, log, nowMs, takeUp: upkeep.lookThrough }));
   const replica = replicated && watchReplica({ storage, lagMaxS: replicated.lagMaxS, nowMs });
   const { id } = node.get().context;
-  const census = { actors: () => [...actors.actors(id), ...setup.sessions.actors(id)], drain, node };
+  const census = { actors: () => [...actors.host.actors(id), ...setup.sessions.actors(id)], drain, node };
   return {
     model: asked.model,
     complaint,
@@ -199,7 +199,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       await upkeep.close();
       await traces.close();
       pairings.close();
-      actors.close();
+      actors.host.close();
       setup.close();
       deadlines.close();
       await sweep?.close();

@@ -11,9 +11,9 @@ import type { ClusterView } from '../actors/cluster/nodes/view.ts';
 import { grantedLeases, type Leases } from '../actors/leases.ts';
 import type { NodeStore } from '../actors/node.ts';
 import { soleOwner } from '../actors/turns/epoch.ts';
+import type { TurnOptions } from '../actors/turns/facts.ts';
 import type { TurnHost } from '../actors/turns/host.ts';
 import { LocalTurns } from '../actors/turns/local-turns.ts';
-import type { TurnOptions } from '../actors/turns/scope.ts';
 
 export interface ComposedNode {
   readonly node: NodeStore;

@@ -8,8 +8,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Announcer } from '../announcements.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from '../frame-source.ts';
 import { Readers } from '../readers.ts';
-import type { WatchedTurn } from '../turns/device-watchers.ts';
-import type { Turns } from '../turns/turns.ts';
+import type { Turns, WatchedTurn } from '../turns/turns.ts';
 import { isToBeEnded, type PairingState, pairingEnd, pairingState } from './state.ts';
 import { StreamRedactor } from './stream-redactor.ts';
 

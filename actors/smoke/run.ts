@@ -22,7 +22,7 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Position } from '../frame-source.ts';
 import type { Leases } from '../leases.ts';
-import type { TurnCommand } from '../turns/command.ts';
+import type { Command, TurnListener } from '../turns/command.ts';
 import type { Turns } from '../turns/turns.ts';
 import { type Heard, judgeAnswer, judgeRun } from './judge.ts';
 import { type SmokeQuestion, smokeQuestions } from './questions.ts';
@@ -197,9 +197,9 @@ export class SmokeRuns {
       error,
     });
     const command = turnCommand(question, asking, {
-      onPassages: (found) => passages.push(...found),
-      onAction: (name) => called.push(name),
-      onNoAnswer: (isMarked) => {
+      passages: (found) => passages.push(...found),
+      action: (name) => called.push(name),
+      noAnswer: (isMarked) => {
         isNoAnswer = isMarked;
       },
     });
@@ -217,7 +217,7 @@ export class SmokeRuns {
   }
 
   /** The result is not needed any more: the model can stop. */
-  async #stop({ appId, channel, deviceId, organisationId, turnId }: TurnCommand): Promise<void> {
+  async #stop({ caller: { appId, channel, deviceId, organisationId }, turnId }: Command): Promise<void> {
     try {
       await this.#services.actors.stopTurn({ organisationId, appId, channel, deviceId, person: null }, turnId);
     } catch (error) {
@@ -232,10 +232,8 @@ function askableActions(db: Connection, app: AppRecord): ManifestAction[] {
   return (enabledActions(db, app)?.actions ?? []).filter(({ auth }) => auth === 'none').map(asAction);
 }
 
-type Ears = Required<Pick<TurnCommand, 'onPassages' | 'onAction' | 'onNoAnswer'>>;
-
 /** A question as a client with every component and the latest build would send it, in a conversation of its own. */
-function turnCommand(question: SmokeQuestion, asking: Asking, ears: Ears): TurnCommand {
+function turnCommand(question: SmokeQuestion, asking: Asking, listen: TurnListener): Command {
   const { app, manifestHash, runId } = asking;
   const turnId = randomUUID();
   const body: ChatRequest = {
@@ -250,21 +248,9 @@ function turnCommand(question: SmokeQuestion, asking: Asking, ears: Ears): TurnC
       action_kinds: [],
     },
   };
-  return {
-    app,
-    appId: app.id,
-    organisationId: app.organisationId,
-    channel: 'sandbox',
-    deviceId: smokeDevice(runId),
-    person: null,
-    turnId,
-    fingerprint: turnId,
-    requestId: `${runId}-${turnId}`,
-    address: '',
-    purpose: 'smoke',
-    body,
-    userToken: '',
-    minuteLeft: null,
-    ...ears,
-  };
+  const { id: appId, organisationId } = app;
+  const who = { app, appId, organisationId, channel: 'sandbox', deviceId: smokeDevice(runId), person: null } as const;
+  const caller = { ...who, address: '', minuteLeft: null };
+  const ids = { turnId, fingerprint: turnId, requestId: `${runId}-${turnId}` };
+  return { caller, person: null, userToken: '', body, ...ids, purpose: 'smoke', listen };
 }

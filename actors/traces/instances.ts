@@ -17,7 +17,7 @@ import {
   readTurnTrace,
   type TracedTurn,
 } from '../../storage/traces/traces.ts';
-import { unpackEntries } from '../turns/journal-entries.ts';
+import { unpackEntries } from '../turns/journal.ts';
 import type { JournalEntry } from '../turns/log.ts';
 import { openingStep } from '../turns/turn-rows.ts';
 import { currentDefinitions } from './definitions.ts';

@@ -7,22 +7,22 @@
 import semver from 'semver';
 import { type ErrorCode, Refusal, type RefusalOptions } from '../../protocol/errors.ts';
 import { MESSAGES_PER_DAY_ADDRESS_MIN, MESSAGES_PER_DAY_ADDRESS_SHARE } from '../../protocol/limits.ts';
+import { toMicroUsd } from '../../protocol/money.ts';
 import type { NoticeReason } from '../../protocol/runtime/notice.ts';
-import { NOTICES_CAPABILITY } from '../../protocol/runtime/stream-events.ts';
+import { NOTICES_CAPABILITY, type TurnUsage } from '../../protocol/runtime/stream-events.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { creditResetsAtMs, isCreditExhaustedLately } from '../../storage/billing/usage.ts';
-import { type Admission, type Cap, nextUtcDayMs, passCaps, type Sender } from '../../storage/billing/usage-ledger.ts';
+import { type Admission, type Cap, nextUtcDayMs, passCaps, type Sender, turnsLeft } from '../../storage/billing/usage-ledger.ts';
 import { readConversation } from '../../storage/conversations/conversations.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import { readEndUser } from '../../storage/people/end-users.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { PlatformSpend } from '../billing/platform-spend.ts';
 import type { Caller } from '../caller.ts';
 import { ownConversation } from '../people/ownership.ts';
-import type { TurnCommand } from './command.ts';
+import { type AnyCommand, type Command, isContinuation } from './command.ts';
+import type { TurnFacts, TurnPlace, TurnServices } from './facts.ts';
 
-/** Every cap that a turn can meet once its stream is open. */
 export type TurnCap = Cap | 'monthly_credit' | 'platform_ceiling';
 
 interface CapWording {
@@ -69,24 +69,24 @@ const CAP_WORDINGS: Readonly<Record<TurnCap, CapWording>> = {
 const HIDES_LAUNCHER: Readonly<Record<string, string>> = { flutter: '0.48.0', web: '0.25.0' };
 
 /** `web/1.2.3` → platform and version; the handshake's schema holds the form. */
-function buildOf(command: TurnCommand): readonly [platform: string, version: string] {
+function buildOf(command: AnyCommand): readonly [platform: string, version: string] {
   const [platform = '', version = ''] = command.body.client.sdk.split('/');
   return [platform, version];
 }
 
-function isOlder(command: TurnCommand, floors: Readonly<Record<string, string>>): boolean {
+function isOlder(command: AnyCommand, floors: Readonly<Record<string, string>>): boolean {
   const [platform, version] = buildOf(command);
   const floor = Object.hasOwn(floors, platform) ? floors[platform] : undefined;
   return floor !== undefined && semver.valid(version) !== null && semver.lt(version, floor);
 }
 
-function showsNotice(command: TurnCommand, cap: TurnCap): boolean {
+function showsNotice(command: AnyCommand, cap: TurnCap): boolean {
   if (!command.body.client.capabilities.includes(NOTICES_CAPABILITY)) return false;
   return cap !== 'monthly_credit' || !isOlder(command, HIDES_LAUNCHER);
 }
 
 /** How a turn that meets `cap` is answered: in the stream, with nothing stored and no turn.start (CHAT-16). */
-export function capRefusal(command: TurnCommand, cap: TurnCap, nowMs: number): Refusal {
+export function capRefusal(command: AnyCommand, cap: TurnCap, nowMs: number): Refusal {
   const { code, message, notice } = CAP_WORDINGS[cap];
   const options: RefusalOptions =
     notice !== null && showsNotice(command, cap)
@@ -95,9 +95,8 @@ export function capRefusal(command: TurnCommand, cap: TurnCap, nowMs: number): R
   return new Refusal(code, message, options);
 }
 
-/** @throws Refusal `upgrade_required` when the build is below the app's floor for its platform. */
-function refuseOldBuild(command: TurnCommand): void {
-  const { minSdk } = command.app.settings;
+function refuseOldBuild(command: AnyCommand): void {
+  const { minSdk } = command.caller.app.settings;
   if (!isOlder(command, minSdk)) return;
   const [platform, version] = buildOf(command);
   throw new Refusal(
@@ -106,52 +105,56 @@ function refuseOldBuild(command: TurnCommand): void {
   );
 }
 
-/**
- * Refuses what no row of the conversation can change. Called for every attempt at a turn, retries and continuations too.
- * @throws Refusal `quota_exceeded` (suspended app; credit used up, for new conversations; the platform's day is spent),
- * `upgrade_required`. With `notice` where the build can show one.
- */
-export function refuseTurn(
-  command: TurnCommand,
-  isNewConversation: boolean,
-  storage: Storage,
-  nowMs: number,
-  platform?: Pick<PlatformSpend, 'isReached'>,
-): void {
-  const { app, channel, organisationId, purpose } = command;
-  if (app.settings.suspended) throw new Refusal('quota_exceeded', 'This app is suspended. Its operator can lift that in the console.');
-  refuseOldBuild(command);
-  if (channel === 'live' && isNewConversation && app.settings.hardCap) {
-    const db = storage.organisation(organisationId);
-    if (isCreditExhaustedLately(storage.control, db, organisationId, nowMs)) throw capRefusal(command, 'monthly_credit', nowMs);
-  }
-  // After all other caps, because it stops everything that spends. The service's own questions are not charged.
-  if (purpose === 'person' && platform?.isReached(nowMs) === true) throw capRefusal(command, 'platform_ceiling', nowMs);
+/** What counts the turn. Null: continuations go on with work that was counted already (LIMIT-12); the service's own questions never are. */
+export function admissionOf({ storage }: TurnServices, command: Command): Admission | null {
+  const { body, caller, purpose } = command;
+  if (isContinuation(body) || purpose === 'smoke') return null;
+  const { messagesPerDay, dailyModelBudgetUsd } = caller.app.settings;
+  const dailyModelBudgetMicroUsd = dailyModelBudgetUsd === null ? null : toMicroUsd(dailyModelBudgetUsd);
+  return { messagesPerDay, dailyModelBudgetMicroUsd, sender: senderOf(command, storage) };
 }
 
 /**
- * Checks the caps that rows count before any other work on the turn, because redaction and reading documents cost far more than a refusal.
- * The transaction that counts the turn checks them again. `admission` null: no cap applies.
- * @throws Refusal as `capRefusal`.
+ * Refuses an attempt at a turn before any work on it, because redaction and reading documents cost far more than a refusal. The transaction
+ * that counts a turn decides on the caps of `admission`; null: they do not apply.
+ * @throws Refusal `quota_exceeded` (suspended app; credit used up, for new conversations; a cap of the day), `rate_limited`,
+ * `upgrade_required`. With `notice` where the build can show one.
  */
-export function refuseCapped(
-  command: TurnCommand,
-  admission: Admission | null,
+export function refuseTurn(
+  { services, db }: TurnPlace,
+  command: AnyCommand,
   isNewConversation: boolean,
-  db: Connection,
-  nowMs: number,
+  admission: Admission | null,
 ): void {
-  if (admission === null) return;
-  const { app, channel } = command;
-  const { cap } = passCaps(db, { appId: app.id, channel, isNewConversation, nowMs }, admission);
+  const { billing, storage } = services;
+  const { app, appId, channel, organisationId } = command.caller;
+  const nowMs = services.nowMs();
+  if (app.settings.suspended) throw new Refusal('quota_exceeded', 'This app is suspended. Its operator can lift that in the console.');
+  refuseOldBuild(command);
+  if (channel === 'live' && isNewConversation && app.settings.hardCap) {
+    if (isCreditExhaustedLately(storage.control, db, organisationId, nowMs)) throw capRefusal(command, 'monthly_credit', nowMs);
+  }
+  const { cap } = admission === null ? { cap: null } : passCaps(db, { appId, channel, isNewConversation, nowMs }, admission);
   if (cap !== null) throw capRefusal(command, cap, nowMs);
+  // After all other caps, because it stops everything that spends. The service's own questions are not charged.
+  if (command.purpose === 'person' && billing.platform.isReached(nowMs)) throw capRefusal(command, 'platform_ceiling', nowMs);
+}
+
+/** What its person and app may still send when the turn ends; undefined for turns that are not counted in the minute. */
+export function usageOf({ command, db, opened, services }: TurnFacts): TurnUsage | undefined {
+  const { app, appId, channel, minuteLeft } = command.caller;
+  if (minuteLeft === null) return undefined;
+  const limits = { messagesPerDay: app.settings.messagesPerDay, sender: senderOf(command, services.storage) };
+  const dayLeft = opened?.dayLeft ?? turnsLeft(db, { appId, channel, nowMs: services.nowMs() }, limits);
+  return { minute_left: minuteLeft(), day_left: dayLeft };
 }
 
 /**
  * The address to which the turn is counted. Null: a person signed for it, the app does not count addresses, or the key is a test key,
  * because developers and their CI share an address.
  */
-export function senderOf({ address, app, channel, person }: TurnCommand, { vault }: Storage): Sender | null {
+function senderOf({ caller, person }: AnyCommand, { vault }: Storage): Sender | null {
+  const { address, app, channel } = caller;
   const { messagesPerDay, messagesPerDayPerAddress } = app.settings;
   const share = Math.max(MESSAGES_PER_DAY_ADDRESS_MIN, Math.ceil(messagesPerDay / MESSAGES_PER_DAY_ADDRESS_SHARE));
   const limit = messagesPerDayPerAddress ?? share;
@@ -159,7 +162,6 @@ export function senderOf({ address, app, channel, person }: TurnCommand, { vault
   return { address: vault.digest('address', Buffer.from(address)).toString('base64url'), messagesPerDay: limit };
 }
 
-/** The refusal of a turn_id that was used for another turn (CHAT-10). */
 export function reusedTurnId(): Refusal {
   return new Refusal(
     'invalid_request',
@@ -172,8 +174,8 @@ export function reusedTurnId(): Refusal {
  * opens, and a missing one is answered alike.
  * @throws Refusal `invalid_request` when there is nothing to answer in a new one.
  */
-export function continuedConversation(db: Connection, command: TurnCommand): string | null {
-  const { app, body, channel, deviceId, person } = command;
+export function continuedConversation(db: Connection, { body, caller, person }: Command): string | null {
+  const { app, channel, deviceId } = caller;
   const id = body.conversation_id ?? null;
   if (id === null) return null;
   const row = readConversation(db, id);

@@ -17,9 +17,9 @@ import type { Block } from '../../protocol/catalog/block.ts';
 import type { AppSettings } from '../../protocol/console/app-settings.ts';
 import { ANSWER_BLOCKS_MAX, ANSWER_TEXT_MAX_CHARS } from '../../protocol/limits.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
+import { mint, type TurnFacts } from './facts.ts';
 import type { TurnLog } from './log.ts';
 import { withCitations } from './passages.ts';
-import { mint, type TurnScope } from './scope.ts';
 
 /** Most clients run actions of every kind, and name none. */
 const ALL_KINDS: ReadonlySet<string> = new Set();
@@ -46,7 +46,6 @@ export function blockEvents(items: readonly Outgoing[], effects: readonly ChatTu
   });
 }
 
-/** Says what was held back behind a block. */
 export function speak(items: readonly Outgoing[]): void {
   for (const item of items) if ('speak' in item) item.speak();
 }
@@ -59,13 +58,12 @@ export function charsOf(blocks: readonly Block[]): number {
 const nothing = () => false;
 
 export class TurnAnswer {
+  readonly #turn: TurnFacts;
   readonly #log: TurnLog;
-  readonly #requests: { told(): Told };
   readonly #settings: AppSettings;
   readonly #assembler: BlockAssembler;
   readonly #mark: NoAnswerFilter;
   readonly #gate = new PlaceholderGate();
-  /** Characters that the model wrote for the person so far. */
   #chars = 0;
   /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
   #outbox: Outgoing[] = [];
@@ -73,15 +71,12 @@ export class TurnAnswer {
   /** Whether a client may fetch an address of this round's blocks by itself; between rounds it may none. */
   #mayFetch: (address: string) => boolean = nothing;
 
-  readonly #asked: Pick<TurnScope, 'command' | 'db'>;
-
-  constructor(scope: Pick<TurnScope, 'command' | 'db' | 'services' | 'toolset'>, log: TurnLog, requests: { told(): Told }) {
-    const { command, db, services, toolset } = scope;
-    this.#asked = { command, db };
+  constructor(turn: TurnFacts, log: TurnLog) {
+    const { command, services, toolset } = turn;
+    this.#turn = turn;
     this.#log = log;
-    this.#requests = requests;
-    this.#settings = command.app.settings;
-    this.#mark = new NoAnswerFilter((isNoAnswer) => command.onNoAnswer?.(isNoAnswer));
+    this.#settings = command.caller.app.settings;
+    this.#mark = new NoAnswerFilter((isNoAnswer) => command.listen?.noAnswer(isNoAnswer));
     this.#assembler = new BlockAssembler(
       {
         components: toolset.components,
@@ -99,7 +94,7 @@ export class TurnAnswer {
 
   #complete(block: Block): void {
     let leftOut = 0;
-    const safe = safeBlock(withCitations(this.#asked, asSaid(block)), (address) => {
+    const safe = safeBlock(withCitations(this.#turn, asSaid(block)), (address) => {
       const may = this.#mayFetch(address);
       if (!may) leftOut += 1;
       return may;
@@ -122,12 +117,11 @@ export class TurnAnswer {
     return this.#assembler.count;
   }
 
-  /** The answer is as long as one may be: whatever else the model says is too much. */
+  /** The answer is as long as one may be. */
   get isFull(): boolean {
     return this.#chars >= ANSWER_TEXT_MAX_CHARS || this.#assembler.count >= ANSWER_BLOCKS_MAX;
   }
 
-  /** Whether something waits for a commit. */
   get isWaiting(): boolean {
     return this.#outbox.length > 0;
   }
@@ -159,10 +153,10 @@ export class TurnAnswer {
   }
 
   /** Ends a round; answers the calls of components that the model has to make again. */
-  finishRound(calls: readonly ToolCall[]): Repair[] {
+  finishRound(calls: readonly ToolCall[], requests: { told(): Told }): Repair[] {
     this.#letGo();
     const { allowedDomains, mediaHosts } = this.#settings;
-    this.#mayFetch = fetchable(mediaHosts ?? allowedDomains, () => this.#requests.told());
+    this.#mayFetch = fetchable(mediaHosts ?? allowedDomains, () => requests.told());
     const repairs = this.#assembler.finishRound(calls);
     this.#mayFetch = nothing;
     return repairs;

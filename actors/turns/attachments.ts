@@ -27,7 +27,6 @@ const PDF_RETRY_AFTER_S = 5;
 
 interface AttachedFile {
   readonly uploadId: string;
-  /** From 0, in the order of the message. */
   readonly position: number;
   readonly name: string;
   readonly mediaType: string;
@@ -37,7 +36,6 @@ interface AttachedFile {
 export type Attachment = AttachedFile &
   ({ readonly kind: 'image'; readonly image: ImagePart } | { readonly kind: 'text'; readonly text: string });
 
-/** The words of an attachment; null for an image. */
 export function textOf(attachment: Attachment): string | null {
   return attachment.kind === 'text' ? attachment.text : null;
 }
@@ -91,7 +89,6 @@ async function dropExpired(request: AttachmentRequest): Promise<void> {
   await deleteUploadFiles(storage.layout, organisationId, uploadIds);
 }
 
-/** See `usableUploads`. */
 async function usableOrDropped(request: AttachmentRequest): Promise<UploadRow[]> {
   try {
     return usableUploads(request);

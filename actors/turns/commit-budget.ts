@@ -36,7 +36,6 @@ export class CommitBudget {
     this.#maxCommits = maxCommits;
   }
 
-  /** Commits that wait. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -70,7 +69,6 @@ export class CommitBudget {
     }
   }
 
-  /** Does `work`, which commits so many characters, as soon as the budget allows. */
   async within<T>(chars: number, work: () => Promise<T>): Promise<T> {
     const admitted = this.#enter(chars);
     if (admitted !== undefined) await admitted;

@@ -12,18 +12,15 @@ import type { Position } from '../frame-source.ts';
 import { openRedaction, type Redaction, regionsOfClient } from '../people/redaction.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
 import { capRefusal } from './admission.ts';
-import type { TurnCommand } from './command.ts';
+import type { Command } from './command.ts';
 import type { Beginning } from './epoch.ts';
+import { noteOpened, numberOf, type TurnFacts, type TurnPlace, type TurnServices } from './facts.ts';
 import { Held } from './held.ts';
 import { journalSource } from './journal.ts';
-import { TurnLog } from './log.ts';
-import { OpenedRow } from './opened-row.ts';
-import { type FirstStep, type Opening, prepareOpening, prepareRetry } from './opening.ts';
+import { draftOpening, draftRetry, type Opening } from './opening.ts';
 import { TurnQueue } from './queue.ts';
 import { RunningTurn } from './running-turn.ts';
-import { type Attempt, type TurnPlace, type TurnServices, turnScope } from './scope.ts';
-import { newAttempt } from './steps.ts';
-import { turnMachine } from './turn-rows.ts';
+import { newAttempt, turnMachine } from './turn-rows.ts';
 
 /** Where the reader of a turn starts; `exists`: the turn_id names a turn already, which has to be looked up. */
 export type Begun = Position | 'exists';
@@ -42,15 +39,13 @@ interface Live {
 export class Conversation {
   readonly id: string;
   readonly home: ChannelRef;
-  /** Since when it has been active here. */
   readonly sinceMs: number;
   readonly #services: TurnServices;
   readonly #db: Connection;
   readonly #onIdle: () => void;
   readonly #held: Held;
-  readonly #queue: TurnQueue<Begun, TurnCommand>;
+  readonly queue: TurnQueue<Begun, Command>;
   #live: Live | null = null;
-  /** The personal data of the conversation, once it was needed. */
   #redaction: Redaction | null = null;
 
   constructor(services: TurnServices, id: string, home: ChannelRef, beginning: Beginning, onIdle: () => void) {
@@ -61,7 +56,7 @@ export class Conversation {
     this.#db = services.storage.organisation(home.organisationId);
     this.#onIdle = onIdle;
     this.#held = new Held(services, id, home, beginning);
-    this.#queue = new TurnQueue({ running: () => this.#live?.over ?? null, onIdle });
+    this.queue = new TurnQueue({ running: () => this.#live?.over ?? null, onIdle });
   }
 
   get runningTurnId(): string | null {
@@ -72,7 +67,6 @@ export class Conversation {
     return this.#live?.attempt ?? null;
   }
 
-  /** The attempt at this turn, if it is the one that runs. */
   runningTurn(turn: number): RunningTurn | undefined {
     return this.#live?.turn === turn ? this.#live.attempt : undefined;
   }
@@ -97,12 +91,11 @@ export class Conversation {
     return this.#redaction;
   }
 
-  #place(command: TurnCommand): TurnPlace {
-    const { app, body, channel } = command;
-    const regions = regionsOfClient(this.#db, app, channel, body.client.locale);
+  #place({ body, caller }: Command): TurnPlace {
+    const regions = regionsOfClient(this.#db, caller.app, caller.channel, body.client.locale);
     const redaction = this.#redacted(regions);
     redaction.readFor(regions);
-    return { services: this.#services, command, conversationId: this.id, redaction };
+    return { services: this.#services, conversationId: this.id, db: this.#db, redaction };
   }
 
   /** Ends an attempt that another node has replaced: this process stood still, and was given up. */
@@ -110,38 +103,24 @@ export class Conversation {
     if (this.#live !== null && this.#held.isTaken) this.#live.attempt.abandon();
   }
 
-  /** Settles when the turn that is about to begin, if there is one, runs or was refused. */
-  begun(): Promise<void> {
-    return this.#queue.begun();
-  }
-
-  get waiting(): number {
-    return this.#queue.waiting;
-  }
-
-  /** Stops a turn that waits here, if `allows` says that it may be. Its stream ends, and nothing of it is stored. */
-  withdraw(turnId: string, allows: (command: TurnCommand) => boolean): boolean {
-    return this.#queue.withdraw(turnId, allows);
-  }
-
   /** Has a turn begin, behind those before it. @throws Refusal when too many wait or the rows refuse it. */
-  enqueue(command: TurnCommand): Promise<Begun> {
-    return this.#queue.once(command, () => this.#begin(command));
+  enqueue(command: Command): Promise<Begun> {
+    return this.queue.once(command, () => this.#begin(command));
   }
 
   /** A retry of a turn that exists: live, from its rows, or as a new attempt when it failed and may be tried again. */
-  retry(command: TurnCommand, row: TurnRow): Promise<Begun> {
+  retry(command: Command, row: TurnRow): Promise<Begun> {
     const readable = this.#readable(row, row.state === 'failed');
-    return readable === null ? this.#queue.once(command, () => this.#takeUp(command, row)) : Promise.resolve(readable);
+    return readable === null ? this.queue.once(command, () => this.#takeUp(command, row)) : Promise.resolve(readable);
   }
 
   /** Where a reader of a turn that exists finds it. Takes no waiting place: those are for turns. */
-  async attach(row: TurnRow): Promise<Begun> {
+  async attach(row: TurnRow): Promise<Position> {
     const readable = this.#readable(row, false);
     if (readable !== null) return readable;
     // Open and not running: a crash left it, or its commit was seen before its attempt began. Taking it up ends the former.
-    if (!this.#queue.busy) return this.#queue.inTurn(() => this.#takeUp(null, row));
-    await this.#queue.begun();
+    if (!this.queue.busy) return this.queue.inTurn(() => this.#takeUp(null, row));
+    await this.queue.begun();
     const now = this.#read(row);
     return this.#readable(now, false) ?? this.#stored(now);
   }
@@ -151,18 +130,17 @@ export class Conversation {
     if (this.#live?.turn === row.turn) return this.#live.attempt.position;
     if (row.endedAtMs === null || mayRunAgain) return null;
     // Nothing was taken, so an actor that was made for this question alone must not stay.
-    if (!this.#queue.busy) this.#onIdle();
+    if (!this.queue.busy) this.#onIdle();
     return this.#stored(row);
   }
 
-  async #begin(command: TurnCommand): Promise<Begun> {
+  async #begin(command: Command): Promise<Begun> {
     let asksEarly = true;
     try {
       return await retried(MOVED, async () => {
         await this.#held.recover();
-        const place = this.#place(command);
-        const opening = await prepareOpening(place, this.#held.openingFence());
-        const { output, asked } = await this.#open(place, opening, asksEarly);
+        const opening = await draftOpening(this.#place(command), command, this.#held.openingFence());
+        const { output, early } = await this.#open(opening, asksEarly);
         // Who was overtaken once waits for the commit from then on: one request gives up one call at most.
         asksEarly = false;
         switch (output.outcome) {
@@ -175,18 +153,11 @@ export class Conversation {
             return OVERTAKEN;
           case 'opened': {
             this.#redaction?.opened();
-            const { first, input, attempt } = opening;
-            if (input.ended) return { source: journalSource(this.#db, output.turn, input.nextSeq), fromSeq: 0 };
-            if (asked === null)
-              return this.#run(
-                place,
-                output.turn,
-                attempt(() => output.dayLeft, true),
-                first,
-                0,
-              );
-            const position = this.#goOn(place, output.turn, asked);
-            asked.opened();
+            const { turn, rows } = opening;
+            if (rows.ended) return { source: journalSource(this.#db, output.turn, rows.nextSeq), fromSeq: 0 };
+            noteOpened(turn, output);
+            const position = this.#goOn(turn, early ?? new RunningTurn(this.#held, opening));
+            early?.opened();
             return position;
           }
         }
@@ -200,60 +171,34 @@ export class Conversation {
   }
 
   /**
-   * Commits what opens the turn. Where it may be, the model is asked meanwhile (CHAT-22): `asked` is then the attempt, which has said nothing
+   * Commits what opens the turn. Where it may be, the model is asked meanwhile (CHAT-22): `early` is then the attempt, which has said nothing
    * to anybody. When the commit does not open the turn, the call is aborted.
    */
-  async #open(
-    place: TurnPlace,
-    { first, input, attempt, mayAskEarly }: Opening,
-    asksEarly: boolean,
-  ): Promise<{ readonly output: OpenTurnOutput; readonly asked: RunningTurn | null }> {
-    const row = new OpenedRow();
+  #open(opening: Opening, asksEarly: boolean): Promise<{ readonly output: OpenTurnOutput; readonly early: RunningTurn | null }> {
+    const { mayAskEarly, rows } = opening;
     const { appId, organisationId } = this.home;
-    const { turnId } = place.command;
-    const asking = await this.#services.earlyCalls.during({
-      organisationId,
-      turn: `${appId} ${turnId}`,
-      // The same turn may have run while this request waited.
-      mayAsk: asksEarly && mayAskEarly && this.#held.isUncontested && readTurn(this.#db, appId, turnId) === undefined,
-      commit: () => this.#held.open(input),
-      ask: () => {
-        const begun = attempt(row.dayLeft, false);
-        return this.#attempt(place, row.turn, begun, first, 0).beforeOpening();
-      },
-    });
-    if (asking.output.outcome === 'opened') row.is(asking.output);
-    return asking;
-  }
-
-  #attempt(place: TurnPlace, turn: () => number, attempt: Attempt, first: FirstStep, attemptSeq: number): RunningTurn {
-    const { messageId: assistantMessageId } = attempt;
-    const scope = turnScope(place, attempt, (step) => this.#held.step({ turn: turn(), assistantMessageId }, step));
-    return new RunningTurn(scope, first, new TurnLog(attemptSeq, journalSource(this.#db, turn, null)));
-  }
-
-  /** Runs the attempt, whose first step is committed. */
-  #run(place: TurnPlace, turn: number, attempt: Attempt, first: FirstStep, attemptSeq: number): Position {
-    return this.#goOn(
-      place,
-      turn,
-      this.#attempt(place, () => turn, attempt, first, attemptSeq),
+    // The same turn may have run while this request waited.
+    const mayAsk = asksEarly && mayAskEarly && this.#held.isUncontested && readTurn(this.#db, appId, rows.turnId) === undefined;
+    return this.#services.earlyCalls.during(
+      { organisationId, turn: `${appId} ${rows.turnId}`, mayAsk },
+      () => this.#held.open(rows),
+      () => new RunningTurn(this.#held, opening).beforeOpening(),
     );
   }
 
   /** From now on the attempt is the one that runs, and may be read. */
-  #goOn(place: TurnPlace, turn: number, running: RunningTurn): Position {
-    const over = running.done.then((endIsStored) => {
+  #goOn(turn: TurnFacts, attempt: RunningTurn): Position {
+    const over = attempt.done.then((endIsStored) => {
       this.#live = null;
       // Without an epoch the next owner reads the rows again and ends what was left open.
       if (!endIsStored) this.#held.lose();
     });
-    this.#live = { turn, turnId: place.command.turnId, attempt: running, over };
-    return running.position;
+    this.#live = { turn: numberOf(turn), turnId: turn.command.turnId, attempt, over };
+    return attempt.position;
   }
 
   /** Takes up a turn that exists: a new attempt, if it failed and `command` may try it again; else as its rows have it. */
-  #takeUp(command: TurnCommand | null, stale: TurnRow): Promise<Begun> {
+  #takeUp(command: Command | null, stale: TurnRow): Promise<Position> {
     return retried(MOVED, async () => {
       // The turn exists, so another node may have taken the conversation since the hand-over.
       this.#held.checkSnapshot();
@@ -263,11 +208,10 @@ export class Conversation {
       const machine = turnMachine(row);
       const { effects } = machine.send({ type: 'turn.retry' });
       if (effects.length === 0) return this.#stored(row);
-      const place = this.#place(command);
-      const { attempt, events } = await prepareRetry(place, row, effects);
+      const draft = await draftRetry(this.#place(command), command, row, { machine, effects });
       // Same stored message, same message id, seq going on.
-      if (!(await this.#held.step(row, newAttempt(machine, row.nextSeq, events)))) return OVERTAKEN;
-      return this.#run(place, row.turn, attempt, { machine, effects, events }, row.nextSeq);
+      if (!(await this.#held.step(newAttempt(row, machine, draft.events)))) return OVERTAKEN;
+      return this.#goOn(draft.turn, new RunningTurn(this.#held, draft));
     });
   }
 

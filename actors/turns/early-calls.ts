@@ -8,22 +8,6 @@ import type { OpenTurnOutput } from '../../storage/conversations/turn-openings.t
 /** Organisations whose files refuse writes at the same time; of one that is forgotten, one more call may be given up. */
 const REFUSED_KEPT = 1_000;
 
-/** A call that can be given up: it is aborted, and nothing was said. */
-interface Call {
-  giveUp(): void;
-}
-
-interface Opening<Asked extends Call> {
-  readonly organisationId: string;
-  /** Names the turn among those of all apps. */
-  readonly turn: string;
-  /** Whether all that the model is asked is known. */
-  readonly mayAsk: boolean;
-  commit(): Promise<OpenTurnOutput>;
-  /** Has the model asked; what it says is held. */
-  ask(): Asked;
-}
-
 export class EarlyCalls {
   /** Turns that are being opened with a call; each is a request under way. */
   readonly #asking = new Set<string>();
@@ -31,25 +15,29 @@ export class EarlyCalls {
 
   /**
    * Commits an opening and has the model asked meanwhile, unless a copy of the turn does so already, or the organisation's last opening
-   * was not stored. When the commit does not open the turn, the call is aborted. @throws what the commit throws
+   * was not stored. When the commit does not open the turn, the call is given up. `turn`: its name among those of all apps. @throws what the
+   * commit throws
    */
-  async during<Asked extends Call>(opening: Opening<Asked>): Promise<{ output: OpenTurnOutput; asked: Asked | null }> {
-    const { organisationId, turn, mayAsk, commit, ask } = opening;
+  async during<Call extends { giveUp(): void }>(
+    { organisationId, turn, mayAsk }: { readonly organisationId: string; readonly turn: string; readonly mayAsk: boolean },
+    commit: () => Promise<OpenTurnOutput>,
+    ask: () => Call,
+  ): Promise<{ output: OpenTurnOutput; early: Call | null }> {
     const asks = mayAsk && !this.#refused.has(organisationId) && !this.#asking.has(turn);
     if (asks) this.#asking.add(turn);
-    let asked: Asked | null = null;
+    let early: Call | null = null;
     try {
       // Posted behind this tick: the request is made of the rows as they are before the write.
       const committing = commit();
       try {
-        if (asks) asked = ask();
+        if (asks) early = ask();
       } finally {
-        await committing.catch(() => asked?.giveUp());
+        await committing.catch(() => early?.giveUp());
       }
       const output = await committing;
       this.#refused.delete(organisationId);
-      if (output.outcome !== 'opened') asked?.giveUp();
-      return { output, asked };
+      if (output.outcome !== 'opened') early?.giveUp();
+      return { output, early };
     } catch (error) {
       this.#refused.set(organisationId, true);
       throw error;

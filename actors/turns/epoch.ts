@@ -3,7 +3,7 @@
  * cell may take a conversation without an owner, one that its owner hands over, and one whose owner does not answer.
  */
 import { randomBytes } from 'node:crypto';
-import type { ConversationRow, Fence } from '../../storage/conversations/conversations.ts';
+import type { ConversationRow } from '../../storage/conversations/conversations.ts';
 import { readExecuting } from '../../storage/conversations/invocations.ts';
 import { readOpenTurns } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
@@ -15,7 +15,6 @@ const PROCESS_BYTES = 9;
 export interface ConversationSnapshot {
   readonly conversationId: string;
   readonly epoch: number;
-  /** Rows of placeholders it has. */
   readonly placeholders: number;
   /** A turn or a call was left without an end: the new owner ends it before anything else. */
   readonly leftOpen: boolean;
@@ -34,7 +33,6 @@ export interface Ownership {
   readonly process: string;
   /** Whether that process ended, or has stood still for so long that others do its work. */
   isLost(process: string): boolean;
-  /** Whether this node may take over a conversation that another one owns. */
   mayTake(row: Pick<ConversationRow, 'id' | 'epoch' | 'owner'>): boolean;
 }
 
@@ -61,9 +59,6 @@ export class OwnedElsewhere extends Error {
 export function requireOwnership(ownership: Ownership, row: Pick<ConversationRow, 'id' | 'epoch' | 'owner'>): void {
   if (row.owner !== ownership.self && !ownership.mayTake(row)) throw new OwnedElsewhere(row);
 }
-
-/** As a Fence; null expected: the conversation is new. */
-export type OpeningFence = Omit<Fence, 'expectedEpoch'> & { readonly expectedEpoch: number | null };
 
 /** What an actor knows of who wrote its conversation last. */
 export type EpochState =

@@ -1,11 +1,10 @@
-/** The events that effects of a turn's steps become, blocks apart: the start, calls for the client, errors and notices, the end. */
-import type { RoundResult } from '../../assistant/models/model.ts';
-import type { ChatTurnEffect } from '../../machines/chat-turn.ts';
+/** The events that effects of a turn's steps become, blocks apart: the start, calls for the client, errors and notices, the end; and the words of failures. */
+import type { ModelFailure, RoundResult } from '../../assistant/models/model.ts';
+import type { ChatTurnEffect, TurnFailure } from '../../machines/chat-turn.ts';
 import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
-import { errorEvent } from './failures.ts';
-import type { TurnScope } from './scope.ts';
+import { usageOf } from './admission.ts';
+import type { TurnFacts } from './facts.ts';
 
-/** What a turn's row has of its start. */
 export interface TurnStart {
   readonly conversationId: string;
   readonly messageId: string;
@@ -55,7 +54,6 @@ function short({ status, stopped }: EndTurn, reason: RoundResult['reason']): { s
   return reason === 'filtered' ? { filtered: true } : {};
 }
 
-/** How a turn ended: calls that the client or a person has to answer, and how the model's last round ended. */
 interface Outcome {
   readonly pending: readonly PendingInvocation[];
   readonly reason: RoundResult['reason'];
@@ -63,21 +61,78 @@ interface Outcome {
 }
 
 /** `turn.end` of a turn that ran. A turn that ends with a notice is completed and free, like one that is refused with a notice. */
-export function endEvent(
-  effect: EndTurn,
-  isNotice: boolean,
-  { command, usage }: Pick<TurnScope, 'command' | 'usage'>,
-  { pending, reason, isTokenRefused }: Outcome,
-): StreamEvent {
+export function endEvent(effect: EndTurn, isNotice: boolean, turn: TurnFacts, { pending, reason, isTokenRefused }: Outcome): StreamEvent {
   const { status } = effect;
-  const left = usage();
+  const usage = usageOf(turn);
   return {
     type: 'turn.end',
     status: isNotice ? 'completed' : status,
     ...(status.startsWith('awaiting') ? { pending } : {}),
-    billable: command.channel === 'live' && status !== 'error',
+    billable: turn.command.caller.channel === 'live' && status !== 'error',
     ...short(effect, reason),
     ...(isTokenRefused ? { user_token_refused: true } : {}),
-    ...(left === undefined ? {} : { usage: left }),
+    ...(usage === undefined ? {} : { usage }),
   };
+}
+
+/** The failure of a turn whose attempt was cut off: the process went away, or the fence refused. */
+export const INTERRUPTED: TurnFailure = {
+  code: 'internal',
+  message: 'The service was interrupted while it answered. Try again.',
+  retryable: true,
+};
+
+/** The failure of a turn that is not tried again, because the processes that answered it were lost. */
+export const GIVEN_UP: TurnFailure = {
+  code: 'internal',
+  message:
+    'The service was interrupted again and again while it answered this message, and does not try again. Send another message instead.',
+  retryable: false,
+};
+
+export function errorEvent({ code, message, retryable, retryAfterS, notice }: TurnFailure): StreamEvent {
+  if (notice !== undefined) return { type: 'notice', message, ...notice };
+  return { type: 'error', code, message, retryable, ...(retryAfterS === undefined ? {} : { retry_after_s: retryAfterS }) };
+}
+
+export const FAILED_END: StreamEvent = { type: 'turn.end', status: 'error', billable: false };
+
+/** The turn's failure when the upstream fails (MODEL-16). A retry within seconds is worth it only before any output. */
+export function failureOf({ kind, retryAfterS }: ModelFailure, saidNothing: boolean): TurnFailure {
+  switch (kind) {
+    case 'busy': {
+      if (!saidNothing) break;
+      const wait = retryAfterS === undefined ? {} : { retryAfterS };
+      return { code: 'model_busy', message: 'The assistant is busy at the moment. Try again in a few seconds.', retryable: true, ...wait };
+    }
+    case 'misconfigured':
+      return {
+        code: 'internal',
+        message: 'The assistant cannot answer, because its model is not set up correctly. Trying again does not help until that is mended.',
+        retryable: false,
+      };
+    case 'refused':
+      return {
+        code: 'internal',
+        message: 'The assistant cannot answer this message here. Send another one, or begin a new conversation.',
+        retryable: false,
+      };
+  }
+  return { code: 'internal', message: 'The answer could not be finished. Try again.', retryable: true };
+}
+
+export function nothingSaid(reason: RoundResult['reason']): TurnFailure {
+  const code = 'internal';
+  if (reason === 'length') {
+    const message = 'The answer would have become too long for the model. Ask for less at once, or begin a new conversation.';
+    return { code, message, retryable: false };
+  }
+  if (reason === 'filtered') {
+    return {
+      code,
+      message: "The content filter of the assistant's model does not let it answer this. Ask in other words.",
+      retryable: false,
+    };
+  }
+  return { code, message: 'The assistant gave no answer. Try again.', retryable: true };
 }

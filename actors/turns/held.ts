@@ -2,28 +2,36 @@
  * A conversation as its actor holds it: at which epoch it writes, each write behind the fence, and the end of what a crash left open. After a
  * write whose outcome is not known the rows are read again.
  */
-import { type ConversationRow, type Fence, readConversation } from '../../storage/conversations/conversations.ts';
+import { type ConversationRow, type OpeningFence, readConversation } from '../../storage/conversations/conversations.ts';
 import { readExecuting } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnInput, OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
-import { readOpenTurns, type TurnRow } from '../../storage/conversations/turns.ts';
+import { type CommitTurnInput, type LoseExecutionsInput, readOpenTurns, type TurnRows } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { ChannelRef } from '../caller.ts';
 import { settledCard } from '../calls/card.ts';
 import { lostChange } from '../calls/invocation-step.ts';
-import { type Beginning, type EpochState, type OpeningFence, requireOwnership } from './epoch.ts';
-import type { TurnCommit, TurnServices } from './scope.ts';
-import { interruption } from './steps.ts';
+import { type Beginning, type EpochState, requireOwnership } from './epoch.ts';
+import type { TurnServices } from './facts.ts';
+import { type HeldRows, interruption, type TurnStep } from './turn-rows.ts';
+
+interface Writes {
+  commitTurn: CommitTurnInput;
+  loseExecutions: LoseExecutionsInput;
+}
 
 export class Held {
   readonly #id: string;
-  readonly #home: ChannelRef;
+  readonly #organisationId: string;
+  /** What each commit of a turn has alike. */
+  readonly #rows: Pick<TurnRows, HeldRows>;
   readonly #services: TurnServices;
   readonly #db: Connection;
   #now: EpochState;
 
   constructor(services: TurnServices, id: string, home: ChannelRef, beginning: Beginning) {
     this.#id = id;
-    this.#home = home;
+    this.#organisationId = home.organisationId;
+    this.#rows = { appId: home.appId, channel: home.channel, conversationId: id, runBy: services.ownership.process };
     this.#services = services;
     this.#db = services.storage.organisation(home.organisationId);
     this.#now = beginning;
@@ -95,45 +103,46 @@ export class Held {
     if (this.#now.state === 'handed_over' && this.#row()?.epoch !== this.#now.snapshot.epoch) this.#now = { state: 'unknown' };
   }
 
-  /** @throws OwnedElsewhere when another node that lives owns the conversation. */
   requireOwn(): void {
     const row = this.#row();
     if (row !== undefined) requireOwnership(this.#services.ownership, row);
   }
 
   /** Opens a turn, behind the fence that `openingFence` gave. What it answers leaves the epoch known, or, when it is `stale`, to be read again. */
-  async open(input: OpenTurnInput): Promise<OpenTurnOutput> {
-    const output = await this.#services.storage.write(this.#home.organisationId, 'openTurn', input);
-    if (output.outcome === 'opened') this.#now = { state: 'held', epoch: input.conversation.epoch };
+  async open(rows: Omit<OpenTurnInput, HeldRows>): Promise<OpenTurnOutput> {
+    const output = await this.#services.storage.write(this.#organisationId, 'openTurn', { ...rows, ...this.#rows });
+    if (output.outcome === 'opened') this.#now = { state: 'held', epoch: rows.fence.epoch };
     if (output.outcome === 'stale') this.#now = { state: 'unknown' };
     return output;
   }
 
   /** A write to a conversation that exists; of one that was deleted it is refused. False when the fence refused. @throws StorageError, OwnedElsewhere */
-  async write(write: (fence: Fence) => Promise<boolean>): Promise<boolean> {
+  async write<Name extends keyof Writes>(
+    name: Name,
+    input: Omit<Writes[Name], HeldRows | 'fence' | 'nowMs'>,
+    nowMs = this.#services.nowMs(),
+  ): Promise<boolean> {
     const { expectedEpoch, ...rest } = this.#fence();
     // Epochs begin at 1.
     const fence = { ...rest, expectedEpoch: expectedEpoch ?? 0 };
     // Until the write has answered, the rows are unknown: a failure makes the next turn read them again.
     this.lose();
-    if (!(await write(fence))) return false;
+    const whole = { ...input, ...this.#rows, fence, nowMs } as unknown as Writes[Name];
+    if (!(await this.#services.storage.write(this.#organisationId, name, whole))) return false;
     this.#now = { state: 'held', epoch: fence.epoch };
     return true;
   }
 
   /** Commits a step of a turn. False when the fence refused. @throws StorageError, OwnedElsewhere */
-  async step({ turn, assistantMessageId }: Pick<TurnRow, 'turn' | 'assistantMessageId'>, step: TurnCommit): Promise<boolean> {
-    const { billing, noteDeadline, ownership, storage } = this.#services;
-    const { organisationId, appId, channel } = this.#home;
-    const nowMs = this.#services.nowMs();
-    const whose = { turn, messageId: assistantMessageId, appId, channel, conversationId: this.#id };
-    const input = { ...step, ...whose, nowMs, runBy: ownership.process };
-    if (!(await this.write((fence) => storage.write(organisationId, 'commitTurn', { ...input, fence })))) return false;
+  async step(step: TurnStep): Promise<boolean> {
+    const { billing, noteDeadline, nowMs } = this.#services;
+    const atMs = nowMs();
+    if (!(await this.write('commitTurn', step, atMs))) return false;
     if (step.charge !== null) {
       const { costMicroUsd, billed } = step.charge;
-      billing.charged(organisationId, { channel, costMicroUsd, atMs: nowMs, billed });
+      billing.charged(this.#organisationId, { channel: this.#rows.channel, costMicroUsd, atMs, billed });
     }
-    for (const { expiresAtMs } of step.invocations) if (expiresAtMs !== null) noteDeadline(organisationId, expiresAtMs);
+    for (const { expiresAtMs } of step.invocations) if (expiresAtMs !== null) noteDeadline(this.#organisationId, expiresAtMs);
     return true;
   }
 
@@ -141,17 +150,13 @@ export class Held {
   async recover(): Promise<void> {
     if (this.isClean || !(await this.#loseExecutions())) return;
     for (const row of readOpenTurns(this.#db, this.#id)) {
-      if (!(await this.step(row, interruption(row, this.#services)))) return;
+      if (!(await this.step(interruption(row, this.#services)))) return;
     }
   }
 
-  /** False when the fence refused. */
   async #loseExecutions(): Promise<boolean> {
-    const { storage, nowMs } = this.#services;
     const changes = readExecuting(this.#db, this.#id).flatMap((row) => lostChange(row) ?? []);
     if (changes.length === 0) return true;
-    const settlements = changes.map((change) => ({ change, card: settledCard(this.#db, change) }));
-    const input = { conversationId: this.#id, settlements, nowMs: nowMs() };
-    return this.write((fence) => storage.write(this.#home.organisationId, 'loseExecutions', { ...input, fence }));
+    return this.write('loseExecutions', { settlements: changes.map((change) => ({ change, card: settledCard(this.#db, change) })) });
   }
 }

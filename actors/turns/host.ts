@@ -3,7 +3,7 @@
 import type { ActorRecord } from '../actor-record.ts';
 import type { Caller } from '../caller.ts';
 import type { Position } from '../frame-source.ts';
-import type { TurnCommand } from './command.ts';
+import type { Command } from './command.ts';
 
 export interface ActorStats {
   readonly runningTurns: number;
@@ -22,8 +22,8 @@ export interface HostedTurn {
 
 export interface TurnHost {
   /** Opens a turn, or attaches to it when its turn_id was sent before. @throws Refusal, which the stream tells. */
-  accept(command: TurnCommand): Promise<HostedTurn>;
-  /** Re-attaches to a turn; the same answer when there is none and when it is somebody else's. @throws Refusal 404. */
+  accept(command: Command): Promise<HostedTurn>;
+  /** Re-attaches to a turn; the same answer when there is none and when it is a stranger's. @throws Refusal 404. */
   attach(caller: Caller, turnId: string): Promise<HostedTurn>;
   /** Stops a running turn; false when it had ended already. @throws Refusal 404. */
   stop(caller: Caller, turnId: string): Promise<boolean>;

@@ -9,20 +9,20 @@ import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { ActorRecord } from '../actor-record.ts';
 import type { Caller, ChannelRef } from '../caller.ts';
+import type { Position } from '../frame-source.ts';
 import { heldWithin, isEnding } from '../node.ts';
 import { ownConversation } from '../people/ownership.ts';
-import { continuedConversation, refuseTurn, reusedTurnId, theirTurn } from './admission.ts';
-import type { TurnCommand } from './command.ts';
-import { type Begun, Conversation } from './conversation.ts';
+import { continuedConversation, reusedTurnId, theirTurn } from './admission.ts';
+import type { Command } from './command.ts';
+import { Conversation } from './conversation.ts';
 import { type Beginning, beginningOf, type ConversationSnapshot } from './epoch.ts';
+import { type TurnOptions, type TurnServices, turnServices } from './facts.ts';
 import type { ActorStats, HostedTurn, TurnHost } from './host.ts';
 import type { RunningTurn } from './running-turn.ts';
-import { type TurnOptions, type TurnServices, turnServices } from './scope.ts';
 
 /** An interrupted turn has one commit to make; a disk that takes longer than this is lost anyway. */
 const INTERRUPT_MS = 2_000;
 
-/** The process is about to stop, and the turn would begin something new. */
 export class NodeDraining extends Refusal {
   constructor() {
     super('internal', 'The service is about to stop. Send the same turn again in a few seconds.');
@@ -80,40 +80,31 @@ export class LocalTurns implements TurnHost {
   }
 
   /** `snapshot`: the conversation as its previous owner handed it over. @throws OwnedElsewhere, NodeDraining, Refusal. */
-  async accept(command: TurnCommand, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
-    const db = this.#db(command.organisationId);
-    const known = readTurn(db, command.appId, command.turnId);
+  async accept(command: Command, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
+    const db = this.#db(command.caller.organisationId);
+    const known = readTurn(db, command.caller.appId, command.turnId);
     if (known !== undefined) return this.#attach(command, known, snapshot);
     const conversationId = continuedConversation(db, command);
-    this.#refuse(command, conversationId === null);
     const id = conversationId ?? mintId('cnv', this.#services.nowMs());
     this.#refuseToBegin(id);
-    const conversation = this.#conversation(id, command, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
+    const conversation = this.#conversation(id, command.caller, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
     const begun = await conversation.enqueue(command);
     if (begun !== 'exists') return hosted(conversation, begun);
     // Another request opened the same turn meanwhile, in this conversation or in another new one.
-    const winner = readTurn(db, command.appId, command.turnId);
+    const winner = readTurn(db, command.caller.appId, command.turnId);
     if (winner === undefined) throw new Error('a turn was reported as existing and is not there');
     return this.#attach(command, winner);
   }
 
-  #refuse(command: TurnCommand, isNewConversation: boolean): void {
-    const { billing, nowMs, storage } = this.#services;
-    refuseTurn(command, isNewConversation, storage, nowMs(), billing.platform);
-  }
-
-  async #attach(command: TurnCommand, row: TurnRow, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
+  async #attach(command: Command, row: TurnRow, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     if (row.fingerprint !== command.fingerprint) throw reusedTurnId();
     const id = row.conversationId;
-    if (row.state === 'failed') {
-      this.#refuse(command, false);
-      this.#refuseToBegin(id);
-    }
-    const conversation = this.#conversation(id, command, beginningOf(id, snapshot));
+    if (row.state === 'failed') this.#refuseToBegin(id);
+    const conversation = this.#conversation(id, command.caller, beginningOf(id, snapshot));
     const begun = await conversation.retry(command, row);
     if (begun !== 'exists') return hosted(conversation, begun);
     // It shared the work of a copy of the request, which found the turn opened.
-    return this.#attach(command, readTurn(this.#db(command.organisationId), command.appId, command.turnId) ?? row);
+    return this.#attach(command, readTurn(this.#db(command.caller.organisationId), command.caller.appId, command.turnId) ?? row);
   }
 
   /** As `accept`, for a turn that exists. */
@@ -131,20 +122,19 @@ export class LocalTurns implements TurnHost {
   withdraw(caller: Caller, turnId: string): boolean {
     for (const conversation of this.#conversations.values()) {
       const { id, home } = conversation;
-      if (conversation.waiting === 0 || home.appId !== caller.appId || home.channel !== caller.channel) continue;
+      if (conversation.queue.waiting === 0 || home.appId !== caller.appId || home.channel !== caller.channel) continue;
       const isOwn = ownConversation(this.#db(caller.organisationId), id, caller) !== undefined;
-      if (conversation.withdraw(turnId, (command) => isOwn || isSentBy(command, caller))) return true;
+      if (conversation.queue.withdraw(turnId, (command) => isOwn || isSentBy(command, caller))) return true;
     }
     return false;
   }
 
-  /** @throws OwnedElsewhere too. */
   async stop(caller: Caller, turnId: string): Promise<boolean> {
     if (this.withdraw(caller, turnId)) return true;
     const row = theirTurn(this.#db(caller.organisationId), caller, turnId);
     const conversation = this.#conversations.get(row.conversationId);
     // The row of a turn is there a moment before its attempt is.
-    if (row.endedAtMs === null) await conversation?.begun();
+    if (row.endedAtMs === null) await conversation?.queue.begun();
     const attempt = conversation?.runningTurn(row.turn);
     if (attempt !== undefined) return attempt.stop();
     // An open turn that does not run here was lost, or runs elsewhere: attaching ends it behind the fence, or says where.
@@ -152,17 +142,14 @@ export class LocalTurns implements TurnHost {
     return false;
   }
 
-  /** Whether something runs or waits in the conversation, here. */
   isActive(conversationId: string): boolean {
     return this.#conversations.has(conversationId);
   }
 
-  /** Ends the attempts that other nodes have replaced. */
   leaveTaken(): void {
     for (const conversation of this.#conversations.values()) conversation.leaveIfTaken();
   }
 
-  /** The attempt at a turn, if it runs here. */
   running(conversationId: string, turn: number): RunningTurn | undefined {
     return this.#conversations.get(conversationId)?.runningTurn(turn);
   }
@@ -172,13 +159,13 @@ export class LocalTurns implements TurnHost {
     const running = active.flatMap((conversation) => (conversation.running === null ? [] : [conversation.running]));
     return {
       runningTurns: running.length,
-      waitingTurns: active.reduce((sum, conversation) => sum + conversation.waiting, 0),
+      waitingTurns: active.reduce((sum, conversation) => sum + conversation.queue.waiting, 0),
       readers: running.reduce((sum, turn) => sum + turn.log.readers, 0),
     };
   }
 
   actors(node: string): ActorRecord[] {
-    return [...this.#conversations.values()].map(({ id, home, running, runningTurnId, waiting, sinceMs }) => ({
+    return [...this.#conversations.values()].map(({ id, home, queue, running, runningTurnId, sinceMs }) => ({
       kind: 'conversation',
       id,
       node,
@@ -186,7 +173,7 @@ export class LocalTurns implements TurnHost {
       appId: home.appId,
       state: running?.state ?? 'opening',
       turnId: runningTurnId,
-      waiting,
+      waiting: queue.waiting,
       sinceMs,
     }));
   }
@@ -211,12 +198,11 @@ export class LocalTurns implements TurnHost {
   }
 }
 
-function isSentBy({ deviceId, person }: TurnCommand, caller: Caller): boolean {
+function isSentBy({ caller: { deviceId }, person }: Command, caller: Caller): boolean {
   if (deviceId !== '' && deviceId === caller.deviceId) return true;
   return person?.verified === true && person.externalUserId === caller.person;
 }
 
-function hosted(conversation: Conversation, begun: Begun): HostedTurn {
-  if (begun === 'exists') throw new Error('attaching never opens a turn');
-  return { conversationId: conversation.id, position: begun, restoreJson: (json) => conversation.restoreJson(json) };
+function hosted(conversation: Conversation, position: Position): HostedTurn {
+  return { conversationId: conversation.id, position, restoreJson: (json) => conversation.restoreJson(json) };
 }

@@ -48,6 +48,14 @@ function lastSeq(entry: Entry): number {
   return isDeltaRun(entry) ? entry.seq + entry.ends.length - 1 : entry.seq;
 }
 
+/** What a turn is told of the readers of its log. */
+interface Speaker {
+  /** Called when no reader takes anything, and when one does again or none is left. */
+  readersLag(isLagging: boolean): void;
+  /** Its share of what long answers may say: how late it is, and whether anyone reads. */
+  readonly share: { readonly lateMs: number; isRead: boolean };
+}
+
 export class TurnLog implements FrameSource {
   /** Serves seqs that have left memory. */
   readonly #older: FrameSource | null;
@@ -59,12 +67,9 @@ export class TurnLog implements FrameSource {
     },
     came: () => this.#isRead(true),
     left: () => this.#isRead(false),
-    lag: (isLagging) => this.onLag?.(isLagging),
+    lag: (isLagging) => this.turn?.readersLag(isLagging),
   });
-  /** Called when no reader takes anything, and when one does again or none is left. */
-  onLag: ((isLagging: boolean) => void) | null = null;
-  /** The turn's share of what long answers may say: how late it is, and whether anyone reads. */
-  share: { readonly lateMs: number; isRead: boolean } | null = null;
+  turn: Speaker | null = null;
   #entries: Entry[] = [];
   #nextSeq: number;
   /** Everything before this seq is in the journal. */
@@ -147,7 +152,6 @@ export class TurnLog implements FrameSource {
     this.#lastFrameSeq = seq;
   }
 
-  /** What happens at the end of a loop tick: text becomes an event, and readers are woken. */
   flush(): void {
     this.#readers.flush();
   }
@@ -157,7 +161,7 @@ export class TurnLog implements FrameSource {
   }
 
   #isRead(isRead: boolean): void {
-    if (this.share !== null) this.share.isRead = isRead;
+    if (this.turn !== null) this.turn.share.isRead = isRead;
   }
 
   slow(reader: object, isSlow: boolean): void {
@@ -165,7 +169,7 @@ export class TurnLog implements FrameSource {
   }
 
   lateMs(): number {
-    return this.share?.lateMs ?? 0;
+    return this.turn?.share.lateMs ?? 0;
   }
 
   read(seq: number, maxChars: number): FrameSlice {
@@ -198,7 +202,6 @@ export class TurnLog implements FrameSource {
     return { text, nextSeq: next, ended: this.#ended && next >= this.#nextSeq };
   }
 
-  /** Position of the first entry that holds `seq` or anything after it. */
   #find(seq: number): number {
     let low = 0;
     let high = this.#entries.length;

@@ -34,18 +34,15 @@ export interface LongAnswersOptions {
   readonly isBusy?: () => boolean;
 }
 
-/** What one turn may read. */
 export class AnswerShare {
   readonly #all: LongAnswers;
   readonly app: string;
-  /** Whether the answer has readers. */
   isRead = true;
   #left = BEGINNING_CHARS;
   /** Since when it waits for a share; null while it does not. */
   #askedAtMs: number | null = null;
   /** Since when its shares come late. */
   #lateSinceMs: number | null = null;
-  /** Called when it may go on. */
   onShare: (() => void) | null = null;
 
   constructor(all: LongAnswers, app: string) {
@@ -69,7 +66,6 @@ export class AnswerShare {
     return sinceMs === null ? 0 : this.#all.nowMs() - sinceMs;
   }
 
-  /** The next share has come. */
   given(chars: number): void {
     const askedAtMs = this.#askedAtMs ?? 0;
     const isLate = this.#all.nowMs() - askedAtMs > SOON_MS;
@@ -79,7 +75,6 @@ export class AnswerShare {
     this.onShare?.();
   }
 
-  /** The turn has ended. */
   leave(): void {
     this.onShare = null;
     this.#all.forget(this);
@@ -106,7 +101,6 @@ export class LongAnswers {
     this.#savedAtMs = nowMs();
   }
 
-  /** The share of a turn of this app. */
   join(app: string): AnswerShare {
     return new AnswerShare(this, app);
   }

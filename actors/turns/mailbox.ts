@@ -17,16 +17,14 @@ type Reason = 'full' | 'share' | 'readers';
 const PINGS_WAITED_MAX = 2;
 
 export interface MailboxOwner {
-  /** The model's answer that is being read; null between rounds. */
-  upstream(): ModelRun | null;
   /** Called with a bug in a task: it ends this turn, and no other. */
-  failed(error: unknown): void;
-  /** How much of the upstream it may read. */
-  readonly share: AnswerShare;
+  abandon(error: unknown): void;
 }
 
 export class TurnMailbox {
   readonly #owner: MailboxOwner;
+  readonly share: AnswerShare;
+  #upstream: ModelRun | null = null;
   readonly #held: (() => void)[] = [];
   #heldChars = 0;
   /** `holding`: a commit is under way. */
@@ -36,12 +34,23 @@ export class TurnMailbox {
   /** Pings since a reader last took anything; at most PINGS_WAITED_MAX, where it stays. */
   #pingsWaited = 0;
 
-  constructor(owner: MailboxOwner) {
+  constructor(owner: MailboxOwner, share: AnswerShare) {
     this.#owner = owner;
-    owner.share.onShare = () => this.#wait('share', false);
+    this.share = share;
+    share.onShare = () => this.#wait('share', false);
   }
 
-  /** Whether the turn is neither committing nor at its end. */
+  /** The model's answer that is being read; null between rounds. */
+  get upstream(): ModelRun | null {
+    return this.#upstream;
+  }
+
+  /** One that begins waits at once where there is a reason. */
+  set upstream(run: ModelRun | null) {
+    this.#upstream = run;
+    if (this.#reasons.size > 0) run?.pause();
+  }
+
   get isFree(): boolean {
     return this.#state === 'free';
   }
@@ -55,14 +64,12 @@ export class TurnMailbox {
     return this.#pingsWaited === PINGS_WAITED_MAX;
   }
 
-  /** No reader takes anything, or one does again. */
   readersLag(isLagging: boolean): void {
     this.#wait('readers', isLagging && !this.#isImpatient);
   }
 
-  /** So many characters were read from the upstream. */
   read(chars: number): void {
-    if (!this.#owner.share.take(chars)) this.#wait('share', true);
+    if (!this.share.take(chars)) this.#wait('share', true);
   }
 
   /**
@@ -75,20 +82,14 @@ export class TurnMailbox {
     if (this.#isImpatient) this.#wait('readers', false);
   }
 
-  /** Another answer of the model begins. */
-  upstreamBegan(): void {
-    if (this.#reasons.size > 0) this.#owner.upstream()?.pause();
-  }
-
-  /** Gives the upstream a reason to wait, or takes it away. */
   #wait(reason: Reason, isGiven: boolean): void {
     const waited = this.#reasons.size > 0;
     if (isGiven) this.#reasons.add(reason);
     else this.#reasons.delete(reason);
     const waits = this.#reasons.size > 0;
     if (waits === waited || this.#state === 'closed') return;
-    if (waits) this.#owner.upstream()?.pause();
-    else this.#owner.upstream()?.resume();
+    if (waits) this.#upstream?.pause();
+    else this.#upstream?.resume();
   }
 
   /** Now, or after the commit under way; never once the turn has ended. `chars`: how much text the task holds. */
@@ -103,11 +104,10 @@ export class TurnMailbox {
     try {
       task();
     } catch (error) {
-      this.#owner.failed(error);
+      this.#owner.abandon(error);
     }
   }
 
-  /** A commit begins. */
   hold(): void {
     if (this.#state === 'free') this.#state = 'holding';
   }
@@ -129,9 +129,11 @@ export class TurnMailbox {
     this.#wait('full', false);
   }
 
-  /** The turn has ended: nothing more is done. */
+  /** The turn has ended: nothing more is done or read. */
   close(): void {
     this.#state = 'closed';
     this.#held.length = 0;
+    this.share.leave();
+    this.#upstream?.abort();
   }
 }

@@ -5,17 +5,17 @@ import { isHttpsUrl } from '../../protocol/catalog/text-checks.ts';
 import { sourcesNamed } from '../../storage/knowledge/knowledge-overview.ts';
 import { searchKnowledge } from '../../storage/knowledge/knowledge-search.ts';
 import { PASSAGES_PER_SEARCH } from '../knowledge/explained-search.ts';
-import type { TurnScope } from './scope.ts';
+import type { TurnFacts } from './facts.ts';
 
 /** Settles when the meaning of `text` is known or will not be; undefined when a search need not wait for it. */
-export function prepareSearch({ hasKnowledge, services }: TurnScope, text: string): Promise<void> | undefined {
+export function prepareSearch({ hasKnowledge, services }: TurnFacts, text: string): Promise<void> | undefined {
   return hasKnowledge ? services.meanings?.prepare(text) : undefined;
 }
 
 /** What the knowledge says about `text`, by its words, and by its meaning where that is known. */
-export function searchPassages({ command, db, hasKnowledge, services }: TurnScope, text: string): Passage[] {
-  const found = hasKnowledge ? searchKnowledge(db, command.app.id, text, PASSAGES_PER_SEARCH, services.meanings?.get(text)) : [];
-  if (found.length > 0) command.onPassages?.(found);
+export function searchPassages({ command, db, hasKnowledge, services }: TurnFacts, text: string): Passage[] {
+  const found = hasKnowledge ? searchKnowledge(db, command.caller.app.id, text, PASSAGES_PER_SEARCH, services.meanings?.get(text)) : [];
+  if (found.length > 0) command.listen?.passages(found);
   return found;
 }
 
@@ -24,11 +24,14 @@ interface Point {
 }
 
 /** `key_points` with the titles of what its points are taken from in place of keys, and an address where the source is a page (BLOCK-26). */
-export function withCitations({ command, db }: Pick<TurnScope, 'command' | 'db'>, block: Block): Block {
+export function withCitations({ command, db }: Pick<TurnFacts, 'command' | 'db'>, block: Block): Block {
   const points = block.block_type === 'key_points' ? (block.body.points as readonly Point[]) : [];
   const names = points.flatMap(({ sources = [] }) => sources);
   if (names.length === 0) return block;
-  const known = sourcesNamed(db, command.app.id, names).map((source) => ({ ...source, shown: source.title.trim() || source.externalKey }));
+  const known = sourcesNamed(db, command.caller.app.id, names).map((source) => ({
+    ...source,
+    shown: source.title.trim() || source.externalKey,
+  }));
   const sourceOf = (name: string) => known.find(({ externalKey }) => externalKey === name) ?? known.find(({ title }) => title === name);
   const titled = points.map((point) =>
     point.sources === undefined ? point : { ...point, sources: [...new Set(point.sources.map((name) => sourceOf(name)?.shown ?? name))] },

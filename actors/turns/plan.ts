@@ -19,49 +19,34 @@ import {
   readTurnInvocations,
 } from '../../storage/conversations/invocations.ts';
 import type { TurnMove } from '../../storage/conversations/turn-openings.ts';
-import { isContinued, readQuestion } from '../../storage/conversations/turns.ts';
-import type { Connection } from '../../storage/sqlite/connection.ts';
+import { isContinued, readQuestion, type TurnKind } from '../../storage/conversations/turns.ts';
 import { definitionOf } from '../calls/call-definition.ts';
 import { requireRevision, settledCard } from '../calls/card.ts';
 import { answerChange, changed, expireChange, waitingAfter } from '../calls/invocation-step.ts';
+import { pendingInvocation } from '../calls/pending-invocation.ts';
 import { answeredPick } from '../people/answered-pick.ts';
+import type { Command, SaidBody } from './command.ts';
+import type { LeftWork, TurnPlace } from './facts.ts';
 import { resumedTurns } from './turn-rows.ts';
-import type { SaidRequest } from './words.ts';
 
-/** What a command does to the rows beside opening its turn. */
-export type TurnPlan = SayingPlan | ContinuationPlan;
-
-/** The person says something new. */
-export interface SayingPlan {
-  readonly kind: 'message' | 'form';
-  /** Blocks of the person's message. */
+/** What a command does to the rows beside opening its turn. A continuation says nothing new, and brings results of calls. */
+export interface TurnPlan extends Omit<LeftWork, 'lost'> {
+  readonly kind: TurnKind;
   readonly said: readonly Omit<NewBlock, 'id'>[];
-  /** Blocks that the person answered with it. */
+  /** Blocks that the person answered with it, and cards of the calls, redrawn. */
   readonly picks: readonly PickChange[];
-}
-
-/** The command says nothing new, and brings results of calls. */
-export interface ContinuationPlan extends Continued {
-  readonly kind: 'continuation';
-  /** Cards of these calls, redrawn. */
-  readonly picks: readonly PickChange[];
-}
-
-/** What a turn does with the calls of earlier turns. */
-export interface Continued {
   readonly changes: readonly InvocationChange[];
+  /** Earlier turns whose wait is over. */
   readonly resumed: readonly TurnMove[];
   readonly waiting: Waiting;
-  /** Calls that still wait. */
-  readonly left: readonly InvocationRow[];
-  /** Confirmed writes that the service runs before the model is asked. */
-  readonly executions: readonly InvocationRow[];
   /** Calls that this turn brings the person's agreement to. */
   readonly confirmed: readonly InvocationRow[];
-  /** The person's message that the calls are about, where it is known. */
-  readonly question: string | null;
-  /** It brings how a write ended that a person confirmed, or has one run. */
-  readonly tellsWrite: boolean;
+}
+
+/** The plan of a turn that says something new. */
+function saying(kind: 'message' | 'form', said: TurnPlan['said'], picks: TurnPlan['picks']): TurnPlan {
+  const calls = { changes: [], resumed: [], waiting: { reads: 0, confirmations: 0 }, left: [], executions: [], confirmed: [] };
+  return { kind, said, picks, ...calls, question: null, tellsWrite: false };
 }
 
 /** The words of a form that was sent empty: a text block is never empty. */
@@ -71,42 +56,31 @@ function textBlock(position: number, md: string): Omit<NewBlock, 'id'> {
   return { position, blockType: 'text', revision: 1, body: JSON.stringify({ md }), fallbackText: null };
 }
 
-/** The block a person answers, if this conversation has it. */
-function answeredBlock(db: Connection, conversationId: string, id: string, field: string): Block {
+function answeredBlock({ conversationId, db }: TurnPlace, id: string, field: string): Block {
   const block = readBlockOfConversation(db, id, conversationId);
   if (block === undefined) throw new Refusal('invalid_request', `${field} names no block of this conversation`);
   return block;
 }
 
-/** The request of a turn, as it was sent, which the rules check, and in placeholder form, which is stored. */
-export interface Asked {
-  readonly sent: ChatRequest;
-  readonly kept: SaidRequest;
-  /** Placeholders back into what they stand for. */
-  restore<T>(value: T): T;
-}
-
 /** The chosen ids as the block's row has them; the request has them as the device saw them. */
-function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, { restore }: Asked): string[] {
-  const byShown = new Map(Array.from(selectableIds(block)?.keys() ?? [], (id) => [restore(id), id]));
+function keptIds(block: Block, { ids }: NonNullable<ChatRequest['selection']>, { redaction }: TurnPlace): string[] {
+  const byShown = new Map(Array.from(selectableIds(block)?.keys() ?? [], (id) => [redaction.restore(id), id]));
   return ids.map((id) => byShown.get(id) ?? id);
 }
 
 /** @throws Refusal `invalid_request` when the selection does not fit the block that was shown (BLOCK-14). */
-function planMessage(db: Connection, conversationId: string, asked: Asked): SayingPlan {
-  const { sent, kept, restore } = asked;
+function planMessage(place: TurnPlace, { selection }: ChatRequest, kept: SaidBody): TurnPlan {
   const text = kept.message?.text ?? '';
   // What is attached may say it all, and a text block is never empty.
   const words = saysSomething(text) ? [textBlock(0, text)] : [];
-  const { selection } = sent;
-  if (selection === undefined) return { kind: 'message', said: words, picks: [] };
-  const block = answeredBlock(db, conversationId, selection.block_id, 'selection.block_id');
-  const shown = { block_type: block.block_type, body: restore(block.body) };
+  if (selection === undefined) return saying('message', words, []);
+  const block = answeredBlock(place, selection.block_id, 'selection.block_id');
+  const shown = { block_type: block.block_type, body: place.redaction.restore(block.body) };
   const problem = selectionProblem(shown, { ids: selection.ids, otherText: selection.other_text });
   if (problem !== undefined) throw new Refusal('invalid_request', `selection ${problem}`);
   const ownWords = kept.selection?.other_text?.trim() ?? '';
   const other = ownWords === '' ? [] : [textBlock(words.length, ownWords)];
-  return { kind: 'message', said: [...words, ...other], picks: [answeredPick(block, keptIds(block, selection, asked))] };
+  return saying('message', [...words, ...other], [answeredPick(block, keptIds(block, selection, place))]);
 }
 
 type Submission = NonNullable<ChatRequest['form_submission']>;
@@ -125,25 +99,25 @@ function filledWords(fields: readonly FormField[], values: readonly (readonly [s
 }
 
 /** @throws Refusal `invalid_request` naming the field of the form whose value does not fit. */
-function planForm(db: Connection, conversationId: string, submission: Submission, { kept, restore }: Asked): SayingPlan {
-  const block = answeredBlock(db, conversationId, submission.form_id, 'form_submission.form_id');
+function planForm(place: TurnPlace, submission: Submission, kept: SaidBody): TurnPlan {
+  const block = answeredBlock(place, submission.form_id, 'form_submission.form_id');
   if (block.block_type !== 'form') throw new Refusal('invalid_request', 'form_submission.form_id names a block that is no form');
   if (block.body.status !== 'open') throw new Refusal('invalid_request', 'form_submission answers a form that is not open any more');
-  const problems = submissionProblems(restore(block.body), submission.values).map(({ path, message }) => ({
+  const problems = submissionProblems(place.redaction.restore(block.body), submission.values).map(({ path, message }) => ({
     path: `form_submission.${path}`,
     message,
   }));
   if (problems.length > 0) throw new Refusal('invalid_request', summarise(problems), { details: problems });
   const values = Object.entries(kept.form_submission?.values ?? {});
   const filled = filledWords(block.body.fields as readonly FormField[], values);
-  return { kind: 'form', said: [textBlock(0, filled || SENT_EMPTY)], picks: [answeredPick(block, [])] };
+  return saying('form', [textBlock(0, filled || SENT_EMPTY)], [answeredPick(block, [])]);
 }
 
 /**
  * A continuation: each result moves its call, and the model is asked again once nothing of those turns waits.
  * @throws Refusal `invalid_request` when a result names no call of this conversation; `conflict` with the card when it names another revision.
  */
-function planResults(db: Connection, conversationId: string, app: AppRecord, { kept, restore }: Asked, nowMs: number): ContinuationPlan {
+function planResults({ conversationId, db, redaction }: TurnPlace, app: AppRecord, kept: SaidBody, nowMs: number): TurnPlan {
   const results: readonly ToolResult[] = kept.tool_results ?? [];
   const changes = new Map<string, InvocationChange>();
   const turns = new Set<number>();
@@ -157,7 +131,8 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
     }
     turns.add(row.turn);
     if (changes.has(row.id)) return;
-    if (result.status === 'ok' && row.risk !== 'read' && isUnsettled(row.state)) requireRevision(db, row, result.revision, restore);
+    if (result.status === 'ok' && row.risk !== 'read' && isUnsettled(row.state))
+      requireRevision(db, row, result.revision, (value) => redaction.restore(value));
     // Words that a person has to type prove something only when the service has seen them.
     const recordRequired = app.settings.recordConfirmations || definitionOf(row)?.action.type_to_confirm !== undefined;
     const { change, executes } = answerChange(row, result, recordRequired, nowMs);
@@ -184,35 +159,18 @@ function planResults(db: Connection, conversationId: string, app: AppRecord, { k
   const picks = made.flatMap((change) => settledCard(db, change) ?? []);
   const others = rows.filter((row) => !executions.some(({ id }) => id === row.id));
   const waiting = waitingAfter(others, made);
-  const left = others.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state));
+  const left = others.filter((row) => isUnsettled(changes.get(row.id)?.to ?? row.state)).map(pendingInvocation);
   const resumed = left.length === 0 ? resumedTurns(db, conversationId, [...turns]) : [];
   const question = readQuestion(db, Math.max(...turns));
-  return {
-    kind: 'continuation',
-    picks,
-    changes: made,
-    resumed,
-    waiting,
-    left,
-    executions,
-    confirmed,
-    question,
-    tellsWrite,
-  };
-}
-
-/** Whether the request says nothing new and only brings results of calls. */
-export function isContinuation({ message, form_submission }: ChatRequest): boolean {
-  return message === undefined && form_submission === undefined;
+  return { kind: 'continuation', said: [], picks, changes: made, resumed, waiting, left, executions, confirmed, question, tellsWrite };
 }
 
 /**
  * Reads what the command needs of the conversation's rows.
  * @throws Refusal `invalid_request` naming the field that does not fit them.
  */
-export function planTurn(db: Connection, conversationId: string, app: AppRecord, asked: Asked, nowMs: number): TurnPlan {
-  const { sent } = asked;
-  if (sent.message !== undefined) return planMessage(db, conversationId, asked);
-  if (sent.form_submission !== undefined) return planForm(db, conversationId, sent.form_submission, asked);
-  return planResults(db, conversationId, app, asked, nowMs);
+export function planTurn(place: TurnPlace, { body, caller }: Command, kept: SaidBody, nowMs: number): TurnPlan {
+  if (body.message !== undefined) return planMessage(place, body, kept);
+  if (body.form_submission !== undefined) return planForm(place, body.form_submission, kept);
+  return planResults(place, caller.app, kept, nowMs);
 }

@@ -7,7 +7,6 @@ import { Refusal } from '../../protocol/errors.ts';
 import { WAITING_TURNS_MAX } from '../../protocol/limits.ts';
 import { reusedTurnId } from './admission.ts';
 
-/** What a turn is known by while it waits. */
 export interface QueuedTurn {
   readonly turnId: string;
   readonly fingerprint: string;
@@ -28,11 +27,9 @@ interface Requested<Result> {
 export interface TurnQueueOptions {
   /** Settles when what `work` started has ended; null when it started nothing. Asked each time `work` is done. */
   running(): Promise<void> | null;
-  /** Called when nothing runs and nothing waits. */
   onIdle(): void;
 }
 
-/** The refusal of a turn that was stopped before it began: nothing of it is stored. */
 function withdrawn(): Refusal {
   return new Refusal('invalid_request', 'The turn was stopped before it began.', { stopped: true });
 }
@@ -44,7 +41,7 @@ export class TurnQueue<Result, Key extends QueuedTurn = QueuedTurn> {
   /** Turns that begin or wait for it, by their `turn_id`: a second request for one shares its result. */
   readonly #requested = new Map<string, Requested<Result>>();
   /** The work that holds the queue now, until what it started runs. */
-  #beginning: Promise<Result> | null = null;
+  #beginning: Promise<unknown> | null = null;
 
   constructor(options: TurnQueueOptions) {
     this.#options = options;
@@ -96,12 +93,13 @@ export class TurnQueue<Result, Key extends QueuedTurn = QueuedTurn> {
    * Runs `work` when the conversation is free; it stays taken until what `work` started has ended.
    * @throws Refusal with `stopped` when the turn was withdrawn while it waited.
    */
-  async inTurn(work: () => Promise<Result>, key: Key | null = null): Promise<Result> {
+  async inTurn<Made>(work: () => Promise<Made>, key: Key | null = null): Promise<Made> {
     if (this.#busy && (await new Promise<boolean>((resume) => this.#waiting.push({ key, resume })))) throw withdrawn();
     this.#busy = true;
     try {
-      this.#beginning = work();
-      return await this.#beginning;
+      const result = work();
+      this.#beginning = result;
+      return await result;
     } finally {
       this.#beginning = null;
       const running = this.#options.running();

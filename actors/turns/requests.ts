@@ -4,25 +4,33 @@
  */
 import type { Told } from '../../assistant/fetched-addresses.ts';
 import { appended } from '../../assistant/growing-text.ts';
-import type { ChatMessage, ModelRequest, Passage, ToolCall } from '../../assistant/models/model.ts';
+import type { ChatMessage, ModelRequest, Passage } from '../../assistant/models/model.ts';
 import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
 import type { Persona } from '../../protocol/setup/persona.ts';
 import { readPersona } from '../../storage/apps/drafts.ts';
+import type { Channel } from '../../storage/organisations/organisations.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { TurnFacts } from './facts.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
-import type { TurnScope } from './scope.ts';
 import type { TurnSpending } from './spending.ts';
+import type { ToolCalls } from './tool-calls.ts';
 import { readTranscript, readWritten, saidWith, type Transcript } from './transcript.ts';
 import { attachedMessage } from './words.ts';
+
+type ReadApp = Parameters<typeof readPersona>[1] & { readonly name: string };
+
+/** The trusted instructions of a turn on this channel, for a device that names no language. Drafts count for the sandbox, what was published for live keys. */
+export function instructionsOf(db: Connection, app: ReadApp, channel: Channel): string {
+  return systemPrompt(app.name, readPersona(db, app, channel), null);
+}
 
 /** Text of a round up to this length is kept in memory; longer text is read from rows. Rounds that call something rarely say as much. */
 const HELD_CHARS = 2_000;
 
 export class TurnRequests {
-  readonly #scope: TurnScope;
-  readonly #spending: TurnSpending;
+  readonly #turn: TurnFacts;
   /** What the trusted instructions are made of; the turn keeps it. */
   readonly #persona: Persona;
-  /** Earlier rounds of this turn, behind the transcript. */
   readonly #said: ChatMessage[] = [];
   /** Read for the first round: writes that a person confirmed come before it. */
   #transcript: Transcript | null = null;
@@ -30,15 +38,13 @@ export class TurnRequests {
   #passages: readonly Passage[] | null = null;
   /** What the model said for the person in this round; null once it is too much to hold. */
   #words: string | null = '';
-  /** The block of the answer that this round began with. */
   #firstBlock = 0;
   #tellsOnly = false;
 
-  constructor(scope: TurnScope, spending: TurnSpending) {
-    const { app, channel } = scope.command;
-    this.#scope = scope;
-    this.#spending = spending;
-    this.#persona = readPersona(scope.db, app, channel);
+  constructor(turn: TurnFacts) {
+    const { app, channel } = turn.command.caller;
+    this.#turn = turn;
+    this.#persona = readPersona(turn.db, app, channel);
   }
 
   /** The day's budget is spent, and this round only tells how a write ended: it is offered nothing that leads to another one. */
@@ -49,69 +55,68 @@ export class TurnRequests {
   /** Text of the model's answer to the last request. */
   heard(delta: string): void {
     this.#words = this.#words === null || this.#words.length + delta.length > HELD_CHARS ? null : appended(this.#words, delta);
-    this.#spending.heard(delta.length);
   }
 
   /** What the next request has to wait for: the meaning of its question. Undefined when it can be made at once. */
   preparation(): Promise<void> | undefined {
     const question = this.#passages === null ? this.#question() : undefined;
-    return question === undefined ? undefined : prepareSearch(this.#scope, question);
+    return question === undefined ? undefined : prepareSearch(this.#turn, question);
   }
 
   #question(): string | undefined {
     this.#transcript ??= this.#readTranscript();
     const said = this.#transcript.messages.findLast((message) => message.role === 'user')?.content;
     // A picture or a document alone asks nothing that could be looked up.
-    return said === attachedMessage(this.#scope.words.attachments)[0]?.content ? undefined : said;
+    return said === attachedMessage(this.#turn.attachments)[0]?.content ? undefined : said;
   }
 
   /** The conversation so far, ending with what is to be answered. */
   #readTranscript(): Transcript {
-    const { conversationId, db, isNew, services, unstored, words, work } = this.#scope;
-    const attached = attachedMessage(words.attachments);
-    const { message } = words.body;
+    const { attachments, command, conversationId, db, isNew, services, unstored, work } = this.#turn;
+    const attached = attachedMessage(attachments);
+    const { message } = command.body;
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
     if (isNew && message !== undefined) return { messages: saidWith(attached, message.text), fromQuestion: 0 };
     return readTranscript(db, conversationId, services.nowMs(), { attached, question: work.question, unstored });
   }
 
   /** The next round's request. `firstBlock`: the block of the answer that the round begins with. */
-  next(firstBlock: number): ModelRequest {
-    const { command, toolset, words, work } = this.#scope;
-    const { app, body, deviceId, requestId } = command;
+  next(firstBlock: number, spending: TurnSpending): ModelRequest {
+    const { command, toolset, traits, work } = this.#turn;
+    const { body, caller, requestId } = command;
     if (this.#passages === null) {
       const question = this.#question();
-      this.#passages = question === undefined ? [] : searchPassages(this.#scope, question);
+      this.#passages = question === undefined ? [] : searchPassages(this.#turn, question);
     }
-    this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && this.#spending.overBudget() !== null;
+    this.#tellsOnly = work.tellsWrite && this.#said.length === 0 && spending.overBudget() !== null;
     const { definitions } = toolset;
     const request = modelRequest({
       // Written for each round: for as long as the answer comes it would be 2 KB that say nothing new.
-      system: systemPrompt(app.name, this.#persona, body.client.locale ?? null),
+      system: systemPrompt(caller.app.name, this.#persona, body.client.locale ?? null),
       messages: [...(this.#transcript?.messages ?? []), ...this.#said],
       passages: this.#passages,
-      context: words.body.context,
-      traits: words.traits,
+      context: body.context,
+      traits,
       tools: this.#tellsOnly ? definitions.filter(({ kind }) => kind === 'component') : definitions,
       requestId,
-      sender: { app: app.id, device: deviceId },
+      sender: { app: caller.app.id, device: caller.deviceId },
     });
     this.#words = '';
     this.#firstBlock = firstBlock;
-    this.#spending.asked(request);
     return request;
   }
 
   /** Keeps the round for the next request: what the model said and called, and what it is told about each call. */
-  remember(calls: readonly ToolCall[], answerOf: (call: ToolCall) => string): void {
-    const content = this.#words ?? readWritten(this.#scope.db, this.#scope.messageId, this.#firstBlock);
-    this.#said.push({ role: 'assistant', content, toolCalls: calls });
-    for (const call of calls) this.#said.push({ role: 'tool', toolCallId: call.id, name: call.name, content: answerOf(call) });
+  remember(calls: ToolCalls): void {
+    const content = this.#words ?? readWritten(this.#turn.db, this.#turn.messageId, this.#firstBlock);
+    this.#said.push({ role: 'assistant', content, toolCalls: calls.ofRound });
+    for (const call of calls.ofRound)
+      this.#said.push({ role: 'tool', toolCallId: call.id, name: call.name, content: calls.answerOf(call) });
   }
 
   /** What the round that is under way was told: what an answer shows that is fetched by itself has to stand in it. */
   told(): Told {
-    const { actions, routes } = this.#scope.toolset;
+    const { actions, routes } = this.#turn.toolset;
     const { messages = [], fromQuestion = 0 } = this.#transcript ?? {};
     return {
       messages: [...messages, ...this.#said],

@@ -1,190 +1,180 @@
 /**
- * The rounds of one turn: asks the model, hears its answer, and has its calls answered. Owns the request to the model that is under way
- * and how the last one ended. Decides nothing about states: what happens becomes an event of the `chat-turn` machine.
+ * The rounds of one turn: asks the model, hears its answer, and has its calls answered. Owns what the model is asked, what that costs, and how
+ * the last round ended. Decides nothing about states: what happens becomes an event of the `chat-turn` machine.
  */
-import type { ModelFailure, ModelRun, RoundResult, ToolCall } from '../../assistant/models/model.ts';
+import type { ModelFailure, RoundResult, ToolCall } from '../../assistant/models/model.ts';
 import { asksAgain, type ChatTurnEvent, type chatTurn } from '../../machines/chat-turn.ts';
 import type { Stepper } from '../../machines/step.ts';
 import { section } from '../../watch/sections.ts';
 import type { TurnAnswer } from './answer.ts';
-import { failureOf, nothingSaid } from './failures.ts';
-import type { TurnMailbox } from './mailbox.ts';
-import type { TurnRequests } from './requests.ts';
-import { RoundClock } from './round-clock.ts';
-import type { TurnScope } from './scope.ts';
-import type { ServerCalls } from './server-calls.ts';
-import type { TurnSpending } from './spending.ts';
-import type { ToolCalls } from './tool-calls.ts';
+import { failureOf, nothingSaid } from './events.ts';
+import { logOf, type TurnFacts } from './facts.ts';
+import type { MailboxOwner, TurnMailbox } from './mailbox.ts';
+import { TurnRequests } from './requests.ts';
+import { ServerCalls } from './server-calls.ts';
+import { TurnSpending } from './spending.ts';
+import { ToolCalls } from './tool-calls.ts';
 
 /** The turn that the rounds belong to. */
-export interface RoundsTurn {
-  readonly scope: TurnScope;
-  readonly machine: Stepper<typeof chatTurn>;
-  readonly mailbox: TurnMailbox;
-  readonly requests: TurnRequests;
-  readonly answer: TurnAnswer;
-  readonly calls: ToolCalls;
-  readonly serverCalls: ServerCalls;
-  readonly spending: TurnSpending;
+export interface RoundsOwner extends MailboxOwner {
   /** Steps the machine over the blocks that are whole, and then over `event`. */
   advance(event?: ChatTurnEvent): void;
-  /** A bug: it ends this turn, and no other. */
-  failed(error: unknown): void;
 }
 
 export class TurnRounds {
-  readonly #turn: RoundsTurn;
-  readonly #clock: RoundClock;
-  /** The model's answer that comes in. */
-  #upstream: ModelRun | null = null;
+  readonly #owner: RoundsOwner;
+  readonly #turn: TurnFacts;
+  readonly #machine: Stepper<typeof chatTurn>;
+  readonly #mailbox: TurnMailbox;
+  readonly #answer: TurnAnswer;
+  readonly #requests: TurnRequests;
+  readonly spending: TurnSpending;
+  readonly serverCalls: ServerCalls;
+  readonly calls: ToolCalls;
   /** How the model's last round ended; `length` also where the answer grew beyond a bound of ours. */
-  #reason: RoundResult['reason'] = 'stop';
+  reason: RoundResult['reason'] = 'stop';
 
-  constructor(turn: RoundsTurn) {
+  constructor(owner: RoundsOwner, turn: TurnFacts, machine: Stepper<typeof chatTurn>, mailbox: TurnMailbox, answer: TurnAnswer) {
+    this.#owner = owner;
     this.#turn = turn;
-    this.#clock = new RoundClock(turn.scope.services.nowMs);
-  }
-
-  get upstream(): ModelRun | null {
-    return this.#upstream;
-  }
-
-  get reason(): RoundResult['reason'] {
-    return this.#reason;
+    this.#machine = machine;
+    this.#mailbox = mailbox;
+    this.#answer = answer;
+    this.#requests = new TurnRequests(turn);
+    this.spending = new TurnSpending(turn);
+    this.serverCalls = new ServerCalls(turn);
+    this.calls = new ToolCalls(turn, answer, this.serverCalls);
   }
 
   /** Does `work` with `value`: at once, or when it is there and nothing has ended the turn meanwhile. */
   #with<Value>(value: Value | Promise<Value>, work: (value: Value) => void): void {
-    const { failed, mailbox } = this.#turn;
-    if (value instanceof Promise) value.then((settled) => mailbox.do(() => work(settled)), failed);
-    else work(value);
+    if (!(value instanceof Promise)) work(value);
+    else
+      value.then(
+        (settled) => this.#mailbox.do(() => work(settled)),
+        (error: unknown) => this.#owner.abandon(error),
+      );
   }
 
   /** Asks the model for the next round, unless the day's budget is spent by now. The budget of the first was checked before the turn opened. */
   ask(round: number): void {
-    const { scope, spending } = this.#turn;
-    const spent = round > 1 ? spending.overBudget() : null;
-    this.#clock.begun(round === 1 ? scope.command.receivedAtMs : undefined);
+    const spent = round > 1 ? this.spending.overBudget() : null;
+    this.spending.begun(round);
     if (spent === null) {
-      this.#with(this.#turn.requests.preparation(), () => this.#stream());
+      this.#with(this.#requests.preparation(), () => this.#stream());
       return;
     }
-    scope.log.info('the app’s model budget of the day is spent: ending the turn without another round');
+    logOf(this.#turn).info('the app’s model budget of the day is spent: ending the turn without another round');
     this.finish({ type: 'round.failed', failure: spent });
   }
 
   #stream(): void {
-    const { answer, calls, mailbox, scope } = this.#turn;
-    const { requestId } = scope.command;
-    const request = section('turn: the request to the model', requestId, () => this.#turn.requests.next(answer.count));
-    this.#clock.asked();
-    this.#upstream = scope.services.model.stream(request, {
+    const { command, services } = this.#turn;
+    const request = section('turn: the request to the model', command.requestId, () =>
+      this.#requests.next(this.#answer.count, this.spending),
+    );
+    this.spending.asked(request);
+    this.#mailbox.upstream = services.model.stream(request, {
       text: (delta) => this.#heard(delta),
       toolCallStarted: (call) =>
-        mailbox.do(() => {
-          this.#clock.heard();
-          if (!calls.drawsComponent(call.name)) return;
-          answer.componentStarted(call);
+        this.#mailbox.do(() => {
+          this.spending.heard(0);
+          if (!this.calls.drawsComponent(call.name)) return;
+          this.#answer.componentStarted(call);
           this.#goOn();
         }),
-      finished: (result) => mailbox.do(() => section('turn: a round ends', requestId, () => this.#finishRound(result))),
-      failed: (failure) => mailbox.do(() => this.#fail(failure)),
+      finished: (result) => this.#mailbox.do(() => section('turn: a round ends', command.requestId, () => this.#finishRound(result))),
+      failed: (failure) => this.#mailbox.do(() => this.#fail(failure)),
     });
-    mailbox.upstreamBegan();
   }
 
   #heard(delta: string): void {
-    const { answer, mailbox } = this.#turn;
-    mailbox.do(() => {
-      this.#clock.heard();
-      this.#turn.requests.heard(delta);
-      answer.text(delta);
+    this.#mailbox.do(() => {
+      this.spending.heard(delta.length);
+      this.#requests.heard(delta);
+      this.#answer.text(delta);
       this.#goOn();
     }, delta.length);
-    mailbox.read(delta.length);
+    this.#mailbox.read(delta.length);
   }
 
   #goOn(): void {
-    const { advance, answer } = this.#turn;
-    if (answer.isFull) this.#truncate();
-    else if (answer.isWaiting) advance();
+    if (this.#answer.isFull) this.#truncate();
+    else if (this.#answer.isWaiting) this.#owner.advance();
   }
 
   /** The answer is as long as one may be: the model is stopped, what was said stays, and the turn ends as any other. */
   #truncate(): void {
-    this.#turn.scope.log.warn('the model’s answer is longer than the limit: stopping the model');
-    this.#upstream?.abort();
-    this.#upstream = null;
-    this.#reason = 'length';
-    this.finish({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 }, ...this.#clock.cost() });
+    logOf(this.#turn).warn('the model’s answer is longer than the limit: stopping the model');
+    this.#mailbox.upstream?.abort();
+    this.#mailbox.upstream = null;
+    this.reason = 'length';
+    this.finish({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 }, ...this.spending.ofRound() });
   }
 
   #finishRound({ reason, toolCalls, usage }: RoundResult): void {
-    const { calls, spending } = this.#turn;
-    this.#upstream = null;
-    this.#reason = reason;
-    this.#clock.reported(usage);
+    this.#mailbox.upstream = null;
+    this.reason = reason;
     const argumentChars = toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
-    spending.finished(usage, argumentChars);
-    this.#with(calls.kept(toolCalls), (kept) => this.#sort(kept));
+    this.spending.finished(usage, argumentChars);
+    this.#with(this.calls.kept(toolCalls), (kept) => this.#sort(kept));
   }
 
   #sort(made: readonly ToolCall[]): void {
-    const { answer, calls } = this.#turn;
-    const { serverCalls, waiting } = calls.sort(made, this.#turn.requests.tellsOnly);
-    if (serverCalls === 0) answer.finish();
+    const { serverCalls, waiting } = this.calls.sort(made, this.#requests);
+    if (serverCalls === 0) this.#answer.finish();
     const isLast = serverCalls + waiting.reads + waiting.confirmations === 0;
-    this.#close(isLast, { type: 'round.finished', serverCalls, waiting, ...this.#clock.cost() });
+    this.#close(isLast, { type: 'round.finished', serverCalls, waiting, ...this.spending.ofRound() });
   }
 
-  /** `isLast`: nothing more comes after this event. A turn in which nothing was said has failed, so that nobody looks at an empty answer. */
+  /** `isLast`: nothing more comes after this event. A turn in which nothing was said has failed: an empty answer helps no one. */
   #close(isLast: boolean, event: ChatTurnEvent): void {
-    const { advance, answer, scope } = this.#turn;
-    if (!isLast || answer.count > 0) {
-      advance(event);
+    if (!isLast || this.#answer.count > 0) {
+      this.#owner.advance(event);
       return;
     }
-    scope.log.warn({ reason: this.#reason }, 'the model’s answer was empty: the turn failed');
-    advance({ type: 'round.failed', failure: nothingSaid(this.#reason), ...this.#clock.cost() });
+    logOf(this.#turn).warn({ reason: this.reason }, 'the model’s answer was empty: the turn failed');
+    this.#owner.advance({ type: 'round.failed', failure: nothingSaid(this.reason), ...this.spending.ofRound() });
   }
 
   #fail(failure: ModelFailure): void {
-    const { answer, scope, spending } = this.#turn;
-    this.#upstream = null;
-    this.#clock.reported(failure.usage);
-    spending.failed(failure);
-    const saidNothing = answer.count === 0;
-    scope.log.warn({ kind: failure.kind, detail: failure.detail }, 'the model server failed');
-    this.finish({ type: 'round.failed', failure: failureOf(failure, saidNothing), ...this.#clock.cost() });
+    this.#mailbox.upstream = null;
+    this.spending.failed(failure);
+    const saidNothing = this.#answer.count === 0;
+    logOf(this.#turn).warn({ kind: failure.kind, detail: failure.detail }, 'the model server failed');
+    this.finish({ type: 'round.failed', failure: failureOf(failure, saidNothing), ...this.spending.ofRound() });
   }
 
   /** Tells the person plainly that the service does not know how a write ended. */
   warn(): void {
-    const { answer, serverCalls } = this.#turn;
-    for (const md of serverCalls.takeWarnings()) answer.place('text', { md });
+    for (const md of this.serverCalls.takeWarnings()) this.#answer.place('text', { md });
   }
 
   /** Answers the calls of the round that are the server's. */
   runCalls(): void {
-    const { calls, scope } = this.#turn;
-    this.#with(calls.preparation(), () => section('turn: calls are settled', scope.command.requestId, () => this.#settleCalls()));
+    const { requestId } = this.#turn.command;
+    this.#with(this.calls.preparation(), () => section('turn: calls are settled', requestId, () => this.#settleCalls()));
   }
 
   #settleCalls(): void {
-    const { answer, calls, machine } = this.#turn;
-    const { context } = machine.snapshot;
+    const { context } = this.#machine.snapshot;
     this.warn();
     // None where a continuation handed confirmed writes over: they are rows, and the transcript tells of them.
-    if (calls.ofRound.length > 0) this.#turn.requests.remember(calls.ofRound, (call) => calls.answerOf(call));
+    if (this.calls.ofRound.length > 0) this.#requests.remember(this.calls);
     const goesOn = asksAgain(context);
-    if (!goesOn) answer.finish();
+    if (!goesOn) this.#answer.finish();
     this.#close(!goesOn && context.waiting.reads + context.waiting.confirmations === 0, { type: 'calls.settled' });
   }
 
   /** Nothing more is said: ends the answer wherever it is, and advances. */
   finish(event: ChatTurnEvent): void {
-    const { advance, answer } = this.#turn;
-    answer.finish();
-    advance(event);
+    this.#answer.finish();
+    this.#owner.advance(event);
+  }
+
+  /** The turn has ended, and its reads with it. Settles when it is known how a write ended that is still out. */
+  end(): Promise<void> {
+    this.serverCalls.abortReads();
+    return this.serverCalls.written;
   }
 }

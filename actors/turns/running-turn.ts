@@ -3,7 +3,7 @@
  *
  * Owns the order of step, commit and speech within the turn, and its log. Text deltas run straight through while nothing is being committed.
  * Does not own what the model is asked and what its calls become, which turn of the conversation may run, nor the fence.
- * While the turn's opening is being committed the model may be asked already: its words are held as during any commit, and nobody has the log.
+ * While the opening is being committed the model may be asked already: its words are held as during any commit, and the log has no readers.
  * Invariant: `block.ready`, `action.execute` and `turn.end` reach the log only after their rows are committed.
  */
 import type { ChatTurnEffect, ChatTurnEvent, chatTurn } from '../../machines/chat-turn.ts';
@@ -12,66 +12,52 @@ import type { TurnState } from '../../protocol/runtime/states.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { Position } from '../frame-source.ts';
 import { blockEvents, blocksOf, charsOf, type Outgoing, speak, TurnAnswer } from './answer.ts';
-import { endEvent, stepEvents } from './events.ts';
-import { errorEvent, FAILED_END, INTERRUPTED } from './failures.ts';
+import { endEvent, errorEvent, FAILED_END, INTERRUPTED, stepEvents } from './events.ts';
+import { logOf, numberOf, type TurnFacts } from './facts.ts';
+import type { Held } from './held.ts';
+import { journalSource } from './journal.ts';
 import { keptItems } from './kept-answer.ts';
-import type { TurnLog } from './log.ts';
+import { TurnLog } from './log.ts';
 import { TurnMailbox } from './mailbox.ts';
-import type { FirstStep } from './opening.ts';
-import { TurnRequests } from './requests.ts';
-import { TurnRounds } from './rounds.ts';
-import type { TurnScope } from './scope.ts';
-import { ServerCalls } from './server-calls.ts';
-import { TurnSpending } from './spending.ts';
-import { attemptStep } from './steps.ts';
-import { ToolCalls } from './tool-calls.ts';
+import type { Draft } from './opening.ts';
+import { type RoundsOwner, TurnRounds } from './rounds.ts';
+import { attemptStep } from './turn-rows.ts';
 
 const LEFT_OUT =
   'pictures were left out of an answer: their addresses stood in no result, knowledge or configuration of the turn, and media_hosts lists none of their hosts';
 
-export class RunningTurn {
-  readonly #scope: TurnScope;
+export class RunningTurn implements RoundsOwner {
+  readonly #held: Held;
+  readonly #turn: TurnFacts;
   readonly #machine: Stepper<typeof chatTurn>;
   readonly #answer: TurnAnswer;
-  readonly #calls: ToolCalls;
-  readonly #serverCalls: ServerCalls;
-  readonly #spending: TurnSpending;
   readonly #rounds: TurnRounds;
   readonly #mailbox: TurnMailbox;
   readonly log: TurnLog;
-  /** Where a reader of this attempt begins. */
   readonly position: Position;
   /** Settles when the turn has ended: true when its end is committed, false when it can never be. */
   readonly done: Promise<boolean>;
   #settle: (endIsStored: boolean) => void = () => {};
 
-  /** Says what the first step says, and performs its effects. `log` is empty: its first seq is the attempt's. */
-  constructor(scope: TurnScope, { machine, effects, events }: FirstStep, log: TurnLog) {
-    this.#scope = scope;
+  /** Says what the first step says, and performs its effects. */
+  constructor(held: Held, { turn, machine, effects, events, attemptSeq }: Draft) {
+    this.#held = held;
+    this.#turn = turn;
     this.#machine = machine;
-    this.log = log;
-    this.position = { source: log, fromSeq: log.nextSeq };
+    this.log = new TurnLog(
+      attemptSeq,
+      journalSource(turn.db, () => numberOf(turn), null),
+    );
+    this.position = { source: this.log, fromSeq: attemptSeq };
     this.done = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    const failed = (error: unknown) => this.abandon(error);
-    const mailbox = new TurnMailbox({ upstream: () => this.#rounds.upstream, failed, share: scope.share });
-    log.onLag = (isLagging) => mailbox.readersLag(isLagging);
-    log.share = scope.share;
-    const spending = new TurnSpending(scope);
-    const requests = new TurnRequests(scope, spending);
-    const answer = new TurnAnswer(scope, log, requests);
-    const serverCalls = new ServerCalls(scope);
-    const calls = new ToolCalls(scope, answer, serverCalls);
-    const advance = (event?: ChatTurnEvent) => this.#advance(event);
-    this.#rounds = new TurnRounds({ scope, machine, mailbox, requests, answer, calls, serverCalls, spending, advance, failed });
-    this.#mailbox = mailbox;
-    this.#answer = answer;
-    this.#serverCalls = serverCalls;
-    this.#calls = calls;
-    this.#spending = spending;
-    for (const event of events) log.say(event);
-    log.journalledUpTo(log.nextSeq);
+    this.#mailbox = new TurnMailbox(this, turn.share);
+    this.log.turn = this.#mailbox;
+    this.#answer = new TurnAnswer(turn, this.log);
+    this.#rounds = new TurnRounds(this, turn, machine, this.#mailbox, this.#answer);
+    for (const event of events) this.log.say(event);
+    this.log.journalledUpTo(this.log.nextSeq);
     this.#begin(effects);
   }
 
@@ -92,7 +78,6 @@ export class RunningTurn {
     return this;
   }
 
-  /** The first step is committed now. */
   opened(): void {
     this.#mailbox.release();
     this.#mailbox.resume();
@@ -125,7 +110,7 @@ export class RunningTurn {
   }
 
   /** Steps the machine over the blocks that are finished and then `event`, commits all of it, and performs it. */
-  #advance(event?: ChatTurnEvent): void {
+  advance(event?: ChatTurnEvent): void {
     const outbox = this.#answer.take();
     const blocks = blocksOf(outbox);
     const effects: ChatTurnEffect[] = [];
@@ -134,28 +119,28 @@ export class RunningTurn {
       if (!('block' in item)) continue;
       const { block, leftOut } = item;
       send({ type: 'block.completed', blockId: block.id, ...(leftOut === undefined ? {} : { leftOut }) });
-      if (leftOut !== undefined) this.#scope.log.info({ component: block.block_type, left_out: leftOut }, LEFT_OUT);
+      if (leftOut !== undefined) logOf(this.#turn).info({ component: block.block_type, left_out: leftOut }, LEFT_OUT);
     }
     if (event !== undefined) send(event);
     const ends = effects.some((effect) => effect.type === 'endTurn');
     // What follows the last whole block belongs to one that goes on: it is said after the commit, as any text is.
-    const told = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
+    const split = ends ? outbox.length : outbox.findLastIndex((item) => 'block' in item) + 1;
     const said = stepEvents(effects, {
-      executions: () => this.#calls.executions(),
+      executions: () => this.#rounds.calls.executions(),
       end: (effect, isNotice) => {
-        const { isTokenRefused } = this.#serverCalls;
-        return endEvent(effect, isNotice, this.#scope, { pending: this.#calls.pending(), reason: this.#rounds.reason, isTokenRefused });
+        const { calls, reason, serverCalls } = this.#rounds;
+        return endEvent(effect, isNotice, this.#turn, { pending: calls.pending(), reason, isTokenRefused: serverCalls.isTokenRefused });
       },
     });
-    const before = outbox.slice(0, told);
-    const after = outbox.slice(told);
+    const before = outbox.slice(0, split);
+    const after = outbox.slice(split);
     if (blockEvents(before, effects).length + said.length === 0) {
       speak(after);
       this.#perform(effects);
       return;
     }
     this.#mailbox.hold();
-    this.#scope.services.commitBudget
+    this.#turn.services.commitBudget
       .within(charsOf(blocks), () => this.#commit(before, said, after, effects))
       .then(
         (committed) => {
@@ -172,18 +157,20 @@ export class RunningTurn {
     after: readonly Outgoing[],
     effects: readonly ChatTurnEffect[],
   ): Promise<boolean> {
-    const items = await keptItems(before, this.#scope.redaction);
+    const items = await keptItems(before, this.#turn.redaction);
     const events = [...blockEvents(items, effects), ...said];
     const end = effects.find((effect) => effect.type === 'endTurn');
     const step = attemptStep(this.log, this.#machine, {
+      turn: numberOf(this.#turn),
+      messageId: this.#turn.messageId,
       attemptSeq: this.position.fromSeq,
       blocks: blocksOf(items),
       events,
-      invocations: this.#calls.takeNewInvocations(),
+      invocations: this.#rounds.calls.takeNewInvocations(),
       ended: end !== undefined,
-      charge: end === undefined ? null : this.#spending.charge(end.status !== 'error'),
+      charge: end === undefined ? null : this.#rounds.spending.charge(end.status !== 'error'),
     });
-    if (!(await this.#scope.commit(step))) return false;
+    if (!(await this.#held.step(step))) return false;
     for (const event of events) this.log.say(event);
     this.log.journalledUpTo(step.nextSeq);
     speak(after);
@@ -198,18 +185,15 @@ export class RunningTurn {
     for (const effect of effects) {
       if (effect.type === 'callModel') this.#rounds.ask(effect.round);
       else if (effect.type === 'runCalls') this.#rounds.runCalls();
-      else if (effect.type === 'abortModel') this.#rounds.upstream?.abort();
+      else if (effect.type === 'abortModel') this.#mailbox.upstream?.abort();
     }
   }
 
   #end(isStored: boolean): void {
     this.#mailbox.close();
-    this.#scope.share.leave();
-    this.#rounds.upstream?.abort();
-    this.#serverCalls.abortReads();
     this.log.end();
     // The conversation stays taken until it is known how a write ended that is still out.
-    void this.#serverCalls.written.then(() => this.#settle(isStored));
+    void this.#rounds.end().then(() => this.#settle(isStored));
   }
 
   /**
@@ -217,9 +201,9 @@ export class RunningTurn {
    * refused.
    */
   abandon(error?: unknown): void {
-    if (error !== undefined) this.#scope.log.error({ err: error }, 'turn abandoned: a commit failed; the client was told to try again');
+    if (error !== undefined) logOf(this.#turn).error({ err: error }, 'turn abandoned: a commit failed; the client was told to try again');
     if (this.#mailbox.isClosed) return;
-    if (error === undefined) this.#scope.log.warn('turn abandoned: its conversation was deleted, or another node took it over');
+    if (error === undefined) logOf(this.#turn).warn('turn abandoned: its conversation was deleted, or another node took it over');
     this.log.say(errorEvent(INTERRUPTED));
     this.log.say(FAILED_END);
     this.#end(false);

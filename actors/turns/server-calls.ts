@@ -14,7 +14,7 @@ import type { ActionOutcome } from '../calls/action-runner.ts';
 import { definitionOf } from '../calls/call-definition.ts';
 import { settledCard } from '../calls/card.ts';
 import { settleExecution } from '../calls/invocation-step.ts';
-import { mint, type TurnScope, turnReceipt } from './scope.ts';
+import { logOf, mint, type TurnFacts, turnReceipt } from './facts.ts';
 
 /** A read of the model's round. */
 export interface ServerRead {
@@ -26,7 +26,7 @@ export interface ServerRead {
 }
 
 export class ServerCalls {
-  readonly #scope: TurnScope;
+  readonly #turn: TurnFacts;
   /** Ends the reads that are out. Made for the first one: most turns have none, and to abort costs a turn more than a delta does. */
   #reading: AbortController | undefined;
   #isOver = false;
@@ -37,10 +37,10 @@ export class ServerCalls {
   #toExecute: readonly InvocationRow[];
   #unknown: readonly InvocationRow[];
 
-  constructor(scope: TurnScope) {
-    this.#scope = scope;
-    this.#toExecute = scope.work.executions;
-    this.#unknown = scope.work.lost;
+  constructor(turn: TurnFacts) {
+    this.#turn = turn;
+    this.#toExecute = turn.work.executions;
+    this.#unknown = turn.work.lost;
   }
 
   /** Whether writes wait to be run: before anything else of the turn. */
@@ -74,20 +74,20 @@ export class ServerCalls {
   }
 
   async #write(row: InvocationRow): Promise<void> {
-    const scope = this.#scope;
+    const turn = this.#turn;
     try {
       // A process that stood still may have been given up: then the person was told that the end is unknown, and so it stays.
-      if (readInvocationById(scope.db, row.id)?.state !== 'executing') {
+      if (readInvocationById(turn.db, row.id)?.state !== 'executing') {
         this.#unknown = [...this.#unknown, row];
         return;
       }
-      const outcome = await this.#call(row.id, row.name, definitionOf(row)?.http ?? null, row.params, turnReceipt(scope, row));
+      const outcome = await this.#call(row.id, row.name, definitionOf(row)?.http ?? null, row.params, turnReceipt(turn, turn.command, row));
       if (outcome.outcome === 'unknown') this.#unknown = [...this.#unknown, row];
       await this.#settle(row, outcome);
     } catch (error) {
       // Its row stays `executing`; the next owner of the conversation makes it `unknown`.
       this.#unknown = [...this.#unknown, row];
-      scope.log.error(
+      logOf(turn).error(
         { err: error, invocation_id: row.id },
         'storing the result of an action call failed: the call counts as unknown and is not sent again',
       );
@@ -95,11 +95,11 @@ export class ServerCalls {
   }
 
   async #settle(row: InvocationRow, outcome: ActionOutcome): Promise<void> {
-    const { command, db, services } = this.#scope;
+    const { command, db, services } = this.#turn;
     const change = settleExecution(row, outcome);
     if (change === null) return;
     const settlements = [{ change, card: settledCard(db, change) }];
-    await services.storage.write(command.organisationId, 'settleInvocations', { settlements, nowMs: services.nowMs() });
+    await services.storage.write(command.caller.organisationId, 'settleInvocations', { settlements, nowMs: services.nowMs() });
   }
 
   async #call(
@@ -110,14 +110,17 @@ export class ServerCalls {
     receipt: string | undefined,
     signal?: AbortSignal,
   ): Promise<ActionOutcome> {
-    const { command, redaction, log, services } = this.#scope;
+    const { command, redaction, services } = this.#turn;
     if (definition === null) return { outcome: 'failed', error: 'The action is not available any more.' };
     const startedMs = services.nowMs();
-    const { app, organisationId, userToken } = command;
-    const input = { organisationId, appId: app.id, definition, invocationId, params: redaction.restore(params), userToken };
+    const { appId, organisationId } = command.caller;
+    const input = { organisationId, appId, definition, invocationId, params: redaction.restore(params), userToken: command.userToken };
     const outcome = await services.runAction({ ...input, receipt, ...(signal === undefined ? {} : { signal }) });
     this.isTokenRefused ||= outcome.outcome !== 'succeeded' && outcome.isTokenRefused === true;
-    log.info({ invocation_id: invocationId, action: name, outcome: outcome.outcome, ms: services.nowMs() - startedMs }, 'http action');
+    logOf(this.#turn).info(
+      { invocation_id: invocationId, action: name, outcome: outcome.outcome, ms: services.nowMs() - startedMs },
+      'http action',
+    );
     // An endpoint's answer is data: whole numbers are redacted, too.
     if (outcome.outcome !== 'succeeded') return { outcome: outcome.outcome, error: await redaction.redact(outcome.error, true) };
     return { outcome: 'succeeded', result: JSON.stringify(await redaction.redact(JSON.parse(outcome.result) as unknown, true)) };
@@ -130,8 +133,8 @@ export class ServerCalls {
   }
 
   /** Runs a read; its row is written with the turn's next commit. Never rejects for what the app's server does. */
-  async read({ call, action, definition, params }: ServerRead): Promise<{ readonly row: NewInvocation; readonly told: string }> {
-    const { services } = this.#scope;
+  async read({ call, action, definition, params }: ServerRead): Promise<{ readonly row: NewInvocation; readonly answer: string }> {
+    const { services } = this.#turn;
     const id = mint(services, 'inv');
     const outcome = await this.#call(id, action.name, definition, params, undefined, this.#signal());
     const succeeded = outcome.outcome === 'succeeded';
@@ -150,8 +153,10 @@ export class ServerCalls {
       error: succeeded ? null : outcome.error,
       settledAtMs: services.nowMs(),
     };
-    const told = succeeded ? fence(`result of ${action.name}`, outcome.result) : `${action.name} failed: ${fence('error', outcome.error)}`;
-    return { row, told };
+    const answer = succeeded
+      ? fence(`result of ${action.name}`, outcome.result)
+      : `${action.name} failed: ${fence('error', outcome.error)}`;
+    return { row, answer };
   }
 
   /** The turn has ended, so reads that are out are of no use. Writes are never cut off. */

@@ -1,65 +1,99 @@
 /**
- * What an attempt at a turn costs, and the check of its app's model budget of the day (LIMIT-18): before a turn opens, before a retry, and
+ * What an attempt at a turn costs, where the time of its rounds went, and the check of its app's model budget of the day (LIMIT-18): before a turn opens, before a retry, and
  * between rounds. The round that tells a person how a confirmed write ended is asked whatever was spent.
  */
 import type { ModelFailure, ModelRequest, Usage } from '../../assistant/models/model.ts';
 import { costMicroUsd } from '../../assistant/prices.ts';
 import { charsOf } from '../../assistant/prompt.ts';
-import type { TurnFailure } from '../../machines/chat-turn.ts';
+import type { RoundCost, TurnFailure } from '../../machines/chat-turn.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
 import { type Charge, spentToday } from '../../storage/billing/usage-ledger.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { capRefusal } from './admission.ts';
-import type { TurnCommand } from './command.ts';
-import type { TurnScope } from './scope.ts';
+import type { AnyCommand } from './command.ts';
+import type { TurnFacts } from './facts.ts';
 
 /** OpenAI's rule of thumb for English. It is used where the upstream reports no usage. */
 const CHARS_PER_TOKEN = 4;
 
 /** Whether the day's budget is spent; `moreMicroUsd`: what the turn has cost so far, which is no row yet. The service's own questions have no budget. */
-function isSpent({ app, purpose }: TurnCommand, db: Connection, nowMs: number, moreMicroUsd: number): boolean {
-  const { dailyModelBudgetUsd } = app.settings;
+function isSpent({ caller, purpose }: AnyCommand, db: Connection, nowMs: number, moreMicroUsd: number): boolean {
+  const { dailyModelBudgetUsd } = caller.app.settings;
   if (purpose !== 'person' || dailyModelBudgetUsd === null) return false;
-  return spentToday(db, app.id, nowMs) + moreMicroUsd >= toMicroUsd(dailyModelBudgetUsd);
+  return spentToday(db, caller.app.id, nowMs) + moreMicroUsd >= toMicroUsd(dailyModelBudgetUsd);
 }
 
 /** Before a turn asks the model at all. @throws Refusal as capRefusal when the day is spent. */
-export function requireBudget(command: TurnCommand, db: Connection, nowMs: number): void {
+export function requireBudget(command: AnyCommand, db: Connection, nowMs: number): void {
   if (isSpent(command, db, nowMs, 0)) throw capRefusal(command, 'daily_model_budget', nowMs);
 }
 
 export class TurnSpending {
-  readonly #scope: TurnScope;
+  readonly #turn: TurnFacts;
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   #askedChars = 0;
   /** A round was asked that has not reported its usage. */
   #isAsked = false;
   /** Written in a round that has not reported its usage. */
   #unreportedChars = 0;
+  /** How long the request took to get to its first round. */
+  #admittedMs: number | undefined;
+  #begunAtMs = 0;
+  #askedAtMs: number | undefined;
+  #firstMs: number | undefined;
+  /** The upstream's own count of the round; undefined: it reports none. */
+  #reported: Usage | undefined;
 
-  constructor(scope: TurnScope) {
-    this.#scope = scope;
+  constructor(turn: TurnFacts) {
+    this.#turn = turn;
   }
 
-  /** A round is asked. */
+  begun(round: number): void {
+    const { command, services } = this.#turn;
+    const nowMs = services.nowMs();
+    const receivedAtMs = round === 1 ? command.receivedAtMs : undefined;
+    this.#admittedMs = receivedAtMs === undefined ? undefined : Math.max(0, nowMs - receivedAtMs);
+    this.#begunAtMs = nowMs;
+    this.#askedAtMs = undefined;
+    this.#firstMs = undefined;
+    this.#reported = undefined;
+  }
+
   asked(request: ModelRequest): void {
     this.#askedChars = charsOf(request);
     this.#isAsked = true;
+    this.#askedAtMs = this.#turn.services.nowMs();
   }
 
   heard(chars: number): void {
     this.#unreportedChars += chars;
+    if (this.#firstMs === undefined && this.#askedAtMs !== undefined)
+      this.#firstMs = Math.max(0, this.#turn.services.nowMs() - this.#askedAtMs);
   }
 
   /** A round ended; `usage` as the upstream reports it, `argumentChars` of the calls in it. */
   finished(usage: Usage | undefined, argumentChars: number): void {
+    this.#reported = usage;
     this.#add(usage ?? this.#guessed(argumentChars));
   }
 
   /** A round failed. It cost what the upstream reported; without a report that is guessed for a round that broke off, or never answered. */
   failed({ kind, usage, argumentChars }: ModelFailure): void {
+    this.#reported = usage;
     if (usage !== undefined) this.#add(usage);
     else if (kind === 'silent' || argumentChars !== undefined) this.#add(this.#guessed(argumentChars));
+  }
+
+  /** What the round cost, where the model was asked. */
+  ofRound(): { readonly cost?: RoundCost } {
+    if (this.#askedAtMs === undefined) return {};
+    const cost = {
+      ...(this.#admittedMs === undefined ? {} : { admittedMs: this.#admittedMs }),
+      preparedMs: Math.max(0, this.#askedAtMs - this.#begunAtMs),
+      ...(this.#firstMs === undefined ? {} : { firstMs: this.#firstMs }),
+      ...this.#reported,
+    };
+    return { cost };
   }
 
   /** What the round cost where the upstream does not say: by the length of what it was asked and wrote. */
@@ -81,7 +115,7 @@ export class TurnSpending {
 
   /** The failure that ends the turn when the day's budget is spent; null while another round may be asked. */
   overBudget(): TurnFailure | null {
-    const { command, db, services } = this.#scope;
+    const { command, db, services } = this.#turn;
     const nowMs = services.nowMs();
     if (!isSpent(command, db, nowMs, costMicroUsd(services.prices, services.model.name, this.#usage))) return null;
     const { message, notice } = capRefusal(command, 'daily_model_budget', nowMs);
@@ -93,7 +127,7 @@ export class TurnSpending {
    * round that was stopped before the upstream could report is guessed.
    */
   charge(endedWell: boolean): Charge | null {
-    const { command, services } = this.#scope;
+    const { command, services } = this.#turn;
     if (command.purpose !== 'person') return null;
     if (endedWell && this.#isAsked) this.#add(this.#guessed());
     const usage = this.#usage;

@@ -4,6 +4,7 @@
  */
 import { checkParams } from '../../assistant/action-params.ts';
 import { passageWords } from '../../assistant/fence.ts';
+import type { Told } from '../../assistant/fetched-addresses.ts';
 import type { Passage, ToolCall } from '../../assistant/models/model.ts';
 import { numberStandIn } from '../../assistant/privacy/number-placeholder.ts';
 import type { Waiting } from '../../machines/chat-turn.ts';
@@ -17,12 +18,18 @@ import type { CallDefinition } from '../calls/call-definition.ts';
 import { confirmCardBody } from '../calls/card-body.ts';
 import { dispatch } from '../calls/invocation-step.ts';
 import type { TurnAnswer } from './answer.ts';
+import { mint, type TurnFacts } from './facts.ts';
 import { keptCall } from './kept-answer.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
-import { mint, type TurnScope } from './scope.ts';
 import type { ServerCalls, ServerRead } from './server-calls.ts';
 
-/** What is left to do after a round. */
+/** What the calls of a round have to know of its request. */
+export interface AskedWith {
+  /** Only components were offered. */
+  readonly tellsOnly: boolean;
+  told(): Told;
+}
+
 export interface SortedCalls {
   /** Calls that the server answers itself, so that the model can go on. */
   readonly serverCalls: number;
@@ -39,7 +46,6 @@ function queryOf(call: ToolCall): string {
   }
 }
 
-/** What the model is told about a call that does not fit its definition. */
 function refusal(details: readonly Detail[]): string {
   return `The call was not accepted: ${summarise(details)}. ${JSON.stringify(details)} Correct it and call again.`;
 }
@@ -49,32 +55,30 @@ function passagesText(passages: readonly Passage[]): string {
 }
 
 export class ToolCalls {
-  readonly #scope: TurnScope;
+  readonly #turn: TurnFacts;
   readonly #answer: TurnAnswer;
   readonly #serverCalls: ServerCalls;
-  /** The calls of this round. */
   #calls: readonly ToolCall[] = [];
   /** What the model is told about calls of this round, by call id. */
   #answers = new Map<string, () => string>();
-  /** Reads of this round that the app's server answers. */
   #reads: ServerRead[] = [];
   /** Calls that the client or a person has to answer. */
   #waits: PendingInvocation[] = [];
   #newInvocations: NewInvocation[] = [];
 
-  constructor(scope: TurnScope, answer: TurnAnswer, serverCalls: ServerCalls) {
-    this.#scope = scope;
+  constructor(turn: TurnFacts, answer: TurnAnswer, serverCalls: ServerCalls) {
+    this.#turn = turn;
     this.#answer = answer;
     this.#serverCalls = serverCalls;
   }
 
   drawsComponent(name: string): boolean {
-    return this.#scope.toolset.components.has(name);
+    return this.#turn.toolset.components.has(name);
   }
 
   /** The calls in placeholder form: at once, or once new values are stored. */
   kept(made: readonly ToolCall[]): readonly ToolCall[] | Promise<readonly ToolCall[]> {
-    const { redaction, toolset } = this.#scope;
+    const { redaction, toolset } = this.#turn;
     const calls = made.map((call) => {
       const action = toolset.actions.get(call.name);
       return action === undefined ? call : keptCall(call, action, redaction);
@@ -82,19 +86,19 @@ export class ToolCalls {
     return calls.some((call) => call instanceof Promise) ? Promise.all(calls) : (calls as ToolCall[]);
   }
 
-  /** Sorts a round's calls: blocks are completed, actions wait, and the rest is the server's to answer. `drawsOnly`: only components were offered. */
-  sort(calls: readonly ToolCall[], drawsOnly: boolean): SortedCalls {
+  /** Sorts a round's calls: blocks are completed, actions wait, and the rest is the server's to answer. `requests`: what the round was asked with. */
+  sort(calls: readonly ToolCall[], requests: AskedWith): SortedCalls {
     this.#calls = calls;
     this.#answers = new Map();
     this.#reads = [];
-    const { toolset } = this.#scope;
+    const { toolset } = this.#turn;
     const components = calls.filter((call) => this.drawsComponent(call.name));
-    for (const { call, details } of this.#answer.finishRound(components)) this.#answers.set(call.id, () => refusal(details));
+    for (const { call, details } of this.#answer.finishRound(components, requests)) this.#answers.set(call.id, () => refusal(details));
     for (const call of calls) {
-      const action = drawsOnly ? undefined : toolset.actions.get(call.name);
+      const action = requests.tellsOnly ? undefined : toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
-      else if (call.name === SEARCH_KNOWLEDGE && !drawsOnly)
-        this.#answers.set(call.id, () => passagesText(searchPassages(this.#scope, queryOf(call))));
+      else if (call.name === SEARCH_KNOWLEDGE && !requests.tellsOnly)
+        this.#answers.set(call.id, () => passagesText(searchPassages(this.#turn, queryOf(call))));
       else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
     }
     const reads = this.#waits.filter(({ risk }) => risk === 'read').length;
@@ -102,31 +106,37 @@ export class ToolCalls {
   }
 
   #callAction(call: ToolCall, action: ManifestAction): void {
-    const { command, redaction, toolset } = this.#scope;
-    const checked = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => redaction.restore(value)));
-    if (!checked.ok) {
-      this.#answers.set(call.id, () => refusal(checked.details));
+    const { command, redaction, toolset } = this.#turn;
+    const check = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => redaction.restore(value)));
+    if (!check.ok) {
+      this.#answers.set(call.id, () => refusal(check.details));
       return;
     }
     const definition = toolset.httpActions.get(action.name) ?? null;
-    command.onAction?.(action.name);
+    command.listen?.action(action.name);
     if (definition !== null && action.risk === 'read') {
-      this.#reads.push({ call, action, definition, params: checked.params });
+      this.#reads.push({ call, action, definition, params: check.params });
       // The answer takes its place once the app's server has given it.
       this.#answers.set(call.id, () => `${action.name} has not answered.`);
       return;
     }
-    this.#await(call, action, definition, checked.params);
+    this.#await(call, action, definition, check.params);
   }
 
-  /** A call that somebody else answers: the client, or a person before the client or the service runs it. */
+  /** A call that the client answers, or that a person decides on before the client or the service runs it. */
   #await(call: ToolCall, action: ManifestAction, http: ActionDefinition | null, params: Readonly<Record<string, unknown>>): void {
-    const { command, services, toolset } = this.#scope;
+    const { command, services, toolset } = this.#turn;
     const { name, risk, timeoutMs } = action;
     const locale = command.body.client.locale ?? null;
     const id = mint(services, 'inv');
     const executor = http === null ? 'client' : 'server';
-    const { state, expiresAtMs, trace } = dispatch(risk, executor, timeoutMs, command.app.settings.confirmationTtlS, services.nowMs());
+    const { state, expiresAtMs, trace } = dispatch(
+      risk,
+      executor,
+      timeoutMs,
+      command.caller.app.settings.confirmationTtlS,
+      services.nowMs(),
+    );
     const drawsCard = risk !== 'read' && toolset.components.has('confirm_card');
     const blockId = drawsCard
       ? this.#answer.place('confirm_card', confirmCardBody(action, { invocationId: id, params, expiresAtMs }, locale))
@@ -163,16 +173,16 @@ export class ToolCalls {
     const waits: Promise<unknown>[] = this.#reads.map((read) => this.#read(read));
     for (const call of this.#calls) {
       if (call.name !== SEARCH_KNOWLEDGE || !this.#answers.has(call.id)) continue;
-      const meaning = prepareSearch(this.#scope, queryOf(call));
+      const meaning = prepareSearch(this.#turn, queryOf(call));
       if (meaning !== undefined) waits.push(meaning);
     }
     return waits.length === 0 ? undefined : Promise.all(waits);
   }
 
   async #read(read: ServerRead): Promise<void> {
-    const { row, told } = await this.#serverCalls.read(read);
+    const { row, answer } = await this.#serverCalls.read(read);
     this.#newInvocations.push(row);
-    this.#answers.set(read.call.id, () => told);
+    this.#answers.set(read.call.id, () => answer);
   }
 
   /** Calls of this round; none while writes run that a continuation handed over: these are rows, and the transcript tells of them. */
@@ -180,7 +190,6 @@ export class ToolCalls {
     return this.#calls;
   }
 
-  /** What the model is told about a call of this round. */
   answerOf(call: ToolCall): string {
     return this.#answers.get(call.id)?.() ?? 'Shown to the person.';
   }
@@ -192,9 +201,9 @@ export class ToolCalls {
     return rows;
   }
 
-  /** Calls that wait for somebody, those of earlier turns included. */
+  /** Calls that wait for the client or a person, those of earlier turns included. */
   pending(): readonly PendingInvocation[] {
-    return [...this.#scope.work.left, ...this.#waits];
+    return [...this.#turn.work.left, ...this.#waits];
   }
 
   /** `action.execute` for every read of the client's. */

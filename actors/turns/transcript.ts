@@ -32,7 +32,6 @@ function agreedTooLongAgo({ name, executor }: InvocationRow): string {
   return `The person agreed to ${name}, and nothing more was heard of it within a day. ${done}`;
 }
 
-/** What the model is told about a call that has no result to show. */
 function outcome(row: InvocationRow): string {
   switch (row.state) {
     case 'succeeded':
@@ -68,8 +67,8 @@ function assistantMessages(message: StoredMessage, calls: readonly InvocationRow
     ({ row, params }): ToolCall => ({ id: row.callId, name: row.name, arguments: withoutMarks(JSON.stringify(params)) }),
   );
   const results = made.map(({ row, edits }): ChatMessage => {
-    const told = edits === null ? outcome(row) : `${editedByPerson(edits)}\n${outcome(row)}`;
-    return { role: 'tool', toolCallId: row.callId, name: row.name, content: told };
+    const content = edits === null ? outcome(row) : `${editedByPerson(edits)}\n${outcome(row)}`;
+    return { role: 'tool', toolCallId: row.callId, name: row.name, content };
   });
   return [{ role: 'assistant', content, toolCalls }, ...results];
 }
@@ -83,7 +82,6 @@ function sizeOf(messages: readonly ChatMessage[]): number {
   return messages.reduce((sum, message) => sum + message.content.length, 0);
 }
 
-/** What a person said, behind what they attached to it. */
 function userMessages(message: StoredMessage, attached: readonly ChatMessage[]): ChatMessage[] {
   return saidWith(attached, message.blocks.map(blockWords).join('\n\n'));
 }
@@ -103,7 +101,6 @@ function attachedWords(db: Connection, messages: readonly StoredMessage[]): Map<
   return new Map(Array.from(words, ([id, parts]) => [id, [{ role: 'user', content: parts.join('\n\n') }]]));
 }
 
-/** What is asked beside the rows. */
 export interface Asked {
   /** What comes with the message `question` of the person, or with the newest one, pictures included; of others their rows are read. */
   readonly attached?: readonly ChatMessage[];
@@ -138,18 +135,18 @@ export function readTranscript(
   const limit = unstored === null ? MESSAGES_REMEMBERED : MESSAGES_REMEMBERED - 2;
   const stored = readMessages(db, conversationId, { limit, wordless: true }).reverse();
   const messages = unstored === null ? stored : [unstored, ...stored];
-  const asked = question ?? messages.find(({ role }) => role === 'user')?.id;
+  const questionId = question ?? messages.find(({ role }) => role === 'user')?.id;
   const withWords = attachedWords(db, messages);
   const groups: ChatMessage[][] = [];
   let chars = 0;
   let sinceQuestion = 0;
   for (const message of messages) {
-    const shown = message.id === asked && attached.length > 0 ? attached : (withWords.get(message.id) ?? []);
+    const shown = message.id === questionId && attached.length > 0 ? attached : (withWords.get(message.id) ?? []);
     const group = message.role === 'user' ? userMessages(message, shown) : assistantMessages(message, calls.get(message.id) ?? []);
     chars += sizeOf(group);
     if (chars > CHARS_REMEMBERED && groups.length > 0) break;
     groups.unshift(group);
-    if (message.id === asked) sinceQuestion = groups.length;
+    if (message.id === questionId) sinceQuestion = groups.length;
   }
   const earlier = groups.length - sinceQuestion;
   return { messages: groups.flat(), fromQuestion: groups.slice(0, earlier).flat().length };

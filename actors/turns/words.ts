@@ -4,45 +4,41 @@
  */
 import { attachmentWords } from '../../assistant/attachments/attachment-text.ts';
 import type { ChatMessage } from '../../assistant/models/model.ts';
-import type { ChatRequest } from '../../protocol/runtime/chat.ts';
 import { traitsOf } from '../../storage/people/end-users.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Redaction } from '../people/redaction.ts';
 import { type Attachment, readAttachments, storedAttachments, textOf } from './attachments.ts';
-import type { TurnCommand } from './command.ts';
+import type { AnyCommand, Command } from './command.ts';
 
-/** What a request says and shows. */
-export type SaidRequest = Pick<ChatRequest, 'message' | 'form_submission' | 'tool_results' | 'selection' | 'context'>;
-
+/** What a turn is asked with. */
 export interface TurnWords {
-  /** The request in placeholder form. */
-  readonly body: SaidRequest;
+  /** With its words in placeholder form: those that were sent are let go of. */
+  readonly command: AnyCommand;
   /** With their names and text in placeholder form. */
   readonly attachments: readonly Attachment[];
   /** JSON of what is known of the person, in placeholder form; null when nothing is. */
   readonly traits: string | null;
 }
 
-function knownOf(storage: Storage, { app, channel, deviceId, organisationId, person }: TurnCommand): object | null {
+function knownOf(storage: Storage, { caller, person }: Command): object | null {
   if (person === null) return null;
+  const { appId, channel, deviceId, organisationId } = caller;
   const { externalUserId } = person;
-  return traitsOf(storage.organisation(organisationId), storage.vault, { appId: app.id, channel, externalUserId, deviceId });
+  return traitsOf(storage.organisation(organisationId), storage.vault, { appId, channel, externalUserId, deviceId });
 }
 
-function attachments(storage: Storage, command: TurnCommand, nowMs: number): Promise<Attachment[]> | [] {
-  const { app, body, channel, deviceId, organisationId } = command;
+function attachments(storage: Storage, { body, caller }: Command, nowMs: number): Promise<Attachment[]> | [] {
   const uploadIds = (body.attachments ?? []).map(({ upload_id }) => upload_id);
-  return uploadIds.length === 0 ? [] : readAttachments({ storage, organisationId, appId: app.id, channel, deviceId, nowMs, uploadIds });
+  return uploadIds.length === 0 ? [] : readAttachments({ ...caller, storage, nowMs, uploadIds });
 }
 
-/** What a turn that begins is asked with. @throws Refusal `invalid_request` naming the attachment that is not this device's to use. */
-export async function turnWords(storage: Storage, command: TurnCommand, redaction: Redaction, nowMs: number): Promise<TurnWords> {
+/** The words of a turn that begins. @throws Refusal `invalid_request` naming the attachment that is not this device's to use. */
+export async function turnWords(storage: Storage, command: Command, redaction: Redaction, nowMs: number): Promise<TurnWords> {
   const attached = await attachments(storage, command, nowMs);
-  const { body, traits } = await redacted(storage, command, redaction);
+  const kept = await redacted(storage, command, redaction);
   const words = await redaction.redact(attached.map((attachment) => [attachment.name, textOf(attachment)] as const));
   return {
-    body,
-    traits,
+    ...kept,
     attachments: attached.map((attachment, at): Attachment => {
       const [name, text] = words[at] ?? ['', null];
       return attachment.kind === 'image' ? { ...attachment, name } : { ...attachment, name, text: text ?? '' };
@@ -51,35 +47,41 @@ export async function turnWords(storage: Storage, command: TurnCommand, redactio
 }
 
 /** The same words with what came with the question that they are about, pictures included: a continuation answers it, too. */
-export function withQuestion(words: TurnWords, storage: Storage, organisationId: string, question: string | null): TurnWords {
-  return question === null ? words : { ...words, attachments: storedAttachments(storage, organisationId, question) };
+export function withQuestion(words: TurnWords, storage: Storage, question: string | null): TurnWords {
+  if (question === null) return words;
+  return { ...words, attachments: storedAttachments(storage, words.command.caller.organisationId, question) };
 }
 
-/** What a new attempt of a turn is asked with; `messageId`: the person's stored message, or the one that a continuation is about. */
-export async function retriedWords(
-  storage: Storage,
-  command: TurnCommand,
-  redaction: Redaction,
-  messageId: string | null,
-): Promise<TurnWords> {
-  const stored = messageId === null ? [] : storedAttachments(storage, command.organisationId, messageId);
+/** The words of a new attempt; `messageId`: the person's stored message, or the one that a continuation is about. */
+export async function retriedWords(storage: Storage, command: Command, redaction: Redaction, messageId: string | null): Promise<TurnWords> {
   // Stored attachments are in placeholder form. Redacted again, placeholders would count as a person's own words.
-  return { ...(await redacted(storage, command, redaction)), attachments: stored };
+  return withQuestion({ ...(await redacted(storage, command, redaction)), attachments: [] }, storage, messageId);
 }
 
-async function redacted(storage: Storage, command: TurnCommand, redaction: Redaction): Promise<Omit<TurnWords, 'attachments'>> {
-  const { body } = command;
-  const { message, form_submission, tool_results, selection, context } = body;
-  const told = { request: { tool_results, context }, traits: knownOf(storage, command) };
-  const [said, kept] = await redaction.redactTurn({ message, form_submission, selection }, told);
+async function redacted(storage: Storage, command: Command, redaction: Redaction): Promise<Omit<TurnWords, 'attachments'>> {
+  const { client, message, form_submission, tool_results, selection, context } = command.body;
+  const beside = { request: { tool_results, context }, traits: knownOf(storage, command) };
+  const [said, kept] = await redaction.redactTurn({ message, form_submission, selection }, beside);
   // Held while the answer comes, so written field by field: an object put together of others takes as much again for a shape of its own.
   return {
-    body: {
-      message: said.message,
-      form_submission: said.form_submission,
-      tool_results: kept.request.tool_results,
-      selection: said.selection,
-      context: kept.request.context,
+    command: {
+      caller: command.caller,
+      person: command.person,
+      userToken: command.userToken,
+      body: {
+        client,
+        message: said.message,
+        form_submission: said.form_submission,
+        tool_results: kept.request.tool_results,
+        selection: said.selection,
+        context: kept.request.context,
+      },
+      turnId: command.turnId,
+      fingerprint: command.fingerprint,
+      requestId: command.requestId,
+      purpose: command.purpose,
+      receivedAtMs: command.receivedAtMs,
+      listen: command.listen,
     },
     traits: kept.traits === null ? null : JSON.stringify(kept.traits),
   };

@@ -217,7 +217,7 @@ const readTurnRoute = appRoute('GET', '/turns/:turn', undefined, ({ app, db }, {
     turn: {
       turn_id: row.turnId,
       conversation_id: row.conversationId,
-      message_id: row.assistantMessageId,
+      message_id: row.messageId,
       state: row.state,
       model: row.model,
       opened_at: timestamp(row.openedAtMs),

@@ -1,6 +1,6 @@
 /** Console: the drafts of look and persona as they were written (APPEARANCE-9, PERSONA-1), what they come to, and publishing them for live keys. */
 import * as v from 'valibot';
-import { instructionsOf } from '../../actors/turns/instructions.ts';
+import { instructionsOf } from '../../actors/turns/requests.ts';
 import { completeTheme, deriveDark } from '../../protocol/appearance/complete-theme.ts';
 import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { acceptDraft } from '../../protocol/setup/accept.ts';

@@ -1,6 +1,6 @@
 /** POST /v1/chat, and re-attaching to and stopping a turn: the routes; what a turn is lives behind the actors' door. */
 import { randomUUID } from 'node:crypto';
-import type { TurnCommand } from '../../actors/turns/command.ts';
+import type { Command } from '../../actors/turns/command.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { runtimeHeader } from '../../protocol/headers.ts';
 import { type ChatRequest, chatRequest } from '../../protocol/runtime/chat.ts';
@@ -16,7 +16,7 @@ const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const FINGERPRINT_BYTES = 16;
 
 /** What a retry must repeat: the body, the device, the channel and the person (CHAT-10). */
-function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: TurnCommand['person'], { storage }: Services): string {
+function fingerprint(body: ChatRequest, caller: RuntimeCaller, person: Command['person'], { storage }: Services): string {
   const repeated = [caller.channel, caller.deviceId, person?.externalUserId, { ...body, turn_id: body.turn_id?.toLowerCase() }];
   // Keyed, because the content of a short message could be guessed from a plain hash.
   const digest = storage.vault.digest('turn', Buffer.from(JSON.stringify(repeated)));
@@ -62,12 +62,7 @@ export const chatRoutes: readonly Route[] = [
       const person = turnPerson(body.user, caller, services);
       caller.pass(SENDERS, person?.verified === true ? person.externalUserId : null);
       const command = {
-        app: caller.app,
-        appId: caller.appId,
-        organisationId: caller.organisationId,
-        channel: caller.channel,
-        deviceId: caller.deviceId,
-        address: caller.address,
+        caller,
         person,
         turnId: body.turn_id?.toLowerCase() ?? randomUUID(),
         fingerprint: fingerprint(body, caller, person, services),
@@ -75,7 +70,6 @@ export const chatRoutes: readonly Route[] = [
         purpose: 'person',
         body,
         userToken: runtimeHeader(header, 'userToken'),
-        minuteLeft: caller.minuteLeft,
         receivedAtMs,
       } as const;
       // Once in the life of an app: the turn waits until it is noted.

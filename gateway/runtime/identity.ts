@@ -1,7 +1,7 @@
 /** The person who is signed in on a turn (PERSON-1 to PERSON-5). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Caller, DeviceRef } from '../../actors/caller.ts';
-import type { TurnCommand } from '../../actors/turns/command.ts';
+import type { Command } from '../../actors/turns/command.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { USER_HEADER } from '../../protocol/headers.ts';
 import { parseUserHeader, type SignedUser } from '../../protocol/runtime/signed-user.ts';
@@ -32,7 +32,7 @@ export function isSignedBy(
 }
 
 /** The person that the device is bound to by POST /v1/identify, for turns that name no person; null: none. */
-function boundPerson({ organisationId, app, channel, deviceId }: RuntimeCaller, { storage }: Services): TurnCommand['person'] {
+function boundPerson({ organisationId, app, channel, deviceId }: RuntimeCaller, { storage }: Services): Command['person'] {
   if (deviceId === '') return null;
   const binding = readBinding(storage.organisation(organisationId), app.id, channel, deviceId);
   return binding === undefined ? null : { externalUserId: binding.externalUserId, verified: binding.proven };
@@ -61,7 +61,7 @@ export function signedPersonOf(caller: RuntimeCaller, header: SignedRequest['hea
  * person who has signed before is served as anonymous. `user` null: no person. Undefined: the person the device is bound to.
  * @throws Refusal 403 `invalid_request` when the app requires a verified person and the turn shows none.
  */
-export function turnPerson(user: SignedUser | null | undefined, caller: RuntimeCaller, services: Services): TurnCommand['person'] {
+export function turnPerson(user: SignedUser | null | undefined, caller: RuntimeCaller, services: Services): Command['person'] {
   const verified = user != null && isSignedBy(user, caller, services);
   if (caller.app.settings.requireIdentity && !verified) {
     throw new Refusal(

@@ -66,9 +66,7 @@ function openOf(db: Connection, conversationId: string, deviceId: string, nowMs:
   // A caller that may see the conversation may follow its turn, but only with a device id.
   const running = deviceId === '' ? undefined : readOpenTurns(db, conversationId).at(-1);
   return {
-    ...(running === undefined
-      ? {}
-      : { turn: { turn_id: running.turnId, message_id: running.assistantMessageId, status: 'running' as const } }),
+    ...(running === undefined ? {} : { turn: { turn_id: running.turnId, message_id: running.messageId, status: 'running' as const } }),
     pending: waitingInvocations(db, conversationId, nowMs),
   };
 }

@@ -49,6 +49,9 @@ export interface Fence {
   readonly owner: string;
 }
 
+/** The same of the write that opens a turn; null expected: the conversation is new. */
+export type OpeningFence = Omit<Fence, 'expectedEpoch'> & { readonly expectedEpoch: number | null };
+
 const ownership = columns({ epoch: integer, owner: text });
 
 /** True when the row has the expected epoch; then it gets the caller's epoch and owner, unless it has them: then no page is written. */

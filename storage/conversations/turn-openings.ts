@@ -2,21 +2,19 @@
 import type { TurnState } from '../../protocol/runtime/states.ts';
 import { noteManifestUse } from '../apps/manifests.ts';
 import { type Admission, type Cap, countTurn, passCaps } from '../billing/usage-ledger.ts';
-import type { Channel } from '../organisations/organisations.ts';
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { Withdrawal } from '../sqlite/group.ts';
 import { insertTurnTrace, type NewTrace } from '../traces/traces.ts';
 import { type UploadUse, useUploads } from '../uploads/uploads.ts';
 import { insertBlocks, type NewBlock, type PickChange, setPicks } from './blocks.ts';
-import { enterPastFence, insertMessage } from './conversations.ts';
+import { enterPastFence, insertMessage, type OpeningFence } from './conversations.ts';
 import { changeInvocations, type InvocationChange } from './invocations.ts';
 import { insertPlaceholders, type PlaceholderRow } from './placeholders.ts';
-import { ENDING_ROOM, insertJournal, readTurn, type TurnKind } from './turns.ts';
+import { ENDING_ROOM, insertJournal, readTurn, type TurnKind, type TurnRows } from './turns.ts';
 
-export interface OpenTurnInput {
-  readonly appId: string;
-  readonly channel: Channel;
+/** What opens a turn, and is its first step. */
+export interface OpenTurnInput extends TurnRows {
   readonly turnId: string;
   readonly kind: TurnKind;
   readonly fingerprint: string;
@@ -26,11 +24,7 @@ export interface OpenTurnInput {
   readonly requestId: string;
   readonly request: string;
   readonly model: string;
-  /** The process that will run it. */
-  readonly runBy: string;
-  readonly nowMs: number;
-  /** `expectedEpoch` null: the conversation is new. */
-  readonly conversation: { readonly id: string; readonly expectedEpoch: number | null; readonly epoch: number; readonly owner: string };
+  readonly fence: OpeningFence;
   readonly person: { readonly newId: string; readonly externalUserId: string; readonly verified: boolean } | null;
   readonly userMessage: {
     readonly id: string;
@@ -39,21 +33,12 @@ export interface OpenTurnInput {
   } | null;
   /** The placeholder rows of a new conversation. */
   readonly placeholders: readonly PlaceholderRow[];
-  readonly assistantMessageId: string;
-  readonly state: TurnState;
-  readonly snapshot: string;
-  readonly nextSeq: number;
-  /** What the journal keeps of what the opening says, from seq 0 on; null: that the turn starts, which its row tells. */
-  readonly journal: string | null;
-  readonly ended: boolean;
   /** Null for continuations: they are exempt (LIMIT-12). */
   readonly admission: Admission | null;
   readonly picks: readonly PickChange[];
   readonly invocationChanges: readonly InvocationChange[];
   /** Turns whose wait this continuation ends. */
   readonly resumed: readonly TurnMove[];
-  /** The first step; null or absent: it is kept by the next commit, or can be told from the turn's row. */
-  readonly trace?: NewTrace | null;
 }
 
 /** A step of a turn's machine, made only while the row is still in the state `from`. */
@@ -94,7 +79,8 @@ function personId(db: Connection, input: OpenTurnInput): string | null {
 }
 
 function enterConversation(db: Connection, input: OpenTurnInput): void {
-  const { id, expectedEpoch, epoch, owner } = input.conversation;
+  const { conversationId: id, fence } = input;
+  const { expectedEpoch, epoch, owner } = fence;
   if (expectedEpoch !== null) {
     if (!enterPastFence(db, id, { expectedEpoch, epoch, owner }, input.nowMs)) throw stale();
     // The person's record exists already, because the conversation is theirs. This remembers the turn's signature.
@@ -128,7 +114,7 @@ function insertTurn(db: Connection, input: OpenTurnInput): number {
       appId: input.appId,
       runBy: input.runBy,
       turnId: input.turnId,
-      conversationId: input.conversation.id,
+      conversationId: input.conversationId,
       kind: input.kind,
       fingerprint: input.fingerprint,
       deviceId: input.deviceId,
@@ -159,13 +145,12 @@ function makeMoves(db: Connection, turn: number, { resumed, trace, runBy: node, 
 export const transactions = {
   /** Stores the message, opens the turn and counts it, all or nothing; once per (app, turn_id). */
   openTurn(db: Connection, input: OpenTurnInput): OpenTurnOutput {
-    const { appId, turnId, channel, nowMs } = input;
+    const { appId, turnId, channel, conversationId, nowMs } = input;
     if (readTurn(db, appId, turnId) !== undefined) return { outcome: 'exists' };
-    const isNewConversation = input.conversation.expectedEpoch === null;
+    const isNewConversation = input.fence.expectedEpoch === null;
     const passed = input.admission === null ? null : passCaps(db, { appId, channel, isNewConversation, nowMs }, input.admission);
     if (passed?.cap != null) return { outcome: 'refused', cap: passed.cap };
     enterConversation(db, input);
-    const conversationId = input.conversation.id;
     if (input.placeholders.length > 0) insertPlaceholders(db, conversationId, input.placeholders);
     const turn = insertTurn(db, input);
     if (input.userMessage !== null) {
@@ -174,8 +159,8 @@ export const transactions = {
       const { id: messageId, uploads } = input.userMessage;
       if (uploads.length > 0 && !useUploads(db, { messageId, uploads })) throw stale();
     }
-    insertMessage(db, { id: input.assistantMessageId, conversationId, turn, role: 'assistant', createdAtMs: nowMs });
-    if (input.journal !== null) insertJournal(db, turn, 0, input.journal);
+    insertMessage(db, { id: input.messageId, conversationId, turn, role: 'assistant', createdAtMs: nowMs });
+    if (input.journal !== null) insertJournal(db, turn, input.journal.firstSeq, input.journal.entries);
     const changes = input.invocationChanges.map((change) => (change.to === 'executing' ? { ...change, executedBy: turn } : change));
     if (!setPicks(db, input.picks) || changeInvocations(db, changes, nowMs).length > 0) {
       throw stale();

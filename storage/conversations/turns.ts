@@ -24,7 +24,7 @@ const turnRow = columns({
   fingerprint: text,
   deviceId: text,
   request: text,
-  assistantMessageId: text.from(ANSWER_OF_TURN),
+  messageId: text.from(ANSWER_OF_TURN),
   state: text.as<TurnState>(),
   snapshot: text,
   model: text,
@@ -130,29 +130,44 @@ export function insertJournal(db: Connection, turn: number, firstSeq: number, en
   db.statement('INSERT INTO turn_journal (turn, first_seq, entries) VALUES (:turn, :firstSeq, :entries)').run({ turn, firstSeq, entries });
 }
 
-export interface CommitTurnInput {
-  readonly turn: number;
+/** What each commit of a turn writes: the one that opens it, and those of its steps. */
+export interface TurnRows {
   readonly appId: string;
   readonly channel: Channel;
   readonly conversationId: string;
+  /** The message of the answer. */
   readonly messageId: string;
-  readonly fence: Fence;
   readonly state: TurnState;
   readonly attempt: number;
   readonly snapshot: string;
-  readonly attemptSeq: number;
   readonly nextSeq: number;
+  /** Entries since the last commit; null: there are none, or only that the turn starts, which its row tells. */
+  readonly journal: { readonly firstSeq: number; readonly entries: string } | null;
+  readonly ended: boolean;
   readonly nowMs: number;
   readonly runBy: string;
+  /** The steps of the machine since the last commit; null or absent: the next commit keeps them, or they can be told from the turn's row. */
+  readonly trace?: NewTrace | null;
+}
+
+export interface CommitTurnInput extends TurnRows {
+  readonly turn: number;
+  readonly fence: Fence;
+  readonly attemptSeq: number;
+  /** True when the commit ends an attempt whose process was lost. */
   readonly cutOff?: boolean;
-  readonly journal: { readonly firstSeq: number; readonly entries: string } | null;
   /** A new attempt: the failed one's blocks, and its calls without an answer, are deleted. */
   readonly replacesAttempt: boolean;
   readonly blocks: readonly NewBlock[];
   readonly invocations: readonly NewInvocation[];
-  readonly ended: boolean;
   readonly charge: Charge | null;
-  readonly trace?: NewTrace | null;
+}
+
+export interface LoseExecutionsInput {
+  readonly conversationId: string;
+  readonly fence: Fence;
+  readonly settlements: readonly Settlement[];
+  readonly nowMs: number;
 }
 
 export const transactions = {
@@ -192,10 +207,7 @@ export const transactions = {
   },
 
   /** Settles, behind the fence, the writes that a crash interrupted. False when the fence refused. */
-  loseExecutions(
-    db: Connection,
-    input: { conversationId: string; fence: Fence; settlements: readonly Settlement[]; nowMs: number },
-  ): boolean {
+  loseExecutions(db: Connection, input: LoseExecutionsInput): boolean {
     if (!passFence(db, input.conversationId, input.fence)) return false;
     settling.settleInvocations(db, input);
     return true;

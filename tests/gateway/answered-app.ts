@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { silentAnnouncer } from '../../actors/announcements.ts';
 import { Pairings } from '../../actors/pairing/pairings.ts';
-import type { WatchedTurn } from '../../actors/turns/device-watchers.ts';
+import type { WatchedTurn } from '../../actors/turns/turns.ts';
 import { listConversationsRoute, readConversationRoute } from '../../gateway/console/conversations.ts';
 import { listFeedbackRoute } from '../../gateway/console/end-users.ts';
 import { openPairingRoute, pairingStreamRoute, readPairingRoute } from '../../gateway/console/pairings.ts';

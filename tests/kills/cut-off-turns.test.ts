@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { interruption } from '../../actors/turns/steps.ts';
+import { interruption } from '../../actors/turns/turn-rows.ts';
 import type { TurnRow } from '../../storage/conversations/turns.ts';
 import { createClient, createTestApp, HANDSHAKE } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';

@@ -9,7 +9,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { nothingSaid } from '../../actors/turns/failures.ts';
+import { nothingSaid } from '../../actors/turns/events.ts';
 import { asksAgain, type ChatTurnEvent, chatTurn, type Waiting } from '../../machines/chat-turn.ts';
 import { stepper } from '../../machines/step.ts';
 import { chatTurnPaths } from '../machines/paths.ts';

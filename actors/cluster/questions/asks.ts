@@ -2,12 +2,12 @@
 
 import type { ActorRecord } from '../../actor-record.ts';
 import type { Caller } from '../../caller.ts';
-import type { TurnCommand } from '../../turns/command.ts';
+import type { Command, TurnCaller } from '../../turns/command.ts';
 import type { ConversationSnapshot } from '../../turns/epoch.ts';
 
 /** A turn's command as it travels: the app by its id, and what it listens with stays where it arrived. */
-export type WireCommand = Omit<TurnCommand, 'app' | 'minuteLeft' | 'onAction' | 'onNoAnswer' | 'onPassages'> & {
-  readonly minuteLeft: number | null;
+export type WireCommand = Omit<Command, 'caller' | 'listen'> & {
+  readonly caller: Caller & Pick<TurnCaller, 'address'> & { readonly minuteLeft: number | null };
 };
 
 /** Questions to one node, each with its answer. */

@@ -12,7 +12,7 @@ import type { ActorRecord } from '../../actor-record.ts';
 import type { Caller } from '../../caller.ts';
 import { redactionOf } from '../../people/redaction.ts';
 import { OVERTAKEN, type Retries, retried } from '../../retried.ts';
-import type { TurnCommand } from '../../turns/command.ts';
+import type { Command } from '../../turns/command.ts';
 import { type ConversationSnapshot, OwnedElsewhere, snapshotOf } from '../../turns/epoch.ts';
 import type { ActorStats, HostedTurn, TurnHost } from '../../turns/host.ts';
 import { journalSource } from '../../turns/journal.ts';
@@ -61,8 +61,9 @@ function unreachable(): Refusal {
   );
 }
 
-function packed({ app: _app, minuteLeft, onAction: _a, onNoAnswer: _n, onPassages: _p, ...command }: TurnCommand): WireCommand {
-  return { ...command, minuteLeft: minuteLeft?.() ?? null };
+function packed({ caller, listen: _, ...command }: Command): WireCommand {
+  const { address, appId, channel, deviceId, organisationId, person } = caller;
+  return { ...command, caller: { address, appId, channel, deviceId, organisationId, person, minuteLeft: caller.minuteLeft?.() ?? null } };
 }
 
 /** The outcome of a turn that `owner` accepted. @throws Refusal; NodeUnreachable. */
@@ -98,7 +99,7 @@ export class PlacedTurns implements TurnHost {
     this.#looks.unref();
   }
 
-  async accept(command: TurnCommand): Promise<HostedTurn> {
+  async accept(command: Command): Promise<HostedTurn> {
     return this.#placing(
       (snapshot) => this.#services.local.accept(command, snapshot),
       (owner, conversationId) => this.#openAt(owner, conversationId, command),
@@ -156,12 +157,11 @@ export class PlacedTurns implements TurnHost {
     return serving[Math.floor(Math.random() * serving.length)];
   }
 
-  async #openAt(owner: string, conversationId: string | null, command: TurnCommand): Promise<Asked<HostedTurn>> {
+  async #openAt(owner: string, conversationId: string | null, command: Command): Promise<Asked<HostedTurn>> {
     const { members, questions } = this.#services;
     // Only a probe makes a node known as gone, so that its conversations can be taken over.
     if ((await members.probe(owner)) !== 'alive') return { snapshot: null };
-    const { appId, channel, deviceId, organisationId, turnId } = command;
-    const caller: Caller = { organisationId, appId, channel, deviceId, person: null };
+    const { caller, turnId } = command;
     try {
       const { answer, line } = await questions.open(owner, 'openTurn', { command: packed(command), conversationId });
       if (answer.outcome === 'released') return answer;
@@ -170,7 +170,7 @@ export class PlacedTurns implements TurnHost {
     } catch (error) {
       if (conversationId === null && (error instanceof NodeUnreachable || error instanceof NodeFailed)) throw new NodeDraining();
       if (conversationId === null || !(error instanceof NodeUnreachable)) throw error;
-      return this.#withoutOwner(organisationId, conversationId, error);
+      return this.#withoutOwner(caller.organisationId, conversationId, error);
     }
   }
 

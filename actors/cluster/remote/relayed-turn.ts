@@ -18,7 +18,7 @@ import { Refusal } from '../../../protocol/errors.ts';
 import { renderEvent } from '../../../protocol/runtime/stream-events.ts';
 import type { FrameSlice, FrameSource } from '../../frame-source.ts';
 import { Readers } from '../../readers.ts';
-import { errorEvent, FAILED_END, INTERRUPTED } from '../../turns/failures.ts';
+import { errorEvent, FAILED_END, INTERRUPTED } from '../../turns/events.ts';
 import type { Line } from '../questions/line.ts';
 import type { Relayed, Wanted } from './relay-lines.ts';
 

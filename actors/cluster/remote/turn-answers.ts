@@ -8,7 +8,7 @@ import { readApp } from '../../../storage/apps/apps.ts';
 import { readConversation } from '../../../storage/conversations/conversations.ts';
 import { readTurn } from '../../../storage/conversations/turns.ts';
 import type { Storage } from '../../../storage/storage.ts';
-import type { TurnCommand } from '../../turns/command.ts';
+import type { Command } from '../../turns/command.ts';
 import { type ConversationSnapshot, snapshotOf } from '../../turns/epoch.ts';
 import type { TurnHost } from '../../turns/host.ts';
 import type { LocalTurns } from '../../turns/local-turns.ts';
@@ -32,7 +32,7 @@ export function answerForTurns(services: TurnAnswerServices, host: Pick<TurnHost
   const { local, log, questions } = services;
   questions.answer('openTurn', async ({ command, conversationId }) => {
     if (conversationId !== null && !local.isActive(conversationId)) {
-      return { answer: { outcome: 'released', snapshot: release(services, command.organisationId, conversationId) } };
+      return { answer: { outcome: 'released', snapshot: release(services, command.caller.organisationId, conversationId) } };
     }
     // The outcome follows on the line, because the turn may have to wait for earlier ones.
     return { answer: { outcome: 'accepted' }, follow: (line) => void openTurn(services, host, command, line) };
@@ -61,9 +61,9 @@ async function openTurn(
   line: Line,
 ): Promise<void> {
   try {
-    const db = storage.organisation(command.organisationId);
+    const db = storage.organisation(command.caller.organisationId);
     const { conversationId, position } = await host.accept(unpacked(db, command));
-    const row = readTurn(db, command.appId, command.turnId);
+    const row = readTurn(db, command.caller.appId, command.turnId);
     if (row === undefined) throw new Error('a turn was opened and is not there');
     line.send(['placed', { conversationId, turn: row.turn, fromSeq: position.fromSeq }] satisfies Outcome);
     feedTurn(line, position.source, log);
@@ -80,8 +80,9 @@ async function openTurn(
 }
 
 /** @throws Refusal when the app is gone. */
-function unpacked(db: ReturnType<Storage['organisation']>, { minuteLeft, ...command }: WireCommand): TurnCommand {
-  const app = readApp(db, command.appId, command.organisationId);
+function unpacked(db: ReturnType<Storage['organisation']>, { caller, ...command }: WireCommand): Command {
+  const app = readApp(db, caller.appId, caller.organisationId);
   if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
-  return { ...command, app, minuteLeft: minuteLeft === null ? null : () => minuteLeft };
+  const { minuteLeft } = caller;
+  return { ...command, caller: { ...caller, app, minuteLeft: minuteLeft === null ? null : () => minuteLeft } };
 }

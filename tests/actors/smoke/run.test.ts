@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import pino from 'pino';
 import { grantedLeases } from '../../../actors/leases.ts';
 import { hearTurn, SmokeRuns } from '../../../actors/smoke/run.ts';
-import type { TurnCommand } from '../../../actors/turns/command.ts';
+import type { Command } from '../../../actors/turns/command.ts';
 import { TurnLog } from '../../../actors/turns/log.ts';
 import type { Turns } from '../../../actors/turns/turns.ts';
 import { Refusal } from '../../../protocol/errors.ts';
@@ -26,12 +26,12 @@ async function shop(t: TestContext, suggestions: readonly string[] = []): Promis
 
 /** An actor system that leaves the answers to the test. */
 class Stage {
-  readonly commands: TurnCommand[] = [];
+  readonly commands: Command[] = [];
   readonly logs: TurnLog[] = [];
   readonly stopped: string[] = [];
   refusal: Error | null = null;
   /** Asked right after a turn was opened. */
-  onTurn: (log: TurnLog, command: TurnCommand) => void = () => {};
+  onTurn: (log: TurnLog, command: Command) => void = () => {};
 
   readonly actors: Pick<Turns, 'openTurn' | 'stopTurn'> = {
     openTurn: async (command) => {
@@ -50,8 +50,8 @@ class Stage {
   };
 }
 
-function act(log: TurnLog, command: TurnCommand): void {
-  command.onAction?.('find_order');
+function act(log: TurnLog, command: Command): void {
+  command.listen?.action('find_order');
   log.say({ type: 'action.execute', invocation_id: 'inv', name: 'find_order', params: {}, timeout_ms: 1 });
   log.say({ type: 'turn.end', status: 'awaiting_tool_results', pending: [], billable: false });
   log.end();
@@ -75,10 +75,10 @@ test('SMOKE-1: each question opens a conversation of its own on the test channel
   const run = await smokeOf(app, stage, PATIENT_MS).run(app.organisationId, app.appId);
   assert.deepEqual([run.passed, run.answers.map(({ question }) => question)], [true, ['One?', 'Two?', 'Three?']]);
   for (const command of stage.commands) {
-    assert.deepEqual([command.channel, command.purpose, command.person], ['sandbox', 'smoke', null]);
+    assert.deepEqual([command.caller.channel, command.purpose, command.person], ['sandbox', 'smoke', null]);
     assert.equal(command.body.conversation_id, undefined);
     assert.ok(command.body.client.components.includes('form') && command.body.client.components.includes('text'));
-    assert.doesNotMatch(command.deviceId, /^[0-9a-f]{32}$/);
+    assert.doesNotMatch(command.caller.deviceId, /^[0-9a-f]{32}$/);
   }
   assert.equal(new Set(stage.commands.map(({ turnId }) => turnId)).size, 3);
   assert.deepEqual(readLatestSmokeRun(app.storage.organisation(app.organisationId), app.appId), run);
@@ -99,7 +99,7 @@ test('SMOKE-3: one run at a time per app, a second call gets the running one’s
   assert.equal(stage.commands.length, 2, 'two questions at a time');
   stage.onTurn = act;
   stage.logs.forEach((log, index) => {
-    act(log, stage.commands[index] as TurnCommand);
+    act(log, stage.commands[index] as Command);
   });
   assert.deepEqual((await first).id, (await second).id);
   assert.equal(stage.commands.length, 3);

@@ -10,12 +10,13 @@ function fixture() {
   const run = { pause: () => calls.push('pause'), resume: () => calls.push('resume'), abort: () => calls.push('abort') };
   let isBusy = true;
   const all = new LongAnswers({ isBusy: () => isBusy });
-  const mailbox = new TurnMailbox({ upstream: () => run, failed: (error) => assert.fail(String(error)), share: all.join('app') });
+  const mailbox = new TurnMailbox({ abandon: (error) => assert.fail(String(error)) }, all.join('app'));
+  mailbox.upstream = run;
   const shareOut = () => {
     isBusy = false;
     all.look();
   };
-  return { calls, mailbox, shareOut };
+  return { calls, run, mailbox, shareOut };
 }
 
 test('STREAM-17: while a commit is under way the upstream waits beyond 64 events, or beyond 2 KB of words in fewer, and is read on once they are done', () => {
@@ -38,15 +39,15 @@ test('STREAM-17: while a commit is under way the upstream waits beyond 64 events
 });
 
 test('STREAM-17: while every reader is slow the upstream waits, a new round too; one that reads on, or none at all, lets it go on', () => {
-  const { calls, mailbox } = fixture();
+  const { calls, run, mailbox } = fixture();
   const log = new TurnLog(0, null);
-  log.onLag = (isLagging) => mailbox.readersLag(isLagging);
+  log.turn = mailbox;
   const readers = [{}, {}] as const;
   const leave = readers.map(() => log.subscribe(() => {}));
   log.slow(readers[0], true);
   assert.deepEqual(calls, [], 'the other one reads');
   log.slow(readers[1], true);
-  mailbox.upstreamBegan();
+  mailbox.upstream = run;
   assert.deepEqual(calls, ['pause', 'pause']);
   log.slow(readers[0], false);
   assert.deepEqual(calls.slice(2), ['resume']);

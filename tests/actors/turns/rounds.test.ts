@@ -4,11 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { TurnAnswer } from '../../../actors/turns/answer.ts';
 import { TurnLog } from '../../../actors/turns/log.ts';
 import { TurnMailbox } from '../../../actors/turns/mailbox.ts';
-import { TurnRequests } from '../../../actors/turns/requests.ts';
 import { TurnRounds } from '../../../actors/turns/rounds.ts';
-import { ServerCalls } from '../../../actors/turns/server-calls.ts';
-import { TurnSpending } from '../../../actors/turns/spending.ts';
-import { ToolCalls } from '../../../actors/turns/tool-calls.ts';
 import { turnMachine } from '../../../actors/turns/turn-rows.ts';
 import type { ChatTurnEvent } from '../../../machines/chat-turn.ts';
 import type { AppSettingsPatch } from '../../../protocol/console/app-settings.ts';
@@ -19,15 +15,11 @@ import { type Saying, ScriptedModel, turnsWorld } from './world.ts';
 async function ended(t: TestContext, say: (asked: number) => Saying, settings: AppSettingsPatch = {}) {
   const world = await turnsWorld(t, settings);
   const model = new ScriptedModel(say);
-  const scope = world.scope(model, 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
+  const facts = world.facts(model, 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
   const log = new TurnLog(0, null);
   const machine = turnMachine();
-  const spending = new TurnSpending(scope);
-  const requests = new TurnRequests(scope, spending);
-  const answer = new TurnAnswer(scope, log, requests);
-  const serverCalls = new ServerCalls(scope);
-  const calls = new ToolCalls(scope, answer, serverCalls);
-  const { status } = await new Promise<{ readonly status: string }>((resolve, failed) => {
+  const answer = new TurnAnswer(facts, log);
+  const { status } = await new Promise<{ readonly status: string }>((resolve, abandon) => {
     const advance = (event?: ChatTurnEvent) => {
       answer.take();
       if (event === undefined) return;
@@ -37,8 +29,8 @@ async function ended(t: TestContext, say: (asked: number) => Saying, settings: A
         else if (effect.type === 'endTurn') resolve(effect);
       }
     };
-    const mailbox = new TurnMailbox({ upstream: () => rounds.upstream, failed, share: scope.share });
-    const rounds = new TurnRounds({ scope, machine, mailbox, requests, answer, calls, serverCalls, spending, advance, failed });
+    const owner = { advance, abandon };
+    const rounds = new TurnRounds(owner, facts, machine, new TurnMailbox(owner, facts.share), answer);
     advance({ type: 'turn.open', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
   });
   const deltas = readOn(log, 0, Number.MAX_SAFE_INTEGER).frames.map(({ data }) => data.text_delta ?? '');

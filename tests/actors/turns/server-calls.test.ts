@@ -25,7 +25,7 @@ for (const isExecuting of [true, false]) {
     if (!isExecuting)
       await world.storage.write(world.organisationId, 'settleInvocations', { settlements: [{ change: given, card: null }], nowMs: NOW });
     const work = { question: null, executions: [row], lost: [], left: [], tellsWrite: true };
-    const calls = new ServerCalls(world.scope(model, said.conversationId, world.command({ message: { text: 'Yes' } }), { work }));
+    const calls = new ServerCalls(world.facts(model, said.conversationId, world.command({ message: { text: 'Yes' } }), { work }));
     await calls.runWrites();
     // The app has no such action any more, so the call fails before anything is sent: how it ended is stored all the same.
     assert.equal(read().state, isExecuting ? 'failed' : 'unknown');

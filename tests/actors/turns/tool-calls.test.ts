@@ -11,26 +11,26 @@ import { ScriptedModel, turnsWorld } from './world.ts';
 
 async function roundsOf(t: Parameters<typeof turnsWorld>[0]) {
   const world = await turnsWorld(t);
-  const scope = world.scope(new ScriptedModel(() => ({})), 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
-  const spending = new TurnSpending(scope);
-  const requests = new TurnRequests(scope, spending);
-  const answer = new TurnAnswer(scope, new TurnLog(0, null), requests);
-  return { requests, calls: new ToolCalls(scope, answer, new ServerCalls(scope)), spending };
+  const facts = world.facts(new ScriptedModel(() => ({})), 'cnv_1', world.command({ message: { text: 'Where is it?' } }), { isNew: true });
+  const spending = new TurnSpending(facts);
+  const requests = new TurnRequests(facts);
+  const answer = new TurnAnswer(facts, new TurnLog(0, null));
+  return { requests, calls: new ToolCalls(facts, answer, new ServerCalls(facts)), spending };
 }
 
 const call = (name: string, args = '{}') => ({ id: `call_${name}`, name, arguments: args });
 
 test('ACTION-1: the first round asks with the words of the person, and what the app can do', async (t) => {
-  const { requests } = await roundsOf(t);
-  const request = requests.next(0);
+  const { requests, spending } = await roundsOf(t);
+  const request = requests.next(0, spending);
   assert.deepEqual(request.messages, [{ role: 'user', content: 'Where is it?' }]);
   const names = request.tools.map(({ name }) => name);
   assert.ok(names.includes('look_up') && names.includes('cancel'));
 });
 
 test('ACTION-1, CONFIRM-1: a read waits for the client and a write for the person; both are rows of the next commit, once', async (t) => {
-  const { calls } = await roundsOf(t);
-  const { serverCalls, waiting } = calls.sort([call('look_up'), call('cancel')], false);
+  const { calls, requests } = await roundsOf(t);
+  const { serverCalls, waiting } = calls.sort([call('look_up'), call('cancel')], requests);
   assert.deepEqual([serverCalls, waiting], [0, { reads: 1, confirmations: 1 }]);
   const rows = calls.takeNewInvocations();
   assert.deepEqual(
@@ -55,13 +55,13 @@ test('ACTION-1, CONFIRM-1: a read waits for the client and a write for the perso
 });
 
 test('ACTION-2: what the model called that does not exist, or called wrongly, it is told in the next round, behind its own words', async (t) => {
-  const { requests, calls } = await roundsOf(t);
-  requests.next(0);
+  const { requests, calls, spending } = await roundsOf(t);
+  requests.next(0, spending);
   requests.heard('Let me see. ');
-  const { serverCalls, waiting } = calls.sort([call('nothing_of_the_kind')], false);
+  const { serverCalls, waiting } = calls.sort([call('nothing_of_the_kind')], requests);
   assert.deepEqual([serverCalls, waiting], [1, { reads: 0, confirmations: 0 }]);
-  requests.remember(calls.ofRound, (made) => calls.answerOf(made));
-  const [, said, told] = requests.next(0).messages;
+  requests.remember(calls);
+  const [, said, told] = requests.next(0, spending).messages;
   assert.deepEqual([said?.role, said?.content], ['assistant', 'Let me see. ']);
   assert.match(told?.content ?? '', /There is no tool called "nothing_of_the_kind"/);
 });
@@ -69,9 +69,10 @@ test('ACTION-2: what the model called that does not exist, or called wrongly, it
 test('LIMIT-16, LIMIT-17: a round that reports no usage is charged by its length, and a turn that failed for free by nothing', async (t) => {
   const { requests, spending } = await roundsOf(t);
   assert.equal(spending.charge(false), null);
-  const request = requests.next(0);
+  const request = requests.next(0, spending);
   assert.ok(request.messages.length > 0);
-  requests.heard('12345678');
+  spending.asked(request);
+  spending.heard(8);
   spending.finished(undefined, 0);
   const charge = spending.charge(true);
   assert.deepEqual([charge?.outputTokens, charge?.billed], [2, true]);

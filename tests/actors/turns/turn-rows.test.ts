@@ -34,9 +34,9 @@ class Conversation {
     const fence = this.#turns === 1 ? { expectedEpoch: null, epoch: 1 } : { expectedEpoch: 1, epoch: 1 };
     const input: OpenTurnInput = {
       ...{ appId: this.#appId, channel: 'sandbox', turnId: `turn_${this.#turns}`, fingerprint: 'f', deviceId: 'd', requestId: 'r' },
-      ...{ request: '{}', model: 'm', runBy: 'a', nowMs: NOW, conversation: { id: CONVERSATION, ...fence, owner: 'a' }, person: null },
-      ...{ userMessage: null, placeholders: [], assistantMessageId: `msg_${this.#turns}`, snapshot: SNAPSHOT, nextSeq: 1 },
-      ...{ journal: '[]', ended: true, admission: null, picks: [], invocationChanges: [], resumed: [], ...turn },
+      ...{ request: '{}', model: 'm', runBy: 'a', nowMs: NOW, conversationId: CONVERSATION, fence: { ...fence, owner: 'a' }, person: null },
+      ...{ userMessage: null, placeholders: [], messageId: `msg_${this.#turns}`, attempt: 1, snapshot: SNAPSHOT, nextSeq: 1 },
+      ...{ journal: null, ended: true, admission: null, picks: [], invocationChanges: [], resumed: [], ...turn },
     };
     const [settlement] = commitGroup(this.#file, [{ id: 1, path: this.db.path, name: 'openTurn', input }]);
     assert.ok(settlement?.ok);

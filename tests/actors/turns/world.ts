@@ -8,9 +8,9 @@ import * as v from 'valibot';
 import { PlatformSpend } from '../../../actors/billing/platform-spend.ts';
 import type { Position } from '../../../actors/frame-source.ts';
 import { openRedaction } from '../../../actors/people/redaction.ts';
-import type { TurnCommand } from '../../../actors/turns/command.ts';
+import type { Command } from '../../../actors/turns/command.ts';
+import { type TurnFacts, type TurnOptions, type TurnPlace, turnFacts, turnServices, turnTools } from '../../../actors/turns/facts.ts';
 import { LocalTurns } from '../../../actors/turns/local-turns.ts';
-import { type Attempt, type TurnOptions, type TurnPlace, type TurnScope, turnScope, turnServices } from '../../../actors/turns/scope.ts';
 import type { Model, ModelFailure, ModelRequest, ModelSink, ToolCall } from '../../../assistant/models/model.ts';
 import { priceTable } from '../../../assistant/prices.ts';
 import type { AppSettingsPatch } from '../../../protocol/console/app-settings.ts';
@@ -110,14 +110,14 @@ export function readToEnd({ source, fromSeq }: Position): Promise<Frame[]> {
 export interface World extends StoredApp {
   readonly db: Connection;
   /** A request of the same device to open a turn; its clock is NOW. */
-  command(said: Readonly<Record<string, unknown>>, more?: Partial<TurnCommand>): TurnCommand;
+  command(said: Readonly<Record<string, unknown>>, more?: Partial<Command>): Command;
   /** What a node called `self` has of its own. Each finds that the other does not answer. */
   services(self: string, model: Model, more?: Partial<TurnOptions>): TurnOptions;
   node(self: string, model: Model, more?: Partial<TurnOptions>): LocalTurns;
-  /** A turn of this conversation, which is new or has no personal data, at a node called `here`. */
-  place(model: Model, conversationId: string, command: TurnCommand, isNew?: boolean): TurnPlace;
-  /** What an attempt at such a turn works with; nothing of it is committed. */
-  scope(model: Model, conversationId: string, command: TurnCommand, more?: Partial<Attempt>): TurnScope;
+  /** This conversation, which is new or has no personal data, at a node called `here`. */
+  place(model: Model, conversationId: string, isNew?: boolean): TurnPlace;
+  /** What an attempt at a turn of it works with; nothing of it is committed. */
+  facts(model: Model, conversationId: string, command: Command, more?: Partial<TurnFacts>): TurnFacts;
 }
 
 export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}): Promise<World> {
@@ -129,9 +129,9 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
   const app = readApp(db, appId, organisationId);
   assert.ok(app !== undefined);
   const log = pino({ level: 'silent' });
-  const place: World['place'] = (model, conversationId, command, isNew = false) => {
+  const place: World['place'] = (model, conversationId, isNew = false) => {
     const redaction = openRedaction({ storage, organisationId, conversationId, isNew, count: 0, regions: [] });
-    return { services: turnServices(services('here', model)), command, conversationId, redaction };
+    return { services: turnServices(services('here', model)), conversationId, db, redaction };
   };
   const services: World['services'] = (self, model, more) => ({
     storage,
@@ -154,30 +154,22 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
     command(said, more) {
       const turnId = randomUUID();
       const body = v.parse(chatRequest, { turn_id: turnId, client: { ...HANDSHAKE, manifest_hash: hashed.hash }, ...said });
-      const who = {
-        app,
-        appId,
-        organisationId,
-        channel: 'sandbox',
-        deviceId: 'device',
-        address: '127.0.0.1',
-        person: null,
-        userToken: '',
-      } as const;
-      const asked = { turnId, fingerprint: JSON.stringify(said), requestId: 'r', purpose: 'person', body, minuteLeft: null } as const;
-      return { ...who, ...asked, ...more };
+      const device = { app, appId, organisationId, channel: 'sandbox', deviceId: 'device', person: null } as const;
+      const caller = { ...device, address: '127.0.0.1', minuteLeft: null };
+      const asked = { turnId, fingerprint: JSON.stringify(said), requestId: 'r', purpose: 'person', body } as const;
+      return { caller, person: null, userToken: '', ...asked, ...more };
     },
     place,
-    scope(model, conversationId, command, more) {
-      const attempt: Attempt = {
+    facts(model, conversationId, command, more) {
+      const here = place(model, conversationId);
+      return turnFacts(here, { command, attachments: [], traits: null }, turnTools(here, command), {
         isNew: false,
         unstored: null,
-        messageId: 'msg_of_the_scope',
-        words: { body: command.body, attachments: [], traits: null },
+        opened: null,
+        messageId: 'msg_of_the_facts',
         work: { question: null, executions: [], lost: [], left: [], tellsWrite: false },
-        usage: () => undefined,
-      };
-      return turnScope(place(model, conversationId, command), { ...attempt, ...more }, async () => true);
+        ...more,
+      });
     },
     node(self, model, more) {
       const turns = new LocalTurns(services(self, model, more));

@@ -5,7 +5,7 @@ import { createDeadlines } from '../../../../actors/deadlines.ts';
 import { KnowledgeIndexer } from '../../../../actors/knowledge/indexer.ts';
 import { saveSource } from '../../../../actors/knowledge/sources.ts';
 import { SmokeRuns } from '../../../../actors/smoke/run.ts';
-import type { TurnCommand } from '../../../../actors/turns/command.ts';
+import type { Command } from '../../../../actors/turns/command.ts';
 import { TurnLog } from '../../../../actors/turns/log.ts';
 import { mintId } from '../../../../protocol/ids.ts';
 import { readSource } from '../../../../storage/knowledge/knowledge.ts';
@@ -13,8 +13,8 @@ import { eventually } from '../../../support/eventually.ts';
 import { playedReader } from '../../knowledge/fixture.ts';
 import { type Cell, type CellNode, openCell, START_MS } from '../cell.ts';
 
-function answer(log: TurnLog, command: TurnCommand): void {
-  command.onAction?.('find_order');
+function answer(log: TurnLog, command: Command): void {
+  command.listen?.action('find_order');
   log.say({ type: 'turn.end', status: 'completed', pending: [], billable: false });
   log.end();
 }
@@ -33,7 +33,7 @@ function leaseRefused({ leases }: CellNode): Promise<void> {
 
 /** Smoke tests at a node whose turns the test answers. */
 function smokeOf(cell: Cell, { storage, leases }: CellNode) {
-  const asked: { log: TurnLog; command: TurnCommand }[] = [];
+  const asked: { log: TurnLog; command: Command }[] = [];
   const node = { asked, answers: false, smoke: undefined as unknown as SmokeRuns };
   node.smoke = new SmokeRuns({
     storage,

@@ -310,7 +310,7 @@ test('CLUSTER-14: a turn that nobody came to read is left after 10 s, and gone o
 test('CLUSTER-15: a reader on another node that takes nothing makes the model wait, also over the next line', async (t) => {
   const { world, turn, reader } = await following(t);
   const lags: boolean[] = [];
-  turn.log.onLag = (isLagging) => void lags.push(isLagging);
+  turn.log.turn = { readersLag: (isLagging) => void lags.push(isLagging), share: { lateMs: 0, isRead: true } };
   world.relayed.slow(reader, true);
   await world.arrive();
   assert.deepEqual(lags, [true]);

@@ -4,13 +4,10 @@
  */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { startEvent } from '../../../../actors/turns/events.ts';
-import { errorEvent, FAILED_END, INTERRUPTED } from '../../../../actors/turns/failures.ts';
-import { journalSource } from '../../../../actors/turns/journal.ts';
-import { packEntries } from '../../../../actors/turns/journal-entries.ts';
+import { errorEvent, FAILED_END, INTERRUPTED, startEvent } from '../../../../actors/turns/events.ts';
+import { journalSource, packEntries } from '../../../../actors/turns/journal.ts';
 import { type JournalEntry, journalEvent, TurnLog } from '../../../../actors/turns/log.ts';
-import { interruption, newAttempt } from '../../../../actors/turns/steps.ts';
-import { newBlock, turnMachine } from '../../../../actors/turns/turn-rows.ts';
+import { interruption, newAttempt, newBlock, turnMachine } from '../../../../actors/turns/turn-rows.ts';
 import type { Block } from '../../../../protocol/catalog/block.ts';
 import { renderEvent, type StreamEvent } from '../../../../protocol/runtime/stream-events.ts';
 import { transactions as openings } from '../../../../storage/conversations/turn-openings.ts';
@@ -72,14 +69,15 @@ export class OwnedTurn {
     this.conversationId = `cnv_${last}`;
     const machine = turnMachine();
     machine.send({ type: 'turn.open', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } });
-    const assistantMessageId = `msg_${last}`;
-    const start = startEvent({ conversationId: this.conversationId, messageId: assistantMessageId, model: 'm', requestId: 'r' });
+    const messageId = `msg_${last}`;
+    const start = startEvent({ conversationId: this.conversationId, messageId, model: 'm', requestId: 'r' });
     const output = this.#write(() =>
       openings.openTurn(rows.writer, {
         ...{ appId: rows.appId, channel: HOME.channel, turnId: this.turnId, kind: 'message', nowMs: NOW, nextSeq: 1, ended: false },
         ...{ fingerprint: 'f', deviceId: 'd', requestId: 'r', request: '{}', model: 'm', runBy: 'a', person: null, userMessage: null },
-        conversation: { id: this.conversationId, expectedEpoch: null, epoch: 1, owner: 'a' },
-        ...{ placeholders: [], assistantMessageId, admission: null, picks: [], invocationChanges: [], resumed: [] },
+        conversationId: this.conversationId,
+        fence: { expectedEpoch: null, epoch: 1, owner: 'a' },
+        ...{ placeholders: [], messageId, attempt: 1, admission: null, picks: [], invocationChanges: [], resumed: [] },
         state: 'answering',
         snapshot: JSON.stringify(machine.snapshot.context),
         journal: null,
@@ -182,7 +180,7 @@ export class OwnedTurn {
     const expectedEpoch = this.#epoch;
     if (takesOver) this.#epoch += 1;
     const input: CommitTurnInput = {
-      ...{ ...HOME, appId: this.rows.appId, conversationId: this.conversationId, turn: this.turn, messageId: row.assistantMessageId },
+      ...{ ...HOME, appId: this.rows.appId, conversationId: this.conversationId, turn: this.turn, messageId: row.messageId },
       fence: { expectedEpoch, epoch: this.#epoch, owner: takesOver ? 'b' : 'a' },
       ...{ state: row.state, attempt: 1, snapshot: row.snapshot, attemptSeq: row.attemptSeq, nextSeq: row.nextSeq, journal: null },
       ...{ replacesAttempt: false, runBy: takesOver ? 'b' : 'a', blocks: [], invocations: [], ended: false, charge: null, ...step },
@@ -207,7 +205,7 @@ export class OwnedTurn {
     const machine = turnMachine({ state: row.state, snapshot: row.snapshot });
     machine.send({ type: 'turn.retry' });
     const start: StreamEvent = { type: 'turn.start', conversation_id: 'cnv_1', message_id: 'msg_1', model: 'm', request_id: 'r2' };
-    this.commit(newAttempt(machine, row.nextSeq, [start]), true);
+    this.commit(newAttempt(row, machine, [start]), true);
     this.log = new TurnLog(row.nextSeq, journalSource(this.rows.db, this.turn, null));
     this.log.say(start);
     this.log.journalledUpTo(row.nextSeq + 1);

@@ -127,7 +127,7 @@ test('CLUSTER-15: a source that cannot be read ends its own line only', () => {
 test('CLUSTER-15: a feed whose reader takes nothing is a slow reader of the turn, until it does, or is gone', () => {
   const log = new TurnLog(0, null);
   const lags: boolean[] = [];
-  log.onLag = (isLagging) => void lags.push(isLagging);
+  log.turn = { readersLag: (isLagging) => void lags.push(isLagging), share: { lateMs: 0, isRead: true } };
   const { pair, want } = feedOf(log);
   want('from', 0);
   want('slow', true);
