@@ -1,3 +1,4 @@
+/** Schemas of bounded lists, maps and numbers, and of flags, for bodies of every interface. */
 import * as v from 'valibot';
 
 export const flag = v.boolean('must be true or false');
