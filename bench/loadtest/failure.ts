@@ -1,3 +1,4 @@
+/** Failures by code, what strangers wrote made fit to be shown, and how numbers are written for people. */
 /** A way in which a request or a turn fails, as the service, the network or this program names it. */
 
 /** Milliseconds with as many digits as matter. */

@@ -1,3 +1,4 @@
+/** The report for the terminal. */
 import { formatMs, formatNumber, formatPercent } from './failure.ts';
 import type { Named, Report, Times } from './report.ts';
 

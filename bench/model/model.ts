@@ -1,3 +1,4 @@
+/** The fake model (`upstream.ts`), started for as long as something is measured. */
 import { join } from 'node:path';
 import { CLIENT_CORE, freePort, start } from '../servers/processes.ts';
 

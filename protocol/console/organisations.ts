@@ -1,3 +1,4 @@
+/** Bodies of the console's organisation endpoints, moves to another cell among them (CONSOLE-8, CONSOLE-24). Unknown fields are refused. */
 import * as v from 'valibot';
 import { CREDIT_PURCHASE_MIN_USD } from '../limits.ts';
 import { PLAN_NAMES } from '../plans.ts';

@@ -1,3 +1,4 @@
+/** The bodies of POST /v1/feedback and POST /v1/ratings (FEEDBACK-1, FEEDBACK-4), and their answers. */
 import * as v from 'valibot';
 import { FEEDBACK_REASON_MAX_CHARS, ID_MAX_CHARS, RATING_COMMENT_MAX_CHARS, RATING_VALUE_MAX } from '../limits.ts';
 import { text } from '../schema/text.ts';

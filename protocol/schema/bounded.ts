@@ -1,3 +1,4 @@
+/** Schemas of bounded lists, maps and numbers, and of flags, for bodies of every interface. */
 import * as v from 'valibot';
 
 export const flag = v.boolean('must be true or false');
@@ -7,7 +8,7 @@ export function whole(min: number, max: number) {
   return v.pipe(v.number('must be a number'), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
-/** A list of at most `max` items; of a longer one `tooMany` is all that is said. */
+/** A list of at most `max` items; of a longer one `tooMany` is all that is said: explaining a million wrong items would block the event loop. */
 export function boundedList<const Item extends v.GenericSchema>(item: Item, max: number, tooMany: string) {
   const counted = v.maxLength<v.InferInput<Item>[], number, string>(max, tooMany);
   return v.pipe(
