@@ -33,15 +33,15 @@ export function answerForTurns(services: TurnAnswerServices, host: Host): void {
   }));
 }
 
-async function relayTurn({ log, storage }: TurnAnswerServices, host: Host, turn: Asks['turn']['ask']['turn'], line: Line): Promise<void> {
+async function relayTurn({ log, storage }: TurnAnswerServices, host: Host, asked: Asks['turn']['ask']['turn'], line: Line): Promise<void> {
   try {
     const { conversationId, position } =
-      'command' in turn ? await host.accept(unpacked(storage, turn.command)) : await host.attach(turn.caller, turn.turnId);
+      'command' in asked ? await host.accept(unpacked(storage, asked.command)) : await host.attach(asked.caller, asked.turnId);
     line.send(['placed', { conversationId, fromSeq: position.fromSeq }] satisfies Outcome);
     feedTurn(line, position.source, log);
   } catch (error) {
     if (!(error instanceof Refusal)) {
-      const about = 'command' in turn ? { request_id: turn.command.requestId } : { turn_id: turn.turnId };
+      const about = 'command' in asked ? { request_id: asked.command.requestId } : { turn_id: asked.turnId };
       log.error({ err: error, ...about }, 'opening a turn for another node failed: that node tells its client to try again');
     }
     const bug = new Refusal('internal', 'Something went wrong on our side. Send the same turn again.');
