@@ -7,7 +7,7 @@ import type { Cells } from '../actors/cells/cells.ts';
 import type { OrganisationMoves } from '../actors/cells/move.ts';
 import type { MoveReceiver } from '../actors/cells/move-receiver.ts';
 import type { SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
-import type { ClusterView } from '../actors/cluster/nodes/view.ts';
+import type { ClusterView } from '../actors/cluster/nodes/census.ts';
 import type { WriteServices } from '../actors/configuration/writes.ts';
 import type { QueryEmbeddings } from '../actors/knowledge/query-embeddings.ts';
 import type { NodeStore } from '../actors/node.ts';

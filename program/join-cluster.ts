@@ -4,7 +4,7 @@ import { createBus } from '../actors/cluster/bus/bus.ts';
 import { openRedis, type RedisConnection } from '../actors/cluster/bus/redis-connection.ts';
 import { createSharedCounts } from '../actors/cluster/bus/shared-counts.ts';
 import { cellView } from '../actors/cluster/nodes/census.ts';
-import { createChores } from '../actors/cluster/nodes/chores.ts';
+import { NodeChores } from '../actors/cluster/nodes/chores.ts';
 import { createMembers, type Members } from '../actors/cluster/nodes/members.ts';
 import { nameOf } from '../actors/cluster/nodes/node-id.ts';
 import { NodeLeases } from '../actors/cluster/nodes/node-leases.ts';
@@ -103,7 +103,7 @@ export async function joinCell({ config, replica, dataDir, storage, lease, log, 
     counts: createSharedCounts(bus),
     liveness: (process) => members.probe(process),
     host: (services) => new PlacedTurns({ ...services, members, questions, local: new LocalTurns({ ...services, ownership }) }),
-    chores: (services) => createChores({ ...services, members }),
+    chores: (services) => new NodeChores({ ...services, members }),
     view: (census) => cellView({ members, questions }, census),
     async close() {
       fence?.close();

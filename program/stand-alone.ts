@@ -4,10 +4,9 @@
  */
 import { type Announcer, silentAnnouncer } from '../actors/announcements.ts';
 import { ownCounts, type SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
-import { type CensusServices, soleView } from '../actors/cluster/nodes/census.ts';
+import { type CensusServices, type ClusterView, soleView } from '../actors/cluster/nodes/census.ts';
 import { type ChoreServices, type Chores, noChores } from '../actors/cluster/nodes/chores.ts';
 import type { Liveness } from '../actors/cluster/nodes/heartbeat.ts';
-import type { ClusterView } from '../actors/cluster/nodes/view.ts';
 import { grantedLeases, type Leases } from '../actors/leases.ts';
 import type { NodeStore } from '../actors/node.ts';
 import { soleOwner } from '../actors/turns/epoch.ts';

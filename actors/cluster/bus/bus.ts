@@ -16,29 +16,6 @@ const START_WAIT_MS = 1_000;
 /** Gaps come together, and each makes listeners read all their rows: one reading is enough for all of them. */
 const GAP_PAUSE_MS = 100;
 
-export interface Bus extends Announcer {
-  /** This node. */
-  readonly self: string;
-  /** False while Redis is away: everything that is announced meanwhile is lost. */
-  readonly connected: boolean;
-  /**
-   * Called when Redis is back and this node receives again, and when a gap in another node's envelopes shows that some were lost: the
-   * listener then reads the rows.
-   */
-  onReconnected(listener: () => void): void;
-  close(): Promise<void>;
-}
-
-export interface BusCounts extends InboxCounts {
-  /** Messages of this node that could not be sent. */
-  lost: number;
-}
-
-/** The bus of `createBus`, with its counts since the start. */
-export interface CountingBus extends Bus {
-  counts(): BusCounts;
-}
-
 type Handler = (message: unknown, from: string) => void;
 
 export interface BusOptions {
@@ -77,11 +54,12 @@ class Reconnections {
 }
 
 /** Two connections, since one that listens may not speak; the bus is connected while both are up. */
-class RedisBus implements CountingBus {
+export class Bus implements Announcer {
   readonly self: string;
   readonly isAlone = false;
   /** Resolves when Redis is there for the first time. */
   readonly first: Promise<void>;
+  /** False while Redis is away: everything that is announced meanwhile is lost. */
   connected = false;
   readonly #log: Logger;
   readonly #reconnections = new Reconnections();
@@ -169,11 +147,16 @@ class RedisBus implements CountingBus {
     return () => clearInterval(looks);
   }
 
+  /**
+   * Called when Redis is back and this node receives again, and when a gap in another node's envelopes shows that some were lost: the
+   * listener then reads the rows.
+   */
   onReconnected(listener: () => void): void {
     this.#reconnections.listeners.push(listener);
   }
 
-  counts(): BusCounts {
+  /** Since the start; `lost`: messages of this node that could not be sent. */
+  counts(): InboxCounts & { readonly lost: number } {
     return { ...this.#inbox.counts, lost: this.#lost };
   }
 
@@ -190,8 +173,8 @@ class RedisBus implements CountingBus {
  * Resolves when Redis is there, or after a second without it; then it connects in the background. Never rejects because Redis is
  * away.
  */
-export async function createBus(options: BusOptions): Promise<CountingBus> {
-  const bus = new RedisBus(options);
+export async function createBus(options: BusOptions): Promise<Bus> {
+  const bus = new Bus(options);
   let giveUp: NodeJS.Timeout | undefined;
   const waited = new Promise<void>((resolve) => {
     giveUp = setTimeout(resolve, START_WAIT_MS);

@@ -4,8 +4,7 @@ import type { ActorRecord } from '../../actor-record.ts';
 import type { NodeStore } from '../../node.ts';
 import { NodeFailed, type NodeQuestions, NodeUnreachable } from '../questions/node-questions.ts';
 import type { Members } from './members.ts';
-import { recordOf } from './node-record.ts';
-import type { ClusterView } from './view.ts';
+import { type NodeRecord, recordOf } from './node-record.ts';
 
 /** Actors of one node in an answer: some 200 KB, and more than a person reads. */
 const ACTORS_PER_NODE_MAX = 1_000;
@@ -22,6 +21,22 @@ export interface CensusServices {
 export interface CellServices {
   readonly members: Members;
   readonly questions: NodeQuestions;
+}
+
+export interface ClusterView {
+  /** Nodes that are alive, the one that answers first; a process without a cluster alone. */
+  nodes(): readonly NodeRecord[];
+  /** Nodes of other cells, as Redis knows them; none while it is away. */
+  elsewhere(): Promise<readonly NodeRecord[]>;
+  /** Null: this process needs no Redis. */
+  redis(): 'connected' | 'away' | null;
+  /** Live actors of all nodes; `unreachable` are ids of nodes that did not answer in time, whose actors are missing. Never rejects. */
+  actors(): Promise<{ readonly actors: readonly ActorRecord[]; readonly unreachable: readonly string[] }>;
+  /**
+   * Has the node do what SIGTERM does; settles once it has begun, not when it is done. False: there is no such node.
+   * @throws Refusal 503 when it did not answer.
+   */
+  drain(node: string): Promise<boolean>;
 }
 
 /** For a process that is alone. */

@@ -27,14 +27,7 @@ export interface ChoreServices {
   readonly times?: { readonly afterStartMs?: number; readonly retryMs?: number };
 }
 
-export interface Chores {
-  /** Whether no other node is alive: then all work that rows show as under way was abandoned. */
-  alone(): boolean;
-  /** Does the chores of these organisations, after those under way. Failures are logged and retried. */
-  run(): Promise<void>;
-  /** Stops after the current organisation. */
-  close(): Promise<void>;
-}
+export type Chores = Pick<NodeChores, 'alone' | 'run' | 'close'>;
 
 /** By then the presence of a node that died just before this start has expired, and this one may be the oldest. */
 const AFTER_START_MS = 5_000;
@@ -45,7 +38,8 @@ function isOlder(one: NodeRecord, other: NodeRecord): boolean {
   return one.startedAtMs < other.startedAtMs || (one.startedAtMs === other.startedAtMs && one.id < other.id);
 }
 
-class NodeChores implements Chores {
+/** The chores of a cell's node. It listens for losses at once. */
+export class NodeChores {
   readonly #services: ChoreServices;
   readonly #rounds = new Serial();
   /** A round that has not begun covers all nodes that are lost until then. */
@@ -61,6 +55,7 @@ class NodeChores implements Chores {
     });
   }
 
+  /** Whether no other node is alive: then all work that rows show as under way was abandoned. */
   alone(): boolean {
     const { members } = this.#services;
     return members.list().every(({ id }) => id === members.self);
@@ -81,6 +76,7 @@ class NodeChores implements Chores {
     if (mine) void this.run();
   }
 
+  /** Does the chores of the organisations that lost nodes used, after those under way. Failures are logged and retried. */
   run(): Promise<void> {
     this.#waiting ??= this.#rounds.do(async () => {
       this.#waiting = undefined;
@@ -107,6 +103,7 @@ class NodeChores implements Chores {
     this.#timers.add(timer.unref());
   }
 
+  /** Stops after the current organisation. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#timers) clearTimeout(timer);
@@ -116,8 +113,3 @@ class NodeChores implements Chores {
 
 /** For a process that is alone. */
 export const noChores: Chores = { alone: () => true, async run() {}, async close() {} };
-
-/** The chores of a cell's node. It listens for losses at once. */
-export function createChores(services: ChoreServices): Chores {
-  return new NodeChores(services);
-}

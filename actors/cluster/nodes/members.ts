@@ -32,21 +32,6 @@ const MEET_MS = 1_000;
 /** Marks of nodes that are gone. A forgotten one only has its socket checked again. */
 const GONE_MAX = 10_000;
 
-export interface Members {
-  readonly self: string;
-  /** Nodes that are alive, this one first. */
-  list(): NodeRecord[];
-  /** What is known now. An unknown node is `alive` until a probe shows that it is `gone`. */
-  liveness(node: string): Liveness;
-  /** Tries the node's socket if the node is unknown. Settles within 300 ms. */
-  probe(node: string): Promise<Liveness>;
-  /** Calls `listener` when a node turns silent or gone, and when a silent one goes. */
-  onLost(listener: (node: string, liveness: 'silent' | 'gone', pid: number) => void): void;
-  /** The nodes of all cells that share the Redis, by presence alone; rejects while Redis is away. */
-  everywhere(): Promise<NodeRecord[]>;
-  close(): Promise<void>;
-}
-
 export interface MembersOptions {
   readonly dataDir: string;
   /** This node. */
@@ -61,7 +46,7 @@ export interface MembersOptions {
   readonly times?: HeartbeatTimes;
 }
 
-class HostMembers implements Members {
+export class Members {
   readonly self: string;
   readonly #options: MembersOptions;
   readonly #times: HeartbeatTimes;
@@ -126,11 +111,13 @@ class HostMembers implements Members {
     await this.#known([...this.#neighbours.values()], MEET_MS);
   }
 
+  /** Nodes that are alive, this one first. */
   list(): NodeRecord[] {
     const alive = [...this.#neighbours.values()].filter(({ liveness }) => liveness === 'alive');
     return [this.#record, ...alive.map(({ record }) => record).filter((record) => record !== null)];
   }
 
+  /** What is known now. An unknown node is `alive` until a probe shows that it is `gone`. */
   liveness(node: string): Liveness {
     const mark = markOf(node);
     if (mark === this.#mark) return 'alive';
@@ -138,6 +125,7 @@ class HostMembers implements Members {
     return this.#neighbours.get(mark)?.liveness ?? 'alive';
   }
 
+  /** Tries the node's socket if the node is unknown. Settles within 300 ms. */
   async probe(node: string): Promise<Liveness> {
     const mark = markOf(node);
     if (mark === null || mark === this.#mark || this.#gone.has(mark)) return this.liveness(node);
@@ -146,10 +134,12 @@ class HostMembers implements Members {
     return neighbour.record === null && neighbour.liveness === 'alive' ? 'silent' : neighbour.liveness;
   }
 
+  /** Calls `listener` when a node turns silent or gone, and when a silent one goes. */
   onLost(listener: (node: string, liveness: 'silent' | 'gone', pid: number) => void): void {
     this.#listeners.push(listener);
   }
 
+  /** The nodes of all cells that share the Redis, by presence alone; rejects while Redis is away. */
   everywhere(): Promise<NodeRecord[]> {
     return (
       this.#presence?.everywhere() ?? Promise.reject(new Error('This node has no Redis, so it knows of no other host: set REDIS_URL.'))
@@ -257,7 +247,7 @@ class HostMembers implements Members {
  * @throws Error when DATA_DIR is too long for a socket, or cannot be written to.
  */
 export async function createMembers(options: MembersOptions): Promise<Members> {
-  const members = new HostMembers(options);
+  const members = new Members(options);
   await members.open();
   return members;
 }

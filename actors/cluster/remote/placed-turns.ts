@@ -18,11 +18,10 @@ import type { ActorStats, HostedTurn, TurnHost } from '../../turns/host.ts';
 import { journalSource } from '../../turns/journal.ts';
 import { type LocalTurns, NodeDraining } from '../../turns/local-turns.ts';
 import { HEARTBEAT_TIMES, OwnClock, STOOD_STILL_MS } from '../nodes/heartbeat.ts';
-import type { Members, NodeRecord } from '../nodes/members.ts';
-import type { WireCommand } from '../questions/asks.ts';
+import type { Members } from '../nodes/members.ts';
+import type { Asks, Outcome, Placed, WireCommand } from '../questions/asks.ts';
 import type { Line } from '../questions/line.ts';
 import { NodeFailed, type NodeQuestions, NodeUnreachable } from '../questions/node-questions.ts';
-import type { Outcome, Placed } from './relay-lines.ts';
 import { RelayedTurn } from './relayed-turn.ts';
 import { answerForTurns } from './turn-answers.ts';
 
@@ -47,11 +46,10 @@ const PLACING: Retries = {
 };
 const UNREACHABLE_RETRY_S = 2;
 
+type Asked = Asks['turn']['ask'];
+
 /** A turn that another node runs, and the connection on which that node sends it. */
 type Followed = Placed & { readonly line: Line };
-
-/** The owner's answer: what was asked for, or a snapshot to try again with. */
-type Asked<T> = { readonly found: T } | { readonly snapshot: ConversationSnapshot | null };
 
 function unreachable(): Refusal {
   return new Refusal(
@@ -100,128 +98,119 @@ export class PlacedTurns implements TurnHost {
   }
 
   async accept(command: Command): Promise<HostedTurn> {
-    return this.#placing(
-      (snapshot) => this.#services.local.accept(command, snapshot),
-      (owner, conversationId) => this.#openAt(owner, conversationId, command),
-      // Callbacks of a smoke test work in this process only.
-      command.purpose !== 'smoke',
-    );
+    // Without what only this process can do for the caller: it travels.
+    const { appId, channel, deviceId, organisationId } = command.caller;
+    const caller: Caller = { organisationId, appId, channel, deviceId, person: null };
+    const here = (snapshot?: ConversationSnapshot) => this.#services.local.accept(command, snapshot);
+    return this.#read(caller, command.turnId, await this.#placing(organisationId, here, () => ({ command: packed(command) }), command));
   }
 
   async attach(caller: Caller, turnId: string): Promise<HostedTurn> {
-    const found = await this.#find(caller, turnId);
-    return 'line' in found ? this.#relayed(caller, turnId, found) : found;
+    return this.#read(caller, turnId, await this.#find(caller, turnId));
   }
 
   /** The turn as it can be read here, or a connection to its owner. @throws Refusal. */
   #find(caller: Caller, turnId: string): Promise<HostedTurn | Followed> {
-    return this.#placing<HostedTurn | Followed>(
-      (snapshot) => this.#services.local.attach(caller, turnId, snapshot),
-      (owner) => this.#followAt(owner, caller, turnId),
-      false,
-    );
+    const here = (snapshot?: ConversationSnapshot) => this.#services.local.attach(caller, turnId, snapshot);
+    return this.#placing(caller.organisationId, here, () => ({ caller, turnId }));
   }
 
-  /** Tries here, then where the row says, until one of them has the turn. @throws Refusal. */
-  #placing<T>(
-    here: (snapshot: ConversationSnapshot | undefined) => Promise<T>,
-    there: (owner: string, conversationId: string | null) => Promise<Asked<T>>,
-    mayLeave: boolean,
-  ): Promise<T> {
+  /** Tries here, then where the row says, until one of them has the turn. `opening`: it is to be opened. @throws Refusal. */
+  #placing(
+    organisationId: string,
+    here: (snapshot?: ConversationSnapshot) => Promise<HostedTurn>,
+    turn: () => Asked['turn'],
+    opening?: Command,
+  ): Promise<HostedTurn | Followed> {
     let snapshot: ConversationSnapshot | undefined;
     return retried(PLACING, async () => {
       try {
         return await here(snapshot);
       } catch (error) {
-        const [owner, conversationId] = this.#elsewhere(error, mayLeave);
-        const asked = await there(owner, conversationId);
-        if ('found' in asked) return asked.found;
-        snapshot = asked.snapshot ?? undefined;
+        // Callbacks of a smoke test work in this process only.
+        if (error instanceof NodeDraining && opening !== undefined && opening.purpose !== 'smoke') return this.#openAtPeer(turn(), error);
+        if (!(error instanceof OwnedElsewhere)) throw error;
+        const found = await this.#askOwner(organisationId, error, turn);
+        if (found !== null && 'line' in found) return found;
+        snapshot = found ?? undefined;
         return OVERTAKEN;
       }
     });
   }
 
-  /** Which node to ask, and for which conversation; null: any. @throws the error when no other node can help. */
-  #elsewhere(error: unknown, mayLeave: boolean): [owner: string, conversationId: string | null] {
-    if (error instanceof OwnedElsewhere) return [error.owner, error.conversationId];
-    const peer = error instanceof NodeDraining && mayLeave ? this.#peer() : undefined;
-    if (peer === undefined) throw error;
-    return [peer.id, null];
-  }
-
-  /** Another node that serves, when this one is about to stop. */
-  #peer(): NodeRecord | undefined {
+  /** Has another node open the turn when this one is about to stop. @throws NodeDraining when there is none. */
+  async #openAtPeer(turn: Asked['turn'], draining: NodeDraining): Promise<Followed> {
     const { members } = this.#services;
     const serving = members.list().filter(({ id, state, url }) => id !== members.self && state === 'serving' && url !== null);
-    return serving[Math.floor(Math.random() * serving.length)];
-  }
-
-  async #openAt(owner: string, conversationId: string | null, command: Command): Promise<Asked<HostedTurn>> {
-    const { members, questions } = this.#services;
-    // Only a probe makes a node known as gone, so that its conversations can be taken over.
-    if ((await members.probe(owner)) !== 'alive') return { snapshot: null };
-    const { caller, turnId } = command;
+    const peer = serving[Math.floor(Math.random() * serving.length)];
+    if (peer === undefined) throw draining;
     try {
-      const { answer, line } = await questions.open(owner, 'openTurn', { command: packed(command), conversationId });
-      if (answer.outcome === 'released') return answer;
-      if (line === null) throw new NodeFailed(owner, 'openTurn');
-      return { found: this.#relayed(caller, turnId, { line, ...(await outcomeOf(line, owner)) }) };
+      const found = await this.#relayedFrom(peer.id, { turn, conversationId: null });
+      if (found === null) throw draining;
+      return found;
     } catch (error) {
-      if (conversationId === null && (error instanceof NodeUnreachable || error instanceof NodeFailed)) throw new NodeDraining();
-      if (conversationId === null || !(error instanceof NodeUnreachable)) throw error;
-      return this.#withoutOwner(caller.organisationId, conversationId, error);
+      throw error instanceof NodeUnreachable || error instanceof NodeFailed ? draining : error;
     }
   }
 
-  async #followAt(owner: string, caller: Caller, turnId: string): Promise<Asked<Followed>> {
-    const { members, questions, storage } = this.#services;
-    if ((await members.probe(owner)) !== 'alive') return { snapshot: null };
-    const { organisationId } = caller;
-    const row = readTurn(storage.organisation(organisationId), caller.appId, turnId);
-    if (row === undefined || row.endedAtMs !== null) return { snapshot: null };
-    const { attemptSeq, conversationId, turn } = row;
+  /** The turn as the owner relays it, or the conversation to try here with; null: to try here, by its row. @throws Refusal; NodeFailed. */
+  async #askOwner(
+    organisationId: string,
+    { owner, conversationId }: OwnedElsewhere,
+    turn: () => Asked['turn'],
+  ): Promise<Followed | ConversationSnapshot | null> {
+    const { members } = this.#services;
+    // Only a probe makes a node known as gone, so that its conversations can be taken over.
+    if ((await members.probe(owner)) !== 'alive') return null;
+    const rows = () => this.#rowsOf(organisationId, conversationId, owner);
     try {
-      const { answer, line } = await questions.open(owner, 'followTurn', { organisationId, conversationId, turn });
-      if (answer.outcome === 'idle') return answer;
-      if (line === null) throw new NodeFailed(owner, 'followTurn');
-      return { found: { line, conversationId, turn, fromSeq: attemptSeq } };
+      return (await this.#relayedFrom(owner, { turn: turn(), conversationId })) ?? rows();
     } catch (error) {
       if (!(error instanceof NodeUnreachable)) throw error;
-      return this.#withoutOwner(organisationId, conversationId, error);
+      // The process is likely gone: try again at once.
+      if (error.how === 'closed') return null;
+      const left = rows();
+      if (left === null || members.liveness(owner) !== 'alive') return null;
+      if (left.leftOpen) throw unreachable();
+      return left;
     }
   }
 
-  /** A turn that its owner sends over the connection. */
-  #relayed(caller: Caller, turnId: string, { line, conversationId, turn, fromSeq }: Followed): HostedTurn {
+  /** The conversation as its rows have it, as long as this node owns it. */
+  #rowsOf(organisationId: string, conversationId: string, owner: string): ConversationSnapshot | null {
+    const db = this.#services.storage.organisation(organisationId);
+    const row = readConversation(db, conversationId);
+    return row?.owner === owner ? snapshotOf(db, row) : null;
+  }
+
+  /** Null: nothing runs or waits in the conversation there. @throws Refusal; NodeUnreachable; NodeFailed. */
+  async #relayedFrom(node: string, ask: Asked): Promise<Followed | null> {
+    const { answer, line } = await this.#services.questions.open(node, 'turn', ask);
+    if (answer === 'idle') return null;
+    if (line === null) throw new NodeFailed(node, 'turn');
+    return { line, ...(await outcomeOf(line, node)) };
+  }
+
+  /** A turn that is read here, or sent by its owner over the connection. */
+  #read(caller: Caller, turnId: string, found: HostedTurn | Followed): HostedTurn {
+    if (!('line' in found)) return found;
+    const { line, conversationId, fromSeq } = found;
     const { log, storage } = this.#services;
     const db = storage.organisation(caller.organisationId);
     const source = new RelayedTurn({
       line,
       fromSeq,
       find: async () => {
-        const found = await this.#find(caller, turnId);
-        return 'line' in found ? found : found.position;
+        const next = await this.#find(caller, turnId);
+        return 'line' in next ? next : next.position;
       },
-      committed: (endSeq) => journalSource(db, turn, endSeq),
+      committed: (endSeq) => journalSource(db, readTurn(db, caller.appId, turnId)?.turn ?? 0, endSeq),
       turnId,
       log,
     });
     const placeholders = readConversation(db, conversationId)?.placeholders ?? 0;
     const redaction = redactionOf(storage, caller.organisationId, { id: conversationId, placeholders });
     return { conversationId, position: { source, fromSeq }, restoreJson: (json) => redaction.restoreJson(json) };
-  }
-
-  /** The owner lives and does not answer: an idle conversation may be taken over, one with an open turn may not. */
-  #withoutOwner(organisationId: string, conversationId: string, { how, node }: NodeUnreachable): { snapshot: ConversationSnapshot | null } {
-    // The process is likely gone: try again at once.
-    if (how === 'closed') return { snapshot: null };
-    const db = this.#services.storage.organisation(organisationId);
-    const row = readConversation(db, conversationId);
-    if (row === undefined || row.owner !== node || this.#services.members.liveness(node) !== 'alive') return { snapshot: null };
-    const snapshot = snapshotOf(db, row);
-    if (snapshot.leftOpen) throw unreachable();
-    return { snapshot };
   }
 
   async stop(caller: Caller, turnId: string): Promise<boolean> {
@@ -238,7 +227,7 @@ export class PlacedTurns implements TurnHost {
         return false;
       }
       try {
-        return (await questions.ask(error.owner, 'stopTurn', { ...caller, turnId })).stopped;
+        return (await questions.ask(error.owner, 'stopTurn', { caller, turnId, waiting: false })).stopped;
       } catch (failure) {
         if (!(failure instanceof NodeUnreachable)) throw failure;
         return this.#wasStopped(caller, turnId);
@@ -250,8 +239,8 @@ export class PlacedTurns implements TurnHost {
   async #withdrawElsewhere(caller: Caller, turnId: string): Promise<boolean> {
     const { members, questions } = this.#services;
     const others = members.list().filter(({ id, url }) => id !== members.self && url !== null);
-    const answers = await Promise.allSettled(others.map(({ id }) => questions.ask(id, 'withdrawTurn', { ...caller, turnId })));
-    return answers.some((answer) => answer.status === 'fulfilled' && answer.value.withdrawn);
+    const answers = await Promise.allSettled(others.map(({ id }) => questions.ask(id, 'stopTurn', { caller, turnId, waiting: true })));
+    return answers.some((answer) => answer.status === 'fulfilled' && answer.value.stopped);
   }
 
   /** Whether the turn was stopped, by its row, when the owner did not answer in time. @throws Refusal 503 while it is open. */

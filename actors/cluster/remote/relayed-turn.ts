@@ -19,8 +19,8 @@ import { renderEvent } from '../../../protocol/runtime/stream-events.ts';
 import type { FrameSlice, FrameSource } from '../../frame-source.ts';
 import { Readers } from '../../readers.ts';
 import { errorEvent, FAILED_END, INTERRUPTED } from '../../turns/events.ts';
+import type { Relayed, Wanted } from '../questions/asks.ts';
 import type { Line } from '../questions/line.ts';
-import type { Relayed, Wanted } from './relay-lines.ts';
 
 /** Where a turn can be read: the first seq of its current attempt, and a line to its owner or a source on this node. */
 export type Found = { readonly fromSeq: number } & ({ readonly line: Line } | { readonly source: FrameSource });

@@ -6,8 +6,8 @@
  */
 import type { Logger } from 'pino';
 import type { FrameSource } from '../../frame-source.ts';
+import type { Relayed, Wanted } from '../questions/asks.ts';
 import type { Line } from '../questions/line.ts';
-import type { Relayed, Wanted } from './relay-lines.ts';
 
 /** As much as a stream reads for its client at a time, so that what is sent is passed on as it is. */
 const SLICE_MAX_CHARS = 16 * 1024;

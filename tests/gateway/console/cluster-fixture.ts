@@ -1,8 +1,8 @@
 /** A gateway with the routes about nodes and actors, over a cluster that the test makes up. */
 import type { TestContext } from 'node:test';
 import type { ActorRecord } from '../../../actors/actor-record.ts';
+import type { ClusterView } from '../../../actors/cluster/nodes/census.ts';
 import type { NodeRecord } from '../../../actors/cluster/nodes/members.ts';
-import type { ClusterView } from '../../../actors/cluster/nodes/view.ts';
 import { nodeRoutes } from '../../../gateway/console/nodes.ts';
 import { prepareDataDir } from '../../../storage/data-layout.ts';
 import type { Condition } from '../../../storage/health/conditions.ts';

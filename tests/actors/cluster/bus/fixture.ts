@@ -1,14 +1,14 @@
 /** Nodes of a cell that talk over a real Redis, in the test's own process. */
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import { type BusOptions, type CountingBus, createBus } from '../../../../actors/cluster/bus/bus.ts';
+import { type Bus, type BusOptions, createBus } from '../../../../actors/cluster/bus/bus.ts';
 import { mintNodeId } from '../../../../actors/cluster/nodes/node-id.ts';
 import { openVault } from '../../../../storage/secrets/vault.ts';
 
 export const vault = openVault('', Buffer.alloc(32, 7).toString('base64'));
 export const silent = pino({ level: 'silent' });
 
-export interface TalkingNode extends CountingBus {
+export interface TalkingNode extends Bus {
   /** Pairings that it heard of. */
   readonly heard: string[];
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pino from 'pino';
-import { createChores } from '../../../../actors/cluster/nodes/chores.ts';
+import { NodeChores } from '../../../../actors/cluster/nodes/chores.ts';
 import type { NodeRecord } from '../../../../actors/cluster/nodes/members.ts';
 import type { Storage } from '../../../../storage/storage.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -16,7 +16,7 @@ function choresOf(t: TestContext, self: string, nodes: string[], times: { afterS
   let looks = 0;
   let lost: (node: string, how: 'silent' | 'gone', pid: number) => void = () => {};
   const alive = nodes.map((id, index) => ({ id, startedAtMs: index }) as NodeRecord);
-  const chores = createChores({
+  const chores = new NodeChores({
     storage: { layout: { organisation: (id: string) => id } } as unknown as Storage,
     members: {
       self,

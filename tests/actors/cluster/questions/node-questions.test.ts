@@ -20,14 +20,11 @@ import { servingNode } from '../../../support/node.ts';
 import { temporaryDir } from '../../../support/temporary-dir.ts';
 
 const STOP: Asks['stopTurn']['ask'] = {
-  organisationId: 'org_1',
-  appId: 'app_1',
-  channel: 'live',
-  deviceId: 'd',
-  person: null,
+  caller: { organisationId: 'org_1', appId: 'app_1', channel: 'live', deviceId: 'd', person: null },
   turnId: 'turn_1',
+  waiting: false,
 };
-const FOLLOW: Asks['followTurn']['ask'] = { organisationId: 'org_1', conversationId: 'cnv_1', turn: 1 };
+const FOLLOW: Asks['turn']['ask'] = { turn: STOP, conversationId: 'cnv_1' };
 const silent = pino({ level: 'silent' });
 
 interface AskingNode {
@@ -64,13 +61,13 @@ function listen(line: Line): { readonly messages: unknown[]; isClosed: boolean }
   return heard;
 }
 
-/** Two nodes, one of which answers `followTurn`; both ends of a line between them. */
+/** Two nodes, one of which answers `turn`; both ends of a line between them. */
 async function linked(t: TestContext): Promise<{ asker: AskingNode; asked: AskingNode; here: Line; there: Line }> {
   const dataDir = temporaryDir(t);
   const [asker, asked] = [await openNode(t, dataDir), await openNode(t, dataDir)];
   const lines: Line[] = [];
-  asked.questions.answer('followTurn', async () => ({ answer: { outcome: 'following' }, follow: (line) => void lines.push(line) }));
-  const { line } = await asker.questions.open(asked.self, 'followTurn', FOLLOW);
+  asked.questions.answer('turn', async () => ({ answer: 'accepted', follow: (line) => void lines.push(line) }));
+  const { line } = await asker.questions.open(asked.self, 'turn', FOLLOW);
   assert.ok(line !== null && lines[0] !== undefined);
   return { asker, asked, here: line, there: lines[0] };
 }
@@ -109,9 +106,9 @@ describe('CLUSTER-18: what nodes ask each other', () => {
   test('the next question goes over the connection of one that was answered, and over a new one when that has ended', async (t) => {
     const dataDir = temporaryDir(t);
     const [{ questions: asker }, asked] = [await openNode(t, dataDir), await openNode(t, dataDir)];
-    asked.questions.answer('withdrawTurn', async ({ turnId }) => ({ answer: { withdrawn: turnId === 'turn_1' } }));
-    const ask = () => asker.ask(asked.self, 'withdrawTurn', STOP);
-    for (let n = 0; n < 3; n++) assert.deepEqual(await ask(), { withdrawn: true });
+    asked.questions.answer('stopTurn', async ({ turnId }) => ({ answer: { stopped: turnId === 'turn_1' } }));
+    const ask = () => asker.ask(asked.self, 'stopTurn', STOP);
+    for (let n = 0; n < 3; n++) assert.deepEqual(await ask(), { stopped: true });
     assert.deepEqual([asker.count, asked.questions.count], [1, 1]);
     asker.drop(asked.self);
     await eventually(
@@ -119,7 +116,7 @@ describe('CLUSTER-18: what nodes ask each other', () => {
       1_000,
       () => 'it has ended',
     );
-    assert.deepEqual(await ask(), { withdrawn: true });
+    assert.deepEqual(await ask(), { stopped: true });
     await Promise.all(Array.from({ length: 40 }, ask));
     await eventually(
       () => asker.count === 16,
@@ -223,7 +220,7 @@ describe('CLUSTER-12: the line that a question leaves open', () => {
       1_000,
       () => 'also at the other end',
     );
-    const { line } = await asker.questions.open(asked.self, 'followTurn', FOLLOW);
+    const { line } = await asker.questions.open(asked.self, 'turn', FOLLOW);
     assert.ok(line !== null);
     const second = listen(line);
     asked.questions.close();
