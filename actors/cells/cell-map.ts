@@ -187,7 +187,7 @@ export class CellMap {
         there.set(organisationId, claimed);
         continue;
       }
-      const said = v.safeParse(placementSchema, this.#open(`placements ${organisationId}`, value.slice(dot + 1)));
+      const said = v.safeParse(placementSchema, opened(storage.vault, `placements ${organisationId}`, value.slice(dot + 1)));
       if (!said.success) continue;
       there.set(organisationId, said.output.version);
       if (said.output.version > known) newer.push({ organisationId, ...said.output });
@@ -218,10 +218,6 @@ export class CellMap {
   #seal(purpose: string, value: object): string {
     return this.#options.storage.vault.seal(`cell map ${purpose}`, Buffer.from(JSON.stringify(value))).toString('base64url');
   }
-
-  #open(purpose: string, sealed: string): unknown {
-    return opened(this.#options.storage.vault, purpose, sealed);
-  }
 }
 
 function cellPurpose(cell: string): string {
@@ -251,5 +247,3 @@ export async function readCellEntry(
   const sealed = await redis.hashGet(CELLS_KEY, cell);
   return sealed === undefined ? undefined : openCellEntry(vault, cell, sealed);
 }
-
-/** Starts to keep the map up to date, until `close`. */

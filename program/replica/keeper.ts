@@ -17,14 +17,8 @@ import { Departures } from './departures.ts';
 import { Doubts, shadowPlace } from './doubts.ts';
 import { FilesKeeper } from './files-keeper.ts';
 import { Lags, readingsOf } from './lag.ts';
-import { beginAnew, cutLongLog, freePort, Litestream, litestreamVersion } from './litestream.ts';
-import {
-  isConfiguredSealed,
-  type LitestreamName,
-  litestreamConfiguration,
-  shownUrl,
-  writeConfiguration,
-} from './litestream-configuration.ts';
+import { cutLongLog, freePort, Litestream, litestreamVersion } from './litestream.ts';
+import { type LitestreamName, litestreamConfiguration, shownUrl, writeConfiguration } from './litestream-configuration.ts';
 import type { Told } from './litestream-log.ts';
 import { Retention } from './retention.ts';
 import { type DatabaseSeals, databaseSeals } from './sealing.ts';
@@ -123,8 +117,6 @@ export class Keeper {
     this.#restartedAtMs = performance.now();
     const names = databases.map(({ name }) => name);
     this.#departures?.note(names, Date.now());
-    // What an older release began goes on with nothing that is sealed.
-    if (!isConfiguredSealed(this.#layout)) for (const { path } of databases) beginAnew(path);
     await this.#configure('litestream', databases, this.#retention.begin(Date.now()));
   }
 
@@ -278,8 +270,7 @@ export class Keeper {
     try {
       const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
       const atMs = Date.now();
-      const isTroubled = (path: string) => this.#each().some((each) => each.isTroubled(path, atMs));
-      this.#lags.look(readingsOf(await answer.text()), atMs, { readUpTo: shadowPlace, isTroubled });
+      this.#lags.look(readingsOf(await answer.text()), atMs, shadowPlace);
     } catch {
       // It starts or hangs: what is behind stays behind, and shows.
     }

@@ -2,7 +2,7 @@
  * What Litestream is told: its configuration file and its environment. The keys are those that 0.3 and 0.5 both read: one destination in
  * the list `replicas`, each database by its path. JSON is YAML.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DataLayout, replaceFile } from '../../storage/data-layout.ts';
 import type { ReplicatedDatabase } from '../../storage/replica/replicated-databases.ts';
@@ -56,12 +56,6 @@ export type LitestreamName = 'litestream' | 'newcomers';
 
 export function configurationPath(layout: DataLayout, name: LitestreamName): string {
   return join(layout.replica, `${name}.yml`);
-}
-
-/** Whether what Litestream was told last had it seal what it sends; an older release did not. */
-export function isConfiguredSealed(layout: DataLayout): boolean {
-  const path = configurationPath(layout, 'litestream');
-  return existsSync(path) && readFileSync(path, 'utf8').includes('"age":');
 }
 
 /** Replaces the configuration as a whole, readable for its owner only: it holds what seals the databases, and an address may hold a password. */

@@ -131,11 +131,6 @@ export class Litestream {
     }
   }
 
-  /** Whether it fails with this database, or stands still over it. */
-  isTroubled(path: string, nowMs: number): boolean {
-    return this.#said.isTroubled(path, nowMs);
-  }
-
   #read(line: string): void {
     const told = this.#said.read(line, Date.now());
     if (told !== undefined) this.#options.told(told);

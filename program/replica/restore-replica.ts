@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { loseAnswers } from '../../actors/calls/lost-answers.ts';
 import type { ProgressLog } from '../../storage/backup/backup.ts';
-import { existingVault, isRestored } from '../../storage/backup/backup-manifest.ts';
+import { existingVault } from '../../storage/backup/backup-manifest.ts';
 import { restoreInto } from '../../storage/backup/restore.ts';
 import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
 import { controlMigrations } from '../../storage/migrations/control.ts';
@@ -187,7 +187,7 @@ export class Fetcher {
 
   /** Fetches the files of a manifest that belong to the moment. @throws Error naming one that is damaged or away. */
   async #files(manifest: ReplicaManifest | undefined, layout: DataLayout): Promise<void> {
-    const wanted = filesAt(manifest?.files ?? [], this.#options.atMs).filter(isRestored);
+    const wanted = filesAt(manifest?.files ?? [], this.#options.atMs);
     await inParallel(wanted, AT_ONCE, async ({ path, sha256, sealed }) => {
       const target = join(layout.dir, path);
       if (existsSync(target)) return;

@@ -44,20 +44,8 @@ function organisationsIn(layout: DataLayout): string[] {
     .filter((id) => isId('org', id));
 }
 
-/** Control files of older releases hold no such notes. */
-function isNotedIn(control: Connection, id: string): boolean {
-  const notes = control.statement("SELECT 1 FROM sqlite_schema WHERE name = 'organisation_files'").get();
-  return notes !== undefined && isFileNoted(control, id);
-}
-
 const identity = columns({ organisationId: text });
 const listedApp = columns({ appId: text });
-
-/** The organisation that the file names as its owner; undefined when it names none yet, or is of an older release. */
-function ownerOf(db: Connection, id: string): string | undefined {
-  if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'file_identity'").get() === undefined) return id;
-  return identity.get(db, 'FROM file_identity WHERE id = 1')?.organisationId;
-}
 
 /**
  * The apps of a copy; undefined when the file has no schema or names no owner: its organisation was being created, or the file was
@@ -68,7 +56,7 @@ function appsOf(path: string, source: string, id: string): Set<string> | undefin
   const connection = openReader(path);
   try {
     if (connection.statement('PRAGMA user_version').get()?.user_version === 0) return undefined;
-    const owner = ownerOf(connection, id);
+    const owner = identity.get(connection, 'FROM file_identity WHERE id = 1')?.organisationId;
     if (owner === undefined) return undefined;
     if (owner !== id) throw new Error(`${source} is the file of ${owner}, not of ${id}. ${WHAT_TO_DO}`);
     return new Set(readIds(connection, 'FROM apps'));
@@ -128,7 +116,7 @@ class DatabaseCopies {
     const control = openReader(this.#to.control);
     try {
       const ids = new Set([...this.#apps.keys(), ...organisationIds(control)]);
-      this.#lost = [...organisationIds(control)].filter((id) => !this.#apps.has(id) && isNotedIn(control, id));
+      this.#lost = [...organisationIds(control)].filter((id) => !this.#apps.has(id) && isFileNoted(control, id));
       return [...ids].filter((id) => this.#differsAnew(control, id) || this.#lost.includes(id));
     } finally {
       control.close();

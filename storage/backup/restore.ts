@@ -17,7 +17,6 @@ import {
   type BackupFile,
   existingVault,
   filesBelow,
-  isRestored,
   MANIFEST,
   type Manifest,
   masterKeyFingerprint,
@@ -75,8 +74,8 @@ function refuse(source: string, problems: readonly string[]): void {
   throw new Error(`The backup ${source} is damaged, nothing was restored: ${shown}${more}.`);
 }
 
-/** @throws Error naming files that are missing, unexpected, or of the wrong size. */
-function compareListing(source: string, { files }: Manifest): void {
+/** @throws Error naming files that are missing, unexpected, or of the wrong size; `needed` has to be among them. */
+export function compareListing(source: string, { files }: Manifest, needed = 'control.sqlite'): void {
   const found = new Map([...filesBelow(source)].map((file) => [file.path, file]));
   const problems: string[] = [];
   for (const { path, size } of files) {
@@ -88,7 +87,7 @@ function compareListing(source: string, { files }: Manifest): void {
   }
   found.delete(MANIFEST);
   for (const path of found.keys()) problems.push(`${path} is not in ${MANIFEST}`);
-  if (!files.some(({ path }) => path === 'control.sqlite')) problems.push('control.sqlite is missing');
+  if (!files.some(({ path }) => path === needed)) problems.push(`${needed} is missing`);
   refuse(source, problems);
 }
 
@@ -145,16 +144,21 @@ function notEmpty(dir: string): Error {
   return new Error(`${dir} is not empty (${shown}), nothing was restored. Move it away, or give another DATA_DIR.`);
 }
 
-/** Copies the files to `staging` and verifies them there. @throws Error naming those that are damaged. */
+/** Copies the files to `staging`. */
 function stage(source: string, files: readonly BackupFile[], staging: string): void {
-  const problems: string[] = [];
-  for (const file of files) {
-    const target = join(staging, file.path);
+  for (const { path } of files) {
+    const target = join(staging, path);
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    copyFileWhole(join(source, file.path), target);
-    const problem = problemOf(file, target);
-    if (problem !== undefined) problems.push(`${file.path} ${problem}`);
+    copyFileWhole(join(source, path), target);
   }
+}
+
+/** Verifies the files of a backup where they lie below `staging`. @throws Error naming those that are damaged. */
+export function requireUndamaged(source: string, files: readonly BackupFile[], staging: string): void {
+  const problems = files.flatMap((file) => {
+    const problem = problemOf(file, join(staging, file.path));
+    return problem === undefined ? [] : [`${file.path} ${problem}`];
+  });
   refuse(source, problems);
 }
 
@@ -242,7 +246,10 @@ export async function restore({ source: given, dataDir, masterKey, log }: Restor
   const manifest = readManifest(source);
   compareListing(source, manifest);
   requireKey(source, manifest, masterKey);
-  await restoreInto(dataDir, log, ({ dir }) => stage(source, manifest.files.filter(isRestored), dir));
+  await restoreInto(dataDir, log, ({ dir }) => {
+    stage(source, manifest.files, dir);
+    requireUndamaged(source, manifest.files, dir);
+  });
   const count = (folder: string) => manifest.files.filter(({ path }) => path.startsWith(folder)).length;
   return {
     dataDir: layout.dir,

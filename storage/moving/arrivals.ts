@@ -13,7 +13,8 @@ import { type ControlRows, replaceControlRows } from './control-rows.ts';
 import { placementVersionOf, readMove } from './moves.ts';
 import { cellOf, transactions as placing } from './placements.ts';
 
-export type ArrivalStep = 'receiving' | 'adopted' | 'unsealed' | 'discarded';
+export const ARRIVAL_STEPS = ['receiving', 'adopted', 'unsealed', 'discarded'] as const;
+export type ArrivalStep = (typeof ARRIVAL_STEPS)[number];
 
 const arrival = columns({
   organisationId: text,

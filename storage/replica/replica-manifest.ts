@@ -3,7 +3,7 @@
  * and with when they came and went, which says what belongs to a moment.
  */
 import * as v from 'valibot';
-import { isBackupName, isRestored, masterKeyFingerprint } from '../backup/backup-manifest.ts';
+import { isBackupName, masterKeyFingerprint } from '../backup/backup-manifest.ts';
 import { isSecret, type Vault } from '../secrets/vault.ts';
 
 const FORMAT = 'assistant-service replica';
@@ -113,10 +113,10 @@ export function parseManifest(vault: Vault, name: string, bytes: Buffer): Replic
   throw new Error(`${name} in the replica cannot be used: ${v.getDotPath(issue) ?? 'it'}: ${issue.message}`);
 }
 
-/** The files of a manifest's copy in the data directory, which may be of an older release; none when it is damaged. */
+/** The files of a manifest's copy in the data directory; none when it is damaged. */
 export function filesIn(copy: Buffer | undefined): readonly ReplicatedFile[] {
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), v.pick(manifestSchema, ['files'])), copy?.toString('utf8'));
-  return read.success ? read.output.files.filter(isRestored) : [];
+  return read.success ? read.output.files : [];
 }
 
 /** The files that belong to a moment; undefined: those that are there now. */
