@@ -29,7 +29,7 @@ import {
 import { replicaName } from '../../storage/replica/replicated-databases.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { openReader, openWriter } from '../../storage/sqlite/database.ts';
+import { reading, writing } from '../../storage/sqlite/database.ts';
 import { DamagedDatabase, putInPlace, syncPath, verifyDatabase } from '../../storage/sqlite/database-copy.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { runLitestream, versionProblem } from './litestream.ts';
@@ -214,16 +214,14 @@ function rowsOf(name: string, path: string, kind: DatabaseKind): Readonly<Record
 
 /** Changes a restored database, which nobody uses yet. */
 function changeRestored<Value>(kind: DatabaseKind, path: string, change: (db: Connection) => Value): Value {
-  const db = openWriter(path, { mustExist: true });
-  try {
+  const work = (db: Connection) => {
     migrate(db, kind === 'control' ? controlMigrations : organisationMigrations, kind);
     db.exec('BEGIN IMMEDIATE');
     const value = change(db);
     db.exec('COMMIT');
     return value;
-  } finally {
-    db.close();
-  }
+  };
+  return writing(path, work, { mustExist: true });
 }
 
 /** The generation that ended last before `atMs`, of a table with name, generation, lag, start and end. */
@@ -251,12 +249,7 @@ async function vaultOf(layout: DataLayout, { config, masterKey, log }: ReplicaRe
 }
 
 function notedOrganisations(control: string): { readonly id: string; readonly isNoted: boolean }[] {
-  const db = openReader(control);
-  try {
-    return [...organisationIds(db)].map((id) => ({ id, isNoted: isFileNoted(db, id) }));
-  } finally {
-    db.close();
-  }
+  return reading(control, (db) => [...organisationIds(db)].map((id) => ({ id, isNoted: isFileNoted(db, id) })));
 }
 
 /**

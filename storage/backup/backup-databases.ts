@@ -14,7 +14,7 @@ import { isFileNoted } from '../organisations/organisation-files.ts';
 import { organisationIds } from '../organisations/organisations.ts';
 import { columns, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { openReader } from '../sqlite/database.ts';
+import { reading } from '../sqlite/database.ts';
 import { copyDatabase } from '../sqlite/database-copy.ts';
 
 /** Rounds after the first are short. Only a program creates and deletes apps fast enough to need more. */
@@ -53,16 +53,13 @@ const listedApp = columns({ appId: text });
  * @throws Error when the file is of another organisation, or of another program.
  */
 function appsOf(path: string, source: string, id: string): Set<string> | undefined {
-  const connection = openReader(path);
-  try {
-    if (connection.statement('PRAGMA user_version').get()?.user_version === 0) return undefined;
-    const owner = identity.get(connection, 'FROM file_identity WHERE id = 1')?.organisationId;
+  return reading(path, (db) => {
+    if (db.statement('PRAGMA user_version').get()?.user_version === 0) return undefined;
+    const owner = identity.get(db, 'FROM file_identity WHERE id = 1')?.organisationId;
     if (owner === undefined) return undefined;
     if (owner !== id) throw new Error(`${source} is the file of ${owner}, not of ${id}. ${WHAT_TO_DO}`);
-    return new Set(readIds(connection, 'FROM apps'));
-  } finally {
-    connection.close();
-  }
+    return new Set(readIds(db, 'FROM apps'));
+  });
 }
 
 class DatabaseCopies {
@@ -113,14 +110,11 @@ class DatabaseCopies {
   /** Copies `control.sqlite` and returns which organisations do not fit to it. */
   copyControl(): string[] {
     this.#copied(this.#from.control, this.#to.control);
-    const control = openReader(this.#to.control);
-    try {
-      const ids = new Set([...this.#apps.keys(), ...organisationIds(control)]);
-      this.#lost = [...organisationIds(control)].filter((id) => !this.#apps.has(id) && isFileNoted(control, id));
-      return [...ids].filter((id) => this.#differsAnew(control, id) || this.#lost.includes(id));
-    } finally {
-      control.close();
-    }
+    return reading(this.#to.control, (control) => {
+      const listed = [...organisationIds(control)];
+      this.#lost = listed.filter((id) => !this.#apps.has(id) && isFileNoted(control, id));
+      return [...new Set([...this.#apps.keys(), ...listed])].filter((id) => this.#differsAnew(control, id) || this.#lost.includes(id));
+    });
   }
 
   /** Whether the copy differs from the directory in another way than last time. A difference that stays is in the source itself. */

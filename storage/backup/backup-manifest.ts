@@ -29,7 +29,7 @@ const hex256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const value = v.union([v.string(), v.number(), v.null()]);
 
-const fileSchema = v.strictObject({
+export const fileSchema = v.strictObject({
   /** Below the backup, with slashes. */
   path: v.pipe(v.string(), v.regex(NAMES)),
   /** Bytes. */

@@ -9,7 +9,8 @@ import { type DataLayout, dataLayout, makeFolder, prepareDataDir } from '../data
 import { controlMigrations } from '../migrations/control.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { lookThroughAll } from '../organisations/organisation-uses.ts';
-import { openWriter } from '../sqlite/database.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { writing } from '../sqlite/database.ts';
 import { copyFileWhole, DamagedDatabase, sha256OfFile, syncFolders, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { type DataDirLock, lockDataDir } from '../sqlite/lock.ts';
 import type { ProgressLog } from './backup.ts';
@@ -191,13 +192,11 @@ function install({ dir, control }: DataLayout, staging: string): void {
 
 /** The control file was copied after the others, so it need not know what is due in them: the next start looks through each. */
 function haveAllLookedThrough(control: string): void {
-  const db = openWriter(control, { mustExist: true });
-  try {
+  const lookThrough = (db: Connection) => {
     migrate(db, controlMigrations, 'control');
     lookThroughAll(db);
-  } finally {
-    db.close();
-  }
+  };
+  writing(control, lookThrough, { mustExist: true });
 }
 
 /**

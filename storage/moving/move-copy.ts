@@ -11,7 +11,7 @@ import { controlMigrations } from '../migrations/control.ts';
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { columns, integer, readIds } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { openReader } from '../sqlite/database.ts';
+import { reading } from '../sqlite/database.ts';
 import { copyDatabase } from '../sqlite/database-copy.ts';
 import { readControlRows } from './control-rows.ts';
 import { type CopyRecord, isMoveId } from './moves.ts';
@@ -46,15 +46,6 @@ export function clearMoveFolders(layout: DataLayout, side: MoveSide, ref: MoveRe
   const prefix = prefixOf(side, ref);
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) return;
   for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { recursive: true, force: true });
-}
-
-export function reading<T>(path: string, read: (db: Connection) => T): T {
-  const db = openReader(path);
-  try {
-    return read(db);
-  } finally {
-    db.close();
-  }
 }
 
 /** The organisation's file within a backup. */

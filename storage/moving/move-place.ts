@@ -18,22 +18,13 @@ import { migrate } from '../migrations/migrate.ts';
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { writeIdentity } from '../organisations/organisation-file.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { jitteredPauseMs, openWriter } from '../sqlite/database.ts';
+import { jitteredPauseMs, reading, writing } from '../sqlite/database.ts';
 import { putInPlace, sha256OfFile, syncPath } from '../sqlite/database-copy.ts';
 import { rewriteLog } from '../sqlite/log-emptying.ts';
 import { StorageError, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 import { readArrival } from './arrivals.ts';
 import type { ControlRows } from './control-rows.ts';
-import {
-  clearMoveFolders,
-  databaseName,
-  type MoveRef,
-  newMoveFolder,
-  reading,
-  requireSealed,
-  SCHEMA_VERSIONS,
-  uploadsName,
-} from './move-copy.ts';
+import { clearMoveFolders, databaseName, type MoveRef, newMoveFolder, requireSealed, SCHEMA_VERSIONS, uploadsName } from './move-copy.ts';
 import { readMove } from './moves.ts';
 import { readSeal, type Seal, transactions as sealing } from './seal.ts';
 
@@ -65,14 +56,11 @@ async function locked<T>(layout: DataLayout, organisationId: string, work: () =>
 
 /** Moves the whole WAL into the file, on disk. @throws StorageError busy while somebody reads an older state. */
 function checkpoint(path: string): void {
-  const db = openWriter(path);
-  try {
+  writing(path, (db) => {
     rewriteLog(db);
     const { busy } = db.statement('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {};
     if (busy !== 0) throw new StorageError('busy', `${path} is being read`);
-  } finally {
-    db.close();
-  }
+  });
 }
 
 /** Identifies the content of a file: both values are written in one transaction with the rest. */
@@ -193,15 +181,12 @@ export async function placeOrganisation(layout: DataLayout, { folder, ...ref }: 
 
 /** Makes the empty, sealed file that remains of an organisation that lives elsewhere. */
 function makeEmpty(path: string, organisationId: string, { moveId, sealedAtMs }: Seal): void {
-  const db = openWriter(path);
-  try {
+  writing(path, (db) => {
     migrate(db, organisationMigrations, 'organisation');
     writeIdentity(db, organisationId);
     // 1 ms later than before, which distinguishes an emptied file from a full one.
     sealing.sealOrganisation(db, { moveId, nowMs: (sealedAtMs ?? 0) + 1 });
-  } finally {
-    db.close();
-  }
+  });
 }
 
 /** Whether the rows say that the organisation's files are to be deleted now. */

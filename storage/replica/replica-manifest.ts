@@ -3,7 +3,7 @@
  * and with when they came and went, which says what belongs to a moment.
  */
 import * as v from 'valibot';
-import { isBackupName, masterKeyFingerprint } from '../backup/backup-manifest.ts';
+import { fileSchema, masterKeyFingerprint } from '../backup/backup-manifest.ts';
 import { isSecret, type Vault } from '../secrets/vault.ts';
 
 const FORMAT = 'assistant-service replica';
@@ -12,11 +12,8 @@ const VERSION = 2;
 
 const moment = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-const fileSchema = v.object({
-  /** Below the data directory, with slashes; only names that a backup may hold. */
-  path: v.pipe(v.string(), v.check(isBackupName)),
-  size: moment,
-  sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+const replicatedSchema = v.object({
+  ...v.pick(fileSchema, ['path', 'size', 'sha256']).entries,
   /** Sealed for the way, because on disk it is not: a mail. */
   sealed: v.optional(v.literal(true)),
   /** When it was first seen. */
@@ -28,7 +25,7 @@ const fileSchema = v.object({
 const manifestSchema = v.object({
   format: v.literal(FORMAT),
   version: v.literal(VERSION),
-  files: v.array(fileSchema),
+  files: v.array(replicatedSchema),
   /** The service's manifest only. */
   service: v.optional(
     v.object({
@@ -42,7 +39,7 @@ const manifestSchema = v.object({
   ),
 });
 
-export type ReplicatedFile = v.InferOutput<typeof fileSchema>;
+export type ReplicatedFile = v.InferOutput<typeof replicatedSchema>;
 export type ReplicaManifest = v.InferOutput<typeof manifestSchema>;
 
 export function organisationManifest(organisationId: string): string {
