@@ -115,7 +115,6 @@ function exchange(
 const AGENT = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_SOCKETS_MAX, noDelay: true } as const;
 
 export class CellClient {
-  /** Proves to a cell that the request comes from one. */
   readonly token: string;
   readonly #control: Connection;
   readonly #plain = new http.Agent(AGENT);
@@ -126,7 +125,6 @@ export class CellClient {
     this.#control = control;
   }
 
-  /** How the cell is reached; undefined when it was never seen. */
   url(cell: string): string | undefined {
     return readCellUrl(this.#control, cell);
   }

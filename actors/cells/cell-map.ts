@@ -14,7 +14,6 @@ import type { RedisConnection } from '../cluster/bus/redis-connection.ts';
 /** What the map needs of a connection to Redis; its commands reject at once while Redis is away. */
 export type MapRedis = Pick<RedisConnection, 'up' | 'hashSet' | 'hashGetAll' | 'onUp'>;
 
-/** What a cell says of itself. */
 export interface CellSelf {
   /** CELL_ID and CELL_URL. */
   readonly id: string;
@@ -26,9 +25,10 @@ export interface CellSelf {
 }
 
 export interface CellMapOptions {
+  /** Closing it is the caller's. */
   readonly redis: MapRedis;
   readonly self: CellSelf;
-  /** Whether this process may say where the cell is. */
+  /** Whether this process may say where the cell is: not once another host took it over. */
   mayPublish(): boolean;
   readonly storage: Pick<Storage, 'control' | 'vault' | 'writeControl'>;
   readonly log: Logger;
@@ -174,7 +174,6 @@ export class CellMap {
     if (news.length > 0) await storage.writeControl('seeCells', { cells: news });
   }
 
-  /** Returns the versions that the map holds. */
   async #takeOverPlacements(): Promise<Map<string, number>> {
     const { redis, storage } = this.#options;
     const there = new Map<string, number>();

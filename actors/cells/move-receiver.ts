@@ -18,7 +18,6 @@ import type { Storage } from '../../storage/storage.ts';
 export interface MoveReceiverOptions {
   readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation' | 'write' | 'writeControl'>;
   readonly files: MoveFiles;
-  /** This cell. */
   readonly cell: string;
   readonly log: Logger;
   nowMs(): number;
@@ -43,7 +42,6 @@ export class MoveReceiver {
     for (const row of discardedArrivals(this.#options.storage.control)) await this.#empty(row);
   }
 
-  /** The last move of the organisation to this cell. */
   read(organisationId: string): ArrivalRow | undefined {
     return readArrival(this.#options.storage.control, organisationId);
   }

@@ -21,13 +21,11 @@ export interface MoveStepServices {
   readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation' | 'use' | 'write' | 'writeControl'>;
   readonly client: Pick<CellClient, 'call'>;
   readonly files: MoveFiles;
-  /** This cell. */
   readonly cell: string;
   /** Whether the turns that this node has open may still come to their end; '' is a node from before there were several. */
   isAlive(node: string): Promise<boolean>;
   readonly log: Logger;
   nowMs(): number;
-  /** How long turns get to end before the file is sealed. */
   readonly quietMs: number;
 }
 

@@ -33,7 +33,6 @@ export class WrongUsage extends Error {
 
 /** Speaks to the running service. */
 export interface ConsoleClient {
-  /** Without `/console/api`. */
   readonly baseUrl: string;
   /**
    * A request to `/console/api` + path; the answer as the schema gives it.
@@ -63,7 +62,6 @@ export interface Command {
   readonly name: string;
   /** What follows the name, '' when nothing does. */
   readonly usage: string;
-  /** A sentence for the help. */
   readonly does: string;
   /** How many arguments it takes: at least, at most. */
   readonly arity: readonly [number, number];

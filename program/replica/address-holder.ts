@@ -84,7 +84,6 @@ export async function isAnothers(address: Address, seat: Pick<DirectorySeat, 'ow
 
 const ASK_MS = 10_000;
 
-/** What a keeper knows of whose the address is. */
 export class WhoseAddress {
   /** It is another directory's, or another host took over: nothing is carried there. Undefined: nobody could say yet, and it may be. */
   isAnothers: boolean | undefined;

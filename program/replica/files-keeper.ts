@@ -29,7 +29,6 @@ interface FilesKeeperOptions {
   readonly layout: DataLayout;
   readonly url: string;
   readonly includeKey: boolean;
-  /** MASTER_KEY, when it is set. */
   readonly masterKey: string | undefined;
 }
 
@@ -53,7 +52,6 @@ export class FilesKeeper {
     this.#known = join(options.layout.replica, `sent-${digest}`);
   }
 
-  /** Why the last round failed; undefined: it did not. */
   get problem(): string | undefined {
     return this.#rounds.problem;
   }
@@ -111,7 +109,6 @@ export class FilesKeeper {
     return new Set([...there, ...known].filter((id) => isId('org', id)));
   }
 
-  /** The manifests that were sent, but for the service's own. */
   #sent(): string[] {
     const names = existsSync(this.#known) ? readdirSync(this.#known).map((name) => basename(name, '.json')) : [];
     return names.filter((id) => isId('org', id)).map(organisationManifest);

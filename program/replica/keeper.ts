@@ -27,7 +27,6 @@ import { type ReplicaStore, replicaStore } from './store.ts';
 interface KeeperOptions {
   readonly config: ReplicaConfig;
   readonly dataDir: string;
-  /** MASTER_KEY, when it is set. */
   readonly masterKey: string | undefined;
   readonly log: Logger;
 }
@@ -218,7 +217,6 @@ export class Keeper {
     return true;
   }
 
-  /** Those that came since Litestream was started. */
   #fresh(paths: readonly string[]): string[] {
     return paths.filter((path) => !this.#followed.has(path));
   }
@@ -310,7 +308,6 @@ export class Keeper {
     while (isFresh() && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, SETTLE_LOOK_MS));
   }
 
-  /** Ends Litestream, which sends what is left. Called after the last write. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);

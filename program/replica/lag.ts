@@ -11,7 +11,6 @@ export interface Place {
 }
 
 interface Entry {
-  /** What came before is in the replica. */
   inStepAtMs: number;
   /** The oldest place that is waited for, and when it was read. */
   pending: { readonly place: Place; readonly atMs: number } | undefined;
@@ -29,7 +28,6 @@ interface Entry {
 export interface Reading {
   /** Where Litestream has read up to, though it may tell the place before; undefined before it has read anything. */
   readonly read: number | undefined;
-  /** Syncs that it tried, and that failed. */
   readonly syncs: number;
   readonly errors: number;
 }

@@ -15,7 +15,6 @@ const SYNC_INTERVAL = '1s';
 /** Variables by which Litestream finds credentials, proxies and certificates; nothing else of the service's environment reaches it. */
 const PASSED_ON = /^(?:PATH|HOME|TMPDIR|TZ|(?:AWS|LITESTREAM|GOOGLE|AZURE|SSL_CERT)_\w+|(?:HTTPS?|NO)_PROXY|(?:https?|no)_proxy)$/;
 
-/** The destination of one database, as Litestream's configuration names it. */
 export function litestreamReplica(
   { url, s3 }: Pick<ReplicaConfig, 'url' | 's3'>,
   name: string,
@@ -39,7 +38,6 @@ export function litestreamReplica(
 export interface ToldToLitestream {
   readonly databases: readonly ReplicatedDatabase[];
   readonly seals: DatabaseSeals;
-  /** Host and port where it tells how far it is. */
   readonly metrics: string;
   /** Seconds after which it first looks for what it may delete, and again each time; undefined: an hour. */
   readonly retentionCheckS: number | undefined;

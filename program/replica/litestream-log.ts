@@ -5,9 +5,7 @@
 import { type Place, positionOf } from './lag.ts';
 
 interface Trouble {
-  /** Something is being sent since then; undefined: nothing is. */
   sendingSinceMs: number | undefined;
-  /** Sending failed, and nothing was sent since. */
   isRefused: boolean;
 }
 
@@ -54,7 +52,6 @@ export class LitestreamLog {
     return place && { kind: 'sent', path, place };
   }
 
-  /** Whether something is being sent for so long that it stands still. */
   isStuck(nowMs: number): boolean {
     for (const { sendingSinceMs } of this.#troubles.values())
       if (sendingSinceMs !== undefined && nowMs - sendingSinceMs > SENDING_MAX_MS) return true;

@@ -20,10 +20,8 @@ export interface LitestreamOptions {
   readonly bin: string;
   readonly name: LitestreamName;
   readonly layout: DataLayout;
-  /** Writes the configuration anew; a start reads it. */
   configure(): Promise<void>;
   started(): void;
-  /** Its log tells how far a database is. */
   told(told: Told): void;
 }
 

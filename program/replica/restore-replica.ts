@@ -212,7 +212,6 @@ function rowsOf(name: string, path: string, kind: DatabaseKind): Readonly<Record
   }
 }
 
-/** Changes a restored database, which nobody uses yet. */
 function changeRestored<Value>(kind: DatabaseKind, path: string, change: (db: Connection) => Value): Value {
   const work = (db: Connection) => {
     migrate(db, kind === 'control' ? controlMigrations : organisationMigrations, kind);

@@ -24,7 +24,6 @@ const ROUNDS_MAX = 6;
 const WHAT_TO_DO = 'No backup was made: see "A file is missing or damaged" in docs/backups.md.';
 
 export interface CopiedDatabases {
-  /** Organisations whose file was copied. */
   readonly organisations: readonly string[];
   /** Organisations whose copy still has apps that the directory does not name. */
   readonly unlisted: readonly string[];
@@ -66,7 +65,6 @@ class DatabaseCopies {
   readonly #from: DataLayout;
   readonly #to: DataLayout;
   readonly #copy: typeof copyDatabase;
-  /** The apps of each organisation's copy. */
   readonly #apps = new Map<string, Set<string>>();
   /** How each organisation's copy differed from the directory in the last round. */
   readonly #differences = new Map<string, Difference>();
@@ -84,7 +82,6 @@ class DatabaseCopies {
     return [...this.#apps.keys()];
   }
 
-  /** False when there is no such file. @throws Error with one sentence. */
   #copied(source: string, target: string): boolean {
     rmSync(target, { force: true });
     try {
@@ -107,7 +104,6 @@ class DatabaseCopies {
     else this.#apps.set(id, apps);
   }
 
-  /** Copies `control.sqlite` and returns which organisations do not fit to it. */
   copyControl(): string[] {
     this.#copied(this.#from.control, this.#to.control);
     return reading(this.#to.control, (control) => {

@@ -28,7 +28,6 @@ import {
   rowsIn,
 } from './backup-manifest.ts';
 
-/** Receives progress; a pino logger fits. */
 export interface ProgressLog {
   info(facts: object, text: string): void;
   warn(facts: object, text: string): void;
@@ -46,7 +45,6 @@ export interface BackupOptions {
 export interface BackupReport {
   readonly target: string;
   readonly organisations: number;
-  /** Rows of all tables of all databases. */
   readonly rows: number;
   readonly uploads: number;
   /** `<organisation>/<upload>`: deleted while the backup was made; their rows are in it. */
@@ -62,7 +60,6 @@ export interface BackupReport {
 
 /** Suffix of an unfinished backup: `<target>.partial` holds a lock and the folder that is renamed at the end. */
 const PARTIAL = '.partial';
-/** Upload ids held in memory at once. */
 const UPLOADS_PER_PAGE = 1_000;
 
 function requireEmptyTarget(target: string): void {

@@ -106,7 +106,6 @@ function requireKey(source: string, { master_key: { fingerprint, included } }: M
   throw new Error(`MASTER_KEY is not the key that the backup ${source} was made with, nothing was restored. ${other}`);
 }
 
-/** What the directory holds besides a lock. */
 function contents(dir: string): string[] {
   return existsSync(dir) ? readdirSync(dir).filter((name) => !LOCK_FILES.has(name)) : [];
 }
@@ -145,7 +144,6 @@ function notEmpty(dir: string): Error {
   return new Error(`${dir} is not empty (${shown}), nothing was restored. Move it away, or give another DATA_DIR.`);
 }
 
-/** Copies the files to `staging`. */
 function stage(source: string, files: readonly BackupFile[], staging: string): void {
   for (const { path } of files) {
     const target = join(staging, path);

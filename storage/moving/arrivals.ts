@@ -27,7 +27,6 @@ const arrival = columns({
 
 export type ArrivalRow = RowOf<typeof arrival>;
 
-/** The last move of the organisation to this cell. */
 export function readArrival(control: Connection, organisationId: string): ArrivalRow | undefined {
   return arrival.get(control, 'FROM arrivals WHERE organisation_id = :organisationId', { organisationId });
 }
@@ -121,5 +120,4 @@ function discardArrival(db: Connection, input: ArrivalRef): ArrivalStep | undefi
   return arrival?.moveId === input.moveId ? arrival.step : undefined;
 }
 
-/** Writes of the control file. */
 export const transactions = { offerArrival, adoptArrival, settleArrival, discardArrival };

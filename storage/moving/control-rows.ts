@@ -9,9 +9,7 @@ import { SEALED_MESSAGE } from '../sqlite/storage-error.ts';
 
 interface ControlTable {
   readonly table: string;
-  /** SQL: the organisation's rows. */
   readonly where: string;
-  /** SQL: the organisation of the row `NEW`. */
   readonly organisationOfNew: string;
 }
 

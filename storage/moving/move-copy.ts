@@ -48,7 +48,6 @@ export function clearMoveFolders(layout: DataLayout, side: MoveSide, ref: MoveRe
   for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** The organisation's file within a backup. */
 export function databaseName(organisationId: string): string {
   return `organisations/${organisationId}.sqlite`;
 }

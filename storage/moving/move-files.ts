@@ -24,7 +24,6 @@ export interface Jobs {
   empty: { input: EmptyInput; output: undefined };
 }
 
-/** What a thread is started with. */
 export type MoveTask = {
   [Job in keyof Jobs]: { readonly dataDir: string; readonly job: Job; readonly input: Jobs[Job]['input'] };
 }[keyof Jobs];

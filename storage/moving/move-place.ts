@@ -156,7 +156,6 @@ function requireComplete(folder: string, ref: MoveRef): Manifest & { readonly mo
 }
 
 export interface PlaceInput extends MoveRef {
-  /** Where everything that came is. */
   readonly folder: string;
 }
 

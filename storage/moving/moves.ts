@@ -15,7 +15,6 @@ import { cellOf, isOrganisationKnown, type KnownPlacement, knownPlacement, trans
 export const MOVE_STEPS = ['begun', 'sealed', 'switched', 'done', 'aborted'] as const;
 export type MoveStep = (typeof MOVE_STEPS)[number];
 
-/** What was copied. */
 export interface CopyRecord {
   /** Size and rows of the organisation's file. */
   readonly bytes: number;
@@ -58,7 +57,6 @@ export function placementVersionOf(moveId: string): number {
   return Number(version);
 }
 
-/** The last move of the organisation away from here. */
 export function readMove(control: Connection, organisationId: string): MoveRow | undefined {
   return moveRow.get(control, 'FROM moves WHERE organisation_id = :organisationId', { organisationId });
 }
@@ -95,10 +93,8 @@ interface MoveRef {
 
 interface BeginInput {
   readonly organisationId: string;
-  /** This cell. */
   readonly cell: string;
   readonly targetCell: string;
-  /** 16 hex characters. */
   readonly nonce: string;
   readonly nowMs: number;
 }
@@ -159,7 +155,6 @@ function noteMove(db: Connection, { organisationId, moveId, nowMs, step, error, 
 
 /** The steps of the machine that a commit keeps; they go with the move's row. */
 export interface MoveTrace extends NewTrace {
-  /** JSON of the definition that made the steps. */
   readonly definition: string;
 }
 
@@ -174,7 +169,6 @@ function insertMoveTrace(db: Connection, { moveId, nowMs }: MoveRef, { version, 
 interface AdvanceInput extends MoveRef {
   readonly from: MoveStep;
   readonly to: MoveStep;
-  /** The steps that led there. */
   readonly trace?: MoveTrace | null;
 }
 
@@ -243,5 +237,4 @@ function noteGone(db: Connection, input: { organisationId: string; moveId: strin
   ).run(input);
 }
 
-/** Writes of the control file. */
 export const transactions = { beginMove, claimMove, noteMove, advanceMove, switchMove, abortMove, noteGone };

@@ -16,7 +16,6 @@ const replicatedSchema = v.object({
   ...v.pick(fileSchema, ['path', 'size', 'sha256']).entries,
   /** Sealed for the way, because on disk it is not: a mail. */
   sealed: v.optional(v.literal(true)),
-  /** When it was first seen. */
   came_at_ms: moment,
   /** When it was first seen to be away; null: it is there. */
   went_at_ms: v.nullable(moment),
