@@ -4,7 +4,6 @@ import type { Exchange } from './http/exchange.ts';
 import { bodyStream } from './http/request-body.ts';
 import type { Admitted, Callers, RouteInput, UploadedFile } from './route.ts';
 
-/** What came with a request: its checked body, or a file. */
 export type Brought = { readonly body: unknown; readonly upload: null } | { readonly body: null; readonly upload: UploadedFile };
 
 export const NOTHING_BROUGHT: Brought = { body: null, upload: null };

@@ -9,7 +9,7 @@ import { isId } from '../../protocol/ids.ts';
 import type { ArrivalStep } from '../../storage/moving/arrivals.ts';
 import type { MoveRef } from '../../storage/moving/move-copy.ts';
 import { isMoveId } from '../../storage/moving/moves.ts';
-import { checkQuery } from '../http/query.ts';
+import { checkQuery } from '../http/body.ts';
 import { defineRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { lastMove } from './move-wire.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configRoute } from '../../../gateway/runtime/config.ts';
-import { telemetryRoute } from '../../../gateway/runtime/telemetry.ts';
+import { telemetryRoute } from '../../../gateway/runtime/routes.ts';
 import { serveApp } from './runtime-app.ts';
 
 async function ask(base: string, headers: Record<string, string>): Promise<[number, string, string]> {
