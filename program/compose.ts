@@ -34,7 +34,7 @@ import { toMicroUsd } from '../protocol/money.ts';
 import type { Surroundings } from '../protocol/setup/actions.ts';
 import { refuseCutOffRestore } from '../storage/backup/restore.ts';
 import { prepareDataDir } from '../storage/data-layout.ts';
-import { createConditions } from '../storage/health/conditions.ts';
+import { Conditions } from '../storage/health/conditions.ts';
 import { readEmbeddingModel } from '../storage/knowledge/embedding-model.ts';
 import { readCellTerm } from '../storage/moving/cell-term.ts';
 import { watchReplica } from '../storage/replica/replica-watch.ts';
@@ -68,7 +68,7 @@ function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, 
     process.exit(1);
   };
   const shared = cluster !== undefined;
-  const conditions = createConditions(log, Date.now);
+  const conditions = new Conditions(log, Date.now);
   const lock = lockDataDir(dataDir, shared ? 'shared' : 'alone');
   const replicated = replica !== undefined;
   const lease = cluster?.cell && new WriteLease();

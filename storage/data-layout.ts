@@ -6,30 +6,6 @@ import { chmodSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:
 import { dirname, join, resolve } from 'node:path';
 import { isId } from '../protocol/ids.ts';
 
-export interface DataLayout {
-  readonly dir: string;
-  /** The one database of accounts, apps and sessions. */
-  readonly control: string;
-  /** An organisation's own database. Throws unless it is an `org_…` id, so that no input becomes a path. */
-  organisation(id: string): string;
-  readonly organisations: string;
-  readonly operatorToken: string;
-  readonly masterKey: string;
-  readonly uploads: string;
-  /** Where an organisation's uploads lie. Throws as `organisation` does. */
-  uploadsOf(organisationId: string): string;
-  /** One sealed upload. Throws unless both are ids of their kind. */
-  upload(organisationId: string, uploadId: string): string;
-  readonly outbox: string;
-  /** What the keeper of the replica knows: its configuration, its lock, how far the replica is. */
-  readonly replica: string;
-  /** The id of the directory, and a file that is there once another host took its cell over. */
-  readonly directoryId: string;
-  readonly overtaken: string;
-  /** The files of an organisation's move between cells. Throws as `organisation` does. */
-  movesOf(organisationId: string): string;
-}
-
 const KINDS = { org: 'organisation', upl: 'upload' } as const;
 
 /** Only the service's own ids may become part of a path. */
@@ -37,8 +13,8 @@ function requireId(prefix: keyof typeof KINDS, id: string): void {
   if (!isId(prefix, id)) throw new Error(`not an ${KINDS[prefix]} id: ${JSON.stringify(id.slice(0, 64))}`);
 }
 
-/** The layout below `dir` (`DATA_DIR`, STORE-8); touches no disk. All paths are absolute. */
-export function dataLayout(dir: string): DataLayout {
+/** The layout below `dir` (`DATA_DIR`, STORE-8); touches no disk. All paths are absolute. Those of ids throw unless they are ids of their kind. */
+export function dataLayout(dir: string) {
   const root = resolve(dir);
   const organisations = join(root, 'organisations');
   const uploads = join(root, 'uploads');
@@ -49,7 +25,7 @@ export function dataLayout(dir: string): DataLayout {
   return {
     dir: root,
     control: join(root, 'control.sqlite'),
-    organisation(id) {
+    organisation(id: string): string {
       requireId('org', id);
       // Asked for at every read and write; its parts are normal already.
       return `${organisations}/${id}.sqlite`;
@@ -59,25 +35,29 @@ export function dataLayout(dir: string): DataLayout {
     masterKey: join(root, 'master-key'),
     uploads,
     uploadsOf,
-    upload(organisationId, uploadId) {
+    upload(organisationId: string, uploadId: string): string {
       requireId('upl', uploadId);
       return join(uploadsOf(organisationId), uploadId);
     },
     outbox: join(root, 'outbox'),
+    /** What the keeper of the replica knows: its configuration, its lock, how far the replica is. */
     replica: join(root, 'replica'),
     directoryId: join(root, 'directory-id'),
+    /** There once another host took the cell over. */
     overtaken: join(root, 'overtaken'),
-    movesOf(organisationId) {
+    movesOf(organisationId: string): string {
       requireId('org', organisationId);
       return join(root, 'moves', organisationId);
     },
   };
 }
 
+export type DataLayout = Readonly<ReturnType<typeof dataLayout>>;
+
 const REASONS: Readonly<Record<string, string>> = { EEXIST: 'there is a file', ENOTDIR: 'a file is in its way' };
 
 /**
- * Makes a folder that the operator named, with those above it, mode 0700. One after the other: where the system lets nobody make one, as
+ * Makes a folder that the operator named, with those above it, mode 0700. One after the other: where the system lets no process make one, as
  * below /proc, Node's own recursion never ends.
  * @throws Error with one sentence when it cannot be made.
  */
@@ -101,7 +81,6 @@ export function replaceFile(path: string, content: string | Buffer): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Creates the data directory and its folders, readable by their owner only (mode 0700). Idempotent. */
 export function prepareDataDir(dir: string): DataLayout {
   const layout = dataLayout(dir);
   for (const folder of [layout.dir, layout.organisations, layout.uploads, layout.outbox]) {

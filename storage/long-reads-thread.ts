@@ -1,7 +1,8 @@
-/** The thread of long reads: one named read after the other, each on a connection of its own that cannot write. */
+/** The thread of long reads: one after the other, each on a connection of its own that cannot write. */
 import { serveCalls } from '../watch/side-thread.ts';
 import { threadClock } from '../watch/thread-time.ts';
-import { type LongAnswer, type LongRead, longReads } from './long-reads.ts';
+import { countUsers } from './billing/usage.ts';
+import type { LongReads } from './long-reads.ts';
 import { FileProblemError } from './organisations/organisation-file.ts';
 import { openReadable } from './organisations/organisation-readers.ts';
 import { StorageError, storageErrorCodeOf } from './sqlite/storage-error.ts';
@@ -9,14 +10,13 @@ import { StorageError, storageErrorCodeOf } from './sqlite/storage-error.ts';
 const clock = threadClock();
 
 serveCalls({
-  read({ path, read, input }: LongRead): LongAnswer {
+  countUsers({ path, nowMs }) {
     const before = clock().ranMs;
     try {
       // Opened anew each time, which takes a millisecond: a connection kept open might be to a file that was replaced.
       const { connection } = openReadable(path, {}, () => {});
       try {
-        const value = longReads[read](connection, input);
-        return { value, tookMs: clock().ranMs - before };
+        return { users: countUsers(connection, nowMs), tookMs: clock().ranMs - before };
       } finally {
         connection.close();
       }
@@ -27,4 +27,4 @@ serveCalls({
       throw new StorageError(code, error instanceof Error ? error.message : String(error));
     }
   },
-});
+} satisfies LongReads);

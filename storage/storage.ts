@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { refuseLostData, requireItsKey } from './backup/lost-data.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from './data-layout.ts';
-import { type Conditions, createConditions } from './health/conditions.ts';
+import { Conditions } from './health/conditions.ts';
 import { createDiskWatch, type DiskWatch } from './health/disk-watch.ts';
-import { type LongRead, LongReader, type LongReadName, type LongReads, longReads } from './long-reads.ts';
+import { LongReader } from './long-reads.ts';
 import { openControl } from './organisations/control-file.ts';
 import { OrganisationFiles } from './organisations/organisation-files.ts';
 import { CurrentReader, OrganisationReaders } from './organisations/organisation-readers.ts';
@@ -21,7 +21,7 @@ import { Writer } from './sqlite/writer.ts';
 import type { transactions } from './transactions.ts';
 
 type Registry = typeof transactions;
-export type TransactionName = keyof Registry & string;
+type TransactionName = keyof Registry & string;
 
 /** Open read connections: each costs a file handle and a page cache. Beyond this the least recently used closes. */
 const OPEN_ORGANISATIONS_MAX = 512;
@@ -29,7 +29,6 @@ const OPEN_ORGANISATIONS_MAX = 512;
 /** Cached keys, some 300 bytes each; every request looks one up. */
 const KEYS_KEPT = 10_000;
 
-/** How soon a removed or restored file is noticed. */
 const LOOK_AROUND_MS = 1_000;
 
 const SILENT = { error: () => {}, info: () => {} };
@@ -42,34 +41,22 @@ export interface Storage {
   /** The key with this token; cached until any process writes to `control.sqlite`. */
   key(token: string): Key | undefined;
   readonly conditions: Conditions;
-  /**
-   * Read-only, the organisation's file; may be kept as long as the storage is open.
-   * @throws StorageError unavailable when its file is missing or was replaced; the disk's error.
-   */
+  /** Read-only; may be kept as long as the storage is open. @throws StorageError unavailable; what the disk refuses with. */
   organisation(organisationId: string): Connection;
   /** Closes the file for reading: for who read many files that others may not need. The next read opens it again. */
   closeReader(organisationId: string): void;
-  /**
-   * A named read that is too long for the event loop, made in its own thread. Waiting reads of the same file and `key` are made once.
-   * @throws StorageError `overloaded`.
-   */
-  longRead<N extends LongReadName>(
-    organisationId: string,
-    name: N,
-    input: LongRead<N>['input'],
-    key: string,
-  ): Promise<ReturnType<LongReads[N]>>;
+  /** As `countUsers` of billing, in a thread of its own. @throws StorageError `overloaded`. */
+  countUsers(organisationId: string, nowMs: number): Promise<number>;
   writeControl<N extends TransactionName>(name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
   write<N extends TransactionName>(organisationId: string, name: N, input: Parameters<Registry[N]>[1]): Promise<ReturnType<Registry[N]>>;
   /** This process, as the control file names who uses an organisation's file; never used again. */
   readonly process: string;
-  /** Notes that this process uses the organisation's file, as the first write to it does. */
   use(organisationId: string): Promise<void>;
-  /** Organisations that this process uses and nobody here has written to for `quietMs`, at most `limit`. */
+  /** Organisations that this process uses and has not written to for `quietMs`, at most `limit`. */
   quiet(quietMs: number, limit: number): string[];
   /**
    * Ends the use of an organisation's file and closes it. `lookThrough` reads what the control file says of it from then on; null: there is
-   * work under way. False when it stays in use: because of that, or because somebody wrote to it meanwhile.
+   * work under way. False when it stays in use: because of that, or because it was written to meanwhile.
    */
   endUse(organisationId: string, lookThrough: (db: Connection) => LookedThrough | null): Promise<boolean>;
   /** @throws StorageError `fenced` while another host may have taken this cell over (CELL-17) */
@@ -78,11 +65,10 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-export interface StorageOptions {
+interface StorageOptions {
   readonly dataDir: string;
   /** 32 bytes, base64; minted into the data directory when undefined. */
   readonly masterKey: string | undefined;
-  /** Whether searches by meaning will be made. */
   readonly vectors?: boolean;
   /** Other processes write to the directory too (CLUSTER-1). */
   readonly shared?: boolean;
@@ -127,17 +113,22 @@ function keysOf(control: Connection, shared: boolean) {
   };
 }
 
-interface Writes {
+interface Parts {
   readonly layout: DataLayout;
+  readonly control: Connection;
   readonly writer: Writer<Registry>;
   readonly disk: DiskWatch;
   readonly files: OrganisationFiles;
+  readonly readers: OrganisationReaders;
   readonly uses: UsesHere;
   readonly keys: ReturnType<typeof keysOf>;
+  readonly process: string;
+  /** Closes what is open for the organisation. */
+  forget(organisationId: string): void;
 }
 
 /** What a failed write tells of the disk and of the file is noted. */
-function writesOf({ layout, writer, disk, files, uses, keys }: Writes): Pick<Storage, 'writeControl' | 'write' | 'use'> {
+function writesOf({ layout, writer, disk, files, uses, keys }: Parts): Pick<Storage, 'writeControl' | 'write' | 'use'> {
   const toFile = async <Value>(organisationId: string, write: () => Promise<Value>): Promise<Value> => {
     try {
       files.prepare(organisationId);
@@ -165,16 +156,7 @@ function writesOf({ layout, writer, disk, files, uses, keys }: Writes): Pick<Sto
   };
 }
 
-interface Uses {
-  readonly layout: DataLayout;
-  readonly control: Connection;
-  readonly writer: Writer<Registry>;
-  readonly readers: OrganisationReaders;
-  readonly uses: UsesHere;
-  readonly process: string;
-}
-
-function endingsOf({ layout, control, writer, readers, uses, process }: Uses): Pick<Storage, 'process' | 'quiet' | 'endUse'> {
+function endingsOf({ layout, control, writer, readers, uses, process, forget }: Parts): Pick<Storage, 'process' | 'quiet' | 'endUse'> {
   const end = async (organisationId: string, lookThrough: (db: Connection) => LookedThrough | null): Promise<boolean> => {
     if (!isHere(control, organisationId)) {
       // It moved to another cell, and what is due in it is that cell's.
@@ -183,9 +165,9 @@ function endingsOf({ layout, control, writer, readers, uses, process }: Uses): P
     }
     // Before the file is read: see organisation-uses.ts.
     const before = readUseCount(control, organisationId);
-    const found = lookThrough(readers.get(organisationId));
-    if (before === undefined || found === null) return false;
-    return writer.write(layout.control, 'endUse', { organisationId, usedBy: process, uses: before, ...found });
+    const findings = lookThrough(readers.get(organisationId));
+    if (before === undefined || findings === null) return false;
+    return writer.write(layout.control, 'endUse', { organisationId, usedBy: process, uses: before, ...findings });
   };
   return {
     process,
@@ -198,11 +180,8 @@ function endingsOf({ layout, control, writer, readers, uses, process }: Uses): P
       } finally {
         if (!hasEnded) uses.stay(organisationId);
       }
-      if (!hasEnded) return false;
-      // The reader first: the last connection to close removes the log, and only one that writes can.
-      readers.forget(organisationId);
-      writer.forget(layout.organisation(organisationId));
-      return true;
+      if (hasEnded) forget(organisationId);
+      return hasEnded;
     },
   };
 }
@@ -213,7 +192,7 @@ function endingsOf({ layout, control, writer, readers, uses, process }: Uses): P
  * another key, or vectors cannot be compared.
  */
 export function openStorage(options: StorageOptions): Storage {
-  const { vectors = false, shared = false, process = randomUUID(), conditions = createConditions(SILENT, Date.now) } = options;
+  const { vectors = false, shared = false, process = randomUUID(), conditions = new Conditions(SILENT, Date.now) } = options;
   if (vectors) requireVectors();
   prepareDataDir(options.dataDir);
   const layout = dataLayout(options.dataDir);
@@ -235,15 +214,17 @@ export function openStorage(options: StorageOptions): Storage {
     lease: options.lease,
   });
   const noteUse = (organisationId: string, usedBy: string) => writer.write(layout.control, 'beginUse', { organisationId, usedBy });
+  const forget = (organisationId: string) => {
+    // The reader first: the last connection to close removes the log, and only one that writes can.
+    readers.forget(organisationId);
+    writer.forget(layout.organisation(organisationId));
+  };
   const files = new OrganisationFiles({
     ...{ layout, control, conditions },
     note: (organisationId) => writer.write(layout.control, 'noteOrganisationFile', { organisationId, nowMs: Date.now() }),
     doubtLog: (organisationId) => writer.doubtLog(layout.organisation(organisationId)),
     noteReturn: (organisationId) => noteUse(organisationId, NOBODY),
-    forget(organisationId) {
-      readers.forget(organisationId);
-      writer.forget(layout.organisation(organisationId));
-    },
+    forget,
   });
   const uses = new UsesHere(async (organisationId) => {
     if (!files.isNoted(organisationId)) await files.note(organisationId);
@@ -258,7 +239,7 @@ export function openStorage(options: StorageOptions): Storage {
     controlFile.reopen();
   };
   const longReader = new LongReader();
-  const keys = keysOf(control, shared);
+  const parts: Parts = { layout, control, writer, disk, files, readers, uses, keys: keysOf(control, shared), process, forget };
   const looks = setInterval(() => files.lookAround(), LOOK_AROUND_MS).unref();
 
   return {
@@ -269,20 +250,19 @@ export function openStorage(options: StorageOptions): Storage {
       return new CurrentReader(layout.organisation(organisationId), () => readers.get(organisationId));
     },
     closeReader: (organisationId) => readers.forget(organisationId),
-    key: (token) => keys.read(token),
-    async longRead(organisationId, name, input, key) {
+    key: (token) => parts.keys.read(token),
+    async countUsers(organisationId, nowMs) {
       // Fails as every other read does, also on a disk that takes no writes.
-      const db = readers.get(organisationId);
-      // The name of the read determines the type of the answer.
-      if (files.isUnmade(organisationId)) return longReads[name](db, input) as ReturnType<LongReads[typeof name]>;
+      readers.get(organisationId);
+      if (files.isUnmade(organisationId)) return 0;
       try {
-        return await longReader.read({ path: layout.organisation(organisationId), read: name, input }, key);
+        return await longReader.countUsers(layout.organisation(organisationId), nowMs);
       } catch (error) {
         throw files.refuse(organisationId, error);
       }
     },
-    ...writesOf({ layout, writer, disk, files, uses, keys }),
-    ...endingsOf({ layout, control, writer, readers, uses, process }),
+    ...writesOf(parts),
+    ...endingsOf(parts),
     stats: () => writer.stats(),
     async close() {
       clearInterval(looks);

@@ -39,7 +39,6 @@ import * as setupSessions from './setup/setup-sessions.ts';
 import * as smokeRuns from './setup/smoke-runs.ts';
 import type { Connection } from './sqlite/connection.ts';
 import { openWriter } from './sqlite/database.ts';
-import * as traceBounds from './traces/trace-bounds.ts';
 import * as traces from './traces/traces.ts';
 import * as uploads from './uploads/uploads.ts';
 
@@ -95,5 +94,4 @@ export const transactions = {
   ...endUsers.transactions,
   ...personErasure.transactions,
   ...traces.transactions,
-  ...traceBounds.transactions,
 };

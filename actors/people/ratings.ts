@@ -1,4 +1,4 @@
-/** The answer of a `rating` block outside of a turn (FEEDBACK-4). */
+/** Thumbs and answers of `rating` blocks outside of a turn, and whose answer they are about (FEEDBACK-1, FEEDBACK-4). */
 import type { Block } from '../../protocol/catalog/block.ts';
 import { selectionProblem } from '../../protocol/catalog/selection.ts';
 import { Refusal } from '../../protocol/errors.ts';

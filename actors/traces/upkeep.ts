@@ -4,8 +4,7 @@ import type { Logger } from 'pino';
 import { organisationsUsedBy } from '../../storage/organisations/organisation-uses.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { oldestTraceAt, readTraceSizes, type TraceTable } from '../../storage/traces/trace-bounds.ts';
-import { missingDefinitions } from '../../storage/traces/traces.ts';
+import { missingDefinitions, oldestTraceAt, readTraceSizes, type TraceTable } from '../../storage/traces/traces.ts';
 import { forEachOrganisation } from '../for-each-organisation.ts';
 import { currentDefinitions } from './definitions.ts';
 

@@ -8,10 +8,9 @@ import { toMicroUsd, toUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { listApps } from '../../storage/apps/apps.ts';
-import { type DayUsage, usageByApp, usageByDay } from '../../storage/billing/app-usage.ts';
 import { listUsageMails, type ShownUsageMail } from '../../storage/billing/member-mails.ts';
 import { listTopUps, type TopUp } from '../../storage/billing/top-ups.ts';
-import { type CreditState, creditState, utcMonth } from '../../storage/billing/usage.ts';
+import { type CreditState, creditState, type DayUsage, usageByApp, usageByDay, utcMonth } from '../../storage/billing/usage.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations/organisations.ts';
 import { consoleRoute, json, type Route } from '../route.ts';
 import { requireOrganisation } from './app-read.ts';
@@ -102,7 +101,7 @@ const usageRoute = consoleRoute('GET', '/orgs/:org/usage', undefined, async ({ p
   const month = query.get('month') ?? utcMonth(nowMs);
   if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month)) throw new Refusal('invalid_request', 'month must be written like 2026-11.');
   // 200,000 devices on the scale plan take half a second, so this is read outside the event loop.
-  const users = await services.storage.longRead(organisation.id, 'countUsers', { nowMs }, '');
+  const users = await services.storage.countUsers(organisation.id, nowMs);
   const db = services.storage.organisation(organisation.id);
   const names = new Map(listApps(db, organisation.id).map((app) => [app.id, app.name]));
   const usage = usageByApp(db, month);

@@ -5,16 +5,12 @@ import type { Storage } from '../storage.ts';
 import type { AppRecord, NewApp } from './apps.ts';
 import { mintIdentitySecret, sealIdentitySecret } from './identity-secrets.ts';
 
-export interface CreatedApp {
+interface CreatedApp {
   readonly app: AppRecord;
   readonly keys: { readonly live: string; readonly test: string };
 }
 
-/**
- * The directory first: what makes the app exist is its row in the organisation's file, so a crash in between leaves
- * keys that lead nowhere, never an app without keys.
- * @throws Refusal conflict when the slug is taken or the organisation has as many apps as it may.
- */
+/** The directory first: a crash in between leaves keys that lead nowhere, never an app without keys. @throws Refusal conflict. */
 export async function createApp(storage: Storage, input: Omit<NewApp, 'appId' | 'sealedIdentitySecret'>): Promise<CreatedApp> {
   const { organisationId, nowMs } = input;
   const appId = mintId('app', nowMs);

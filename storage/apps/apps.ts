@@ -9,7 +9,7 @@ import { type AppSettingsPatch, patchSettings, settingsFromWire, settingsToWire 
 import { deriveSlug, type PatchAppBody, SLUG_MAX_CHARS } from '../../protocol/console/apps.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { withoutEnd } from '../../protocol/schema/text.ts';
-import { columns, flag, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, flag, insert, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { transactions as draftTransactions } from './drafts.ts';
 import { transactions as identityTransactions } from './identity-secrets.ts';
@@ -24,9 +24,7 @@ const appRow = columns({
   liveAtMs: orNull(integer),
   revision: integer,
   personaVersion: integer,
-  /** Null until something was published. */
   publishedVersion: orNull(integer),
-  /** When the app first called in. */
   handshakeAtMs: orNull(integer),
   createdAtMs: integer,
   updatedAtMs: integer,
@@ -36,7 +34,6 @@ export interface AppRecord extends RowOf<typeof appRow> {
   readonly organisationId: string;
 }
 
-/** Apps whose parsed rows are kept; one is about 2 KB. */
 const CACHED_APPS_MAX = 2_000;
 
 /** By app and revision: a changed row has another key, so nothing is ever stale. */
@@ -44,7 +41,6 @@ const cache = new LRUCache<string, AppRecord>({ max: CACHED_APPS_MAX });
 
 const appRevision = columns({ revision: integer });
 
-/** An organisation's file is named by its id. */
 function organisationIdOf(db: Connection): string {
   return basename(db.path, '.sqlite');
 }
@@ -55,10 +51,7 @@ function loadApp(db: Connection, appId: string, organisationId: string): AppReco
   return row === undefined ? undefined : { ...row, organisationId };
 }
 
-/**
- * The app, or undefined. For reads on the event loop, once per request: costs one look at `revision` while nothing
- * has changed. `organisationId` defaults to the name of the file.
- */
+/** For reads on the event loop, once per request: costs one look at `revision` while nothing has changed. */
 export function readApp(db: Connection, appId: string, organisationId = organisationIdOf(db)): AppRecord | undefined {
   const row = appRevision.get(db, 'FROM apps WHERE id = :appId', { appId });
   if (row === undefined) return undefined;
@@ -70,7 +63,6 @@ export function readApp(db: Connection, appId: string, organisationId = organisa
   return app;
 }
 
-/** Every app of the file, oldest first. */
 export function listApps(db: Connection, organisationId = organisationIdOf(db)): AppRecord[] {
   return appRow.all(db, 'FROM apps ORDER BY id').map((row) => ({ ...row, organisationId }));
 }
@@ -102,35 +94,22 @@ export function requireAppRow(db: Connection, appId: string): void {
   if (db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId }) === undefined) throw noSuchApp(appId);
 }
 
-export interface NewApp {
+export interface NewApp extends Pick<AppRecord, 'organisationId' | 'name' | 'platformHint'> {
   readonly appId: string;
-  readonly organisationId: string;
-  readonly name: string;
-  /** Undefined: derived from the name. */
   readonly slug?: string | undefined;
-  readonly platformHint: string;
   /** Settings that do not start at their default. */
   readonly settings: AppSettingsPatch;
   readonly sealedIdentitySecret: Uint8Array;
   readonly nowMs: number;
 }
 
-/** @throws Refusal conflict when the given slug is taken. */
 function createApp(db: Connection, input: NewApp): AppRecord {
   const { appId, name, platformHint, nowMs } = input;
   if (input.slug !== undefined) refuseTakenSlug(db, input.slug, appId);
-  db.statement(
-    `INSERT INTO apps (id, name, slug, platform_hint, settings, live, identity_secret, created_at_ms, updated_at_ms)
-     VALUES (:appId, :name, :slug, :platformHint, :settings, 0, :secret, :nowMs, :nowMs)`,
-  ).run({
-    appId,
-    name,
-    slug: input.slug ?? freeSlug(db, name),
-    platformHint,
-    settings: JSON.stringify(settingsToWire(settingsFromWire(input.settings))),
-    secret: Buffer.from(input.sealedIdentitySecret),
-    nowMs,
-  });
+  const slug = input.slug ?? freeSlug(db, name);
+  const settings = settingsToWire(settingsFromWire(input.settings));
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+  insert(db, 'apps', { id: appId, name, slug, platformHint, settings, live: 0, identitySecret: input.sealedIdentitySecret, ...times });
   return requireAppRecord(db, appId, input.organisationId);
 }
 
@@ -146,11 +125,10 @@ function patchApp(db: Connection, input: { appId: string; organisationId: string
   const { appId, organisationId, patch, nowMs } = input;
   const before = requireAppRecord(db, appId, organisationId);
   if (patch.slug !== undefined) refuseTakenSlug(db, patch.slug, appId);
-  db.statement(
-    `UPDATE apps SET name = :name, slug = :slug, platform_hint = :platformHint, settings = :settings,
-       revision = revision + 1, updated_at_ms = :nowMs
-     WHERE id = :appId`,
-  ).run({
+  const update = `UPDATE apps SET name = :name, slug = :slug, platform_hint = :platformHint, settings = :settings,
+      revision = revision + 1, updated_at_ms = :nowMs
+    WHERE id = :appId`;
+  db.statement(update).run({
     appId,
     name: patch.name ?? before.name,
     slug: patch.slug ?? before.slug,
@@ -161,10 +139,7 @@ function patchApp(db: Connection, input: { appId: string; organisationId: string
   return requireAppRecord(db, appId, organisationId);
 }
 
-/**
- * Removes the app with everything it knew and said; false when there was none. The ledger (charges, usage_days)
- * stays: what was spent was spent.
- */
+/** With all it knew and said; false when there was none. The ledger (charges, usage_days) stays: what was spent was spent. */
 function deleteApp(db: Connection, input: { appId: string }): boolean {
   // A full-text table takes no part in foreign keys.
   db.statement('DELETE FROM knowledge_index WHERE rowid IN (SELECT id FROM knowledge_chunks WHERE app_id = :appId)').run(input);
@@ -173,5 +148,4 @@ function deleteApp(db: Connection, input: { appId: string }): boolean {
   return db.statement('DELETE FROM apps WHERE id = :appId').run(input).changes === 1;
 }
 
-/** Writes of the app's row, of its drafts and of its identity secret. */
 export const transactions = { createApp, patchApp, deleteApp, ...draftTransactions, ...identityTransactions };

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { Refusal } from '../../protocol/errors.ts';
 import { type AppearanceDraft, appearanceBody } from '../../protocol/setup/appearance.ts';
 import type { Origin } from '../../protocol/setup/writes.ts';
-import { blob, columns, integer, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import { blob, columns, insert, integer, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readDraft, storeAppearanceDraft } from './drafts.ts';
 
@@ -11,7 +11,6 @@ const asset = columns({
   id: text,
   appId: text,
   mediaType: text,
-  /** In pixels, as it is shown. */
   width: integer,
   height: integer,
   content: blob,
@@ -23,15 +22,11 @@ export type Asset = RowOf<typeof asset>;
 /** The newest are kept so that a person can go back. What a draft or a publication names is always kept. At 2 MB each, 20 MB an app. */
 export const ASSETS_KEPT = 10;
 
-/** The asset with this id, if it is this app's. */
 export function readAsset(db: Connection, appId: string, assetId: string): Asset | undefined {
   return asset.get(db, 'FROM assets WHERE id = :assetId AND app_id = :appId', { assetId, appId });
 }
 
-/**
- * The app's appearance draft, which a logo has to be set in.
- * @throws Refusal 404 not_found (the app), 409 draft_invalid when none was written or it is no longer valid.
- */
+/** @throws Refusal not_found (the app), draft_invalid when no draft was written or it is no longer valid: a logo has to be set in one. */
 export function requireAppearanceDraft(db: Connection, appId: string): AppearanceDraft {
   const draft = readDraft(db, appId);
   if (draft === undefined) throw new Refusal('not_found', `There is no app ${appId}.`);
@@ -41,54 +36,38 @@ export function requireAppearanceDraft(db: Connection, appId: string): Appearanc
   throw new Refusal('draft_invalid', `${state}. Send PUT /appearance first, then the logo.`);
 }
 
-export interface LogoInput {
+interface LogoInput extends Pick<Asset, 'appId' | 'mediaType' | 'width' | 'height'> {
   /** Used when the app has no such image yet. */
   readonly assetId: string;
-  readonly appId: string;
-  readonly mediaType: string;
-  readonly width: number;
-  readonly height: number;
   readonly content: Uint8Array;
   readonly origin?: Origin;
   readonly nowMs: number;
 }
 
-/** The id of the app's asset with this content, stored now unless it was there. */
 function storeAsset(db: Connection, input: LogoInput): string {
-  const { assetId, appId, mediaType, width, height, nowMs } = input;
+  const { assetId, appId, mediaType, width, height, nowMs: createdAtMs } = input;
   const content = Buffer.from(input.content.buffer, input.content.byteOffset, input.content.byteLength);
-  const [same] = readIds(
-    db,
-    'FROM assets WHERE app_id = :appId AND length(content) = :length AND content = :content AND media_type = :mediaType',
-    { appId, length: content.length, content, mediaType },
-  );
+  const rows = 'FROM assets WHERE app_id = :appId AND length(content) = :length AND content = :content AND media_type = :mediaType';
+  const [same] = readIds(db, rows, { appId, length: content.length, content, mediaType });
   if (same !== undefined) return same;
-  db.statement(
-    `INSERT INTO assets (id, app_id, media_type, width, height, content, created_at_ms)
-     VALUES (:assetId, :appId, :mediaType, :width, :height, :content, :nowMs)`,
-  ).run({ assetId, appId, mediaType, width, height, content, nowMs });
+  insert(db, 'assets', { id: assetId, appId, mediaType, width, height, content, createdAtMs });
   return assetId;
 }
 
-/** Deletes logos that were replaced long ago and that nothing shows any more. */
 function forgetOldAssets(db: Connection, appId: string): void {
-  db.statement(
-    `WITH appearances (document) AS (
-       SELECT appearance_draft FROM apps WHERE id = :appId
-       UNION ALL SELECT appearance FROM publications WHERE app_id = :appId
-     ), named (id) AS (
-       SELECT document ->> '$.theme.logoAssetId' FROM appearances UNION SELECT document ->> '$.themeDark.logoAssetId' FROM appearances
-     )
-     DELETE FROM assets WHERE app_id = :appId
-       AND id NOT IN (SELECT id FROM assets WHERE app_id = :appId ORDER BY created_at_ms DESC, id DESC LIMIT ${ASSETS_KEPT})
-       AND id NOT IN (SELECT id FROM named WHERE id IS NOT NULL)`,
-  ).run({ appId });
+  const sql = `WITH appearances (document) AS (
+      SELECT appearance_draft FROM apps WHERE id = :appId
+      UNION ALL SELECT appearance FROM publications WHERE app_id = :appId
+    ), named (id) AS (
+      SELECT document ->> '$.theme.logoAssetId' FROM appearances UNION SELECT document ->> '$.themeDark.logoAssetId' FROM appearances
+    )
+    DELETE FROM assets WHERE app_id = :appId
+      AND id NOT IN (SELECT id FROM assets WHERE app_id = :appId ORDER BY created_at_ms DESC, id DESC LIMIT ${ASSETS_KEPT})
+      AND id NOT IN (SELECT id FROM named WHERE id IS NOT NULL)`;
+  db.statement(sql).run({ appId });
 }
 
-/**
- * Stores the logo and sets it in the draft theme. An image the app has already keeps its id; `changed` is false when the
- * draft showed it before. @throws Refusal as requireAppearanceDraft.
- */
+/** An image the app has already keeps its id; `changed` is false when the draft showed it before. @throws as requireAppearanceDraft. */
 function saveLogo(db: Connection, input: LogoInput): { draft: AppearanceDraft; logoAssetId: string; changed: boolean } {
   const { appId, nowMs } = input;
   const before = requireAppearanceDraft(db, appId);

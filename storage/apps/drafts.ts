@@ -16,9 +16,7 @@ import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, json, orNull, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** Who wrote a draft last, and when. */
 export interface DraftWritten {
-  /** Null: unknown. */
   readonly origin: Origin | null;
   readonly atMs: number;
 }
@@ -27,7 +25,6 @@ export interface Draft {
   /** Null until first written, here and below. */
   readonly appearance: AppearanceDraft | null;
   readonly experience: ExperienceDraft | null;
-  /** Null before the first write, here and below. */
   readonly appearanceWritten: DraftWritten | null;
   readonly experienceWritten: DraftWritten | null;
   readonly personaVersion: number;
@@ -36,10 +33,9 @@ export interface Draft {
 }
 
 export interface PublishedConfig {
-  /** Null when nothing was published. */
   readonly version: number | null;
   readonly updatedAtMs: number;
-  /** `theme`, `themeDark?`, `copilot`; {} means: keep whatever the code passed to init. */
+  /** `theme`, `themeDark?`, `copilot`; {} means: keep what the code passed to init. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
@@ -72,17 +68,13 @@ function writtenOf(origin: Origin | null, atMs: number | null): DraftWritten | n
   return atMs === null ? null : { origin, atMs };
 }
 
-/** The fields of an app that decide which of its drafts are served. */
 interface DraftedApp {
   readonly id: string;
-  /** Rises with every write that a cached copy must notice. */
   readonly revision: number;
-  /** Null: nothing was published yet. */
   readonly publishedVersion: number | null;
   readonly updatedAtMs: number;
 }
 
-/** The app's drafts as they were last written; undefined when there is no such app. */
 export function readDraft(db: Connection, appId: string): Draft | undefined {
   const row = draftRow.get(db, 'FROM apps WHERE id = :appId', { appId });
   if (row === undefined) return undefined;
@@ -94,7 +86,6 @@ export function readDraft(db: Connection, appId: string): Draft | undefined {
   };
 }
 
-/** JSON of both documents. */
 const draftPair = columns({
   appearance: orNull(text).from('appearance_draft'),
   experience: orNull(text).from('experience_draft'),
@@ -111,7 +102,7 @@ function readDraftPair(db: Connection, appId: string) {
 }
 
 /** What a column holds, checked again on the way out: null for nothing, undefined for something that is no longer valid. */
-function checked<Schema extends v.GenericSchema>(
+function validated<Schema extends v.GenericSchema>(
   schema: Schema,
   document: string | null | undefined,
 ): v.InferOutput<Schema> | null | undefined {
@@ -133,8 +124,8 @@ export interface Publication {
 export function readPublication(db: Connection, appId: string, version: number | null): Publication {
   const stored = version === null ? undefined : readPublishedPair(db, appId, version);
   return {
-    appearance: checked(appearanceBody, stored?.appearance) ?? null,
-    experience: checked(experiencePatch, stored?.experience) ?? null,
+    appearance: validated(appearanceBody, stored?.appearance) ?? null,
+    experience: validated(experiencePatch, stored?.experience) ?? null,
   };
 }
 
@@ -160,8 +151,8 @@ function serve(db: Connection, app: DraftedApp, channel: Channel): Served {
   const known = cache.get(key);
   if (known !== undefined) return known;
   const stored = channel === 'sandbox' ? readDraftPair(db, app.id) : readPublishedPair(db, app.id, app.publishedVersion);
-  const appearance = checked(appearanceBody, stored?.appearance);
-  const experience = checked(experiencePatch, stored?.experience);
+  const appearance = validated(appearanceBody, stored?.appearance);
+  const experience = validated(experiencePatch, stored?.experience);
   const valid = appearance !== undefined && experience !== undefined;
   const served: Served = {
     published: {
@@ -175,15 +166,11 @@ function serve(db: Connection, app: DraftedApp, channel: Channel): Served {
   return served;
 }
 
-/**
- * What GET /v1/apps/config answers from (CONFIG-1): the published version for the live
- * channel, the drafts for the sandbox. A stored row that is no longer valid is served as {}.
- */
+/** For GET /v1/apps/config (CONFIG-1): published for the live channel, the drafts for the sandbox. A row that is no longer valid is served as {}. */
 export function readPublishedConfig(db: Connection, app: DraftedApp, channel: Channel): PublishedConfig {
   return serve(db, app, channel).published;
 }
 
-/** The persona that answers on this channel; the default one when none was published (live) or written (sandbox). */
 export function readPersona(db: Connection, app: DraftedApp, channel: Channel): Persona {
   return serve(db, app, channel).persona;
 }
@@ -194,7 +181,6 @@ function draftOrRefuse(db: Connection, appId: string): Draft {
   return draft;
 }
 
-/** Names of fields whose value differs, each with `prefix` in front. */
 function differing(before: object | null | undefined, after: object | null | undefined, prefix: string): string[] {
   const old = new Map<string, unknown>(Object.entries(before ?? {}));
   const young = new Map<string, unknown>(Object.entries(after ?? {}));
@@ -202,16 +188,14 @@ function differing(before: object | null | undefined, after: object | null | und
   return [...names].filter((name) => JSON.stringify(old.get(name)) !== JSON.stringify(young.get(name))).map((name) => `${prefix}${name}`);
 }
 
-/** Puts the draft in its place, with who wrote it. */
 export function storeAppearanceDraft(
   db: Connection,
   { appId, draft, origin, nowMs }: { appId: string; draft: AppearanceDraft; origin?: Origin | undefined; nowMs: number },
 ): void {
-  db.statement(
-    `UPDATE apps SET appearance_draft = :draft, appearance_origin = :origin, appearance_at_ms = :nowMs, revision = revision + 1,
-       updated_at_ms = :nowMs
-     WHERE id = :appId`,
-  ).run({ appId, draft: JSON.stringify(draft), origin: origin ?? null, nowMs });
+  const update = `UPDATE apps SET appearance_draft = :draft, appearance_origin = :origin, appearance_at_ms = :nowMs, revision = revision + 1,
+      updated_at_ms = :nowMs
+    WHERE id = :appId`;
+  db.statement(update).run({ appId, draft: JSON.stringify(draft), origin: origin ?? null, nowMs });
 }
 
 /** Replaces the appearance draft (see replaceAppearance). `changed` names tokens: `theme.accent`. @throws Refusal not_found. */
@@ -242,18 +226,15 @@ function saveExperienceDraft(
   const changed = differing(before.experience, draft, '').filter((name) => name !== 'reason');
   const personaVersion = before.personaVersion + (changed.length > 0 ? 1 : 0);
   if (JSON.stringify(draft) === JSON.stringify(before.experience)) return { draft, personaVersion, changed };
-  db.statement(
-    `UPDATE apps SET experience_draft = :draft, experience_origin = :origin, experience_at_ms = :nowMs, persona_version = :personaVersion,
-       revision = revision + 1, updated_at_ms = :nowMs
-     WHERE id = :appId`,
-  ).run({ appId: input.appId, draft: JSON.stringify(draft), origin: input.origin ?? null, personaVersion, nowMs: input.nowMs });
+  const update = `UPDATE apps SET experience_draft = :draft, experience_origin = :origin, experience_at_ms = :nowMs, persona_version = :personaVersion,
+      revision = revision + 1, updated_at_ms = :nowMs
+    WHERE id = :appId`;
+  const { appId, origin = null, nowMs } = input;
+  db.statement(update).run({ appId, draft: JSON.stringify(draft), origin, personaVersion, nowMs });
   return { draft, personaVersion, changed };
 }
 
-/**
- * The drafts become the published version; publishing what is published already answers that version.
- * @throws Refusal not_found; conflict when there is nothing to publish yet.
- */
+/** Publishing what is published already answers that version. @throws Refusal not_found; conflict when there is nothing to publish yet. */
 export function publishDrafts(db: Connection, input: { appId: string; nowMs: number }): { version: number } {
   const { appId, nowMs } = input;
   const { publishedVersion } = draftOrRefuse(db, appId);
@@ -266,16 +247,12 @@ export function publishDrafts(db: Connection, input: { appId: string; nowMs: num
     return { version: publishedVersion };
   }
   const version = (publishedVersion ?? 0) + 1;
-  db.statement(
-    `INSERT INTO publications (app_id, version, appearance, experience, published_at_ms)
-     SELECT id, :version, appearance_draft, experience_draft, :nowMs FROM apps WHERE id = :appId`,
-  ).run({ appId, version, nowMs });
+  const insert = `INSERT INTO publications (app_id, version, appearance, experience, published_at_ms)
+    SELECT id, :version, appearance_draft, experience_draft, :nowMs FROM apps WHERE id = :appId`;
+  db.statement(insert).run({ appId, version, nowMs });
   db.statement('DELETE FROM publications WHERE app_id = :appId AND version <= :oldest').run({ appId, oldest: version - PUBLICATIONS_KEPT });
-  db.statement('UPDATE apps SET published_version = :version, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId').run({
-    appId,
-    version,
-    nowMs,
-  });
+  const update = 'UPDATE apps SET published_version = :version, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId';
+  db.statement(update).run({ appId, version, nowMs });
   return { version };
 }
 

@@ -1,7 +1,4 @@
-/**
- * An app goes live in one transaction with its consequences (LIVE-2). Drafts of an app that never published anything become version 1,
- * because they are what the smoke run tested. The panel of its latest session says so.
- */
+/** An app goes live in one transaction with its consequences (LIVE-2). Drafts never published become version 1: the smoke run tested them. */
 
 import { type PlannedMails, planMemberMails } from '../billing/member-mails.ts';
 import { addServerEvent, type CommitSessionInput, commitSetupSession, readLatestSession } from '../setup/setup-sessions.ts';
@@ -10,24 +7,22 @@ import { insertTrace, type NewTrace } from '../traces/traces.ts';
 import { requireAppRecord } from './apps.ts';
 import { publishDrafts, readDraft } from './drafts.ts';
 
-export interface GoLiveInput {
+interface GoLiveInput {
   readonly appId: string;
   readonly organisationId: string;
   readonly nowMs: number;
-  /** The step of the app's machine; null or absent: it made none. */
   readonly trace?: NewTrace | null;
-  /** Absent: nobody is written to. */
+  /** Absent: none are sent. */
   readonly mails?: PlannedMails;
 }
 
-export interface WentLive {
+interface WentLive {
   /** False: the app was live already, and nothing was done. */
   readonly wentLive: boolean;
   /** The version that people get; null: none, and they get the default look and persona. */
   readonly version: number | null;
 }
 
-/** Whether going live publishes drafts that were never published. */
 function publishesDrafts(db: Connection, appId: string, publishOnGoLive: boolean): boolean {
   const draft = readDraft(db, appId);
   if (!publishOnGoLive || draft === undefined || draft.publishedVersion !== null) return false;
@@ -47,10 +42,8 @@ function goLive(db: Connection, input: GoLiveInput): WentLive {
   if (app.live) return { wentLive: false, version: app.publishedVersion };
   const publishes = publishesDrafts(db, appId, app.settings.publishOnGoLive);
   const version = publishes ? publishDrafts(db, { appId, nowMs }).version : app.publishedVersion;
-  db.statement('UPDATE apps SET live = 1, live_at_ms = :nowMs, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId').run({
-    appId,
-    nowMs,
-  });
+  const update = 'UPDATE apps SET live = 1, live_at_ms = :nowMs, revision = revision + 1, updated_at_ms = :nowMs WHERE id = :appId';
+  db.statement(update).run({ appId, nowMs });
   if (input.mails !== undefined) planMemberMails(db, { ...input.mails, nowMs });
   if (trace != null) insertTrace(db, { appId, machine: 'app-lifecycle', instance: appId, nowMs }, trace);
   const session = readLatestSession(db, appId);
@@ -59,7 +52,6 @@ function goLive(db: Connection, input: GoLiveInput): WentLive {
   return { wentLive: true, version };
 }
 
-/** The session's end and the app's going live, both or neither. Returns what commitSetupSession does. */
 function commitSessionAndGoLive(db: Connection, input: CommitSessionInput & { readonly goLive: GoLiveInput }): number[] | null {
   const ids = commitSetupSession(db, input);
   if (ids !== null) goLive(db, input.goLive);

@@ -10,7 +10,7 @@ import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../protocol/errors.ts';
 import type { ActionDefinition, HttpAction } from '../../protocol/setup/action-rules.ts';
-import { columns, countRows, flag, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, countRows, flag, insert, integer, json, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { requireAppRow } from './apps.ts';
 
@@ -25,9 +25,7 @@ const actionRow = columns({
   name: text,
   host: text,
   definition: json<ActionDefinition>(),
-  /** Whether a key was entered for its host. */
   hasKey: flag.from('EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host)'),
-  /** Who wrote it: `console`, `setup`, … */
   origin: text,
   reason: orNull(text),
   archivedAtMs: orNull(integer),
@@ -36,7 +34,6 @@ const actionRow = columns({
 });
 
 export interface HttpActionRecord extends RowOf<typeof actionRow> {
-  /** In service, and not waiting for a key. */
   readonly enabled: boolean;
 }
 
@@ -44,7 +41,6 @@ function actionOf(row: RowOf<typeof actionRow>): HttpActionRecord {
   return { ...row, enabled: row.archivedAtMs === null && (row.definition.needs_key === undefined || row.hasKey) };
 }
 
-/** Up to `limit` actions after the id `after` ('' for the first ones), oldest first, archived ones included. */
 export function listActions(db: Connection, appId: string, after: string, limit: number): HttpActionRecord[] {
   const from = 'FROM http_actions a WHERE app_id = :appId AND id > :after ORDER BY id LIMIT :limit';
   return actionRow.all(db, from, { appId, after, limit }).map(actionOf);
@@ -54,8 +50,7 @@ export function listActions(db: Connection, appId: string, after: string, limit:
 const SWITCHED_ON_KEPT = 500;
 const switchedOn = new LRUCache<string, SwitchedOn>({ max: SWITCHED_ON_KEPT });
 
-export interface SwitchedOn {
-  /** Changes whenever the actions do. */
+interface SwitchedOn {
   readonly key: string;
   readonly actions: readonly ActionDefinition[];
 }
@@ -65,10 +60,9 @@ export function enabledActions(db: Connection, app: { readonly id: string; reado
   const key = `${app.id}@${app.revision}`;
   let known = switchedOn.get(key);
   if (known === undefined) {
-    const inService = actionRow.all(db, 'FROM http_actions a WHERE app_id = :appId AND archived_at_ms IS NULL ORDER BY name', {
-      appId: app.id,
-    });
-    const enabled = inService.map(actionOf).filter((action) => action.enabled);
+    const from = 'FROM http_actions a WHERE app_id = :appId AND archived_at_ms IS NULL ORDER BY name';
+    const inService = actionRow.all(db, from, { appId: app.id }).map(actionOf);
+    const enabled = inService.filter((action) => action.enabled);
     known = { key, actions: enabled.map(({ definition }) => definition) };
     switchedOn.set(key, known);
   }
@@ -80,13 +74,11 @@ export function touchActions(db: Connection, appId: string): void {
   db.statement('UPDATE apps SET revision = revision + 1 WHERE id = :appId').run({ appId });
 }
 
-/** The action of this name that is in service. */
 export function readAction(db: Connection, appId: string, name: string): HttpActionRecord | undefined {
   const row = actionRow.get(db, 'FROM http_actions a WHERE app_id = :appId AND name = :name AND archived_at_ms IS NULL', { appId, name });
-  return row === undefined ? undefined : actionOf(row);
+  return row && actionOf(row);
 }
 
-/** The action of this external key, also an archived one. */
 export function readActionByKey(db: Connection, appId: string, externalKey: string): HttpActionRecord | undefined {
   const row = actionRow.get(db, 'FROM http_actions a WHERE app_id = :appId AND external_key = :externalKey', { appId, externalKey });
   return row === undefined ? undefined : actionOf(row);
@@ -96,12 +88,9 @@ export function readActionByKey(db: Connection, appId: string, externalKey: stri
 export function countActions(db: Connection, appId: string): { readonly enabled: number; readonly needsKey: number } {
   // Uses only the two indexes: this runs at every write, and the definitions may have some megabytes.
   const inService = countRows(db, 'FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NULL', { appId });
-  const needsKey = countRows(
-    db,
-    `FROM http_actions a WHERE a.app_id = :appId AND a.archived_at_ms IS NULL AND json_extract(a.definition, '$.needs_key') IS NOT NULL
-       AND NOT EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host)`,
-    { appId },
-  );
+  const from = `FROM http_actions a WHERE a.app_id = :appId AND a.archived_at_ms IS NULL AND json_extract(a.definition, '$.needs_key') IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM shared_keys k WHERE k.app_id = a.app_id AND k.host = a.host)`;
+  const needsKey = countRows(db, from, { appId });
   return { enabled: inService - needsKey, needsKey };
 }
 
@@ -117,21 +106,13 @@ function refuseTakenName(db: Connection, appId: string, { name, external_key }: 
   }
 }
 
-const tokens = columns({ tokenHost: text });
-
-/**
- * The host that receives people's tokens from this action, or from another of its name, when the action would now send them to `host`
- * instead. Archived actions count, and so do those that lost their auth meanwhile. Undefined when the tokens stay where they go.
- */
+/** The host that gets people's tokens from this action (or its key, archived too) when they would now go to `host`; undefined: they stay. */
 export function tokensMovedFrom(db: Connection, appId: string, action: HttpAction, host: string): string | undefined {
   if (action.auth !== 'user') return undefined;
-  return tokens.get(
-    db,
-    `FROM http_actions WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
-       AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND name = :name AND token_host = :host
-         AND json_extract(definition, '$.auth') = 'user')`,
-    { appId, externalKey: action.external_key, name: action.name, host },
-  )?.tokenHost;
+  const select = `SELECT token_host FROM http_actions WHERE app_id = :appId AND (external_key = :externalKey OR name = :name) AND token_host <> :host
+      AND NOT EXISTS (SELECT 1 FROM http_actions WHERE app_id = :appId AND external_key = :externalKey AND name = :name AND token_host = :host
+        AND json_extract(definition, '$.auth') = 'user')`;
+  return readValue(db, text, select, { appId, externalKey: action.external_key, name: action.name, host });
 }
 
 /** @throws Refusal conflict when the action would send people's tokens to a host that no person agreed to. */
@@ -153,7 +134,6 @@ function refuseWithoutRoom(db: Connection, appId: string): void {
 }
 
 export interface UpsertAction {
-  /** Used when the key is new. */
   readonly actionId: string;
   readonly appId: string;
   readonly action: HttpAction;
@@ -161,14 +141,13 @@ export interface UpsertAction {
   readonly nowMs: number;
 }
 
-export interface UpsertedAction {
+interface UpsertedAction {
   readonly op: 'created' | 'updated' | 'unchanged';
   readonly id: string;
   /** Whether it waits for a key: it is switched off until then. */
   readonly needsKey: boolean;
 }
 
-/** Stores the reason, when one is given. Without one, the earlier reason stays. */
 function noteReason(db: Connection, action: HttpActionRecord, reason: string | undefined): void {
   if (reason === undefined || reason === action.reason) return;
   db.statement('UPDATE http_actions SET reason = :reason WHERE id = :id').run({ id: action.id, reason });
@@ -201,21 +180,17 @@ function upsertAction(db: Connection, input: UpsertAction): UpsertedAction {
   refuseMovedToken(db, input, host);
   if (before === undefined || before.archivedAtMs !== null) refuseWithoutRoom(db, appId);
   const tokenHost = action.auth === 'user' ? host : null;
-  const columns = { id, name: action.name, host, tokenHost, document, origin, reason: reason ?? null, nowMs };
+  const row = { id, name: action.name, host, tokenHost, definition: document, origin, reason: reason ?? null, updatedAtMs: nowMs };
   if (before === undefined) {
     requireAppRow(db, appId);
-    db.statement(
-      `INSERT INTO http_actions (id, app_id, external_key, name, host, token_host, definition, origin, reason, created_at_ms, updated_at_ms)
-       VALUES (:id, :appId, :externalKey, :name, :host, :tokenHost, :document, :origin, :reason, :nowMs, :nowMs)`,
-    ).run({ ...columns, appId, externalKey: action.external_key });
+    insert(db, 'http_actions', { ...row, appId, externalKey: action.external_key, createdAtMs: nowMs });
     touchActions(db, appId);
     return result('created');
   }
-  db.statement(
-    `UPDATE http_actions SET name = :name, host = :host, token_host = coalesce(:tokenHost, token_host), definition = :document, origin = :origin, reason = :reason,
-       archived_at_ms = NULL, updated_at_ms = :nowMs
-     WHERE id = :id`,
-  ).run(columns);
+  const update = `UPDATE http_actions SET name = :name, host = :host, token_host = coalesce(:tokenHost, token_host),
+      definition = :definition, origin = :origin, reason = :reason, archived_at_ms = NULL, updated_at_ms = :updatedAtMs
+    WHERE id = :id`;
+  db.statement(update).run(row);
   touchActions(db, appId);
   return result('updated');
 }
@@ -227,22 +202,18 @@ export interface ArchivedAction {
   readonly nowMs: number;
 }
 
-/**
- * Takes the action out of service. The key of its host stays, and so does its reason unless another is given. Idempotent.
- * @throws Refusal not_found when the app has no action of this external key.
- */
+/** The key of its host stays, and its reason unless another is given. Idempotent. @throws Refusal not_found. */
 function archiveAction(db: Connection, { appId, externalKey, reason, nowMs }: ArchivedAction): { id: string; name: string } {
   const action = readActionByKey(db, appId, externalKey);
   if (action === undefined) throw new Refusal('not_found', 'external_key names no action of this app');
   if (action.archivedAtMs !== null) noteReason(db, action, reason);
   else {
-    db.statement(
-      'UPDATE http_actions SET archived_at_ms = :nowMs, reason = coalesce(:reason, reason), updated_at_ms = :nowMs WHERE id = :id',
-    ).run({ id: action.id, reason: reason ?? null, nowMs });
-    db.statement(
-      `DELETE FROM http_actions WHERE id IN (SELECT id FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NOT NULL
-         ORDER BY archived_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`,
-    ).run({ appId, kept: ARCHIVED_ACTIONS_KEPT });
+    const update =
+      'UPDATE http_actions SET archived_at_ms = :nowMs, reason = coalesce(:reason, reason), updated_at_ms = :nowMs WHERE id = :id';
+    db.statement(update).run({ id: action.id, reason: reason ?? null, nowMs });
+    const remove = `DELETE FROM http_actions WHERE id IN (SELECT id FROM http_actions WHERE app_id = :appId AND archived_at_ms IS NOT NULL
+        ORDER BY archived_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`;
+    db.statement(remove).run({ appId, kept: ARCHIVED_ACTIONS_KEPT });
     touchActions(db, appId);
   }
   return { id: action.id, name: action.name };

@@ -7,12 +7,10 @@ import type { Connection } from '../sqlite/connection.ts';
 
 /** A rotated secret stays valid this long: a backend is redeployed within a day. */
 export const PREVIOUS_IDENTITY_SECRET_VALID_MS = 24 * 60 * 60 * 1000;
-/** As long as the SHA-256 that it keys. */
 const SECRET_BYTES = 32;
 
 export interface IdentitySecrets {
   readonly current: string;
-  /** Null when there is none, or it is no longer valid. */
   readonly previous: { readonly secret: string; readonly validUntilMs: number } | null;
 }
 
@@ -26,7 +24,6 @@ export function sealIdentitySecret(vault: Vault, appId: string, secret: string):
   return vault.seal(`identity:${appId}`, Buffer.from(secret, 'utf8'));
 }
 
-/** @throws Error when it was sealed under another master key or for another app. */
 export function openIdentitySecret(vault: Vault, appId: string, sealed: Buffer): string {
   return vault.open(`identity:${appId}`, sealed).toString('utf8');
 }
@@ -37,7 +34,6 @@ const sealedSecrets = columns({
   validUntilMs: orNull(integer).from('previous_identity_secret_until_ms'),
 });
 
-/** The secrets that a signature may be made with now; undefined when there is no such app. */
 export function readIdentitySecrets(db: Connection, vault: Vault, appId: string, nowMs: number): IdentitySecrets | undefined {
   const row = sealedSecrets.get(db, 'FROM apps WHERE id = :appId', { appId });
   if (row === undefined) return undefined;
@@ -53,14 +49,12 @@ function rotateIdentitySecret(
   input: { appId: string; sealed: Uint8Array; nowMs: number },
 ): { previousValidUntilMs: number } {
   const previousValidUntilMs = input.nowMs + PREVIOUS_IDENTITY_SECRET_VALID_MS;
-  const { changes } = db
-    .statement(
-      `UPDATE apps SET previous_identity_secret = identity_secret, previous_identity_secret_until_ms = :previousValidUntilMs,
-         identity_secret = :sealed, revision = revision + 1, updated_at_ms = :nowMs
-       WHERE id = :appId`,
-    )
-    .run({ appId: input.appId, sealed: Buffer.from(input.sealed), previousValidUntilMs, nowMs: input.nowMs });
-  if (changes === 0) throw new Refusal('not_found', `There is no app ${input.appId}.`);
+  const update = `UPDATE apps SET previous_identity_secret = identity_secret, previous_identity_secret_until_ms = :previousValidUntilMs,
+      identity_secret = :sealed, revision = revision + 1, updated_at_ms = :nowMs
+    WHERE id = :appId`;
+  const { appId, nowMs } = input;
+  const { changes } = db.statement(update).run({ appId, sealed: Buffer.from(input.sealed), previousValidUntilMs, nowMs });
+  if (changes === 0) throw new Refusal('not_found', `There is no app ${appId}.`);
   return { previousValidUntilMs };
 }
 

@@ -37,9 +37,7 @@ const PARSED_KEPT_CHARS = 16 * 1024 * 1024;
 
 const manifestRow = columns({
   hash: text,
-  /** JSON. */
   document: text,
-  /** `<platform>/<semver>` of the build that posted it last. */
   sdk: text,
   firstSeenAtMs: integer,
   lastSeenAtMs: integer,
@@ -48,11 +46,11 @@ type ManifestRow = RowOf<typeof manifestRow>;
 
 const manifestText = columns({ document: text });
 
-export interface ManifestRecord extends Omit<ManifestRow, 'document'> {
+interface ManifestRecord extends Omit<ManifestRow, 'document'> {
   readonly document: Manifest;
 }
 
-export interface HashedManifest {
+interface HashedManifest {
   /** Lowercase hex SHA-256 of the document's canonical JSON (RFC 8785). */
   readonly hash: string;
   /** JSON as it was posted: people are shown parameters in the order in which the app declares them. */
@@ -78,7 +76,6 @@ function parse(db: Connection, appId: string, hash: string, document: string): M
   return manifest;
 }
 
-/** The manifest that `hash` names, undefined when this app has not registered it. */
 export function readManifest(db: Connection, appId: string, hash: string): Manifest | undefined {
   const known = parsed.get(`${db.path} ${appId} ${hash}`);
   if (known !== undefined) return known;
@@ -86,37 +83,28 @@ export function readManifest(db: Connection, appId: string, hash: string): Manif
   return row === undefined ? undefined : parse(db, appId, hash, row.document);
 }
 
-/** Whether the app has registered the manifest. */
 export function hasManifest(db: Connection, appId: string, hash: string): boolean {
   return db.statement('SELECT 1 FROM manifests WHERE app_id = :appId AND hash = :hash').get({ appId, hash }) !== undefined;
 }
 
-/**
- * The app's manifests. Those that are vouched for or in use come first, because a stranger's turn may name any manifest. Within each
- * group the last posted comes first.
- */
+/** The last posted first, but those vouched for or in use before the others: a stranger's turn may name any manifest. */
 function newestManifests(db: Connection, appId: string, limit: number): ManifestRow[] {
-  return manifestRow.all(
-    db,
-    `FROM manifests JOIN manifest_uses USING (app_id, hash)
-     WHERE app_id = :appId ORDER BY (vouched = 1 OR hours >= :hours) DESC, last_seen_at_ms DESC LIMIT :limit`,
-    { appId, hours: HOURS_IN_USE, limit },
-  );
+  const from = `FROM manifests JOIN manifest_uses USING (app_id, hash)
+    WHERE app_id = :appId ORDER BY (vouched = 1 OR hours >= :hours) DESC, last_seen_at_ms DESC LIMIT :limit`;
+  return manifestRow.all(db, from, { appId, hours: HOURS_IN_USE, limit });
 }
 
-/** The latest manifest of the app, whichever build it came from. */
 export function latestManifest(db: Connection, appId: string): ManifestRecord | undefined {
   const [row] = newestManifests(db, appId, 1);
   return row === undefined ? undefined : { ...row, document: parse(db, appId, row.hash, row.document) };
 }
 
-/** Names of the routes of the latest `limit` manifests. */
 export function latestRoutes(db: Connection, appId: string, limit: number): ReadonlySet<string> {
   const manifests = newestManifests(db, appId, limit).map(({ hash, document }) => parse(db, appId, hash, document));
   return new Set(manifests.flatMap(({ routes }) => routes.map(({ name }) => name)));
 }
 
-export interface RegisterManifest extends HashedManifest {
+interface RegisterManifest extends HashedManifest {
   readonly appId: string;
   readonly sdk: string;
   readonly nowMs: number;
@@ -124,66 +112,54 @@ export interface RegisterManifest extends HashedManifest {
   readonly unsolicited?: boolean;
 }
 
-/**
- * Notes that a turn named the manifest; called in the transaction that opens the turn. `vouched`: the caller proved
- * that it is no stranger.
- */
+/** A turn named the manifest; to be called as it opens. `vouched`: the caller proved to be no stranger. */
 export function noteManifestUse(db: Connection, appId: string, hash: string, nowMs: number, vouched = false): void {
-  db.statement(
-    `INSERT INTO manifest_uses (app_id, hash, used_at_ms, vouched)
-       SELECT app_id, hash, :nowMs, :vouched FROM manifests WHERE app_id = :appId AND hash = :hash
-     ON CONFLICT (app_id, hash) DO UPDATE SET hours = hours + (used_at_ms < :nowMs - :every), used_at_ms = max(used_at_ms, :nowMs),
-       vouched = max(vouched, :vouched)
-     WHERE used_at_ms < :nowMs - :every OR vouched < :vouched`,
-  ).run({ appId, hash, nowMs, every: USE_NOTED_EVERY_MS, vouched: vouched ? 1 : 0 });
+  const insert = `INSERT INTO manifest_uses (app_id, hash, used_at_ms, vouched)
+      SELECT app_id, hash, :nowMs, :vouched FROM manifests WHERE app_id = :appId AND hash = :hash
+    ON CONFLICT (app_id, hash) DO UPDATE SET hours = hours + (used_at_ms < :nowMs - :every), used_at_ms = max(used_at_ms, :nowMs),
+      vouched = max(vouched, :vouched)
+    WHERE used_at_ms < :nowMs - :every OR vouched < :vouched`;
+  db.statement(insert).run({ appId, hash, nowMs, every: USE_NOTED_EVERY_MS, vouched: vouched ? 1 : 0 });
 }
 
-/** Deletes what is beyond each of the three bounds. */
 function evict(db: Connection, appId: string, nowMs: number): void {
-  const used = (which: string, order: string) =>
+  const deletionOf = (which: string, order: string) =>
     `DELETE FROM manifests WHERE app_id = :appId AND hash IN
        (SELECT u.hash FROM manifest_uses u JOIN manifests m ON m.app_id = u.app_id AND m.hash = u.hash
         WHERE u.app_id = :appId AND ${which} ORDER BY ${order} max(u.used_at_ms, m.last_seen_at_ms) DESC LIMIT -1 OFFSET :kept)`;
-  db.statement(used('(u.vouched = 1 OR u.hours >= :hours)', 'u.used_at_ms > :replacedMs DESC, u.vouched DESC,')).run({
+  db.statement(deletionOf('(u.vouched = 1 OR u.hours >= :hours)', 'u.used_at_ms > :replacedMs DESC, u.vouched DESC,')).run({
     appId,
     hours: HOURS_IN_USE,
     replacedMs: nowMs - REPLACED_AFTER_MS,
     kept: MANIFESTS_PER_APP_MAX,
   });
-  db.statement(used('u.vouched = 0 AND u.hours < :hours', '')).run({ appId, hours: HOURS_IN_USE, kept: NEW_MANIFESTS_MAX });
-  db.statement(
-    `DELETE FROM manifests WHERE app_id = :appId AND hash IN
-       (SELECT hash FROM manifests WHERE app_id = :appId AND hash NOT IN (SELECT hash FROM manifest_uses WHERE app_id = :appId)
-        ORDER BY last_seen_at_ms DESC LIMIT -1 OFFSET :kept)`,
-  ).run({ appId, kept: UNUSED_MANIFESTS_MAX });
+  db.statement(deletionOf('u.vouched = 0 AND u.hours < :hours', '')).run({ appId, hours: HOURS_IN_USE, kept: NEW_MANIFESTS_MAX });
+  const remove = `DELETE FROM manifests WHERE app_id = :appId AND hash IN
+      (SELECT hash FROM manifests WHERE app_id = :appId AND hash NOT IN (SELECT hash FROM manifest_uses WHERE app_id = :appId)
+       ORDER BY last_seen_at_ms DESC LIMIT -1 OFFSET :kept)`;
+  db.statement(remove).run({ appId, kept: UNUSED_MANIFESTS_MAX });
 }
 
 /** The first request with a handshake, chat or manifest: the app has called in (LIVE-8). False: it had before. */
 function noteHandshake(db: Connection, { appId, nowMs }: { appId: string; nowMs: number }): boolean {
-  const { changes } = db
-    .statement('UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId AND handshake_at_ms IS NULL')
-    .run({ appId, nowMs });
-  return changes === 1;
+  const update = 'UPDATE apps SET handshake_at_ms = :nowMs, revision = revision + 1 WHERE id = :appId AND handshake_at_ms IS NULL';
+  return db.statement(update).run({ appId, nowMs }).changes === 1;
 }
 
 export const transactions = {
   noteHandshake,
 
-  /**
-   * Registers a manifest, or notes that it was posted again: one row either way. The first one of an app is its first
-   * handshake. @throws Refusal invalid_key when the app was deleted meanwhile.
-   */
+  /** One row, however often it is posted. An app's first is its first handshake. @throws Refusal invalid_key when the app is gone. */
   registerManifest(db: Connection, input: RegisterManifest): { firstHandshake: boolean } {
     const { appId, hash, document, sdk, nowMs } = input;
     const app = db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId });
     if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
     // At least 1 ms after the previous one, so that "the latest" is always unambiguous.
-    db.statement(
-      `INSERT INTO manifests (app_id, hash, document, sdk, first_seen_at_ms, last_seen_at_ms)
-       VALUES (:appId, :hash, :document, :sdk, :nowMs,
-         max(:nowMs, 1 + coalesce((SELECT max(last_seen_at_ms) FROM manifests WHERE app_id = :appId), 0)))
-       ON CONFLICT (app_id, hash) DO UPDATE SET sdk = excluded.sdk, last_seen_at_ms = excluded.last_seen_at_ms`,
-    ).run({ appId, hash, document, sdk, nowMs });
+    const insert = `INSERT INTO manifests (app_id, hash, document, sdk, first_seen_at_ms, last_seen_at_ms)
+      VALUES (:appId, :hash, :document, :sdk, :nowMs,
+        max(:nowMs, 1 + coalesce((SELECT max(last_seen_at_ms) FROM manifests WHERE app_id = :appId), 0)))
+      ON CONFLICT (app_id, hash) DO UPDATE SET sdk = excluded.sdk, last_seen_at_ms = excluded.last_seen_at_ms`;
+    db.statement(insert).run({ appId, hash, document, sdk, nowMs });
     const isFirst = db.statement('SELECT 1 FROM manifest_uses WHERE app_id = :appId LIMIT 1').get({ appId }) === undefined;
     if (input.unsolicited !== true || isFirst) noteManifestUse(db, appId, hash, nowMs, input.unsolicited !== true);
     evict(db, appId, nowMs);

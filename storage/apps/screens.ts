@@ -1,11 +1,8 @@
-/**
- * Screens that were declared for an app (SCREEN-1, SCREEN-2). A declared screen is a plan
- * until a build's manifest names it: whether one does is read from the manifests, never stored with the screen.
- */
+/** Screens declared for an app (SCREEN-1, SCREEN-2): plans until a build's manifest names them, which is read there and never stored here. */
 import canonicalize from 'canonicalize';
 import { Refusal } from '../../protocol/errors.ts';
 import type { ScreenArchiveEntry, ScreenDeclaration } from '../../protocol/setup/screens.ts';
-import { columns, countRows, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, countRows, insert, integer, json, orNull, type RowOf, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { requireAppRow } from './apps.ts';
 import { latestManifest, latestRoutes } from './manifests.ts';
@@ -20,9 +17,7 @@ const MANIFESTS_LOOKED_AT = 20;
 const screenRow = columns({
   name: text,
   definition: json<ScreenDeclaration>(),
-  /** Who wrote it: `console`, `setup`, … */
   origin: text,
-  /** Why it was archived. */
   reason: orNull(text),
   archivedAtMs: orNull(integer),
   createdAtMs: integer,
@@ -31,24 +26,19 @@ const screenRow = columns({
 
 export type ScreenRecord = RowOf<typeof screenRow>;
 
-const screenName = columns({ name: text });
-
-/** Up to `limit` screens after the name `after` ('' for the first ones), by name, archived ones included. */
 export function listScreens(db: Connection, appId: string, after: string, limit: number): ScreenRecord[] {
   const from = 'FROM screens WHERE app_id = :appId AND name > :after ORDER BY name LIMIT :limit';
   return screenRow.all(db, from, { appId, after, limit });
 }
 
-/** The screen of this name, also an archived one. */
 export function readScreen(db: Connection, appId: string, name: string): ScreenRecord | undefined {
   return screenRow.get(db, 'FROM screens WHERE app_id = :appId AND name = :name', { appId, name });
 }
 
 function declaredNames(db: Connection, appId: string): string[] {
-  return screenName.all(db, 'FROM screens WHERE app_id = :appId AND archived_at_ms IS NULL', { appId }).map(({ name }) => name);
+  return readValues(db, text, 'SELECT name FROM screens WHERE app_id = :appId AND archived_at_ms IS NULL', { appId });
 }
 
-/** Screens declared and not archived (facts.declaredScreens). */
 export function countScreens(db: Connection, appId: string): number {
   return countRows(db, 'FROM screens WHERE app_id = :appId AND archived_at_ms IS NULL', { appId });
 }
@@ -59,17 +49,15 @@ export function screensMissing(db: Connection, appId: string): number {
   return declaredNames(db, appId).filter((name) => !registered.has(name)).length;
 }
 
-/** Names that a build in use registered as a route. */
 export function registeredScreens(db: Connection, appId: string): ReadonlySet<string> {
   return latestRoutes(db, appId, MANIFESTS_LOOKED_AT);
 }
 
-/** How many declared screens are plans: no build in use names them. */
 export function countPlanned(db: Connection, appId: string, registered = registeredScreens(db, appId)): number {
   return declaredNames(db, appId).filter((name) => !registered.has(name)).length;
 }
 
-export interface DeclareScreens {
+interface DeclareScreens {
   readonly appId: string;
   readonly screens: readonly ScreenDeclaration[];
   readonly archive: readonly ScreenArchiveEntry[];
@@ -77,24 +65,21 @@ export interface DeclareScreens {
   readonly nowMs: number;
 }
 
-/** Names of screens by what was done with them. */
-export interface DeclaredScreens {
+interface DeclaredScreens {
   readonly added: readonly string[];
   readonly updated: readonly string[];
   readonly unchanged: readonly string[];
   readonly archived: readonly string[];
-  /** To be archived, but never declared. */
   readonly unknown: readonly string[];
 }
 
-/** Idempotent: an archived screen stays as it was. */
 function archiveScreen(db: Connection, input: DeclareScreens, { name, reason }: ScreenArchiveEntry): 'archived' | 'unknown' {
   const screen = readScreen(db, input.appId, name);
   if (screen === undefined) return 'unknown';
   if (screen.archivedAtMs === null) {
-    db.statement(
-      'UPDATE screens SET archived_at_ms = :nowMs, reason = :reason, updated_at_ms = :nowMs WHERE app_id = :appId AND name = :name',
-    ).run({ appId: input.appId, name, reason: reason ?? null, nowMs: input.nowMs });
+    const update =
+      'UPDATE screens SET archived_at_ms = :nowMs, reason = :reason, updated_at_ms = :nowMs WHERE app_id = :appId AND name = :name';
+    db.statement(update).run({ appId: input.appId, name, reason: reason ?? null, nowMs: input.nowMs });
   } else if (reason !== undefined && reason !== screen.reason) {
     db.statement('UPDATE screens SET reason = :reason WHERE app_id = :appId AND name = :name').run({ appId: input.appId, name, reason });
   }
@@ -108,36 +93,24 @@ function declareScreen(db: Connection, input: DeclareScreens, screen: ScreenDecl
   const document = canonicalize(screen) ?? '{}';
   const before = readScreen(db, appId, screen.name);
   if (before !== undefined && before.archivedAtMs === null && canonicalize(before.definition) === document) return 'unchanged';
-  db.statement(
-    `INSERT INTO screens (app_id, name, definition, origin, created_at_ms, updated_at_ms)
-     VALUES (:appId, :name, :document, :origin, :nowMs, :nowMs)
-     ON CONFLICT (app_id, name) DO UPDATE SET definition = excluded.definition, origin = excluded.origin, reason = NULL,
-       archived_at_ms = NULL, updated_at_ms = excluded.updated_at_ms`,
-  ).run({ appId, name: screen.name, document, origin, nowMs });
+  const row = { appId, name: screen.name, definition: document, origin, createdAtMs: nowMs, updatedAtMs: nowMs };
+  const again = `ON CONFLICT (app_id, name) DO UPDATE SET definition = excluded.definition, origin = excluded.origin, reason = NULL,
+    archived_at_ms = NULL, updated_at_ms = excluded.updated_at_ms`;
+  insert(db, 'screens', row, again);
   return before === undefined ? 'added' : 'updated';
 }
 
 function forgetOldest(db: Connection, appId: string): void {
-  db.statement(
-    `DELETE FROM screens WHERE app_id = :appId AND name IN (SELECT name FROM screens
-       WHERE app_id = :appId AND archived_at_ms IS NOT NULL ORDER BY archived_at_ms DESC, name LIMIT -1 OFFSET :kept)`,
-  ).run({ appId, kept: ARCHIVED_SCREENS_KEPT });
+  const remove = `DELETE FROM screens WHERE app_id = :appId AND name IN (SELECT name FROM screens
+      WHERE app_id = :appId AND archived_at_ms IS NOT NULL ORDER BY archived_at_ms DESC, name LIMIT -1 OFFSET :kept)`;
+  db.statement(remove).run({ appId, kept: ARCHIVED_SCREENS_KEPT });
 }
 
-/**
- * Archives and declares screens, all of them or none. What is both archived and declared ends declared.
- * @throws Refusal not_found when there is no such app; conflict when it would have more screens than it may.
- */
+/** All or none. What is both archived and declared ends declared. @throws Refusal not_found (the app); conflict when there are too many. */
 function declareScreens(db: Connection, input: DeclareScreens): DeclaredScreens {
   const { appId } = input;
   requireAppRow(db, appId);
-  const outcome = {
-    added: [] as string[],
-    updated: [] as string[],
-    unchanged: [] as string[],
-    archived: [] as string[],
-    unknown: [] as string[],
-  };
+  const outcome: Record<keyof DeclaredScreens, string[]> = { added: [], updated: [], unchanged: [], archived: [], unknown: [] };
   const archive = new Map(input.archive.map((entry) => [entry.name, entry]));
   for (const entry of archive.values()) outcome[archiveScreen(db, input, entry)].push(entry.name);
   for (const screen of input.screens) outcome[declareScreen(db, input, screen)].push(screen.name);

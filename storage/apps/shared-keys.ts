@@ -1,24 +1,20 @@
 /**
  * The shared keys that a person entered for the hosts of HTTP actions (SERVERACTION-10).
  *
- * Invariants: a key belongs to the host (name and port) it was entered for, and never follows an action to another one. Whoever may
- * rewrite an address must not be able to send a key there. A key is stored sealed and leaves only through
+ * Invariants: a key belongs to the host (name and port) it was entered for, and never follows an action to another one. The right to
+ * rewrite an address must not suffice to send a key there. A key is stored sealed and leaves only through
  * readSharedKey. Putting one in place switches the actions of its host on (see http-actions.ts).
  */
 import { Refusal } from '../../protocol/errors.ts';
 import type { Vault } from '../secrets/vault.ts';
-import { blob, columns, flag, text } from '../sqlite/columns.ts';
+import { blob, columns, flag, insert, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readAction, touchActions } from './http-actions.ts';
 
-const sharedKey = columns({ sealed: blob });
-const actionName = columns({ name: text });
-const keyHost = columns({ host: text });
 const actionHost = columns({ host: text.from('a.host'), hasKey: flag.from('k.host IS NOT NULL') });
 
-/** The sealed key of a host; undefined when none was entered. */
 export function readSharedKey(db: Connection, appId: string, host: string): Buffer | undefined {
-  return sharedKey.get(db, 'FROM shared_keys WHERE app_id = :appId AND host = :host', { appId, host })?.sealed;
+  return readValue(db, blob, 'SELECT sealed FROM shared_keys WHERE app_id = :appId AND host = :host', { appId, host });
 }
 
 /** The purpose a key is sealed for: a row copied to another app or host does not open there. */
@@ -31,33 +27,22 @@ export function sealSharedKey(vault: Vault, appId: string, host: string, value: 
   return vault.seal(purposeOf(appId, host), Buffer.from(value, 'utf8'));
 }
 
-/** The key itself. @throws Error when the row was changed or sealed for another app or host. */
 export function openSharedKey(vault: Vault, appId: string, host: string, sealed: Uint8Array): string {
   return vault.open(purposeOf(appId, host), sealed).toString('utf8');
 }
 
-/** Names of the actions in service at this host that declare `needs_key`. */
 function keyedActions(db: Connection, appId: string, host: string): string[] {
-  return actionName
-    .all(
-      db,
-      `FROM http_actions WHERE app_id = :appId AND host = :host AND archived_at_ms IS NULL
-         AND json_extract(definition, '$.needs_key') IS NOT NULL ORDER BY name`,
-      { appId, host },
-    )
-    .map(({ name }) => name);
+  const select = `SELECT name FROM http_actions WHERE app_id = :appId AND host = :host AND archived_at_ms IS NULL
+      AND json_extract(definition, '$.needs_key') IS NOT NULL ORDER BY name`;
+  return readValues(db, text, select, { appId, host });
 }
 
-export interface SharedKeyChange {
+interface SharedKeyChange {
   readonly hosts: readonly string[];
-  /** Names of the actions that were switched on, or off. */
   readonly actions: readonly string[];
 }
 
-/**
- * Puts a key in place for the host of the action of this name; one entered before is replaced.
- * @throws Refusal not_found; conflict when the action declares no key, or no longer calls `host`, which the key is sealed for.
- */
+/** Replaces an earlier key. @throws Refusal not_found; conflict when the action declares no key, or calls another host than the sealed one. */
 function setSharedKey(
   db: Connection,
   input: { appId: string; name: string; host: string; sealed: Uint8Array; nowMs: number },
@@ -67,33 +52,25 @@ function setSharedKey(
   if (action === undefined) throw new Refusal('not_found', `The app has no action ${name} in service.`);
   if (action.definition.needs_key === undefined) throw new Refusal('conflict', `The action ${name} declares no needs_key.`);
   if (action.host !== host) throw new Refusal('conflict', `The action ${name} calls ${action.host} now. Enter the key of that host.`);
-  db.statement(
-    `INSERT INTO shared_keys (app_id, host, sealed, updated_at_ms) VALUES (:appId, :host, :sealed, :nowMs)
-     ON CONFLICT (app_id, host) DO UPDATE SET sealed = excluded.sealed, updated_at_ms = excluded.updated_at_ms`,
-  ).run({ appId, host, sealed: Buffer.from(sealed), nowMs });
+  const again = 'ON CONFLICT (app_id, host) DO UPDATE SET sealed = excluded.sealed, updated_at_ms = excluded.updated_at_ms';
+  insert(db, 'shared_keys', { appId, host, sealed, updatedAtMs: nowMs }, again);
   touchActions(db, appId);
   return { hosts: [host], actions: keyedActions(db, appId, host) };
 }
 
 /** Hosts whose key removing the key of `name` takes: its own (in service, or else archived), and any that no action calls. */
 function keysToRemove(db: Connection, appId: string, name: string): string[] {
-  const actions = actionHost.all(
-    db,
-    `FROM http_actions a LEFT JOIN shared_keys k ON k.app_id = a.app_id AND k.host = a.host
-     WHERE a.app_id = :appId AND a.name = :name ORDER BY a.archived_at_ms IS NOT NULL, a.archived_at_ms DESC`,
-    { appId, name },
-  );
+  const rows = `FROM http_actions a LEFT JOIN shared_keys k ON k.app_id = a.app_id AND k.host = a.host
+    WHERE a.app_id = :appId AND a.name = :name ORDER BY a.archived_at_ms IS NOT NULL, a.archived_at_ms DESC`;
+  const actions = actionHost.all(db, rows, { appId, name });
   if (actions.length === 0) return [];
   const own = actions.find(({ hasKey }) => hasKey);
   // An action whose address changed leaves its key behind, and no action's name leads to that key any more.
   const from = 'FROM shared_keys WHERE app_id = :appId AND host NOT IN (SELECT host FROM http_actions WHERE app_id = :appId)';
-  return [...(own === undefined ? [] : [own]), ...keyHost.all(db, from, { appId })].map(({ host }) => host);
+  return [...(own === undefined ? [] : [own.host]), ...readValues(db, text, `SELECT host ${from}`, { appId })];
 }
 
-/**
- * Removes the key of the action of this name, and keys left behind at hosts that none of the app's actions calls.
- * @throws Refusal not_found when there is no such action or nothing to remove.
- */
+/** Also removes keys left behind at hosts that no action of the app calls. @throws Refusal not_found without such an action or key. */
 function deleteSharedKey(db: Connection, input: { appId: string; name: string }): SharedKeyChange {
   const { appId, name } = input;
   const hosts = keysToRemove(db, appId, name);

@@ -16,14 +16,12 @@ export function addMonths(atMs: number, months: number): number {
 /** Adds a purchase, one to one; returns when it expires. `topUpId` null: bought by hand; a top-up is one purchase at most. */
 export function insertPurchase(db: Connection, input: { amountMicroUsd: number; nowMs: number; topUpId: string | null }): number {
   const expiresAtMs = addMonths(input.nowMs, CREDIT_VALID_MONTHS);
-  db.statement(
-    `INSERT INTO credit_purchases (amount_microusd, purchased_at_ms, expires_at_ms, top_up_id)
-     VALUES (:amountMicroUsd, :nowMs, :expiresAtMs, :topUpId)`,
-  ).run({ ...input, expiresAtMs });
+  const insert = `INSERT INTO credit_purchases (amount_microusd, purchased_at_ms, expires_at_ms, top_up_id)
+    VALUES (:amountMicroUsd, :nowMs, :expiresAtMs, :topUpId)`;
+  db.statement(insert).run({ ...input, expiresAtMs });
   return expiresAtMs;
 }
 
-/** Adds purchased credit; returns when it expires. */
 function addCredit(db: Connection, input: { amountMicroUsd: number; nowMs: number }): { expiresAtMs: number } {
   return { expiresAtMs: insertPurchase(db, { ...input, topUpId: null }) };
 }

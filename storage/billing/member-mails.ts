@@ -3,7 +3,7 @@
  * written once. A row that is `sending` was handed to the mail server, or a crash intervened: it is never sent again.
  */
 import type { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';
-import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 export type UsageMailThreshold = (typeof USAGE_MAIL_THRESHOLDS)[number];
@@ -11,7 +11,6 @@ export type UsageMailThreshold = (typeof USAGE_MAIL_THRESHOLDS)[number];
 const memberMail = columns({
   /** `2026-11 80`: a month's usage; `live app_…`: an app went live. */
   about: text,
-  /** Lower case: one mailbox is one row. */
   email: text,
   subject: text,
   text,
@@ -19,9 +18,8 @@ const memberMail = columns({
 });
 
 export type MemberMail = RowOf<typeof memberMail>;
-export type MemberMailKey = Pick<MemberMail, 'about' | 'email'>;
+type MemberMailKey = Pick<MemberMail, 'about' | 'email'>;
 
-/** What members are to be told. */
 export interface PlannedMails extends Pick<MemberMail, 'about' | 'subject' | 'text'> {
   readonly emails: readonly string[];
 }
@@ -36,28 +34,22 @@ const shownMail = columns({
 
 export type ShownUsageMail = RowOf<typeof shownMail>;
 
-/** Up to `limit` mails about a month's usage, those planned last first. */
 export function listUsageMails(db: Connection, month: string, limit: number): ShownUsageMail[] {
   const from = `FROM member_mails WHERE about IN (:month || ' 80', :month || ' 100') ORDER BY created_at_ms DESC, about, email LIMIT :limit`;
   return shownMail.all(db, from, { month, limit });
 }
 
-/** Addresses that have their row about this. */
 export function mailedAddresses(db: Connection, about: string): Set<string> {
   return new Set(memberMail.all(db, 'FROM member_mails WHERE about = :about', { about }).map(({ email }) => email));
 }
 
-/** Mails that are to be sent now, soonest due first, at most `limit`. */
 export function dueMemberMails(db: Connection, nowMs: number, limit: number): MemberMail[] {
   const from = 'FROM member_mails WHERE next_attempt_at_ms <= :nowMs ORDER BY next_attempt_at_ms, about, email LIMIT :limit';
   return memberMail.all(db, from, { nowMs, limit });
 }
 
-const nextAttempt = columns({ atMs: orNull(integer).from('min(next_attempt_at_ms)') });
-
-/** When the next mail is due; null when none waits. */
 export function nextMemberMailAtMs(db: Connection): number | null {
-  return nextAttempt.get(db, 'FROM member_mails WHERE next_attempt_at_ms IS NOT NULL')?.atMs ?? null;
+  return readValue(db, orNull(integer), 'SELECT min(next_attempt_at_ms) FROM member_mails WHERE next_attempt_at_ms IS NOT NULL') ?? null;
 }
 
 /** Plans mails; those that are planned already stay as they are. Returns how many are new. */
@@ -69,15 +61,10 @@ export function planMemberMails(db: Connection, { about, subject, text, emails, 
   return emails.reduce((planned, email) => planned + insert.run({ about, email: email.toLowerCase(), subject, text, nowMs }).changes, 0);
 }
 
-/** Claims a mail for sending; false when another node has claimed it, or it is not due. */
 function claimMemberMail(db: Connection, input: MemberMailKey & { nowMs: number }): boolean {
-  const { changes } = db
-    .statement(
-      `UPDATE member_mails SET state = 'sending', attempts = attempts + 1, next_attempt_at_ms = NULL
-       WHERE about = :about AND email = :email AND state = 'pending' AND next_attempt_at_ms <= :nowMs`,
-    )
-    .run({ ...input });
-  return changes === 1;
+  const update = `UPDATE member_mails SET state = 'sending', attempts = attempts + 1, next_attempt_at_ms = NULL
+    WHERE about = :about AND email = :email AND state = 'pending' AND next_attempt_at_ms <= :nowMs`;
+  return db.statement(update).run({ ...input }).changes === 1;
 }
 
 /** Records the outcome of a claimed mail. `retryAtMs` null: it is not tried again. */
@@ -86,19 +73,17 @@ function settleMemberMail(
   input: MemberMailKey & { state: 'sent' | 'failed' | 'pending'; retryAtMs: number | null; nowMs: number },
 ): void {
   const { about, email, state, retryAtMs, nowMs } = input;
-  db.statement(
-    `UPDATE member_mails SET state = :state, next_attempt_at_ms = :retryAtMs, sent_at_ms = :sentAtMs
-     WHERE about = :about AND email = :email AND state = 'sending'`,
-  ).run({ about, email, state, retryAtMs, sentAtMs: state === 'sent' ? nowMs : null });
+  const update = `UPDATE member_mails SET state = :state, next_attempt_at_ms = :retryAtMs, sent_at_ms = :sentAtMs
+    WHERE about = :about AND email = :email AND state = 'sending'`;
+  db.statement(update).run({ about, email, state, retryAtMs, sentAtMs: state === 'sent' ? nowMs : null });
 }
 
 /** For when no mail server can be reached: postpones all mails that are due, or gives them up after `attemptsMax`. */
 function postponeMemberMails(db: Connection, input: { nowMs: number; retryAtMs: number; attemptsMax: number }): void {
-  db.statement(
-    `UPDATE member_mails SET attempts = attempts + 1, state = iif(attempts + 1 >= :attemptsMax, 'failed', 'pending'),
-       next_attempt_at_ms = iif(attempts + 1 >= :attemptsMax, NULL, :retryAtMs)
-     WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`,
-  ).run(input);
+  const update = `UPDATE member_mails SET attempts = attempts + 1, state = iif(attempts + 1 >= :attemptsMax, 'failed', 'pending'),
+      next_attempt_at_ms = iif(attempts + 1 >= :attemptsMax, NULL, :retryAtMs)
+    WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`;
+  db.statement(update).run(input);
 }
 
 export const transactions = { planMemberMails, claimMemberMail, settleMemberMail, postponeMemberMails };

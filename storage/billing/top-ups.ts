@@ -1,20 +1,13 @@
-/**
- * Automatic top-ups (LIMIT-30): one row for each, pending until the charge succeeded or failed. Credit
- * is added in the transaction that settles the row, so one top-up is one purchase.
- */
-import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+/** Automatic top-ups (LIMIT-30). Credit is added in the transaction that settles the row, so one top-up is one purchase. */
+import { columns, countRows, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { insertPurchase } from './credit-purchases.ts';
-
-export type TopUpState = 'pending' | 'charged' | 'manual' | 'failed';
 
 const topUp = columns({
   id: text,
   amountMicroUsd: integer.from('amount_microusd'),
-  state: text.as<TopUpState>(),
-  /** The payment at the card processor; null when there is none. */
+  state: text.as<'pending' | 'charged' | 'manual' | 'failed'>(),
   paymentId: orNull(text),
-  /** Why it failed, or why it still waits. */
   error: orNull(text),
   attempts: integer,
   createdAtMs: integer,
@@ -46,43 +39,29 @@ export function dueTopUp(db: Connection, nowMs: number): DueTopUp | undefined {
   return due.get(db, `FROM top_ups WHERE state = 'pending' AND next_attempt_at_ms <= :nowMs`, { nowMs });
 }
 
-const nextAttempt = columns({ atMs: orNull(integer).from('min(next_attempt_at_ms)') });
-
-/** When the pending top-up is to be tried (again); null when there is none. */
 export function nextTopUpAtMs(db: Connection): number | null {
-  return nextAttempt.get(db, "FROM top_ups WHERE state = 'pending'")?.atMs ?? null;
+  return readValue(db, orNull(integer), "SELECT min(next_attempt_at_ms) FROM top_ups WHERE state = 'pending'") ?? null;
 }
 
-/** How many were begun since `sinceMs`. */
 export function countTopUps(db: Connection, sinceMs: number): number {
   return countRows(db, 'FROM top_ups WHERE created_at_ms >= :sinceMs', { sinceMs });
 }
 
-/**
- * Begins a top-up, unless another one was begun since the caller read: credit that falls below the line twice in one
- * moment is topped up once. `newest` is the id of the newest top-up that was read, null for none.
- */
+/** False when another began since `newest` was read (null: none): credit that falls below the line twice in one moment is topped up once. */
 function beginTopUp(db: Connection, input: { id: string; newest: string | null; amountMicroUsd: number; nowMs: number }): boolean {
   const { newest, ...fields } = input;
   if ((listTopUps(db, 1)[0]?.id ?? null) !== newest) return false;
-  const { changes } = db
-    .statement(
-      `INSERT OR IGNORE INTO top_ups (id, amount_microusd, state, next_attempt_at_ms, created_at_ms)
-       VALUES (:id, :amountMicroUsd, 'pending', :nowMs, :nowMs)`,
-    )
-    .run(fields);
-  return changes === 1;
+  const insert = `INSERT OR IGNORE INTO top_ups (id, amount_microusd, state, next_attempt_at_ms, created_at_ms)
+    VALUES (:id, :amountMicroUsd, 'pending', :nowMs, :nowMs)`;
+  return db.statement(insert).run(fields).changes === 1;
 }
 
 /** Notes that the card is about to be charged, and when to ask again if no answer comes. False when the top-up is settled already. */
 function attemptTopUp(db: Connection, input: { id: string; retryAtMs: number }): boolean {
-  const { changes } = db
-    .statement(`UPDATE top_ups SET attempts = attempts + 1, next_attempt_at_ms = :retryAtMs WHERE id = :id AND state = 'pending'`)
-    .run(input);
-  return changes === 1;
+  const update = `UPDATE top_ups SET attempts = attempts + 1, next_attempt_at_ms = :retryAtMs WHERE id = :id AND state = 'pending'`;
+  return db.statement(update).run(input).changes === 1;
 }
 
-/** Notes why the top-up is still pending. */
 function postponeTopUp(db: Connection, input: { id: string; error: string }): void {
   db.statement(`UPDATE top_ups SET error = :error WHERE id = :id AND state = 'pending'`).run(input);
 }
@@ -93,12 +72,9 @@ function settleTopUp(
   input: { id: string; state: 'charged' | 'manual' | 'failed'; paymentId: string | null; error: string | null; nowMs: number },
 ): boolean {
   const { id, nowMs } = input;
-  const [settled] = topUp.returning(
-    db,
-    `UPDATE top_ups SET state = :state, payment_id = :paymentId, error = :error, next_attempt_at_ms = NULL, settled_at_ms = :nowMs
-     WHERE id = :id AND state = 'pending'`,
-    input,
-  );
+  const update = `UPDATE top_ups SET state = :state, payment_id = :paymentId, error = :error, next_attempt_at_ms = NULL, settled_at_ms = :nowMs
+    WHERE id = :id AND state = 'pending'`;
+  const [settled] = topUp.returning(db, update, input);
   if (settled === undefined) return false;
   if (input.state !== 'failed') insertPurchase(db, { amountMicroUsd: settled.amountMicroUsd, nowMs, topUpId: id });
   return true;

@@ -1,7 +1,7 @@
 /** The caps that a turn must pass and the ledger it writes, inside the transaction that opens or ends it. */
 import { SANDBOX_CONVERSATIONS_PER_MONTH } from '../../protocol/limits.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import { columns, integer, type RowOf } from '../sqlite/columns.ts';
+import { columns, insert, integer, type RowOf, readValue } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -9,31 +9,26 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** What the app's settings allow (LIMIT-11, LIMIT-13, LIMIT-18). */
 export interface Admission {
   readonly messagesPerDay: number;
-  /** Null: the operator set none. */
   readonly dailyModelBudgetMicroUsd: number | null;
   /** Null: the turn is not counted by its address. */
   readonly sender: Sender | null;
 }
 
-/** An address, and how many turns that nobody signed for it may send a day (LIMIT-7). */
+/** An address, and how many unsigned turns it may send a day (LIMIT-7). */
 export interface Sender {
   /** A keyed digest, so that the file does not reveal who used the service. */
   readonly address: string;
   readonly messagesPerDay: number;
 }
 
-export interface Charge {
+export interface Charge extends Spent {
   readonly model: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly costMicroUsd: number;
   /** The attempt succeeded, so it draws credit. A failed one still counts towards the day's budget and ceiling (LIMIT-17). */
   readonly billed: boolean;
 }
 
 const spent = columns({ inputTokens: integer, outputTokens: integer, costMicroUsd: integer.from('cost_microusd') });
 
-/** Tokens and money of a turn, all its attempts together. */
 export type Spent = RowOf<typeof spent>;
 
 /** Null: nothing was spent, or it is not known yet. */
@@ -42,9 +37,9 @@ export function spentOnTurn(db: Connection, turn: number): Spent | null {
   if (attempts.length === 0) return null;
   const sum = (amount: (one: Spent) => number) => attempts.reduce((total, one) => total + amount(one), 0);
   return {
-    inputTokens: sum(({ inputTokens }) => inputTokens),
-    outputTokens: sum(({ outputTokens }) => outputTokens),
-    costMicroUsd: sum(({ costMicroUsd }) => costMicroUsd),
+    inputTokens: sum((one) => one.inputTokens),
+    outputTokens: sum((one) => one.outputTokens),
+    costMicroUsd: sum((one) => one.costMicroUsd),
   };
 }
 
@@ -72,24 +67,19 @@ interface TurnToAdmit {
 
 export type Cap = 'messages_per_day' | 'messages_per_day_per_address' | 'sandbox_conversations' | 'daily_model_budget';
 
-/** The first cap that the turn would exceed, or how many turns are left today after it. */
-export type Passed = { readonly cap: Cap } | { readonly cap: null; readonly dayLeft: number };
+type Passed = { readonly cap: Cap } | { readonly cap: null; readonly dayLeft: number };
 
 type CountedAs = Pick<TurnToAdmit, 'appId' | 'channel' | 'nowMs'>;
 
-const turnSum = columns({ turns: integer.from('coalesce(sum(turns), 0)') });
-const conversationSum = columns({ conversations: integer.from('coalesce(sum(conversations), 0)') });
-const daySpend = columns({ microUsd: integer.from('coalesce(sum(cost_microusd + failed_microusd), 0)') });
-
 function turnsToday(db: Connection, turn: CountedAs): number {
-  const from = `FROM usage_days WHERE day = :day AND channel = :channel AND (:channel = 'sandbox' OR app_id = :appId)`;
-  return turnSum.get(db, from, { day: utcDay(turn.nowMs), channel: turn.channel, appId: turn.appId })?.turns ?? 0;
+  const select = `SELECT coalesce(sum(turns), 0) FROM usage_days WHERE day = :day AND channel = :channel AND (:channel = 'sandbox' OR app_id = :appId)`;
+  return readValue(db, integer, select, { day: utcDay(turn.nowMs), channel: turn.channel, appId: turn.appId }) ?? 0;
 }
 
 function addressTurnsToday(db: Connection, turn: CountedAs, address: string): number {
-  const from = `FROM address_days
+  const select = `SELECT coalesce(sum(turns), 0) FROM address_days
     WHERE day = :day AND channel = :channel AND address = :address AND (:channel = 'sandbox' OR app_id = :appId)`;
-  return turnSum.get(db, from, { day: utcDay(turn.nowMs), channel: turn.channel, address, appId: turn.appId })?.turns ?? 0;
+  return readValue(db, integer, select, { day: utcDay(turn.nowMs), channel: turn.channel, address, appId: turn.appId }) ?? 0;
 }
 
 /** How many turns are left today, for a turn that is not counted itself. `ofApp`: what is left of its app's, where that is known. */
@@ -105,18 +95,25 @@ export function turnsLeft(
 
 /** Model spend of the app on the UTC day of `nowMs`, live and test, in millionths of a dollar. Failed attempts count. */
 export function spentToday(db: Connection, appId: string, nowMs: number): number {
-  return daySpend.get(db, 'FROM usage_days WHERE app_id = :appId AND day = :day', { appId, day: utcDay(nowMs) })?.microUsd ?? 0;
+  return (
+    readValue(
+      db,
+      integer,
+      'SELECT coalesce(sum(cost_microusd + failed_microusd), 0) FROM usage_days WHERE app_id = :appId AND day = :day',
+      { appId, day: utcDay(nowMs) },
+    ) ?? 0
+  );
 }
 
-/** As `spentToday`, of all apps of the organisation together. */
 export function organisationSpentToday(db: Connection, nowMs: number): number {
-  return daySpend.get(db, 'FROM usage_days WHERE day = :day', { day: utcDay(nowMs) })?.microUsd ?? 0;
+  return (
+    readValue(db, integer, 'SELECT coalesce(sum(cost_microusd + failed_microusd), 0) FROM usage_days WHERE day = :day', {
+      day: utcDay(nowMs),
+    }) ?? 0
+  );
 }
 
-/**
- * Checks the turn against the caps that are counted in rows. Messages are counted per app on a live key and per organisation on a test
- * key; sandbox conversations per organisation and month, before any row is written.
- */
+/** Messages count per app on a live key and per organisation on a test key, sandbox conversations per organisation and month. */
 export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission): Passed {
   const day = utcDay(turn.nowMs);
   const ofApp = admission.messagesPerDay - turnsToday(db, turn);
@@ -124,8 +121,8 @@ export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission
   const left = turnsLeft(db, turn, admission, ofApp);
   if (left === 0) return { cap: 'messages_per_day_per_address' };
   if (turn.channel === 'sandbox' && turn.isNewConversation) {
-    const from = `FROM usage_days WHERE channel = 'sandbox' AND day >= :from AND day <= :day`;
-    const started = conversationSum.get(db, from, { from: `${day.slice(0, 7)}-01`, day })?.conversations ?? 0;
+    const select = `SELECT coalesce(sum(conversations), 0) FROM usage_days WHERE channel = 'sandbox' AND day >= :from AND day <= :day`;
+    const started = readValue(db, integer, select, { from: `${day.slice(0, 7)}-01`, day }) ?? 0;
     if (started >= SANDBOX_CONVERSATIONS_PER_MONTH) return { cap: 'sandbox_conversations' };
   }
   if (admission.dailyModelBudgetMicroUsd !== null) {
@@ -134,31 +131,22 @@ export function passCaps(db: Connection, turn: TurnToAdmit, admission: Admission
   return { cap: null, dayLeft: left - 1 };
 }
 
-/** Counts the turn for its app and, if `sender` is given, for its address. */
 export function countTurn(db: Connection, turn: TurnToAdmit, { sender }: Pick<Admission, 'sender'>): void {
   if (sender !== null) countAddress(db, turn, sender.address);
-  db.statement(
-    `INSERT INTO usage_days (app_id, channel, day, turns, conversations) VALUES (:appId, :channel, :day, 1, :started)
-     ON CONFLICT (app_id, channel, day) DO UPDATE SET turns = turns + 1, conversations = conversations + :started`,
-  ).run({ appId: turn.appId, channel: turn.channel, day: utcDay(turn.nowMs), started: turn.isNewConversation ? 1 : 0 });
+  const insert = `INSERT INTO usage_days (app_id, channel, day, turns, conversations) VALUES (:appId, :channel, :day, 1, :started)
+    ON CONFLICT (app_id, channel, day) DO UPDATE SET turns = turns + 1, conversations = conversations + :started`;
+  db.statement(insert).run({ appId: turn.appId, channel: turn.channel, day: utcDay(turn.nowMs), started: turn.isNewConversation ? 1 : 0 });
 }
 
 /** A day has at most as many of these rows as counted turns. A new row of a day deletes those of earlier days. */
 function countAddress(db: Connection, turn: TurnToAdmit, address: string): void {
   const day = utcDay(turn.nowMs);
-  const { changes } = db
-    .statement(
-      'UPDATE address_days SET turns = turns + 1 WHERE day = :day AND channel = :channel AND address = :address AND app_id = :appId',
-    )
-    .run({ day, channel: turn.channel, address, appId: turn.appId });
+  const update =
+    'UPDATE address_days SET turns = turns + 1 WHERE day = :day AND channel = :channel AND address = :address AND app_id = :appId';
+  const { changes } = db.statement(update).run({ day, channel: turn.channel, address, appId: turn.appId });
   if (changes === 1) return;
   db.statement('DELETE FROM address_days WHERE day < :day').run({ day });
-  db.statement('INSERT INTO address_days (day, channel, address, app_id, turns) VALUES (:day, :channel, :address, :appId, 1)').run({
-    day,
-    channel: turn.channel,
-    address,
-    appId: turn.appId,
-  });
+  insert(db, 'address_days', { day, channel: turn.channel, address, appId: turn.appId, turns: 1 });
 }
 
 interface ChargedAttempt extends CountedAs {
@@ -187,8 +175,7 @@ export function recordCharge(
         )
         .run({ ...row, attempt });
   if (changes === 0 || costMicroUsd === 0) return;
-  db.statement(
-    `INSERT INTO usage_days (app_id, channel, day, cost_microusd, failed_microusd) VALUES (:appId, :channel, :day, :cost, :failed)
-     ON CONFLICT (app_id, channel, day) DO UPDATE SET cost_microusd = cost_microusd + :cost, failed_microusd = failed_microusd + :failed`,
-  ).run({ appId, channel, day: utcDay(nowMs), cost: billed ? costMicroUsd : 0, failed: billed ? 0 : costMicroUsd });
+  const insert = `INSERT INTO usage_days (app_id, channel, day, cost_microusd, failed_microusd) VALUES (:appId, :channel, :day, :cost, :failed)
+    ON CONFLICT (app_id, channel, day) DO UPDATE SET cost_microusd = cost_microusd + :cost, failed_microusd = failed_microusd + :failed`;
+  db.statement(insert).run({ appId, channel, day: utcDay(nowMs), cost: billed ? costMicroUsd : 0, failed: billed ? 0 : costMicroUsd });
 }

@@ -1,31 +1,28 @@
 /**
  * What an organisation spent and has left (LIMIT-21 to LIMIT-25, LIMIT-33). No balance is stored: credit is computed from purchases and
  * daily sums, month by month, so that it cannot disagree with the ledger.
- * Reads only: purchases are written by credit-purchases.ts, the daily sums by usage-ledger.ts; usage by app is read in app-usage.ts.
+ * Reads only: purchases are written by credit-purchases.ts, the daily sums by usage-ledger.ts.
  */
 import { LRUCache } from 'lru-cache';
 import { USERS_WINDOW_DAYS } from '../../protocol/limits.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
-import { type PlanPeriod, readPlanPeriods } from '../organisations/organisations.ts';
-import { columns, integer, orNull, text } from '../sqlite/columns.ts';
+import { type Channel, type PlanPeriod, readPlanPeriods } from '../organisations/organisations.ts';
+import { columns, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A month counts as closed only after this, when charges stamped just before midnight are committed. */
 const STRAGGLERS_MS = 60_000;
-/** One small object per organisation and month. */
 const CLOSED_MONTHS_MAX = 2_000;
 
 export interface CreditState {
-  /** `2026-11`, UTC. */
   readonly month: string;
   readonly planMicroUsd: number;
   readonly planLeftMicroUsd: number;
   readonly purchasedLeftMicroUsd: number;
-  /** Used below zero; taken from the next credit, whatever kind it is. */
+  /** Used below zero; taken from the next credit of any kind. */
   readonly overdrawnMicroUsd: number;
-  /** Live spend of the month that drew credit. */
   readonly spentMicroUsd: number;
   /** Cost of this month's failed live attempts, which drew no credit. */
   readonly failedMicroUsd: number;
@@ -34,7 +31,6 @@ export interface CreditState {
   readonly exhausted: boolean;
 }
 
-/** `2026-11` of a time, UTC. */
 export function utcMonth(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);
 }
@@ -43,9 +39,13 @@ function monthStartMs(month: string): number {
   return Date.parse(`${month}-01T00:00:00.000Z`);
 }
 
-/** The month after `2026-11`. */
-export function nextMonth(month: string): string {
+function nextMonth(month: string): string {
   return utcMonth(monthStartMs(month) + 32 * DAY_MS);
+}
+
+/** Its first day, and the first one after it, as days are stored. */
+function daysOf(month: string): { from: string; to: string } {
+  return { from: `${month}-01`, to: `${nextMonth(month)}-01` };
 }
 
 interface Lot {
@@ -56,7 +56,6 @@ interface Lot {
 /** The balance carried from one day to the next. Immutable, because the last one of a closed month is cached. */
 interface Balance {
   readonly planLeft: number;
-  /** Purchased credit, soonest to expire first. */
   readonly lots: readonly Lot[];
   readonly overdrawn: number;
 }
@@ -108,31 +107,23 @@ const bookedPurchase = columns({
   expiresAtMs: integer,
 });
 const daySpend = columns({ day: text, spent: integer.from('sum(cost_microusd)') });
-const failedSpend = columns({ microUsd: integer.from('coalesce(sum(failed_microusd), 0)') });
 
 /** Purchases and daily spend of a month in order. A day's spend counts at its start, but after that day's purchases. */
 function eventsOf(db: Connection, month: string): Event[] {
   const fromMs = monthStartMs(month);
   const toMs = monthStartMs(nextMonth(month));
-  const bought = bookedPurchase.all(
-    db,
-    'FROM credit_purchases WHERE purchased_at_ms >= :fromMs AND purchased_at_ms < :toMs ORDER BY purchased_at_ms, id',
-    { fromMs, toMs },
-  );
+  const rows = 'FROM credit_purchases WHERE purchased_at_ms >= :fromMs AND purchased_at_ms < :toMs ORDER BY purchased_at_ms, id';
+  const bought = bookedPurchase.all(db, rows, { fromMs, toMs });
   const spent = daySpend
-    .all(db, `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`, {
-      from: `${month}-01`,
-      to: `${nextMonth(month)}-01`,
-    })
+    .all(db, `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`, daysOf(month))
     .map((row) => ({ atMs: Date.parse(`${row.day}T00:00:00.000Z`), spent: row.spent }));
   // The sort is stable: within a day, purchases stay first.
   return [...bought, ...spent].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** Cost of attempts that drew no credit. */
 function failedIn(db: Connection, month: string): number {
-  const from = `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to`;
-  return failedSpend.get(db, from, { from: `${month}-01`, to: `${nextMonth(month)}-01` })?.microUsd ?? 0;
+  const select = `SELECT coalesce(sum(failed_microusd), 0) FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to`;
+  return readValue(db, integer, select, { from: `${month}-01`, to: `${nextMonth(month)}-01` }) ?? 0;
 }
 
 function runMonth(opening: Balance, planMicroUsd: number, events: readonly Event[]): Balance {
@@ -157,7 +148,6 @@ function firstMonth(db: Connection): string | undefined {
   return [...(day === null ? [] : [day.slice(0, 7)]), ...(purchasedAtMs === null ? [] : [utcMonth(purchasedAtMs)])].sort()[0];
 }
 
-/** What the months before `month` left over or owe. */
 function openingOf(db: Connection, periods: readonly PlanPeriod[], month: string, nowMs: number): Balance {
   const first = firstMonth(db);
   if (first === undefined) return NOTHING;
@@ -207,37 +197,25 @@ export function creditResetsAtMs(nowMs: number): number {
   return monthStartMs(nextMonth(utcMonth(nowMs)));
 }
 
-/** Whether the credit is used up. The app's `hard_cap`, which decides whether that refuses conversations, is the caller's matter. */
-export function isCreditExhausted(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
-  return creditState(control, db, organisationId, nowMs).exhausted;
-}
-
 const userCount = columns({ users: integer });
 
-/**
- * Devices that opened the app with a live key in the last 90 days, once per person when identified (LIMIT-33). A device
- * counts as its person's when it is bound to one, or when that person talked on it in this time.
- */
+/** Live devices of 90 days, one per person where they are bound to one or one talked on them in this time (LIMIT-33). */
 export function countUsers(db: Connection, nowMs: number): number {
-  const row = userCount.get(
-    db,
-    `FROM (WITH seen AS (
-         SELECT app_id, device_id, end_user_id FROM devices WHERE channel = 'live' AND seen_at_ms >= :sinceMs
-         UNION
-         SELECT app_id, device_id, end_user_id FROM conversations WHERE channel = 'live' AND updated_at_ms >= :sinceMs
-       )
-       SELECT (SELECT count(DISTINCT end_user_id) FROM seen) + (SELECT count(*) FROM (
-         SELECT app_id, device_id FROM seen WHERE device_id <> ''
-         EXCEPT SELECT app_id, device_id FROM seen WHERE end_user_id IS NOT NULL
-       )) AS users)`,
-    { sinceMs: nowMs - USERS_WINDOW_DAYS * DAY_MS },
-  );
+  const from = `FROM (WITH seen AS (
+        SELECT app_id, device_id, end_user_id FROM devices WHERE channel = 'live' AND seen_at_ms >= :sinceMs
+        UNION
+        SELECT app_id, device_id, end_user_id FROM conversations WHERE channel = 'live' AND updated_at_ms >= :sinceMs
+      )
+      SELECT (SELECT count(DISTINCT end_user_id) FROM seen) + (SELECT count(*) FROM (
+        SELECT app_id, device_id FROM seen WHERE device_id <> ''
+        EXCEPT SELECT app_id, device_id FROM seen WHERE end_user_id IS NOT NULL
+      )) AS users)`;
+  const row = userCount.get(db, from, { sinceMs: nowMs - USERS_WINDOW_DAYS * DAY_MS });
   return row?.users ?? 0;
 }
 
 /** Computing credit costs more than admitting a turn. Added credit counts after a second at most. */
 const CREDIT_KEPT_MS = 1_000;
-/** One small object per active organisation. */
 const CREDIT_KEPT_MAX = 2_000;
 
 interface KnownCredit {
@@ -249,7 +227,7 @@ interface KnownCredit {
 /** Keyed by file, because an organisation's connection object may change. */
 const known = new LRUCache<string, KnownCredit>({ max: CREDIT_KEPT_MAX });
 
-/** As isCreditExhausted, from a cache: exact about spending (see noteCharged), at most a second late about added credit. */
+/** As `exhausted` of `creditState`, from a cache: exact about spending (see noteCharged), at most a second late about added credit. */
 export function isCreditExhaustedLately(control: Connection, db: Connection, organisationId: string, nowMs: number): boolean {
   let credit = known.get(db.path);
   if (credit === undefined || Math.abs(nowMs - credit.atMs) >= CREDIT_KEPT_MS) {
@@ -259,10 +237,7 @@ export function isCreditExhaustedLately(control: Connection, db: Connection, org
   return credit.leftMicroUsd <= 0;
 }
 
-/**
- * To be called when a live charge was committed, by this process or another: the cached credit shrinks by it, and is computed anew near
- * zero.
- */
+/** To be called when a live charge was committed, here or elsewhere: the cached credit shrinks by it, and is computed anew near zero. */
 export function noteCharged(db: Pick<Connection, 'path'>, costMicroUsd: number): void {
   const credit = known.get(db.path);
   if (credit === undefined || credit.leftMicroUsd <= 0) return;
@@ -274,4 +249,39 @@ export function noteCharged(db: Pick<Connection, 'path'>, costMicroUsd: number):
 /** To be called when credit was bought, here or elsewhere, so that no refusal outlives it. */
 export function noteBought(db: Pick<Connection, 'path'>): void {
   known.delete(db.path);
+}
+
+const sumOn = (channel: Channel, column: string) => integer.from(`sum(iif(channel = '${channel}', ${column}, 0))`);
+
+const appUsage = columns({
+  appId: text,
+  liveMicroUsd: sumOn('live', 'cost_microusd'),
+  failedMicroUsd: sumOn('live', 'failed_microusd'),
+  liveTurns: sumOn('live', 'turns'),
+  liveConversations: sumOn('live', 'conversations'),
+  sandboxTurns: sumOn('sandbox', 'turns'),
+  sandboxConversations: sumOn('sandbox', 'conversations'),
+});
+
+export type AppUsage = RowOf<typeof appUsage>;
+
+/** Usage of each app that had any in `month` (`2026-11`), deleted apps included. */
+export function usageByApp(db: Connection, month: string): AppUsage[] {
+  return appUsage.all(db, 'FROM usage_days WHERE day >= :from AND day < :to GROUP BY app_id ORDER BY app_id', daysOf(month));
+}
+
+const dayUsage = columns({
+  /** `2026-11-21`, UTC. */
+  day: text,
+  appId: text,
+  liveMicroUsd: sumOn('live', 'cost_microusd'),
+  failedMicroUsd: sumOn('live', 'failed_microusd'),
+  liveTurns: sumOn('live', 'turns'),
+  sandboxTurns: sumOn('sandbox', 'turns'),
+});
+
+export type DayUsage = RowOf<typeof dayUsage>;
+
+export function usageByDay(db: Connection, month: string): DayUsage[] {
+  return dayUsage.all(db, 'FROM usage_days WHERE day >= :from AND day < :to GROUP BY day, app_id ORDER BY day, app_id', daysOf(month));
 }

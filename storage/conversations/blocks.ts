@@ -29,34 +29,28 @@ function blockOf({ index, id, blockType, revision, body, fallbackText }: RowOf<t
   return { index, id, block_type: blockType, revision, body, ...(fallbackText === null ? {} : { fallback_text: fallbackText }) };
 }
 
-/** A block by its id. */
 export function readBlockById(db: Connection, id: string): Block | undefined {
   const row = block.get(db, 'FROM blocks WHERE id = :id', { id });
-  return row === undefined ? undefined : blockOf(row);
+  return row && blockOf(row);
 }
 
-/** A block by its id, if it is of that conversation. */
 export function readBlockOfConversation(db: Connection, id: string, conversationId: string): Block | undefined {
-  const said = `SELECT conversation_id FROM turns WHERE turns.id = place / ${PLACES_PER_TURN}`;
-  const row = block.get(db, `FROM blocks WHERE id = :id AND (${said}) = :conversationId`, { id, conversationId });
-  return row === undefined ? undefined : blockOf(row);
+  const conversation = `SELECT conversation_id FROM turns WHERE turns.id = place / ${PLACES_PER_TURN}`;
+  const row = block.get(db, `FROM blocks WHERE id = :id AND (${conversation}) = :conversationId`, { id, conversationId });
+  return row && blockOf(row);
 }
 
-/** A block by its id, if it is of that message. */
 export function readBlockOfMessage(db: Connection, id: string, messageId: string): Block | undefined {
-  const said = `SELECT messages.id FROM messages WHERE no = place / ${PLACES_PER_MESSAGE}`;
-  const row = block.get(db, `FROM blocks WHERE id = :id AND (${said}) = :messageId`, { id, messageId });
-  return row === undefined ? undefined : blockOf(row);
+  const message = `SELECT messages.id FROM messages WHERE no = place / ${PLACES_PER_MESSAGE}`;
+  const row = block.get(db, `FROM blocks WHERE id = :id AND (${message}) = :messageId`, { id, messageId });
+  return row && blockOf(row);
 }
 
 /** The blocks of the messages with these numbers, in order. One query for all of them: a page holds up to 200 messages. */
 export function readBlocks(db: Connection, numbers: readonly number[]): ReadonlyMap<number, readonly Block[]> {
   const blocks = new Map<number, Block[]>(numbers.map((no) => [no, []]));
-  const found = blockOfMessages.all(
-    db,
-    `FROM (SELECT value AS no FROM json_each(:numbers)) AS page CROSS JOIN blocks ON ${placeIn('page.no')} ORDER BY place`,
-    { numbers: JSON.stringify(numbers) },
-  );
+  const from = `FROM (SELECT value AS no FROM json_each(:numbers)) AS page CROSS JOIN blocks ON ${placeIn('page.no')} ORDER BY place`;
+  const found = blockOfMessages.all(db, from, { numbers: JSON.stringify(numbers) });
   for (const row of found) blocks.get(row.messageNo)?.push(blockOf(row));
   return blocks;
 }
@@ -66,14 +60,10 @@ const blockBody = columns({ body: json<Block['body']>() });
 /** This many text blocks hold at least as much as a model is given of a conversation. */
 const TEXT_BLOCKS_READ = 16;
 
-/** The texts of a message's first text blocks from this position on. */
 export function readTextBlocks(db: Connection, messageId: string, position: number): string[] {
-  const rows = blockBody.all(
-    db,
-    `FROM messages CROSS JOIN blocks ON ${placeIn('messages.no')}
-     WHERE messages.id = :messageId AND place >= no * ${PLACES_PER_MESSAGE} + :position AND block_type = 'text' ORDER BY place LIMIT :limit`,
-    { messageId, position, limit: TEXT_BLOCKS_READ },
-  );
+  const from = `FROM messages CROSS JOIN blocks ON ${placeIn('messages.no')}
+    WHERE messages.id = :messageId AND place >= no * ${PLACES_PER_MESSAGE} + :position AND block_type = 'text' ORDER BY place LIMIT :limit`;
+  const rows = blockBody.all(db, from, { messageId, position, limit: TEXT_BLOCKS_READ });
   return rows.map(({ body }) => String(body.md ?? ''));
 }
 
@@ -82,7 +72,6 @@ export interface NewBlock {
   readonly position: number;
   readonly blockType: string;
   readonly revision: number;
-  /** JSON of the body. */
   readonly body: string;
   readonly fallbackText: string | null;
   /** Open blocks of its type with this value in their body are replaced by it; absent: none are. */
@@ -102,7 +91,6 @@ export function insertBlocks(db: Connection, conversationId: string, messageId: 
   }
 }
 
-/** Deletes all blocks of the message. */
 export function deleteBlocks(db: Connection, messageId: string): void {
   const places = `SELECT b.place FROM messages CROSS JOIN blocks b ON b.${placeIn('messages.no')} WHERE messages.id = :messageId`;
   db.statement(`DELETE FROM blocks WHERE place IN (${places})`).run({ messageId });
@@ -115,14 +103,13 @@ function supersede(
   { id, blockType }: Pick<NewBlock, 'id' | 'blockType'>,
   { field, value }: NonNullable<NewBlock['replaces']>,
 ): void {
-  db.statement(
-    `UPDATE blocks SET body = json_set(body, '$.status', 'superseded')
-     WHERE place IN (
-         SELECT b.place FROM turns t
-           CROSS JOIN blocks b ON b.place BETWEEN t.id * ${PLACES_PER_TURN} AND t.id * ${PLACES_PER_TURN} + ${PLACES_PER_TURN - 1}
-         WHERE t.conversation_id = :conversationId)
-       AND id <> :id AND block_type = :blockType AND body ->> '$.status' = 'open' AND body ->> ('$.' || :field) = :value`,
-  ).run({ conversationId, id, blockType, field, value });
+  const update = `UPDATE blocks SET body = json_set(body, '$.status', 'superseded')
+    WHERE place IN (
+        SELECT b.place FROM turns t
+          CROSS JOIN blocks b ON b.place BETWEEN t.id * ${PLACES_PER_TURN} AND t.id * ${PLACES_PER_TURN} + ${PLACES_PER_TURN - 1}
+        WHERE t.conversation_id = :conversationId)
+      AND id <> :id AND block_type = :blockType AND body ->> '$.status' = 'open' AND body ->> ('$.' || :field) = :value`;
+  db.statement(update).run({ conversationId, id, blockType, field, value });
 }
 
 /** A block whose Pick a person sets: JSON of its body before and after. */
@@ -133,7 +120,6 @@ export interface PickChange {
   readonly fallbackText: string;
 }
 
-/** False when one of the blocks was answered or redrawn meanwhile. */
 export function setPicks(db: Connection, picks: readonly PickChange[]): boolean {
   const update = db.statement('UPDATE blocks SET body = :after, fallback_text = :fallbackText WHERE id = :id AND body = :before');
   return picks.every((pick) => update.run({ ...pick }).changes === 1);

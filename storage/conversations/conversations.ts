@@ -9,16 +9,12 @@ const conversation = columns({
   id: text,
   appId: text,
   channel: text.as<Channel>(),
-  /** '' when the caller had no device header. */
   deviceId: text,
   endUserId: orNull(text),
   epoch: integer,
-  /** The node that wrote the epoch; '' when it was the only one. */
   owner: text,
-  /** Rows of placeholders it has. */
   placeholders: integer,
   createdAtMs: integer,
-  /** When its latest turn was opened. */
   updatedAtMs: integer,
 });
 
@@ -27,7 +23,6 @@ export type ConversationRow = RowOf<typeof conversation>;
 /** Who said a message: see the schema on its number. */
 export const role = text.from(`iif(messages.no % 2, 'assistant', 'user')`).as<'user' | 'assistant'>();
 
-/** The columns of a message without its blocks, which are read separately. */
 const message = {
   no: integer,
   id: text.from('messages.id'),
@@ -51,41 +46,28 @@ export interface Fence {
   readonly expectedEpoch: number;
   /** The same number for an owner that writes on, one more for one that takes over. */
   readonly epoch: number;
-  /** The node that writes; '' when there is only one. */
   readonly owner: string;
 }
 
-const held = columns({ epoch: integer, owner: text });
+const ownership = columns({ epoch: integer, owner: text });
 
-/**
- * Passes the fence: true when the row still has the expected epoch; the row then has the caller's epoch and owner. An owner that writes on
- * finds both there, and then no page is written.
- */
+/** True when the row has the expected epoch; then it gets the caller's epoch and owner, unless it has them: then no page is written. */
 export function passFence(db: Connection, conversationId: string, { expectedEpoch, epoch, owner }: Fence): boolean {
-  const row = held.get(db, 'FROM conversations WHERE id = :conversationId', { conversationId });
+  const row = ownership.get(db, 'FROM conversations WHERE id = :conversationId', { conversationId });
   if (row?.epoch !== expectedEpoch) return false;
-  if (row.epoch !== epoch || row.owner !== owner)
-    db.statement('UPDATE conversations SET epoch = :epoch, owner = :owner WHERE id = :conversationId').run({
-      conversationId,
-      epoch,
-      owner,
-    });
+  const update = 'UPDATE conversations SET epoch = :epoch, owner = :owner WHERE id = :conversationId';
+  if (row.epoch !== epoch || row.owner !== owner) db.statement(update).run({ conversationId, epoch, owner });
   return true;
 }
 
 /** As `passFence`, for a new turn or a new attempt at one: lists are sorted by the time at which something was said last. */
 export function enterPastFence(db: Connection, conversationId: string, fence: Fence, nowMs: number): boolean {
   const { expectedEpoch, epoch, owner } = fence;
-  return (
-    db
-      .statement(
-        'UPDATE conversations SET epoch = :epoch, owner = :owner, updated_at_ms = :nowMs WHERE id = :conversationId AND epoch = :expectedEpoch',
-      )
-      .run({ conversationId, expectedEpoch, epoch, owner, nowMs }).changes === 1
-  );
+  const update = `UPDATE conversations SET epoch = :epoch, owner = :owner, updated_at_ms = :nowMs
+    WHERE id = :conversationId AND epoch = :expectedEpoch`;
+  return db.statement(update).run({ conversationId, expectedEpoch, epoch, owner, nowMs }).changes === 1;
 }
 
-/** The messages with their blocks. */
 export function messagesOf(db: Connection, heads: readonly MessageHead[]): StoredMessage[] {
   const numbers = heads.map(({ no }) => no);
   const blocks = readBlocks(db, numbers);
@@ -121,7 +103,6 @@ export function withinPage(messages: readonly PageMessage[]): PageMessage[] {
   return messages.slice(0, beyond < 0 ? messages.length : beyond);
 }
 
-/** SQL for the messages of conversations, which are those of their turns. */
 export const OF_TURNS = 'turns CROSS JOIN messages ON no BETWEEN turns.id * 2 AND turns.id * 2 + 1';
 
 /** SQL for the number of a message by its id (SQL, too), NULL where it is none of the conversation's. */
@@ -131,7 +112,6 @@ export function numberOf(id: string): string {
 
 const SAYS_SOMETHING = `(no % 2 = 0 OR EXISTS (SELECT 1 FROM blocks WHERE ${placeIn('messages.no')}))`;
 
-/** Beyond every number of a message. */
 const NO_MESSAGE = Number.MAX_SAFE_INTEGER;
 
 /** The newest messages of a conversation, or those before another; oldest first. Fewer than `limit` when they are long. */
@@ -147,22 +127,16 @@ export function readMessages(db: Connection, conversationId: string, { limit, be
   return messagesOf(db, withinPage(newestFirst).reverse());
 }
 
-/** Whether the conversation has messages before this one that a page would show. */
 export function hasEarlierMessages(db: Connection, conversationId: string, messageId: string): boolean {
   const beyond = numberOf(':messageId');
-  const row = db
-    .statement(
-      `SELECT 1 FROM ${OF_TURNS}
-       WHERE conversation_id = :conversationId AND turns.id <= ${beyond} / 2 AND no < ${beyond} AND ${SAYS_SOMETHING} LIMIT 1`,
-    )
-    .get({ conversationId, messageId });
-  return row !== undefined;
+  const select = `SELECT 1 FROM ${OF_TURNS}
+    WHERE conversation_id = :conversationId AND turns.id <= ${beyond} / 2 AND no < ${beyond} AND ${SAYS_SOMETHING} LIMIT 1`;
+  return db.statement(select).get({ conversationId, messageId }) !== undefined;
 }
 
-export interface NewMessage {
+interface NewMessage {
   readonly id: string;
   readonly conversationId: string;
-  /** The turn that it opens or answers. */
   readonly turn: number;
   readonly role: 'user' | 'assistant';
   readonly createdAtMs: number;
@@ -170,12 +144,11 @@ export interface NewMessage {
 
 /** The person's message of a turn is written before the assistant's. */
 export function insertMessage(db: Connection, { id, conversationId, turn, role, createdAtMs }: NewMessage): void {
-  db.statement(
-    `INSERT INTO messages (no, id, ordinal, created_at_ms)
-     VALUES (:no, :id, 1 + coalesce(
-       (SELECT ordinal FROM messages WHERE no = :no - 1 AND :no % 2 = 1),
-       (SELECT ordinal FROM messages
-        WHERE no = 2 * (SELECT max(turns.id) FROM turns WHERE conversation_id = :conversationId AND turns.id < :turn) + 1),
-       0), :createdAtMs)`,
-  ).run({ no: turn * 2 + (role === 'assistant' ? 1 : 0), id, conversationId, turn, createdAtMs });
+  const insert = `INSERT INTO messages (no, id, ordinal, created_at_ms)
+    VALUES (:no, :id, 1 + coalesce(
+      (SELECT ordinal FROM messages WHERE no = :no - 1 AND :no % 2 = 1),
+      (SELECT ordinal FROM messages
+       WHERE no = 2 * (SELECT max(turns.id) FROM turns WHERE conversation_id = :conversationId AND turns.id < :turn) + 1),
+      0), :createdAtMs)`;
+  db.statement(insert).run({ no: turn * 2 + (role === 'assistant' ? 1 : 0), id, conversationId, turn, createdAtMs });
 }

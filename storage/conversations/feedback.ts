@@ -13,7 +13,6 @@ const feedback = columns({
   deviceId: text,
   channel: text.as<Channel>(),
   rating: integer.as<1 | -1>(),
-  /** In placeholder form. */
   reason: orNull(text),
   createdAtMs: integer,
   updatedAtMs: integer,
@@ -25,21 +24,16 @@ export type FeedbackRow = RowOf<typeof feedback>;
 
 /** Up to `limit` of an app's, those changed last first; `before` null: from the newest on. */
 export function listFeedback(db: Connection, appId: string, before: PageKey | null, limit: number): FeedbackRow[] {
-  return feedback.all(db, `FROM feedback WHERE app_id = :appId AND ${afterPage('updated_at_ms', KEY)} LIMIT :limit`, {
-    appId,
-    limit,
-    ...pageStart(before),
-  });
+  const from = `FROM feedback WHERE app_id = :appId AND ${afterPage('updated_at_ms', KEY)} LIMIT :limit`;
+  return feedback.all(db, from, { appId, limit, ...pageStart(before) });
 }
 
-/** What was said of these messages, oldest first. */
 export function readFeedback(db: Connection, messageIds: readonly string[]): FeedbackRow[] {
-  return feedback.all(db, 'FROM feedback WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY created_at_ms, device_id', {
-    ids: JSON.stringify(messageIds),
-  });
+  const from = 'FROM feedback WHERE message_id IN (SELECT value FROM json_each(:ids)) ORDER BY created_at_ms, device_id';
+  return feedback.all(db, from, { ids: JSON.stringify(messageIds) });
 }
 
-export type NewFeedback = Pick<FeedbackRow, 'messageId' | 'conversationId' | 'deviceId' | 'channel' | 'rating'> & {
+type NewFeedback = Pick<FeedbackRow, 'messageId' | 'conversationId' | 'deviceId' | 'channel' | 'rating'> & {
   readonly appId: string;
   /** In placeholder form. Null: removed. Undefined: not given, so the earlier reason stays as long as the rating does. */
   readonly reason: string | null | undefined;
@@ -49,15 +43,11 @@ export type NewFeedback = Pick<FeedbackRow, 'messageId' | 'conversationId' | 'de
 export const transactions = {
   /** Stores or changes a device's feedback on an answer; false when the message no longer exists. */
   giveFeedback(db: Connection, { reason, ...input }: NewFeedback): boolean {
-    const { changes } = db
-      .statement(
-        `INSERT INTO feedback (message_id, device_id, app_id, conversation_id, channel, rating, reason, created_at_ms, updated_at_ms)
-         SELECT id, :deviceId, :appId, :conversationId, :channel, :rating, :reason, :nowMs, :nowMs FROM messages WHERE id = :messageId
-         ON CONFLICT (message_id, device_id) DO UPDATE SET
-           reason = CASE WHEN :keeps AND rating = excluded.rating THEN reason ELSE excluded.reason END,
-           rating = excluded.rating, updated_at_ms = excluded.updated_at_ms`,
-      )
-      .run({ ...input, reason: reason ?? null, keeps: reason === undefined ? 1 : 0 });
-    return changes === 1;
+    const insert = `INSERT INTO feedback (message_id, device_id, app_id, conversation_id, channel, rating, reason, created_at_ms, updated_at_ms)
+      SELECT id, :deviceId, :appId, :conversationId, :channel, :rating, :reason, :nowMs, :nowMs FROM messages WHERE id = :messageId
+      ON CONFLICT (message_id, device_id) DO UPDATE SET
+        reason = CASE WHEN :keeps AND rating = excluded.rating THEN reason ELSE excluded.reason END,
+        rating = excluded.rating, updated_at_ms = excluded.updated_at_ms`;
+    return db.statement(insert).run({ ...input, reason: reason ?? null, keeps: reason === undefined ? 1 : 0 }).changes === 1;
   },
 };

@@ -1,7 +1,7 @@
 /** Action calls of the model: one row per call, moved from state to state by compare-and-set. */
 import type { InvocationState } from '../../protocol/runtime/states.ts';
 import type { Executor, Risk } from '../../protocol/runtime/stream-events.ts';
-import { columns, flag, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, flag, integer, json, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { insertTurnTrace, type NewTrace } from '../traces/traces.ts';
 import { type PickChange, setPicks } from './blocks.ts';
@@ -11,9 +11,7 @@ const invocation = columns({
   appId: text,
   conversationId: text,
   turn: integer,
-  /** The assistant's message that made the call. */
   messageId: text,
-  /** The id the model gave the call. */
   callId: text,
   name: text,
   params: json<Readonly<Record<string, unknown>>>(),
@@ -21,22 +19,16 @@ const invocation = columns({
   executor: text.as<Executor>(),
   timeoutMs: integer,
   state: text.as<InvocationState>(),
-  /** JSON of what the action answered, null before that. */
   result: orNull(text),
   error: orNull(text),
   blockId: orNull(text),
   revision: integer,
   requestedAtMs: integer,
   expiresAtMs: orNull(integer),
-  /** When a person agreed; null when nobody did (yet). */
   confirmedAtMs: orNull(integer),
-  /** Only the client reported the confirmation; there is no record of an answer to the card. */
   confirmedOnTrust: flag,
-  /** What the client named the recorded answer; null when it named none, or there is none. */
   decisionId: orNull(text),
-  /** The turn that runs, or ran, the call on the server. */
   executedBy: orNull(integer),
-  /** JSON of the action as it was when the person was asked; null for reads. */
   definition: orNull(text),
 });
 
@@ -46,60 +38,45 @@ export function readInvocationById(db: Connection, id: string): InvocationRow | 
   return invocation.get(db, 'FROM invocations WHERE id = :id', { id });
 }
 
-/** Calls of one turn, in the order the model made them. */
 export function readTurnInvocations(db: Connection, turn: number): InvocationRow[] {
   return invocation.all(db, 'FROM invocations WHERE turn = :turn ORDER BY ordinal', { turn });
 }
 
-/** The newest `limit` calls of a conversation, oldest first. */
 export function readConversationInvocations(db: Connection, conversationId: string, limit: number): InvocationRow[] {
   const newest = 'FROM invocations WHERE conversation_id = :conversationId ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit';
   return invocation.all(db, newest, { conversationId, limit }).reverse();
 }
 
-/** Calls whose time is up at `nowMs`, at most `limit`. */
 export function readDueInvocations(db: Connection, nowMs: number, limit: number): InvocationRow[] {
   return invocation.all(db, 'FROM invocations WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit', { nowMs, limit });
 }
 
 /** Calls of a conversation that the server is running, or was when its process ended; oldest first. */
 export function readExecuting(db: Connection, conversationId: string): InvocationRow[] {
-  return invocation.all(
-    db,
-    `FROM invocations WHERE conversation_id = :conversationId AND state = 'executing' ORDER BY requested_at_ms, ordinal`,
-    { conversationId },
-  );
+  const from = `FROM invocations WHERE conversation_id = :conversationId AND state = 'executing' ORDER BY requested_at_ms, ordinal`;
+  return invocation.all(db, from, { conversationId });
 }
 
-/** Calls that this turn runs, or ran, on the server; oldest first. */
 export function readExecutedBy(db: Connection, turn: number): InvocationRow[] {
   return invocation.all(db, 'FROM invocations WHERE executed_by = :turn ORDER BY requested_at_ms, ordinal', { turn });
 }
 
 /** Calls with an unknown outcome, run by failed turns and not followed by an answered turn: the person has not heard of them yet. */
 export function readUntold(db: Connection, conversationId: string): InvocationRow[] {
-  return invocation.all(
-    db,
-    `FROM invocations WHERE state = 'unknown' AND executed_by IN
-       (SELECT id FROM turns WHERE conversation_id = :conversationId AND state = 'failed' AND id >
-         coalesce((SELECT id FROM turns WHERE conversation_id = :conversationId AND state <> 'failed' ORDER BY id DESC LIMIT 1), 0))
-     ORDER BY requested_at_ms, ordinal`,
-    { conversationId },
-  );
+  const from = `FROM invocations WHERE state = 'unknown' AND executed_by IN
+      (SELECT id FROM turns WHERE conversation_id = :conversationId AND state = 'failed' AND id >
+        coalesce((SELECT id FROM turns WHERE conversation_id = :conversationId AND state <> 'failed' ORDER BY id DESC LIMIT 1), 0))
+    ORDER BY requested_at_ms, ordinal`;
+  return invocation.all(db, from, { conversationId });
 }
 
 /** The newest `limit` calls of a conversation that the client or a person may still answer, oldest first; some may have expired. */
 export function readWaitingCalls(db: Connection, conversationId: string, limit: number): InvocationRow[] {
-  return invocation
-    .all(
-      db,
-      `FROM invocations
-       WHERE conversation_id = :conversationId
-         AND state IN ('dispatched', 'pending.clean', 'pending.editing', 'pending.rejected', 'confirmed')
-       ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit`,
-      { conversationId, limit },
-    )
-    .reverse();
+  const from = `FROM invocations
+    WHERE conversation_id = :conversationId
+      AND state IN ('dispatched', 'pending.clean', 'pending.editing', 'pending.rejected', 'confirmed')
+    ORDER BY requested_at_ms DESC, ordinal DESC LIMIT :limit`;
+  return invocation.all(db, from, { conversationId, limit }).reverse();
 }
 
 /** Calls that a person may still confirm, or that the server runs once it is asked to, in all conversations, at most `limit`. */
@@ -114,33 +91,20 @@ export function readEditing(db: Connection, limit: number): InvocationRow[] {
   return invocation.all(db, `FROM invocations WHERE expires_at_ms IS NOT NULL AND state = 'pending.editing' LIMIT :limit`, { limit });
 }
 
-const deadline = columns({ atMs: orNull(integer).from('min(expires_at_ms)') });
-
-/** When the next call runs out, null when none does. */
 export function nextInvocationDeadline(db: Connection): number | null {
-  return deadline.get(db, 'FROM invocations WHERE expires_at_ms IS NOT NULL')?.atMs ?? null;
+  return readValue(db, orNull(integer), 'SELECT min(expires_at_ms) FROM invocations WHERE expires_at_ms IS NOT NULL') ?? null;
 }
 
-export interface NewInvocation {
-  readonly id: string;
-  readonly callId: string;
-  readonly name: string;
+type NewFields = 'id' | 'callId' | 'name' | 'risk' | 'executor' | 'timeoutMs' | 'state' | 'blockId' | 'expiresAtMs';
+
+export interface NewInvocation extends Pick<InvocationRow, NewFields> {
   /** JSON. */
   readonly params: string;
-  readonly risk: Risk;
-  readonly executor: Executor;
-  readonly timeoutMs: number;
-  readonly state: InvocationState;
-  readonly blockId: string | null;
-  readonly expiresAtMs: number | null;
-  /** JSON of the action as the person is asked about it; absent: null. */
   readonly definition?: string | null;
-  /** For calls that the server has already run. */
   readonly result?: string | null;
   readonly error?: string | null;
   readonly settledAtMs?: number | null;
   readonly executedBy?: number | null;
-  /** The machine's steps; null or absent: none. */
   readonly trace?: NewTrace | null;
 }
 
@@ -162,7 +126,6 @@ export function insertInvocations(
   });
 }
 
-/** A person's change of a card: the call as it is run from now on. */
 export interface InvocationEdit {
   /** JSON. */
   readonly params: string;
@@ -170,25 +133,18 @@ export interface InvocationEdit {
   readonly revision: number;
 }
 
-export interface InvocationChange {
-  readonly id: string;
+export interface InvocationChange extends Pick<InvocationRow, 'id' | 'result' | 'error' | 'expiresAtMs'> {
   readonly from: InvocationState;
   readonly to: InvocationState;
   /** The revision that the change was decided on; absent: any. */
   readonly revision?: number;
-  readonly result: string | null;
-  readonly error: string | null;
-  readonly expiresAtMs: number | null;
   /** When a person agreed; absent: as it is. The first one stays. */
   readonly confirmedAtMs?: number | null;
-  /** With confirmedAtMs: only the client says so. */
   readonly confirmedOnTrust?: boolean;
   /** The client's name for the answer that this records; absent: none. */
   readonly decisionId?: string | undefined;
-  /** The turn that runs the call from now on; absent: as it is. */
   readonly executedBy?: number | null;
   readonly edit?: InvocationEdit;
-  /** The machine's steps that make the change; null or absent: none. */
   readonly trace?: NewTrace | null;
 }
 
@@ -199,52 +155,33 @@ export function changeInvocations(db: Connection, changes: readonly InvocationCh
 
 function changeInvocation(db: Connection, change: InvocationChange, nowMs: number): boolean {
   const { id, from, to, result, error, expiresAtMs, edit } = change;
-  const { changes } = db
-    .statement(
-      `UPDATE invocations SET state = :to, result = coalesce(:result, result), error = coalesce(:error, error),
-         expires_at_ms = :expiresAtMs, -- A person's word settles the call, although it is good for a time only.
-         settled_at_ms = CASE WHEN :expiresAtMs IS NULL OR :to = 'confirmed' THEN :nowMs ELSE settled_at_ms END,
-         confirmed_on_trust = CASE WHEN confirmed_at_ms IS NULL THEN :confirmedOnTrust ELSE confirmed_on_trust END,
-         confirmed_at_ms = coalesce(confirmed_at_ms, :confirmedAtMs), decision_id = coalesce(decision_id, :decisionId),
-         executed_by = coalesce(:executedBy, executed_by)
-       WHERE id = :id AND state = :from AND (:revision IS NULL OR revision = :revision)`,
-    )
-    .run({
-      id,
-      from,
-      to,
-      result,
-      error,
-      expiresAtMs,
-      nowMs,
-      revision: change.revision ?? null,
-      confirmedAtMs: change.confirmedAtMs ?? null,
-      confirmedOnTrust: change.confirmedOnTrust === true ? 1 : 0,
-      decisionId: change.decisionId ?? null,
-      executedBy: change.executedBy ?? null,
-    });
+  const { revision = null, confirmedAtMs = null, decisionId = null, executedBy = null } = change;
+  const update = `UPDATE invocations SET state = :to, result = coalesce(:result, result), error = coalesce(:error, error),
+      expires_at_ms = :expiresAtMs, -- A person's word settles the call, although it is good for a time only.
+      settled_at_ms = CASE WHEN :expiresAtMs IS NULL OR :to = 'confirmed' THEN :nowMs ELSE settled_at_ms END,
+      confirmed_on_trust = CASE WHEN confirmed_at_ms IS NULL THEN :confirmedOnTrust ELSE confirmed_on_trust END,
+      confirmed_at_ms = coalesce(confirmed_at_ms, :confirmedAtMs), decision_id = coalesce(decision_id, :decisionId),
+      executed_by = coalesce(:executedBy, executed_by)
+    WHERE id = :id AND state = :from AND (:revision IS NULL OR revision = :revision)`;
+  const { changes } = db.statement(update).run({
+    ...{ id, from, to, result, error, expiresAtMs, nowMs, revision, confirmedAtMs, decisionId, executedBy },
+    confirmedOnTrust: change.confirmedOnTrust === true ? 1 : 0,
+  });
   if (changes === 0) return false;
   if (edit !== undefined) keepEdit(db, id, edit);
   if (change.trace != null) keepTrace(db, id, change.trace, nowMs);
   return true;
 }
 
-const ofTurn = columns({ turn: integer });
-
-/** Keeps the steps of a call with those of its turn. */
 function keepTrace(db: Connection, id: string, trace: NewTrace, nowMs: number): void {
-  const turn = ofTurn.get(db, 'FROM invocations WHERE id = :id', { id })?.turn;
+  const turn = readValue(db, integer, 'SELECT turn FROM invocations WHERE id = :id', { id });
   if (turn !== undefined) insertTurnTrace(db, { turn, invocation: id, node: '', nowMs }, trace);
 }
 
-/** Stores the edit. A block has the revision of the call that it shows. */
+/** A block has the revision of the call that it shows. */
 function keepEdit(db: Connection, id: string, { params, definition, revision }: InvocationEdit): void {
-  db.statement('UPDATE invocations SET params = :params, definition = :definition, revision = :revision WHERE id = :id').run({
-    id,
-    params,
-    definition,
-    revision,
-  });
+  const update = 'UPDATE invocations SET params = :params, definition = :definition, revision = :revision WHERE id = :id';
+  db.statement(update).run({ id, params, definition, revision });
   db.statement('UPDATE blocks SET revision = :revision WHERE id = (SELECT block_id FROM invocations WHERE id = :id)').run({ id, revision });
 }
 
@@ -253,7 +190,6 @@ export interface Settlement {
   readonly card: PickChange | null;
 }
 
-/** Whether the call is still what the change was decided on. */
 function isAsRead(db: Connection, { id, from, revision }: InvocationChange): boolean {
   const row = db.statement('SELECT state, revision FROM invocations WHERE id = :id').get({ id });
   return row?.state === from && (revision === undefined || row.revision === revision);
@@ -261,11 +197,10 @@ function isAsRead(db: Connection, { id, from, revision }: InvocationChange): boo
 
 /** Closes the card. If it was changed since it was read, only the outcome of its call is taken over. */
 function closeCard(db: Connection, { id, after, fallbackText }: PickChange): void {
-  db.statement(
-    `UPDATE blocks SET fallback_text = :fallbackText,
-       body = json_set(body, '$.status', json_extract(:after, '$.status'), '$.edit_state', 'idle')
-     WHERE id = :id`,
-  ).run({ id, after, fallbackText });
+  const update = `UPDATE blocks SET fallback_text = :fallbackText,
+      body = json_set(body, '$.status', json_extract(:after, '$.status'), '$.edit_state', 'idle')
+    WHERE id = :id`;
+  db.statement(update).run({ id, after, fallbackText });
 }
 
 export const transactions = {

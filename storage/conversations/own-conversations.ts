@@ -11,9 +11,7 @@ export const FIRST_WORDS = `coalesce((SELECT b.body ->> '$.md' FROM turns t CROS
 
 const ownConversation = columns({
   id: text,
-  /** Rows of placeholders it has. */
   placeholders: integer,
-  /** The person's first message in placeholder form; '' when it has no text. */
   firstWords: text.from(FIRST_WORDS),
   createdAtMs: integer,
   updatedAtMs: integer,
@@ -26,9 +24,8 @@ export interface Holder {
   readonly channel: Channel;
   /** The device whose anonymous conversations are listed; '': none. */
   readonly deviceId: string;
-  /** The `usr_` id that the device stands for: only that person's conversations on it are listed. Null: nobody, so all on it are. */
+  /** The `usr_` id that the device stands for: only that person's conversations on it are listed. Null: for no person, so all on it are. */
   readonly boundTo: string | null;
-  /** `usr_` ids whose conversations are all listed. */
   readonly people: readonly string[];
 }
 
@@ -37,7 +34,6 @@ interface Place {
   readonly id: string;
 }
 
-/** Sorts after every row. */
 const NEWEST: Place = { updatedAtMs: Number.MAX_SAFE_INTEGER, id: '' };
 
 const PAGE = 'AND (updated_at_ms, id) < (:updatedAtMs, :id) ORDER BY updated_at_ms DESC, id DESC LIMIT :limit';
@@ -58,9 +54,6 @@ export function listOwnConversations(db: Connection, holder: Holder, before: Pla
         );
   const ofPeople = people.flatMap((person) => readIds(db, `FROM conversations WHERE end_user_id = :person ${PAGE}`, { person, ...page }));
   const ids = [...new Set([...ofDevice, ...ofPeople])];
-  return ownConversation.all(
-    db,
-    'FROM conversations WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY updated_at_ms DESC, id DESC LIMIT :limit',
-    { ids: JSON.stringify(ids), limit },
-  );
+  const from = 'FROM conversations WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY updated_at_ms DESC, id DESC LIMIT :limit';
+  return ownConversation.all(db, from, { ids: JSON.stringify(ids), limit });
 }

@@ -5,7 +5,7 @@
  * given twice, and `conversations.placeholders` counts the rows. Values are sealed before they come here: the writer thread
  * has no master key.
  */
-import { blob, columns, integer } from '../sqlite/columns.ts';
+import { blob, integer, readValue } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 export interface NewPlaceholder {
@@ -19,54 +19,51 @@ export interface PlaceholderRow extends NewPlaceholder {
   readonly number: number;
 }
 
-const sealedValue = columns({ sealed: blob });
-const counted = columns({ placeholders: integer });
-const given = columns({ number: integer });
-const free = columns({ number: integer.from('coalesce(max(number), 0) + 1') });
-
-/** The sealed value of one row; undefined when there is none. */
 export function readPlaceholder(db: Connection, conversationId: string, kind: string, number: number): Uint8Array | undefined {
-  const from = 'FROM placeholders WHERE conversation_id = :conversationId AND kind = :kind AND number = :number';
-  return sealedValue.get(db, from, { conversationId, kind, number })?.sealed;
+  const select = 'SELECT sealed FROM placeholders WHERE conversation_id = :conversationId AND kind = :kind AND number = :number';
+  return readValue(db, blob, select, { conversationId, kind, number });
 }
 
 /** How many rows the conversation has; undefined when there is no such conversation. */
 export function countPlaceholders(db: Connection, conversationId: string): number | undefined {
-  return counted.get(db, 'FROM conversations WHERE id = :conversationId', { conversationId })?.placeholders;
+  return readValue(db, integer, 'SELECT placeholders FROM conversations WHERE id = :conversationId', { conversationId });
 }
 
 function insertRow(db: Connection, conversationId: string, { kind, number, digest, sealed }: PlaceholderRow): void {
-  db.statement(
-    `INSERT INTO placeholders (conversation_id, kind, number, digest, sealed)
-     VALUES (:conversationId, :kind, :number, :digest, :sealed)`,
-  ).run({ conversationId, kind, number, digest: Buffer.from(digest), sealed: Buffer.from(sealed) });
+  const insert = `INSERT INTO placeholders (conversation_id, kind, number, digest, sealed)
+    VALUES (:conversationId, :kind, :number, :digest, :sealed)`;
+  db.statement(insert).run({ conversationId, kind, number, digest: Buffer.from(digest), sealed: Buffer.from(sealed) });
 }
 
 function setCount(db: Connection, conversationId: string, count: number): void {
   db.statement('UPDATE conversations SET placeholders = :count WHERE id = :conversationId').run({ conversationId, count });
 }
 
-/** Rows of a conversation that the same transaction created, numbered by whoever opened it. */
+/** Rows of a conversation that the same transaction created, numbered by the opening. */
 export function insertPlaceholders(db: Connection, conversationId: string, rows: readonly PlaceholderRow[]): void {
   if (rows.length === 0) return;
   for (const row of rows) insertRow(db, conversationId, row);
   setCount(db, conversationId, rows.length);
 }
 
-/** The number of the value with this digest; undefined when the conversation has no such value. */
 export function readPlaceholderNumber(db: Connection, conversationId: string, digest: Uint8Array): number | undefined {
-  const from = 'FROM placeholders WHERE conversation_id = :conversationId AND digest = :digest';
-  return given.get(db, from, { conversationId, digest: Buffer.from(digest) })?.number;
+  const select = 'SELECT number FROM placeholders WHERE conversation_id = :conversationId AND digest = :digest';
+  return readValue(db, integer, select, { conversationId, digest: Buffer.from(digest) });
 }
 
 function nextNumber(db: Connection, conversationId: string, kind: string): number {
-  return free.get(db, 'FROM placeholders WHERE conversation_id = :conversationId AND kind = :kind', { conversationId, kind })?.number ?? 1;
+  return (
+    readValue(
+      db,
+      integer,
+      'SELECT coalesce(max(number), 0) + 1 FROM placeholders WHERE conversation_id = :conversationId AND kind = :kind',
+      { conversationId, kind },
+    ) ?? 1
+  );
 }
 
 export const transactions = {
-  /**
-   * The number of each value, in their order: the one it has already, or a new one. Nulls when the conversation is gone.
-   */
+  /** The number of each value, in their order: the one it has already, or a new one. Nulls when the conversation is gone. */
   allocatePlaceholders(
     db: Connection,
     { conversationId, values }: { conversationId: string; values: readonly NewPlaceholder[] },

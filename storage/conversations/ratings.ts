@@ -1,7 +1,7 @@
 /** Answers of `rating` blocks: one row per block, written together with the block's Pick (FEEDBACK-4). */
 
 import type { Channel } from '../organisations/organisations.ts';
-import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, insert, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { afterPage, type PageKey, pageStart } from '../sqlite/page-key.ts';
 import { type PickChange, setPicks } from './blocks.ts';
@@ -12,7 +12,6 @@ const rating = columns({
   conversationId: text,
   channel: text.as<Channel>(),
   value: integer,
-  /** In placeholder form. */
   comment: orNull(text),
   createdAtMs: integer,
 });
@@ -24,35 +23,25 @@ export function readRating(db: Connection, blockId: string): RatingRow | undefin
   return rating.get(db, 'FROM ratings WHERE block_id = :blockId', { blockId });
 }
 
-/** How these messages' blocks were rated, oldest first. */
 export function readRatings(db: Connection, conversationId: string, blockIds: readonly string[]): RatingRow[] {
-  return rating.all(
-    db,
-    `FROM ratings WHERE block_id IN (SELECT value FROM json_each(:blockIds)) AND conversation_id = :conversationId
-     ORDER BY created_at_ms, block_id`,
-    { conversationId, blockIds: JSON.stringify(blockIds) },
-  );
+  const from = `FROM ratings WHERE block_id IN (SELECT value FROM json_each(:blockIds)) AND conversation_id = :conversationId
+    ORDER BY created_at_ms, block_id`;
+  return rating.all(db, from, { conversationId, blockIds: JSON.stringify(blockIds) });
 }
 
 /** Up to `limit` of an app's, newest first; `before` null: from the newest on. A row's key is its block's id. */
 export function listRatings(db: Connection, appId: string, before: PageKey | null, limit: number): RatingRow[] {
-  return rating.all(db, `FROM ratings WHERE app_id = :appId AND ${afterPage('created_at_ms', 'block_id')} LIMIT :limit`, {
-    appId,
-    limit,
-    ...pageStart(before),
-  });
+  const from = `FROM ratings WHERE app_id = :appId AND ${afterPage('created_at_ms', 'block_id')} LIMIT :limit`;
+  return rating.all(db, from, { appId, limit, ...pageStart(before) });
 }
 
-export type NewRating = Omit<RatingRow, 'createdAtMs'> & { readonly appId: string; readonly pick: PickChange; readonly nowMs: number };
+type NewRating = Omit<RatingRow, 'createdAtMs'> & { readonly appId: string; readonly pick: PickChange; readonly nowMs: number };
 
 export const transactions = {
   /** Answers the block and notes how; false when the block was answered or replaced since it was read. */
-  answerRating(db: Connection, { pick, ...answer }: NewRating): boolean {
+  answerRating(db: Connection, { pick, nowMs: createdAtMs, ...answer }: NewRating): boolean {
     if (!setPicks(db, [pick])) return false;
-    db.statement(
-      `INSERT INTO ratings (block_id, message_id, app_id, conversation_id, channel, value, comment, created_at_ms)
-       VALUES (:blockId, :messageId, :appId, :conversationId, :channel, :value, :comment, :nowMs)`,
-    ).run(answer);
+    insert(db, 'ratings', { ...answer, createdAtMs });
     return true;
   },
 

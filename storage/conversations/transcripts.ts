@@ -20,12 +20,10 @@ const conversationHead = columns({
   ...place,
   appId: text,
   channel: text.as<Channel>(),
-  /** '' when the caller had no device header. */
   deviceId: text,
   endUserId: orNull(text),
-  /** As the app names the person; null of nobody in particular. */
+  /** As the app names the person; null: anonymous. */
   externalUserId: orNull(text).from('(SELECT external_user_id FROM end_users WHERE end_users.id = conversations.end_user_id)'),
-  /** The state of its newest turn; null before the first. */
   turnState: orNull(text.as<TurnState>()).from(NEWEST_STATE),
   messages: integer.from(
     `coalesce((SELECT ordinal FROM messages
@@ -43,17 +41,14 @@ export interface ConversationsPage {
   readonly next: PageKey | null;
 }
 
-/** Which conversations of an app; null: whatever it is. */
+/** Which conversations of an app; null: any. */
 export interface ConversationFilter {
   readonly endUserId: string | null;
   readonly channel: Channel | null;
-  /** That of the newest turn. */
   readonly state: TurnState | null;
-  /** Somebody gave an answer in it this thumb. */
+  /** An answer in it has this thumb. */
   readonly rating: 1 | -1 | null;
-  /** The latest message came then or later. */
   readonly fromMs: number | null;
-  /** It came before. */
   readonly toMs: number | null;
 }
 
@@ -76,13 +71,10 @@ export function listConversations(
   const start = pageStart(before);
   const { atMs, key } = toMs !== null && toMs <= start.atMs ? { atMs: toMs, key: '' } : start;
   const whose = { appId, atMs, key, fromMs: fromMs ?? 0, ...(endUserId === null ? {} : { endUserId }) };
-  const conversations = conversationHead.all(
-    db,
-    `FROM conversations WHERE id IN (
-       SELECT id FROM (SELECT id, channel ${inOrder(filter)} LIMIT :scanned) AS conversations WHERE ${KEPT} LIMIT :limit)
-     ORDER BY updated_at_ms DESC, id DESC`,
-    { ...whose, channel, state, rating, limit, scanned: SCANNED_MAX },
-  );
+  const from = `FROM conversations WHERE id IN (
+      SELECT id FROM (SELECT id, channel ${inOrder(filter)} LIMIT :scanned) AS conversations WHERE ${KEPT} LIMIT :limit)
+    ORDER BY updated_at_ms DESC, id DESC`;
+  const conversations = conversationHead.all(db, from, { ...whose, channel, state, rating, limit, scanned: SCANNED_MAX });
   const last = conversations.at(-1);
   if (conversations.length === limit && last !== undefined) return { conversations, next: { atMs: last.updatedAtMs, key: last.id } };
   if (channel === null && state === null && rating === null) return { conversations, next: null };
@@ -94,12 +86,9 @@ const turnConversation = columns({ conversationId: text });
 
 /** The conversation that a request of this id, or a turn of this id, was of; among the newest `within` turns of the organisation. */
 export function readConversationOfRequest(db: Connection, appId: string, id: string, within: number): ConversationHead | undefined {
-  const found = turnConversation.get(
-    db,
-    `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND (request_id = :id OR turn_id = :id) AND app_id = :appId
-     ORDER BY turns.id DESC LIMIT 1`,
-    { appId, id, within },
-  );
+  const from = `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND (request_id = :id OR turn_id = :id) AND app_id = :appId
+    ORDER BY turns.id DESC LIMIT 1`;
+  const found = turnConversation.get(db, from, { appId, id, within });
   return found === undefined ? undefined : readConversationHead(db, found.conversationId);
 }
 
@@ -107,18 +96,16 @@ const personConversation = columns({ id: text, deviceId: text, createdAtMs: inte
 
 export type PersonConversation = RowOf<typeof personConversation>;
 
-/** Up to `limit` conversations of the person after the id `after` ('' for the first), oldest first. */
 export function listConversationsOfPerson(db: Connection, endUserId: string, after: string, limit: number): PersonConversation[] {
   const from = 'FROM conversations WHERE end_user_id = :endUserId AND id > :after ORDER BY id LIMIT :limit';
   return personConversation.all(db, from, { endUserId, after, limit });
 }
 
-/** One conversation as a list shows it. */
 export function readConversationHead(db: Connection, id: string): ConversationHead | undefined {
   return conversationHead.get(db, 'FROM conversations WHERE id = :id', { id });
 }
 
-export interface TranscriptPage {
+interface TranscriptPage {
   readonly messages: readonly StoredMessage[];
   /** The message that the next page begins after; null on the last one. A page of long messages is shorter than `limit`. */
   readonly next: string | null;
@@ -127,15 +114,12 @@ export interface TranscriptPage {
 /** Up to `limit` messages after the one with the id `after` ('' for the first ones; unknown: none), oldest first. */
 export function readTranscriptPage(db: Connection, conversationId: string, after: string, limit: number): TranscriptPage {
   const before = after === '' ? '0' : numberOf(':after');
-  const rows = pageMessage.all(
-    db,
-    `FROM ${OF_TURNS} WHERE conversation_id = :conversationId AND turns.id >= ${before} / 2 AND no > ${before}
-     ORDER BY turns.id, no LIMIT :limit`,
-    { conversationId, limit, after },
-  );
-  const held = withinPage(rows);
-  const isLast = held.length === rows.length && rows.length < limit;
-  return { messages: messagesOf(db, held), next: isLast ? null : (held.at(-1)?.id ?? null) };
+  const from = `FROM ${OF_TURNS} WHERE conversation_id = :conversationId AND turns.id >= ${before} / 2 AND no > ${before}
+    ORDER BY turns.id, no LIMIT :limit`;
+  const rows = pageMessage.all(db, from, { conversationId, limit, after });
+  const page = withinPage(rows);
+  const isLast = page.length === rows.length && rows.length < limit;
+  return { messages: messagesOf(db, page), next: isLast ? null : (page.at(-1)?.id ?? null) };
 }
 
 const messageTurn = columns({
@@ -149,7 +133,6 @@ const messageTurn = columns({
 
 export type MessageTurn = Omit<RowOf<typeof messageTurn>, 'assistantMessageId'>;
 
-/** The turns that these messages of the assistant answered, by message. */
 export function readTurnsOfMessages(db: Connection, messageIds: readonly string[]): ReadonlyMap<string, MessageTurn> {
   const answered = 'SELECT no / 2 FROM messages WHERE messages.id IN (SELECT value FROM json_each(:ids)) AND no % 2 = 1';
   const from = `FROM turns WHERE id IN (${answered})`;
@@ -162,19 +145,13 @@ const messagePlace = columns({
   role,
 });
 
-export type MessagePlace = RowOf<typeof messagePlace>;
-
-/** Which conversation a message belongs to; says nothing about who may see it. */
-export function readMessagePlace(db: Connection, id: string): MessagePlace | undefined {
+export function readMessagePlace(db: Connection, id: string): RowOf<typeof messagePlace> | undefined {
   return messagePlace.get(db, 'FROM messages WHERE id = :id', { id });
 }
 
 /** What a person said to open this turn, in placeholder form; null for a continuation, and for a turn that is not there. */
 export function readOpeningWords(db: Connection, appId: string, turnId: string): StoredMessage | null {
-  const opening = messageHead.get(
-    db,
-    'FROM messages WHERE no = 2 * (SELECT turns.id FROM turns WHERE app_id = :appId AND turn_id = :turnId)',
-    { appId, turnId },
-  );
+  const from = 'FROM messages WHERE no = 2 * (SELECT turns.id FROM turns WHERE app_id = :appId AND turn_id = :turnId)';
+  const opening = messageHead.get(db, from, { appId, turnId });
   return opening === undefined ? null : (messagesOf(db, [opening])[0] ?? null);
 }

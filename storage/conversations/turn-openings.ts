@@ -5,7 +5,7 @@ import { type Admission, type Cap, countTurn, passCaps } from '../billing/usage-
 import type { Channel } from '../organisations/organisations.ts';
 import { columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { Withdrawal } from '../sqlite/withdrawal.ts';
+import { Withdrawal } from '../sqlite/group.ts';
 import { insertTurnTrace, type NewTrace } from '../traces/traces.ts';
 import { type UploadUse, useUploads } from '../uploads/uploads.ts';
 import { insertBlocks, type NewBlock, type PickChange, setPicks } from './blocks.ts';

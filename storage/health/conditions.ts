@@ -1,5 +1,5 @@
 /**
- * What is wrong with this node now. Whoever detects a problem opens its condition; whoever sees that it is over closes it. Each is logged
+ * What is wrong with this node now. The code that detects a problem opens its condition, and the code that sees its end closes it. Each is logged
  * once when it begins and once when it ends. `GET /readyz` and `GET /metrics` show the open ones.
  */
 
@@ -9,7 +9,7 @@
  * - `disk_failing`: the disk refused a write or an fsync. About an organisation when only its file is refused.
  * - `organisation_unavailable`: its file is missing, empty, replaced, damaged or unreadable. About an organisation.
  * - `fenced`: another host took this cell over; nothing is stored here any more.
- * - `term_unproved`: nobody can say whether another host did; nothing is stored until somebody can.
+ * - `term_unproved`: whether another host did is not known; nothing is stored until it is.
  * - `redis_away`: see REDIS_URL.
  * - `cell_away`: another cell does not answer. About a cell.
  * - `replica_behind`: what is stored here is not replicated, or later than REPLICA_LAG_MAX_S.
@@ -39,18 +39,8 @@ export interface Condition {
   readonly sinceMs: number;
 }
 
-export interface Conditions {
-  /** Opens the condition. One that is open already takes the newer detail, and is not logged again. */
-  open(name: ConditionName, detail: string, subject?: string): void;
-  /** Closes the condition. Does nothing when it is not open. */
-  close(name: ConditionName, subject?: string): void;
-  holds(name: ConditionName, subject?: string): boolean;
-  /** All open conditions, the worst first. */
-  list(): readonly Condition[];
-}
-
-/** The log; a pino logger fits. */
-export interface ConditionLog {
+/** A pino logger fits. */
+interface ConditionLog {
   error(facts: object, text: string): void;
   info(facts: object, text: string): void;
 }
@@ -62,25 +52,39 @@ function keyOf(name: ConditionName, subject: string): string {
   return `${name} ${subject}`;
 }
 
-export function createConditions(log: ConditionLog, nowMs: () => number): Conditions {
+export class Conditions {
   // Bounded by the number of organisations and cells.
-  const held = new Map<string, Condition>();
-  return {
-    open(name, detail, subject = '') {
-      const key = keyOf(name, subject);
-      const open = held.get(key);
-      held.set(key, { name, subject, detail, sinceMs: open?.sinceMs ?? nowMs() });
-      if (open !== undefined) return;
-      log.error({ condition: name, ...(subject !== '' && { subject }) }, detail);
-    },
-    close(name, subject = '') {
-      const condition = held.get(keyOf(name, subject));
-      if (condition === undefined) return;
-      held.delete(keyOf(name, subject));
-      const heldForMs = nowMs() - condition.sinceMs;
-      log.info({ condition: name, ...(subject !== '' && { subject }), held_for_ms: heldForMs }, OVER);
-    },
-    holds: (name, subject = '') => held.has(keyOf(name, subject)),
-    list: () => [...held.values()].sort((one, other) => CONDITIONS.indexOf(one.name) - CONDITIONS.indexOf(other.name)),
-  };
+  readonly #open = new Map<string, Condition>();
+  readonly #log: ConditionLog;
+  readonly #nowMs: () => number;
+
+  constructor(log: ConditionLog, nowMs: () => number) {
+    this.#log = log;
+    this.#nowMs = nowMs;
+  }
+
+  /** One that is open already takes the newer detail, and is not logged again. */
+  open(name: ConditionName, detail: string, subject = ''): void {
+    const key = keyOf(name, subject);
+    const open = this.#open.get(key);
+    this.#open.set(key, { name, subject, detail, sinceMs: open?.sinceMs ?? this.#nowMs() });
+    if (open === undefined) this.#log.error({ condition: name, ...(subject !== '' && { subject }) }, detail);
+  }
+
+  close(name: ConditionName, subject = ''): void {
+    const key = keyOf(name, subject);
+    const condition = this.#open.get(key);
+    if (condition === undefined) return;
+    this.#open.delete(key);
+    const heldForMs = this.#nowMs() - condition.sinceMs;
+    this.#log.info({ condition: name, ...(subject !== '' && { subject }), held_for_ms: heldForMs }, OVER);
+  }
+
+  holds(name: ConditionName, subject = ''): boolean {
+    return this.#open.has(keyOf(name, subject));
+  }
+
+  list(): readonly Condition[] {
+    return [...this.#open.values()].sort((one, other) => CONDITIONS.indexOf(one.name) - CONDITIONS.indexOf(other.name));
+  }
 }

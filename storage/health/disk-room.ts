@@ -1,7 +1,4 @@
-/**
- * How much space the disk under the data directory has, and whether it is short of it. Uploads and writes both ask here, so that uploads
- * are refused before the databases run out of space.
- */
+/** How much space the disk under the data directory has. Uploads and writes both ask here: uploads are refused before databases run out. */
 import { statfsSync } from 'node:fs';
 
 export interface DiskRoom {
@@ -27,17 +24,10 @@ export function keptForDatabases({ totalBytes }: DiskRoom): number {
   return Math.min(DATABASES_KEEP_BYTES, Math.floor(totalBytes * DATABASES_KEEP_SHARE));
 }
 
-/** True when only the databases' reserve is left: uploads and other deferrable work are refused. */
-export function isShortOfRoom(room: DiskRoom): boolean {
-  return room.freeBytes < keptForDatabases(room);
-}
-
-/** True when no write can be relied on. */
 export function isFull({ freeBytes }: DiskRoom): boolean {
   return freeBytes < FULL_BELOW_BYTES;
 }
 
-/** The disk under `dir` at this moment. @throws the system's error when `dir` is not there. */
 export function readDiskRoom(dir: string): DiskRoom {
   const { bavail, blocks, bsize } = statfsSync(dir);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };

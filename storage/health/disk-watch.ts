@@ -10,23 +10,12 @@ import { hasRoomForUpload, leftByUploads } from '../uploads/upload-quotas.ts';
 import type { ConditionName, Conditions } from './conditions.ts';
 import { createDiskRoom, type DiskRoom, isFull, keptForDatabases } from './disk-room.ts';
 
-export interface DiskWatch {
-  /**
-   * To be called when something was refused; errors unrelated to the disk are ignored. `organisationId`: only that file was refused, and
-   * the watch tests whether others are too.
-   */
-  note(error: unknown, organisationId?: string): void;
-  /** Whether, as far as known, nothing can be stored. */
-  refuses(): boolean;
-  close(): void;
-}
+export type DiskWatch = ReturnType<typeof createDiskWatch>;
 
-export interface DiskWatchOptions {
+interface DiskWatchOptions {
   readonly dir: string;
   readonly conditions: Conditions;
-  /** Called when the disk takes writes again. */
   onOver(): void;
-  /** Called at each look while the disk has little room. */
   onLow(): void;
   /** Lets tests shorten what takes seconds. */
   readonly lookMs?: number;
@@ -78,7 +67,6 @@ function lowDetail(room: DiskRoom): string {
   return `The disk has less than ${left} MB left, of which databases keep ${kept}: uploads are refused. Make room.`;
 }
 
-/** Writes a file and deletes it. @throws the disk's error. */
 async function probe(dir: string): Promise<void> {
   const path = join(dir, `probe.${process.pid}.part`);
   try {
@@ -96,10 +84,10 @@ async function probe(dir: string): Promise<void> {
 
 /** Organisations' files that the disk refused: one file may lie on a bad sector of an otherwise good disk. */
 class RefusedFiles {
-  readonly #conditions: DiskWatchOptions['conditions'];
+  readonly #conditions: Conditions;
   readonly #atMs = new Map<string, number>();
 
-  constructor(conditions: DiskWatchOptions['conditions']) {
+  constructor(conditions: Conditions) {
     this.#conditions = conditions;
   }
 
@@ -114,7 +102,6 @@ class RefusedFiles {
     return isKnown ? 'known' : 'new';
   }
 
-  /** Closes the conditions of files that were not refused for a while. */
   forgetQuiet(): void {
     for (const [organisationId, atMs] of this.#atMs) {
       if (performance.now() - atMs < FILE_QUIET_MS) continue;
@@ -124,14 +111,12 @@ class RefusedFiles {
   }
 }
 
-/** Starts watching; checks once before it returns. */
-export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
+export function createDiskWatch(options: DiskWatchOptions) {
   const { dir, conditions, onOver, onLow, lookMs = LOOK_MS, room = createDiskRoom(dir) } = options;
   let refusedAtMs = Number.NEGATIVE_INFINITY;
   let probing = false;
   let closed = false;
 
-  const refuses = () => REFUSING.some((name) => conditions.holds(name));
   const holds = (name: Refusing) => {
     refusedAtMs = performance.now();
     conditions.open(name, DETAILS[name]);
@@ -144,7 +129,10 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
     else if (outcome === 'new') probe(dir).catch((error: unknown) => closed || note(error));
   };
 
-  /** SQLite's error for a full disk depends on what it was about to do, so the disk itself is asked. */
+  /**
+   * To be called when something was refused; errors unrelated to the disk are ignored. `organisationId`: only that file was refused, and
+   * whether others are is tested. SQLite's error for a full disk depends on what it was about to do, so the disk itself is asked.
+   */
   const note = (error: unknown, organisationId = '') => {
     if (!isRefusedByDisk(error)) return;
     const code = storageErrorCodeOf(error);
@@ -176,7 +164,7 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
       if (hasRoomForUpload(now, 0)) conditions.close('disk_low');
       else conditions.open('disk_low', lowDetail(now));
       files.forgetQuiet();
-      if (refuses()) void tryIt();
+      if (REFUSING.some((name) => conditions.holds(name))) void tryIt();
     } catch (error) {
       note(error);
     }
@@ -188,7 +176,6 @@ export function createDiskWatch(options: DiskWatchOptions): DiskWatch {
   }, lookMs).unref();
   return {
     note,
-    refuses,
     close() {
       closed = true;
       clearInterval(timer);

@@ -1,6 +1,6 @@
 /** Overview of an app's knowledge: lists of sources, counts by state, titles. Read only. */
 import type { Origin } from '../../protocol/setup/writes.ts';
-import { columns, integer, orNull, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import { columns, integer, orNull, type RowOf, readIds, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { type KnowledgeSource, knowledgeSource, type SourceKind, type SourceState } from './knowledge.ts';
 
@@ -17,10 +17,6 @@ const knowledgeCounts = columns({
 
 export type KnowledgeCounts = RowOf<typeof knowledgeCounts>;
 
-const lastIndexed = columns({ atMs: orNull(integer).from('max(updated_at_ms)') });
-const sourceTitle = columns({ title: text });
-
-/** Up to `limit` sources after the id `after` ('' for the first ones), oldest first, archived ones included. */
 export function listSources(db: Connection, appId: string, after: string, limit: number): KnowledgeSource[] {
   const from = 'FROM knowledge_sources s WHERE s.app_id = :appId AND s.id > :after ORDER BY s.id LIMIT :limit';
   return knowledgeSource.all(db, from, { appId, after, limit });
@@ -34,28 +30,21 @@ export function listSourcesInService(
   origin: Origin | null = null,
   after = '',
 ): KnowledgeSource[] {
-  return knowledgeSource.all(
-    db,
-    `FROM knowledge_sources s
-     WHERE s.app_id = :appId AND s.archived_at_ms IS NULL AND s.id > :after AND (:origin IS NULL OR s.origin = :origin) ORDER BY s.id LIMIT :limit`,
-    { appId, origin, after, limit },
-  );
+  const from = `FROM knowledge_sources s
+    WHERE s.app_id = :appId AND s.archived_at_ms IS NULL AND s.id > :after AND (:origin IS NULL OR s.origin = :origin) ORDER BY s.id LIMIT :limit`;
+  return knowledgeSource.all(db, from, { appId, origin, after, limit });
 }
 
-/** When a source in service was last indexed; null: none is. */
 export function lastIndexedAtMs(db: Connection, appId: string): number | null {
-  const from = `FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL`;
-  return lastIndexed.get(db, from, { appId })?.atMs ?? null;
+  const select = `SELECT max(updated_at_ms) FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL`;
+  return readValue(db, orNull(integer), select, { appId }) ?? null;
 }
 
 /** Sources (of one kind) to index: first those that wait, then those whose indexing a crash interrupted; oldest change first. */
 export function sourcesToIndex(db: Connection, limit: number, kind: SourceKind | null = null): string[] {
-  return readIds(
-    db,
-    `FROM knowledge_sources WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL AND (:kind IS NULL OR kind = :kind)
-     ORDER BY attempts, updated_at_ms, id LIMIT :limit`,
-    { limit, kind },
-  );
+  const from = `FROM knowledge_sources WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL AND (:kind IS NULL OR kind = :kind)
+    ORDER BY attempts, updated_at_ms, id LIMIT :limit`;
+  return readIds(db, from, { limit, kind });
 }
 
 const namedSource = columns({ externalKey: text, title: text, uri: orNull(text) });
@@ -67,14 +56,12 @@ export function sourcesNamed(db: Connection, appId: string, names: readonly stri
   return namedSource.all(db, from, { appId, names: JSON.stringify(names) });
 }
 
-/** Titles of indexed sources in service, each once, oldest first, at most `limit`. */
 export function readIndexedTitles(db: Connection, appId: string, limit: number): string[] {
-  const from = `FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL
+  const select = `SELECT title FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL
     GROUP BY title ORDER BY min(id) LIMIT :limit`;
-  return sourceTitle.all(db, from, { appId, limit }).map(({ title }) => title);
+  return readValues(db, text, select, { appId, limit });
 }
 
-/** Sources in service by state, and their chunks (facts.knowledge). */
 export function countKnowledge(db: Connection, appId: string): KnowledgeCounts {
   const none: KnowledgeCounts = { sources: 0, indexed: 0, pending: 0, indexing: 0, failed: 0, chunks: 0 };
   return knowledgeCounts.get(db, 'FROM knowledge_sources WHERE app_id = :appId AND archived_at_ms IS NULL', { appId }) ?? none;

@@ -1,6 +1,4 @@
-/**
- * Makes a full-text query from a person's text. The text never becomes query syntax: it is split into words, and each word is quoted.
- */
+/** Full-text queries from people's texts. A text never becomes query syntax: it is split into words, and each is quoted. */
 
 /** Longer questions repeat themselves, and every further term costs a walk over its chunks. */
 export const QUERY_TERMS_MAX = 24;
@@ -16,7 +14,6 @@ const STOP_WORDS = new Set(
   those to up us was we were what when where which who why will with would you your`.split(/\s+/),
 );
 
-/** The words worth searching for, in lower case, each once, in the order of the text. */
 export function queryTerms(text: string): string[] {
   const terms = new Set<string>();
   for (const [word] of text

@@ -6,7 +6,6 @@ import { countRows, type RowOf } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { matchExpression, queryTerms } from './knowledge-query.ts';
 import { type Meaning, nearestChunks, type Passage, scoredPassage } from './knowledge-vectors.ts';
-import { fuseRankings } from './rank-fusion.ts';
 
 type ScoredPassage = RowOf<typeof scoredPassage>;
 
@@ -30,19 +29,15 @@ function chunksWith(db: Connection, appId: string, term: string): number {
   return countRows(db, from, { query: matchExpression(appId, [term]), limit: COMMON_CHUNKS });
 }
 
-/** How many words are searched for together when the question has only common ones. */
 const COMMON_TERMS_MAX = 4;
 
-/**
- * The queries to try, best first: as many of the rarer terms as may be scored together. When all are common, chunks that have all of them
- * come before those that have one. Empty when no term occurs.
- */
+/** The queries to try, best first: the rarer terms that may be scored together; of common ones alone, all of them before any of them. */
 function plan(db: Connection, appId: string, terms: readonly string[]): string[] {
-  const counted = terms.map((term) => ({ term, chunks: chunksWith(db, appId, term) })).filter(({ chunks }) => chunks > 0);
-  if (counted.length === 0) return [];
-  const rare = counted.filter(({ chunks }) => chunks < COMMON_CHUNKS).sort((a, b) => a.chunks - b.chunks);
+  const counts = terms.map((term) => ({ term, chunks: chunksWith(db, appId, term) })).filter(({ chunks }) => chunks > 0);
+  if (counts.length === 0) return [];
+  const rare = counts.filter(({ chunks }) => chunks < COMMON_CHUNKS).sort((a, b) => a.chunks - b.chunks);
   if (rare.length === 0) {
-    const common = counted.slice(0, COMMON_TERMS_MAX).map(({ term }) => term);
+    const common = counts.slice(0, COMMON_TERMS_MAX).map(({ term }) => term);
     return [matchExpression(appId, common, 'AND'), matchExpression(appId, common)];
   }
   let scored = 0;
@@ -50,28 +45,21 @@ function plan(db: Connection, appId: string, terms: readonly string[]): string[]
     scored += chunks;
     return scored <= SCORED_CHUNKS_MAX;
   });
-  return [
-    matchExpression(
-      appId,
-      affordable.map(({ term }) => term),
-    ),
-  ];
+  const affordableTerms = affordable.map(({ term }) => term);
+  return [matchExpression(appId, affordableTerms)];
 }
 
 function find(db: Connection, appId: string, query: string, limit: number): ScoredPassage[] {
   // Weights of app_id, title, headings, text. The inner LIMIT bounds scoring, the middle one joining.
-  return scoredPassage.all(
-    db,
-    `FROM (SELECT id, score FROM (
-             SELECT rowid AS id, bm25(knowledge_index, 0.0, 8.0, 4.0, 1.0) AS score FROM knowledge_index
-             WHERE knowledge_index MATCH :query LIMIT :scored)
-           ORDER BY score LIMIT :limit) AS best
-     JOIN knowledge_chunks c ON c.id = best.id
-     JOIN knowledge_sources s ON s.id = c.source_id
-     WHERE c.app_id = :appId AND s.state = 'indexed' AND s.archived_at_ms IS NULL
-     ORDER BY best.score, c.id`,
-    { query, appId, limit, scored: SCORED_CHUNKS_MAX },
-  );
+  const from = `FROM (SELECT id, score FROM (
+            SELECT rowid AS id, bm25(knowledge_index, 0.0, 8.0, 4.0, 1.0) AS score FROM knowledge_index
+            WHERE knowledge_index MATCH :query LIMIT :scored)
+          ORDER BY score LIMIT :limit) AS best
+    JOIN knowledge_chunks c ON c.id = best.id
+    JOIN knowledge_sources s ON s.id = c.source_id
+    WHERE c.app_id = :appId AND s.state = 'indexed' AND s.archived_at_ms IS NULL
+    ORDER BY best.score, c.id`;
+  return scoredPassage.all(db, from, { query, appId, limit, scored: SCORED_CHUNKS_MAX });
 }
 
 function foundOf({ sourceId, externalKey, title, headings, text }: Passage, score: number): FoundPassage {
@@ -86,13 +74,36 @@ function findByWords(db: Connection, appId: string, text: string, limit: number)
   return [];
 }
 
+/**
+ * Dampens the weight of the first ranks. The standard value, from Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms
+ * Condorcet and individual Rank Learning Methods", SIGIR 2009.
+ */
+const K = 60;
+
+interface Fused {
+  readonly id: number;
+  /** The sum of 1 / (60 + rank) over the rankings that hold it, ranks from 1. */
+  readonly score: number;
+}
+
+/**
+ * Reciprocal rank fusion: one ranking of several whose scores cannot be compared. All ids of `rankings` (each best first, without repetition),
+ * best first. Ties go to the id that an earlier ranking names first.
+ */
+export function fuseRankings(rankings: readonly (readonly number[])[]): Fused[] {
+  const scores = new Map<number, number>();
+  for (const ranking of rankings) {
+    for (const [index, id] of ranking.entries()) scores.set(id, (scores.get(id) ?? 0) + 1 / (K + index + 1));
+  }
+  return [...scores].map(([id, score]) => ({ id, score })).sort((one, other) => other.score - one.score);
+}
+
 /** A passage with why it was found: its place, from 1, in each ranking that has it. */
 export interface RankedPassage extends FoundPassage {
   readonly wordsRank: number | null;
   readonly meaningRank: number | null;
 }
 
-/** As `searchKnowledge`, with each passage's place in both rankings. */
 export function rankKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): RankedPassage[] {
   if (meaning === undefined) {
     const found = findByWords(db, appId, text, limit);
@@ -111,19 +122,12 @@ export function rankKnowledge(db: Connection, appId: string, text: string, limit
     });
 }
 
-/**
- * The passages of this app that answer `text` best, at most `limit`: by its words, and by `meaning` when given (then `db` must have been
- * opened for vectors). Never throws for the content of `text`.
- */
+/** By words, and by `meaning` when given (`db` must then be open for vectors), best first. Never throws for the content of `text`. */
 export function searchKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): FoundPassage[] {
   return rankKnowledge(db, appId, text, limit, meaning).map(({ wordsRank: _, meaningRank: __, ...found }) => found);
 }
 
-/** Whether a search in this app can find anything at all. */
 export function hasIndexedKnowledge(db: Connection, appId: string): boolean {
-  return (
-    db
-      .statement(`SELECT 1 AS found FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL LIMIT 1`)
-      .get({ appId }) !== undefined
-  );
+  const select = `SELECT 1 FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL LIMIT 1`;
+  return db.statement(select).get({ appId }) !== undefined;
 }

@@ -8,9 +8,7 @@
 import { columns, integer, json, orNull, type RowOf, real, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** The vector of a text, with the embedding model that made it. */
 export interface Meaning {
-  /** The embedding model; only vectors of the same model are comparable. */
   readonly model: string;
   readonly vector: Float32Array;
 }
@@ -20,7 +18,6 @@ const embeddableChunk = columns({
   appId: text.from('c.app_id'),
   sourceId: text,
   title: text.from('s.title'),
-  /** JSON, as it is stored. */
   headings: text.from('c.headings'),
   text: text.from('c.text'),
 });
@@ -43,7 +40,6 @@ const passage = {
 export const scoredPassage = columns({ ...passage, score: real.from('best.score') });
 const nearPassage = columns(passage);
 
-/** A chunk `c` that a search found, with its source `s`. */
 export type Passage = RowOf<typeof nearPassage>;
 
 /** Signatures compared in one search: 25 ms. An app's chunks beyond these are found by words only. */
@@ -68,30 +64,23 @@ export function signatureOf(vector: Float32Array): Buffer {
   return signature;
 }
 
-/** The lowest id of the source's chunks; undefined when it has none. */
 export function firstChunkOf(db: Connection, sourceId: string): number | undefined {
   return chunkBounds.get(db, 'FROM knowledge_chunks WHERE source_id = :sourceId', { sourceId })?.first ?? undefined;
 }
 
-/**
- * Those of the `count` chunks after the id `after` that have no vector of `model`, and the last id looked at (undefined after the last
- * chunk).
- */
+/** Those of the next `count` chunks that have no vector of `model`, and the last id looked at (undefined after the last chunk). */
 export function chunksToEmbed(db: Connection, model: string, after: number, count: number) {
   const page = 'FROM (SELECT id FROM knowledge_chunks WHERE id > :after ORDER BY id LIMIT :count)';
   const last = chunkBounds.get(db, page, { after, count })?.last ?? undefined;
   if (last === undefined) return { chunks: [], last };
-  const chunks = embeddableChunk.all(
-    db,
-    `FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
-     LEFT JOIN knowledge_vectors v ON v.chunk_id = c.id AND v.model = :model
-     WHERE c.id > :after AND c.id <= :last AND v.chunk_id IS NULL ORDER BY c.id`,
-    { model, after, last },
-  );
+  const from = `FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
+    LEFT JOIN knowledge_vectors v ON v.chunk_id = c.id AND v.model = :model
+    WHERE c.id > :after AND c.id <= :last AND v.chunk_id IS NULL ORDER BY c.id`;
+  const chunks = embeddableChunk.all(db, from, { model, after, last });
   return { chunks, last };
 }
 
-export interface SaveVectorsInput {
+interface SaveVectorsInput {
   readonly model: string;
   readonly vectors: readonly { readonly chunk: EmbeddableChunk; readonly vector: Float32Array }[];
 }
@@ -105,28 +94,15 @@ function dropOtherDimensions(db: Connection, appId: string, model: string, bytes
   return db.statement('DELETE FROM knowledge_vectors WHERE app_id = :appId AND model = :model').run({ appId, model }).changes;
 }
 
-/**
- * Saves vectors, replacing those of another model. A chunk that was changed or deleted since it was read gets none, because its id may
- * belong to another chunk by now. Returns how many vectors of other dimensions were deleted.
- */
+/** A chunk that changed since it was read gets none: its id may be another's by now. Returns how many of other dimensions were deleted. */
 function saveVectors(db: Connection, { model, vectors }: SaveVectorsInput): number {
   let dropped = 0;
   for (const { chunk, vector } of vectors) {
     dropped += dropOtherDimensions(db, chunk.appId, model, vector.byteLength);
-    db.statement(
-      `INSERT OR REPLACE INTO knowledge_vectors (chunk_id, app_id, model, signature, vector)
-       SELECT c.id, c.app_id, :model, :signature, :vector FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
-       WHERE c.id = :id AND c.source_id = :sourceId AND c.headings = :headings AND c.text = :text AND s.title = :title`,
-    ).run({
-      model,
-      signature: signatureOf(vector),
-      vector: bytesOf(vector),
-      id: chunk.id,
-      sourceId: chunk.sourceId,
-      headings: chunk.headings,
-      text: chunk.text,
-      title: chunk.title,
-    });
+    const insert = `INSERT OR REPLACE INTO knowledge_vectors (chunk_id, app_id, model, signature, vector)
+      SELECT c.id, c.app_id, :model, :signature, :vector FROM knowledge_chunks c JOIN knowledge_sources s ON s.id = c.source_id
+      WHERE c.id = :id AND c.source_id = :sourceId AND c.headings = :headings AND c.text = :text AND s.title = :title`;
+    db.statement(insert).run({ ...chunk, model, signature: signatureOf(vector), vector: bytesOf(vector) });
   }
   return dropped;
 }
@@ -137,31 +113,19 @@ function saveVectors(db: Connection, { model, vectors }: SaveVectorsInput): numb
  */
 export function nearestChunks(db: Connection, appId: string, { model, vector }: Meaning, limit: number): Passage[] {
   const signature = signatureOf(vector);
-  return nearPassage.all(
-    db,
-    `FROM (SELECT v.chunk_id, vec_distance_cosine(v.vector, :vector) AS distance
-           FROM (SELECT chunk_id FROM (SELECT chunk_id, signature FROM knowledge_vectors
-                   WHERE app_id = :appId AND model = :model AND length(signature) = :signatureBytes LIMIT :compared)
-                 ORDER BY vec_distance_hamming(vec_bit(signature), vec_bit(:signature)) LIMIT :candidates) AS alike
-           JOIN knowledge_vectors v ON v.chunk_id = alike.chunk_id AND length(v.vector) = :vectorBytes
-           ORDER BY distance LIMIT :limit) AS near
-     JOIN knowledge_chunks c ON c.id = near.chunk_id
-     JOIN knowledge_sources s ON s.id = c.source_id
-     WHERE near.distance < :farthest
-     ORDER BY near.distance, c.id`,
-    {
-      appId,
-      model,
-      limit,
-      signature,
-      vector: bytesOf(vector),
-      signatureBytes: signature.length,
-      vectorBytes: vector.byteLength,
-      compared: COMPARED_MAX,
-      candidates: CANDIDATES_MAX,
-      farthest: DISTANCE_MAX,
-    },
-  );
+  const from = `FROM (SELECT v.chunk_id, vec_distance_cosine(v.vector, :vector) AS distance
+          FROM (SELECT chunk_id FROM (SELECT chunk_id, signature FROM knowledge_vectors
+                  WHERE app_id = :appId AND model = :model AND length(signature) = :signatureBytes LIMIT :compared)
+                ORDER BY vec_distance_hamming(vec_bit(signature), vec_bit(:signature)) LIMIT :candidates) AS alike
+          JOIN knowledge_vectors v ON v.chunk_id = alike.chunk_id AND length(v.vector) = :vectorBytes
+          ORDER BY distance LIMIT :limit) AS near
+    JOIN knowledge_chunks c ON c.id = near.chunk_id
+    JOIN knowledge_sources s ON s.id = c.source_id
+    WHERE near.distance < :farthest
+    ORDER BY near.distance, c.id`;
+  const lengths = { signatureBytes: signature.length, vectorBytes: vector.byteLength };
+  const bounds = { compared: COMPARED_MAX, candidates: CANDIDATES_MAX, farthest: DISTANCE_MAX, limit };
+  return nearPassage.all(db, from, { appId, model, signature, vector: bytesOf(vector), ...lengths, ...bounds });
 }
 
 export const transactions = { saveVectors };

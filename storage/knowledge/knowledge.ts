@@ -10,7 +10,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { KNOWLEDGE_TITLE_MAX_CHARS } from '../../protocol/limits.ts';
 import { clip } from '../../protocol/schema/text.ts';
 import type { Origin } from '../../protocol/setup/writes.ts';
-import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, countRows, insert, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { insertTrace, type NewTrace } from '../traces/traces.ts';
 import { appToken } from './knowledge-query.ts';
@@ -18,7 +18,6 @@ import { appToken } from './knowledge-query.ts';
 export type SourceState = 'pending' | 'indexing' | 'indexed' | 'failed';
 export type SourceKind = 'text' | 'url';
 
-/** Columns of `knowledge_sources s`. */
 export const knowledgeSource = columns({
   id: text.from('s.id'),
   appId: text.from('s.app_id'),
@@ -28,10 +27,8 @@ export const knowledgeSource = columns({
   uri: orNull(text),
   contentHash: text,
   state: text.as<SourceState>(),
-  /** A sentence, when the state is `failed`. */
   error: orNull(text),
   archivedAtMs: orNull(integer),
-  /** Indexing attempts that began and never ended. Above 0, a process ended during one. */
   attempts: integer,
   origin: text.as<Origin>(),
   reason: orNull(text),
@@ -44,7 +41,6 @@ export type KnowledgeSource = RowOf<typeof knowledgeSource>;
 
 export interface NewChunk {
   readonly ordinal: number;
-  /** Outermost first. */
   readonly headings: readonly string[];
   readonly text: string;
 }
@@ -55,30 +51,21 @@ const MERGED_PAGES = 64;
 /** Sources of one app, archived ones included; a help centre has some hundreds of articles. */
 export const SOURCES_PER_APP_MAX = 10_000;
 
-const sourceContent = columns({ content: orNull(text) });
-
 export function readSource(db: Connection, sourceId: string): KnowledgeSource | undefined {
   return knowledgeSource.get(db, 'FROM knowledge_sources s WHERE s.id = :sourceId', { sourceId });
 }
 
 /** The text of a source; null for a link that was not fetched, undefined when there is no such source. */
 export function readSourceContent(db: Connection, sourceId: string): string | null | undefined {
-  return sourceContent.get(db, 'FROM knowledge_sources WHERE id = :sourceId', { sourceId })?.content;
+  return readValue(db, orNull(text), 'SELECT content FROM knowledge_sources WHERE id = :sourceId', { sourceId });
 }
 
-export interface SourceInput {
+export interface SourceInput extends Pick<KnowledgeSource, 'appId' | 'externalKey' | 'kind' | 'uri' | 'origin' | 'reason'> {
   /** Used when the key is new. */
   readonly sourceId: string;
-  readonly appId: string;
-  readonly externalKey: string;
-  readonly kind: SourceKind;
   /** Null for a link without a title of its own: it has its page's title, or its address until that is known. */
   readonly title: string | null;
-  readonly uri: string | null;
-  /** Null for a link. */
   readonly content: string | null;
-  readonly origin: Origin;
-  readonly reason: string | null;
   readonly nowMs: number;
 }
 
@@ -100,13 +87,11 @@ function dropChunks(db: Connection, sourceId: string): void {
   db.statement('DELETE FROM knowledge_chunks WHERE source_id = :sourceId').run({ sourceId });
 }
 
-/** The app's source of this key, archived or not. */
 export function readSourceByKey(db: Connection, appId: string, externalKey: string): KnowledgeSource | undefined {
   const from = 'FROM knowledge_sources s WHERE s.app_id = :appId AND s.external_key = :externalKey';
   return knowledgeSource.get(db, from, { appId, externalKey });
 }
 
-/** The source of this key. @throws Refusal not_found. */
 export function requireSource(db: Connection, { appId, externalKey }: Pick<KnowledgeSource, 'appId' | 'externalKey'>): KnowledgeSource {
   const source = readSourceByKey(db, appId, externalKey);
   if (source === undefined) throw new Refusal('not_found', 'external_key names no source of this app');
@@ -126,11 +111,9 @@ export interface SourceMove {
   readonly from: SourcePlace;
   readonly to: SourcePlace;
   readonly nowMs: number;
-  /** The machine's step; null or absent: it is not kept. */
   readonly trace?: NewTrace | null;
 }
 
-/** The columns of a state. An archived source is `pending`, because it must be indexed again when it is restored. */
 function columnsOf({ state, attempts }: SourcePlace): { state: SourceState; attempts: number; archived: 0 | 1 } {
   return state === 'archived' ? { state: 'pending', attempts, archived: 1 } : { state, attempts, archived: 0 };
 }
@@ -139,31 +122,25 @@ function columnsOf({ state, attempts }: SourcePlace): { state: SourceState; atte
 function moveSource(db: Connection, move: SourceMove & { readonly error?: string | null }): boolean {
   const { sourceId, contentHash, nowMs, error = null } = move;
   const from = columnsOf(move.from);
-  const { changes } = db
-    .statement(
-      `UPDATE knowledge_sources SET state = :state, attempts = :attempts, error = :error, updated_at_ms = :nowMs,
-         archived_at_ms = CASE WHEN :archived THEN :nowMs END
-       WHERE id = :sourceId AND content_hash = :contentHash
-         AND state = :fromState AND attempts = :fromAttempts AND (archived_at_ms IS NOT NULL) = :fromArchived`,
-    )
-    .run({
-      ...{ sourceId, contentHash, nowMs, error, ...columnsOf(move.to) },
-      ...{ fromState: from.state, fromAttempts: from.attempts, fromArchived: from.archived },
-    });
+  const update = `UPDATE knowledge_sources SET state = :state, attempts = :attempts, error = :error, updated_at_ms = :nowMs,
+      archived_at_ms = CASE WHEN :archived THEN :nowMs END
+    WHERE id = :sourceId AND content_hash = :contentHash
+      AND state = :fromState AND attempts = :fromAttempts AND (archived_at_ms IS NOT NULL) = :fromArchived`;
+  const { changes } = db.statement(update).run({
+    ...{ sourceId, contentHash, nowMs, error, ...columnsOf(move.to) },
+    ...{ fromState: from.state, fromAttempts: from.attempts, fromArchived: from.archived },
+  });
   if (changes === 0) return false;
   if (move.from.state === 'indexed') dropChunks(db, sourceId);
   if (move.trace != null) keepStep(db, sourceId, move.trace, nowMs);
   return true;
 }
 
-const ofApp = columns({ appId: text });
-
 function keepStep(db: Connection, instance: string, trace: NewTrace, nowMs: number): void {
-  const appId = ofApp.get(db, 'FROM knowledge_sources WHERE id = :instance', { instance })?.appId;
+  const appId = readValue(db, text, 'SELECT app_id FROM knowledge_sources WHERE id = :instance', { instance });
   if (appId !== undefined) insertTrace(db, { appId, machine: 'knowledge-source', instance, nowMs }, trace);
 }
 
-/** Archived sources count, too. */
 function refuseWithoutRoom(db: Connection, appId: string): void {
   if (countRows(db, 'FROM knowledge_sources WHERE app_id = :appId', { appId }) < SOURCES_PER_APP_MAX) return;
   throw new Refusal('conflict', `An app has at most ${SOURCES_PER_APP_MAX} knowledge sources.`);
@@ -174,26 +151,22 @@ function addSource(db: Connection, input: SourceInput & { readonly state: Source
   const { appId, externalKey } = input;
   if (readSourceByKey(db, appId, externalKey) !== undefined) return false;
   refuseWithoutRoom(db, appId);
-  db.statement(
-    `INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, uri, content, content_hash, state, origin, reason, created_at_ms, updated_at_ms)
-     VALUES (:sourceId, :appId, :externalKey, :kind, :title, :uri, :content, :contentHash, :state, :origin, :reason, :nowMs, :nowMs)`,
-  ).run({ ...input, title: titleOf(input), contentHash: contentHashOf(input) });
+  const { sourceId: id, nowMs, ...row } = input;
+  const made = { title: titleOf(input), contentHash: contentHashOf(input), createdAtMs: nowMs, updatedAtMs: nowMs };
+  insert(db, 'knowledge_sources', { id, ...row, ...made });
   return true;
 }
 
-/** Replaces a source's content with what was sent for its key; false as moveSource. */
 function changeSource(db: Connection, { move, input }: { readonly move: SourceMove; readonly input: SourceInput }): boolean {
   if (!moveSource(db, move)) return false;
-  const { kind, uri, content, origin, reason } = input;
-  db.statement(
-    `UPDATE knowledge_sources SET kind = :kind, title = :title, uri = :uri, content = :content, content_hash = :contentHash,
-       origin = :origin, reason = :reason
-     WHERE id = :id`,
-  ).run({ id: move.sourceId, kind, title: titleOf(input), uri, content, contentHash: contentHashOf(input), origin, reason });
+  const row = { ...input, id: move.sourceId, title: titleOf(input), contentHash: contentHashOf(input) };
+  const update = `UPDATE knowledge_sources SET kind = :kind, title = :title, uri = :uri, content = :content, content_hash = :contentHash,
+      origin = :origin, reason = :reason
+    WHERE id = :id`;
+  db.statement(update).run(row);
   return true;
 }
 
-/** Stores the reason given for a source. */
 function noteSourceReason(db: Connection, input: { readonly sourceId: string; readonly reason: string }): void {
   db.statement('UPDATE knowledge_sources SET reason = :reason WHERE id = :sourceId').run({ ...input });
 }
@@ -205,9 +178,7 @@ function archiveSource(db: Connection, { move, reason }: { readonly move: Source
   return true;
 }
 
-/** The document behind a link. */
 export interface FetchedContent {
-  /** The document's title; '' when it has none. */
   readonly title: string;
   readonly content: string;
 }
@@ -231,18 +202,9 @@ function indexSource(
   const source = readSource(db, sourceId) as KnowledgeSource;
   const title = fetched === null ? source.title : keepFetched(db, source, fetched);
   for (const chunk of chunks) {
-    const { lastInsertRowid } = db
-      .statement(
-        'INSERT INTO knowledge_chunks (source_id, app_id, ordinal, headings, text) VALUES (:sourceId, :appId, :ordinal, :headings, :text)',
-      )
-      .run({ sourceId, appId: source.appId, ordinal: chunk.ordinal, headings: JSON.stringify(chunk.headings), text: chunk.text });
-    db.statement('INSERT INTO knowledge_index (rowid, app_id, title, headings, text) VALUES (:id, :app, :title, :headings, :text)').run({
-      id: lastInsertRowid,
-      app: appToken(source.appId),
-      title,
-      headings: chunk.headings.join('\n'),
-      text: chunk.text,
-    });
+    const rowid = insert(db, 'knowledge_chunks', { sourceId, appId: source.appId, ...chunk }).lastInsertRowid;
+    const { headings, text } = chunk;
+    insert(db, 'knowledge_index', { rowid, appId: appToken(source.appId), title, headings: headings.join('\n'), text });
   }
   // Every write adds a segment that every search has to open, so two segments of one size are merged at once.
   db.statement(`INSERT INTO knowledge_index (knowledge_index, rank) VALUES ('merge', :pages)`).run({ pages: MERGED_PAGES });

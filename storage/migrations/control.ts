@@ -67,7 +67,7 @@ const SCHEMA = `
     app_id TEXT NOT NULL,
     expires_at_ms INTEGER NOT NULL,
     used_at_ms INTEGER,
-    -- When somebody was told that it is too old: it stays so, whatever the clock says later.
+    -- When it was first reported as too old: it stays so, also when the clock is set back.
     told_expired_at_ms INTEGER
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX setup_codes_by_session ON setup_codes (session_id);
@@ -117,12 +117,10 @@ const SCHEMA = `
     noted_at_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
-  -- Organisations that leave this cell.
   CREATE TABLE moves (
     organisation_id TEXT PRIMARY KEY,
     move_id TEXT NOT NULL UNIQUE,
     target_cell TEXT NOT NULL,
-    -- The last step that is done.
     step TEXT NOT NULL CHECK (step IN ('begun', 'sealed', 'switched', 'done', 'aborted')),
     -- What the copy holds, as JSON, once it is made.
     manifest TEXT,
@@ -131,7 +129,6 @@ const SCHEMA = `
     updated_at_ms INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
-  -- Organisations that come to this cell.
   CREATE TABLE arrivals (
     organisation_id TEXT PRIMARY KEY,
     move_id TEXT NOT NULL UNIQUE,
@@ -145,10 +142,8 @@ const SCHEMA = `
   CREATE TABLE move_traces (
     move_id TEXT NOT NULL,
     piece INTEGER NOT NULL,
-    -- Of the machine's definition.
     version TEXT NOT NULL,
     at_ms INTEGER NOT NULL,
-    -- Packed, see storage/traces/packed-steps.ts.
     steps BLOB NOT NULL,
     PRIMARY KEY (move_id, piece)
   ) STRICT, WITHOUT ROWID;
@@ -157,7 +152,6 @@ const SCHEMA = `
     DELETE FROM move_traces WHERE move_id = old.move_id;
   END;
 
-  -- As in the files of organisations.
   CREATE TABLE machine_definitions (
     version TEXT PRIMARY KEY,
     machine TEXT NOT NULL,

@@ -2,8 +2,9 @@
  * Brings a SQLite file to the schema this program knows: numbered steps, each in a transaction of its own, counted in
  * `PRAGMA user_version`; `PRAGMA application_id` says which kind of file it is. Refuses files it does not understand.
  */
+import { columns, integer, type RowOf } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { retryWhileBusy } from '../sqlite/database.ts';
+import { retryWhileBusy, rollBack } from '../sqlite/database.ts';
 
 export interface Migration {
   /** 1, 2, 3, … without gaps; a released number never changes its SQL. */
@@ -26,55 +27,34 @@ export const APPLICATION_IDS: Readonly<Record<DatabaseKind, number>> = {
 /** How long to wait for another process that migrates the same file; one that takes longer hangs. */
 const OTHER_MIGRATION_MAX_MS = 30_000;
 
-/** The file cannot be used by this program: made by a newer one, of another kind, or a migration failed on it. */
+/** The file cannot be used by this program: made by a newer one, of another kind, or a migration failed on it. The message names the file. */
 export class SchemaError extends Error {
-  readonly path: string;
-  /** `user_version` of the file. */
-  readonly fileVersion: number;
-  /** The newest version that this program knows. */
-  readonly knownVersion: number;
-
-  constructor(message: string, path: string, fileVersion: number, knownVersion: number, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = 'SchemaError';
-    this.path = path;
-    this.fileVersion = fileVersion;
-    this.knownVersion = knownVersion;
-  }
+  override readonly name = 'SchemaError';
 }
 
-interface Head {
-  readonly version: number;
-  readonly applicationId: number;
-  /** Tables, indexes and the like. */
-  readonly objects: number;
-}
-
-/** All of it in one statement, which reads one state of the file, whoever migrates it meanwhile. */
-const HEAD_SQL =
-  'SELECT user_version AS version, application_id AS applicationId, (SELECT count(*) FROM sqlite_schema) AS objects ' +
-  'FROM pragma_user_version, pragma_application_id';
-
-function headOf(connection: Connection): Head {
-  const row = connection.statement(HEAD_SQL).get();
-  return { version: Number(row?.version), applicationId: Number(row?.applicationId), objects: Number(row?.objects) };
-}
+const head = columns({
+  version: integer.from('user_version'),
+  applicationId: integer,
+  objects: integer.from('(SELECT count(*) FROM sqlite_schema)'),
+});
+/** All of it in one statement, which reads one state of the file, also while another process migrates it. */
+const HEAD = 'FROM pragma_user_version, pragma_application_id';
 
 /** The file's version; 0 for an empty file. Throws SchemaError for a foreign or a newer one. */
 function understoodVersion(connection: Connection, kind: DatabaseKind, knownVersion: number): number {
-  const { version, applicationId, objects } = headOf(connection);
+  const { version, applicationId, objects } = head.get(connection, HEAD) as RowOf<typeof head>;
   if (applicationId !== APPLICATION_IDS[kind]) {
     if (applicationId === 0 && version === 0 && objects === 0) return 0;
     const found = `application_id ${applicationId}, version ${version}`;
     const wanted = `application_id ${APPLICATION_IDS[kind]}, up to version ${knownVersion}`;
     const message = `${connection.path} is not a database of kind "${kind}" of this service: it has ${found}; this program knows ${wanted}. A state before release 0.1.0 wrote others (docs/upgrades.md).`;
-    throw new SchemaError(message, connection.path, version, knownVersion);
+    throw new SchemaError(message);
   }
   if (version > knownVersion) {
     const message =
       `${connection.path} has schema version ${version}, made by a newer release; ` +
       `this program knows up to version ${knownVersion}. Start the newer release, or restore a backup made before the upgrade.`;
-    throw new SchemaError(message, connection.path, version, knownVersion);
+    throw new SchemaError(message);
   }
   return version;
 }
@@ -106,15 +86,7 @@ function advance(connection: Connection, migration: Migration, kind: DatabaseKin
     if (error instanceof SchemaError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     const message = `${connection.path}: migration ${migration.version} (${migration.name}) failed and was rolled back: ${reason}`;
-    throw new SchemaError(message, connection.path, migration.version - 1, knownVersion, error);
-  }
-}
-
-function rollBack(connection: Connection): void {
-  try {
-    connection.exec('ROLLBACK');
-  } catch {
-    // SQLite has already rolled back by itself, for instance because the disk is full. The first error is the one to report.
+    throw new SchemaError(message, { cause: error });
   }
 }
 

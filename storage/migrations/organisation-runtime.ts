@@ -37,7 +37,6 @@ export const RUNTIME_SCHEMA = `
     number INTEGER NOT NULL,
     -- Keyed digest of the value: the same value keeps its number.
     digest BLOB NOT NULL,
-    -- The value, sealed with the master key.
     sealed BLOB NOT NULL,
     PRIMARY KEY (conversation_id, kind, number),
     UNIQUE (conversation_id, digest)
@@ -76,7 +75,6 @@ export const RUNTIME_SCHEMA = `
     conversation_id TEXT NOT NULL,
     channel TEXT NOT NULL CHECK (channel IN ('live', 'sandbox')),
     rating INTEGER NOT NULL CHECK (rating IN (-1, 1)),
-    -- In placeholder form.
     reason TEXT,
     created_at_ms INTEGER NOT NULL,
     updated_at_ms INTEGER NOT NULL,
@@ -84,7 +82,6 @@ export const RUNTIME_SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX feedback_by_app ON feedback (app_id, updated_at_ms);
 
-  -- Answers of rating blocks.
   CREATE TABLE ratings (
     block_id TEXT PRIMARY KEY,
     message_id TEXT NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
@@ -108,7 +105,7 @@ export const RUNTIME_SCHEMA = `
     claimed_at_ms INTEGER,
     device_id TEXT,
     watched_until_ms INTEGER,
-    -- When it was replaced, or somebody was told that its code is too old: it stays so, whatever the clock says later.
+    -- When it was replaced, or its code was first reported as too old: it stays so, also when the clock is set back.
     ended_at_ms INTEGER
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX pairings_by_app ON pairings (app_id, created_at_ms);
@@ -151,12 +148,10 @@ export const RUNTIME_SCHEMA = `
     piece INTEGER NOT NULL,
     -- The action call; '' for the turn itself.
     invocation TEXT NOT NULL,
-    -- Of the machine's definition.
     version TEXT NOT NULL,
     -- The process that wrote it; '' where that is not known.
     node TEXT NOT NULL,
     at_ms INTEGER NOT NULL,
-    -- Packed, see storage/traces/packed-steps.ts.
     steps BLOB NOT NULL,
     PRIMARY KEY (turn, piece)
   ) STRICT, WITHOUT ROWID;

@@ -8,7 +8,7 @@ export const SETUP_SCHEMA = `
     -- Context of the session's machine; state and context of its panel's: JSON.
     snapshot TEXT NOT NULL,
     panel TEXT NOT NULL,
-    -- Rises with every change: whoever writes names the one that was read.
+    -- Rises with every change: a write names the one that was read.
     revision INTEGER NOT NULL,
     next_event INTEGER NOT NULL,
     -- What POST /complete or /fail said: JSON.
@@ -67,10 +67,8 @@ export const SETUP_SCHEMA = `
   CREATE TABLE screens (
     app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
     name TEXT NOT NULL,
-    -- The declaration as it was accepted: JSON.
     definition TEXT NOT NULL,
     origin TEXT NOT NULL,
-    -- Why it was archived.
     reason TEXT,
     archived_at_ms INTEGER,
     created_at_ms INTEGER NOT NULL,
@@ -83,7 +81,6 @@ export const SETUP_SCHEMA = `
     app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
     passed INTEGER NOT NULL CHECK (passed IN (0, 1)),
     platform_failure INTEGER NOT NULL CHECK (platform_failure IN (0, 1)),
-    -- Judged answers: JSON.
     results TEXT NOT NULL,
     created_at_ms INTEGER NOT NULL
   ) STRICT;

@@ -4,7 +4,7 @@ import { RUNTIME_SCHEMA } from './organisation-runtime.ts';
 import { SETUP_SCHEMA } from './organisation-setup.ts';
 
 const SCHEMA = `
-  -- One row: whose file this is, whatever its name says.
+  -- One row: whose file this is.
   CREATE TABLE file_identity (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     organisation_id TEXT NOT NULL
@@ -34,7 +34,7 @@ const SCHEMA = `
     updated_at_ms INTEGER NOT NULL,
     -- What the app's code was found to be made of, as agents reported it: JSON.
     detected TEXT,
-    -- Who wrote the drafts last, and when; NULL: nobody, or it was not said who.
+    -- Who wrote the drafts last, and when; NULL: not known.
     appearance_origin TEXT,
     appearance_at_ms INTEGER,
     experience_origin TEXT,
@@ -89,7 +89,7 @@ const SCHEMA = `
     reason TEXT,
     created_at_ms INTEGER NOT NULL,
     updated_at_ms INTEGER NOT NULL,
-    -- Indexings that were begun, and of which nobody has said that they ended: what ended the process stands here at the next start.
+    -- Indexings that began and have not ended: at a start, those that ended with their process.
     attempts INTEGER NOT NULL DEFAULT 0,
     UNIQUE (app_id, external_key)
   ) STRICT;
@@ -130,13 +130,13 @@ const SCHEMA = `
     -- '' for callers without a device header: they share one anonymous device.
     device_id TEXT NOT NULL,
     end_user_id TEXT REFERENCES end_users (id) ON DELETE CASCADE,
-    -- Fence: whoever owns the conversation holds this number; taking it over raises it.
+    -- Fence: the owner of the conversation holds this number; taking it over raises it.
     epoch INTEGER NOT NULL,
     created_at_ms INTEGER NOT NULL,
     updated_at_ms INTEGER NOT NULL,
-    -- How many rows of placeholders it has: most have none, and then nobody looks.
+    -- How many rows of placeholders it has: most have none, and then none are looked for.
     placeholders INTEGER NOT NULL DEFAULT 0,
-    -- The node that wrote the epoch; '' where nobody else can be. Whoever takes the conversation over writes both.
+    -- The node that wrote the epoch; '' where there is one only. Taking the conversation over writes both.
     owner TEXT NOT NULL DEFAULT ''
     -- Ids sort by time, so that new rows come last: an index by the id beside the table would be one page more in every turn.
   ) STRICT, WITHOUT ROWID;
@@ -182,7 +182,6 @@ const SCHEMA = `
     -- neither needs an index for it or the other's id.
     no INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    -- From 1 on, in its conversation.
     ordinal INTEGER NOT NULL,
     created_at_ms INTEGER NOT NULL
   ) STRICT;
@@ -239,7 +238,6 @@ const SCHEMA = `
     -- When the present state runs out; NULL in states that do not.
     expires_at_ms INTEGER,
     settled_at_ms INTEGER,
-    -- When a person agreed; NULL when nobody did (yet).
     confirmed_at_ms INTEGER,
     -- Only the client said that a person agreed.
     confirmed_on_trust INTEGER NOT NULL DEFAULT 0 CHECK (confirmed_on_trust IN (0, 1)),
@@ -294,7 +292,7 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX usage_days_by_day ON usage_days (day);
 
-  -- Turns of the day that nobody signed for, by where they came from: a keyed digest of the address. Gone with the day.
+  -- Unsigned turns of the day, by where they came from: a keyed digest of the address. Gone with the day.
   CREATE TABLE address_days (
     day TEXT NOT NULL,
     channel TEXT NOT NULL,

@@ -23,7 +23,6 @@ function upgrade(path: string): void {
   }
 }
 
-/** @throws Error when the file has an older schema and cannot be migrated. */
 function requireUpgraded(db: Connection, path: string, cause: unknown): void {
   const version = db.statement('PRAGMA user_version').get()?.user_version;
   if (version === controlMigrations.length) return;
@@ -31,19 +30,12 @@ function requireUpgraded(db: Connection, path: string, cause: unknown): void {
   throw new Error(`${path} cannot be brought to the schema of this program, because the disk refuses writes: ${reason}.`, { cause });
 }
 
-export interface ControlFile {
-  /** Read-only. */
-  readonly control: Connection;
-  /** Opens the file again: a connection opened while the disk took no writes is a copy, or blocks writes of this process. */
-  reopen(): void;
-  close(): void;
-}
-
 /**
- * Creates or migrates the control file and opens it for reading. `note` receives errors of the disk.
+ * Creates or migrates the control file and opens it for reading only. `note` receives errors of the disk. `reopen` opens it again: a
+ * connection opened while the disk took no writes is a copy, or blocks writes of this process.
  * @throws SchemaError for a newer file; Error when it must be created or migrated and the disk refuses.
  */
-export function openControl(path: string, note: (error: unknown) => void): ControlFile {
+export function openControl(path: string, note: (error: unknown) => void) {
   let refusal: unknown;
   try {
     upgrade(path);
@@ -55,8 +47,8 @@ export function openControl(path: string, note: (error: unknown) => void): Contr
     refusal = error;
     note(error);
   }
-  const open = (): OpenFile => openReadable(path, {}, note);
-  let file = open();
+  const open = () => openReadable(path, {}, note);
+  let file: OpenFile = open();
   if (refusal !== undefined) requireUpgraded(file.connection, path, refusal);
   const reopen = () => {
     file.connection.close();

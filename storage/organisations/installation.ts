@@ -1,5 +1,5 @@
 /** Small facts about this installation, by name, and the console's one-time links; in `control.sqlite`. */
-import { columns, text } from '../sqlite/columns.ts';
+import { columns, insert, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const fact = columns({ value: text });
@@ -17,7 +17,6 @@ const ENDED_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 /** The newest are kept at any age, so that a clock far ahead does not delete them. These are 0.2 MB. */
 const ENDED_KEPT = 1_000;
 
-/** Whether the link exists: guesses are refused without a write. */
 export function hasConsoleLink(control: Connection, codeHash: string): boolean {
   return readInstallation(control, LINK + codeHash) !== undefined;
 }
@@ -28,44 +27,33 @@ export function isConsoleSessionEnded(control: Connection, hash: string): boolea
 }
 
 export const transactions = {
-  noteInstallation(db: Connection, input: { name: string; value: string }): void {
-    db.statement('INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = :value').run(
-      input,
-    );
+  noteInstallation(db: Connection, { name, value }: { name: string; value: string }): void {
+    insert(db, 'installation', { name, value }, 'ON CONFLICT (name) DO UPDATE SET value = :value');
   },
 
   /** Stores the fact unless it exists, and returns the stored value: when several callers race, the first wins. */
-  settleInstallation(db: Connection, input: { name: string; value: string }): string {
-    db.statement('INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING').run(input);
-    return readInstallation(db, input.name) ?? input.value;
+  settleInstallation(db: Connection, { name, value }: { name: string; value: string }): string {
+    insert(db, 'installation', { name, value }, 'ON CONFLICT (name) DO NOTHING');
+    return readInstallation(db, name) ?? value;
   },
 
   /** Stores a one-time link until `expiresAtMs` by the hash of its code. Beyond the bound, those that expire first are deleted. */
   keepConsoleLink(db: Connection, { codeHash, expiresAtMs }: { codeHash: string; expiresAtMs: number }): void {
-    db.statement(
-      `DELETE FROM installation WHERE name IN (
-         SELECT name FROM installation WHERE name GLOB '${LINK}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :others)`,
-    ).run({ others: CONSOLE_LINKS_MAX - 1 });
-    db.statement('INSERT INTO installation (name, value) VALUES (:name, :value)').run({ name: LINK + codeHash, value: `${expiresAtMs}` });
+    const remove = `DELETE FROM installation WHERE name IN (
+        SELECT name FROM installation WHERE name GLOB '${LINK}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :others)`;
+    db.statement(remove).run({ others: CONSOLE_LINKS_MAX - 1 });
+    insert(db, 'installation', { name: LINK + codeHash, value: `${expiresAtMs}` });
   },
 
   /** Ends a console session for good, and deletes the rows of sessions that expired long ago. */
   endConsoleSession(db: Connection, { hash, expiresAtMs, nowMs }: { hash: string; expiresAtMs: number; nowMs: number }): void {
-    db.statement(
-      `DELETE FROM installation WHERE CAST(value AS INTEGER) <= :before AND name IN (
-         SELECT name FROM installation WHERE name GLOB '${ENDED}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :kept)`,
-    ).run({
-      // Kept for a while: a clock that is set back must not revive them.
-      before: nowMs - ENDED_KEPT_MS,
-      kept: ENDED_KEPT,
-    });
-    db.statement('INSERT OR REPLACE INTO installation (name, value) VALUES (:name, :value)').run({
-      name: ENDED + hash,
-      value: `${expiresAtMs}`,
-    });
+    const remove = `DELETE FROM installation WHERE CAST(value AS INTEGER) <= :before AND name IN (
+        SELECT name FROM installation WHERE name GLOB '${ENDED}*' ORDER BY CAST(value AS INTEGER) DESC LIMIT -1 OFFSET :kept)`;
+    // Kept for a while: a clock that is set back must not revive them.
+    db.statement(remove).run({ before: nowMs - ENDED_KEPT_MS, kept: ENDED_KEPT });
+    transactions.noteInstallation(db, { name: ENDED + hash, value: `${expiresAtMs}` });
   },
 
-  /** Redeems a link: true for the first caller, unless the link has expired. */
   useConsoleLink(db: Connection, input: { codeHash: string; nowMs: number }): boolean {
     const [row] = fact.returning(db, 'DELETE FROM installation WHERE name = :name', { name: LINK + input.codeHash });
     return row !== undefined && input.nowMs < Number(row.value);

@@ -5,30 +5,25 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { APPLICATION_IDS, migrate, SchemaError } from '../migrations/migrate.ts';
 import { organisationMigrations } from '../migrations/organisation.ts';
-import { columns, text } from '../sqlite/columns.ts';
+import { insert, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { OPEN_WAIT_MAX_MS, openMade, openWriter, reading, retryWhileBusy } from '../sqlite/database.ts';
 import { settleFile } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 
-/** Why a file is not the one that was created. */
-export type FileProblem = 'missing' | 'empty' | 'foreign' | 'damaged' | 'unreadable';
-
 /** The file cannot be used; `message` names it and says why, in one sentence. */
 export class FileProblemError extends Error {
-  readonly problem: FileProblem;
+  override readonly name = 'FileProblemError';
 
-  constructor(problem: FileProblem, path: string, what: string, cause?: unknown) {
+  constructor(path: string, what: string, cause?: unknown) {
     super(`${path} ${what}`, cause === undefined ? undefined : { cause });
-    this.name = 'FileProblemError';
-    this.problem = problem;
   }
 }
 
 function unreadable(path: string, error: unknown): FileProblemError {
   const reason = error instanceof Error ? error.message : String(error);
   const what = `cannot be read: ${reason}. Look at the owner and the mode of the file and its folder, and at the system’s log.`;
-  return new FileProblemError('unreadable', path, what, error);
+  return new FileProblemError(path, what, error);
 }
 
 /** @throws FileProblemError when the system cannot tell: missing permissions, a stale mount, a failing disk. */
@@ -43,17 +38,14 @@ function stateOf(path: string): Stats | undefined {
 /** Identifies the file behind a path (device and inode); undefined when there is none, or the system cannot tell. Never throws. */
 export function markOfFile(path: string): string | undefined {
   try {
-    const found = stateOf(path);
-    return found?.isFile() === true ? `${found.dev} ${found.ino}` : undefined;
+    const stats = stateOf(path);
+    return stats?.isFile() === true ? `${stats.dev} ${stats.ino}` : undefined;
   } catch {
     return undefined;
   }
 }
 
-/**
- * SQLite reports the same error for an unreadable file and for a full disk: this distinguishes them.
- * @throws FileProblemError when the file, or what SQLite keeps beside it, may not be read.
- */
+/** SQLite reports the same for a full disk. @throws FileProblemError when the file, or what SQLite keeps beside it, may not be read. */
 export function requireReadable(path: string): void {
   for (const each of [path, `${path}-wal`, `${path}-shm`]) {
     try {
@@ -67,39 +59,33 @@ export function requireReadable(path: string): void {
 
 /** @throws FileProblemError unless there is a file that is not empty. Checked before SQLite opens it, because SQLite deletes the log of an empty file. */
 export function requireFile(path: string): void {
-  const found = stateOf(path);
-  if (found === undefined) throw new FileProblemError('missing', path, 'is missing.');
-  if (!found.isFile()) throw new FileProblemError('foreign', path, 'is not a file.');
-  if (found.size === 0) throw new FileProblemError('empty', path, 'is empty: it has 0 bytes.');
+  const stats = stateOf(path);
+  if (stats === undefined) throw new FileProblemError(path, 'is missing.');
+  if (!stats.isFile()) throw new FileProblemError(path, 'is not a file.');
+  if (stats.size === 0) throw new FileProblemError(path, 'is empty: it has 0 bytes.');
 }
 
-const identity = columns({ organisationId: text });
-
-function writtenIdentity(db: Connection): string | undefined {
-  return identity.get(db, 'FROM file_identity WHERE id = 1')?.organisationId;
+function versionOf(db: Connection): unknown {
+  return db.statement('PRAGMA user_version').get()?.user_version;
 }
 
-/** Writes into the file whose it is, once. */
 export function writeIdentity(db: Connection, organisationId: string): void {
-  db.statement('INSERT INTO file_identity (id, organisation_id) VALUES (1, :organisationId) ON CONFLICT (id) DO NOTHING').run({
-    organisationId,
-  });
+  insert(db, 'file_identity', { id: 1, organisationId }, 'ON CONFLICT (id) DO NOTHING');
 }
 
 function requireIdentity(db: Connection, path: string, organisationId: string): void {
-  const owner = writtenIdentity(db);
+  const owner = readValue(db, text, 'SELECT organisation_id FROM file_identity WHERE id = 1');
   if (owner !== organisationId) {
-    throw new FileProblemError('foreign', path, `is the file of ${owner ?? 'no organisation'}, not of ${organisationId}.`);
+    throw new FileProblemError(path, `is the file of ${owner ?? 'no organisation'}, not of ${organisationId}.`);
   }
 }
 
-/** @throws FileProblemError for an empty database or one of another program. */
 function requireKind(db: Connection, path: string): void {
   const applicationId = db.statement('PRAGMA application_id').get()?.application_id;
   if (applicationId === APPLICATION_IDS.organisation) return;
   const { objects } = db.statement('SELECT count(*) AS objects FROM sqlite_schema').get() ?? {};
-  if (objects === 0) throw new FileProblemError('empty', path, 'is empty: it is a database without tables.');
-  throw new FileProblemError('foreign', path, `is not an organisation's file of this service: its application_id is ${applicationId}.`);
+  if (objects === 0) throw new FileProblemError(path, 'is empty: it is a database without tables.');
+  throw new FileProblemError(path, `is not an organisation's file of this service: its application_id is ${applicationId}.`);
 }
 
 /** Turns SQLite's errors about the file itself into FileProblemError; others, such as a full disk, stay as they are. */
@@ -108,16 +94,16 @@ function problemOf(error: unknown, path: string): unknown {
   const cause = error instanceof SchemaError && error.cause !== undefined ? error.cause : error;
   const code = storageErrorCodeOf(cause);
   const reason = error instanceof Error ? error.message : String(error);
-  if (code === 'corrupt') return new FileProblemError('damaged', path, `is damaged: ${reason}.`, error);
-  if (error instanceof SchemaError && code === 'failed') return new FileProblemError('foreign', path, `cannot be used: ${reason}`, error);
+  if (code === 'corrupt') return new FileProblemError(path, `is damaged: ${reason}.`, error);
+  if (error instanceof SchemaError && code === 'failed') return new FileProblemError(path, `cannot be used: ${reason}`, error);
   return error;
 }
 
-/** Whether the file has this program's schema. Reads only, because a foreign file must not be changed. */
+/** Reads only, because a foreign file must not be changed. */
 function isCurrent(path: string, organisationId: string): boolean {
   return reading(path, (db) => {
     requireKind(db, path);
-    if (db.statement('PRAGMA user_version').get()?.user_version !== organisationMigrations.length) return false;
+    if (versionOf(db) !== organisationMigrations.length) return false;
     requireIdentity(db, path, organisationId);
     return true;
   });
@@ -141,10 +127,7 @@ export function openUnmade(options: { readonly vectors: boolean }): Connection {
   return openMade((db) => migrate(db, organisationMigrations, 'organisation'), options);
 }
 
-/**
- * Creates the file when it was never created (`isNoted` false), otherwise migrates it to this program's schema. Blocks.
- * @throws FileProblemError when an existing file is missing or is not that file; SQLite's error when the disk refuses.
- */
+/** Creates the file (`isNoted` false) or migrates it. Blocks. @throws FileProblemError when it is another; what the disk refuses with. */
 export function openOrganisationFile(path: string, organisationId: string, isNoted: boolean): void {
   if (isNoted) requireFile(path);
   try {
@@ -157,16 +140,13 @@ export function openOrganisationFile(path: string, organisationId: string, isNot
   }
 }
 
-/**
- * Checks that an open connection, possibly read-only, reads the organisation's file in this program's schema.
- * @throws FileProblemError when it does not; SQLite's error.
- */
+/** @throws FileProblemError when an open connection does not read the organisation's file in this program's schema; SQLite's error. */
 export function requireOrganisationFile(db: Connection, path: string, organisationId: string): void {
   try {
     requireKind(db, path);
-    const version = db.statement('PRAGMA user_version').get()?.user_version;
+    const version = versionOf(db);
     if (version !== organisationMigrations.length) {
-      throw new FileProblemError('foreign', path, `has schema version ${version} and cannot be upgraded now.`);
+      throw new FileProblemError(path, `has schema version ${version} and cannot be upgraded now.`);
     }
     requireIdentity(db, path, organisationId);
   } catch (error) {

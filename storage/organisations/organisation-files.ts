@@ -19,16 +19,15 @@ import { livesHere } from './organisations.ts';
 
 /** An unusable file is checked again by the first request after this long, so that requests for it stay cheap. */
 const LOOK_AGAIN_MS = 1_000;
-/** Files checked per call, of those in use and of those that nobody used yet; each check takes 2 µs. */
+/** Files checked per call, of those in use and of those not used yet; each check takes 2 µs. */
 const LOOKED_AT_ONCE = 500;
 /** Files opened per call; each takes a millisecond. The next request for a file that is back finds it, too. */
 const OPENED_AT_ONCE = 10;
 /** Advice for the log; the section says more. */
 const WHAT_TO_DO = 'Nothing of the organisation is changed or deleted meanwhile. See "A file is missing or damaged" in docs/backups.md.';
 
-export interface OrganisationFilesOptions {
+interface OrganisationFilesOptions {
   readonly layout: DataLayout;
-  /** Read-only, the control file. */
   readonly control: Connection;
   readonly conditions: Conditions;
   note(organisationId: string): Promise<unknown>;
@@ -47,7 +46,6 @@ interface Refused {
 
 const noted = columns({ organisationId: text });
 
-/** Up to `limit` organisations that live here and whose files were noted, after the id `after`. */
 function notedAfter(control: Connection, after: string, limit: number): string[] {
   const from = `FROM organisation_files AS f WHERE organisation_id > :after AND ${livesHere('f.organisation_id')}
     ORDER BY organisation_id LIMIT :limit`;
@@ -61,7 +59,6 @@ export function isFileNoted(control: Connection, organisationId: string): boolea
 
 export class OrganisationFiles {
   readonly #options: OrganisationFilesOptions;
-  /** Checked and migrated files: the identity of each, by organisation. */
   readonly #prepared = new Map<string, string>();
   readonly #noted = new Set<string>();
   readonly #notes = new Map<string, Promise<void>>();
@@ -69,7 +66,6 @@ export class OrganisationFiles {
   /** Files found to be damaged after they were prepared: the identity of each, by organisation. */
   readonly #damaged = new Map<string, string | undefined>();
   readonly #turns = new Map<string, number>();
-  /** Files that are back in their places, which is not noted yet. */
   readonly #returned = new Set<string>();
   /** Whether files are there was looked up to this organisation; null: of all. */
   #soughtUpTo: string | null = '';
@@ -78,10 +74,7 @@ export class OrganisationFiles {
     this.#options = options;
   }
 
-  /**
-   * Creates or migrates the file, once per process: neither the writer nor a reader may see an older schema.
-   * @throws StorageError unavailable when an existing file is missing or is not that file; the disk's error.
-   */
+  /** Once per process: neither writer nor reader may see an older schema. @throws StorageError unavailable; what the disk refuses with. */
   prepare(organisationId: string): void {
     if (this.#prepared.has(organisationId)) return;
     const refused = this.#refused.get(organisationId);
@@ -174,7 +167,7 @@ export class OrganisationFiles {
 
   /**
    * Checks some files at each call: whether those in use were replaced, and whether unusable ones are usable again. Writes to an open file
-   * that was replaced would be lost. Those that nobody used are not opened: whether they are there is looked up once. Never throws: a timer calls it.
+   * that was replaced would be lost. Those not used yet are not opened: whether they are there is looked up once. Never throws: a timer calls it.
    */
   lookAround(): void {
     const { layout } = this.#options;
@@ -186,7 +179,7 @@ export class OrganisationFiles {
     for (const organisationId of this.#some('refused', this.#refused.keys(), OPENED_AT_ONCE)) this.#look(organisationId);
   }
 
-  /** Operators learn soon after a start which files are away, also of organisations that nobody uses. */
+  /** Operators learn soon after a start which files are away, also of organisations that are not in use. */
   #seek(): void {
     if (this.#soughtUpTo === null) return;
     const { control, layout } = this.#options;
@@ -229,10 +222,7 @@ export class OrganisationFiles {
       // A disk that refuses has its own condition, and the next request checks the file again.
       if (isRefusedByDisk(error) || code === 'busy' || code === 'unavailable') return;
       const reason = error instanceof Error ? error.message : String(error);
-      this.refuse(
-        organisationId,
-        new FileProblemError('unreadable', this.#options.layout.organisation(organisationId), `cannot be used: ${reason}.`),
-      );
+      this.refuse(organisationId, new FileProblemError(this.#options.layout.organisation(organisationId), `cannot be used: ${reason}.`));
     }
   }
 }

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import type { Connection, SqlValue, Statement } from '../sqlite/connection.ts';
 import { OPEN_WAIT_MAX_MS, openReader, openSnapshot, type ReaderOptions, retryWhileBusy } from '../sqlite/database.ts';
+import { logBytes } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
 import { openUnmade, requireOrganisationFile, requireReadable } from './organisation-file.ts';
 import type { OrganisationFiles } from './organisation-files.ts';
@@ -10,32 +11,25 @@ import type { OrganisationFiles } from './organisation-files.ts';
 /** Copies in memory take no more than this together. */
 const SNAPSHOTS_MAX_BYTES = 256 * 1024 * 1024;
 
-/** An open connection, and whether it is still valid. */
 export interface OpenFile {
   readonly connection: Connection;
   /** Bytes in memory; 0: it reads the file. */
   readonly bytes: number;
-  /** The file has changed since the copy was made. */
   isStale(): boolean;
 }
 
-/** Size, time and log of a file; any change alters one of them. */
+/** Any change alters one of these. */
 function stateOf(path: string): string {
   const { size, mtimeMs } = statSync(path);
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  return `${size} ${mtimeMs} ${log}`;
+  return `${size} ${mtimeMs} ${logBytes(path)}`;
 }
 
-/** A copy of the file in memory. @throws StorageError io, or the system's error. */
 function openCopy(path: string, options: ReaderOptions): OpenFile {
   const state = stateOf(path);
   return { connection: openSnapshot(path, options), bytes: statSync(path).size, isStale: () => stateOf(path) !== state };
 }
 
-/**
- * Opens the file for reading, or a copy of it in memory when the disk refuses what SQLite needs. `note` receives the refusal.
- * @throws FileProblemError when this user may not read it; SQLite's error; StorageError io when there can be no copy either.
- */
+/** The file, or a copy in memory when the disk refuses what SQLite needs (`note`). @throws FileProblemError; SQLite's error; StorageError io. */
 export function openReadable(path: string, options: ReaderOptions, note: (error: unknown) => void): OpenFile {
   try {
     // Another process may be reading the log anew, or closing the file as the last one.
@@ -80,11 +74,10 @@ export class CurrentReader implements Connection {
     this.#open().exec(sql);
   }
 
-  /** Connections are closed by the storage. */
   close(): void {}
 }
 
-export interface ReadersOptions {
+interface ReadersOptions {
   readonly files: OrganisationFiles;
   readonly pathOf: (organisationId: string) => string;
   readonly vectors: boolean;
@@ -95,7 +88,6 @@ export interface ReadersOptions {
 export class OrganisationReaders {
   readonly #options: ReadersOptions;
   readonly #open: LRUCache<string, OpenFile>;
-  /** What is read of every organisation that has no file yet. */
   #unmade: Connection | undefined;
 
   constructor(options: ReadersOptions) {
@@ -162,7 +154,6 @@ export class OrganisationReaders {
     return file;
   }
 
-  /** Closes what is open for the organisation; the next read opens it anew. */
   forget(organisationId: string): void {
     this.#open.delete(organisationId);
   }

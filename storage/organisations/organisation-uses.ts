@@ -9,30 +9,23 @@
  *
  * `uses` is compared for a process that was suspended while it looked: others may have used the file since, and said something newer of it.
  */
-import { columns, integer, readIds, text } from '../sqlite/columns.ts';
+import { insert, integer, readIds, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { livesHere } from './organisations.ts';
 
-/** In place of a process: nobody has looked through the file since it was put in its place by a move, a restore or a person. */
+/** In place of a process: no process has looked through the file since it was put in its place by a move, a restore or a person. */
 export const NOBODY = '';
 
 const USED_PER_PAGE = 100;
-/** SQLite's LIMIT for all rows. */
 const ALL = -1;
-
-const user = columns({ usedBy: text.from('DISTINCT used_by') });
-const usedOrganisation = columns({ organisationId: text.from('DISTINCT organisation_id') });
-const useCount = columns({ uses: integer });
-const spend = columns({ microUsd: integer.from('coalesce(sum(spent_microusd), 0)') });
 
 /** Up to `limit` organisations whose files any process uses, after the id `after` ('' for the first ones). */
 export function usedOrganisationsAfter(control: Connection, after: string, limit: number): string[] {
-  const from = `FROM organisation_uses WHERE organisation_id > :after AND ${livesHere('organisation_uses.organisation_id')}
+  const select = `SELECT DISTINCT organisation_id FROM organisation_uses WHERE organisation_id > :after AND ${livesHere('organisation_uses.organisation_id')}
     ORDER BY organisation_id LIMIT :limit`;
-  return usedOrganisation.all(control, from, { after, limit }).map(({ organisationId }) => organisationId);
+  return readValues(control, text, select, { after, limit });
 }
 
-/** Ids of all organisations whose files any process uses, or used when it ended. */
 export function* usedOrganisations(control: Connection): Generator<string> {
   for (let page = usedOrganisationsAfter(control, '', USED_PER_PAGE); page.length > 0; ) {
     yield* page;
@@ -40,42 +33,38 @@ export function* usedOrganisations(control: Connection): Generator<string> {
   }
 }
 
-/** The processes that use any file, or used one when they ended. */
 export function usingProcesses(control: Connection): string[] {
-  return user.all(control, 'FROM organisation_uses ORDER BY used_by').map(({ usedBy }) => usedBy);
+  return readValues(control, text, 'SELECT DISTINCT used_by FROM organisation_uses ORDER BY used_by');
 }
 
-/** The processes that use the organisation's file, or did when they ended. */
 export function usersOf(control: Connection, organisationId: string): string[] {
-  return user
-    .all(control, 'FROM organisation_uses WHERE organisation_id = :organisationId', { organisationId })
-    .map(({ usedBy }) => usedBy);
+  const select = 'SELECT DISTINCT used_by FROM organisation_uses WHERE organisation_id = :organisationId';
+  return readValues(control, text, select, { organisationId });
 }
 
 /** The organisations whose files this process uses, or did when it ended, at most `limit`. */
 export function organisationsUsedBy(control: Connection, usedBy: string, limit = ALL): string[] {
-  const from = `FROM organisation_uses WHERE used_by = :usedBy AND ${livesHere('organisation_uses.organisation_id')}
+  const select = `SELECT DISTINCT organisation_id FROM organisation_uses WHERE used_by = :usedBy AND ${livesHere('organisation_uses.organisation_id')}
     ORDER BY organisation_id LIMIT :limit`;
-  return usedOrganisation.all(control, from, { usedBy, limit }).map(({ organisationId }) => organisationId);
+  return readValues(control, text, select, { usedBy, limit });
 }
 
-/** Organisations that nobody uses and in whose files something is due at `nowMs`, soonest first, at most `limit`. */
+/** Organisations that are not in use and in whose files something is due at `nowMs`, soonest first, at most `limit`. */
 export function dueOrganisations(control: Connection, nowMs: number, limit: number): string[] {
   const from = `FROM (SELECT organisation_id AS id, due_at_ms FROM organisation_files WHERE due_at_ms <= :nowMs) AS due
     WHERE ${livesHere('due.id')} ORDER BY due_at_ms LIMIT :limit`;
   return readIds(control, from, { nowMs, limit });
 }
 
-/** What the organisations that nobody uses have spent on this day (UTC). */
+/** What the organisations that are not in use have spent on this day (UTC). */
 export function spentByUnused(control: Connection, day: string): number {
-  const from = `FROM organisation_files AS f WHERE spent_day = :day AND ${livesHere('f.organisation_id')}
+  const select = `SELECT coalesce(sum(spent_microusd), 0) FROM organisation_files AS f WHERE spent_day = :day AND ${livesHere('f.organisation_id')}
     AND NOT EXISTS (SELECT 1 FROM organisation_uses AS u WHERE u.organisation_id = f.organisation_id)`;
-  return spend.get(control, from, { day })?.microUsd ?? 0;
+  return readValue(control, integer, select, { day }) ?? 0;
 }
 
-/** How often processes began or ended to use the file; undefined when it was never made. */
 export function readUseCount(control: Connection, organisationId: string): number | undefined {
-  return useCount.get(control, 'FROM organisation_files WHERE organisation_id = :organisationId', { organisationId })?.uses;
+  return readValue(control, integer, 'SELECT uses FROM organisation_files WHERE organisation_id = :organisationId', { organisationId });
 }
 
 interface UseRef {
@@ -93,13 +82,9 @@ export interface LookedThrough {
 
 /** To be committed before the process writes to the file. Idempotent. */
 export function beginUse(db: Connection, { organisationId, usedBy }: UseRef): void {
-  db.statement('INSERT INTO organisation_uses (used_by, organisation_id) VALUES (:usedBy, :organisationId) ON CONFLICT DO NOTHING').run({
-    organisationId,
-    usedBy,
-  });
-  db.statement('UPDATE organisation_files SET uses = uses + 1, due_at_ms = NULL WHERE organisation_id = :organisationId').run({
-    organisationId,
-  });
+  insert(db, 'organisation_uses', { usedBy, organisationId }, 'ON CONFLICT DO NOTHING');
+  const update = 'UPDATE organisation_files SET uses = uses + 1, due_at_ms = NULL WHERE organisation_id = :organisationId';
+  db.statement(update).run({ organisationId });
 }
 
 /**
@@ -108,33 +93,28 @@ export function beginUse(db: Connection, { organisationId, usedBy }: UseRef): vo
  */
 function endUse(db: Connection, { usedBy, ...found }: UseRef & LookedThrough & { readonly uses: number }): boolean {
   const { organisationId } = found;
-  const { changes } = db
-    .statement(
-      `UPDATE organisation_files SET uses = uses + 1, due_at_ms = :dueAtMs, spent_day = :spentDay, spent_microusd = :spentMicroUsd
-       WHERE organisation_id = :organisationId AND uses = :uses`,
-    )
-    .run({ ...found });
+  const update = `UPDATE organisation_files SET uses = uses + 1, due_at_ms = :dueAtMs, spent_day = :spentDay, spent_microusd = :spentMicroUsd
+    WHERE organisation_id = :organisationId AND uses = :uses`;
+  const { changes } = db.statement(update).run({ ...found });
   if (changes === 0) return false;
   forgetUses(db, { organisationId, processes: [usedBy] });
-  db.statement(
-    `UPDATE organisation_files SET due_at_ms = NULL
-     WHERE organisation_id = :organisationId AND EXISTS (SELECT 1 FROM organisation_uses WHERE organisation_id = :organisationId)`,
-  ).run({ organisationId });
+  const change = `UPDATE organisation_files SET due_at_ms = NULL
+    WHERE organisation_id = :organisationId AND EXISTS (SELECT 1 FROM organisation_uses WHERE organisation_id = :organisationId)`;
+  db.statement(change).run({ organisationId });
   return true;
 }
 
 /** What these processes, which are gone, left in the file was taken up. */
 function forgetUses(db: Connection, { organisationId, processes }: { organisationId: string; processes: readonly string[] }): void {
-  db.statement(
-    'DELETE FROM organisation_uses WHERE organisation_id = :organisationId AND used_by IN (SELECT value FROM json_each(:processes))',
-  ).run({ organisationId, processes: JSON.stringify(processes) });
+  const remove =
+    'DELETE FROM organisation_uses WHERE organisation_id = :organisationId AND used_by IN (SELECT value FROM json_each(:processes))';
+  db.statement(remove).run({ organisationId, processes: JSON.stringify(processes) });
 }
 
 export function lookThroughAll(db: Connection): void {
-  db.statement(
-    `INSERT INTO organisation_uses (used_by, organisation_id) SELECT '${NOBODY}', organisation_id FROM organisation_files WHERE true
-     ON CONFLICT DO NOTHING`,
-  ).run();
+  const insert = `INSERT INTO organisation_uses (used_by, organisation_id) SELECT '${NOBODY}', organisation_id FROM organisation_files WHERE true
+    ON CONFLICT DO NOTHING`;
+  db.statement(insert).run();
 }
 
 export const transactions = { beginUse, endUse, forgetUses };

@@ -10,8 +10,9 @@ import type { AutoTopUp, Member } from '../../protocol/console/organisations.ts'
 import { Refusal } from '../../protocol/errors.ts';
 import { isPlanName, type PlanName } from '../../protocol/plans.ts';
 import { transactions as purchaseTransactions } from '../billing/credit-purchases.ts';
-import { columns, countRows, integer, json, orNull, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import { columns, countRows, insert, integer, json, orNull, type RowOf, readIds, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { transactions as installation, readInstallation } from './installation.ts';
 
 /** What a key opens: live traffic, or sandbox conversations that are never billed. */
 export type Channel = 'live' | 'sandbox';
@@ -41,9 +42,6 @@ const keyRow = columns({
 
 export type KeyRecord = RowOf<typeof keyRow>;
 export type Key = Omit<KeyRecord, 'token' | 'createdAtMs'>;
-
-const planPeriods = columns({ value: json<PlanPeriod[]>() });
-const directoryEntry = columns({ organisationId: text });
 
 /** A plan and the first month (`2026-11`) it counts for, oldest first. */
 export interface PlanPeriod {
@@ -92,10 +90,7 @@ export function isHere(control: Connection, organisationId: string): boolean {
   return control.statement(`SELECT 1 AS found WHERE ${livesHere(':organisationId')}`).get({ organisationId }) !== undefined;
 }
 
-/**
- * Up to `limit` organisations that live here, after the id `after` ('' for the first ones), oldest first; those whose name holds `named`,
- * whichever case its Latin letters have.
- */
+/** Oldest first, after the id `after`; those whose name holds `named`, in either case of its Latin letters. */
 export function listOrganisations(control: Connection, after: string, limit: number, named = ''): OrganisationRecord[] {
   const from = `FROM organisations WHERE id > :after AND ${LIVES_HERE} AND instr(lower(name), lower(:named)) > 0 ORDER BY id LIMIT :limit`;
   return organisationRow.all(control, from, { after, limit, named }).map(organisationOf);
@@ -103,7 +98,6 @@ export function listOrganisations(control: Connection, after: string, limit: num
 
 const ORGANISATIONS_PER_PAGE = 100;
 
-/** Ids of all organisations, oldest first. */
 export function* organisationIds(control: Connection): Generator<string> {
   const from = `FROM organisations WHERE id > :after AND ${LIVES_HERE} ORDER BY id LIMIT ${ORGANISATIONS_PER_PAGE}`;
   for (let page = readIds(control, from, { after: '' }); page.length > 0; ) {
@@ -112,14 +106,12 @@ export function* organisationIds(control: Connection): Generator<string> {
   }
 }
 
-/** The plans an organisation has been on; empty for an unknown one. */
 export function readPlanPeriods(control: Connection, organisationId: string): PlanPeriod[] {
-  return planPeriods.get(control, 'FROM installation WHERE name = :name', { name: `plans:${organisationId}` })?.value ?? [];
+  return JSON.parse(readInstallation(control, `plans:${organisationId}`) ?? '[]') as PlanPeriod[];
 }
 
-/** The organisation whose file holds the app's row; undefined without a directory entry. */
 export function organisationOfApp(control: Connection, appId: string): string | undefined {
-  return directoryEntry.get(control, 'FROM app_directory WHERE app_id = :appId', { appId })?.organisationId;
+  return readValue(control, text, 'SELECT organisation_id FROM app_directory WHERE app_id = :appId', { appId });
 }
 
 /** The key with this token, also when it was revoked; undefined when there never was one. */
@@ -127,7 +119,6 @@ export function readKey(control: Connection, token: string): Key | undefined {
   return keyRow.get(control, 'FROM app_keys WHERE token = :token', { token });
 }
 
-/** The app's keys that work, oldest first. */
 export function listKeys(control: Connection, appId: string): KeyRecord[] {
   return keyRow.all(control, 'FROM app_keys WHERE app_id = :appId AND revoked_at_ms IS NULL ORDER BY created_at_ms, id', { appId });
 }
@@ -135,13 +126,9 @@ export function listKeys(control: Connection, appId: string): KeyRecord[] {
 /** Notes the plan from this month on; a second change within a month replaces the first. */
 function recordPlan(db: Connection, organisationId: string, plan: PlanName, nowMs: number): void {
   const from = new Date(nowMs).toISOString().slice(0, 7);
-  const periods = [...readPlanPeriods(db, organisationId).filter((period) => period.from !== from), { from, plan }].slice(
-    -PLAN_PERIODS_MAX,
-  );
-  db.statement('INSERT INTO installation (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = :value').run({
-    name: `plans:${organisationId}`,
-    value: JSON.stringify(periods),
-  });
+  const periods = [...readPlanPeriods(db, organisationId).filter((period) => period.from !== from), { from, plan }];
+  const value = JSON.stringify(periods.slice(-PLAN_PERIODS_MAX));
+  installation.noteInstallation(db, { name: `plans:${organisationId}`, value });
 }
 
 interface NewKey {
@@ -150,27 +137,20 @@ interface NewKey {
   readonly channel: Channel;
 }
 
-function insertKey(db: Connection, appId: string, organisationId: string, key: NewKey, nowMs: number): void {
-  db.statement(
-    `INSERT INTO app_keys (id, token, app_id, organisation_id, channel, created_at_ms)
-     VALUES (:keyId, :token, :appId, :organisationId, :channel, :nowMs)`,
-  ).run({ ...key, appId, organisationId, nowMs });
+function insertKey(db: Connection, appId: string, organisationId: string, { keyId: id, ...key }: NewKey, createdAtMs: number): void {
+  insert(db, 'app_keys', { id, ...key, appId, organisationId, createdAtMs });
 }
 
 function createOrganisation(
   db: Connection,
-  input: { id: string; name: string; plan: PlanName; members: readonly Member[]; autoTopUp: AutoTopUp; nowMs: number },
+  { nowMs, ...fields }: { id: string; name: string; plan: PlanName; members: readonly Member[]; autoTopUp: AutoTopUp; nowMs: number },
 ): OrganisationRecord {
-  db.statement(
-    `INSERT INTO organisations (id, name, plan, members, auto_top_up, created_at_ms)
-     VALUES (:id, :name, :plan, :members, :autoTopUp, :nowMs)`,
-  ).run({ ...input, members: JSON.stringify(input.members), autoTopUp: JSON.stringify(input.autoTopUp) });
-  recordPlan(db, input.id, input.plan, input.nowMs);
-  const { nowMs, ...fields } = input;
-  return { ...fields, createdAtMs: nowMs };
+  const row = { ...fields, createdAtMs: nowMs };
+  insert(db, 'organisations', row);
+  recordPlan(db, row.id, row.plan, nowMs);
+  return row;
 }
 
-/** Changes the fields given. @throws Refusal not_found. */
 function patchOrganisation(
   db: Connection,
   input: {
@@ -191,13 +171,10 @@ function patchOrganisation(
     members: input.members ?? before.members,
     autoTopUp: input.autoTopUp ?? before.autoTopUp,
   };
-  db.statement('UPDATE organisations SET name = :name, plan = :plan, members = :members, auto_top_up = :autoTopUp WHERE id = :id').run({
-    id: after.id,
-    name: after.name,
-    plan: after.plan,
-    members: JSON.stringify(after.members),
-    autoTopUp: JSON.stringify(after.autoTopUp),
-  });
+  const { id, name, plan } = after;
+  const documents = { members: JSON.stringify(after.members), autoTopUp: JSON.stringify(after.autoTopUp) };
+  const update = 'UPDATE organisations SET name = :name, plan = :plan, members = :members, auto_top_up = :autoTopUp WHERE id = :id';
+  db.statement(update).run({ id, name, plan, ...documents });
   if (after.plan !== before.plan) recordPlan(db, after.id, after.plan, input.nowMs);
   return after;
 }
@@ -208,20 +185,14 @@ function registerApp(db: Connection, input: { organisationId: string; appId: str
   if (countRows(db, 'FROM app_directory WHERE organisation_id = :organisationId', { organisationId }) >= APPS_PER_ORGANISATION_MAX) {
     throw new Refusal('conflict', `An organisation has at most ${APPS_PER_ORGANISATION_MAX} apps; delete one first.`);
   }
-  db.statement('INSERT INTO app_directory (app_id, organisation_id, created_at_ms) VALUES (:appId, :organisationId, :nowMs)').run({
-    appId,
-    organisationId,
-    nowMs,
-  });
+  insert(db, 'app_directory', { appId, organisationId, createdAtMs: nowMs });
   for (const key of input.keys) insertKey(db, appId, organisationId, key, nowMs);
 }
 
-/** Removes an app's entry and its keys. Idempotent. */
 function unregisterApp(db: Connection, input: { appId: string }): void {
   db.statement('DELETE FROM app_directory WHERE app_id = :appId').run(input);
 }
 
-/** @throws Refusal conflict when the app has as many working keys as it may. */
 function addKey(db: Connection, input: { organisationId: string; appId: string; key: NewKey; nowMs: number }): void {
   if (listKeys(db, input.appId).length >= KEYS_PER_APP_MAX) {
     throw new Refusal('conflict', `An app has at most ${KEYS_PER_APP_MAX} keys; delete one first.`);
@@ -231,21 +202,15 @@ function addKey(db: Connection, input: { organisationId: string; appId: string; 
 
 /** The key stops working with this commit; false when the app has no working key of this id. */
 function revokeKey(db: Connection, input: { appId: string; keyId: string; nowMs: number }): boolean {
-  const { changes } = db
-    .statement('UPDATE app_keys SET revoked_at_ms = :nowMs WHERE id = :keyId AND app_id = :appId AND revoked_at_ms IS NULL')
-    .run(input);
-  return changes === 1;
+  const update = 'UPDATE app_keys SET revoked_at_ms = :nowMs WHERE id = :keyId AND app_id = :appId AND revoked_at_ms IS NULL';
+  return db.statement(update).run(input).changes === 1;
 }
 
 /** Notes that the organisation's file was created or has arrived, so that it is never created again. */
 export function noteOrganisationFile(db: Connection, { organisationId, nowMs }: { organisationId: string; nowMs: number }): void {
-  db.statement(
-    `INSERT INTO organisation_files (organisation_id, noted_at_ms) VALUES (:organisationId, :nowMs)
-     ON CONFLICT (organisation_id) DO NOTHING`,
-  ).run({ organisationId, nowMs });
+  insert(db, 'organisation_files', { organisationId, notedAtMs: nowMs }, 'ON CONFLICT (organisation_id) DO NOTHING');
 }
 
-/** Writes of the control file, and an organisation's purchases of credit (in its own file). */
 export const transactions = {
   createOrganisation,
   noteOrganisationFile,

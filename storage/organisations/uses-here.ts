@@ -1,11 +1,8 @@
 /** Which organisations' files this process uses: each from before its first write until it was looked through (organisation-uses.ts). */
 
 interface Use {
-  /** Writes that were called and have not ended. */
   writes: number;
-  /** When the last one ended, on the monotonic clock. */
   endedAtMs: number;
-  /** The control file says that this process uses it. */
   isNoted: boolean;
   noting: Promise<unknown> | undefined;
 }
@@ -46,7 +43,7 @@ export class UsesHere {
     }
   }
 
-  /** Organisations to which nobody here has written for `quietMs`, at most `limit`. */
+  /** Organisations to which this process has not written for `quietMs`, at most `limit`. */
   quiet(quietMs: number, limit: number): string[] {
     const before = performance.now() - quietMs;
     const ids: string[] = [];

@@ -7,25 +7,17 @@ import type { Connection } from '../sqlite/connection.ts';
 const deviceBinding = columns({
   endUserId: text.from('u.id'),
   externalUserId: text,
-  /** The binding was signed. */
   proven: flag,
-  /** When the device was bound to this person. */
   sinceMs: integer.from('coalesce(d.bound_at_ms, 0)'),
 });
 
 export type DeviceBinding = RowOf<typeof deviceBinding>;
 
-/**
- * The person bound to a device, for requests that name none. If the person's record was ever signed for, only a signed binding counts; a
- * device without one counts as unbound.
- */
+/** For requests that name no person. Once the person's record was signed for, only a signed binding counts. */
 export function readBinding(db: Connection, appId: string, channel: Channel, deviceId: string): DeviceBinding | undefined {
-  return deviceBinding.get(
-    db,
-    `FROM devices d JOIN end_users u ON u.id = d.end_user_id
-     WHERE d.app_id = :appId AND d.channel = :channel AND d.device_id = :deviceId AND d.proven >= u.verified`,
-    { appId, channel, deviceId },
-  );
+  const from = `FROM devices d JOIN end_users u ON u.id = d.end_user_id
+    WHERE d.app_id = :appId AND d.channel = :channel AND d.device_id = :deviceId AND d.proven >= u.verified`;
+  return deviceBinding.get(db, from, { appId, channel, deviceId });
 }
 
 interface Device {
@@ -34,40 +26,33 @@ interface Device {
   readonly deviceId: string;
 }
 
-/** Binds the device to this person and to nobody else. A binding that exists already keeps its time. */
+/** Binds the device to this person only. A binding that exists already keeps its time. */
 export function bindDevice(
   db: Connection,
   { appId, channel, deviceId }: Device,
-  binding: { endUserId: string; proven: boolean; nowMs: number },
+  { endUserId, proven, nowMs }: { endUserId: string; proven: boolean; nowMs: number },
 ): void {
-  db.statement(
-    `INSERT INTO devices (app_id, channel, device_id, end_user_id, proven, bound_at_ms)
-     VALUES (:appId, :channel, :deviceId, :endUserId, :proven, :nowMs)
-     ON CONFLICT (app_id, channel, device_id)
-       DO UPDATE SET end_user_id = :endUserId, proven = :proven,
-         bound_at_ms = CASE WHEN end_user_id = :endUserId THEN bound_at_ms ELSE :nowMs END`,
-  ).run({ appId, channel, deviceId, endUserId: binding.endUserId, proven: binding.proven ? 1 : 0, nowMs: binding.nowMs });
+  const insert = `INSERT INTO devices (app_id, channel, device_id, end_user_id, proven, bound_at_ms)
+    VALUES (:appId, :channel, :deviceId, :endUserId, :proven, :nowMs)
+    ON CONFLICT (app_id, channel, device_id)
+      DO UPDATE SET end_user_id = :endUserId, proven = :proven,
+        bound_at_ms = CASE WHEN end_user_id = :endUserId THEN bound_at_ms ELSE :nowMs END`;
+  db.statement(insert).run({ appId, channel, deviceId, endUserId, proven: proven ? 1 : 0, nowMs });
 }
 
-/** Unbinds the device unless it is bound to `endUserId`. */
 export function unbindFromOthers(db: Connection, { appId, channel, deviceId }: Device, endUserId: string): void {
-  db.statement(
-    `UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL
-     WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id <> :endUserId`,
-  ).run({ appId, channel, deviceId, endUserId });
+  const update = `UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL
+    WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id <> :endUserId`;
+  db.statement(update).run({ appId, channel, deviceId, endUserId });
 }
 
-/** Unbinds all devices from this person; their rows stay, as unbound installations. */
 export function unbindPerson(db: Connection, endUserId: string): void {
   db.statement('UPDATE devices SET end_user_id = NULL, proven = 0, bound_at_ms = NULL WHERE end_user_id = :endUserId').run({ endUserId });
 }
 
 const boundDevice = columns({ deviceId: text, proven: flag, boundAtMs: orNull(integer), seenAtMs: orNull(integer) });
 
-export type BoundDevice = RowOf<typeof boundDevice>;
-
-/** Devices that are bound to the person, at most `limit`. */
-export function listBoundDevices(db: Connection, endUserId: string, limit: number): BoundDevice[] {
+export function listBoundDevices(db: Connection, endUserId: string, limit: number): RowOf<typeof boundDevice>[] {
   return boundDevice.all(db, 'FROM devices WHERE end_user_id = :endUserId ORDER BY device_id LIMIT :limit', { endUserId, limit });
 }
 

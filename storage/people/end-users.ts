@@ -2,19 +2,16 @@
 
 import type { Channel } from '../organisations/organisations.ts';
 import type { Vault } from '../secrets/vault.ts';
-import { blob, columns, flag, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { blob, columns, flag, insert, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { bindDevice, unbindFromOthers } from './devices.ts';
 
 const endUser = {
   id: text,
-  /** A signature was checked for this record once; from then on only signed turns count as theirs. */
   verified: flag,
 };
 
 const endUserRow = columns(endUser);
-export type EndUserRow = RowOf<typeof endUserRow>;
-
 const endUserRecord = columns({
   ...endUser,
   channel: text.as<Channel>(),
@@ -26,15 +23,14 @@ export type EndUserRecord = RowOf<typeof endUserRecord>;
 
 export type Traits = Readonly<Record<string, unknown>>;
 
-/** Devices with unsigned traits of one person: more than anybody uses, and at most 160 KB however many devices strangers invent. */
+/** Devices with unsigned traits of one person: more than people use, and at most 160 KB however many devices strangers invent. */
 export const DEVICES_WITH_TRAITS_MAX = 20;
 
-export function readEndUser(db: Connection, appId: string, channel: Channel, externalUserId: string): EndUserRow | undefined {
+export function readEndUser(db: Connection, appId: string, channel: Channel, externalUserId: string): RowOf<typeof endUserRow> | undefined {
   const from = 'FROM end_users WHERE app_id = :appId AND channel = :channel AND external_user_id = :externalUserId';
   return endUserRow.get(db, from, { appId, channel, externalUserId });
 }
 
-/** The person with this `usr_` id, if the app has them. */
 export function readEndUserById(db: Connection, appId: string, id: string): EndUserRecord | undefined {
   return endUserRecord.get(db, 'FROM end_users WHERE id = :id AND app_id = :appId', { id, appId });
 }
@@ -90,13 +86,10 @@ export function traitsOf(
   vault: Vault,
   { appId, channel, externalUserId, deviceId }: { appId: string; channel: Channel; externalUserId: string; deviceId: string },
 ): Traits | null {
-  const row = sealedTraits.get(
-    db,
-    `FROM end_users u LEFT JOIN device_traits d ON d.end_user_id = u.id AND d.device_id = :deviceId
-     WHERE u.app_id = :appId AND u.channel = :channel AND u.external_user_id = :externalUserId`,
-    { appId, channel, externalUserId, deviceId },
-  );
-  return row === undefined || row.sealed === null ? null : openTraits(vault, appId, row.id, row.sealed);
+  const from = `FROM end_users u LEFT JOIN device_traits d ON d.end_user_id = u.id AND d.device_id = :deviceId
+    WHERE u.app_id = :appId AND u.channel = :channel AND u.external_user_id = :externalUserId`;
+  const row = sealedTraits.get(db, from, { appId, channel, externalUserId, deviceId });
+  return row?.sealed == null ? null : openTraits(vault, appId, row.id, row.sealed);
 }
 
 /** The person's traits by the `usr_` id: the signed ones, else the newest that any device sent. */
@@ -105,7 +98,6 @@ export function traitsOfRecord(db: Connection, vault: Vault, appId: string, id: 
   return row === undefined || row.sealed === null ? null : openTraits(vault, appId, id, row.sealed);
 }
 
-/** All unsigned traits of the person, the newest last. */
 export function deviceTraitsOf(db: Connection, vault: Vault, appId: string, id: string): { deviceId: string; traits: Traits }[] {
   return deviceTraits
     .all(db, 'FROM device_traits WHERE end_user_id = :id ORDER BY seq', { id })
@@ -120,7 +112,6 @@ export interface IdentifyInput {
   /** The record as the caller read it, or an id for the record that was not there. */
   readonly endUserId: string;
   readonly isNew: boolean;
-  /** A signature was checked. */
   readonly proven: boolean;
   /** Sealed for `endUserId`; null: the traits are deleted; undefined: they stay. */
   readonly traits: Uint8Array | null | undefined;
@@ -134,16 +125,10 @@ function recordPerson(db: Connection, input: IdentifyInput): void {
   const { endUserId: id, appId, channel, externalUserId, nowMs } = input;
   const verified = input.proven ? 1 : 0;
   if (input.isNew) {
-    db.statement(
-      `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
-       VALUES (:id, :appId, :channel, :externalUserId, :verified, :nowMs, :nowMs)`,
-    ).run({ id, appId, channel, externalUserId, verified, nowMs });
+    insert(db, 'end_users', { id, appId, channel, externalUserId, verified, createdAtMs: nowMs, updatedAtMs: nowMs });
   } else {
-    db.statement('UPDATE end_users SET verified = max(verified, :verified), updated_at_ms = :nowMs WHERE id = :id').run({
-      id,
-      verified,
-      nowMs,
-    });
+    const update = 'UPDATE end_users SET verified = max(verified, :verified), updated_at_ms = :nowMs WHERE id = :id';
+    db.statement(update).run({ id, verified, nowMs });
   }
 }
 
@@ -156,11 +141,7 @@ function recordTraits(db: Connection, { appId, channel, endUserId: id, deviceId,
   }
   db.statement('DELETE FROM device_traits WHERE end_user_id = :id AND device_id = :deviceId').run({ id, deviceId });
   if (traits === null) return;
-  db.statement('INSERT INTO device_traits (end_user_id, device_id, traits_sealed) VALUES (:id, :deviceId, :traits)').run({
-    id,
-    deviceId,
-    traits,
-  });
+  insert(db, 'device_traits', { endUserId: id, deviceId, traitsSealed: traits });
   db.statement(
     // Anybody can invent devices and name a person on them, so devices that have talked to the app are kept first.
     `DELETE FROM device_traits WHERE seq IN
@@ -170,10 +151,7 @@ function recordTraits(db: Connection, { appId, channel, endUserId: id, deviceId,
   ).run({ id, appId, channel, kept: DEVICES_WITH_TRAITS_MAX });
 }
 
-/**
- * Binds the device to the person, records traits and moves the device's anonymous conversations onto the person. A record
- * that was signed for is not changed without a signature; a device bound to somebody else is unbound then.
- */
+/** Also moves the device's anonymous conversations onto the person. A record that was signed for changes with a signature only. */
 function identify(db: Connection, input: IdentifyInput): IdentifyOutcome {
   const { appId, channel, deviceId, endUserId, proven, nowMs } = input;
   const row = readEndUser(db, appId, channel, input.externalUserId);
@@ -186,10 +164,9 @@ function identify(db: Connection, input: IdentifyInput): IdentifyOutcome {
   if (input.traits !== undefined) recordTraits(db, input, input.traits === null ? null : Buffer.from(input.traits));
   bindDevice(db, { appId, channel, deviceId }, { endUserId, proven, nowMs });
   // The epoch stays, so that a turn running in one of them goes on.
-  db.statement(
-    `UPDATE conversations SET end_user_id = :endUserId
-     WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id IS NULL`,
-  ).run({ endUserId, appId, channel, deviceId });
+  const update = `UPDATE conversations SET end_user_id = :endUserId
+    WHERE app_id = :appId AND channel = :channel AND device_id = :deviceId AND end_user_id IS NULL`;
+  db.statement(update).run({ endUserId, appId, channel, deviceId });
   return 'identified';
 }
 

@@ -1,10 +1,7 @@
-/**
- * Erases a person: their record, their conversations with everything in them, and what binds devices to them. The
- * ledger stays: it names turns and amounts, but no people.
- */
+/** Erases a person, their conversations and what binds devices to them. The ledger stays: it names turns and amounts, no people. */
 import { Refusal } from '../../protocol/errors.ts';
 import { OF_TURNS } from '../conversations/conversations.ts';
-import { columns, readIds, text } from '../sqlite/columns.ts';
+import { readIds, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { unbindPerson } from './devices.ts';
 import { readEndUserById } from './end-users.ts';
@@ -12,35 +9,24 @@ import { readEndUserById } from './end-users.ts';
 /** Conversations erased in one transaction: other writes wait meanwhile, so a person with many needs several. */
 export const CONVERSATIONS_PER_ERASURE = 50;
 
-export interface Erasure {
-  /** The person is gone; false: call again, there is more. */
+interface Erasure {
   readonly done: boolean;
   readonly conversations: number;
   /** Erased uploads, whose files the caller deletes; after a crash the sweep at the next start deletes them. */
   readonly uploadIds: readonly string[];
 }
 
-const erasedUpload = columns({ id: text });
-
-/** Deletes uploads of the person's devices that no message uses. */
 function deleteUnusedUploads(db: Connection, endUserId: string): string[] {
-  return erasedUpload
-    .returning(
-      db,
-      `DELETE FROM uploads WHERE message_id IS NULL AND expires_at_ms IS NOT NULL AND (app_id, channel, device_id) IN
-         (SELECT app_id, channel, device_id FROM devices WHERE end_user_id = :endUserId)`,
-      { endUserId },
-    )
-    .map(({ id }) => id);
+  const remove = `DELETE FROM uploads WHERE message_id IS NULL AND expires_at_ms IS NOT NULL AND (app_id, channel, device_id) IN
+      (SELECT app_id, channel, device_id FROM devices WHERE end_user_id = :endUserId) RETURNING id`;
+  return readValues(db, text, remove, { endUserId });
 }
 
 /** Running turns of an erased conversation find no row at their fence, and end. @throws Refusal not_found. */
 function erasePerson(db: Connection, { appId, endUserId }: { appId: string; endUserId: string }): Erasure {
   if (readEndUserById(db, appId, endUserId) === undefined) throw new Refusal('not_found', `App ${appId} has no person ${endUserId}.`);
-  const conversations = readIds(db, 'FROM conversations WHERE end_user_id = :endUserId ORDER BY id LIMIT :limit', {
-    endUserId,
-    limit: CONVERSATIONS_PER_ERASURE + 1,
-  });
+  const theirs = 'FROM conversations WHERE end_user_id = :endUserId ORDER BY id LIMIT :limit';
+  const conversations = readIds(db, theirs, { endUserId, limit: CONVERSATIONS_PER_ERASURE + 1 });
   const erased = conversations.slice(0, CONVERSATIONS_PER_ERASURE);
   const erase = db.statement('DELETE FROM conversations WHERE id = :id');
   const used = `FROM uploads WHERE message_id IN (SELECT messages.id FROM ${OF_TURNS} WHERE conversation_id = :id)`;

@@ -42,10 +42,7 @@ function place(file: string, text: string): void {
   }
 }
 
-/**
- * The trimmed content of `file`. When there is no file, it is created (mode 0600) with what `mint()` returns. When several processes race,
- * one mints, and all get the same value. @throws the system's error.
- */
+/** The trimmed content of `file`, created (mode 0600) with `mint()` where missing. Of several processes one mints, and all get its value. */
 export function readOrMint(file: string, mint: () => string): string {
   if (written(file) === undefined) place(file, `${mint()}\n`);
   // Also of a file that was there: an earlier start may have failed in this.

@@ -18,7 +18,7 @@ const PASS = /^rd_pass_(\d{1,16})_[0-9a-f]{64}$/;
 
 export interface OperatorToken {
   readonly digest: string;
-  /** The token itself where it was minted now: nobody can show it later. */
+  /** The token itself where it was minted now: it cannot be shown later. */
   readonly minted: string | undefined;
 }
 
@@ -30,8 +30,7 @@ export function isOperatorToken(given: string, digest: string): boolean {
   return isSecret(digestOfToken(given), digest);
 }
 
-/** Puts a digest in the place of what `file` holds, all at once. */
-function replaceKept(file: string, digest: string): void {
+function replaceDigest(file: string, digest: string): void {
   const { uid, gid } = statSync(file);
   putInPlace(file, (unfinished) => {
     writeFileSync(unfinished, `${digest}\n`, { mode: 0o600, flag: 'wx' });
@@ -44,10 +43,9 @@ function mint(): string {
   return PREFIX + randomBytes(TOKEN_BYTES).toString('hex');
 }
 
-/** Mints another token for `file`, which is there, and returns it. */
 export function rotateOperatorToken(file: string): string {
   const token = mint();
-  replaceKept(file, digestOfToken(token));
+  replaceDigest(file, digestOfToken(token));
   return token;
 }
 
@@ -57,9 +55,9 @@ function digestIn(file: string, kept: string): string {
   if (KEPT.test(kept)) return kept;
   const digest = digestOfToken(kept);
   try {
-    replaceKept(file, digest);
+    replaceDigest(file, digest);
   } catch {
-    // A disk that takes no writes keeps nobody from serving; the next start tries again.
+    // Served all the same on a disk that takes no writes; the next start tries again.
   }
   return digest;
 }
@@ -71,10 +69,8 @@ export function openOperatorToken(file: string, given: string | undefined): Oper
     return { digest: digestOfToken(given), minted: undefined };
   }
   const token = mint();
-  const digest = digestIn(
-    file,
-    readOrMint(file, () => digestOfToken(token)),
-  );
+  const mintDigest = () => digestOfToken(token);
+  const digest = digestIn(file, readOrMint(file, mintDigest));
   return { digest, minted: isOperatorToken(token, digest) ? token : undefined };
 }
 

@@ -28,16 +28,10 @@ export function isSecret(given: string, secret: string): boolean {
 
 function masterKeyBytes(file: string, given: string | undefined): Buffer {
   if (given !== undefined) return Buffer.from(given, 'base64');
-  const key = Buffer.from(
-    readOrMint(file, () => randomBytes(KEY_BYTES).toString('base64')),
-    'base64',
-  );
+  const mint = () => randomBytes(KEY_BYTES).toString('base64');
+  const key = Buffer.from(readOrMint(file, mint), 'base64');
   if (key.length !== KEY_BYTES) throw new Error(`${file} must hold ${KEY_BYTES} bytes in base64, it holds ${key.length}.`);
   return key;
-}
-
-function useOf(purpose: string): string {
-  return /^[a-z]*/.exec(purpose)?.[0] ?? '';
 }
 
 /**
@@ -47,7 +41,7 @@ function useOf(purpose: string): string {
 function derivedKeys(master: Buffer, kind: 'seal' | 'digest'): (purpose: string) => Buffer {
   const keys = new Map<string, Buffer>();
   return (purpose) => {
-    const use = useOf(purpose);
+    const use = /^[a-z]*/.exec(purpose)?.[0] ?? '';
     const known = keys.get(use);
     if (known !== undefined) return known;
     const key = Buffer.from(hkdfSync('sha256', master, '', `${DERIVATION} ${kind} ${use}`, KEY_BYTES));

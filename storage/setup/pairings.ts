@@ -1,9 +1,6 @@
-/**
- * Pairings of a test build with the console's Test page (PAIRING-2). A row's columns and the time give its state, which the `pairing`
- * machine decides at each read. Only the SHA-256 of a code is stored.
- */
+/** Pairings of a test build with the console's Test page (PAIRING-2). The `pairing` machine decides a row's state at each read. */
 import { Refusal } from '../../protocol/errors.ts';
-import { columns, countRows, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, countRows, insert, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { insertTrace, type NewTrace } from '../traces/traces.ts';
 
@@ -12,11 +9,9 @@ const pairingRow = columns({
   appId: text,
   createdAtMs: integer,
   codeExpiresAtMs: integer,
-  /** Null until a build claims it. */
   claimedAtMs: orNull(integer),
   deviceId: orNull(text),
   watchedUntilMs: orNull(integer),
-  /** When the pairing was replaced or first reported as expired; it has ended then, whatever the clock says later. */
   endedAtMs: orNull(integer),
 });
 
@@ -25,7 +20,7 @@ export type PairingRow = RowOf<typeof pairingRow>;
 /** Unclaimed codes of an app; a person looks at one page at a time. */
 export const OPEN_PAIRINGS_MAX = 10;
 /** Builds of an app that are watched at the same time: a team's devices. */
-export const WATCHED_PAIRINGS_MAX = 50;
+const WATCHED_PAIRINGS_MAX = 50;
 /** Ended pairings are kept as history; the oldest are deleted first. */
 const ENDED_KEPT = 50;
 /** A pairing lasts two hours and a quarter; after this its id is as good as never minted. */
@@ -35,7 +30,6 @@ export function readPairing(db: Connection, id: string): PairingRow | undefined 
   return pairingRow.get(db, 'FROM pairings WHERE id = :id', { id });
 }
 
-/** The app's pairing whose code has this hash, in whatever state it is. */
 export function readPairingByCode(db: Connection, appId: string, codeHash: string): PairingRow | undefined {
   // The search compares hashes: its timing could reveal a hash at most, and no code can be derived from that.
   const row = pairingRow.get(db, 'FROM pairings WHERE code_hash = :codeHash', { codeHash });
@@ -48,11 +42,8 @@ export function readUnclaimed(db: Connection, appId: string): PairingRow[] {
   return pairingRow.all(db, from, { appId });
 }
 
-const directoryEntry = columns({ organisationId: text });
-
-/** The organisation whose file holds the pairing. */
 export function organisationOfPairing(control: Connection, id: string): string | undefined {
-  return directoryEntry.get(control, 'FROM pairing_directory WHERE pairing_id = :id', { id })?.organisationId;
+  return readValue(control, text, 'SELECT organisation_id FROM pairing_directory WHERE pairing_id = :id', { id });
 }
 
 /** A pairing that makes room for another, with the steps that led there; null or absent: there are none. */
@@ -61,22 +52,16 @@ export interface ReplacedPairing {
   readonly trace?: NewTrace | null;
 }
 
-/** A pairing that was found to be over. */
 export interface PairingEnd extends ReplacedPairing {
   readonly claimedAtMs: number | null;
   readonly nowMs: number;
 }
 
-interface KeptSteps extends ReplacedPairing {
-  readonly nowMs: number;
-}
-
-function keepTrace(db: Connection, { id, nowMs, trace }: KeptSteps): void {
+function keepTrace(db: Connection, { id, nowMs, trace }: ReplacedPairing & { readonly nowMs: number }): void {
   const row = trace == null ? undefined : readPairing(db, id);
   if (trace != null && row !== undefined) insertTrace(db, { appId: row.appId, machine: 'pairing', instance: id, nowMs }, trace);
 }
 
-/** @throws Refusal conflict when the app has WATCHED_PAIRINGS_MAX watched builds. */
 function refuseWithoutRoom(db: Connection, appId: string, nowMs: number): void {
   const watched = 'FROM pairings WHERE app_id = :appId AND ended_at_ms IS NULL AND watched_until_ms > :nowMs';
   if (countRows(db, watched, { appId, nowMs }) < WATCHED_PAIRINGS_MAX) return;
@@ -87,26 +72,20 @@ function refuseWithoutRoom(db: Connection, appId: string, nowMs: number): void {
 }
 
 function forgetEnded(db: Connection, appId: string, nowMs: number): void {
-  db.statement(
-    `DELETE FROM pairings WHERE id IN (
-       SELECT id FROM pairings WHERE app_id = :appId AND coalesce(watched_until_ms, code_expires_at_ms) <= :nowMs
-       ORDER BY created_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`,
-  ).run({ appId, nowMs, kept: ENDED_KEPT });
+  const remove = `DELETE FROM pairings WHERE id IN (
+      SELECT id FROM pairings WHERE app_id = :appId AND coalesce(watched_until_ms, code_expires_at_ms) <= :nowMs
+      ORDER BY created_at_ms DESC, id DESC LIMIT -1 OFFSET :kept)`;
+  db.statement(remove).run({ appId, nowMs, kept: ENDED_KEPT });
 }
 
 export const transactions = {
   /** Notes in `control.sqlite` whose pairing this is; written before the pairing itself. */
-  registerPairing(control: Connection, input: { id: string; organisationId: string; nowMs: number }): void {
-    control.statement('DELETE FROM pairing_directory WHERE created_at_ms < :oldestMs').run({ oldestMs: input.nowMs - LISTED_MS });
-    control
-      .statement('INSERT INTO pairing_directory (pairing_id, organisation_id, created_at_ms) VALUES (:id, :organisationId, :nowMs)')
-      .run({ ...input });
+  registerPairing(control: Connection, { id, organisationId, nowMs }: { id: string; organisationId: string; nowMs: number }): void {
+    control.statement('DELETE FROM pairing_directory WHERE created_at_ms < :oldestMs').run({ oldestMs: nowMs - LISTED_MS });
+    insert(control, 'pairing_directory', { pairingId: id, organisationId, createdAtMs: nowMs });
   },
 
-  /**
-   * Opens a pairing and ends those of `replaced` that still wait. False, and nothing is written, when more than OPEN_PAIRINGS_MAX would
-   * then wait, because others were opened meanwhile. @throws Refusal conflict when WATCHED_PAIRINGS_MAX builds are watched.
-   */
+  /** Ends those of `replaced` that still wait. False when more than OPEN_PAIRINGS_MAX would wait then. @throws Refusal conflict. */
   openPairing(
     db: Connection,
     input: { id: string; appId: string; codeHash: string; codeExpiresAtMs: number; nowMs: number; replaced: readonly ReplacedPairing[] },
@@ -122,10 +101,7 @@ export const transactions = {
     );
     for (const one of replaced) if (end.run({ id: one.id, nowMs }).changes === 1) keepTrace(db, { ...one, nowMs });
     forgetEnded(db, appId, nowMs);
-    db.statement(
-      `INSERT INTO pairings (id, app_id, code_hash, created_at_ms, code_expires_at_ms)
-       VALUES (:id, :appId, :codeHash, :nowMs, :codeExpiresAtMs)`,
-    ).run({ ...row, appId, nowMs });
+    insert(db, 'pairings', { ...row, appId, createdAtMs: nowMs });
     return true;
   },
 
@@ -135,12 +111,9 @@ export const transactions = {
     input: { id: string; codeExpiresAtMs: number; deviceId: string; watchedUntilMs: number; nowMs: number; trace?: NewTrace | null },
   ): boolean {
     const { trace, ...claim } = input;
-    const { changes } = db
-      .statement(
-        `UPDATE pairings SET claimed_at_ms = :nowMs, device_id = :deviceId, watched_until_ms = :watchedUntilMs
-         WHERE id = :id AND claimed_at_ms IS NULL AND ended_at_ms IS NULL AND code_expires_at_ms = :codeExpiresAtMs`,
-      )
-      .run(claim);
+    const update = `UPDATE pairings SET claimed_at_ms = :nowMs, device_id = :deviceId, watched_until_ms = :watchedUntilMs
+      WHERE id = :id AND claimed_at_ms IS NULL AND ended_at_ms IS NULL AND code_expires_at_ms = :codeExpiresAtMs`;
+    const { changes } = db.statement(update).run(claim);
     if (changes === 1) keepTrace(db, input);
     return changes === 1;
   },
@@ -148,9 +121,7 @@ export const transactions = {
   /** Stores that the pairing was reported as expired, unless it was claimed since `claimedAtMs` was read. */
   endPairing(db: Connection, input: PairingEnd): void {
     const { id, claimedAtMs, nowMs } = input;
-    const { changes } = db
-      .statement('UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS :claimedAtMs')
-      .run({ id, claimedAtMs, nowMs });
-    if (changes === 1) keepTrace(db, input);
+    const update = 'UPDATE pairings SET ended_at_ms = :nowMs WHERE id = :id AND ended_at_ms IS NULL AND claimed_at_ms IS :claimedAtMs';
+    if (db.statement(update).run({ id, claimedAtMs, nowMs }).changes === 1) keepTrace(db, input);
   },
 };

@@ -1,13 +1,9 @@
-/**
- * Rehearses writes of an app's configuration: they are made and rolled back, which shows whether each would be refused. So every rule is
- * implemented once, in the write itself.
- */
+/** Writes of an app's configuration, made and rolled back to see whether they are refused: each rule stands once, in the write itself. */
 import { type PlainRefusal, plainRefusal, Refusal } from '../../protocol/errors.ts';
 import { transactions as actions } from '../apps/http-actions.ts';
 import { transactions as screens } from '../apps/screens.ts';
 import { requireSource, transactions as sources } from '../knowledge/knowledge.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { inSavepoint } from '../sqlite/savepoint.ts';
 
 const REHEARSED = {
   addSource: sources.addSource,
@@ -19,12 +15,28 @@ const REHEARSED = {
 
 type Rehearsed = typeof REHEARSED;
 
-/** One of the writes by its name, with its input. */
 export type RehearsedWrite = {
   readonly [Name in keyof Rehearsed]: { readonly name: Name; readonly input: Parameters<Rehearsed[Name]>[1] };
 }[keyof Rehearsed];
 
-/** Thrown to roll the rehearsal back. */
+/** Runs `work`; rolls back what it wrote when it throws. @throws what `work` throws. */
+function inSavepoint<Value>(db: Connection, work: () => Value): Value {
+  db.statement('SAVEPOINT part').run();
+  try {
+    const value = work();
+    db.statement('RELEASE part').run();
+    return value;
+  } catch (error) {
+    try {
+      db.statement('ROLLBACK TO part').run();
+      db.statement('RELEASE part').run();
+    } catch {
+      // SQLite ended the whole transaction (a full disk, an I/O error): the first error says why.
+    }
+    throw error;
+  }
+}
+
 class Withdraw extends Error {}
 
 function refusalOf(db: Connection, { name, input }: RehearsedWrite): PlainRefusal | null {
@@ -38,9 +50,7 @@ function refusalOf(db: Connection, { name, input }: RehearsedWrite): PlainRefusa
 }
 
 export const transactions = {
-  /**
-   * Makes the writes one after the other and rolls all of them back. Returns the refusal of each; null: it was accepted.
-   */
+  /** Makes the writes one after the other and rolls all of them back. Returns the refusal of each; null: it was accepted. */
   rehearseWrites(db: Connection, { writes }: { readonly writes: readonly RehearsedWrite[] }): readonly (PlainRefusal | null)[] {
     let refusals: readonly (PlainRefusal | null)[] = [];
     try {

@@ -4,10 +4,10 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { SETUP_CODE_MINUTES } from '../../protocol/limits.ts';
-import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, insert, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-export const SETUP_TOKEN_PREFIX = 'rd_st_';
+const SETUP_TOKEN_PREFIX = 'rd_st_';
 const TOKEN_BYTES = 12;
 const CODE_BYTES = 16;
 const CODE_VALID_MS = SETUP_CODE_MINUTES * 60_000;
@@ -28,7 +28,6 @@ const code = columns({
   expiredAtMs: orNull(integer).from('told_expired_at_ms'),
 });
 
-/** What a code or a token opens. */
 export type SessionRef = RowOf<typeof sessionRef>;
 
 /** `rd_st_` and 24 lowercase hex characters. */
@@ -36,12 +35,10 @@ export function mintSetupToken(): string {
   return SETUP_TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString('hex');
 }
 
-/** 32 lowercase hex characters. */
 export function mintFileCode(): string {
   return randomBytes(CODE_BYTES).toString('hex');
 }
 
-/** Lowercase hex SHA-256: what is stored of a code or token. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
@@ -57,7 +54,6 @@ export function readCode(control: Connection, fileCode: string): SessionRef | un
   return sessionRef.get(control, 'FROM setup_codes WHERE code_hash = :hash', { hash: hashSecret(fileCode) });
 }
 
-/** Whether the code was redeemed. */
 export function isUsedCode(control: Connection, fileCode: string): boolean {
   const row = code.get(control, 'FROM setup_codes WHERE code_hash = :hash', { hash: hashSecret(fileCode) });
   return row !== undefined && row.usedAtMs !== null;
@@ -78,15 +74,9 @@ export const transactions = {
     const forgottenMs = nowMs - FORGOTTEN_AFTER_MS;
     control.statement('DELETE FROM setup_codes WHERE expires_at_ms < :forgottenMs').run({ forgottenMs });
     control.statement('DELETE FROM setup_tokens WHERE minted_at_ms < :forgottenMs').run({ forgottenMs });
-    control
-      .statement('UPDATE setup_codes SET expires_at_ms = min(expires_at_ms, :nowMs) WHERE session_id = :sessionId AND used_at_ms IS NULL')
-      .run({ sessionId, nowMs });
-    control
-      .statement(
-        `INSERT INTO setup_codes (code_hash, session_id, organisation_id, app_id, expires_at_ms)
-         VALUES (:codeHash, :sessionId, :organisationId, :appId, :expiresAtMs)`,
-      )
-      .run({ codeHash, sessionId, organisationId, appId, expiresAtMs });
+    const end = 'UPDATE setup_codes SET expires_at_ms = min(expires_at_ms, :nowMs) WHERE session_id = :sessionId AND used_at_ms IS NULL';
+    control.statement(end).run({ sessionId, nowMs });
+    insert(control, 'setup_codes', { codeHash, sessionId, organisationId, appId, expiresAtMs });
     return { expiresAtMs };
   },
 
@@ -99,18 +89,13 @@ export const transactions = {
     if (row.usedAtMs !== null) return 'used';
     if (row.expiredAtMs !== null) return 'expired';
     if (nowMs >= row.expiresAtMs) {
-      // The expiry is reported now, so it is stored and holds whatever the clock says later.
+      // The expiry is reported now, so it is stored and holds also when the clock is set back.
       control.statement('UPDATE setup_codes SET told_expired_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
       return 'expired';
     }
     control.statement('UPDATE setup_codes SET used_at_ms = :nowMs WHERE code_hash = :codeHash').run({ codeHash, nowMs });
-    control
-      .statement(
-        `INSERT INTO setup_tokens (session_id, token_hash, organisation_id, app_id, minted_at_ms)
-         VALUES (:sessionId, :tokenHash, :organisationId, :appId, :nowMs)
-         ON CONFLICT (session_id) DO UPDATE SET token_hash = excluded.token_hash, minted_at_ms = excluded.minted_at_ms`,
-      )
-      .run({ sessionId, organisationId, appId, tokenHash, nowMs });
+    const again = 'ON CONFLICT (session_id) DO UPDATE SET token_hash = excluded.token_hash, minted_at_ms = excluded.minted_at_ms';
+    insert(control, 'setup_tokens', { sessionId, tokenHash, organisationId, appId, mintedAtMs: nowMs }, again);
     return 'redeemed';
   },
 };

@@ -7,7 +7,7 @@ import type { SessionKind } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { Detected } from '../../protocol/setup/detected.ts';
 import type { EventStatus, StepId } from '../../protocol/setup/steps.ts';
-import { columns, integer, json, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, insert, integer, json, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { insertTrace, type NewTrace } from '../traces/traces.ts';
 
@@ -15,15 +15,11 @@ const session = columns({
   id: text,
   appId: text,
   kind: text.as<SessionKind>(),
-  /** State of the `setup-session` machine. */
   state: text,
-  /** JSON of that machine's context. */
   snapshot: text,
-  /** JSON of the `step-panel` machine: `{ state, context }`. */
   panel: text,
   revision: integer,
   nextEvent: integer,
-  /** JSON of what ended it, null before. */
   outcome: orNull(text),
   openedAtMs: integer,
   expiresAtMs: integer,
@@ -39,7 +35,6 @@ const setupEvent = columns({
   title: orNull(text),
   detail: orNull(text),
   data: orNull(json<unknown>()),
-  /** Who reported it: the agent, or the server about what it did or observed. */
   origin: text.as<'agent' | 'server'>(),
   atMs: integer,
 });
@@ -56,27 +51,22 @@ export const SERVER_EVENTS_SLACK = 1_000;
 /** Closed sessions kept of an app: a history, not an archive. */
 const SESSIONS_KEPT = 50;
 
-/** The session, open or closed; undefined when this file has none of this id. */
 export function readSession(db: Connection, sessionId: string): SetupSessionRow | undefined {
   return session.get(db, 'FROM setup_sessions WHERE id = :sessionId', { sessionId });
 }
 
-/** The app's open session, if it has one. */
 export function readOpenSession(db: Connection, appId: string): SetupSessionRow | undefined {
   return session.get(db, 'FROM setup_sessions WHERE app_id = :appId AND closed_at_ms IS NULL', { appId });
 }
 
-/** The app's newest session, open or not. */
 export function readLatestSession(db: Connection, appId: string): SetupSessionRow | undefined {
   return session.get(db, 'FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC, id DESC LIMIT 1', { appId });
 }
 
-/** The app's sessions, the newest first, at most `limit`. */
 export function listSessions(db: Connection, appId: string, limit: number): SetupSessionRow[] {
   return session.all(db, 'FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC, id DESC LIMIT :limit', { appId, limit });
 }
 
-/** Events of a session from the id `from` on, at most `limit`. */
 export function readSetupEvents(db: Connection, sessionId: string, from: number, limit: number): SetupEvent[] {
   const page = 'FROM setup_events WHERE session_id = :sessionId AND id >= :from ORDER BY id LIMIT :limit';
   return setupEvent.all(db, page, { sessionId, from, limit });
@@ -88,56 +78,31 @@ export function readDueSessions(db: Connection, nowMs: number, limit: number): S
   return session.all(db, from, { nowMs, limit });
 }
 
-const deadline = columns({ atMs: orNull(integer).from('min(expires_at_ms)') });
-
-/** When the next open session runs out, null when none is open. */
 export function nextSessionDeadline(db: Connection): number | null {
-  return deadline.get(db, 'FROM setup_sessions WHERE closed_at_ms IS NULL')?.atMs ?? null;
+  return readValue(db, orNull(integer), 'SELECT min(expires_at_ms) FROM setup_sessions WHERE closed_at_ms IS NULL') ?? null;
 }
 
-const detectedReport = columns({ detected: orNull(json<Detected>()) });
-
-/** The merged discovery report about the app's code; null before the first report. */
 export function readDetected(db: Connection, appId: string): Detected | null {
-  return detectedReport.get(db, 'FROM apps WHERE id = :appId', { appId })?.detected ?? null;
+  return readValue(db, orNull(json<Detected>()), 'SELECT detected FROM apps WHERE id = :appId', { appId }) ?? null;
 }
 
-export interface OpenSessionInput {
-  readonly id: string;
-  readonly appId: string;
-  readonly kind: SessionKind;
-  readonly state: string;
-  readonly snapshot: string;
-  readonly panel: string;
-  readonly openedAtMs: number;
-  readonly expiresAtMs: number;
-}
+type NewSession = Pick<SetupSessionRow, 'id' | 'appId' | 'kind' | 'state' | 'snapshot' | 'panel' | 'openedAtMs' | 'expiresAtMs'>;
 
-export interface CommitSessionInput {
+/** `revision`: the one that was read. */
+export interface CommitSessionInput extends Pick<SetupSessionRow, 'revision' | 'state' | 'snapshot' | 'panel' | 'outcome'> {
   readonly sessionId: string;
-  /** The revision that was read. */
-  readonly revision: number;
-  readonly state: string;
-  readonly snapshot: string;
-  readonly panel: string;
-  readonly outcome: string | null;
   readonly closed: boolean;
   readonly events: readonly NewSetupEvent[];
-  /** JSON of the merged discovery report; null: nothing new. */
   readonly detected: string | null;
-  /** The steps of the session's machine, and of its panel's; null or absent: there are none. */
   readonly trace?: NewTrace | null;
   readonly panelTrace?: NewTrace | null;
   readonly nowMs: number;
 }
 
 function insertEvents(db: Connection, sessionId: string, firstId: number, events: readonly NewSetupEvent[], nowMs: number): void {
-  const insert = db.statement(
-    `INSERT INTO setup_events (session_id, id, step, status, title, detail, data, origin, at_ms)
-     VALUES (:sessionId, :id, :step, :status, :title, :detail, :data, :origin, :nowMs)`,
-  );
   events.forEach(({ data, ...event }, index) => {
-    insert.run({ ...event, sessionId, id: firstId + index, data: data === null ? null : JSON.stringify(data), nowMs });
+    const row = { ...event, sessionId, id: firstId + index, data: data === null ? null : JSON.stringify(data), atMs: nowMs };
+    insert(db, 'setup_events', row);
   });
 }
 
@@ -156,33 +121,27 @@ function keepTraces(db: Connection, appId: string, { sessionId: instance, nowMs,
   if (panelTrace != null) insertTrace(db, { appId, machine: 'step-panel', instance, nowMs }, panelTrace);
 }
 
-/**
- * Commits a step and its events. Returns the ids of the events; null when the session changed since it was read: read it and step again.
- * @throws Refusal conflict when the session is full and an agent sends more events.
- */
+/** Returns the ids of the events; null when the session changed since it was read. @throws Refusal conflict when it takes no more events. */
 export function commitSetupSession(db: Connection, input: CommitSessionInput): number[] | null {
   const { sessionId, revision, nowMs } = input;
   const before = eventCount.get(db, 'FROM setup_sessions WHERE id = :sessionId', { sessionId });
   if (before === undefined) return null;
   const events = fitting(before.nextEvent - 1, input.events);
-  const [row] = eventCount.returning(
-    db,
-    `UPDATE setup_sessions SET state = :state, snapshot = :snapshot, panel = :panel, revision = revision + 1,
-         next_event = next_event + :count, outcome = coalesce(:outcome, outcome),
-         closed_at_ms = CASE WHEN :closed THEN coalesce(closed_at_ms, :nowMs) ELSE closed_at_ms END
-       WHERE id = :sessionId AND revision = :revision`,
-    {
-      sessionId,
-      revision,
-      state: input.state,
-      snapshot: input.snapshot,
-      panel: input.panel,
-      outcome: input.outcome,
-      closed: input.closed ? 1 : 0,
-      count: events.length,
-      nowMs,
-    },
-  );
+  const update = `UPDATE setup_sessions SET state = :state, snapshot = :snapshot, panel = :panel, revision = revision + 1,
+        next_event = next_event + :count, outcome = coalesce(:outcome, outcome),
+        closed_at_ms = CASE WHEN :closed THEN coalesce(closed_at_ms, :nowMs) ELSE closed_at_ms END
+      WHERE id = :sessionId AND revision = :revision`;
+  const [row] = eventCount.returning(db, update, {
+    sessionId,
+    revision,
+    state: input.state,
+    snapshot: input.snapshot,
+    panel: input.panel,
+    outcome: input.outcome,
+    closed: input.closed ? 1 : 0,
+    count: events.length,
+    nowMs,
+  });
   if (row === undefined) return null;
   keepTraces(db, row.appId, input);
   const firstId = row.nextEvent - events.length;
@@ -203,16 +162,12 @@ export function addServerEvent(db: Connection, sessionId: string, event: NewSetu
 
 export const transactions = {
   /** False when the app has an open session already: close that one first. */
-  openSetupSession(db: Connection, input: OpenSessionInput): boolean {
+  openSetupSession(db: Connection, input: NewSession): boolean {
     if (readOpenSession(db, input.appId) !== undefined) return false;
-    db.statement(
-      `DELETE FROM setup_sessions WHERE app_id = :appId AND id IN
-         (SELECT id FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC LIMIT -1 OFFSET :kept)`,
-    ).run({ appId: input.appId, kept: SESSIONS_KEPT });
-    db.statement(
-      `INSERT INTO setup_sessions (id, app_id, kind, state, snapshot, panel, revision, next_event, opened_at_ms, expires_at_ms)
-       VALUES (:id, :appId, :kind, :state, :snapshot, :panel, 1, 1, :openedAtMs, :expiresAtMs)`,
-    ).run({ ...input });
+    const remove = `DELETE FROM setup_sessions WHERE app_id = :appId AND id IN
+        (SELECT id FROM setup_sessions WHERE app_id = :appId ORDER BY opened_at_ms DESC LIMIT -1 OFFSET :kept)`;
+    db.statement(remove).run({ appId: input.appId, kept: SESSIONS_KEPT });
+    insert(db, 'setup_sessions', { ...input, revision: 1, nextEvent: 1 });
     return true;
   },
 

@@ -1,10 +1,7 @@
-/**
- * Smoke runs of an app (SMOKE-5): the judged answers of the newest ones. A run's conversations use devices that no client can have, and the
- * transaction that saves the result deletes them, so that no transcript shows what no person wrote.
- */
+/** Smoke runs of an app (SMOKE-5). Saving one deletes its conversations: no transcript shows what no person wrote. */
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { requireAppRow } from '../apps/apps.ts';
-import { columns, flag, integer, json, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import { columns, flag, insert, integer, json, type RowOf, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** What a question was derived from; `general`: nothing suitable is configured. */
@@ -13,15 +10,10 @@ export type QuestionOrigin = 'suggestion' | 'knowledge' | 'action' | 'general';
 export interface SmokeAnswer {
   readonly question: string;
   readonly from: QuestionOrigin;
-  /** Text of the answer; '' when there was none. */
   readonly answer: string;
-  /** It used what the app knows. */
   readonly grounded: boolean;
-  /** It called an action. */
   readonly actionBacked: boolean;
-  /** One or the other, and no error. */
   readonly ok: boolean;
-  /** Names of the actions it called. */
   readonly actions: readonly string[];
   readonly error: { readonly code: ErrorCode; readonly message: string } | null;
 }
@@ -33,7 +25,6 @@ const smokeRun = columns({
   /** Every answer was an error of the service, so the configuration is not to blame. */
   platformFailure: flag,
   answers: json<readonly SmokeAnswer[]>().from('results'),
-  /** When it began. */
   createdAtMs: integer,
 });
 
@@ -45,12 +36,10 @@ export const SMOKE_RUNS_KEPT = 20;
 /** Devices of clients are hexadecimal (KEY-8), so none has this prefix. */
 const DEVICE_PREFIX = 'smoke_';
 
-/** The device of a run. */
 export function smokeDevice(runId: string): string {
   return DEVICE_PREFIX + runId;
 }
 
-/** The app's newest run, the one saved last; undefined before the first one. */
 export function readLatestSmokeRun(db: Connection, appId: string): SmokeRun | undefined {
   return smokeRun.get(db, 'FROM smoke_runs WHERE app_id = :appId ORDER BY rowid DESC LIMIT 1', { appId });
 }
@@ -59,33 +48,22 @@ export function readLatestSmokeRun(db: Connection, appId: string): SmokeRun | un
 function forgetConversations(db: Connection, appId: string): void {
   // A run's conversations are newer than every run saved before it, so older ones need not be searched.
   const sinceMs = readLatestSmokeRun(db, appId)?.createdAtMs ?? 0;
-  const held = `FROM conversations
+  const conversations = `FROM conversations
     WHERE app_id = :appId AND updated_at_ms >= :sinceMs AND channel = 'sandbox' AND device_id GLOB :devices`;
-  for (const id of readIds(db, held, { appId, sinceMs, devices: `${DEVICE_PREFIX}*` })) {
+  for (const id of readIds(db, conversations, { appId, sinceMs, devices: `${DEVICE_PREFIX}*` })) {
     db.statement('DELETE FROM conversations WHERE id = :id').run({ id });
   }
 }
 
 export const transactions = {
   /** Saves the run and removes the conversations it was held in. @throws Refusal not_found when the app was deleted. */
-  saveSmokeRun(db: Connection, run: SmokeRun): void {
-    const { id, appId, createdAtMs } = run;
+  saveSmokeRun(db: Connection, { answers: results, ...run }: SmokeRun): void {
+    const { appId } = run;
     requireAppRow(db, appId);
     forgetConversations(db, appId);
-    db.statement(
-      `INSERT INTO smoke_runs (id, app_id, passed, platform_failure, results, created_at_ms)
-       VALUES (:id, :appId, :passed, :platformFailure, :results, :createdAtMs)`,
-    ).run({
-      id,
-      appId,
-      passed: run.passed ? 1 : 0,
-      platformFailure: run.platformFailure ? 1 : 0,
-      results: JSON.stringify(run.answers),
-      createdAtMs,
-    });
-    db.statement(
-      `DELETE FROM smoke_runs WHERE app_id = :appId AND id IN
-         (SELECT id FROM smoke_runs WHERE app_id = :appId ORDER BY rowid DESC LIMIT -1 OFFSET :kept)`,
-    ).run({ appId, kept: SMOKE_RUNS_KEPT });
+    insert(db, 'smoke_runs', { ...run, results });
+    const remove = `DELETE FROM smoke_runs WHERE app_id = :appId AND id IN
+        (SELECT id FROM smoke_runs WHERE app_id = :appId ORDER BY rowid DESC LIMIT -1 OFFSET :kept)`;
+    db.statement(remove).run({ appId, kept: SMOKE_RUNS_KEPT });
   },
 };

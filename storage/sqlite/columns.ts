@@ -1,22 +1,19 @@
 /**
  * Reads rows as typed objects. A reader names its columns once, with their types; the SELECT list, the TypeScript type and the check of
- * every value follow from that. Owns the conversion from SQL's snake_case to the code's camelCase.
+ * every value follow from that. Owns the conversion from SQL's snake_case to the code's camelCase. What a column means stands in the schema.
  *
  * Rows are read by position, so that the driver makes no strings of column names, which would cost more than all the checks.
  */
-import type { Connection, Row, SqlValue } from './connection.ts';
+import type { Connection, Row, SqlValue, Statement } from './connection.ts';
 
-/** One column of a SELECT. */
 export interface Column<T> {
   /** @throws TypeError when the value is not of the column's type. */
   readonly read: (value: SqlValue | undefined, name: string) => T;
   /** The SQL expression it is read from; undefined: the column of the same name, in snake_case. */
   readonly sql: string | undefined;
-  /** The same, read from another column or an expression. */
   from(sql: string): Column<T>;
   /** The same with a narrower type, which the writers guarantee. Nothing is checked. */
   as<U extends T>(): Column<U>;
-  /** Converts the value. */
   to<U>(make: (value: T) => U): Column<U>;
 }
 
@@ -77,7 +74,6 @@ export function orNull<T>({ read, sql }: Column<T>): Column<T | null> {
 
 type RowOfShape<S> = { readonly [K in keyof S]: S[K] extends Column<infer T> ? T : never };
 
-/** The rows that these columns are read as. */
 export type RowOf<C> = C extends Columns<infer T> ? T : never;
 
 function snakeCase(name: string): string {
@@ -85,7 +81,6 @@ function snakeCase(name: string): string {
 }
 
 class Columns<T> {
-  /** The text between SELECT and FROM. */
   readonly list: string;
   readonly #columns: readonly { readonly name: string; readonly read: Column<unknown>['read'] }[];
   // Needs no bound: SQL texts are constants of the source.
@@ -104,7 +99,6 @@ class Columns<T> {
     return values === undefined ? undefined : this.#read(values);
   }
 
-  /** All rows of a SELECT; `from` as for `get`. */
   all(db: Connection, from: string, parameters?: Row): T[] {
     return db
       .tuples(this.#selectOf(from))
@@ -139,24 +133,48 @@ class Columns<T> {
 
 export type { Columns };
 
-/**
- * Names the columns of a SELECT: `columns({ id: text, createdAtMs: integer })` reads `id, created_at_ms`.
- * Reading throws TypeError when a value is not of its column's type.
- */
+/** `columns({ id: text, createdAtMs: integer })` reads `id, created_at_ms`. @throws TypeError on a value of another type than its column's. */
 export function columns<S extends Readonly<Record<string, Column<unknown>>>>(shape: S): Columns<RowOfShape<S>> {
   return new Columns(shape);
 }
 
-const ids = columns({ id: text });
-
-/** The `id` of each row; `from` as for `get`. */
-export function readIds(db: Connection, from: string, parameters?: Row): string[] {
-  return ids.all(db, from, parameters).map(({ id }) => id);
+/** The first row's value of a statement that reads one column; undefined: there is no row. */
+export function readValue<T>(db: Connection, { read }: Column<T>, select: string, parameters?: Row): T | undefined {
+  const row = db.tuples(select).get(parameters);
+  return row === undefined ? undefined : read(row[0], select);
 }
 
-const counted = columns({ rows: integer.from('count(*)') });
+export function readValues<T>(db: Connection, { read }: Column<T>, select: string, parameters?: Row): T[] {
+  return db
+    .tuples(select)
+    .all(parameters)
+    .map(([value]) => read(value, select));
+}
 
-/** How many rows there are; `from` as for `get`, without GROUP BY. */
+/** `from`: the text after `SELECT id`. */
+export function readIds(db: Connection, from: string, parameters?: Row): string[] {
+  return readValues(db, text, `SELECT id ${from}`, parameters);
+}
+
+function sqlValueOf(value: unknown): SqlValue {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  return typeof value === 'object' ? JSON.stringify(value) : (value as SqlValue);
+}
+
+/**
+ * Inserts a row: its fields are the columns; `clause` is the text after the values. Truth is kept as 1 or 0, undefined as NULL, an object as
+ * JSON. The text is made anew each time, some 3 µs, so the writes of a turn have theirs written out.
+ */
+export function insert(db: Connection, table: string, row: Readonly<Record<string, unknown>>, clause = ''): ReturnType<Statement['run']> {
+  const names = Object.keys(row);
+  const values = names.map((name) => `:${name}`).join(', ');
+  const sql = `INSERT INTO ${table} (${names.map(snakeCase).join(', ')}) VALUES (${values}) ${clause}`;
+  return db.statement(sql).run(Object.fromEntries(names.map((name) => [name, sqlValueOf(row[name])])));
+}
+
+/** `from`: the text after `SELECT count(*)`, without GROUP BY. */
 export function countRows(db: Connection, from: string, parameters?: Row): number {
-  return counted.get(db, from, parameters)?.rows ?? 0;
+  return readValue(db, integer, `SELECT count(*) ${from}`, parameters) ?? 0;
 }

@@ -10,7 +10,6 @@ export interface Statement<T = Row> {
 }
 
 export interface Connection {
-  /** The file, for messages. */
   readonly path: string;
   /** Prepares `sql` the first time and returns the same statement afterwards. Parameters are named (`:id`). */
   statement(sql: string): Statement;

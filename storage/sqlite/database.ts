@@ -125,8 +125,17 @@ class SqliteConnection implements Connection {
 }
 
 /** Blocks the calling thread for `durationMs`. For the writer thread and for boot, never for a thread that serves requests. */
-export function blockThread(durationMs: number): void {
+function blockThread(durationMs: number): void {
   if (durationMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
+}
+
+/** Never throws: SQLite may have rolled back by itself, as on a full disk, and the first error is the one to report. */
+export function rollBack(connection: Connection): void {
+  try {
+    connection.exec('ROLLBACK');
+  } catch {
+    // Nothing is open.
+  }
 }
 
 /** A pause between two tries for a lock: 2 to 20 ms, random, so that two processes do not collide again. */
@@ -147,7 +156,6 @@ export function retryWhileBusy<T>(waitMaxMs: number, attempt: () => T): T {
   }
 }
 
-/** Settings that hold for readers and writers alike. */
 function harden(database: Database.Database): void {
   database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   database.pragma(`cache_size = -${CACHE_KIB}`);
@@ -164,13 +172,11 @@ function useWal(database: Database.Database): void {
 }
 
 export interface ReaderOptions {
-  /** With sqlite-vec's functions, for searches by meaning. */
   readonly vectors?: boolean;
   /** What is thrown in place of an error of a statement; absent: the error itself. */
   readonly onError?: OnError;
 }
 
-/** The connection to what was opened for reading at `path`; closes it when it cannot be made ready. */
 function readerOf(
   path: string,
   database: Database.Database,
@@ -186,10 +192,7 @@ function readerOf(
   return new SqliteConnection(path, database, onError);
 }
 
-/**
- * A connection that cannot write, for synchronous reads on the event loop. It sees a write as soon as the writer's
- * promise has resolved. Throws SQLite's SQLITE_CANTOPEN when the file does not exist.
- */
+/** For reads on the event loop. Sees a write as soon as the writer's promise has resolved. @throws SQLITE_CANTOPEN without a file. */
 export function openReader(path: string, { vectors = false, onError }: ReaderOptions = {}): Connection {
   const database = new Database(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
   return readerOf(path, database, { vectors, onError });
@@ -213,7 +216,7 @@ export function writing<Value>(path: string, write: (db: Connection) => Value, o
   return using(openWriter(path, options), write);
 }
 
-/** A connection to a database in memory, which `make` fills and nobody changes afterwards. Errors of statements are thrown as they are. */
+/** A connection to a database in memory, which `make` fills and which does not change afterwards. Errors of statements are thrown as they are. */
 export function openMade(make: (db: Connection) => void, { vectors = false }: Pick<ReaderOptions, 'vectors'> = {}): Connection {
   const connection = readerOf(':memory:', new Database(':memory:'), { vectors, onError: undefined });
   try {
@@ -274,7 +277,7 @@ export function openWriter(path: string, { mustExist = false }: { readonly mustE
     database.pragma('foreign_keys = ON');
     // Deleted content is overwritten, also in freed pages, so that erased data remains in no file.
     database.pragma('secure_delete = ON');
-    // A COMMIT would hide what the disk refused of its checkpoint: the writer makes them (checkpoints.ts), or Litestream (REPLICA-3).
+    // A COMMIT would hide what the disk refused of its checkpoint: the writer makes them (log-emptying.ts), or Litestream (REPLICA-3).
     database.pragma('wal_autocheckpoint = 0');
     database.pragma(`journal_size_limit = ${WAL_KEPT_BYTES}`);
   } catch (error) {

@@ -5,12 +5,22 @@
  * many, and hardly a write throws. When one does, the group is rolled back and made again, each write under a savepoint.
  */
 import type { Connection } from './connection.ts';
+import { rollBack } from './database.ts';
 import { SEALED_MESSAGE, StorageError, storageErrorCodeOf } from './storage-error.ts';
-import { Withdrawal } from './withdrawal.ts';
-import type { Sealing, TransactionContext } from './writer.ts';
+import type { Sealing } from './writer.ts';
 import { failureOf, type Settlement, type WriteRequest } from './writer-messages.ts';
 
-export type RunnableTransactions = Readonly<Record<string, (db: Connection, input: unknown, context: TransactionContext) => unknown>>;
+export type RunnableTransactions = Readonly<Record<string, (db: Connection, input: unknown) => unknown>>;
+
+/** Thrown by a transaction: its rows are rolled back, and the write resolves with `output`. */
+export class Withdrawal<Output> extends Error {
+  readonly output: Output;
+
+  constructor(output: Output) {
+    super('the write was withdrawn');
+    this.output = output;
+  }
+}
 
 /** An open file, and what its writes are made with. */
 export interface WritableFile {
@@ -20,20 +30,17 @@ export interface WritableFile {
   readonly sealing: Sealing | undefined;
 }
 
-/** Runs one write of a group. */
 type RunWrite = (write: WriteRequest) => Settlement;
 
-/** A write of a group that is tried without savepoints has thrown. */
 class NeedsSavepoints extends Error {}
 
 /** Commits the group. @throws when the transaction as a whole could not be made or committed; then nothing of it stays. */
 export function commitGroup(file: WritableFile, group: readonly WriteRequest[]): Settlement[] {
-  const context: TransactionContext = { nowMs: Date.now() };
   try {
-    return inTransaction(file.connection, () => settleAll(file, group, (write) => runBare(file, write, context)));
+    return inTransaction(file.connection, () => settleAll(file, group, (write) => runBare(file, write)));
   } catch (error) {
     if (!(error instanceof NeedsSavepoints)) throw error;
-    return inTransaction(file.connection, () => settleAll(file, group, (write) => runInSavepoint(file, write, context)));
+    return inTransaction(file.connection, () => settleAll(file, group, (write) => runInSavepoint(file, write)));
   }
 }
 
@@ -65,20 +72,20 @@ function settleAll({ connection, sealing }: WritableFile, group: readonly WriteR
   });
 }
 
-function runBare(file: WritableFile, write: WriteRequest, context: TransactionContext): Settlement {
+function runBare(file: WritableFile, write: WriteRequest): Settlement {
   try {
-    return { id: write.id, ok: true, value: call(file, write, context) };
+    return { id: write.id, ok: true, value: call(file, write) };
   } catch {
     throw new NeedsSavepoints();
   }
 }
 
-function runInSavepoint(file: WritableFile, write: WriteRequest, context: TransactionContext): Settlement {
+function runInSavepoint(file: WritableFile, write: WriteRequest): Settlement {
   const { connection } = file;
   connection.statement('SAVEPOINT write').run();
   let value: unknown;
   try {
-    value = call(file, write, context);
+    value = call(file, write);
   } catch (error) {
     // A connection opened while the disk was read-only stays read-only, so it is discarded with the group.
     if (storageErrorCodeOf(error) === 'read_only') throw error;
@@ -96,19 +103,11 @@ function runInSavepoint(file: WritableFile, write: WriteRequest, context: Transa
   return { id: write.id, ok: true, value };
 }
 
-function call({ connection, transactions }: WritableFile, write: WriteRequest, context: TransactionContext): unknown {
+function call({ connection, transactions }: WritableFile, write: WriteRequest): unknown {
   const transaction = Object.hasOwn(transactions, write.name) ? transactions[write.name] : undefined;
   if (transaction === undefined) throw new StorageError('failed', `no transaction is named ${write.name}`);
-  const value = transaction(connection, write.input, context);
+  const value = transaction(connection, write.input);
   if (value instanceof Promise)
     throw new StorageError('failed', `transaction ${write.name} is asynchronous; its rows would miss the COMMIT`);
   return value;
-}
-
-function rollBack(connection: Connection): void {
-  try {
-    connection.exec('ROLLBACK');
-  } catch {
-    // Already rolled back by SQLite itself; the error that led here is the one to report.
-  }
 }

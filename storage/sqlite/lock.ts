@@ -9,8 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { storageErrorCodeOf } from './storage-error.ts';
 
-/** `alone`: nobody else may hold the directory. `shared`: others may, as long as each of them says so (nodes of a cell with Redis). */
-export type LockMode = 'alone' | 'shared';
+/** `alone`: no other process may hold the directory. `shared`: others may, as long as each of them says so (nodes of a cell with Redis). */
+type LockMode = 'alone' | 'shared';
 
 export interface DataDirLock {
   /** Releases the directory. Idempotent. */
@@ -39,7 +39,7 @@ function runningPid(pidPath: string): number | undefined {
   }
 }
 
-/** On a read-only disk nobody can write, so no lock is needed, and SQLite could not lock a file either. */
+/** On a read-only disk no process can write, so no lock is needed, and SQLite could not lock a file either. */
 function isReadOnly(dir: string): boolean {
   try {
     accessSync(dir, constants.W_OK);
@@ -67,10 +67,7 @@ function refusal(dir: string, pid: number | undefined, mode: LockMode): Error {
   return new Error(`The data directory ${dir} is in use by ${holder}. ${why}`);
 }
 
-/**
- * Takes the lock on `dir` (which must exist) or throws an Error that names the directory, the holder's pid where it is
- * known, and what to do. Never waits.
- */
+/** Never waits. @throws Error that names the directory, the holder's pid where it is known, and what to do. */
 export function lockDataDir(dir: string, mode: LockMode = 'alone'): DataDirLock {
   if (isReadOnly(dir)) return { release() {} };
   const pidPath = join(dir, 'lock.pid');
@@ -118,7 +115,7 @@ function tryBegin(database: Database.Database): boolean {
 /**
  * Runs `work` under the start lock of the directory `dir` (which must exist), so that a start's work is done once. Waits for other nodes,
  * `waitMs` at most (60 s); the kernel frees the lock of a process that dies.
- * @throws Error when they take longer; whatever `work` rejects with.
+ * @throws Error when they take longer; what `work` rejects with.
  */
 export async function withStartLock<Value>(dir: string, work: () => Promise<Value>, waitMs = START_WAIT_MS): Promise<Value> {
   if (isReadOnly(dir)) return work();

@@ -8,6 +8,7 @@
  */
 import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
 import { jitteredPauseMs } from './database.ts';
 import { syncPath } from './database-copy.ts';
@@ -19,10 +20,8 @@ const RETRY_MS = 1_000;
 /** A log begins with the first, and each page in it with the second. */
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Written at once. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** Bytes of the log beside the file at `path`. */
 export function logBytes(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
@@ -52,7 +51,6 @@ export function settleFile(db: Connection): void {
   syncPath(dirname(db.path));
 }
 
-/** How many pages the log holds, and how many of them are in the file already. */
 function pagesOf(db: Connection): { log: number; moved: number } {
   const row = db.statement('PRAGMA wal_checkpoint(NOOP)').get();
   return { log: Number(row?.log), moved: Number(row?.checkpointed) };
@@ -69,10 +67,7 @@ function writeAgain(file: number, bytes: number): void {
   fsyncSync(file);
 }
 
-/**
- * Writes the bytes of the log again and syncs them, with its name; nobody appends meanwhile, and readers go on.
- * @throws SQLite's error `busy` while another connection writes; the disk's error
- */
+/** Writes the log again and syncs it; readers go on. @throws SQLite's error `busy` while another connection writes; the disk's error */
 export function rewriteLog(db: Connection): void {
   const { log } = pagesOf(db);
   if (log <= 0) return;
@@ -102,7 +97,7 @@ export function mend(db: Connection, what: 'log' | 'file'): void {
     db.exec('VACUUM');
     return;
   }
-  // A commit that changes nothing takes the place of the one that failed, which nobody can find afterwards.
+  // A commit that changes nothing takes the place of the one that failed, which cannot be found afterwards.
   db.exec('BEGIN IMMEDIATE');
   try {
     db.exec(`PRAGMA user_version = ${db.statement('PRAGMA user_version').get()?.user_version}`);
@@ -110,5 +105,36 @@ export function mend(db: Connection, what: 'log' | 'file'): void {
   } catch (error) {
     db.exec('ROLLBACK');
     throw error;
+  }
+}
+
+/** A write of a turn has some 3 pages, so the log has some 3,000 by then: 12 MB, less than is kept of it. */
+const WRITES_MAX = 1_000;
+/** A log that is longer, by large writes or in a slow reader's time, is moved earlier, so that readers search a short one. */
+const LOG_MAX_BYTES = 32 * 1024 * 1024;
+/** How often the log's length is asked for, which costs microseconds. */
+const LOOK_WRITES = 16;
+/** Files whose writes are counted, many more than are open at a time. */
+const FILES_MAX = 10_000;
+
+/** When the writer makes checkpoints: after answers have left. `replicated`: another program makes them, and would lose what was cut. */
+export class Checkpoints {
+  readonly #replicated: boolean;
+  /** Writes since the last checkpoint, by path: a file that is closed and opened again goes on counting. */
+  readonly #writes = new LRUCache<string, number>({ max: FILES_MAX });
+
+  constructor(replicated: boolean) {
+    this.#replicated = replicated;
+  }
+
+  /** To be called when the answers of a group have left. @throws SQLite's error when the disk refuses. */
+  afterGroup(connection: Connection, writes: number): void {
+    if (this.#replicated) return;
+    const { path } = connection;
+    const sum = (this.#writes.get(path) ?? 0) + writes;
+    this.#writes.set(path, sum < WRITES_MAX ? sum : 0);
+    // Passive: what a reader still needs waits in the log until the next one.
+    const isLookedAt = Math.floor(sum / LOOK_WRITES) > Math.floor((sum - writes) / LOOK_WRITES);
+    if (sum >= WRITES_MAX || (isLookedAt && logBytes(path) > LOG_MAX_BYTES)) connection.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
   }
 }

@@ -13,22 +13,9 @@
  * - `closed`: the writer was closed before the call.
  * - `writer_dead`: the writer thread is gone; a pending write may or may not have been committed.
  */
-export type StorageErrorCode =
-  | 'overloaded'
-  | 'busy'
-  | 'sealed'
-  | 'fenced'
-  | 'disk_full'
-  | 'read_only'
-  | 'io'
-  | 'unavailable'
-  | 'corrupt'
-  | 'orphaned'
-  | 'failed'
-  | 'closed'
-  | 'writer_dead';
+export type StorageErrorCode = keyof typeof RETRYABLE;
 
-const RETRYABLE: Readonly<Record<StorageErrorCode, boolean>> = {
+const RETRYABLE = {
   overloaded: true,
   busy: true,
   sealed: true,
@@ -55,7 +42,6 @@ export const SEALED_MESSAGE = 'the organisation is being moved to another cell';
 /** A write that did not happen or, for `io` and `writer_dead`, whose outcome is unknown. */
 export class StorageError extends Error {
   readonly code: StorageErrorCode;
-  /** Whether the same write may succeed when tried again in this process. */
   readonly retryable: boolean;
   /** SQLite's extended result code (`SQLITE_CONSTRAINT_UNIQUE`), when SQLite refused. */
   readonly sqliteCode: string | undefined;
@@ -69,24 +55,18 @@ export class StorageError extends Error {
   }
 }
 
-/** Whether a write was refused because its organisation is moving to another cell. The work resumes there, or here when the move is aborted. */
-export function isSealed(error: unknown): boolean {
-  return error instanceof StorageError && error.code === 'sealed';
+function hasCode(code: StorageErrorCode): (error: unknown) => boolean {
+  return (error) => error instanceof StorageError && error.code === code;
 }
 
-/** Whether another host took this cell over, or may have. */
-export function isFenced(error: unknown): boolean {
-  return error instanceof StorageError && error.code === 'fenced';
-}
+export const isSealed = hasCode('sealed');
+export const isFenced = hasCode('fenced');
+export const isUnavailable = hasCode('unavailable');
+export const isOrphaned = hasCode('orphaned');
 
 /** Whether nothing can be stored here for now, for whichever reason. What is only of use later is made at a later start. */
 export function isNothingStored(error: unknown): boolean {
   return isRefusedByDisk(error) || isFenced(error);
-}
-
-/** Whether the organisation's file is missing or damaged. The work resumes when the file is back. */
-export function isUnavailable(error: unknown): boolean {
-  return error instanceof StorageError && error.code === 'unavailable';
 }
 
 /** The result of `read`, or `otherwise` when the organisation's file is unavailable: for loops over several organisations. */
@@ -99,18 +79,12 @@ export function readIfThere<Value>(read: () => Value, otherwise: Value): Value {
   }
 }
 
-/** Whether a write came too late, because what its rows belong to was deleted. */
-export function isOrphaned(error: unknown): boolean {
-  return error instanceof StorageError && error.code === 'orphaned';
-}
-
 /** Whether the disk refused; the same operation may succeed once it has room or is writable. */
 export function isRefusedByDisk(error: unknown): boolean {
   const code = storageErrorCodeOf(error);
   return code === 'disk_full' || code === 'read_only' || code === 'io';
 }
 
-/** System error codes beside SQLite's own. */
 const SYSTEM_CODES: Readonly<Record<string, StorageErrorCode>> = {
   ENOSPC: 'disk_full',
   EDQUOT: 'disk_full',
@@ -124,13 +98,11 @@ export function isRetryable(error: unknown): boolean {
   return RETRYABLE[storageErrorCodeOf(error)];
 }
 
-/** SQLite's extended result code carried by `error`, if it came from the driver. */
 export function sqliteCodeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' && error.code.startsWith('SQLITE_') ? error.code : undefined;
 }
 
-/** Sorts an error thrown by SQLite or by a transaction into a kind of StorageError. */
 export function storageErrorCodeOf(error: unknown): StorageErrorCode {
   if (error instanceof StorageError) return error.code;
   const code = sqliteCodeOf(error);

@@ -1,7 +1,4 @@
-/**
- * Until when this process may write (CELL-17). The event loop extends it, the writer thread asks for it before and after each commit: a
- * process that was suspended must not acknowledge what it wrote when another host may have taken its place.
- */
+/** Until when this process may write (CELL-17): asked before and after each commit, as it may have been suspended in between. */
 
 import { StorageError } from './storage-error.ts';
 
@@ -15,12 +12,11 @@ const WALL = 0;
 const STEADY = 1;
 
 /** The steady clock is the same in all threads, unlike `performance.now()`. */
-export function currentMoment(): Moment {
+function currentMoment(): Moment {
   return { wallMs: Date.now(), steadyMs: Number(process.hrtime.bigint() / 1_000_000n) };
 }
 
 export class WriteLease {
-  /** For the writer thread. */
   readonly buffer: SharedArrayBuffer;
   readonly #until: BigInt64Array;
   readonly now: () => Moment;
@@ -42,7 +38,6 @@ export class WriteLease {
     if (!this.holds) throw new StorageError('fenced', `another host may have taken this cell over; ${outcome}`);
   }
 
-  /** It holds for `ms` after `from`. */
   extend(from: Moment, ms: number): void {
     this.#set(from.wallMs + ms, from.steadyMs + ms);
   }

@@ -5,7 +5,6 @@ import { StorageError, type StorageErrorCode, sqliteCodeOf, storageErrorCodeOf }
 
 export interface ThreadSettings {
   readonly registryUrl: string;
-  readonly syncDelayMs: number;
   /** The files are replicated by another program, which makes their checkpoints. */
   readonly replicated: boolean;
   /** The buffer of a WriteLease; undefined: this process may always write. */
@@ -60,7 +59,6 @@ export function failureOf(error: unknown): Failure {
   return { kind: 'storage', code: storageErrorCodeOf(error), message, stack, sqliteCode: sqliteCodeOf(error) };
 }
 
-/** Restores an error, with its original stack. */
 export function errorOf(failure: Failure): Refusal | StorageError {
   const error =
     failure.kind === 'refusal' ? refusalFrom(failure.refusal) : new StorageError(failure.code, failure.message, failure.sqliteCode);

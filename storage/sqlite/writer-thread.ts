@@ -8,11 +8,10 @@
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { Checkpoints } from './checkpoints.ts';
 import type { Connection } from './connection.ts';
-import { blockThread, jitteredPauseMs, openReader } from './database.ts';
+import { jitteredPauseMs, openReader } from './database.ts';
 import { commitGroup, type RunnableTransactions, type WritableFile } from './group.ts';
-import { emptiesLog, emptyLog, logBytes, mend } from './log-emptying.ts';
+import { Checkpoints, emptiesLog, emptyLog, logBytes, mend } from './log-emptying.ts';
 import { StorageError, type StorageErrorCode, storageErrorCodeOf } from './storage-error.ts';
 import { WriteLease } from './write-lease.ts';
 import type { Sealing } from './writer.ts';
@@ -49,7 +48,6 @@ interface Registry {
   readonly erasing?: ReadonlySet<string>;
 }
 
-/** The writes that wait for one file. */
 interface FileQueue {
   readonly path: string;
   readonly writes: WriteRequest[];
@@ -61,7 +59,6 @@ interface FileQueue {
 class WriterThread {
   readonly #port: MessagePort;
   readonly #registry: Registry;
-  readonly #syncDelayMs: number;
   readonly #queues = new Map<string, FileQueue>();
   readonly #open = new LRUCache<string, WritableFile>({ max: OPEN_FILES_MAX, dispose: ({ connection }) => this.#dispose(connection) });
   /** Files of which something that was committed may not be on disk: of the log, or of the file itself, too. */
@@ -71,10 +68,9 @@ class WriterThread {
   readonly #lease: WriteLease | undefined;
   #rerunPlanned = false;
 
-  constructor(port: MessagePort, registry: Registry, { syncDelayMs, replicated, lease }: ThreadSettings) {
+  constructor(port: MessagePort, registry: Registry, { replicated, lease }: ThreadSettings) {
     this.#port = port;
     this.#registry = registry;
-    this.#syncDelayMs = syncDelayMs;
     this.#replicated = replicated;
     this.#checkpoints = new Checkpoints(replicated);
     this.#lease = lease && new WriteLease(lease);
@@ -137,7 +133,6 @@ class WriterThread {
     try {
       this.#lease?.require('nothing was tried');
       settlements = commitGroup(this.#file(queue.path), group);
-      blockThread(this.#syncDelayMs);
       this.#lease?.require('what was written is not acknowledged');
     } catch (error) {
       const code = storageErrorCodeOf(error);

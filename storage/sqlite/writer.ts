@@ -22,19 +22,13 @@ export const WRITES_QUEUED_MAX = 8_192;
 const ANSWERED_AT_ONCE_MIN = 16;
 const ANSWERED_SHARE = 0.125;
 
-export interface TransactionContext {
-  /** When the group's transaction began, for housekeeping columns. Times that matter to the outcome are part of the input. */
-  readonly nowMs: number;
-}
-
 /**
  * A named transaction: synchronous, its rows all or nothing. Input and output are cloned between threads, so they are
  * plain data (a Buffer arrives as Uint8Array). It throws a Refusal for an expected "no", and a Withdrawal to take its rows
  * back and yet succeed. When one of its group throws it is run once more, so that it depends on rows and input alone. It must not begin or end
  * transactions, nor leave a deferred constraint to COMMIT, where it would fail the neighbours in the group too.
  */
-export type Transaction = (db: Connection, input: never, context: TransactionContext) => unknown;
-export type Transactions = Readonly<Record<string, Transaction>>;
+export type Transactions = Readonly<Record<string, (db: Connection, input: never) => unknown>>;
 
 /** How a file can refuse writes as a whole. The thread asks inside the transaction of the writes. */
 export interface Sealing {
@@ -42,33 +36,13 @@ export interface Sealing {
   appliesTo(db: Connection): boolean;
   /** Which transactions the file refuses as it is now, by name; undefined: none. One indexed read. */
   refusals(db: Connection): ((name: string) => boolean) | undefined;
-  /** Whether this transaction changes the answer. */
   isChangedBy(name: string): boolean;
-}
-
-export interface WriterStats {
-  /** Called and not yet settled. */
-  readonly outstanding: number;
-  /** Age of the oldest of them; 0 without any. */
-  readonly oldestMs: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  /** Refused because `maxQueued` were outstanding. */
-  readonly overloaded: number;
-  readonly commits: number;
-  readonly largestGroup: number;
-  /** Tries for a file's lock that another process held. */
-  readonly busyRetries: number;
 }
 
 export interface WriterOptions {
   /** A module that exports `transactions`, `open(path): Connection` and perhaps `sealing`; the thread imports it. */
   readonly registryUrl: URL;
-  /** The compiled thread module, where it does not lie beside this file (in a bundle). */
-  readonly threadUrl?: URL;
   readonly maxQueued?: number;
-  /** Added after each COMMIT before it is answered: simulates a slower disk in tests and benchmarks. */
-  readonly syncDelayMs?: number;
   /** Another program replicates the files and makes their checkpoints (REPLICA-3). */
   readonly replicated?: boolean;
   /** Writes are made while it holds only; absent: always. */
@@ -84,10 +58,7 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/**
- * Starts a writer thread. Use it with the registry's type: `new Writer<typeof transactions>({ registryUrl })`. The
- * thread keeps the process alive until `close()`. A registry that cannot be imported shows as a dead thread (`onFatal`).
- */
+/** Starts a thread, which keeps the process alive until `close()`. A registry that cannot be imported shows as a dead thread (`onFatal`). */
 export class Writer<Registry extends Transactions> {
   readonly #worker: Worker;
   readonly #maxQueued: number;
@@ -108,12 +79,11 @@ export class Writer<Registry extends Transactions> {
     this.#onFatal = options.onFatal ?? (() => {});
     const workerData: ThreadSettings = {
       registryUrl: options.registryUrl.href,
-      syncDelayMs: options.syncDelayMs ?? 0,
       replicated: options.replicated ?? false,
       lease: options.lease?.buffer,
     };
     // `.js`: the path of a worker is not an import, so the compiler does not rewrite its extension.
-    this.#worker = new Worker(options.threadUrl ?? new URL('./writer-thread.js', import.meta.url), { workerData, name: 'writer' });
+    this.#worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData, name: 'writer' });
     this.#worker.on('message', (message: FromThread) => this.#settle(message));
     this.#worker.on('messageerror', (error) => this.#die(error));
     this.#worker.on('error', (error) => this.#die(error));
@@ -154,12 +124,12 @@ export class Writer<Registry extends Transactions> {
     if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'doubt_log', path });
   }
 
-  /** Empties the logs of the open files, where readers let it: the disk has little room. */
   makeRoom(): void {
     if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'make_room' });
   }
 
-  stats(): WriterStats {
+  /** `outstanding`: called and not yet settled. `overloaded`: refused. `busyRetries`: tries for a lock that another process held. */
+  stats() {
     // Ids rise, so the first one waits the longest.
     const [oldest] = this.#waiters.values();
     const oldestMs = oldest === undefined ? 0 : performance.now() - oldest.sinceMs;

@@ -7,10 +7,7 @@
 import { deflateRawSync, inflateRawSync, constants as zlib } from 'node:zlib';
 import { blob } from '../sqlite/columns.ts';
 
-/**
- * What texts of steps say, the commonest last, where deflate looks first. Words that a machine gives up cost nothing here; those that one gains are
- * kept at their own length.
- */
+/** What steps say, the commonest last, where deflate looks first. Words that machines gave up cost nothing; new ones keep their length. */
 const DICTIONARY_1 = Buffer.from(
   [
     '"indexing.stopped""indexing.failed","error":"[text]"}"source.restored""source.archived""source.updated""indexing.finished""indexing.began"',
@@ -43,7 +40,6 @@ const DICTIONARY_2 = Buffer.concat([
   DICTIONARY_1,
 ]);
 
-/** Dictionaries by the number that stands before the deflated bytes. */
 const DICTIONARIES: ReadonlyMap<number, Buffer> = new Map([
   [1, DICTIONARY_1],
   [2, DICTIONARY_2],
@@ -65,7 +61,6 @@ export function packedSteps(steps: string): Buffer {
   return Buffer.concat([Buffer.of(NUMBER), deflateRawSync(steps, OPTIONS)]);
 }
 
-/** @throws Error on bytes that `packedSteps` did not make. */
 function unpacked(packed: Buffer): string {
   const dictionary = DICTIONARIES.get(packed[0] ?? 0);
   if (dictionary === undefined)
@@ -73,5 +68,4 @@ function unpacked(packed: Buffer): string {
   return inflateRawSync(packed.subarray(1), { dictionary, maxOutputLength: STEPS_CHARS_MAX }).toString();
 }
 
-/** The column of a trace's steps, as their text. */
 export const stepsText = blob.to(unpacked);

@@ -1,38 +1,32 @@
 /** The steps that machines made, in the pieces in which their commits kept them: written inside those commits, read by instance. */
-import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, integer, orNull, type RowOf, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { packedSteps, stepsText } from './packed-steps.ts';
 
-/** What one commit keeps of one machine's steps. */
 export interface NewTrace {
-  /** The machine's definition, as a hash. */
   readonly version: string;
   /** As `packSteps` of the machines makes it. */
   readonly steps: string;
 }
 
 /** Whose steps they are: a turn's own, or those of one of its action calls. */
-export interface TurnTracePlace {
+interface TurnTracePlace {
   readonly turn: number;
-  /** '' for the turn itself. */
   readonly invocation: string;
-  /** The process that writes them; '' when unknown. */
   readonly node: string;
   readonly nowMs: number;
 }
 
 export function insertTurnTrace(db: Connection, { turn, invocation, node, nowMs }: TurnTracePlace, { version, steps }: NewTrace): void {
-  db.statement(
-    `INSERT INTO turn_traces (turn, piece, invocation, version, node, at_ms, steps)
-     VALUES (:turn, (SELECT coalesce(max(piece), -1) + 1 FROM turn_traces WHERE turn = :turn), :invocation, :version, :node, :nowMs, :steps)`,
-  ).run({ turn, invocation, node, nowMs, version, steps: packedSteps(steps) });
+  const insertion = `INSERT INTO turn_traces (turn, piece, invocation, version, node, at_ms, steps)
+    VALUES (:turn, (SELECT coalesce(max(piece), -1) + 1 FROM turn_traces WHERE turn = :turn), :invocation, :version, :node, :nowMs, :steps)`;
+  db.statement(insertion).run({ turn, invocation, node, nowMs, version, steps: packedSteps(steps) });
 }
 
-/** The machines whose traces are an app's. */
 export const APP_MACHINES = ['setup-session', 'step-panel', 'knowledge-source', 'pairing', 'app-lifecycle'] as const;
 export type AppMachine = (typeof APP_MACHINES)[number];
 
-export interface TracePlace {
+interface TracePlace {
   readonly appId: string;
   readonly machine: AppMachine;
   readonly instance: string;
@@ -40,56 +34,44 @@ export interface TracePlace {
 }
 
 export function insertTrace(db: Connection, { appId, machine, instance, nowMs }: TracePlace, { version, steps }: NewTrace): void {
-  db.statement(
-    `INSERT INTO traces (app_id, machine, instance, version, at_ms, steps) VALUES (:appId, :machine, :instance, :version, :nowMs, :steps)`,
-  ).run({ appId, machine, instance, nowMs, version, steps: packedSteps(steps) });
+  const insert = `INSERT INTO traces (app_id, machine, instance, version, at_ms, steps) VALUES (:appId, :machine, :instance, :version, :nowMs, :steps)`;
+  db.statement(insert).run({ appId, machine, instance, nowMs, version, steps: packedSteps(steps) });
 }
 
 const turnPiece = columns({ invocation: text, version: text, node: text, atMs: integer, steps: stepsText });
 
-/** A piece of a turn's trace; `steps` as `packSteps` of the machines makes it. */
-export type TurnTraceRow = RowOf<typeof turnPiece>;
-
 /** The oldest `limit` pieces of a turn and its calls, in the order in which they were committed. */
-export function readTurnTrace(db: Connection, turn: number, limit: number): TurnTraceRow[] {
+export function readTurnTrace(db: Connection, turn: number, limit: number): RowOf<typeof turnPiece>[] {
   return turnPiece.all(db, 'FROM turn_traces WHERE turn = :turn ORDER BY piece LIMIT :limit', { turn, limit });
 }
 
 const piece = columns({ version: text, atMs: integer, steps: stepsText });
 
-export type TraceRow = RowOf<typeof piece>;
+type TraceRow = RowOf<typeof piece>;
 
-/** The oldest `limit` pieces of an instance's trace. */
 export function readTrace(db: Connection, of: Omit<TracePlace, 'nowMs'>, limit: number): TraceRow[] {
   const { appId, machine, instance } = of;
   const from = 'FROM traces WHERE instance = :instance AND machine = :machine AND app_id = :appId ORDER BY id LIMIT :limit';
   return piece.all(db, from, { appId, machine, instance, limit });
 }
 
-/** The oldest `limit` pieces of the trace of a move, from the control file. */
 export function readMoveTrace(control: Connection, moveId: string, limit: number): TraceRow[] {
   return piece.all(control, 'FROM move_traces WHERE move_id = :moveId ORDER BY piece LIMIT :limit', { moveId, limit });
 }
 
 const newestPiece = columns({ machine: text, steps: stepsText, at: integer });
 
-/**
- * The newest `limit` pieces of an app since a time, of all machines. As many turns are looked at, of whichever app: an organisation whose other
- * apps are busier shows fewer of this one.
- */
+/** The newest pieces of an app, of all machines; as many turns are looked at, of any app, so busier neighbours hide some. */
 export function readNewestPieces(db: Connection, appId: string, sinceMs: number, limit: number): RowOf<typeof newestPiece>[] {
-  return newestPiece.all(
-    db,
-    `FROM (
-       SELECT CASE turn_traces.invocation WHEN '' THEN 'chat-turn' ELSE 'invocation' END AS machine, steps, at_ms AS at
-         FROM turn_traces JOIN turns ON turns.id = turn_traces.turn
-         WHERE turn > (SELECT coalesce(max(id), 0) FROM turns) - :limit AND app_id = :appId AND at_ms >= :sinceMs
-       UNION ALL
-       SELECT machine, steps, at_ms AS at FROM
-         (SELECT machine, steps, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :limit) WHERE at_ms >= :sinceMs
-     ) ORDER BY at DESC LIMIT :limit`,
-    { appId, sinceMs, limit },
-  );
+  const from = `FROM (
+      SELECT CASE turn_traces.invocation WHEN '' THEN 'chat-turn' ELSE 'invocation' END AS machine, steps, at_ms AS at
+        FROM turn_traces JOIN turns ON turns.id = turn_traces.turn
+        WHERE turn > (SELECT coalesce(max(id), 0) FROM turns) - :limit AND app_id = :appId AND at_ms >= :sinceMs
+      UNION ALL
+      SELECT machine, steps, at_ms AS at FROM
+        (SELECT machine, steps, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :limit) WHERE at_ms >= :sinceMs
+    ) ORDER BY at DESC LIMIT :limit`;
+  return newestPiece.all(db, from, { appId, sinceMs, limit });
 }
 
 const newestTrace = columns({ machine: text, instance: text, state: orNull(text), atMs: integer.from('at') });
@@ -97,22 +79,16 @@ const newestTrace = columns({ machine: text, instance: text, state: orNull(text)
 /** An instance of an app, by the id that people know it by; `state` of turns only. */
 export type NewestTrace = RowOf<typeof newestTrace>;
 
-/**
- * The newest instances of an app: the turns among the newest `within` of the organisation, and what the newest `within` pieces are of.
- * At most `limit`, the newest first. A turn counts from its opening, everything else from its last step.
- */
+/** The newest instances of an app among the newest `within` turns and pieces. A turn counts from its opening, the rest from their last step. */
 export function readNewestTraces(db: Connection, appId: string, within: number, limit: number): NewestTrace[] {
-  return newestTrace.all(
-    db,
-    `FROM (
-       SELECT * FROM (SELECT 'chat-turn' AS machine, turn_id AS instance, state, opened_at_ms AS at FROM turns
-         WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND app_id = :appId ORDER BY id DESC LIMIT :limit)
-       UNION ALL
-       SELECT machine, instance, NULL AS state, max(at_ms) AS at FROM
-         (SELECT machine, instance, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :within) GROUP BY machine, instance
-     ) ORDER BY at DESC LIMIT :limit`,
-    { appId, within, limit },
-  );
+  const from = `FROM (
+      SELECT * FROM (SELECT 'chat-turn' AS machine, turn_id AS instance, state, opened_at_ms AS at FROM turns
+        WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND app_id = :appId ORDER BY id DESC LIMIT :limit)
+      UNION ALL
+      SELECT machine, instance, NULL AS state, max(at_ms) AS at FROM
+        (SELECT machine, instance, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :within) GROUP BY machine, instance
+    ) ORDER BY at DESC LIMIT :limit`;
+  return newestTrace.all(db, from, { appId, within, limit });
 }
 
 const tracedTurn = columns({ turn: integer.from('id'), state: text, requestId: text, openedAtMs: integer, runBy: text });
@@ -121,66 +97,87 @@ export type TracedTurn = RowOf<typeof tracedTurn>;
 
 /** The turn that answered a request, of the newest `within` turns of the organisation: a request id has no index of its own. */
 export function readTurnOfRequest(db: Connection, appId: string, requestId: string, within: number): TracedTurn | undefined {
-  return tracedTurn.get(
-    db,
-    `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND request_id = :requestId
-       AND app_id = :appId ORDER BY id DESC LIMIT 1`,
-    { appId, requestId, within },
-  );
+  const from = `FROM turns WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND request_id = :requestId
+      AND app_id = :appId ORDER BY id DESC LIMIT 1`;
+  return tracedTurn.get(db, from, { appId, requestId, within });
 }
-
-const turnNumber = columns({ turn: integer.from('id') });
-const callTurn = columns({ turn: integer });
 
 /** The turn whose calls a continuation goes on with; undefined for any other turn. */
 export function readContinuedTurn(db: Connection, turn: number): number | undefined {
-  const from = `FROM turns WHERE conversation_id = (SELECT conversation_id FROM turns WHERE id = :turn AND kind = 'continuation') AND id < :turn
+  const select = `SELECT id FROM turns WHERE conversation_id = (SELECT conversation_id FROM turns WHERE id = :turn AND kind = 'continuation') AND id < :turn
     AND EXISTS (SELECT 1 FROM invocations WHERE invocations.turn = turns.id) ORDER BY id DESC LIMIT 1`;
-  return turnNumber.get(db, from, { turn })?.turn;
+  return readValue(db, integer, select, { turn });
 }
 
-/** The turn that asked for an action call. */
 export function readTurnOfCall(db: Connection, appId: string, invocationId: string): number | undefined {
-  return callTurn.get(db, 'FROM invocations WHERE id = :invocationId AND app_id = :appId', { invocationId, appId })?.turn;
+  return readValue(db, integer, 'SELECT turn FROM invocations WHERE id = :invocationId AND app_id = :appId', { invocationId, appId });
 }
 
-/** The newest `limit` turns of a conversation, the oldest of them first. */
 export function readTurnsOfConversation(db: Connection, appId: string, conversationId: string, limit: number): number[] {
-  const from = 'FROM turns WHERE conversation_id = :conversationId AND app_id = :appId ORDER BY id DESC LIMIT :limit';
-  return turnNumber
-    .all(db, from, { conversationId, appId, limit })
-    .map(({ turn }) => turn)
-    .reverse();
+  const select = 'SELECT id FROM turns WHERE conversation_id = :conversationId AND app_id = :appId ORDER BY id DESC LIMIT :limit';
+  return readValues(db, integer, select, { conversationId, appId, limit }).reverse();
 }
 
-/** The turn of this number. */
 export function readTracedTurn(db: Connection, turn: number): TracedTurn | undefined {
   return tracedTurn.get(db, 'FROM turns WHERE id = :turn', { turn });
 }
 
-const definition = columns({ definition: text });
-
 /** JSON of the definition that has this version; undefined when it was never kept here. */
 export function readMachineDefinition(db: Connection, version: string): string | undefined {
-  return definition.get(db, 'FROM machine_definitions WHERE version = :version', { version })?.definition;
+  return readValue(db, text, 'SELECT definition FROM machine_definitions WHERE version = :version', { version });
 }
 
 export interface MachineDefinition {
   readonly version: string;
   readonly machine: string;
-  /** JSON. */
   readonly definition: string;
 }
 
-const keptVersion = columns({ version: text });
-
-/** Those of `definitions` that are not kept yet. */
 export function missingDefinitions(db: Connection, definitions: readonly MachineDefinition[]): MachineDefinition[] {
-  const kept = new Set(keptVersion.all(db, 'FROM machine_definitions', {}).map(({ version }) => version));
+  const kept = new Set(readValues(db, text, 'SELECT version FROM machine_definitions', {}));
   return definitions.filter(({ version }) => !kept.has(version));
 }
 
+/** What a piece takes in the file beside its steps: ids, version, times and the row itself. */
+const PIECE_BYTES = 96;
+
+const turnSize = columns({
+  key: integer.from('turn'),
+  bytes: integer.from(`sum(octet_length(steps) + ${PIECE_BYTES})`),
+  atMs: integer.from('max(at_ms)'),
+});
+const pieceSize = columns({ key: integer.from('id'), bytes: integer.from(`octet_length(steps) + ${PIECE_BYTES}`), atMs: integer });
+
+/** Traces of turns, or everything else: each has a table and bounds of its own. */
+export type TraceTable = 'turn_traces' | 'traces';
+
+export function readTraceSizes(db: Connection, table: TraceTable, before: number, limit: number): RowOf<typeof turnSize>[] {
+  if (table === 'traces') return pieceSize.all(db, 'FROM traces WHERE id < :before ORDER BY id DESC LIMIT :limit', { before, limit });
+  return turnSize.all(db, 'FROM turn_traces WHERE turn < :before GROUP BY turn ORDER BY turn DESC LIMIT :limit', { before, limit });
+}
+
+/** When the oldest trace that is kept was written last; null when there is none. */
+export function oldestTraceAt(db: Connection): number | null {
+  const turn = turnSize.get(db, 'FROM turn_traces WHERE turn = (SELECT min(turn) FROM turn_traces) GROUP BY turn', {});
+  const piece = pieceSize.get(db, 'FROM traces WHERE id = (SELECT min(id) FROM traces)', {});
+  const times = [turn?.atMs, piece?.atMs].filter((atMs) => atMs !== undefined);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
 export const transactions = {
+  /** Deletes the traces numbered `upTo` and below, the oldest first, at most `limit` pieces. Returns how many: fewer than `limit` when that was all. */
+  trimTraces(
+    db: Connection,
+    { table, upTo, limit }: { readonly table: TraceTable; readonly upTo: number; readonly limit: number },
+  ): number {
+    const sql =
+      table === 'traces'
+        ? 'DELETE FROM traces WHERE id IN (SELECT id FROM traces WHERE id <= :upTo ORDER BY id LIMIT :limit)'
+        : `DELETE FROM turn_traces WHERE (turn, piece) IN
+             (SELECT turn, piece FROM turn_traces WHERE turn <= :upTo ORDER BY turn, piece LIMIT :limit)`;
+    return db.statement(sql).run({ upTo, limit }).changes;
+  },
+
   keepMachineDefinitions(db: Connection, input: { readonly definitions: readonly MachineDefinition[] }): void {
     const insert = db.statement(
       `INSERT INTO machine_definitions (version, machine, definition) VALUES (:version, :machine, :definition) ON CONFLICT DO NOTHING`,

@@ -10,7 +10,6 @@ import type { DataLayout } from '../data-layout.ts';
 import { readSealed, writeSealed } from '../secrets/sealed-file.ts';
 import type { Vault } from '../secrets/vault.ts';
 
-/** Suffix of a file that is still being written. */
 const UNFINISHED = '.part';
 /** File names held in memory at once: a directory may have millions. */
 const NAMES_PER_SWEEP = 500;
@@ -46,13 +45,13 @@ async function writeWhole(path: string, write: (file: FileHandle) => Promise<voi
   }
 }
 
-/** Seals the bytes and stores them; they are on disk once this resolves. @throws the system's error when the disk refuses. */
-export async function writeUploadFile(
-  { layout, vault }: { layout: DataLayout; vault: Vault },
-  organisationId: string,
-  uploadId: string,
-  bytes: Uint8Array,
-): Promise<void> {
+interface Kept {
+  readonly layout: DataLayout;
+  readonly vault: Vault;
+}
+
+/** They are on disk once this resolves. @throws the system's error when the disk refuses. */
+export async function writeUploadFile({ layout, vault }: Kept, organisationId: string, uploadId: string, bytes: Uint8Array): Promise<void> {
   const path = layout.upload(organisationId, uploadId);
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -62,20 +61,14 @@ export async function writeUploadFile(
   await syncFolder(folder);
 }
 
-/** Whether the file exists and is readable. */
 export function hasUploadFile(layout: DataLayout, organisationId: string, uploadId: string): Promise<boolean> {
-  return access(layout.upload(organisationId, uploadId), constants.R_OK).then(
-    () => true,
-    () => false,
-  );
+  const isReadable = access(layout.upload(organisationId, uploadId), constants.R_OK);
+  return isReadable.then(() => true).catch(() => false);
 }
 
-/**
- * The upload in pieces of at most PIECE_BYTES, so that it is never in memory as a whole. The file stays open while it is read.
- * @throws the system's error when the file is gone (code ENOENT), Error when it was changed or cannot be read.
- */
+/** In pieces, never in memory as a whole. @throws ENOENT when the file is gone, Error when it was changed or cannot be read. */
 export async function* uploadPieces(
-  { layout, vault }: { layout: DataLayout; vault: Vault },
+  { layout, vault }: Kept,
   organisationId: string,
   uploadId: string,
 ): AsyncGenerator<Buffer, void, undefined> {
@@ -88,27 +81,18 @@ export async function* uploadPieces(
 }
 
 /** The whole upload; undefined when the file is gone. @throws Error when it was changed or cannot be read. */
-export async function readUploadFile(
-  storage: { layout: DataLayout; vault: Vault },
-  organisationId: string,
-  uploadId: string,
-): Promise<Buffer | undefined> {
+export async function readUploadFile(storage: Kept, organisationId: string, uploadId: string): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
   try {
     for await (const piece of uploadPieces(storage, organisationId, uploadId)) pieces.push(piece);
+    return Buffer.concat(pieces);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  return Buffer.concat(pieces);
 }
 
-/** The first piece of the upload; otherwise as `readUploadFile`. */
-export async function readUploadHead(
-  storage: { layout: DataLayout; vault: Vault },
-  organisationId: string,
-  uploadId: string,
-): Promise<Buffer | undefined> {
+export async function readUploadHead(storage: Kept, organisationId: string, uploadId: string): Promise<Buffer | undefined> {
   try {
     for await (const piece of uploadPieces(storage, organisationId, uploadId)) return piece;
   } catch (error) {
@@ -135,7 +119,6 @@ export async function deleteUploadFiles(layout: DataLayout, organisationId: stri
   for (const id of uploadIds) await rm(layout.upload(organisationId, id), { force: true });
 }
 
-/** The names in a folder in groups; none when there is no folder. */
 async function* namesIn(folder: string): AsyncGenerator<string[]> {
   let names: string[] = [];
   try {
@@ -151,10 +134,7 @@ async function* namesIn(folder: string): AsyncGenerator<string[]> {
   if (names.length > 0) yield names;
 }
 
-/**
- * Deletes an organisation's files without a row, and unfinished ones; returns how many. Only ids below `before` are considered (ids sort by
- * time), because the row of a newer upload may not be written yet. `known`: which of these ids have a row.
- */
+/** Deletes files without a row, and unfinished ones, older than the id `before`: a newer one's row may come yet. Returns how many. */
 export async function sweepUploadFiles(
   layout: DataLayout,
   organisationId: string,

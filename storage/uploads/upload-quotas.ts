@@ -21,19 +21,16 @@ const DEVICE_BOUNDS: Bounds = { bytes: 160 * MB, files: 40 };
 const ADDRESS_BOUNDS: Bounds = { bytes: 320 * MB, files: 400 };
 /** All strangers of an app together, on one kind of key. */
 const APP_BOUNDS: Bounds = { bytes: 2_048 * MB, files: 4_000 };
-/** On a small disk an app has this share of it. */
 const APP_DISK_SHARE = 0.05;
 /**
- * When a quota is full, unused uploads older than this are evicted for newer ones, so that nobody can block others for long with files
+ * When a quota is full, unused uploads older than this are evicted for newer ones, so that no client can block others for long with files
  * that they never use.
  */
 export const UPLOAD_KEPT_MS = 15 * 60_000;
-/** An upload that would evict more files than this is refused. */
 const EVICTED_AT_ONCE_MAX = 500;
 
 /** Space that uploads leave free in addition to the databases' reserve, for logs and a backup of a small installation. */
 const LEFT_BYTES = 1024 * MB;
-/** On a small disk they leave this share of it. */
 const LEFT_SHARE = 0.05;
 
 /** Free bytes below which uploads are refused on a disk of this size: the databases' reserve and the uploads' own margin. */
@@ -41,7 +38,6 @@ export function leftByUploads(room: DiskRoom): number {
   return keptForDatabases(room) + Math.min(LEFT_BYTES, Math.floor(room.totalBytes * LEFT_SHARE));
 }
 
-/** Whether a disk with this much room takes an upload of so many bytes. */
 export function hasRoomForUpload(room: DiskRoom, bytes: number): boolean {
   return room.freeBytes - bytes >= leftByUploads(room);
 }
@@ -83,10 +79,7 @@ const SCOPES: readonly (readonly [QuotaScope, where: string, Bounds])[] = [
   ['app', OWNED, APP_BOUNDS],
 ];
 
-/**
- * The uploads to evict, oldest first, so that a new one of `bytes` fits into each quota; usually none. `QuotaFull` when the oldest are still
- * too new to be evicted.
- */
+/** The uploads to evict, oldest first, so that `bytes` fit into each quota; `QuotaFull` when the oldest are too new for it. */
 export function roomInQuotas(
   db: Connection,
   owner: UploadOwner,

@@ -1,7 +1,7 @@
 /** Rows of uploads (UPLOAD-9): owner, expiry, and the message that uses the upload. */
 import { requireAppRow } from '../apps/apps.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import { columns, integer, orNull, type RowOf, readIds, text } from '../sqlite/columns.ts';
+import { columns, integer, orNull, type RowOf, readIds, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { type QuotaFull, roomInQuotas, type UploadOwner } from './upload-quotas.ts';
 
@@ -12,26 +12,23 @@ const uploadRow = columns({
   deviceId: text,
   /** The file's name: sealed (upload-files.ts) until a message uses it, in placeholder form from then on. */
   name: text,
-  /** Determined from its content. */
   mediaType: text,
   /** Bytes. */
   size: integer,
-  /** Null once a message uses it. */
   expiresAtMs: orNull(integer),
   messageId: orNull(text),
 });
 
 export type UploadRow = RowOf<typeof uploadRow>;
 
-export interface NewUpload extends Omit<UploadRow, 'messageId' | 'expiresAtMs'>, UploadOwner {
+interface NewUpload extends Omit<UploadRow, 'messageId' | 'expiresAtMs'>, UploadOwner {
   readonly expiresAtMs: number;
   readonly nowMs: number;
-  /** The app's quota of unused uploads. */
   readonly appMaxBytes: number;
 }
 
 /** `evicted`: uploads whose rows were deleted; the caller deletes their files. */
-export type SaveUploadOutput = { readonly full: QuotaFull } | { readonly full: null; readonly evicted: readonly string[] };
+type SaveUploadOutput = { readonly full: QuotaFull } | { readonly full: null; readonly evicted: readonly string[] };
 
 const shown = {
   messageId: text,
@@ -43,7 +40,6 @@ const shown = {
 };
 
 const shownAttachment = columns(shown);
-/** What a message shows of an upload. */
 export type ShownAttachment = RowOf<typeof shownAttachment>;
 
 const messageAttachment = columns({
@@ -51,18 +47,13 @@ const messageAttachment = columns({
   /** In placeholder form; null for an image. */
   text: orNull(text),
 });
-/** An attachment of a message, with its text as the model was given it. */
-export type MessageAttachment = RowOf<typeof messageAttachment>;
-
-const deadline = columns({ atMs: orNull(integer).from('min(expires_at_ms)') });
-const removed = columns({ id: text });
+type MessageAttachment = RowOf<typeof messageAttachment>;
 
 /** The uploads with these ids, in no order; ids that name none are left out. At most a turn's worth of ids. */
 export function readUploads(db: Connection, uploadIds: readonly string[]): UploadRow[] {
   return uploadRow.all(db, 'FROM uploads WHERE id IN (SELECT value FROM json_each(:ids))', { ids: JSON.stringify(uploadIds) });
 }
 
-/** Which of these uploads have a row. */
 export function knownUploads(db: Connection, uploadIds: readonly string[]): ReadonlySet<string> {
   const ids = JSON.stringify(uploadIds);
   return new Set(readIds(db, 'FROM uploads WHERE id IN (SELECT value FROM json_each(:ids))', { ids }));
@@ -86,14 +77,12 @@ export function shownAttachments(db: Connection, messageIds: readonly string[]):
   return attachments;
 }
 
-/** The attachments of these messages with their words, each message's in their order. */
 export function attachmentsOfMessages(db: Connection, messageIds: readonly string[]): MessageAttachment[] {
   return messageAttachment.all(db, ATTACHED, { ids: JSON.stringify(messageIds) });
 }
 
-/** When the next unused upload runs out, null when there is none. */
 export function nextUploadDeadline(db: Connection): number | null {
-  return deadline.get(db, 'FROM uploads WHERE expires_at_ms IS NOT NULL')?.atMs ?? null;
+  return readValue(db, orNull(integer), 'SELECT min(expires_at_ms) FROM uploads WHERE expires_at_ms IS NOT NULL') ?? null;
 }
 
 /** Keeps nothing when a quota is full. @throws Refusal not_found when the app was deleted meanwhile. */
@@ -104,44 +93,34 @@ function saveUpload(db: Connection, upload: NewUpload): SaveUploadOutput {
   if ('scope' in room) return { full: room };
   const remove = db.statement('DELETE FROM uploads WHERE id = :id AND message_id IS NULL');
   for (const old of room.evicted) remove.run({ id: old });
-  db.statement(
-    `INSERT INTO uploads (id, app_id, channel, device_id, address, name, media_type, size, created_at_ms, expires_at_ms)
-     VALUES (:id, :appId, :channel, :deviceId, :address, :name, :mediaType, :size, :nowMs, :expiresAtMs)`,
-  ).run({ id, appId, channel, deviceId, address, name, mediaType, size, nowMs, expiresAtMs });
+  const insert = `INSERT INTO uploads (id, app_id, channel, device_id, address, name, media_type, size, created_at_ms, expires_at_ms)
+    VALUES (:id, :appId, :channel, :deviceId, :address, :name, :mediaType, :size, :nowMs, :expiresAtMs)`;
+  db.statement(insert).run({ id, appId, channel, deviceId, address, name, mediaType, size, nowMs, expiresAtMs });
   return { full: null, evicted: room.evicted };
 }
 
-/** Deletes the rows of uploads that nobody used in time, `limit` at most; returns their ids, so that the caller deletes the files. */
+/** Deletes the rows of uploads that were not used in time, `limit` at most; returns their ids, so that the caller deletes the files. */
 function expireUploads(db: Connection, { nowMs, limit }: { nowMs: number; limit: number }): string[] {
-  return removed
-    .returning(
-      db,
-      'DELETE FROM uploads WHERE id IN (SELECT id FROM uploads WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit)',
-      { nowMs, limit },
-    )
-    .map(({ id }) => id);
+  const remove =
+    'DELETE FROM uploads WHERE id IN (SELECT id FROM uploads WHERE expires_at_ms <= :nowMs ORDER BY expires_at_ms LIMIT :limit) RETURNING id';
+  return readValues(db, text, remove, { nowMs, limit });
 }
 
 /** The same for those of `uploadIds` that have expired; at most as many as one turn may attach. */
 function dropExpiredUploads(db: Connection, { uploadIds, nowMs }: { uploadIds: readonly string[]; nowMs: number }): string[] {
-  const write = 'DELETE FROM uploads WHERE id IN (SELECT value FROM json_each(:ids)) AND expires_at_ms <= :nowMs';
-  return removed.returning(db, write, { ids: JSON.stringify(uploadIds), nowMs }).map(({ id }) => id);
+  const write = 'DELETE FROM uploads WHERE id IN (SELECT value FROM json_each(:ids)) AND expires_at_ms <= :nowMs RETURNING id';
+  return readValues(db, text, write, { ids: JSON.stringify(uploadIds), nowMs });
 }
 
 export interface UploadUse {
   readonly id: string;
-  /** From 0, in the order of the message. */
   readonly position: number;
-  /** In placeholder form. */
   readonly name: string;
   /** In placeholder form; null for an image. */
   readonly text: string | null;
 }
 
-/**
- * Attaches uploads to a message within the transaction that stores it: they stay as long as it does. False when one is gone or was
- * attached to another message meanwhile; then the caller must roll back.
- */
+/** Attaches uploads in the transaction that stores the message. False, and to be rolled back, when one is gone or another message's. */
 export function useUploads(db: Connection, { messageId, uploads }: { messageId: string; uploads: readonly UploadUse[] }): boolean {
   const use = db.statement(
     `UPDATE uploads SET message_id = :messageId, position = :position, name = :name, text = :text, expires_at_ms = NULL,

@@ -6,7 +6,7 @@ import { ownCounts } from '../../actors/cluster/bus/shared-counts.ts';
 import type { Route } from '../../gateway/route.ts';
 import { type ServerOptions, startServer } from '../../gateway/server.ts';
 import type { Services } from '../../gateway/services.ts';
-import { createConditions } from '../../storage/health/conditions.ts';
+import { Conditions } from '../../storage/health/conditions.ts';
 import { servingNode } from '../support/node.ts';
 
 export interface TestServer {
@@ -27,7 +27,7 @@ export async function serve(
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
   const storage = {
-    conditions: createConditions(log, () => Date.now()),
+    conditions: new Conditions(log, () => Date.now()),
     stats: () => ({ outstanding: 0, succeeded: 3, failed: 0, overloaded: 0, commits: 1, largestGroup: 3, busyRetries: 0 }),
   };
   const actors = { stats: () => ({ runningTurns: 0, waitingTurns: 0, readers: 0 }) };

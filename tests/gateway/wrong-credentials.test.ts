@@ -5,7 +5,7 @@ import pino from 'pino';
 import { request } from 'undici';
 import type { Services } from '../../gateway/services.ts';
 import { prepareDataDir } from '../../storage/data-layout.ts';
-import { createConditions } from '../../storage/health/conditions.ts';
+import { Conditions } from '../../storage/health/conditions.ts';
 import { openVault } from '../../storage/secrets/vault.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
@@ -52,7 +52,7 @@ test('SAFE-5: wrong tokens of the setup interface are 429 after 120 in a minute'
 
 test('SAFE-5: /readyz counts wrong bearers, too, and names nobody to whoever sent too many', async (t) => {
   const log = pino({ level: 'silent' });
-  const conditions = createConditions(log, () => Date.now());
+  const conditions = new Conditions(log, () => Date.now());
   conditions.open('organisation_unavailable', 'its file is gone', 'org_1');
   const layout = prepareDataDir(temporaryDir(t));
   const vault = openVault(layout.masterKey, undefined);

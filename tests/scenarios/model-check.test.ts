@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import pino from 'pino';
 import { readConfig } from '../../program/config.ts';
 import { createCheckedModel } from '../../program/model-check.ts';
-import { createConditions } from '../../storage/health/conditions.ts';
+import { Conditions } from '../../storage/health/conditions.ts';
 import { createClient, createTestApp, outline } from '../support/client.ts';
 import { serveFake } from '../support/fake-server.ts';
 import { readMetrics } from '../support/process.ts';
@@ -110,7 +110,7 @@ test('MODEL-20: a slow model holds up neither readiness nor, for long, the banne
   const log = pino({ level: 'silent' });
   const config = readConfig(envFor(slow)).model;
   assert.ok(config.provider === 'openai');
-  const { model, complaint } = createCheckedModel({ ...config, silenceMs: 100 }, createConditions(log, Date.now), log);
+  const { model, complaint } = createCheckedModel({ ...config, silenceMs: 100 }, new Conditions(log, Date.now), log);
   assert.match(String(await complaint()), /nothing came for 100 ms\. Raise MODEL_SILENCE_S/);
   await model.close();
 });
@@ -118,7 +118,7 @@ test('MODEL-20: a slow model holds up neither readiness nor, for long, the banne
 test('MODEL-20: a good model is asked once and nothing is held against it; with MODEL_CHECK=off, and offline, nothing is asked', async (t) => {
   const server = await modelServer(t, say);
   const log = pino({ level: 'silent' });
-  const conditions = createConditions(log, Date.now);
+  const conditions = new Conditions(log, Date.now);
   const complaints: (string | undefined)[] = [];
   for (const more of [{}, { MODEL_CHECK: 'off' }, { MODEL_PROVIDER: 'offline' }]) {
     const { model, complaint } = createCheckedModel(readConfig(envFor(server, more)).model, conditions, log);
@@ -132,7 +132,7 @@ test('MODEL-20: a refusal of one message is not held against the model; three in
   const refused = refuse(403, { message: 'This message was flagged.' });
   const server = await modelServer(t, say);
   const log = pino({ level: 'silent' });
-  const conditions = createConditions(log, Date.now);
+  const conditions = new Conditions(log, Date.now);
   const { model, complaint } = createCheckedModel(readConfig(envFor(server)).model, conditions, log);
   t.after(() => model.close());
   assert.equal(await complaint(), undefined);

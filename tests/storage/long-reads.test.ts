@@ -12,16 +12,14 @@ test('STORE-18, LIMIT-34: users of an organisation as large as the scale plan ar
   const nowMs = Date.parse('2026-11-21T12:00:00.000Z');
   const files = openFiles(t, nowMs);
   const appId = addApp(files, 'Shop', nowMs);
-  const see = (from: number, to: number) =>
-    files.db
-      .statement(
-        `WITH RECURSIVE n (i) AS (SELECT :from UNION ALL SELECT i + 1 FROM n WHERE i < :to)
-         INSERT INTO devices (app_id, channel, device_id, seen_at_ms) SELECT :appId, 'live', printf('%032x', i), :nowMs FROM n`,
-      )
-      .run({ from, to, nowMs, appId });
+  const see = (from: number, to: number) => {
+    const sql = `WITH RECURSIVE n (i) AS (SELECT :from UNION ALL SELECT i + 1 FROM n WHERE i < :to)
+      INSERT INTO devices (app_id, channel, device_id, seen_at_ms) SELECT :appId, 'live', printf('%032x', i), :nowMs FROM n`;
+    files.db.statement(sql).run({ from, to, nowMs, appId });
+  };
   const reader = new LongReader();
   t.after(() => reader.close());
-  const count = () => reader.read({ path: files.db.path, read: 'countUsers', input: { nowMs } }, '');
+  const count = () => reader.countUsers(files.db.path, nowMs);
   see(1, 20_000);
   // The thread is made at the first read.
   assert.equal(await count(), 20_000);
@@ -36,14 +34,14 @@ test('STORE-18, LIMIT-34: users of an organisation as large as the scale plan ar
 test('STORE-18: a long read that cannot be made is told as overload, one of a file that is away or damaged as any other read of it', async (t) => {
   const files = openFiles(t, 0);
   const reader = new LongReader();
-  const inFile = (name: string) => reader.read({ path: join(dirname(files.db.path), name), read: 'countUsers', input: { nowMs: 0 } }, '');
+  const inFile = (name: string) => reader.countUsers(join(dirname(files.db.path), name), 0);
   const code = (expected: string) => (error: unknown) => error instanceof StorageError && error.code === expected;
   await assert.rejects(inFile('gone.sqlite'), code('unavailable'));
   writeFileSync(join(dirname(files.db.path), 'letter.sqlite'), 'Dear reader, this is no database at all. '.repeat(100));
   await assert.rejects(inFile('letter.sqlite'), code('corrupt'));
   await reader.close();
   await assert.rejects(
-    reader.read({ path: files.db.path, read: 'countUsers', input: { nowMs: 0 } }, ''),
+    reader.countUsers(files.db.path, 0),
     (error: unknown) => error instanceof StorageError && error.code === 'overloaded' && error.retryable,
   );
 });

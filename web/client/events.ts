@@ -1,7 +1,4 @@
-/**
- * Turns a frame into a typed event of `protocol/`, or says why it is none. Event types and fields of a later service are allowed
- * (STREAM-6).
- */
+/** Turns a frame into a typed event of `protocol/`, or says why it is none. Later types and fields are allowed (STREAM-6). */
 import * as v from 'valibot';
 import { eventShapes, wireCount, wireId } from '../../protocol/runtime/event-shapes.ts';
 import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
@@ -25,10 +22,7 @@ export type Reading =
 
 type Broken = Extract<Reading, { kind: 'broken' }>;
 
-/**
- * A block of any component, also of one that comes later: whether its body fits the catalog is looked at by `block-fit.ts`, where anybody
- * wants to know.
- */
+/** A block of any component, also of one that comes later. */
 const block = v.object({
   index: wireCount,
   id: wireId,

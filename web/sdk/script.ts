@@ -1,7 +1,4 @@
-/**
- * The web SDK as a classic script: `Assistant` on the page, with what the stub has queued done first. A widget in markup (`<assistant-widget>`)
- * needs no call at all.
- */
+/** The web SDK as a classic script: `Assistant` on the page, with what the stub has queued done first. */
 import { defineElement } from './element.ts';
 import * as sdk from './module.ts';
 

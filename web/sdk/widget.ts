@@ -1,7 +1,4 @@
-/**
- * One widget on a page: the client, what is drawn of it, and what the app may ask of it. Owns the shadow root's contents and what listens to the
- * page; `destroy` takes all of it away.
- */
+/** One widget on a page: the client, what is drawn of it, and what the app may ask of it. `destroy` takes all of it away. */
 import { h, render } from 'preact';
 import { PAIRING_PARAMETER, WEB_SDK_NAME } from '../../protocol/runtime/web-sdk.ts';
 import { type Assistant, createAssistant } from '../client/assistant.ts';

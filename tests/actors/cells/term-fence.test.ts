@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate as tick } from 'node:timers/promises';
 import pino from 'pino';
 import { type ClaimPlace, raiseFence, type Standing, TAKE_OVER_WAIT_MS, TERM_LEASE_MS } from '../../../actors/cells/term-fence.ts';
-import { createConditions } from '../../../storage/health/conditions.ts';
+import { Conditions } from '../../../storage/health/conditions.ts';
 import { WriteLease } from '../../../storage/sqlite/write-lease.ts';
 
 const LOOK_MS = 2_000;
@@ -57,7 +57,7 @@ function world(t: TestContext, { isReplicated = true, seats = [], mayFollow = tr
   const noted: string[] = [];
   let begun = 0;
   const log = pino({ level: 'silent' });
-  const conditions = createConditions(log, () => nowMs);
+  const conditions = new Conditions(log, () => nowMs);
   const lease = new WriteLease(undefined, () => ({ wallMs: nowMs, steadyMs: nowMs }));
   const fence = raiseFence({
     own: { cell: 'a', term: 1 },

@@ -5,30 +5,20 @@ import { completeTheme, deriveDark } from '../../../protocol/appearance/complete
 import { DEFAULT_APP_SETTINGS } from '../../../protocol/console/app-settings.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { DEFAULT_PERSONA } from '../../../protocol/setup/persona.ts';
-import { type AppRecord, listApps, readApp, transactions } from '../../../storage/apps/apps.ts';
+import { listApps, readApp, transactions } from '../../../storage/apps/apps.ts';
 import { readDraft, readPersona, readPublishedConfig } from '../../../storage/apps/drafts.ts';
 import { transactions as live } from '../../../storage/apps/going-live.ts';
 import { PREVIOUS_IDENTITY_SECRET_VALID_MS, readIdentitySecrets, sealIdentitySecret } from '../../../storage/apps/identity-secrets.ts';
 import { insertBlocks } from '../../../storage/conversations/blocks.ts';
 import { openVault } from '../../../storage/secrets/vault.ts';
-import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { countRows, insert } from '../../../storage/sqlite/columns.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { storeTurn } from '../conversations/stored-turns.ts';
+import { storeConversation, storeTurn } from '../conversations/stored-turns.ts';
 import { StoredSources } from '../knowledge/stored-sources.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { addApp, known, openApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const THEME = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };
-
-function known(db: Connection, appId: string): AppRecord {
-  const app = readApp(db, appId);
-  assert.ok(app !== undefined);
-  return app;
-}
-
-function count(db: Connection, table: string): number {
-  return db.statement(`SELECT count(*) AS n FROM ${table}`).get()?.n as number;
-}
 
 test('CONSOLE-9: a new app starts with the default settings and is not live', (t) => {
   const files = openFiles(t, NOW);
@@ -54,27 +44,13 @@ test('CONSOLE-11: a slug that another app has is refused, its own is not', (t) =
   const two = addApp(files, 'Two', NOW);
   assert.throws(() => transactions.patchApp(db, { appId: two, organisationId, patch: { slug: 'one' }, nowMs: NOW }), { code: 'conflict' });
   assert.equal(transactions.patchApp(db, { appId: two, organisationId, patch: { slug: 'two' }, nowMs: NOW }).slug, 'two');
-  assert.throws(
-    () =>
-      transactions.createApp(db, {
-        appId: mintId('app', NOW),
-        organisationId,
-        name: 'x',
-        slug: 'one',
-        platformHint: '',
-        settings: {},
-        sealedIdentitySecret: Buffer.from('x'),
-        nowMs: NOW,
-      }),
-    { code: 'conflict' },
-  );
+  const third = { appId: mintId('app', NOW), organisationId, name: 'x', slug: 'one', platformHint: '', settings: {}, nowMs: NOW };
+  assert.throws(() => transactions.createApp(db, { ...third, sealedIdentitySecret: Buffer.from('x') }), { code: 'conflict' });
   assert.equal(listApps(db).length, 2);
 });
 
 test('LIMIT-3: a changed setting counts for the next read, also where the row was cached', (t) => {
-  const files = openFiles(t, NOW);
-  const { db, organisationId } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, organisationId, appId } = openApp(t, NOW);
   const before = known(db, appId);
   assert.equal(known(db, appId), before, 'an unchanged row is not parsed again');
   transactions.patchApp(db, {
@@ -93,9 +69,7 @@ test('LIMIT-3: a changed setting counts for the next read, also where the row wa
 });
 
 test('STORE-2: a read inside a write that is rolled back leaves nothing stale behind', (t) => {
-  const files = openFiles(t, NOW);
-  const { db, organisationId } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, organisationId, appId } = openApp(t, NOW);
   db.exec('BEGIN');
   transactions.patchApp(db, { appId, organisationId, patch: { name: 'Never' }, nowMs: NOW });
   db.exec('ROLLBACK');
@@ -104,9 +78,7 @@ test('STORE-2: a read inside a write that is rolled back leaves nothing stale be
 });
 
 test('LIVE-4: the first time of going live stays when it is done again', (t) => {
-  const files = openFiles(t, NOW);
-  const { db, organisationId } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, organisationId, appId } = openApp(t, NOW);
   assert.deepEqual(live.goLive(db, { appId, organisationId, nowMs: NOW + 10 }), { wentLive: true, version: null });
   assert.deepEqual(live.goLive(db, { appId, organisationId, nowMs: NOW + 99 }), { wentLive: false, version: null });
   assert.deepEqual([known(db, appId).live, known(db, appId).liveAtMs], [true, NOW + 10]);
@@ -137,9 +109,7 @@ test('LIVE-2: drafts of an app that never published anything become version 1 wi
 });
 
 test('APPEARANCE-2: the theme replaces the draft but keeps an uploaded logo; a copilot block left out stays', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const logoAssetId = mintId('ast', NOW);
   transactions.saveAppearanceDraft(db, {
     appId,
@@ -153,9 +123,7 @@ test('APPEARANCE-2: the theme replaces the draft but keeps an uploaded logo; a c
 });
 
 test('PERSONA-1: a patch of the persona keeps what it omits, and the version rises when the persona changes', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada', suggestions: ['Hi?'] }, nowMs: NOW });
   const second = transactions.saveExperienceDraft(db, { appId, patch: { tone: 'Calm.', reason: 'brand book' }, nowMs: NOW });
   assert.deepEqual(second.draft, { assistantName: 'Ada', suggestions: ['Hi?'], tone: 'Calm.', reason: 'brand book' });
@@ -165,9 +133,7 @@ test('PERSONA-1: a patch of the persona keeps what it omits, and the version ris
 });
 
 test('APPEARANCE-3: the same draft sent again leaves the row as it was', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const write = (nowMs: number) => {
     transactions.saveAppearanceDraft(db, { appId, body: { theme: THEME }, nowMs });
     transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada' }, nowMs });
@@ -178,9 +144,7 @@ test('APPEARANCE-3: the same draft sent again leaves the row as it was', (t) => 
 });
 
 test('CONFIG-1: the sandbox sees the draft at once, the live channel only what was published', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   assert.throws(() => transactions.publishDrafts(db, { appId, nowMs: NOW }), { code: 'conflict' });
   transactions.saveAppearanceDraft(db, { appId, body: { theme: THEME, copilot: { launcherLabel: 'Help' } }, nowMs: NOW });
   transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada', tone: 'Calm.', suggestions: [] }, nowMs: NOW });
@@ -201,9 +165,7 @@ test('CONFIG-1: the sandbox sees the draft at once, the live channel only what w
 });
 
 test('CONFIG-3: a stored row that fails validation on output is served as {}', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   transactions.saveExperienceDraft(db, { appId, patch: { assistantName: 'Ada' }, nowMs: NOW });
   for (const broken of ['{"theme":{"accent":"red"}}', 'not json']) {
     db.statement('UPDATE apps SET appearance_draft = :broken, revision = revision + 1').run({ broken });
@@ -212,9 +174,7 @@ test('CONFIG-3: a stored row that fails validation on output is served as {}', (
 });
 
 test('CONSOLE-13: after a rotation the previous identity secret stays valid for 24 hours', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const vault = openVault(join(temporaryDir(t), 'master-key'), undefined);
   for (const secret of ['first', 'second']) {
     transactions.rotateIdentitySecret(db, { appId, sealed: sealIdentitySecret(vault, appId, secret), nowMs: NOW });
@@ -248,24 +208,19 @@ test('STORE-14: deleting an app takes everything it knew and said, and leaves th
     await sources.index(sourceId, [{ ordinal: 0, headings: [], text: 'Text' }]);
     const conversationId = mintId('cnv', NOW);
     const messageId = mintId('msg', NOW);
-    db.statement(`INSERT INTO conversations VALUES (:conversationId, :appId, 'live', '', NULL, 1, 0, 0, 0, '')`).run({
-      conversationId,
-      appId,
-    });
+    storeConversation(db, { id: conversationId, appId });
     storeTurn(db, { appId, conversationId, turnId: 't', answer: messageId });
     insertBlocks(db, conversationId, messageId, [
       { id: mintId('blk', NOW), position: 0, blockType: 'text', revision: 1, body: '{}', fallbackText: null },
     ]);
-    db.statement("INSERT INTO usage_days (app_id, channel, day, turns, cost_microusd) VALUES (:appId, 'live', '2026-11-21', 1, 7)").run({
-      appId,
-    });
+    insert(db, 'usage_days', { appId, channel: 'live', day: '2026-11-21', turns: 1 });
   }
   assert.equal(transactions.deleteApp(db, { appId: gone }), true);
   assert.equal(transactions.deleteApp(db, { appId: gone }), false);
   assert.equal(readApp(db, gone), undefined);
   assert.equal(known(db, kept).name, 'Kept');
   for (const table of ['knowledge_sources', 'knowledge_chunks', 'knowledge_index', 'conversations', 'messages', 'blocks', 'turns']) {
-    assert.equal(count(db, table), 1, table);
+    assert.equal(countRows(db, `FROM ${table}`), 1, table);
   }
-  assert.equal(count(db, 'usage_days'), 2);
+  assert.equal(countRows(db, 'FROM usage_days'), 2);
 });

@@ -2,20 +2,15 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { completeTheme } from '../../../protocol/appearance/complete-theme.ts';
 import { mintId } from '../../../protocol/ids.ts';
-import { type AppRecord, transactions as apps, readApp } from '../../../storage/apps/apps.ts';
+import { transactions as apps } from '../../../storage/apps/apps.ts';
 import { ASSETS_KEPT, readAsset, requireAppearanceDraft, transactions } from '../../../storage/apps/assets.ts';
 import { readDraft, readPublishedConfig } from '../../../storage/apps/drafts.ts';
+import { readIds } from '../../../storage/sqlite/columns.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { addApp, known, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const THEME = { surface: '#ffffff', onSurface: '#111111', accent: '#0044cc', onAccent: '#ffffff' };
-
-function known(db: Connection, appId: string): AppRecord {
-  const app = readApp(db, appId);
-  assert.ok(app !== undefined);
-  return app;
-}
 
 function shop(t: TestContext): { db: Connection; appId: string; other: string } {
   const files = openFiles(t, NOW);
@@ -25,22 +20,12 @@ function shop(t: TestContext): { db: Connection; appId: string; other: string } 
 }
 
 function save(db: Connection, appId: string, content: string, nowMs = NOW) {
-  return transactions.saveLogo(db, {
-    assetId: mintId('ast', nowMs),
-    appId,
-    mediaType: 'image/png',
-    width: 30,
-    height: 20,
-    content: Buffer.from(content),
-    nowMs,
-  });
+  const image = { mediaType: 'image/png', width: 30, height: 20, content: Buffer.from(content) };
+  return transactions.saveLogo(db, { assetId: mintId('ast', nowMs), appId, ...image, nowMs });
 }
 
 function storedIds(db: Connection, appId: string): string[] {
-  return db
-    .statement('SELECT id FROM assets WHERE app_id = :appId ORDER BY created_at_ms')
-    .all({ appId })
-    .map((row) => row.id as string);
+  return readIds(db, 'FROM assets WHERE app_id = :appId ORDER BY created_at_ms', { appId });
 }
 
 test('LOGO-9: the logo is stored and set in the draft theme; the rest of the draft stays', (t) => {
@@ -109,14 +94,6 @@ test('LOGO-9: without a valid appearance draft it is 409 draft_invalid and nothi
 test('CONSOLE-12: an app that is gone is 404 not_found', (t) => {
   const { db } = shop(t);
   assert.throws(() => save(db, mintId('app', NOW), 'logo'), { code: 'not_found', status: 404 });
-});
-
-test('APPEARANCE-2: a new theme keeps the logo that was uploaded', (t) => {
-  const { db, appId } = shop(t);
-  const { logoAssetId } = save(db, appId, 'logo');
-  const theme = { ...THEME, accent: '#aa0000' };
-  const { draft } = apps.saveAppearanceDraft(db, { appId, body: { theme }, nowMs: NOW });
-  assert.deepEqual(draft.theme, { ...theme, logoAssetId });
 });
 
 test('LOGO-10: old logos are forgotten, except those that a draft or a publication names', (t) => {

@@ -16,8 +16,9 @@ import {
 import { transactions as keys, openSharedKey, readSharedKey, sealSharedKey } from '../../../storage/apps/shared-keys.ts';
 import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
+import { each } from '../../support/each.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { addApp, openApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const BEARER = { needs_key: { kind: 'bearer' } } as const;
@@ -33,33 +34,26 @@ function item(name: string, more: Partial<HttpAction> = {}): HttpAction {
   } as HttpAction;
 }
 
-interface Fixture {
-  readonly db: Connection;
-  readonly appId: string;
-  upsert(action: HttpAction, nowMs?: number): ReturnType<typeof transactions.upsertAction>;
-  archive(name: string, nowMs?: number): ReturnType<typeof transactions.archiveAction>;
-  enter(name: string, host?: string): ReturnType<typeof keys.setSharedKey>;
-  remove(name: string): ReturnType<typeof keys.deleteSharedKey>;
-  enabled(name: string): boolean | undefined;
-}
+type Fixture = ReturnType<typeof fixtureOf>;
 
-function fixtureOf(db: Connection, appId: string): Fixture {
+function fixtureOf(db: Connection, appId: string) {
   return {
     db,
     appId,
-    upsert: (action, nowMs = NOW) =>
-      transactions.upsertAction(db, { actionId: mintId('act', nowMs), appId, action, origin: 'setup', nowMs }),
-    archive: (name, nowMs = NOW) => transactions.archiveAction(db, { appId, externalKey: `key of ${name}`, reason: undefined, nowMs }),
-    enter: (name, host = 'api.shop.example') =>
+    upsert: (action: HttpAction, nowMs = NOW, origin = 'setup') =>
+      transactions.upsertAction(db, { actionId: mintId('act', nowMs), appId, action, origin, nowMs }),
+    archive: (name: string, nowMs = NOW) =>
+      transactions.archiveAction(db, { appId, externalKey: `key of ${name}`, reason: undefined, nowMs }),
+    enter: (name: string, host = 'api.shop.example') =>
       keys.setSharedKey(db, { appId, name, host, sealed: Buffer.from(`sealed for ${host}`), nowMs: NOW }),
-    remove: (name) => keys.deleteSharedKey(db, { appId, name }),
-    enabled: (name) => readAction(db, appId, name)?.enabled,
+    remove: (name: string) => keys.deleteSharedKey(db, { appId, name }),
+    enabled: (name: string) => readAction(db, appId, name)?.enabled,
   };
 }
 
 function oneApp(t: TestContext): Fixture {
-  const files = openFiles(t, NOW);
-  return fixtureOf(files.db, addApp(files, 'Shop', NOW));
+  const { db, appId } = openApp(t, NOW);
+  return fixtureOf(db, appId);
 }
 
 test('SERVERACTION-1: a key sent again updates its action; the same item twice changes nothing but its reason', (t) => {
@@ -238,7 +232,7 @@ test('CONSOLE-7: pages follow each other by id and hold every action once', (t) 
   const first = listActions(db, appId, '', 3);
   const rest = listActions(db, appId, first.at(-1)?.id ?? '', 3);
   assert.deepEqual(
-    [...first, ...rest].map(({ name }) => name),
+    each([...first, ...rest], 'name'),
     [0, 1, 2, 3, 4].map((n) => `action_${n}`),
   );
 });
@@ -280,13 +274,7 @@ describe('SERVERACTION-14: where the token of the signed-in person goes', () => 
     for (const origin of ['console', 'proposal']) {
       const fixture = oneApp(t);
       fixture.upsert(mine(OURS));
-      transactions.upsertAction(fixture.db, {
-        actionId: mintId('act', NOW),
-        appId: fixture.appId,
-        action: mine(THEIRS),
-        origin,
-        nowMs: NOW,
-      });
+      fixture.upsert(mine(THEIRS), NOW, origin);
       assert.equal(fixture.upsert(mine(THEIRS, { description: 'Says more.' })).op, 'updated');
       assert.throws(() => fixture.upsert(mine(OURS)), { code: 'conflict' });
     }

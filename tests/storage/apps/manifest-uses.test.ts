@@ -11,15 +11,13 @@ import {
   transactions,
 } from '../../../storage/apps/manifests.ts';
 import { registeredScreens } from '../../../storage/apps/screens.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { openApp } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const HOUR_MS = 60 * 60 * 1000;
 
 test('MANIFEST-7: an unsolicited manifest is the latest from its first turn on, and the first of an app at once', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const post = (version: string, unsolicited: boolean, nowMs = NOW) => {
     const hashed = hashManifest({ version, actions: [] });
     transactions.registerManifest(db, { ...hashed, appId, sdk: 'web/1.0.0', unsolicited, nowMs });
@@ -43,9 +41,7 @@ test('MANIFEST-7: an unsolicited manifest is the latest from its first turn on, 
 });
 
 test('MANIFEST-7: what strangers post and use pushes out nothing that was in use for some hours, or that a signed person uses', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const post = (version: string, unsolicited: boolean, nowMs: number) => {
     const hashed = hashManifest({ version, actions: [] });
     transactions.registerManifest(db, { ...hashed, appId, sdk: 'web/1.0.0', unsolicited, nowMs });
@@ -86,9 +82,7 @@ test('MANIFEST-7: what strangers post and use pushes out nothing that was in use
 });
 
 test('MANIFEST-7: what a stranger posts and uses is neither the latest manifest of an app that has builds in use, nor makes its screens known', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const post = (route: string, unsolicited: boolean, nowMs: number) => {
     const hashed = hashManifest({ version: '1', actions: [], routes: [{ name: route, title: route }] });
     transactions.registerManifest(db, { ...hashed, appId, sdk: 'web/1.0.0', unsolicited, nowMs });

@@ -11,8 +11,7 @@ import {
   screensMissing,
   transactions,
 } from '../../../storage/apps/screens.ts';
-import type { Connection } from '../../../storage/sqlite/connection.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { addApp, openApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const NOTHING = { added: [], updated: [], unchanged: [], archived: [], unknown: [] };
@@ -21,34 +20,17 @@ function screen(name: string, title = 'A screen'): ScreenDeclaration {
   return { name, title, description: 'Shows something.' } as ScreenDeclaration;
 }
 
-interface Fixture {
-  readonly db: Connection;
-  readonly appId: string;
-  declare(
-    screens: readonly ScreenDeclaration[],
-    archive?: readonly string[],
-    nowMs?: number,
-  ): ReturnType<typeof transactions.declareScreens>;
-  /** A build calls in with these routes. */
-  build(version: string, routes?: readonly string[]): void;
-}
-
-function oneApp(t: TestContext): Fixture {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+function oneApp(t: TestContext) {
+  const { db, appId } = openApp(t, NOW);
   return {
     db,
     appId,
-    declare: (screens, archive = [], nowMs = NOW) =>
-      transactions.declareScreens(db, {
-        appId,
-        screens,
-        archive: archive.map((name) => ({ name, reason: 'Gone.' })),
-        origin: 'setup',
-        nowMs,
-      }),
-    build(version, routes) {
+    declare(screens: readonly ScreenDeclaration[], archived: readonly string[] = [], nowMs = NOW) {
+      const archive = archived.map((name) => ({ name, reason: 'Gone.' }));
+      return transactions.declareScreens(db, { appId, screens, archive, origin: 'setup', nowMs });
+    },
+    /** A build calls in with these routes. */
+    build(version: string, routes?: readonly string[]) {
       const listed = routes === undefined ? {} : { routes: routes.map((name) => ({ name, title: 'A route' })) };
       manifests.registerManifest(db, { appId, ...hashManifest({ version, actions: [], ...listed }), sdk: 'web/1.0.0', nowMs: NOW });
     },

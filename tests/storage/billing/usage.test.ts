@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { usageByApp } from '../../../storage/billing/app-usage.ts';
 import { addMonths, transactions } from '../../../storage/billing/credit-purchases.ts';
-import {
-  countUsers,
-  creditState,
-  isCreditExhausted,
-  isCreditExhaustedLately,
-  noteBought,
-  noteCharged,
-} from '../../../storage/billing/usage.ts';
+import { countUsers, creditState, isCreditExhaustedLately, noteBought, noteCharged, usageByApp } from '../../../storage/billing/usage.ts';
+import type { Channel } from '../../../storage/organisations/organisations.ts';
 import { transactions as organisations } from '../../../storage/organisations/organisations.ts';
+import { insert } from '../../../storage/sqlite/columns.ts';
+import { storeConversation } from '../conversations/stored-turns.ts';
 import { addApp, type Files, openFiles } from '../migrations/migrated-files.ts';
 
 const USD = 1_000_000;
@@ -21,12 +16,9 @@ function at(text: string): number {
 }
 
 function spend(files: Files, day: string, usd: number, channel = 'live', appId = 'app_a'): void {
-  files.db
-    .statement(
-      `INSERT INTO usage_days (app_id, channel, day, turns, conversations, cost_microusd) VALUES (:appId, :channel, :day, 2, 1, :cost)
-       ON CONFLICT DO UPDATE SET cost_microusd = cost_microusd + :cost`,
-    )
-    .run({ appId, channel, day, cost: Math.round(usd * USD) });
+  const insert = `INSERT INTO usage_days (app_id, channel, day, turns, conversations, cost_microusd) VALUES (:appId, :channel, :day, 2, 1, :cost)
+    ON CONFLICT DO UPDATE SET cost_microusd = cost_microusd + :cost`;
+  files.db.statement(insert).run({ appId, channel, day, cost: Math.round(usd * USD) });
 }
 
 function buy(files: Files, day: string, usd: number): void {
@@ -37,6 +29,10 @@ function buy(files: Files, day: string, usd: number): void {
 function left(files: Files, day: string): [number, number, number] {
   const state = creditState(files.control, files.db, files.organisationId, at(day));
   return [state.planLeftMicroUsd / USD, state.purchasedLeftMicroUsd / USD, state.overdrawnMicroUsd / USD];
+}
+
+function isExhausted(files: Files, day: string): boolean {
+  return creditState(files.control, files.db, files.organisationId, at(day)).exhausted;
 }
 
 test('LIMIT-21: plan credit resets on the first of the month, test keys never spend', (t) => {
@@ -73,21 +69,21 @@ test('LIMIT-23: what was used below zero is deducted from the next credit, bough
   const files = openFiles(t, at('2026-01-05'));
   spend(files, '2026-01-10', 12);
   assert.deepEqual(left(files, '2026-01-11'), [0, 0, 7]);
-  assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-01-11')), true);
+  assert.equal(isExhausted(files, '2026-01-11'), true);
   assert.deepEqual(left(files, '2026-02-02'), [0, 0, 2]);
-  assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-02-02')), true);
+  assert.equal(isExhausted(files, '2026-02-02'), true);
   buy(files, '2026-02-03', 10);
   assert.deepEqual(left(files, '2026-02-03'), [0, 8, 0]);
-  assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-02-03')), false);
+  assert.equal(isExhausted(files, '2026-02-03'), false);
   assert.deepEqual(left(files, '2026-03-01'), [5, 8, 0]);
 });
 
 test('LIMIT-23: credit is exhausted at zero, not before', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   spend(files, '2026-01-10', 4.999999);
-  assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-01-11')), false);
+  assert.equal(isExhausted(files, '2026-01-11'), false);
   spend(files, '2026-01-10', 0.000001);
-  assert.equal(isCreditExhausted(files.control, files.db, files.organisationId, at('2026-01-11')), true);
+  assert.equal(isExhausted(files, '2026-01-11'), true);
 });
 
 test('LIMIT-24: what is remembered of the credit is exact about what was spent and bought, and a second old about all else', (t) => {
@@ -181,27 +177,13 @@ function population(files: Files, nowMs: number) {
   let conversations = 0;
   return {
     person: (id: string) =>
-      files.db
-        .statement(
-          `INSERT INTO end_users (id, app_id, channel, external_user_id, verified, created_at_ms, updated_at_ms)
-           VALUES (:id, :appId, 'live', :id, 1, 0, 0)`,
-        )
-        .run({ appId, id }),
-    talk(device: string, user: string | null, updated: number, channel = 'live') {
+      insert(files.db, 'end_users', { id, appId, channel: 'live', externalUserId: id, verified: true, createdAtMs: 0, updatedAtMs: 0 }),
+    talk(deviceId: string, endUserId: string | null, atMs: number, channel: Channel = 'live') {
       conversations += 1;
-      files.db
-        .statement(
-          `INSERT INTO conversations (id, app_id, channel, device_id, end_user_id, epoch, created_at_ms, updated_at_ms)
-           VALUES (:id, :appId, :channel, :device, :user, 1, 0, :updated)`,
-        )
-        .run({ id: String(conversations), appId, channel, device, user, updated });
+      storeConversation(files.db, { id: String(conversations), appId, channel, deviceId, endUserId, atMs });
     },
-    device: (device: string, user: string | null, seen: number | null, channel = 'live') =>
-      files.db
-        .statement(
-          `INSERT INTO devices (app_id, channel, device_id, seen_at_ms, end_user_id) VALUES (:appId, :channel, :device, :seen, :user)`,
-        )
-        .run({ appId, channel, device, seen, user }),
+    device: (deviceId: string, endUserId: string | null, seenAtMs: number | null, channel: Channel = 'live') =>
+      insert(files.db, 'devices', { appId, channel, deviceId, seenAtMs, endUserId }),
   };
 }
 

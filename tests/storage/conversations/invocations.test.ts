@@ -15,8 +15,9 @@ import {
   transactions,
 } from '../../../storage/conversations/invocations.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
-import { storeTurn } from './stored-turns.ts';
+import { each } from '../../support/each.ts';
+import { openApp } from '../migrations/migrated-files.ts';
+import { storeConversation, storeTurn } from './stored-turns.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 15);
 const CONVERSATION = 'cnv_1';
@@ -24,13 +25,8 @@ const PENDING = JSON.stringify({ status: 'pending' });
 
 /** Two writes that wait, each on a card of its own. */
 function waitingWrites(t: TestContext) {
-  const files = openFiles(t, NOW_MS);
-  const appId = addApp(files, 'Shop', NOW_MS);
-  const { db } = files;
-  db.statement(
-    `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
-     VALUES (:id, :appId, 'live', '', 1, :nowMs, :nowMs)`,
-  ).run({ id: CONVERSATION, appId, nowMs: NOW_MS });
+  const { db, appId } = openApp(t, NOW_MS);
+  storeConversation(db, { id: CONVERSATION, appId });
   const of = { appId, conversationId: CONVERSATION, turnId: 't', answer: 'msg_1' };
   const turn = storeTurn(db, { ...of, state: 'awaiting_confirmation', atMs: NOW_MS, endedAtMs: null });
   const writes = [0, 1].map((position) => ({ id: mintId('inv', NOW_MS), blockId: `blk_${position}`, position }));
@@ -148,10 +144,7 @@ test('CONFIRM-13: an accepted change raises the revision of the call and of its 
     expiresAtMs: NOW_MS,
   };
   assert.equal(answer(db, editing, null), true);
-  assert.deepEqual(
-    readEditing(db, 10).map((row) => row.id),
-    [id],
-  );
+  assert.deepEqual(each(readEditing(db, 10), 'id'), [id]);
   const edit = { params: '{"day":"tuesday"}', definition: '{"asked":{}}', revision: 2 };
   assert.equal(answer(db, { ...editing, from: 'pending.editing', to: 'pending.clean', edit }, null), true);
   const row = readInvocationById(db, id);

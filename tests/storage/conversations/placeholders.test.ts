@@ -1,6 +1,6 @@
 /** The rows, their numbers, and what recognises and seals them. */
+
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { readConversation } from '../../../storage/conversations/conversations.ts';
 import {
@@ -10,26 +10,17 @@ import {
   readPlaceholderNumber,
   transactions,
 } from '../../../storage/conversations/placeholders.ts';
-import { openVault } from '../../../storage/secrets/vault.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
-import { temporaryDir } from '../../support/temporary-dir.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { openApp } from '../migrations/migrated-files.ts';
+import { storeConversation } from './stored-turns.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 15);
 const CONVERSATION = 'cnv_1';
 
 function openConversations(t: TestContext): Connection {
-  const files = openFiles(t, NOW_MS);
-  const appId = addApp(files, 'Shop', NOW_MS);
-  for (const id of [CONVERSATION, 'cnv_2']) {
-    files.db
-      .statement(
-        `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
-         VALUES (:id, :appId, 'live', '', 1, :nowMs, :nowMs)`,
-      )
-      .run({ id, appId, nowMs: NOW_MS });
-  }
-  return files.db;
+  const { db, appId } = openApp(t, NOW_MS);
+  for (const id of [CONVERSATION, 'cnv_2']) storeConversation(db, { id, appId });
+  return db;
 }
 
 function value(kind: string, text: string) {
@@ -95,21 +86,4 @@ test('PRIVACY-7: a new conversation’s rows are as they were numbered, and thei
   assert.equal(countPlaceholders(db, CONVERSATION), 2);
   insertPlaceholders(db, 'cnv_2', []);
   assert.equal(countPlaceholders(db, 'cnv_2'), 0);
-});
-
-describe('PRIVACY-16: Vault.digest', () => {
-  test('is the same for the same use and bytes, under the same master key only', (t) => {
-    const dir = temporaryDir(t);
-    const vault = openVault(join(dir, 'master.key'), undefined);
-    const digest = vault.digest('placeholder:cnv_1', Buffer.from('a'));
-    assert.equal(digest.length, 32);
-    assert.deepEqual(openVault(join(dir, 'master.key'), undefined).digest('placeholder:cnv_1', Buffer.from('a')), digest);
-    const others = [
-      vault.digest('placeholder:cnv_2', Buffer.from('a')),
-      vault.digest('placeholder:cnv_1', Buffer.from('b')),
-      vault.digest('placeholder:cnv_', Buffer.from('1a')),
-      openVault(join(dir, 'other.key'), undefined).digest('placeholder:cnv_1', Buffer.from('a')),
-    ];
-    assert.equal(new Set([digest, ...others].map((bytes) => bytes.toString('hex'))).size, 5);
-  });
 });

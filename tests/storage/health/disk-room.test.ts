@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { createDiskRoom, isFull, isShortOfRoom, keptForDatabases, readDiskRoom } from '../../../storage/health/disk-room.ts';
+import { createDiskRoom, isFull, keptForDatabases, readDiskRoom } from '../../../storage/health/disk-room.ts';
 
 const GB = 1024 ** 3;
 const MB = 1024 ** 2;
@@ -10,8 +10,6 @@ const MB = 1024 ** 2;
 test('STORE-15: databases keep 512 MB of a disk, or 5 % of a small one', () => {
   assert.equal(keptForDatabases({ freeBytes: 0, totalBytes: 100 * GB }), 512 * MB);
   assert.equal(keptForDatabases({ freeBytes: 0, totalBytes: 1_000 * MB }), 50 * MB);
-  assert.equal(isShortOfRoom({ freeBytes: 600 * MB, totalBytes: 100 * GB }), false);
-  assert.equal(isShortOfRoom({ freeBytes: 500 * MB, totalBytes: 100 * GB }), true);
   assert.equal(isFull({ freeBytes: 500 * MB, totalBytes: 100 * GB }), false);
   assert.equal(isFull({ freeBytes: 4_096, totalBytes: 100 * GB }), true);
 });

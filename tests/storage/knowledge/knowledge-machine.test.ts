@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { placeOf } from '../../../actors/knowledge/sources.ts';
 import { type KnowledgeSourceEvent, knowledgeSource } from '../../../machines/knowledge-source.ts';
 import { SOURCE_EVENTS } from '../../../machines/simulator/samples.ts';
@@ -9,7 +9,7 @@ import { readSource } from '../../../storage/knowledge/knowledge.ts';
 import { sourcesToIndex } from '../../../storage/knowledge/knowledge-overview.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { sourceSimplePaths } from '../../machines/setup-paths.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { openApp } from '../migrations/migrated-files.ts';
 import { StoredSources } from './stored-sources.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -89,13 +89,8 @@ async function undone(db: Connection, work: () => Promise<void>): Promise<void> 
   }
 }
 
-function oneApp(t: TestContext): { db: Connection; appId: string } {
-  const files = openFiles(t, NOW);
-  return { db: files.db, appId: addApp(files, 'Shop', NOW) };
-}
-
 test('KNOWLEDGE-3: on every way through the machine, and for every event after it, the row is where the machine is', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const visited = new Set<string>();
   for (const path of sourceSimplePaths()) {
     for (const last of Object.values(SOURCE_EVENTS).flat()) {

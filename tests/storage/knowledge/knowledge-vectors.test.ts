@@ -15,28 +15,14 @@ import {
 } from '../../../storage/knowledge/knowledge-vectors.ts';
 import type { Connection, Row, Statement } from '../../../storage/sqlite/connection.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
+import { each } from '../../support/each.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 import { StoredSources } from './stored-sources.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const MODEL = 'small';
 
-interface Fixture {
-  readonly appId: string;
-  readonly otherAppId: string;
-  /** Writes. */
-  readonly db: Connection;
-  /** Searches: reads with the extension. */
-  readonly reader: Connection;
-  /** Indexes a source of these chunks; returns its id. */
-  add(key: string, texts: readonly string[], appId?: string): Promise<string>;
-  /** Gives every chunk that lacks one the vector that `of` makes of its text; returns the texts. */
-  embed(of: (text: string) => readonly number[], model?: string): string[];
-  nearest(vector: readonly number[], limit?: number, model?: string): unknown[];
-  stored(): number;
-}
-
-function openFixture(t: TestContext): Fixture {
+function openFixture(t: TestContext) {
   const files = openFiles(t, NOW);
   const { db } = files;
   const appId = addApp(files, 'Shop', NOW);
@@ -46,8 +32,10 @@ function openFixture(t: TestContext): Fixture {
     appId,
     otherAppId: addApp(files, 'Other', NOW),
     db,
+    /** Reads with the extension. */
     reader,
-    async add(key, texts, to = appId) {
+    /** Indexes a source of these chunks; returns its id. */
+    async add(key: string, texts: readonly string[], to = appId) {
       const input = { sourceId: mintId('kno', NOW), appId: to, externalKey: key, kind: 'text' as const, title: key, uri: null };
       const sources = new StoredSources(db, NOW);
       const { id } = await sources.save({ ...input, content: texts.join('\n'), origin: 'console', reason: null });
@@ -55,12 +43,13 @@ function openFixture(t: TestContext): Fixture {
       assert.equal((await sources.index(id, chunks))?.state, 'indexed');
       return id;
     },
-    embed(of, model = MODEL) {
+    /** Gives every chunk that lacks one the vector that `of` makes of its text; returns the texts. */
+    embed(of: (text: string) => readonly number[], model = MODEL) {
       const { chunks } = chunksToEmbed(db, model, 0, 10_000);
       vectors.saveVectors(db, { model, vectors: chunks.map((chunk) => ({ chunk, vector: Float32Array.from(of(chunk.text)) })) });
       return chunks.map(({ text }) => text);
     },
-    nearest: (vector, limit = 10, model = MODEL) =>
+    nearest: (vector: readonly number[], limit = 10, model = MODEL) =>
       nearestChunks(reader, appId, { model, vector: Float32Array.from(vector) }, limit).map((row) => row.text),
     stored: () => db.statement('SELECT count(*) AS vectors FROM knowledge_vectors').get()?.vectors as number,
   };
@@ -106,10 +95,7 @@ test('MODEL-28: a model that comes back with other dimensions has its older vect
   );
   assert.deepEqual(fixture.nearest([...at(0), 0]), ['40']);
   assert.equal(fixture.stored(), 2, 'the other app keeps its own');
-  assert.deepEqual(
-    chunksToEmbed(fixture.db, MODEL, 0, 10).chunks.map(({ text }) => text),
-    ['10', '20'],
-  );
+  assert.deepEqual(each(chunksToEmbed(fixture.db, MODEL, 0, 10).chunks, 'text'), ['10', '20']);
 });
 
 test('MODEL-28: a vector leaves with its chunk, and one that comes too late finds no other chunk under its id', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import type { IndexedContent } from '../../../actors/knowledge/sources.ts';
 import { mintId } from '../../../protocol/ids.ts';
@@ -14,7 +14,8 @@ import {
 import { QUERY_TERMS_MAX, queryTerms } from '../../../storage/knowledge/knowledge-query.ts';
 import { searchKnowledge } from '../../../storage/knowledge/knowledge-search.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { each } from '../../support/each.ts';
+import { addApp, openApp, openFiles } from '../migrations/migrated-files.ts';
 import { StoredSources } from './stored-sources.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -56,13 +57,8 @@ function keysFound(db: Connection, appId: string, text: string): string[] {
   return searchKnowledge(db, appId, text, 10).map(({ externalKey }) => externalKey);
 }
 
-function oneApp(t: TestContext): { db: Connection; appId: string } {
-  const files = openFiles(t, NOW);
-  return { db: files.db, appId: addApp(files, 'Shop', NOW) };
-}
-
 test('KNOWLEDGE-1: a key sent again updates its source; identical content is unchanged and stays indexed', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const id = await add(db, appId, { key: 'returns', text: 'Thirty days.' });
   assert.deepEqual(await upsert(db, appId, { key: 'returns', text: 'Thirty days.' }), { op: 'unchanged', id });
   assert.equal(readSource(db, id)?.state, 'indexed');
@@ -73,7 +69,7 @@ test('KNOWLEDGE-1: a key sent again updates its source; identical content is unc
 });
 
 test('KNOWLEDGE-6: what is pending, failed or archived is found by no search', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const ids: string[] = [];
   for (const key of ['indexed', 'pending', 'failed', 'archived']) ids.push(await add(db, appId, { key, text: `Zebra ${key}.` }));
   assert.deepEqual(keysFound(db, appId, 'zebra').sort(), ['archived', 'failed', 'indexed', 'pending']);
@@ -87,7 +83,7 @@ test('KNOWLEDGE-6: what is pending, failed or archived is found by no search', a
 });
 
 test('KNOWLEDGE-5: archiving keeps the source, and the same content sent again brings it back', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const id = await add(db, appId, { key: 'a', text: 'Zebra.' });
   const sources = new StoredSources(db, NOW);
   assert.deepEqual(await sources.archive(appId, 'a'), { id });
@@ -101,7 +97,7 @@ test('KNOWLEDGE-5: archiving keeps the source, and the same content sent again b
 });
 
 test('KNOWLEDGE-9: the reason of an archived item is kept; without one the source keeps the reason it was written with', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const id = await add(db, appId, { key: 'a' });
   const sources = new StoredSources(db, NOW);
   await sources.archive(appId, 'a', { reason: 'Out of date.' });
@@ -113,21 +109,20 @@ test('KNOWLEDGE-9: the reason of an archived item is kept; without one the sourc
 });
 
 test('KNOWLEDGE-10: an app takes 10,000 sources, archived ones included, and no more; what it has can still be changed', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   await upsert(db, appId, { key: 'first' });
   // The others at once: each by itself would take seconds.
-  db.statement(
-    `WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < :many)
-     INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, content, content_hash, state, archived_at_ms, origin, created_at_ms, updated_at_ms)
-     SELECT 'kno_' || i, app_id, 'key ' || i, kind, title, content, content_hash, 'indexed', :nowMs, origin, created_at_ms, updated_at_ms
-     FROM n, knowledge_sources WHERE external_key = 'first'`,
-  ).run({ many: SOURCES_PER_APP_MAX, nowMs: NOW });
+  const sql = `WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < :many)
+    INSERT INTO knowledge_sources (id, app_id, external_key, kind, title, content, content_hash, state, archived_at_ms, origin, created_at_ms, updated_at_ms)
+    SELECT 'kno_' || i, app_id, 'key ' || i, kind, title, content, content_hash, 'indexed', :nowMs, origin, created_at_ms, updated_at_ms
+    FROM n, knowledge_sources WHERE external_key = 'first'`;
+  db.statement(sql).run({ many: SOURCES_PER_APP_MAX, nowMs: NOW });
   await assert.rejects(upsert(db, appId, { key: 'one more' }), { code: 'conflict', message: /at most 10000 knowledge sources/ });
   assert.equal((await upsert(db, appId, { key: 'first', content: 'Other content.' })).op, 'updated');
 });
 
 test('KNOWLEDGE-3: an indexer that is late changes nothing', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const { id: sourceId } = await upsert(db, appId, { key: 'a', text: 'Old.' });
   const sources = new StoredSources(db, NOW);
   const old = sources.content(sourceId);
@@ -140,7 +135,7 @@ test('KNOWLEDGE-3: an indexer that is late changes nothing', async (t) => {
 });
 
 test('LINK-2: what a link led to is stored with its chunks at once, or not at all when it is late', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const sources = new StoredSources(db, NOW);
   const send = (uri: string, title: string | null) =>
     sources.save({
@@ -173,7 +168,7 @@ test('LINK-2: what a link led to is stored with its chunks at once, or not at al
 });
 
 test('SMOKE-7: titles to ask about are those of indexed sources in service, each once, oldest first', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   await add(db, appId, { key: 'b', title: 'Shipping' });
   await add(db, appId, { key: 'a', title: 'Returns', atMs: NOW + 1 });
   await add(db, appId, { key: 'c', title: 'Shipping', atMs: NOW + 2 });
@@ -185,7 +180,7 @@ test('SMOKE-7: titles to ask about are those of indexed sources in service, each
 });
 
 test('SETUP-45: sources to index are counted out by kind', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const { id: text } = await upsert(db, appId, { key: 'text' });
   const link = { sourceId: mintId('kno', NOW), appId, externalKey: 'link', kind: 'url', title: null, uri: 'https://a.example/' } as const;
   const { id: url } = await new StoredSources(db, NOW + 1).save({ ...link, content: null, origin: 'setup', reason: null });
@@ -193,7 +188,7 @@ test('SETUP-45: sources to index are counted out by kind', async (t) => {
 });
 
 test('KNOWLEDGE-7: a crash while indexing resumes it', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const { id: sourceId } = await upsert(db, appId, { key: 'a', text: 'Zebra.' });
   const sources = new StoredSources(db, NOW);
   await sources.begin(sources.content(sourceId));
@@ -204,7 +199,7 @@ test('KNOWLEDGE-7: a crash while indexing resumes it', async (t) => {
 });
 
 test('SEARCH-5: titles weigh more than headings, headings more than text, and a passage says where it is from', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   await add(db, appId, { key: 'text', title: 'Parcels', text: 'All about refunds and more words here.' });
   await add(db, appId, {
     key: 'heading',
@@ -236,7 +231,7 @@ test('KNOWLEDGE-6: one app never finds what another knows', async (t) => {
 });
 
 test('SEARCH-6: a question of common words only finds the chunks that have them all', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const { id: sourceId } = await upsert(db, appId, { key: 'long', text: 'x' });
   // Both words are in more chunks than the search scores one by one; only one chunk has both.
   const chunks = Array.from({ length: 1_400 }, (_, ordinal) => ({
@@ -245,15 +240,9 @@ test('SEARCH-6: a question of common words only finds the chunks that have them 
     text: ordinal === 900 ? 'delivery price' : `${ordinal % 2 === 0 ? 'delivery' : 'price'} number${ordinal}`,
   }));
   await new StoredSources(db, NOW).index(sourceId, chunks);
-  assert.deepEqual(
-    searchKnowledge(db, appId, 'What is the price of delivery?', 3).map(({ text }) => text),
-    ['delivery price'],
-  );
+  assert.deepEqual(each(searchKnowledge(db, appId, 'What is the price of delivery?', 3), 'text'), ['delivery price']);
   assert.equal(searchKnowledge(db, appId, 'price', 3).length, 3);
-  assert.deepEqual(
-    searchKnowledge(db, appId, 'delivery number77', 1).map(({ text }) => text),
-    ['price number77'],
-  );
+  assert.deepEqual(each(searchKnowledge(db, appId, 'delivery number77', 1), 'text'), ['price number77']);
 });
 
 test('SEARCH-6: no text is query syntax: nothing throws, nothing of another app is found', async (t) => {
@@ -305,7 +294,7 @@ test('SEARCH-4: stop words are dropped and the terms are bounded', () => {
 });
 
 test('SETUP-39: the sources of an origin are found however many others came before; archived ones are not', async (t) => {
-  const { db, appId } = oneApp(t);
+  const { db, appId } = openApp(t, NOW);
   const sources = new StoredSources(db, NOW);
   for (let n = 0; n < 50; n++) await upsert(db, appId, { key: `article-${n}`, atMs: NOW + n });
   for (const key of ['first', 'second', 'third']) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fuseRankings } from '../../../storage/knowledge/rank-fusion.ts';
+import { fuseRankings } from '../../../storage/knowledge/knowledge-search.ts';
 
 const ids = (rankings: readonly (readonly number[])[]) => fuseRankings(rankings).map(({ id }) => id);
 

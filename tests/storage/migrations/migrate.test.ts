@@ -50,7 +50,6 @@ test('STORE-11: a file of a newer release is refused, naming the file, its versi
     () => migrate(connection, [FIRST], 'control'),
     (error: unknown) => {
       assert.ok(error instanceof SchemaError);
-      assert.deepEqual([error.path, error.fileVersion, error.knownVersion], [path, 2, 1]);
       assert.ok(error.message.includes(path) && error.message.includes('version 2') && error.message.includes('version 1'));
       return true;
     },
@@ -100,13 +99,14 @@ test('STORE-11: a file that another process migrates before any of the reads is 
     const other = openWriter(path);
     let reads = 0;
     let isLocked = false;
+    const race = () => {
+      if (!isLocked && ++reads === before) migrate(other, [FIRST, SECOND], 'control');
+      return connection;
+    };
     const raced: Connection = {
       path,
-      statement(sql) {
-        if (!isLocked && ++reads === before) migrate(other, [FIRST, SECOND], 'control');
-        return connection.statement(sql);
-      },
-      tuples: (sql) => connection.tuples(sql),
+      statement: (sql) => race().statement(sql),
+      tuples: (sql) => race().tuples(sql),
       exec(sql) {
         connection.exec(sql);
         isLocked = sql.startsWith('BEGIN') || (isLocked && sql !== 'COMMIT' && sql !== 'ROLLBACK');

@@ -1,8 +1,9 @@
 /** Migrated files for tests that run transactions directly, and an organisation with one app in them. */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
-import { transactions as apps } from '../../../storage/apps/apps.ts';
+import { type AppRecord, transactions as apps, readApp } from '../../../storage/apps/apps.ts';
 import { controlMigrations } from '../../../storage/migrations/control.ts';
 import { migrate } from '../../../storage/migrations/migrate.ts';
 import { organisationMigrations } from '../../../storage/migrations/organisation.ts';
@@ -40,4 +41,16 @@ export function addApp({ control, db, organisationId }: Files, name: string, now
   organisations.registerApp(control, { organisationId, appId, keys: [], nowMs });
   apps.createApp(db, { appId, organisationId, name, platformHint: '', settings: {}, sealedIdentitySecret: Buffer.from('sealed'), nowMs });
   return appId;
+}
+
+export function known(db: Connection, appId: string): AppRecord {
+  const app = readApp(db, appId);
+  assert.ok(app !== undefined);
+  return app;
+}
+
+/** The same files with one app in them. */
+export function openApp(t: TestContext, nowMs: number): Files & { readonly appId: string } {
+  const files = openFiles(t, nowMs);
+  return { ...files, appId: addApp(files, 'Shop', nowMs) };
 }

@@ -8,13 +8,14 @@ import { silentAnnouncer } from '../../../actors/announcements.ts';
 import { startUploadSweep } from '../../../actors/uploads/deadlines.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { backUp } from '../../../storage/backup/backup.ts';
-import { createConditions } from '../../../storage/health/conditions.ts';
+import { Conditions } from '../../../storage/health/conditions.ts';
 import { openOrganisationFile } from '../../../storage/organisations/organisation-file.ts';
 import { OrganisationFiles } from '../../../storage/organisations/organisation-files.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { isUnavailable } from '../../../storage/sqlite/storage-error.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
 import { writeUploadFile } from '../../../storage/uploads/upload-files.ts';
+import { each } from '../../support/each.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -155,7 +156,7 @@ test('STORE-10: a file that is taken away while it is in use gets no more writes
 test('STORE-9: looking around never throws: what one file meets keeps no other from being looked at', async (t) => {
   const { dataDir, first, second } = await twoOrganisations(t);
   const { control, layout } = reopen(t, dataDir);
-  const conditions = createConditions(SILENT, Date.now);
+  const conditions = new Conditions(SILENT, Date.now);
   const files = new OrganisationFiles({
     ...{ layout, control, conditions },
     note: async () => {},
@@ -170,10 +171,7 @@ test('STORE-9: looking around never throws: what one file meets keeps no other f
     renameSync(layout.organisation(id), `${layout.organisation(id)}.away`);
   }
   files.lookAround();
-  assert.deepEqual(
-    conditions.list().map(({ subject }) => subject),
-    [first, second],
-  );
+  assert.deepEqual(each(conditions.list(), 'subject'), [first, second]);
   for (const id of [first, second]) renameSync(`${layout.organisation(id)}.away`, layout.organisation(id));
   const isBack = () => {
     files.lookAround();

@@ -13,7 +13,8 @@ import {
   readPlanPeriods,
   transactions,
 } from '../../../storage/organisations/organisations.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { each } from '../../support/each.ts';
+import { openApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 
@@ -52,20 +53,12 @@ test('CONSOLE-7: organisations are paged by id', (t) => {
   const second = mintId('org', NOW + 1);
   const autoTopUp = { enabled: false, amount_usd: 10 };
   transactions.createOrganisation(control, { id: second, name: 'B', plan: 'free', members: [], autoTopUp, nowMs: NOW });
-  assert.deepEqual(
-    listOrganisations(control, '', 1).map(({ id }) => id),
-    [organisationId],
-  );
-  assert.deepEqual(
-    listOrganisations(control, organisationId, 5).map(({ id }) => id),
-    [second],
-  );
+  assert.deepEqual(each(listOrganisations(control, '', 1), 'id'), [organisationId]);
+  assert.deepEqual(each(listOrganisations(control, organisationId, 5), 'id'), [second]);
 });
 
 test('KEY-1: a deleted key is revoked at once and is no other key', (t) => {
-  const files = openFiles(t, NOW);
-  const { control, organisationId } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { control, organisationId, appId } = openApp(t, NOW);
   const [live, sandbox] = [key('live'), key('sandbox')];
   for (const one of [live, sandbox]) transactions.addKey(control, { organisationId, appId, key: one, nowMs: NOW });
   assert.deepEqual(readKey(control, live.token)?.channel, 'live');
@@ -73,17 +66,12 @@ test('KEY-1: a deleted key is revoked at once and is no other key', (t) => {
   assert.equal(transactions.revokeKey(control, { appId, keyId: live.keyId, nowMs: NOW + 5 }), true);
   assert.equal(transactions.revokeKey(control, { appId, keyId: live.keyId, nowMs: NOW + 9 }), false);
   assert.equal(readKey(control, live.token)?.revokedAtMs, NOW + 5);
-  assert.deepEqual(
-    listKeys(control, appId).map(({ token }) => token),
-    [sandbox.token],
-  );
+  assert.deepEqual(each(listKeys(control, appId), 'token'), [sandbox.token]);
   assert.equal(readKey(control, mintKeyToken('live')), undefined);
 });
 
 test('LIMIT-37: an app has a bounded number of keys, revoked ones aside', (t) => {
-  const files = openFiles(t, NOW);
-  const { control, organisationId } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { control, organisationId, appId } = openApp(t, NOW);
   for (let i = 0; i < KEYS_PER_APP_MAX; i++) transactions.addKey(control, { organisationId, appId, key: key('sandbox'), nowMs: NOW });
   const one = key('live');
   assert.throws(() => transactions.addKey(control, { organisationId, appId, key: one, nowMs: NOW }), { code: 'conflict' });
@@ -102,9 +90,7 @@ test('CONSOLE-26: an organisation has a bounded number of apps; deleting one mak
 });
 
 test('CONSOLE-12: removing an app from the directory takes its keys with it, and may be repeated', (t) => {
-  const files = openFiles(t, NOW);
-  const { control, organisationId } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { control, organisationId, appId } = openApp(t, NOW);
   const live = key('live');
   transactions.addKey(control, { organisationId, appId, key: live, nowMs: NOW });
   assert.equal(organisationOfApp(control, appId), organisationId);

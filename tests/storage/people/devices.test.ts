@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBoundDevices, readBinding, unbindPerson } from '../../../storage/people/devices.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { addApp, openApp, openFiles } from '../migrations/migrated-files.ts';
 import { identify } from './people.ts';
 
 const [PHONE, TABLET] = ['a'.repeat(32), 'b'.repeat(32)];
@@ -29,9 +29,7 @@ test('PERSON-7: a device is bound within its app and kind of key, to the person 
 });
 
 test('PERSON-10: a binding without proof stands for nobody once the record is signed for', (t) => {
-  const files = openFiles(t, 1);
-  const { db } = files;
-  const appId = addApp(files, 'One', 1);
+  const { db, appId } = openApp(t, 1);
   identify(db, { appId, deviceId: PHONE, externalUserId: 'ann' });
   identify(db, { appId, deviceId: TABLET, externalUserId: 'ann', proven: true });
   assert.equal(readBinding(db, appId, 'live', PHONE), undefined);
@@ -39,9 +37,7 @@ test('PERSON-10: a binding without proof stands for nobody once the record is si
 });
 
 test('LIMIT-33: binding and erasing leave when a device was last seen', (t) => {
-  const files = openFiles(t, 1);
-  const { db } = files;
-  const appId = addApp(files, 'One', 1);
+  const { db, appId } = openApp(t, 1);
   db.statement("INSERT INTO devices (app_id, channel, device_id, seen_at_ms) VALUES (:appId, 'live', :PHONE, 77)").run({ appId, PHONE });
   const { id } = identify(db, { appId, deviceId: PHONE, externalUserId: 'ann', proven: true, nowMs: 5 });
   assert.deepEqual(listBoundDevices(db, id, 9), [{ deviceId: PHONE, proven: true, boundAtMs: 5, seenAtMs: 77 }]);

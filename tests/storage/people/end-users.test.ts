@@ -15,8 +15,9 @@ import {
   traitsOfRecord,
 } from '../../../storage/people/end-users.ts';
 import { openVault } from '../../../storage/secrets/vault.ts';
+import { each } from '../../support/each.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { addApp, openApp, openFiles } from '../migrations/migrated-files.ts';
 import { converse, identify } from './people.ts';
 
 const [PHONE, TABLET] = ['a'.repeat(32), 'b'.repeat(32)];
@@ -44,9 +45,7 @@ test('PERSON-9: only the device’s own anonymous conversations of this app and 
 });
 
 test('PERSON-10: a record that came, went or was signed for since it was read is not written to', (t) => {
-  const files = openFiles(t, 1);
-  const { db } = files;
-  const appId = addApp(files, 'One', 1);
+  const { db, appId } = openApp(t, 1);
   const ann = identify(db, { appId, deviceId: PHONE, externalUserId: 'ann', proven: true });
   const again = { appId, deviceId: TABLET, externalUserId: 'ann', proven: true };
   assert.equal(identify(db, { ...again, isNew: true, endUserId: 'usr_other' }).outcome, 'stale');
@@ -54,16 +53,11 @@ test('PERSON-10: a record that came, went or was signed for since it was read is
   assert.equal(identify(db, { ...again, externalUserId: 'ben', isNew: false }).outcome, 'stale');
   assert.equal(identify(db, { ...again, proven: false }).outcome, 'unproven');
   assert.equal(readBinding(db, appId, 'live', TABLET), undefined);
-  assert.deepEqual(
-    listEndUsers(db, { appId, externalUserId: null, after: '', limit: 9 }).map(({ id }) => id),
-    [ann.id],
-  );
+  assert.deepEqual(each(listEndUsers(db, { appId, externalUserId: null, after: '', limit: 9 }), 'id'), [ann.id]);
 });
 
 test('PERSON-10: a signature is remembered, and none later takes it back', (t) => {
-  const files = openFiles(t, 1);
-  const { db } = files;
-  const appId = addApp(files, 'One', 1);
+  const { db, appId } = openApp(t, 1);
   const verified = () => readEndUser(db, appId, 'live', 'ann')?.verified;
   identify(db, { appId, deviceId: PHONE, externalUserId: 'ann' });
   assert.equal(verified(), false);

@@ -1,10 +1,14 @@
 /** People, their devices and what they said, in an organisation's file. */
+
 import { mintId } from '../../../protocol/ids.ts';
+import { recordCharge } from '../../../storage/billing/usage-ledger.ts';
 import { insertBlocks } from '../../../storage/conversations/blocks.ts';
+import { insertInvocations } from '../../../storage/conversations/invocations.ts';
+import { insertJournal } from '../../../storage/conversations/turns.ts';
 import { type IdentifyInput, type IdentifyOutcome, readEndUser, transactions } from '../../../storage/people/end-users.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { insertTurnTrace } from '../../../storage/traces/traces.ts';
-import { storeTurn } from '../conversations/stored-turns.ts';
+import { storeConversation, storeTurn } from '../conversations/stored-turns.ts';
 
 export interface Said {
   readonly conversationId: string;
@@ -31,24 +35,18 @@ export function converse(
 ): Said {
   const { appId, deviceId, channel = 'live', endUserId = null, atMs = 1 } = at;
   const conversationId = mintId('cnv', atMs);
-  db.statement(
-    `INSERT INTO conversations (id, app_id, channel, device_id, end_user_id, epoch, created_at_ms, updated_at_ms)
-     VALUES (:conversationId, :appId, :channel, :deviceId, :endUserId, 7, :atMs, :atMs)`,
-  ).run({ conversationId, appId, channel, deviceId, endUserId, atMs });
+  storeConversation(db, { id: conversationId, appId, channel, deviceId, endUserId, epoch: 7, atMs });
   const [asked, messageId, blockId] = [mintId('msg', atMs), mintId('msg', atMs), mintId('blk', atMs)];
   const turn = storeTurn(db, { appId, conversationId, turnId: conversationId, asked, answer: messageId, atMs });
   insertBlocks(db, conversationId, messageId, [
     { id: blockId, position: 0, blockType: 'text', revision: 1, body: '{}', fallbackText: null },
   ]);
-  db.statement("INSERT INTO turn_journal (turn, first_seq, entries) VALUES (:turn, 0, '[]')").run({ turn });
+  insertJournal(db, turn, 0, '[]');
   insertTurnTrace(db, { turn, invocation: '', node: '', nowMs: atMs }, { version: 'v', steps: '{}' });
-  db.statement(
-    `INSERT INTO invocations (id, app_id, conversation_id, turn, message_id, ordinal, call_id, name, params, risk, executor, timeout_ms,
-       state, requested_at_ms) VALUES (:id, :appId, :conversationId, :turn, :messageId, 0, 'c', 'a', '{}', 'read', 'client', 1, 'succeeded', 1)`,
-  ).run({ id: mintId('inv', atMs), appId, conversationId, turn, messageId });
-  db.statement(
-    `INSERT INTO charges (turn, app_id, channel, model, input_tokens, output_tokens, cost_microusd, at_ms)
-     VALUES (:turn, :appId, :channel, 'm', 1, 1, 5, 1)`,
-  ).run({ turn, appId, channel });
+  const call = { id: mintId('inv', atMs), callId: 'c', name: 'a', params: '{}', risk: 'read', executor: 'client', timeoutMs: 1 } as const;
+  const owner = { appId, conversationId, turn, messageId, nowMs: 1 };
+  insertInvocations(db, owner, [{ ...call, state: 'succeeded', blockId: null, expiresAtMs: null }]);
+  const charge = { model: 'm', inputTokens: 1, outputTokens: 1, costMicroUsd: 5, billed: true };
+  recordCharge(db, { turn, attempt: 1, appId, channel, nowMs: 1 }, charge);
   return { conversationId, messageId, blockId };
 }

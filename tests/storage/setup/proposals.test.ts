@@ -14,6 +14,7 @@ import {
   transactions,
 } from '../../../storage/setup/proposals.ts';
 import { transactions as sessions } from '../../../storage/setup/setup-sessions.ts';
+import { each } from '../../support/each.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -65,10 +66,7 @@ test('PROPOSAL-14: a proposal that is being applied is no longer rejected, still
   const id = add('{}');
   assert.equal(transactions.beginApplying(db, { id }), true);
   assert.equal(readProposal(db, id)?.state, 'applying');
-  assert.deepEqual(
-    findSame(db, { appId, kind: 'knowledge', payloadHash: 'hash of {}' }).map((one) => one.id),
-    [id],
-  );
+  assert.deepEqual(each(findSame(db, { appId, kind: 'knowledge', payloadHash: 'hash of {}' }), 'id'), [id]);
   assert.equal(transactions.decideProposal(db, { id, state: 'rejected', reason: null, nowMs: NOW }), false);
   transactions.leaveApplying(db, { id });
   assert.equal(readProposal(db, id)?.state, 'pending');
@@ -88,10 +86,7 @@ test('PROPOSAL-6: rivals are those of the same session about any of the same thi
   const newer = add('4', 'ses_1', { subjects: ['b', 'x'], replaces: [first] });
   assert.deepEqual([readProposal(db, first)?.state, readProposal(db, first)?.replacedBy], ['replaced', newer]);
   assert.deepEqual(findRivals(db, sought), [newer]);
-  assert.deepEqual(
-    listWaitingProposals(db, appId).map(({ id }) => id),
-    [other, apart, newer],
-  );
+  assert.deepEqual(each(listWaitingProposals(db, appId), 'id'), [other, apart, newer]);
   transactions.decideProposal(db, { id: other, state: 'rejected', reason: 'No.', nowMs: NOW + 50 });
   transactions.replaceProposals(db, { ids: [apart, other], by: null, nowMs: NOW + 60 });
   assert.deepEqual([readProposal(db, apart)?.state, readProposal(db, other)?.state], ['replaced', 'rejected']);

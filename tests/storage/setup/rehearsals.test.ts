@@ -6,14 +6,12 @@ import { readActionByKey } from '../../../storage/apps/http-actions.ts';
 import { countScreens } from '../../../storage/apps/screens.ts';
 import { readSourceByKey } from '../../../storage/knowledge/knowledge.ts';
 import { type RehearsedWrite, transactions } from '../../../storage/setup/rehearsals.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { openApp } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 
 function oneApp(t: TestContext) {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const action = (key: string, name: string): RehearsedWrite => {
     const definition = {
       external_key: key,

@@ -10,7 +10,8 @@ import {
   SERVER_EVENTS_SLACK,
   transactions,
 } from '../../../storage/setup/setup-sessions.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { each } from '../../support/each.ts';
+import { addApp, openApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 
@@ -37,16 +38,11 @@ test('SETUP-50: a session takes so many lines of its agent and then refuses; the
   assert.equal(commit('server', 2), 1);
   assert.equal(commit('server', 1), 0);
   const last = EVENTS_PER_SESSION_MAX + SERVER_EVENTS_SLACK;
-  assert.deepEqual(
-    readSetupEvents(db, sessionId, last - 1, 10).map(({ id }) => id),
-    [last - 1, last],
-  );
+  assert.deepEqual(each(readSetupEvents(db, sessionId, last - 1, 10), 'id'), [last - 1, last]);
 });
 
 test('SETUP-57: an app keeps its last 50 sessions', (t) => {
-  const files = openFiles(t, NOW);
-  const { db } = files;
-  const appId = addApp(files, 'Shop', NOW);
+  const { db, appId } = openApp(t, NOW);
   const change = { snapshot: '{}', panel: '{}', outcome: null, closed: true, detected: null, nowMs: NOW, events: [], revision: 1 };
   const ids = Array.from({ length: 53 }, (_, at) => `ses_${at}`);
   for (const [at, id] of ids.entries()) {

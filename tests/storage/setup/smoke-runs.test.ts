@@ -6,7 +6,8 @@ import { transactions as apps } from '../../../storage/apps/apps.ts';
 import { insertBlocks } from '../../../storage/conversations/blocks.ts';
 import { readLatestSmokeRun, SMOKE_RUNS_KEPT, type SmokeRun, smokeDevice, transactions } from '../../../storage/setup/smoke-runs.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
-import { storeTurn } from '../conversations/stored-turns.ts';
+import { each } from '../../support/each.ts';
+import { storeConversation, storeTurn } from '../conversations/stored-turns.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -16,12 +17,9 @@ function run(appId: string, atMs: number, more: Partial<SmokeRun> = {}): SmokeRu
 }
 
 /** A conversation with one answered turn. */
-function converse(db: Connection, appId: string, deviceId: string, atMs: number, channel = 'sandbox'): string {
+function converse(db: Connection, appId: string, deviceId: string, atMs: number, channel: 'live' | 'sandbox' = 'sandbox'): string {
   const id = mintId('cnv', atMs);
-  db.statement(
-    `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
-     VALUES (:id, :appId, :channel, :deviceId, 1, :atMs, :atMs)`,
-  ).run({ id, appId, channel, deviceId, atMs });
+  storeConversation(db, { id, appId, channel, deviceId, atMs });
   const messageId = mintId('msg', atMs);
   storeTurn(db, { appId, conversationId: id, turnId: id, answer: messageId, atMs });
   insertBlocks(db, id, messageId, [
@@ -65,7 +63,7 @@ test('SMOKE-5: the newest twenty runs of an app are kept', (t) => {
   for (const saved of runs) transactions.saveSmokeRun(files.db, saved);
   const kept = files.db.statement('SELECT id FROM smoke_runs WHERE app_id = :one ORDER BY id').all({ one });
   assert.deepEqual(
-    kept.map((row) => row.id),
+    each(kept, 'id'),
     runs.slice(3).map((each) => each.id),
   );
   assert.ok(readLatestSmokeRun(files.db, other) !== undefined);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Checkpoints } from '../../../storage/sqlite/checkpoints.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
+import { Checkpoints } from '../../../storage/sqlite/log-emptying.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 /** Bytes of the file itself after a thousand writes, each of which asked for a checkpoint. */

@@ -1,6 +1,19 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { blob, columns, countRows, flag, integer, json, orNull, readIds, real, text } from '../../../storage/sqlite/columns.ts';
+import {
+  blob,
+  columns,
+  countRows,
+  flag,
+  insert,
+  integer,
+  json,
+  orNull,
+  readIds,
+  readValue,
+  real,
+  text,
+} from '../../../storage/sqlite/columns.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
@@ -40,6 +53,17 @@ test('HOUSE-12: rows that a write made are read the same way', (t) => {
   assert.deepEqual(marked.returning(db, write, { id: 'b' }), [{ id: 'b', isNew: true }]);
   assert.deepEqual(marked.returning(db, write, { id: 'c' }), []);
   assert.deepEqual([readIds(db, 'FROM things ORDER BY id'), countRows(db, 'FROM things WHERE is_new')], [['a', 'b'], 2]);
+});
+
+test('HOUSE-12: a row is written by its names: truth as 1 or 0, an object as JSON, what is left out as NULL', (t) => {
+  const db = openRows(t);
+  const row = { id: 'c', createdAtMs: 19, score: 1.5, isNew: true, note: { x: [2] }, data: Uint8Array.of(7) };
+  assert.equal(insert(db, 'things', row).changes, 1);
+  const { data: bytes, ...read } = row;
+  assert.deepEqual(thing.get(db, "FROM things WHERE id = 'c'"), { ...read, bytes: Buffer.from(bytes), size: 1 });
+  insert(db, 'things', { id: 'd', createdAtMs: 20, isNew: false, note: undefined });
+  const kinds = "SELECT typeof(note) || ' ' || typeof(is_new) FROM things WHERE id = :id";
+  assert.deepEqual([readValue(db, text, kinds, { id: 'd' }), readValue(db, text, kinds, { id: 'e' })], ['null integer', undefined]);
 });
 
 test('HOUSE-12: a value of another type than its column is refused, by the column’s name and without the value', (t) => {

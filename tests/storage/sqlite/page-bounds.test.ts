@@ -14,7 +14,7 @@ import {
 import { hasEndedWell, readJournal } from '../../../storage/conversations/turns.ts';
 import { listEndUsers } from '../../../storage/people/end-users.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
-import { storeTurn } from '../conversations/stored-turns.ts';
+import { storeConversation, storeTurn } from '../conversations/stored-turns.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const MESSAGES = 30;
@@ -25,10 +25,7 @@ function talk(t: TestContext) {
   const appId = addApp(files, 'Shop', 0);
   const { db } = files;
   const id = mintId('cnv', 0);
-  db.statement(
-    `INSERT INTO conversations (id, app_id, channel, device_id, epoch, owner, created_at_ms, updated_at_ms)
-     VALUES (:id, :appId, 'live', 'd', 1, '', 0, 0)`,
-  ).run({ id, appId });
+  storeConversation(db, { id, appId, deviceId: 'd' });
   for (let at = 1; at <= MESSAGES; at++) {
     const messageId = mintId('msg', at);
     storeTurn(db, { appId, conversationId: id, turnId: messageId, answer: messageId, atMs: at });

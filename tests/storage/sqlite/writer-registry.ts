@@ -3,7 +3,7 @@
 import { Refusal } from '../../../protocol/errors.ts';
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
-import { Withdrawal } from '../../../storage/sqlite/withdrawal.ts';
+import { Withdrawal } from '../../../storage/sqlite/group.ts';
 
 export function open(path: string): Connection {
   const connection = openWriter(path);

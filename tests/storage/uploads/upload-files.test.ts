@@ -15,6 +15,7 @@ import {
   uploadPieces,
   writeUploadFile,
 } from '../../../storage/uploads/upload-files.ts';
+import { each } from '../../support/each.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
@@ -50,10 +51,7 @@ test('STORE-12: a large file is sealed in pieces, which come back one by one; cu
     return pieces;
   };
   const pieces = await read();
-  assert.deepEqual(
-    pieces.map(({ length }) => length),
-    [PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, 1],
-  );
+  assert.deepEqual(each(pieces, 'length'), [PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, 1]);
   assert.ok(Buffer.concat(pieces).equals(bytes));
   assert.ok((await readUploadHead(storage, ORGANISATION, one))?.equals(bytes.subarray(0, PIECE_BYTES)));
   const path = storage.layout.upload(ORGANISATION, one);

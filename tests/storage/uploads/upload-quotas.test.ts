@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
 import { appQuotaBytes, hasRoomForUpload, UPLOAD_KEPT_MS } from '../../../storage/uploads/upload-quotas.ts';
 import { transactions, useUploads } from '../../../storage/uploads/uploads.ts';
-import { storeTurn } from '../conversations/stored-turns.ts';
+import { storeConversation, storeTurn } from '../conversations/stored-turns.ts';
 import { addApp, openFiles } from '../migrations/migrated-files.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
@@ -34,13 +34,10 @@ function fixture(t: TestContext, appMaxBytes = GB) {
       : { id, evicted: [], full: full.scope, atMs: full.atMs };
   };
   const use = (id: string) => {
-    const conversation = { id: 'c', appId, now: NOW };
-    db.statement(
-      `INSERT OR IGNORE INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms) VALUES (:id, :appId, 'live', '', 1, :now, :now)`,
-    ).run(conversation);
     storeTurn(db, { appId, conversationId: 'c', turnId: id, asked: `m_${id}` });
     assert.ok(useUploads(db, { messageId: `m_${id}`, uploads: [{ id, position: 0, name: 'a', text: null }] }));
   };
+  storeConversation(db, { id: 'c', appId });
   const kept = () => db.statement('SELECT count(*) AS n FROM uploads').get()?.n;
   return { db, save, use, kept, other };
 }

@@ -10,21 +10,16 @@ import {
   uploadIdsOfApp,
   useUploads,
 } from '../../../storage/uploads/uploads.ts';
-import { storeTurn } from '../conversations/stored-turns.ts';
-import { addApp, openFiles } from '../migrations/migrated-files.ts';
+import { storeConversation, storeTurn } from '../conversations/stored-turns.ts';
+import { openApp } from '../migrations/migrated-files.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 const CONVERSATION = 'cnv_1';
 const DEVICE = 'd'.repeat(32);
 
 function fixture(t: TestContext) {
-  const files = openFiles(t, NOW);
-  const appId = addApp(files, 'Shop', NOW);
-  const { db } = files;
-  db.statement(
-    `INSERT INTO conversations (id, app_id, channel, device_id, epoch, created_at_ms, updated_at_ms)
-     VALUES (:id, :appId, 'live', :device, 1, :now, :now)`,
-  ).run({ id: CONVERSATION, appId, device: DEVICE, now: NOW });
+  const { db, appId } = openApp(t, NOW);
+  storeConversation(db, { id: CONVERSATION, appId, deviceId: DEVICE });
   for (const id of ['msg_1', 'msg_2']) storeTurn(db, { appId, conversationId: CONVERSATION, turnId: id, asked: id });
   const save = (expiresAtMs: number, name = 'a.txt') => {
     const id = mintId('upl', NOW);

@@ -1,7 +1,4 @@
-/**
- * Whether the assistant can be offered now, and how it looks (CLIENT-14): the app's configuration, asked for at the start, and once a
- * minute while the assistant is away. Hides nothing itself: whoever draws a launcher reads `store`.
- */
+/** Whether the assistant can be offered now, and how it looks (CLIENT-14): asked for at the start, and once a minute while it is away. */
 import { createStore } from '@xstate/store';
 import type { AppConfigReply } from '../../../protocol/runtime/config.ts';
 import { parsedJson } from '../json.ts';

@@ -46,10 +46,7 @@ export class Composer {
     this.#parts = parts;
   }
 
-  /**
-   * The body of a turn as it is now. It is sent unchanged however often the turn is tried. `around`: what surrounded it, where another
-   * tab said it. Never rejects.
-   */
+  /** The body of a turn as it is now, sent unchanged however often it is tried. `around`: what surrounded it in another tab. Never rejects. */
   async compose(turnId: string, payload: Payload, conversationId: string | undefined, around?: TurnContext): Promise<ChatBody> {
     const [hash, context] = await Promise.all([this.#parts.manifest.hash(), around ?? this.context()]);
     const { user } = this.#parts.person;

@@ -1,7 +1,4 @@
-/**
- * Owns the manifest of this build: registers it where the service has not taken it from this browser before, after every change, and when
- * the service has forgotten it (CLIENT-9).
- */
+/** Owns the manifest of this build: registers it where it is new or changed, and when the service has forgotten it (CLIENT-9). */
 import type { PostedManifest } from '../../../protocol/runtime/manifest.ts';
 import { isRecord, parsedJson } from '../json.ts';
 import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';

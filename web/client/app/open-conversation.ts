@@ -95,10 +95,7 @@ export class OpenConversation {
     });
   }
 
-  /**
-   * Takes up what an earlier page left, or what this tab mirrored of the one that led before it. Whoever has said something already goes
-   * on with that.
-   */
+  /** Takes up what an earlier page left, or what this tab mirrored. Where something was said already, that goes on. */
   async resume(): Promise<void> {
     const { keeping, person, surroundings } = this.#place;
     const conversation = this.#current;

@@ -1,7 +1,4 @@
-/**
- * Who is signed in on this installation, as the app says it: the device that they are on and the token that they brought (CLIENT-16,
- * CLIENT-27), and the binding of the device to them.
- */
+/** Who is signed in on this installation, with device and token (CLIENT-16, CLIENT-27), and the binding of the device to them. */
 import type { IdentifyReply } from '../../../protocol/runtime/identify.ts';
 import { isRecord, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';

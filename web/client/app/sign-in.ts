@@ -1,7 +1,4 @@
-/**
- * Owns changes of who is signed in (CLIENT-16): one after the other, the one before gone before the next one is known, and nothing sent
- * meanwhile. Who that is then is `person.ts`.
- */
+/** Owns changes of who is signed in (CLIENT-16): one after the other, and nothing is sent meanwhile. */
 import type { IdentifyReply } from '../../../protocol/runtime/identify.ts';
 import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
 import type { Ground } from '../transport/requests.ts';

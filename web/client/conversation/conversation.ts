@@ -1,7 +1,4 @@
-/**
- * One conversation: its store, what a person does in it, and the performing of what the store asks for. It decides nothing about turns:
- * `logic.ts` does. Whoever draws it reads `store`, or `thread.ts` of its state.
- */
+/** One conversation: its store, what a person does in it, and the performing of what `logic.ts` decides. */
 import type { ExtractEvents } from '@xstate/store';
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtime/chat.ts';

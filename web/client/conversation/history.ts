@@ -1,7 +1,4 @@
-/**
- * What was said before, as the service tells it, and how it is put together with turns that this client holds (CLIENT-13). Pure. Nothing
- * is shown twice: what the service stored of a turn is the service's, and what is still live is the turn's.
- */
+/** What was said before, as the service tells it, put together with the turns that this client holds (CLIENT-13): nothing twice. Pure. */
 import type { Block } from '../../../protocol/catalog/block.ts';
 import type { MessageReply, MessagesReply } from '../../../protocol/runtime/messages.ts';
 import { isBusy, type TurnState } from './turn.ts';

@@ -80,10 +80,7 @@ export class Keeping {
     });
   }
 
-  /**
-   * Whether a handler that changes something may begin: true once, of all clients that keep their values here, however they came to the
-   * same confirmation.
-   */
+  /** Whether a handler that changes something may begin: true once, of all clients that keep their values here. */
   begin(invocationId: string): Promise<boolean> {
     const name = `${this.#name}:begun`;
     const begun = this.#beginning.then(() => alone(this.#tabs, name, () => this.#begin(name, invocationId)));

@@ -1,7 +1,4 @@
-/**
- * What becomes of a conversation with everything that happens to it (CLIENT-5): one `@xstate/store` logic whose `transition` is pure.
- * It decides and performs nothing: its effects are performed by `conversation.ts`.
- */
+/** What becomes of a conversation with everything that happens to it (CLIENT-5). It decides, and performs nothing. */
 import { createStoreLogic } from '@xstate/store';
 import * as calls from './calls.ts';
 import { changeBlock, changeTurn, type EventNamed, type State } from './changes.ts';

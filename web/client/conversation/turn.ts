@@ -269,10 +269,7 @@ function retold(turn: TurnState, event: NumberedEvent): TurnState {
   return { ...turn, blocks: ready(turn.blocks, event.index, event.block) };
 }
 
-/**
- * The turn after an event of its stream. A turn that is over takes a `turn.start` with a higher number, which is a new attempt, and
- * newer states of its blocks.
- */
+/** The turn after an event of its stream. One that is over takes a new attempt, and newer states of its blocks. */
 export function told(turn: TurnState, event: NumberedEvent, isNumbered: boolean): TurnState {
   // Somebody is there: that is all that a stream which waits says.
   const heard = turn.isReconnecting ? { ...turn, isReconnecting: false } : turn;

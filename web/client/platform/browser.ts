@@ -1,8 +1,4 @@
-/**
- * Surroundings of a page in a browser: values in `localStorage`, tabs by Web Locks and `BroadcastChannel`, uploads by `XMLHttpRequest`,
- * which alone tells how far they are, and the moments at which everything is to be taken up again. Each is left out where the browser
- * does not have it, or forbids it.
- */
+/** Surroundings of a page in a browser. Each is left out where the browser does not have it, or forbids it. */
 import type { FileAnswer, KeptValues, SendFile, Surroundings, Tabs } from '../surroundings.ts';
 import { everywhere, keptInMemory, sendByFetch } from './everywhere.ts';
 

@@ -87,10 +87,7 @@ export class Requests {
     return `${this.#options.address}${path}`;
   }
 
-  /**
-   * Headers of every request. `hasBody`: it carries JSON. A turn names its person in its body, where alone it counts, and may bring the
-   * person's own token for the actions that the service runs.
-   */
+  /** A turn names its person in its body, where alone it counts, and may bring their own token for actions that the service runs. */
   headers({ hasBody, isTurn }: { readonly hasBody: boolean; readonly isTurn: boolean }): Record<string, string> {
     const { key, sdk, platform, sender } = this.#options;
     const { device, header: user, token } = sender;
@@ -105,10 +102,7 @@ export class Requests {
     };
   }
 
-  /**
-   * Sends one request and reads its answer.
-   * @throws ClientError a refusal of the service, `timeout` after `requestTimeoutMs`, `unreachable` when there was no answer
-   */
+  /** @throws ClientError a refusal of the service, `timeout` after `requestTimeoutMs`, `unreachable` when there was no answer */
   async json(request: JsonRequest): Promise<JsonAnswer> {
     const hasBody = request.body !== undefined;
     const cancel = new AbortController();

@@ -207,18 +207,12 @@ function buildWords(row: Row<DeclaredAction | DeclaredScreen>): string {
   return typeof said === 'string' ? said : '';
 }
 
-interface KeyCardProps {
-  readonly app: App;
-  readonly action: DeclaredAction;
-  readonly onChange: () => void;
-}
-
 function placeOf({ needs_key: key }: DeclaredAction): string {
   if (key === null || key.kind === 'bearer') return 'as a bearer in Authorization';
   return key.kind === 'query' ? `as ${key.name ?? ''} in the address` : `in the header ${key.name ?? ''}`;
 }
 
-function KeyCard({ app, action, onChange }: KeyCardProps) {
+function KeyCard({ app, action, onChange }: { readonly app: App; readonly action: DeclaredAction; readonly onChange: () => void }) {
   const [value, type] = useState('');
   const act = useAct();
   const path = `${appPath(app.id)}/actions/${encodeURIComponent(action.name)}/key`;

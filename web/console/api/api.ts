@@ -7,10 +7,7 @@ function isOtherSession(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'invalid_csrf';
 }
 
-/**
- * The answer to `method` `/console/api` + `path`. Waits for the person when the session has ended.
- * @throws ApiError with what the service said; the signal's reason when that aborts it.
- */
+/** Waits for the person when the session has ended. @throws ApiError with what the service said; the signal's reason */
 export function ask<Answer>(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
   return askWith(method, path, {
     ...(body === undefined ? {} : { body }),

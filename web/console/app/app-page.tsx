@@ -1,7 +1,4 @@
-/**
- * The frame of every page of an app: the way to it, its state, and its sections in the navigation. A section's page wraps itself in it and gets
- * the app, as soon as it is known.
- */
+/** The frame of every page of an app, which gets the app as soon as it is known. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';

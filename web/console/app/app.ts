@@ -25,6 +25,7 @@ interface Section {
   readonly label: string;
 }
 
+/** In the order of the way from nothing to a live app. To add one, write its line here and its page in ../pages.ts. */
 export const SECTIONS: readonly Section[] = [
   { name: '', label: 'Summary' },
   { name: 'setup', label: 'Setup' },
@@ -39,7 +40,3 @@ export const SECTIONS: readonly Section[] = [
   { name: 'usage', label: 'Usage' },
   { name: 'settings', label: 'Settings' },
 ];
-
-export function hasSection(name: string): boolean {
-  return SECTIONS.some((section) => section.name === name);
-}

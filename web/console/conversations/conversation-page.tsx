@@ -13,7 +13,7 @@ import { type App, appAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { previewScene } from '../preview/preview-scene.ts';
-import { signalOf } from './conversations.ts';
+import { signalOf } from './conversation-table.tsx';
 import { MessageFacts } from './message-facts.tsx';
 
 const PLACE_CSS = `

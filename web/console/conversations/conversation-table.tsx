@@ -1,10 +1,20 @@
 /** Conversations as rows. */
-
 import type { ConversationHead } from '../../../protocol/console/answers.ts';
 import { appAddress } from '../app/app.ts';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { signalOf } from './conversations.ts';
+
+const SIGNALS: Readonly<Record<string, string>> = {
+  completed: 'is-ok',
+  succeeded: 'is-ok',
+  failed: 'is-bad',
+  expired: 'is-bad',
+  declined: '',
+};
+
+export function signalOf(state: string): string {
+  return SIGNALS[state] ?? 'is-wait';
+}
 
 export function ConversationTable({ app, conversations }: { readonly app: string; readonly conversations: readonly ConversationHead[] }) {
   const base = appAddress(app, 'conversations');

@@ -8,7 +8,7 @@ import { PhaseList } from '../traces/phase-list.tsx';
 import { phasesOf } from '../traces/phases.ts';
 import { type TracesAnswer, tracesOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
-import { signalOf } from './conversations.ts';
+import { signalOf } from './conversation-table.tsx';
 
 function CallFacts({ call }: { readonly call: Call }) {
   return (

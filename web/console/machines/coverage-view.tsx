@@ -5,7 +5,7 @@ import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../parts/card.tsx';
 import { WordedSelect } from '../parts/choices.tsx';
 import { replaceAddress } from '../shell/address.ts';
-import { useApps } from '../traces/app-hook.ts';
+import { useApps } from '../traces/find.ts';
 import { type CoveredCell, countsOf, hitsOf, ownCells } from './coverage.ts';
 import { Drawing } from './drawing.tsx';
 import type { Highlights } from './highlights.ts';

@@ -33,9 +33,13 @@ export function ownCells(machine: string, picture: MachinePicture, cells: readon
   return cells.flatMap((cell) => (cell.machine === machine ? [{ ...cell, state: own(cell.state), to: own(cell.to) }] : []));
 }
 
+function add(counts: Map<string, number>, key: string, count: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
+}
+
 export function countsOf(cells: readonly CoveredCell[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { state, event, count } of cells) counts.set(rowKey(state, event), (counts.get(rowKey(state, event)) ?? 0) + count);
+  for (const { state, event, count } of cells) add(counts, rowKey(state, event), count);
   return counts;
 }
 
@@ -43,10 +47,6 @@ export function countsOf(cells: readonly CoveredCell[]): ReadonlyMap<string, num
 function around(state: string): string[] {
   const parts = state.split('.');
   return parts.map((_, index) => parts.slice(0, parts.length - index).join('.'));
-}
-
-function add(counts: Map<string, number>, key: string, count: number): void {
-  counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
 /** Counts of the picture's edges and rows. A transition of an outer state counts there for all states inside that have none of their own. */

@@ -48,13 +48,7 @@ function lookOf({ kind }: TableCell, count: number | undefined): string {
   return kind === 'ignored' ? `cell is-${kind}` : `cell is-${kind} is-never`;
 }
 
-interface StateCellProps {
-  readonly state: string;
-  readonly cell: TableCell;
-  readonly count: number | undefined;
-}
-
-function StateCell({ state, cell, count }: StateCellProps) {
+function StateCell({ state, cell, count }: { readonly state: string; readonly cell: TableCell; readonly count: number | undefined }) {
   const isCounted = count !== undefined && (count > 0 || cell.kind !== 'ignored');
   return (
     <td class={lookOf(cell, count)} title={count === undefined ? undefined : wordsOf(state, cell)}>

@@ -1,7 +1,4 @@
-/**
- * What is typed into a form and not saved yet. It is kept in the window's storage, so that nothing typed is lost by a reload, by a session that
- * ends or by a service that is away; it goes once it was saved or thrown away.
- */
+/** What is typed into a form and not saved yet, kept in the window's storage: a reload or a session that ends loses nothing. */
 import { useEffect, useState } from 'preact/hooks';
 
 /** Values of a form's fields; all are JSON. */

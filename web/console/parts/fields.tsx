@@ -117,12 +117,7 @@ export function NumberField({ value, onInput, min, max, step = 1, unit, placehol
   );
 }
 
-interface SwitchProps extends FieldProps {
-  readonly isOn: boolean;
-  readonly onChange: (isOn: boolean) => void;
-}
-
-export function Switch({ isOn, onChange, ...frame }: SwitchProps) {
+export function Switch({ isOn, onChange, ...frame }: FieldProps & { readonly isOn: boolean; readonly onChange: (isOn: boolean) => void }) {
   const change = (event: { readonly currentTarget: { readonly checked: boolean } }) => onChange(event.currentTarget.checked);
   return (
     <FieldFrame {...frame}>

@@ -14,12 +14,7 @@ const SHOWN = [
   ['thread', 'Thread'],
 ] as const;
 
-interface PreviewCardProps {
-  readonly configuration: object;
-  readonly logo?: () => Promise<Blob | undefined>;
-}
-
-export function PreviewCard({ configuration, logo }: PreviewCardProps) {
+export function PreviewCard({ configuration, logo }: { readonly configuration: object; readonly logo?: () => Promise<Blob | undefined> }) {
   const { query } = useRoute();
   const [scheme, setScheme] = useState<'light' | 'dark'>(query.scheme === 'dark' ? 'dark' : 'light');
   const [shows, setShows] = useState<'welcome' | 'thread'>(query.shows === 'thread' ? 'thread' : 'welcome');

@@ -191,13 +191,7 @@ function todosOf(app: string, isLive: boolean, status: AppStatus | undefined, wa
   ];
 }
 
-interface PersonListProps {
-  readonly app: string;
-  readonly isLive: boolean;
-  readonly session: SetupSession;
-}
-
-function PersonList({ app, isLive, session }: PersonListProps) {
+function PersonList({ app, isLive, session }: { readonly app: string; readonly isLive: boolean; readonly session: SetupSession }) {
   const path = `/apps/${encodeURIComponent(app)}`;
   const status = useAsked<AppStatus>(`${path}/status`);
   const proposals = useAsked<{ readonly proposals: readonly unknown[] }>(`${path}/proposals?status=pending`);

@@ -1,10 +1,7 @@
 /** What a page keeps in its address, so that the address is a link to what is shown. */
 import { useLocation, useRoute } from 'preact-iso';
 
-/**
- * Sets parameters of the address, and takes those away that are undefined. The entry of the history is replaced: going back leaves the page, and
- * undoes nothing on it.
- */
+/** Sets parameters, and takes those away that are undefined. The entry of the history is replaced: going back leaves the page. */
 export function replaceAddress(parameters: Readonly<Record<string, string | undefined>>): void {
   const address = new URL(location.href);
   for (const [name, value] of Object.entries(parameters)) {

@@ -1,15 +1,63 @@
 /** The navigation: beside the page where there is room, else behind a button. */
-
 import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { useStore } from '../../sdk/store-hook.ts';
 import { signOut } from '../api/session.ts';
-import { AppNavigation } from '../app/app-navigation.tsx';
+import { appAddress, SECTIONS } from '../app/app.ts';
+import { openedApp } from '../app/app-store.ts';
 import { toggleDock } from '../dock/dock.tsx';
 import { GROUPS, PAGES } from '../pages.ts';
 import { NAVIGATION_ID, navigationPanel } from './navigation-button.tsx';
 import { shortcutHelp } from './shortcuts.ts';
 import { toast } from './toasts.tsx';
+
+const APP_PATH = /^\/console\/apps\/([^/]+)/;
+
+function appIdOf(path: string): string | undefined {
+  const part = APP_PATH.exec(path)?.[1];
+  if (part === undefined) return undefined;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+function Waiting({ count }: { readonly count: number }) {
+  return (
+    <span class="chip is-wait">
+      {count}
+      <span class="unseen"> waiting</span>
+    </span>
+  );
+}
+
+function AppNavigation({ path }: { readonly path: string }) {
+  const opened = useStore(openedApp, (context) => context);
+  const id = appIdOf(path);
+  if (id === undefined) return null;
+  const { app, waiting = 0 } = opened.id === id ? opened : {};
+  return (
+    <section class="side-group" aria-label="App">
+      <h2 class="side-app">{app?.name ?? 'App'}</h2>
+      {SECTIONS.map(({ name, label }) => {
+        const href = appAddress(id, name);
+        return (
+          <a
+            key={name}
+            class="side-line"
+            href={href}
+            aria-current={href === path || (name !== '' && path.startsWith(`${href}/`)) ? 'page' : undefined}
+          >
+            {label}
+            {name === 'proposals' && waiting > 0 && <Waiting count={waiting} />}
+          </a>
+        );
+      })}
+    </section>
+  );
+}
 
 /** Whether the line stands for the page at `path`, or for one above it. */
 function isAbove(line: string, path: string): boolean {

@@ -8,7 +8,7 @@ import { ask } from '../api/api.ts';
 import { appPath } from '../app/app.ts';
 import { openedApp } from '../app/app-store.ts';
 import { Problem } from '../parts/card.tsx';
-import { useApps } from '../traces/app-hook.ts';
+import { useApps } from '../traces/find.ts';
 import { addressOf, type ConversationChoice, entriesOf, foundIn, type PaletteEntry } from './palette-entries.ts';
 
 const CONVERSATIONS_READ = 20;

@@ -3,8 +3,8 @@ import { ask } from '../api/api.ts';
 import { ApiError } from '../api/request.ts';
 import { appAddress, SECTIONS } from '../app/app.ts';
 import { PAGES } from '../pages.ts';
-import type { AppChoice } from '../traces/app-hook.ts';
-import { findTrace } from '../traces/find.ts';
+import { wholeMomentOf } from '../parts/times.ts';
+import { type AppChoice, findTrace } from '../traces/find.ts';
 
 export interface PaletteEntry {
   readonly kind: 'page' | 'app' | 'conversation' | 'id';
@@ -43,13 +43,8 @@ export function entriesOf(
     ...pagesOf(app),
     ...apps.map(({ id, name }) => ({ kind: 'app', label: name, of: id, href: appAddress(id) }) as const),
     ...conversations.map(({ id, updated_at: at }) => {
-      const of = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-      return {
-        kind: 'conversation',
-        label: id,
-        of,
-        href: `${appAddress(app?.id ?? '', 'conversations')}/${encodeURIComponent(id)}`,
-      } as const;
+      const href = `${appAddress(app?.id ?? '', 'conversations')}/${encodeURIComponent(id)}`;
+      return { kind: 'conversation', label: id, of: wholeMomentOf(at), href } as const;
     }),
   ];
 }

@@ -4,9 +4,8 @@ import { payloadFault } from '../../../machines/simulator/payload.ts';
 import type { SampleEvent } from '../../../machines/simulator/samples.ts';
 import { judge, type Moment, type Verdict } from '../../../machines/simulator/verdict.ts';
 import type { SimulatedMachine } from '../../../machines/simulator/walk.ts';
-import { payloadWords } from './leaves.ts';
+import { canSend, isEnabled, outcomeWords, payloadWords } from './leaves.ts';
 import { Questions } from './step-card.tsx';
-import { canSend, isEnabled, outcomeWords } from './words.ts';
 
 interface EventListProps {
   readonly simulated: SimulatedMachine;

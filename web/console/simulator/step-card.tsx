@@ -2,8 +2,7 @@
 import type { SampleEvent } from '../../../machines/simulator/samples.ts';
 import type { Asked, Moment, Question, Verdict } from '../../../machines/simulator/verdict.ts';
 import type { WalkStep } from '../../../machines/simulator/walk.ts';
-import { differencesOf, payloadWords, valueWords } from './leaves.ts';
-import { outcomeWords } from './words.ts';
+import { differencesOf, outcomeWords, payloadWords, valueWords } from './leaves.ts';
 
 export function StepCard({ step, now }: { readonly step: WalkStep | undefined; readonly now: Moment }) {
   return (

@@ -6,8 +6,8 @@ import { Button } from '../parts/card.tsx';
 import { copied } from '../parts/copy-button.tsx';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
+import { outcomeWords } from './leaves.ts';
 import type { WalkStore } from './walk-hook.ts';
-import { outcomeWords } from './words.ts';
 
 interface StepHistoryProps {
   readonly store: WalkStore;

@@ -8,8 +8,7 @@ import { Button, Problem } from '../parts/card.tsx';
 import { WordedSelect } from '../parts/choices.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
-import { type AppChoice, useApps } from './app-hook.ts';
-import { findTrace, newestAddress } from './find.ts';
+import { type AppChoice, findTrace, newestAddress, useApps } from './find.ts';
 
 export function TracesPage() {
   const apps = useApps();

@@ -14,10 +14,7 @@ import { Frame } from '../../sdk/shell/frame.tsx';
 const NO_LOGO = () => Promise.resolve(undefined);
 const nothing = () => undefined;
 
-/**
- * This page is no build of the app: it registers nothing, so that no check takes it for one. Its turns name the manifest of the latest build, by
- * `hash`, where there is one.
- */
+/** This page is no build of the app: it registers nothing, and its turns name the manifest of the latest build, by `hash`. */
 function withoutManifest(hash: string | undefined): Fetch {
   return (address, request) => {
     if (new URL(address).pathname !== '/v1/apps/manifest') return fetch(address, request);

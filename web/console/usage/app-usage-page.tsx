@@ -6,8 +6,7 @@ import { type App, appAddress, organisationAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { Card, Problem } from '../parts/card.tsx';
 import { DayPlot } from './day-plot.tsx';
-import { todayOf, usedUpAtMs } from './pace.ts';
-import { monthOf, usd } from './usage.ts';
+import { monthOf, todayOf, usd, usedUpAtMs } from './pace.ts';
 import { Level, MonthChoice, useMonth } from './usage-parts.tsx';
 
 export function AppUsagePage() {

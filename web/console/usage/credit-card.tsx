@@ -8,8 +8,7 @@ import { Form } from '../parts/form.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { dayOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
-import { latestSpend, usedUpAtMs } from './pace.ts';
-import { usd } from './usage.ts';
+import { latestSpend, usd, usedUpAtMs } from './pace.ts';
 import { Level } from './usage-parts.tsx';
 
 const CREDIT_MIN_USD = 10;

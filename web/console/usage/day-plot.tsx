@@ -2,7 +2,7 @@
 
 import type { DayOfUse } from '../../../protocol/console/answers.ts';
 import { Table } from '../parts/table.tsx';
-import { daysOf, usd } from './usage.ts';
+import { daysOf, usd } from './pace.ts';
 
 const WIDTH = 720;
 const HEIGHT = 160;

@@ -10,7 +10,7 @@ import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { CreditCard } from './credit-card.tsx';
 import { DayPlot } from './day-plot.tsx';
-import { monthOf, usd } from './usage.ts';
+import { monthOf, usd } from './pace.ts';
 import { MonthChoice, useMonth } from './usage-parts.tsx';
 
 export function OrganisationUsagePage() {

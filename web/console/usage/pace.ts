@@ -1,4 +1,4 @@
-/** When something that is used up will be, at the pace at which it was used so far. Times in milliseconds. */
+/** Months and money of usage; and when something that is used up will be, at the pace at which it was used so far. Times in milliseconds. */
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -37,4 +37,27 @@ export function latestSpend(days: readonly { readonly day: string; readonly spen
 export function todayOf(nowMs: number): { readonly sinceMs: number; readonly untilMs: number } {
   const sinceMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
   return { sinceMs, untilMs: sinceMs + DAY_MS };
+}
+
+/** `2026-11`, UTC. */
+export function monthOf(date: Date): string {
+  return date.toISOString().slice(0, 'YYYY-MM'.length);
+}
+
+export function monthBeside(month: string, by: 1 | -1): string {
+  const [year = 0, ordinal = 1] = month.split('-').map(Number);
+  return monthOf(new Date(Date.UTC(year, ordinal - 1 + by, 1)));
+}
+
+/** All days of a month: `2026-11-01` and so on. */
+export function daysOf(month: string): string[] {
+  const [year = 0, ordinal = 1] = month.split('-').map(Number);
+  const count = new Date(Date.UTC(year, ordinal, 0)).getUTCDate();
+  return Array.from({ length: count }, (_, at) => `${month}-${String(at + 1).padStart(2, '0')}`);
+}
+
+/** `4.20 USD`; of less than a cent as much as says something. */
+export function usd(amount: number): string {
+  const digits = amount !== 0 && Math.abs(amount) < 0.01 ? 6 : 2;
+  return `${amount.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: digits })} USD`;
 }

@@ -1,6 +1,6 @@
 /** How much of something is used, as a bar with its words. */
 import { useLocation, useRoute } from 'preact-iso';
-import { monthBeside, monthOf } from './usage.ts';
+import { monthBeside, monthOf } from './pace.ts';
 
 interface LevelProps {
   readonly label: string;

@@ -1,7 +1,4 @@
-/**
- * What the assistant may do in the demo shop: the actions of its manifest, each with its handler. A read answers with the block that shows
- * best what it found, as an app with a language model would leave to the model; the built-in offline model shows it as it is.
- */
+/** What the assistant may do in the demo shop. A read answers with the block that shows best what it found. */
 import type { PostedManifest } from '../../../protocol/runtime/manifest.ts';
 import { blockOfComparison, blockOfForm, blockOfMap, blockOfOrder, blockOfOrders } from './blocks.ts';
 import { productNamed, type Shop } from './shop.ts';

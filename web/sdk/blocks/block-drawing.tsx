@@ -1,7 +1,4 @@
-/**
- * Draws one block in whatever state it is (BLOCKVIEW-2): a skeleton while it is announced, its drawing once it is ready, and its fallback
- * text where there is no drawing, where it never became ready, or where its drawing throws.
- */
+/** Draws one block in whatever state it is (BLOCKVIEW-2): skeleton, drawing, or fallback text. */
 import { Component, type ComponentType } from 'preact';
 import type { Block } from '../../../protocol/catalog/block.ts';
 import { fallbackOf } from '../../client/conversation/answer-blocks.ts';

@@ -1,10 +1,4 @@
-/**
- * The contract between the thread and the drawings of blocks: what a drawing is given, what it may ask for, and the shape of
- * the table of drawings, which the compiler holds complete.
- *
- * The thread draws each block of an answer with `BlockDrawing`. That takes care of what has no drawing: the skeleton of an announced block,
- * the fallback text of an unknown or unfinished one, and of one whose drawing throws.
- */
+/** The contract between the thread and the drawings of blocks; the compiler holds their table complete. */
 import type { ComponentType } from 'preact';
 import type { Block } from '../../../protocol/catalog/block.ts';
 import type { Block1, BlockStartEvent } from '../../../types/assistant-runtime.d.ts';

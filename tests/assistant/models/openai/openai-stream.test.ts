@@ -292,7 +292,8 @@ describe('MODEL-18: the run in the hands of its caller', () => {
         for (let i = 0; i < pieces; i++) res.write(piece);
         res.end(STOP_LINE + DONE_LINE);
       },
-      { silenceMs: 80 },
+      // Writing all pieces takes longer than some milliseconds where many programs run at once.
+      { silenceMs: 500 },
     );
     const sink = new RecordedSink();
     const paused = new Promise<void>((resolve) => {
@@ -304,7 +305,7 @@ describe('MODEL-18: the run in the hands of its caller', () => {
     const run = model.stream(request(), sink);
     await paused;
     // A second upstream falls silent twice meanwhile, so the time has passed in which this one would have, too.
-    const mute = modelAt((await muteServer()).baseUrl, { silenceMs: 80 });
+    const mute = modelAt((await muteServer()).baseUrl, { silenceMs: 500 });
     assert.equal(kindOf((await round(mute)).end), 'silent');
     const heard = sink.spoken.length;
     assert.equal(kindOf((await round(mute)).end), 'silent');
