@@ -214,7 +214,8 @@ function serve(route: Route, exchange: Exchange, gate: Gate, fail: (error: unkno
     refuseUnread(route, exchange, gate.services);
     const admitted = admit(route, exchange, gate);
     if (route.upload !== undefined) readUpload({ route, exchange, admitted }, route.upload, gate, fail);
-    else if (route.body === undefined && !bringsRefusable(exchange)) run({ route, exchange, admitted }, NOTHING_BROUGHT, gate, fail);
+    else if (route.streamed || (route.body === undefined && !bringsRefusable(exchange)))
+      run({ route, exchange, admitted }, NOTHING_BROUGHT, gate, fail);
     else
       readBody(
         { route, exchange, admitted },

@@ -1,5 +1,7 @@
 /** What a route's handler gets: a request whose caller was let in, with what was read of its body. Made in one step, when both are known. */
+import type { Readable } from 'node:stream';
 import type { Exchange } from './http/exchange.ts';
+import { bodyStream } from './http/request-body.ts';
 import type { Admitted, Callers, RouteInput, UploadedFile } from './route.ts';
 
 export type Brought = { readonly body: unknown; readonly upload: null } | { readonly body: null; readonly upload: UploadedFile };
@@ -30,6 +32,10 @@ export class RequestInput implements RouteInput<unknown, Callers[Admitted['kind'
 
   get query(): URLSearchParams {
     return this.#exchange.query;
+  }
+
+  stream(): Readable {
+    return bodyStream(this.#exchange);
   }
 
   get isHead(): boolean {

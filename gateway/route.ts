@@ -1,4 +1,5 @@
 /** A route is a value: who may call it, with what body, and what it answers. One file renders the answer. */
+import type { Readable } from 'node:stream';
 import type * as v from 'valibot';
 import type { Caller } from '../actors/caller.ts';
 import type { Cells } from '../actors/cells/cells.ts';
@@ -65,6 +66,8 @@ export interface RouteInput<Body, Caller, Upload = null> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   header(name: string): string;
+  /** The body as it comes, of a route that is `streamed`. To be taken before `handle` awaits anything. */
+  stream(): Readable;
   readonly requestId: string;
   /** Whether only the answer's head is asked for, of a route that has it. */
   readonly isHead: boolean;
@@ -131,6 +134,8 @@ interface RouteRules<Schema extends BodySchema, Kind extends CallerKind, Upload 
   readonly body?: Schema;
   readonly bodyMaxBytes?: number;
   readonly upload?: Upload;
+  /** Instead of both: the body goes to `handle` as it comes, at its pace and unbounded. For callers that are trusted. */
+  readonly streamed?: true;
   /** HEAD is answered as GET is, without the body: what watches services asks so, and nothing changes by it. */
   readonly head?: true;
   /** Any cell answers it, although its path names something of an organisation (CELL-1). */

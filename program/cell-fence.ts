@@ -68,7 +68,7 @@ function groundOf({ config, replica, storage }: FenceParts): Ground {
 
 /** @throws Error when the address of the replica cannot be this directory's: it was taken over from there, or it is of another one. */
 async function requireOwnAddress({ replica, storage }: FenceParts, { own, seat, store, address }: Ground): Promise<void> {
-  const holder = store && (await readHolder({ store, vault: storage.vault }, own).catch(() => undefined));
+  const holder = store && (await readHolder({ store, vault: storage.vault }).catch(() => undefined));
   if (holder === undefined || replica === undefined) return;
   const isOfSeat = holder.seat === undefined || holder.seat === seat.own || seat.had(holder.seat);
   const isKnown = readCellTerm(storage.control)?.replica === address;

@@ -1,11 +1,11 @@
 /** Composition: makes the nodes of a data directory one cell among others, when CELL_ID names it (CELL-1). */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Cells, createCells } from '../actors/cells/cells.ts';
+import { Cells } from '../actors/cells/cells.ts';
 import { OrganisationMoves } from '../actors/cells/move.ts';
 import { MoveReceiver } from '../actors/cells/move-receiver.ts';
 import { forEachOrganisation } from '../actors/for-each-organisation.ts';
-import { createMoveFiles } from '../storage/moving/move-files.ts';
+import { MoveFiles } from '../storage/moving/move-files.ts';
 import { goneMoveId, listStranded } from '../storage/moving/moves.ts';
 import type { Storage } from '../storage/storage.ts';
 import { REDIS_WAIT_MS, whenUp } from './cell-fence.ts';
@@ -58,7 +58,7 @@ export async function openCell({ config, node, storage, log, nowMs, takeUp }: Ce
       log.error({ err: error }, 'sealing organisations that live on another cell failed: the next start tries again'),
     );
   };
-  const cells = createCells({
+  const cells = new Cells({
     self: { ...config, term: fence.own.term, replica: fence.replica },
     mayPublish: () => fence.holds,
     storage,
@@ -69,7 +69,7 @@ export async function openCell({ config, node, storage, log, nowMs, takeUp }: Ce
   });
   await hearOfPlacements(cells, redis);
   if (fence.holds) await strand();
-  const files = createMoveFiles(storage.layout);
+  const files = new MoveFiles(storage.layout, storage.vault);
   const placed = (organisationId: string) => void cells.map.publish(organisationId);
   const goOn = (organisationId: string) => {
     takeUp(organisationId).catch((error: unknown) => {

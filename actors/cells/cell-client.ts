@@ -33,26 +33,11 @@ export interface CellAnswer {
   readonly json: unknown;
 }
 
-export interface CellClient {
-  /**
-   * One call of another cell's interface. A plain object travels as JSON, a Buffer or a Readable as it is. `timeoutMs`: how
-   * long nothing may move, neither of a streamed body nor of the answer.
-   * @throws CellUnreachable
-   */
-  call(
-    cell: string,
-    method: string,
-    path: string,
-    body: Buffer | Readable | object | undefined,
-    options: { readonly timeoutMs: number; readonly headers?: Readonly<Record<string, string>> },
-  ): Promise<CellAnswer>;
-  /** How the cell is reached; undefined when it was never seen. */
-  url(cell: string): string | undefined;
-  /** A request to the cell, not yet ended; the caller handles its `error`. @throws CellUnreachable for an unknown cell. */
-  request(cell: string, method: string, path: string, headers: http.OutgoingHttpHeaders | readonly string[]): http.ClientRequest;
-  /** Proves to a cell that the request comes from one. */
-  readonly token: string;
-  close(): void;
+export interface CallTimeouts {
+  /** How long nothing may move, neither of a streamed body nor of the answer. */
+  readonly timeoutMs: number;
+  /** The same once a streamed body was sent. */
+  readonly answerTimeoutMs?: number;
 }
 
 /** What a cell says as its bearer, made from the master key that all cells share. */
@@ -76,20 +61,22 @@ async function readJson(answer: http.IncomingMessage): Promise<unknown> {
 }
 
 /** How the body travels: its bytes, or its stream, with the headers that say so. */
-function payloadOf(body: Buffer | Readable | object | undefined) {
+function payloadOf(body: object | undefined) {
   if (body instanceof Readable) return { stream: body, headers: { 'Content-Type': 'application/octet-stream' } };
-  if (body === undefined) return { bytes: Buffer.alloc(0), headers: {} };
-  const [bytes, type] = Buffer.isBuffer(body)
-    ? [body, 'application/octet-stream']
-    : [Buffer.from(JSON.stringify(body)), 'application/json'];
-  return { bytes, headers: { 'Content-Type': type, 'Content-Length': String(bytes.length) } };
+  if (body === undefined) return { bytes: '', headers: {} };
+  const bytes = Buffer.from(JSON.stringify(body));
+  return { bytes, headers: { 'Content-Type': 'application/json', 'Content-Length': String(bytes.length) } };
 }
 
 /** Sends the body and settles with the answer. Whatever fails ends both. */
-function exchange(request: http.ClientRequest, payload: ReturnType<typeof payloadOf>, timeoutMs: number): Promise<CellAnswer> {
-  const { stream, bytes } = payload;
+function exchange(
+  request: http.ClientRequest,
+  { stream, bytes }: ReturnType<typeof payloadOf>,
+  { timeoutMs, answerTimeoutMs }: CallTimeouts,
+): Promise<CellAnswer> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => request.destroy(new Error(`nothing moved for ${timeoutMs} ms`)), timeoutMs);
+    const wait = (ms: number) => setTimeout(() => request.destroy(new Error(`nothing moved for ${ms} ms`)), ms);
+    let timer = wait(timeoutMs);
     const fail = (error: Error) => {
       clearTimeout(timer);
       stream?.destroy();
@@ -116,47 +103,63 @@ function exchange(request: http.ClientRequest, payload: ReturnType<typeof payloa
     }
     stream.on('error', fail);
     stream.on('data', () => timer.refresh());
+    stream.on('end', () => {
+      if (answerTimeoutMs === undefined) return;
+      clearTimeout(timer);
+      timer = wait(answerTimeoutMs);
+    });
     stream.pipe(request);
   });
 }
 
-export function createCellClient({ vault, control }: { readonly vault: Pick<Vault, 'digest'>; readonly control: Connection }): CellClient {
-  const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_SOCKETS_MAX, noDelay: true };
-  const agents = { plain: new http.Agent(options), secure: new https.Agent(options) };
-  const token = cellToken(vault);
+const AGENT = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_SOCKETS_MAX, noDelay: true } as const;
 
-  const client: CellClient = {
-    token,
-    url: (cell) => readCellUrl(control, cell),
-    request(cell, method, path, headers) {
-      const url = client.url(cell);
-      if (url === undefined) throw new CellUnreachable(cell, 'it was never seen');
-      const { protocol, hostname, port, pathname } = new URL(url);
-      const secure = protocol === 'https:';
-      return (secure ? https : http).request({
-        method,
-        // An IPv6 literal is written in brackets in an address, and without them when it is connected to.
-        hostname: hostname.replace(/^\[|\]$/g, ''),
-        port: port === '' ? (secure ? 443 : 80) : port,
-        path: pathname.replace(/\/$/, '') + path,
-        headers,
-        agent: secure ? agents.secure : agents.plain,
-      });
-    },
-    async call(cell, method, path, body, { timeoutMs, headers = {} }) {
-      const payload = payloadOf(body);
-      try {
-        const request = client.request(cell, method, path, { ...payload.headers, ...headers, Authorization: `Bearer ${token}` });
-        return await exchange(request, payload, timeoutMs);
-      } catch (error) {
-        if (error instanceof CellUnreachable) throw error;
-        throw new CellUnreachable(cell, error instanceof Error ? error.message : String(error));
-      }
-    },
-    close() {
-      agents.plain.destroy();
-      agents.secure.destroy();
-    },
-  };
-  return client;
+export class CellClient {
+  readonly token: string;
+  readonly #control: Connection;
+  readonly #plain = new http.Agent(AGENT);
+  readonly #secure = new https.Agent(AGENT);
+
+  constructor({ vault, control }: { readonly vault: Pick<Vault, 'digest'>; readonly control: Connection }) {
+    this.token = cellToken(vault);
+    this.#control = control;
+  }
+
+  url(cell: string): string | undefined {
+    return readCellUrl(this.#control, cell);
+  }
+
+  /** A request to the cell, not yet ended; the caller handles its `error`. @throws CellUnreachable for an unknown cell. */
+  request(cell: string, method: string, path: string, headers: http.OutgoingHttpHeaders | readonly string[]): http.ClientRequest {
+    const url = this.url(cell);
+    if (url === undefined) throw new CellUnreachable(cell, 'it was never seen');
+    const { protocol, hostname, port, pathname } = new URL(url);
+    const secure = protocol === 'https:';
+    return (secure ? https : http).request({
+      method,
+      // An IPv6 literal is written in brackets in an address, and without them when it is connected to.
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      port: port === '' ? (secure ? 443 : 80) : port,
+      path: pathname.replace(/\/$/, '') + path,
+      headers,
+      agent: secure ? this.#secure : this.#plain,
+    });
+  }
+
+  /** One call of another cell's interface. A Readable travels as it is, any other object as JSON. @throws CellUnreachable */
+  async call(cell: string, method: string, path: string, body: object | undefined, timeouts: CallTimeouts): Promise<CellAnswer> {
+    const payload = payloadOf(body);
+    try {
+      const request = this.request(cell, method, path, { ...payload.headers, Authorization: `Bearer ${this.token}` });
+      return await exchange(request, payload, timeouts);
+    } catch (error) {
+      if (error instanceof CellUnreachable) throw error;
+      throw new CellUnreachable(cell, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  close(): void {
+    this.#plain.destroy();
+    this.#secure.destroy();
+  }
 }

@@ -14,7 +14,6 @@ import type { RedisConnection } from '../cluster/bus/redis-connection.ts';
 /** What the map needs of a connection to Redis; its commands reject at once while Redis is away. */
 export type MapRedis = Pick<RedisConnection, 'up' | 'hashSet' | 'hashGetAll' | 'onUp'>;
 
-/** What a cell says of itself. */
 export interface CellSelf {
   /** CELL_ID and CELL_URL. */
   readonly id: string;
@@ -26,9 +25,10 @@ export interface CellSelf {
 }
 
 export interface CellMapOptions {
+  /** Closing it is the caller's. */
   readonly redis: MapRedis;
   readonly self: CellSelf;
-  /** Whether this process may say where the cell is. */
+  /** Whether this process may say where the cell is: not once another host took it over. */
   mayPublish(): boolean;
   readonly storage: Pick<Storage, 'control' | 'vault' | 'writeControl'>;
   readonly log: Logger;
@@ -174,7 +174,6 @@ export class CellMap {
     if (news.length > 0) await storage.writeControl('seeCells', { cells: news });
   }
 
-  /** Returns the versions that the map holds. */
   async #takeOverPlacements(): Promise<Map<string, number>> {
     const { redis, storage } = this.#options;
     const there = new Map<string, number>();
@@ -187,7 +186,7 @@ export class CellMap {
         there.set(organisationId, claimed);
         continue;
       }
-      const said = v.safeParse(placementSchema, this.#open(`placements ${organisationId}`, value.slice(dot + 1)));
+      const said = v.safeParse(placementSchema, opened(storage.vault, `placements ${organisationId}`, value.slice(dot + 1)));
       if (!said.success) continue;
       there.set(organisationId, said.output.version);
       if (said.output.version > known) newer.push({ organisationId, ...said.output });
@@ -218,10 +217,6 @@ export class CellMap {
   #seal(purpose: string, value: object): string {
     return this.#options.storage.vault.seal(`cell map ${purpose}`, Buffer.from(JSON.stringify(value))).toString('base64url');
   }
-
-  #open(purpose: string, sealed: string): unknown {
-    return opened(this.#options.storage.vault, purpose, sealed);
-  }
 }
 
 function cellPurpose(cell: string): string {
@@ -251,5 +246,3 @@ export async function readCellEntry(
   const sealed = await redis.hashGet(CELLS_KEY, cell);
   return sealed === undefined ? undefined : openCellEntry(vault, cell, sealed);
 }
-
-/** Starts to keep the map up to date, until `close`. */

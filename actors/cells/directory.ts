@@ -26,7 +26,6 @@ export const NAME_KINDS = [
   'conversation',
 ] as const;
 
-/** What a request calls an organisation by. */
 export interface Name {
   readonly kind: (typeof NAME_KINDS)[number];
   readonly name: string;
@@ -90,7 +89,6 @@ export function openName(vault: Storage['vault'], sealed: string): Name | undefi
 type Answer = Whereabouts | 'unknown' | 'silent';
 
 export class CellDirectory {
-  /** This cell. */
   readonly self: string;
   readonly #options: DirectoryOptions;
   readonly #asking = new Map<string, Promise<Whereabouts | undefined>>();
@@ -110,7 +108,6 @@ export class CellDirectory {
     return isOrganisationKnown(control, organisationId) ? { organisationId, cell: this.self, version: 0 } : undefined;
   }
 
-  /** What another cell once said about the name. */
   foreign(name: Name): Whereabouts | undefined {
     const organisationId = readForeignName(this.#options.storage.control, this.#digest(name));
     return organisationId === undefined ? undefined : this.whereabouts(organisationId);

@@ -6,13 +6,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { machineGraph } from '../../machines/graph.ts';
-import { type OrganisationMoveEffect, organisationMove } from '../../machines/organisation-move.ts';
+import { type OrganisationMoveEffect, type OrganisationMoveEvent, organisationMove } from '../../machines/organisation-move.ts';
 import { type Stepper, stepper } from '../../machines/step.ts';
 import { MOVE_STEPS, type MoveRow, type MoveStep, type MoveTrace, readMove } from '../../storage/moving/moves.ts';
 import { readSeal } from '../../storage/moving/seal.ts';
 import { takenTrace } from '../taken-trace.ts';
-import { MoveRefused } from './move-sender.ts';
-import type { Done, MoveStepServices, MoveSteps } from './move-steps.ts';
+import { MoveRefused, type MoveStepServices, type MoveSteps } from './move-steps.ts';
 
 export interface MoveTimes {
   /** How often a driver notes in the row that it is alive. */
@@ -110,15 +109,15 @@ export class MoveDrive {
 
   /** Does one step and commits it. Returns the next effect; undefined: none for this node. */
   async #next(effect: Effect): Promise<Effect | undefined> {
-    const done = await this.#performed(effect);
-    if (done === 'given up') return this.#enterAborted();
-    if (done === undefined) {
+    const event = await this.#performed(effect);
+    if (event === 'given up') return this.#enterAborted();
+    if (event === undefined) {
       this.#tellStayed();
       return undefined;
     }
-    const step = this.#machine.send(done.event);
+    const step = this.#machine.send(event);
     const to = step.state as MoveStep;
-    if (!(await this.#commit(to, done))) return this.#enterAborted();
+    if (!(await this.#commit(to))) return this.#enterAborted();
     const { organisationId, moveId, targetCell } = this.#move;
     this.#options.log.info(
       { organisation_id: organisationId, move_id: moveId, cell: targetCell, step: to },
@@ -136,7 +135,7 @@ export class MoveDrive {
   }
 
   /** Retries the step until it succeeds or the move is aborted. */
-  async #performed(effect: Effect): Promise<Done | undefined | 'given up'> {
+  async #performed(effect: Effect): Promise<OrganisationMoveEvent | undefined | 'given up'> {
     const [first, last] = this.#times.retryMs;
     let failingSinceMs: number | undefined;
     for (let waitMs = first; ; waitMs = Math.min(waitMs * 2, last)) {
@@ -177,10 +176,10 @@ export class MoveDrive {
     await storage.writeControl('abortMove', { organisationId, moveId, nowMs: nowMs(), error, traces: abortTraces() });
   }
 
-  async #commit(to: MoveStep, { copy }: Done): Promise<boolean> {
+  async #commit(to: MoveStep): Promise<boolean> {
     const { storage, cell, nowMs } = this.#options;
     const { organisationId, moveId, step: from } = this.#move;
-    const ref = { organisationId, moveId, nowMs: nowMs(), trace: moveTrace(this.#machine), ...(copy === undefined ? {} : { copy }) };
+    const ref = { organisationId, moveId, nowMs: nowMs(), trace: moveTrace(this.#machine) };
     const committed =
       to === 'switched'
         ? await storage.writeControl('switchMove', { ...ref, cell })

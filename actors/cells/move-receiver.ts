@@ -9,19 +9,15 @@ import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { Refusal } from '../../protocol/errors.ts';
 import { type ArrivalRow, type ArrivalStep, discardedArrivals, readArrival } from '../../storage/moving/arrivals.ts';
-import { SCHEMA_VERSIONS } from '../../storage/moving/move-copy.ts';
+import { type MoveRef, SCHEMA_VERSIONS } from '../../storage/moving/move-copy.ts';
 import type { MoveFiles } from '../../storage/moving/move-files.ts';
-import { type Content, holds, keepPiece, moveFolder } from '../../storage/moving/move-folders.ts';
 import { placementVersionOf } from '../../storage/moving/moves.ts';
 import { readSeal } from '../../storage/moving/seal.ts';
-import { isSecret } from '../../storage/secrets/vault.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { keyCheck } from './move-sender.ts';
 
 export interface MoveReceiverOptions {
-  readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation' | 'vault' | 'write' | 'writeControl'>;
+  readonly storage: Pick<Storage, 'control' | 'layout' | 'organisation' | 'write' | 'writeControl'>;
   readonly files: MoveFiles;
-  /** This cell. */
   readonly cell: string;
   readonly log: Logger;
   nowMs(): number;
@@ -29,27 +25,13 @@ export interface MoveReceiverOptions {
   onArrived(organisationId: string): void;
 }
 
-export interface Offer {
-  readonly organisationId: string;
-  readonly moveId: string;
+export interface Offer extends MoveRef {
   readonly sourceCell: string;
-  /** The digest of the move's id under the source's master key. */
-  readonly keyCheck: string;
   readonly schema: { readonly control: number; readonly organisation: number };
 }
 
-interface Ref {
-  readonly organisationId: string;
-  readonly moveId: string;
-}
-
-/** Long enough for a thread to have read some hundred megabytes. */
-const BUSY_RETRY_AFTER_S = 2;
-
 export class MoveReceiver {
   readonly #options: MoveReceiverOptions;
-  /** By move: organisations that are being put in place. */
-  readonly #placing = new Map<string, Promise<ArrivalStep>>();
 
   constructor(options: MoveReceiverOptions) {
     this.#options = options;
@@ -60,7 +42,6 @@ export class MoveReceiver {
     for (const row of discardedArrivals(this.#options.storage.control)) await this.#empty(row);
   }
 
-  /** The last move of the organisation to this cell. */
   read(organisationId: string): ArrivalRow | undefined {
     return readArrival(this.#options.storage.control, organisationId);
   }
@@ -69,11 +50,8 @@ export class MoveReceiver {
    * Accepts the move, or returns how far it is. Idempotent.
    * @throws Refusal conflict when this cell refuses it; internal (503) when it may be accepted in a moment.
    */
-  async offer({ organisationId, moveId, sourceCell, keyCheck: given, schema }: Offer): Promise<ArrivalStep> {
+  async offer({ organisationId, moveId, sourceCell, schema }: Offer): Promise<ArrivalStep> {
     const { storage, cell, files, nowMs } = this.#options;
-    if (!isSecret(given, keyCheck(storage.vault, moveId))) {
-      throw new Refusal('conflict', `Cell ${cell} has another MASTER_KEY: what is sealed in the organisation could not be opened there.`);
-    }
     if (schema.control !== SCHEMA_VERSIONS.control || schema.organisation !== SCHEMA_VERSIONS.organisation) {
       throw new Refusal('conflict', `Cell ${cell} runs another version of the service. Bring both cells to the same one first.`);
     }
@@ -84,35 +62,16 @@ export class MoveReceiver {
     return step;
   }
 
-  /** Which of these contents are still to be sent. @throws Refusal */
-  async missing(ref: Ref, contents: readonly Content[]): Promise<string[]> {
-    const folder = this.#folder(ref);
-    if (folder === undefined) return [];
-    const held = await Promise.all(contents.map((content) => holds(folder, content)));
-    return contents.filter((_, at) => !held[at]).map(({ sha256 }) => sha256);
-  }
-
-  /** Stores a piece of a file; true once the file is complete. @throws Refusal; Error when the file is not the announced one. */
-  async keep(ref: Ref, content: Content, offset: number, bytes: Uint8Array): Promise<boolean> {
-    const folder = this.#folder(ref);
-    return folder === undefined || keepPiece(folder, content, offset, bytes);
-  }
-
-  /** Verifies the received files and puts them in place under their seal. Idempotent. @throws Refusal */
-  async adopt(ref: Ref, manifest: string): Promise<ArrivalStep> {
-    const { step } = this.#require(ref);
-    if (step === 'adopted' || step === 'unsealed') return step;
-    if (this.#placing.has(ref.moveId)) {
-      throw new Refusal('internal', 'The organisation is being put in place. Ask again.', { status: 503, retryAfterS: BUSY_RETRY_AFTER_S });
-    }
-    const placing = this.#adopt(ref, manifest).finally(() => this.#placing.delete(ref.moveId));
-    this.#placing.set(ref.moveId, placing);
-    return placing;
-  }
-
-  async #adopt(ref: Ref, manifest: string): Promise<ArrivalStep> {
+  /**
+   * Takes what the other cell sends, verifies it and puts it in place under its seal. Idempotent: what is there is not read again. The
+   * stream of another driver of the same move is taken beside this one.
+   * @throws Refusal
+   */
+  async adopt(ref: MoveRef, stream: AsyncIterable<Buffer>): Promise<ArrivalStep> {
     const { storage, files, log, nowMs } = this.#options;
-    const rows = await files.place({ ...ref, manifest });
+    const { step } = this.#require(ref);
+    if (step !== 'receiving') return step;
+    const rows = await files.place(ref, stream);
     const seal = readSeal(storage.organisation(ref.organisationId));
     if (seal?.moveId !== ref.moveId) throw new Error(`the file of ${ref.organisationId} is not the one that came`);
     if (!(await storage.writeControl('adoptArrival', { ...ref, rows, nowMs: nowMs() }))) {
@@ -126,7 +85,7 @@ export class MoveReceiver {
   }
 
   /** The map names this cell: the organisation is served here from now on. Idempotent. @throws Refusal */
-  async unseal(ref: Ref): Promise<ArrivalStep> {
+  async unseal(ref: MoveRef): Promise<ArrivalStep> {
     const { storage, cell, log, nowMs } = this.#options;
     const { organisationId, moveId } = ref;
     const { step } = this.#require(ref);
@@ -146,7 +105,7 @@ export class MoveReceiver {
   }
 
   /** The move was aborted. Idempotent. @throws Refusal conflict when the organisation lives here by now. */
-  async discard(ref: Ref): Promise<ArrivalStep> {
+  async discard(ref: MoveRef): Promise<ArrivalStep> {
     const { storage, nowMs } = this.#options;
     const step = await storage.writeControl('discardArrival', { ...ref, nowMs: nowMs() });
     if (step === undefined) throw unknown(ref);
@@ -156,7 +115,7 @@ export class MoveReceiver {
   }
 
   /** What cannot be removed now stays sealed, and is removed at the next start or replaced by the next move. */
-  async #empty(ref: Ref): Promise<void> {
+  async #empty(ref: MoveRef): Promise<void> {
     const { files, log } = this.#options;
     const { organisationId, moveId } = ref;
     try {
@@ -179,25 +138,18 @@ export class MoveReceiver {
     throw new Refusal('conflict', `Cell ${cell} has a file of ${organisationId} that takes writes. It is left as it is.`);
   }
 
-  #require(ref: Ref): ArrivalRow {
+  #require(ref: MoveRef): ArrivalRow {
     const row = this.read(ref.organisationId);
     if (row?.moveId !== ref.moveId) throw unknown(ref);
     if (row.step === 'discarded') throw calledOff(ref);
     return row;
   }
-
-  /** Undefined: everything is in place already, which another driver of the same move may not know yet. */
-  #folder(ref: Ref): string | undefined {
-    const { step } = this.#require(ref);
-    if (step !== 'receiving') return undefined;
-    return moveFolder(this.#options.storage.layout, 'arriving', ref.organisationId, ref.moveId);
-  }
 }
 
-function unknown({ organisationId, moveId }: Ref): Refusal {
+function unknown({ organisationId, moveId }: MoveRef): Refusal {
   return new Refusal('not_found', `This cell knows no move ${moveId} of ${organisationId}.`);
 }
 
-function calledOff({ organisationId }: Ref): Refusal {
+function calledOff({ organisationId }: MoveRef): Refusal {
   return new Refusal('conflict', `The arrival of ${organisationId} was called off.`);
 }

@@ -35,7 +35,6 @@ export class OrganisationMoves {
     this.#steps = new MoveSteps({ ...options, quietMs: this.#times.quietMs });
   }
 
-  /** This one. */
   get cell(): string {
     return this.#options.cell;
   }
@@ -46,7 +45,6 @@ export class OrganisationMoves {
     this.#timer = setInterval(() => this.#look(), this.#times.lookMs).unref();
   }
 
-  /** The last move of the organisation away from here. */
   read(organisationId: string): MoveRow | undefined {
     return readMove(this.#options.storage.control, organisationId);
   }

@@ -26,7 +26,6 @@ export interface Standing {
   readonly seat?: string | undefined;
   /** Who waits for it: nobody while the first one strikes it out. */
   readonly next?: string | undefined;
-  /** For people. */
   readonly by?: string | undefined;
 }
 
@@ -49,9 +48,7 @@ export interface FenceOptions {
   mustProve(): boolean;
   /** Whether the claim of this directory where it lay before, or of the one that it is a copy of, may be taken when that one is gone, or was lost. */
   mayFollow(isHere: boolean): boolean;
-  /** Whether it was written down that another host took over. */
   isOvertaken(): boolean;
-  /** Writes it down. */
   noteOvertaken(sentence: string): void;
   readonly lease: WriteLease;
   readonly conditions: Conditions;
@@ -179,7 +176,6 @@ class TermFence implements Fence {
     return seat.had(standing.seat) || (seat.isNew && !this.#hasHeld) ? 'contested' : 'overtaken';
   }
 
-  /** Claims the term there for this directory. */
   #put(place: ClaimPlace, was: Standing | undefined): Promise<boolean> {
     this.#options.seat.note();
     return place.replace(was, { seat: this.#options.seat.own });
@@ -240,7 +236,6 @@ class TermFence implements Fence {
     this.#over(TAKEN_OVER);
   }
 
-  /** Ends all looks and writes of this process. */
   #over(sentence: string): void {
     const { lease, conditions } = this.#options;
     this.#isOver = true;

@@ -35,10 +35,8 @@ export function authenticateCell(header: ReadHeader, cells: Cells | null | undef
   return cells;
 }
 
-/** A request that another cell passed on. */
 export interface Arrival {
   readonly from: string;
-  /** The cell that it was meant for. */
   readonly to: string;
   readonly organisationId: string;
   readonly clientAddress: string;
@@ -60,7 +58,6 @@ export function arrivalOf(header: ReadHeader, cells: Cells): Arrival | undefined
   };
 }
 
-/** What the miss header says of where an organisation is. */
 export function missHeader(whereabouts: Whereabouts | undefined): string {
   return whereabouts === undefined ? '-' : `${whereabouts.cell} ${whereabouts.version}`;
 }

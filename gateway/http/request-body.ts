@@ -1,5 +1,6 @@
 /** Makes a checked value of a request's body: collected, bounded, parsed and checked by the route's schema. */
 
+import { Readable } from 'node:stream';
 import { Refusal } from '../../protocol/errors.ts';
 import { unknownFields } from '../../protocol/schema/unknown-fields.ts';
 import { fields } from '../../protocol/setup/shapes.ts';
@@ -173,4 +174,19 @@ export function readBody(
       }
     });
   collectBody(exchange, route.bodyMaxBytes ?? defaultBodyMaxBytes(face), done, fail);
+}
+
+/** The request's body as it arrives, as fast as it is read and however slowly it comes. Fails when the client leaves. */
+export function bodyStream(exchange: Exchange): Readable {
+  const stream = new Readable({ read: () => exchange.resumeBody() });
+  // Who reads it is told; nobody may read it any more.
+  stream.on('error', () => {});
+  exchange.whenAborted(() => stream.destroy(new Error('the client has left')));
+  exchange.receive((chunk, isLast) => {
+    const hasRoom = stream.push(Buffer.from(chunk.slice(0)));
+    if (isLast) stream.push(null);
+    else if (hasRoom) exchange.allowSlowBody();
+    else exchange.pauseBody();
+  });
+  return stream;
 }

@@ -33,7 +33,6 @@ export class WrongUsage extends Error {
 
 /** Speaks to the running service. */
 export interface ConsoleClient {
-  /** Without `/console/api`. */
   readonly baseUrl: string;
   /**
    * A request to `/console/api` + path; the answer as the schema gives it.

@@ -41,29 +41,22 @@ export interface Address {
 /** What is at the address was put there by somebody without the master key, or is damaged. */
 class UnprovenHolder extends Error {}
 
-/** `own`: its claim is known without a MAC as well, as an older release put it. @throws UnprovenHolder */
-function parseHolder({ vault }: Address, bytes: Buffer, own?: CellTerm): AddressHolder {
+/** @throws UnprovenHolder */
+function parseHolder({ vault }: Address, bytes: Buffer): AddressHolder {
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), holderSchema), bytes.toString('utf8'));
-  if (!read.success || !(isProven(vault, NAME, bytes) || isOldClaim(read.output, own))) throw new UnprovenHolder(DAMAGED);
+  if (!read.success || !isProven(vault, NAME, bytes)) throw new UnprovenHolder(DAMAGED);
   return read.output;
 }
 
-function isOldClaim({ cell, term, seat, taken_over }: AddressHolder, own: CellTerm | undefined): boolean {
-  return cell === own?.cell && term === own.term && seat === undefined && taken_over === undefined;
-}
-
-/**
- * Undefined: nothing of a cell is there, or the folder or the bucket is not. @throws Error while the store does not answer, or for what is damaged
- * or was put there by somebody else
- */
-export async function readHolder(address: Address, own?: CellTerm): Promise<AddressHolder | undefined> {
+/** Undefined: nothing of a cell is there, or the folder or the bucket is not. @throws Error while the store does not answer; UnprovenHolder */
+export async function readHolder(address: Address): Promise<AddressHolder | undefined> {
   const bytes = await address.store.get(NAME);
-  return bytes && parseHolder(address, bytes, own);
+  return bytes && parseHolder(address, bytes);
 }
 
 /** Puts `is` there where `was` is read, by a conditional write where the store has it. False: something else is there by now. */
-export function replaceHolder(address: Address, was: AddressHolder | undefined, is: AddressHolder, own?: CellTerm): Promise<boolean> {
-  const isWas = (bytes: Buffer | undefined) => isDeepStrictEqual(bytes && parseHolder(address, bytes, own), was);
+export function replaceHolder(address: Address, was: AddressHolder | undefined, is: AddressHolder): Promise<boolean> {
+  const isWas = (bytes: Buffer | undefined) => isDeepStrictEqual(bytes && parseHolder(address, bytes), was);
   return address.store.replace(NAME, isWas, provenBytes(address.vault, NAME, is));
 }
 
@@ -84,7 +77,6 @@ export async function isAnothers(address: Address, seat: Pick<DirectorySeat, 'ow
 
 const ASK_MS = 10_000;
 
-/** What a keeper knows of whose the address is. */
 export class WhoseAddress {
   /** It is another directory's, or another host took over: nothing is carried there. Undefined: nobody could say yet, and it may be. */
   isAnothers: boolean | undefined;
@@ -131,7 +123,7 @@ export interface AddressOptions extends Address {
 /** The address as a place where the fence looks. */
 export function addressAsPlace({ own, seat, isKnown, onClaimed, ...address }: AddressOptions): ClaimPlace {
   const holder = async () => {
-    const read = await readHolder(address, own);
+    const read = await readHolder(address);
     if (read === undefined && isKnown()) throw new Error(`${NAME} is away from the address of the replica`);
     if (read !== undefined && (read.cell !== own.cell || read.term < own.term)) throw new Error('the address is of another cell or term');
     return read;
@@ -149,7 +141,7 @@ export function addressAsPlace({ own, seat, isKnown, onClaimed, ...address }: Ad
       const isWas = read?.seat === was?.seat && read?.next === was?.next;
       const mayReplace = isWas && (read === undefined || (read.term === own.term && read.taken_over === undefined));
       const next = { ...own, seat: is.seat, ...(is.next !== undefined && { next: is.next }) };
-      const isPut = stands || (mayReplace && (await replaceHolder(address, read, next, own)));
+      const isPut = stands || (mayReplace && (await replaceHolder(address, read, next)));
       if (isPut && is.seat === seat) onClaimed();
       return isPut;
     },

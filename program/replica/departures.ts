@@ -7,7 +7,8 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as v from 'valibot';
 import { type DataLayout, replaceFile } from '../../storage/data-layout.ts';
-import { openReader } from '../../storage/sqlite/database.ts';
+import { isOrganisationKnown } from '../../storage/moving/placements.ts';
+import { reading } from '../../storage/sqlite/database.ts';
 import { GONE_KEPT_MS } from './files-keeper.ts';
 import { Rounds } from './rounds.ts';
 import type { ReplicaStore } from './store.ts';
@@ -69,12 +70,7 @@ export class Departures {
 
   /** Whether the cell still has the organisation: then its replica is what is left of it. */
   #isLost(name: string): boolean {
-    const db = openReader(this.#layout.control);
-    try {
-      return db.statement('SELECT 1 FROM organisations WHERE id = :id').get({ id: basename(name, '.sqlite') }) !== undefined;
-    } finally {
-      db.close();
-    }
+    return reading(this.#layout.control, (db) => isOrganisationKnown(db, basename(name, '.sqlite')));
   }
 
   async #remove(name: string): Promise<void> {

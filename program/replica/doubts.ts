@@ -80,7 +80,6 @@ export class Doubts {
     return this.#rounds.problem;
   }
 
-  /** Begins a round when one is due. Never throws. */
   ask(nowMs: number): void {
     if (this.#rounds.isUnderWay || performance.now() - this.#endedMs < ROUND_MS) return;
     const left = this.#lags.doubtful(nowMs);

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isId } from '../../protocol/ids.ts';
-import { existingVault, isBackupName, masterKeyFingerprint, OPERATOR_TOKEN } from '../../storage/backup/backup-manifest.ts';
+import { existingVault, isBackupName, masterKeyFingerprint } from '../../storage/backup/backup-manifest.ts';
 import { type DataLayout, replaceFile } from '../../storage/data-layout.ts';
 import {
   filesIn,
@@ -29,7 +29,6 @@ interface FilesKeeperOptions {
   readonly layout: DataLayout;
   readonly url: string;
   readonly includeKey: boolean;
-  /** MASTER_KEY, when it is set. */
   readonly masterKey: string | undefined;
 }
 
@@ -42,8 +41,6 @@ export class FilesKeeper {
   readonly #options: FilesKeeperOptions;
   /** Copies of manifests; another destination has others. */
   readonly #known: string;
-  /** Older releases sent the operator token along: what they left there was removed. */
-  #isRid = false;
   readonly #rounds = new Rounds();
   /** When the last round began, and the last one that went well. */
   #beganAtMs = 0;
@@ -55,7 +52,6 @@ export class FilesKeeper {
     this.#known = join(options.layout.replica, `sent-${digest}`);
   }
 
-  /** Why the last round failed; undefined: it did not. */
   get problem(): string | undefined {
     return this.#rounds.problem;
   }
@@ -91,13 +87,9 @@ export class FilesKeeper {
 
   /** Sends what came since, and notes what went. @throws Error when the destination refuses; then the next call goes on. */
   async #carry(nowMs: number, lagMaxS: number): Promise<void> {
-    const { store, layout, masterKey, includeKey } = this.#options;
+    const { layout, masterKey, includeKey } = this.#options;
     const vault = existingVault(layout, masterKey);
     if (vault === undefined) return;
-    if (!this.#isRid) {
-      await store.remove(storedName(OPERATOR_TOKEN));
-      this.#isRid = true;
-    }
     for (const id of this.#organisations()) await this.#keep(vault, organisationManifest(id), this.#uploadsOf(id), nowMs);
     const included = includeKey && masterKey === undefined;
     const service = {
@@ -117,7 +109,6 @@ export class FilesKeeper {
     return new Set([...there, ...known].filter((id) => isId('org', id)));
   }
 
-  /** The manifests that were sent, but for the service's own. */
   #sent(): string[] {
     const names = existsSync(this.#known) ? readdirSync(this.#known).map((name) => basename(name, '.json')) : [];
     return names.filter((id) => isId('org', id)).map(organisationManifest);

@@ -17,14 +17,8 @@ import { Departures } from './departures.ts';
 import { Doubts, shadowPlace } from './doubts.ts';
 import { FilesKeeper } from './files-keeper.ts';
 import { Lags, readingsOf } from './lag.ts';
-import { beginAnew, cutLongLog, freePort, Litestream, litestreamVersion } from './litestream.ts';
-import {
-  isConfiguredSealed,
-  type LitestreamName,
-  litestreamConfiguration,
-  shownUrl,
-  writeConfiguration,
-} from './litestream-configuration.ts';
+import { cutLongLog, freePort, Litestream, litestreamVersion } from './litestream.ts';
+import { type LitestreamName, litestreamConfiguration, shownUrl, writeConfiguration } from './litestream-configuration.ts';
 import type { Told } from './litestream-log.ts';
 import { Retention } from './retention.ts';
 import { type DatabaseSeals, databaseSeals } from './sealing.ts';
@@ -33,7 +27,6 @@ import { type ReplicaStore, replicaStore } from './store.ts';
 interface KeeperOptions {
   readonly config: ReplicaConfig;
   readonly dataDir: string;
-  /** MASTER_KEY, when it is set. */
   readonly masterKey: string | undefined;
   readonly log: Logger;
 }
@@ -123,8 +116,6 @@ export class Keeper {
     this.#restartedAtMs = performance.now();
     const names = databases.map(({ name }) => name);
     this.#departures?.note(names, Date.now());
-    // What an older release began goes on with nothing that is sealed.
-    if (!isConfiguredSealed(this.#layout)) for (const { path } of databases) beginAnew(path);
     await this.#configure('litestream', databases, this.#retention.begin(Date.now()));
   }
 
@@ -226,7 +217,6 @@ export class Keeper {
     return true;
   }
 
-  /** Those that came since Litestream was started. */
   #fresh(paths: readonly string[]): string[] {
     return paths.filter((path) => !this.#followed.has(path));
   }
@@ -278,8 +268,7 @@ export class Keeper {
     try {
       const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
       const atMs = Date.now();
-      const isTroubled = (path: string) => this.#each().some((each) => each.isTroubled(path, atMs));
-      this.#lags.look(readingsOf(await answer.text()), atMs, { readUpTo: shadowPlace, isTroubled });
+      this.#lags.look(readingsOf(await answer.text()), atMs, shadowPlace);
     } catch {
       // It starts or hangs: what is behind stays behind, and shows.
     }
@@ -319,7 +308,6 @@ export class Keeper {
     while (isFresh() && performance.now() < endMs) await new Promise((resolve) => setTimeout(resolve, SETTLE_LOOK_MS));
   }
 
-  /** Ends Litestream, which sends what is left. Called after the last write. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);

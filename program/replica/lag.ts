@@ -11,7 +11,6 @@ export interface Place {
 }
 
 interface Entry {
-  /** What came before is in the replica. */
   inStepAtMs: number;
   /** The oldest place that is waited for, and when it was read. */
   pending: { readonly place: Place; readonly atMs: number } | undefined;
@@ -27,9 +26,8 @@ interface Entry {
 
 /** One database, as one look at the metrics shows it. */
 export interface Reading {
-  /** Where Litestream has read up to, though it may tell the place before; undefined in a version that does not say. */
+  /** Where Litestream has read up to, though it may tell the place before; undefined before it has read anything. */
   readonly read: number | undefined;
-  /** Syncs that it tried, and that failed. */
   readonly syncs: number;
   readonly errors: number;
 }
@@ -70,14 +68,6 @@ const SYNCS_MIN = 3;
 const SYNC_MAX_MS = 5_000;
 /** Sending takes milliseconds: when nothing arrived for this long, the destination is asked. */
 const DOUBT_MS = 5_000;
-
-/** What is known beside the metrics. */
-export interface MoreKnown {
-  /** The end of what Litestream has read of the log. */
-  readUpTo(path: string): Place | undefined;
-  /** Whether Litestream's log tells of trouble with the file: for versions that do not say where they are. */
-  isTroubled(path: string): boolean;
-}
 
 function covers(arrived: Place | undefined, place: Place): boolean {
   return arrived !== undefined && arrived.generation === place.generation && arrived.position >= place.position;
@@ -120,8 +110,8 @@ export class Lags {
     if (entry !== undefined) entry.settledAt = undefined;
   }
 
-  /** One look at the metrics, made at `nowMs`. */
-  look(readings: ReadonlyMap<string, Reading>, nowMs: number, more: MoreKnown): void {
+  /** One look at the metrics, made at `nowMs`. `readUpTo`: the end of what Litestream has read of the log of a database. */
+  look(readings: ReadonlyMap<string, Reading>, nowMs: number, readUpTo: (path: string) => Place | undefined): void {
     for (const [path, entry] of this.#files) {
       const reading = readings.get(path);
       if (reading === undefined) continue;
@@ -131,8 +121,7 @@ export class Lags {
       entry.syncs = reading.syncs;
       // At first it has not looked at the file.
       if (hasFailed || entry.syncs < SYNCS_MIN || nowMs - entry.syncsAtMs > SYNC_MAX_MS) continue;
-      if (reading.read !== undefined) this.#compare(entry, reading.read, nowMs, () => more.readUpTo(path));
-      else if (!more.isTroubled(path)) entry.inStepAtMs = nowMs;
+      if (reading.read !== undefined) this.#compare(entry, reading.read, nowMs, () => readUpTo(path));
     }
   }
 

@@ -2,7 +2,7 @@
  * What Litestream is told: its configuration file and its environment. The keys are those that 0.3 and 0.5 both read: one destination in
  * the list `replicas`, each database by its path. JSON is YAML.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DataLayout, replaceFile } from '../../storage/data-layout.ts';
 import type { ReplicatedDatabase } from '../../storage/replica/replicated-databases.ts';
@@ -15,7 +15,6 @@ const SYNC_INTERVAL = '1s';
 /** Variables by which Litestream finds credentials, proxies and certificates; nothing else of the service's environment reaches it. */
 const PASSED_ON = /^(?:PATH|HOME|TMPDIR|TZ|(?:AWS|LITESTREAM|GOOGLE|AZURE|SSL_CERT)_\w+|(?:HTTPS?|NO)_PROXY|(?:https?|no)_proxy)$/;
 
-/** The destination of one database, as Litestream's configuration names it. */
 export function litestreamReplica(
   { url, s3 }: Pick<ReplicaConfig, 'url' | 's3'>,
   name: string,
@@ -39,7 +38,6 @@ export function litestreamReplica(
 export interface ToldToLitestream {
   readonly databases: readonly ReplicatedDatabase[];
   readonly seals: DatabaseSeals;
-  /** Host and port where it tells how far it is. */
   readonly metrics: string;
   /** Seconds after which it first looks for what it may delete, and again each time; undefined: an hour. */
   readonly retentionCheckS: number | undefined;
@@ -56,12 +54,6 @@ export type LitestreamName = 'litestream' | 'newcomers';
 
 export function configurationPath(layout: DataLayout, name: LitestreamName): string {
   return join(layout.replica, `${name}.yml`);
-}
-
-/** Whether what Litestream was told last had it seal what it sends; an older release did not. */
-export function isConfiguredSealed(layout: DataLayout): boolean {
-  const path = configurationPath(layout, 'litestream');
-  return existsSync(path) && readFileSync(path, 'utf8').includes('"age":');
 }
 
 /** Replaces the configuration as a whole, readable for its owner only: it holds what seals the databases, and an address may hold a password. */

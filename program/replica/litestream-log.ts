@@ -5,19 +5,14 @@
 import { type Place, positionOf } from './lag.ts';
 
 interface Trouble {
-  /** Something is being sent since then; undefined: nothing is. */
   sendingSinceMs: number | undefined;
-  /** Sending failed, and nothing was sent since. */
   isRefused: boolean;
-  failedAtMs: number;
 }
 
 export type Told =
   | { readonly kind: 'sent'; readonly path: string; readonly place: Place }
   | { readonly kind: 'generation'; readonly path: string };
 
-/** A failure to read is repeated with every try, a second later or some: one that was not is over. */
-const FAILED_KEPT_MS = 15_000;
 /** Sending takes milliseconds, of a snapshot seconds: one that takes longer is not there. */
 const SENDING_MAX_MS = 5_000;
 const LINE = /^time=\S{1,40} level=([A-Z]{4,5}) msg="?([^"=]{1,80}?)"? (?:db|path)=(?:"([^"]+)"|(\S+))(.*)/;
@@ -46,30 +41,17 @@ export class LitestreamLog {
     const [, level, message = '', quoted, plain, rest = ''] = LINE.exec(line) ?? [];
     const path = quoted ?? plain;
     if (level === undefined || path === undefined) return undefined;
-    const trouble = this.#troubles.get(path) ?? { sendingSinceMs: undefined, isRefused: false, failedAtMs: Number.NEGATIVE_INFINITY };
+    const trouble = this.#troubles.get(path) ?? { sendingSinceMs: undefined, isRefused: false };
     if (BEGINS.test(message)) trouble.sendingSinceMs ??= nowMs;
     if (ENDS.test(message) || level === 'ERROR') trouble.sendingSinceMs = undefined;
     if (ENDS.test(message)) trouble.isRefused = false;
-    if (level === 'ERROR') {
-      trouble.failedAtMs = nowMs;
-      trouble.isRefused ||= rest.includes(' replica=');
-    }
+    if (level === 'ERROR') trouble.isRefused ||= rest.includes(' replica=');
     this.#troubles.set(path, trouble);
     if (message === 'sync: new generation') return { kind: 'generation', path };
     const place = message === 'wal segment written' ? placeIn(rest) : undefined;
     return place && { kind: 'sent', path, place };
   }
 
-  /** Whether something of this database failed of late, or is being sent for so long that it stands still. */
-  isTroubled(path: string, nowMs: number): boolean {
-    const trouble = this.#troubles.get(path);
-    if (trouble === undefined) return false;
-    const { sendingSinceMs, isRefused, failedAtMs } = trouble;
-    const isStuck = sendingSinceMs !== undefined && nowMs - sendingSinceMs > SENDING_MAX_MS;
-    return isRefused || isStuck || nowMs - failedAtMs < FAILED_KEPT_MS;
-  }
-
-  /** Whether something is being sent for so long that it stands still. */
   isStuck(nowMs: number): boolean {
     for (const { sendingSinceMs } of this.#troubles.values())
       if (sendingSinceMs !== undefined && nowMs - sendingSinceMs > SENDING_MAX_MS) return true;

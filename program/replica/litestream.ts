@@ -9,7 +9,8 @@ import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { DataLayout } from '../../storage/data-layout.ts';
-import { openWriter } from '../../storage/sqlite/database.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { writing } from '../../storage/sqlite/database.ts';
 import { rewriteLog } from '../../storage/sqlite/log-emptying.ts';
 import { backOffMs } from '../workers/restarts.ts';
 import { configurationPath, isLitestream, type LitestreamName, litestreamEnvironment } from './litestream-configuration.ts';
@@ -19,10 +20,8 @@ export interface LitestreamOptions {
   readonly bin: string;
   readonly name: LitestreamName;
   readonly layout: DataLayout;
-  /** Writes the configuration anew; a start reads it. */
   configure(): Promise<void>;
   started(): void;
-  /** Its log tells how far a database is. */
   told(told: Told): void;
 }
 
@@ -129,11 +128,6 @@ export class Litestream {
     for (const stream of [child.stdout, child.stderr]) {
       if (stream !== null) createInterface({ input: stream }).on('line', (line) => this.#read(line));
     }
-  }
-
-  /** Whether it fails with this database, or stands still over it. */
-  isTroubled(path: string, nowMs: number): boolean {
-    return this.#said.isTroubled(path, nowMs);
   }
 
   #read(line: string): void {
@@ -283,22 +277,15 @@ const LOG_MAX_BYTES = 64 * 1024 * 1024;
 
 function moveIntoFile(path: string): void {
   try {
-    const db = openWriter(path, { mustExist: true });
-    try {
+    const move = (db: Connection) => {
       rewriteLog(db);
       // Passive: nobody waits for it, and what a reader still needs stays in the log until the next time.
       db.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
-    } finally {
-      db.close();
-    }
+    };
+    writing(path, move, { mustExist: true });
   } catch {
     // A disk that refuses shows with the next write.
   }
-}
-
-/** Has Litestream 0.3, which does not run, begin with a new snapshot of this database. */
-export function beginAnew(path: string): void {
-  rmSync(join(dirname(path), `.${basename(path)}-litestream`, 'generation'), { force: true });
 }
 
 /**
@@ -310,5 +297,5 @@ export function beginAnew(path: string): void {
 export function cutLongLog(path: string): void {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) <= LOG_MAX_BYTES) return;
   moveIntoFile(path);
-  beginAnew(path);
+  rmSync(join(dirname(path), `.${basename(path)}-litestream`, 'generation'), { force: true });
 }

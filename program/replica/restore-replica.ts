@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { loseAnswers } from '../../actors/calls/invocation-deadlines.ts';
 import type { ProgressLog } from '../../storage/backup/backup.ts';
-import { existingVault, isRestored } from '../../storage/backup/backup-manifest.ts';
+import { existingVault } from '../../storage/backup/backup-manifest.ts';
 import { restoreInto } from '../../storage/backup/restore.ts';
 import { type DataLayout, dataLayout } from '../../storage/data-layout.ts';
 import { controlMigrations } from '../../storage/migrations/control.ts';
@@ -29,7 +29,7 @@ import {
 import { replicaName } from '../../storage/replica/replicated-databases.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { openReader, openWriter } from '../../storage/sqlite/database.ts';
+import { reading, writing } from '../../storage/sqlite/database.ts';
 import { DamagedDatabase, putInPlace, syncPath, verifyDatabase } from '../../storage/sqlite/database-copy.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { runLitestream, versionProblem } from './litestream.ts';
@@ -187,7 +187,7 @@ export class Fetcher {
 
   /** Fetches the files of a manifest that belong to the moment. @throws Error naming one that is damaged or away. */
   async #files(manifest: ReplicaManifest | undefined, layout: DataLayout): Promise<void> {
-    const wanted = filesAt(manifest?.files ?? [], this.#options.atMs).filter(isRestored);
+    const wanted = filesAt(manifest?.files ?? [], this.#options.atMs);
     await inParallel(wanted, AT_ONCE, async ({ path, sha256, sealed }) => {
       const target = join(layout.dir, path);
       if (existsSync(target)) return;
@@ -212,18 +212,15 @@ function rowsOf(name: string, path: string, kind: DatabaseKind): Readonly<Record
   }
 }
 
-/** Changes a restored database, which nobody uses yet. */
 function changeRestored<Value>(kind: DatabaseKind, path: string, change: (db: Connection) => Value): Value {
-  const db = openWriter(path, { mustExist: true });
-  try {
+  const work = (db: Connection) => {
     migrate(db, kind === 'control' ? controlMigrations : organisationMigrations, kind);
     db.exec('BEGIN IMMEDIATE');
     const value = change(db);
     db.exec('COMMIT');
     return value;
-  } finally {
-    db.close();
-  }
+  };
+  return writing(path, work, { mustExist: true });
 }
 
 /** The generation that ended last before `atMs`, of a table with name, generation, lag, start and end. */
@@ -251,12 +248,7 @@ async function vaultOf(layout: DataLayout, { config, masterKey, log }: ReplicaRe
 }
 
 function notedOrganisations(control: string): { readonly id: string; readonly isNoted: boolean }[] {
-  const db = openReader(control);
-  try {
-    return [...organisationIds(db)].map((id) => ({ id, isNoted: isFileNoted(db, id) }));
-  } finally {
-    db.close();
-  }
+  return reading(control, (db) => [...organisationIds(db)].map((id) => ({ id, isNoted: isFileNoted(db, id) })));
 }
 
 /**

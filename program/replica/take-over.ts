@@ -17,7 +17,7 @@ import { dataLayout, makeFolder } from '../../storage/data-layout.ts';
 import { type CellTerm, FIRST_TERM, readCellTerm } from '../../storage/moving/cell-term.ts';
 import { type DirectorySeat, openSeat } from '../../storage/moving/directory-seat.ts';
 import { openVault, type Vault } from '../../storage/secrets/vault.ts';
-import { openReader } from '../../storage/sqlite/database.ts';
+import { reading } from '../../storage/sqlite/database.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { type Address, type AddressHolder, readHolder, replaceHolder } from './address-holder.ts';
 import { versionProblem } from './litestream.ts';
@@ -96,12 +96,7 @@ async function replicatedTerm(options: TakeOverOptions): Promise<CellTerm> {
   const path = join(folder, 'control.sqlite');
   try {
     await fetcher.requireDatabase('control.sqlite', path);
-    const db = openReader(path);
-    try {
-      return { cell, term: readCellTerm(db)?.term ?? FIRST_TERM };
-    } finally {
-      db.close();
-    }
+    return { cell, term: reading(path, readCellTerm)?.term ?? FIRST_TERM };
   } finally {
     fetcher.close();
     rmSync(folder, { recursive: true, force: true });

@@ -14,7 +14,7 @@ import { isFileNoted } from '../organisations/organisation-files.ts';
 import { organisationIds } from '../organisations/organisations.ts';
 import { columns, readIds, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { openReader } from '../sqlite/database.ts';
+import { reading } from '../sqlite/database.ts';
 import { copyDatabase } from '../sqlite/database-copy.ts';
 
 /** Rounds after the first are short. Only a program creates and deletes apps fast enough to need more. */
@@ -24,7 +24,6 @@ const ROUNDS_MAX = 6;
 const WHAT_TO_DO = 'No backup was made: see "A file is missing or damaged" in docs/backups.md.';
 
 export interface CopiedDatabases {
-  /** Organisations whose file was copied. */
   readonly organisations: readonly string[];
   /** Organisations whose copy still has apps that the directory does not name. */
   readonly unlisted: readonly string[];
@@ -44,20 +43,8 @@ function organisationsIn(layout: DataLayout): string[] {
     .filter((id) => isId('org', id));
 }
 
-/** Control files of older releases hold no such notes. */
-function isNotedIn(control: Connection, id: string): boolean {
-  const notes = control.statement("SELECT 1 FROM sqlite_schema WHERE name = 'organisation_files'").get();
-  return notes !== undefined && isFileNoted(control, id);
-}
-
 const identity = columns({ organisationId: text });
 const listedApp = columns({ appId: text });
-
-/** The organisation that the file names as its owner; undefined when it names none yet, or is of an older release. */
-function ownerOf(db: Connection, id: string): string | undefined {
-  if (db.statement("SELECT 1 FROM sqlite_schema WHERE name = 'file_identity'").get() === undefined) return id;
-  return identity.get(db, 'FROM file_identity WHERE id = 1')?.organisationId;
-}
 
 /**
  * The apps of a copy; undefined when the file has no schema or names no owner: its organisation was being created, or the file was
@@ -65,23 +52,19 @@ function ownerOf(db: Connection, id: string): string | undefined {
  * @throws Error when the file is of another organisation, or of another program.
  */
 function appsOf(path: string, source: string, id: string): Set<string> | undefined {
-  const connection = openReader(path);
-  try {
-    if (connection.statement('PRAGMA user_version').get()?.user_version === 0) return undefined;
-    const owner = ownerOf(connection, id);
+  return reading(path, (db) => {
+    if (db.statement('PRAGMA user_version').get()?.user_version === 0) return undefined;
+    const owner = identity.get(db, 'FROM file_identity WHERE id = 1')?.organisationId;
     if (owner === undefined) return undefined;
     if (owner !== id) throw new Error(`${source} is the file of ${owner}, not of ${id}. ${WHAT_TO_DO}`);
-    return new Set(readIds(connection, 'FROM apps'));
-  } finally {
-    connection.close();
-  }
+    return new Set(readIds(db, 'FROM apps'));
+  });
 }
 
 class DatabaseCopies {
   readonly #from: DataLayout;
   readonly #to: DataLayout;
   readonly #copy: typeof copyDatabase;
-  /** The apps of each organisation's copy. */
   readonly #apps = new Map<string, Set<string>>();
   /** How each organisation's copy differed from the directory in the last round. */
   readonly #differences = new Map<string, Difference>();
@@ -99,7 +82,6 @@ class DatabaseCopies {
     return [...this.#apps.keys()];
   }
 
-  /** False when there is no such file. @throws Error with one sentence. */
   #copied(source: string, target: string): boolean {
     rmSync(target, { force: true });
     try {
@@ -122,17 +104,13 @@ class DatabaseCopies {
     else this.#apps.set(id, apps);
   }
 
-  /** Copies `control.sqlite` and returns which organisations do not fit to it. */
   copyControl(): string[] {
     this.#copied(this.#from.control, this.#to.control);
-    const control = openReader(this.#to.control);
-    try {
-      const ids = new Set([...this.#apps.keys(), ...organisationIds(control)]);
-      this.#lost = [...organisationIds(control)].filter((id) => !this.#apps.has(id) && isNotedIn(control, id));
-      return [...ids].filter((id) => this.#differsAnew(control, id) || this.#lost.includes(id));
-    } finally {
-      control.close();
-    }
+    return reading(this.#to.control, (control) => {
+      const listed = [...organisationIds(control)];
+      this.#lost = listed.filter((id) => !this.#apps.has(id) && isFileNoted(control, id));
+      return [...new Set([...this.#apps.keys(), ...listed])].filter((id) => this.#differsAnew(control, id) || this.#lost.includes(id));
+    });
   }
 
   /** Whether the copy differs from the directory in another way than last time. A difference that stays is in the source itself. */

@@ -15,11 +15,9 @@ const FORMAT = 'assistant-service backup';
 const VERSION = 1;
 
 const ID = '[0-9a-z]{24}';
-/** Named by what older releases made. */
-export const OPERATOR_TOKEN = 'operator-token';
-/** The only paths that a backup or a replica may name. Older releases put the operator token along, which is not restored. */
+/** The only paths that a backup or a replica may name. */
 const NAMES = new RegExp(
-  `^(?:control\\.sqlite|master-key|${OPERATOR_TOKEN}|organisations/org_${ID}\\.sqlite|uploads/org_${ID}/upl_${ID}|outbox/[0-9A-Za-z_-]{1,100}\\.eml)$`,
+  `^(?:control\\.sqlite|master-key|organisations/org_${ID}\\.sqlite|uploads/org_${ID}/upl_${ID}|outbox/[0-9A-Za-z_-]{1,100}\\.eml)$`,
 );
 
 /** Whether a backup may hold a file of this path (below it, with slashes). */
@@ -27,15 +25,11 @@ export function isBackupName(path: string): boolean {
   return NAMES.test(path);
 }
 
-/** Whether a file of this name is put back. */
-export function isRestored({ path }: { readonly path: string }): boolean {
-  return path !== OPERATOR_TOKEN;
-}
-
 const hex256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const value = v.union([v.string(), v.number(), v.null()]);
 
-const fileSchema = v.strictObject({
+export const fileSchema = v.strictObject({
   /** Below the backup, with slashes. */
   path: v.pipe(v.string(), v.regex(NAMES)),
   /** Bytes. */
@@ -60,6 +54,15 @@ const manifestSchema = v.strictObject({
   /** Files that were damaged before they were copied. */
   unreadable_uploads: v.array(v.string()),
   files: v.array(fileSchema),
+  /** Only where it is of one organisation, which moves to another cell: that move, and the organisation's rows of the control file. */
+  move: v.optional(
+    v.strictObject({
+      organisation_id: v.string(),
+      move_id: v.string(),
+      control_schema_version: count,
+      control_rows: v.record(v.string(), v.array(v.record(v.string(), value))),
+    }),
+  ),
 });
 
 export type BackupFile = v.InferOutput<typeof fileSchema>;

@@ -28,7 +28,6 @@ import {
   rowsIn,
 } from './backup-manifest.ts';
 
-/** Receives progress; a pino logger fits. */
 export interface ProgressLog {
   info(facts: object, text: string): void;
   warn(facts: object, text: string): void;
@@ -46,7 +45,6 @@ export interface BackupOptions {
 export interface BackupReport {
   readonly target: string;
   readonly organisations: number;
-  /** Rows of all tables of all databases. */
   readonly rows: number;
   readonly uploads: number;
   /** `<organisation>/<upload>`: deleted while the backup was made; their rows are in it. */
@@ -62,7 +60,6 @@ export interface BackupReport {
 
 /** Suffix of an unfinished backup: `<target>.partial` holds a lock and the folder that is renamed at the end. */
 const PARTIAL = '.partial';
-/** Upload ids held in memory at once. */
 const UPLOADS_PER_PAGE = 1_000;
 
 function requireEmptyTarget(target: string): void {
@@ -177,17 +174,22 @@ function copyPlainFiles(from: DataLayout, to: DataLayout, withMasterKey: boolean
   for (const name of mails) copyIfThere(join(from.outbox, name), join(to.outbox, name));
 }
 
+/** What a manifest says of a file below `folder`, which is read from the disk. @throws DamagedDatabase */
+export function listed(folder: string, { path, size }: { readonly path: string; readonly size: number }): BackupFile {
+  const copy = join(folder, path);
+  if (!path.endsWith('.sqlite')) return { path, size, sha256: sha256OfFile(copy) };
+  const { schemaVersion, rows, sha256 } = verifyDatabase(copy);
+  return { path, size, sha256, database: { schema_version: schemaVersion, rows } };
+}
+
 /** Reads every file of the copy in `to` from the disk. @throws Error naming the database of `from` that is damaged. */
 function verified(from: DataLayout, to: DataLayout): BackupFile[] {
-  return [...filesBelow(to.dir)].map(({ path, size }) => {
-    const copy = join(to.dir, path);
-    if (!path.endsWith('.sqlite')) return { path, size, sha256: sha256OfFile(copy) };
+  return [...filesBelow(to.dir)].map((file) => {
     try {
-      const { schemaVersion, rows, sha256 } = verifyDatabase(copy);
-      return { path, size, sha256, database: { schema_version: schemaVersion, rows } };
+      return listed(to.dir, file);
     } catch (error) {
       if (!(error instanceof DamagedDatabase)) throw error;
-      throw new Error(`${join(from.dir, path)}: its copy ${error.what}`, { cause: error });
+      throw new Error(`${join(from.dir, file.path)}: its copy ${error.what}`, { cause: error });
     }
   });
 }

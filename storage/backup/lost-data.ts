@@ -12,7 +12,7 @@ import { requireFile } from '../organisations/organisation-file.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { blob, columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { openReader, openWriter } from '../sqlite/database.ts';
+import { reading, writing } from '../sqlite/database.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
 import { masterKeyFingerprint } from './backup-manifest.ts';
 
@@ -43,12 +43,7 @@ const sealedSecret = columns({ sealed: blob.from('identity_secret') });
 
 function readSealed(path: string, id: string): Buffer | undefined {
   requireFile(path);
-  const db = openReader(path);
-  try {
-    return sealedSecret.get(db, 'FROM apps WHERE id = :id', { id })?.sealed;
-  } finally {
-    db.close();
-  }
+  return reading(path, (db) => sealedSecret.get(db, 'FROM apps WHERE id = :id', { id })?.sealed);
 }
 
 /** Whether a secret in here opens with the key, or there is none; undefined: none can be read. */
@@ -88,12 +83,7 @@ export function requireItsKey(layout: DataLayout, control: Connection, vault: Va
   // A key that was not tried is not noted: it would keep the right one out.
   if (opens === undefined) return;
   try {
-    const db = openWriter(layout.control, { mustExist: true });
-    try {
-      installation.settleInstallation(db, { name: KEY_NOTE, value: fingerprint });
-    } finally {
-      db.close();
-    }
+    writing(layout.control, (db) => installation.settleInstallation(db, { name: KEY_NOTE, value: fingerprint }), { mustExist: true });
   } catch (error) {
     // The next start notes it.
     if (!isRefusedByDisk(error)) throw error;

@@ -9,7 +9,8 @@ import { type DataLayout, dataLayout, makeFolder, prepareDataDir } from '../data
 import { controlMigrations } from '../migrations/control.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { lookThroughAll } from '../organisations/organisation-uses.ts';
-import { openWriter } from '../sqlite/database.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { writing } from '../sqlite/database.ts';
 import { copyFileWhole, DamagedDatabase, sha256OfFile, syncFolders, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { type DataDirLock, lockDataDir } from '../sqlite/lock.ts';
 import type { ProgressLog } from './backup.ts';
@@ -17,7 +18,6 @@ import {
   type BackupFile,
   existingVault,
   filesBelow,
-  isRestored,
   MANIFEST,
   type Manifest,
   masterKeyFingerprint,
@@ -75,8 +75,8 @@ function refuse(source: string, problems: readonly string[]): void {
   throw new Error(`The backup ${source} is damaged, nothing was restored: ${shown}${more}.`);
 }
 
-/** @throws Error naming files that are missing, unexpected, or of the wrong size. */
-function compareListing(source: string, { files }: Manifest): void {
+/** @throws Error naming files that are missing, unexpected, or of the wrong size; `needed` has to be among them. */
+export function compareListing(source: string, { files }: Manifest, needed = 'control.sqlite'): void {
   const found = new Map([...filesBelow(source)].map((file) => [file.path, file]));
   const problems: string[] = [];
   for (const { path, size } of files) {
@@ -88,7 +88,7 @@ function compareListing(source: string, { files }: Manifest): void {
   }
   found.delete(MANIFEST);
   for (const path of found.keys()) problems.push(`${path} is not in ${MANIFEST}`);
-  if (!files.some(({ path }) => path === 'control.sqlite')) problems.push('control.sqlite is missing');
+  if (!files.some(({ path }) => path === needed)) problems.push(`${needed} is missing`);
   refuse(source, problems);
 }
 
@@ -106,7 +106,6 @@ function requireKey(source: string, { master_key: { fingerprint, included } }: M
   throw new Error(`MASTER_KEY is not the key that the backup ${source} was made with, nothing was restored. ${other}`);
 }
 
-/** What the directory holds besides a lock. */
 function contents(dir: string): string[] {
   return existsSync(dir) ? readdirSync(dir).filter((name) => !LOCK_FILES.has(name)) : [];
 }
@@ -145,16 +144,20 @@ function notEmpty(dir: string): Error {
   return new Error(`${dir} is not empty (${shown}), nothing was restored. Move it away, or give another DATA_DIR.`);
 }
 
-/** Copies the files to `staging` and verifies them there. @throws Error naming those that are damaged. */
 function stage(source: string, files: readonly BackupFile[], staging: string): void {
-  const problems: string[] = [];
-  for (const file of files) {
-    const target = join(staging, file.path);
+  for (const { path } of files) {
+    const target = join(staging, path);
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    copyFileWhole(join(source, file.path), target);
-    const problem = problemOf(file, target);
-    if (problem !== undefined) problems.push(`${file.path} ${problem}`);
+    copyFileWhole(join(source, path), target);
   }
+}
+
+/** Verifies the files of a backup where they lie below `staging`. @throws Error naming those that are damaged. */
+export function requireUndamaged(source: string, files: readonly BackupFile[], staging: string): void {
+  const problems = files.flatMap((file) => {
+    const problem = problemOf(file, join(staging, file.path));
+    return problem === undefined ? [] : [`${file.path} ${problem}`];
+  });
   refuse(source, problems);
 }
 
@@ -187,13 +190,11 @@ function install({ dir, control }: DataLayout, staging: string): void {
 
 /** The control file was copied after the others, so it need not know what is due in them: the next start looks through each. */
 function haveAllLookedThrough(control: string): void {
-  const db = openWriter(control, { mustExist: true });
-  try {
+  const lookThrough = (db: Connection) => {
     migrate(db, controlMigrations, 'control');
     lookThroughAll(db);
-  } finally {
-    db.close();
-  }
+  };
+  writing(control, lookThrough, { mustExist: true });
 }
 
 /**
@@ -242,7 +243,10 @@ export async function restore({ source: given, dataDir, masterKey, log }: Restor
   const manifest = readManifest(source);
   compareListing(source, manifest);
   requireKey(source, manifest, masterKey);
-  await restoreInto(dataDir, log, ({ dir }) => stage(source, manifest.files.filter(isRestored), dir));
+  await restoreInto(dataDir, log, ({ dir }) => {
+    stage(source, manifest.files, dir);
+    requireUndamaged(source, manifest.files, dir);
+  });
   const count = (folder: string) => manifest.files.filter(({ path }) => path.startsWith(folder)).length;
   return {
     dataDir: layout.dir,

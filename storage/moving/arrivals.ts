@@ -13,7 +13,8 @@ import { type ControlRows, replaceControlRows } from './control-rows.ts';
 import { placementVersionOf, readMove } from './moves.ts';
 import { cellOf, transactions as placing } from './placements.ts';
 
-export type ArrivalStep = 'receiving' | 'adopted' | 'unsealed' | 'discarded';
+export const ARRIVAL_STEPS = ['receiving', 'adopted', 'unsealed', 'discarded'] as const;
+export type ArrivalStep = (typeof ARRIVAL_STEPS)[number];
 
 const arrival = columns({
   organisationId: text,
@@ -26,7 +27,6 @@ const arrival = columns({
 
 export type ArrivalRow = RowOf<typeof arrival>;
 
-/** The last move of the organisation to this cell. */
 export function readArrival(control: Connection, organisationId: string): ArrivalRow | undefined {
   return arrival.get(control, 'FROM arrivals WHERE organisation_id = :organisationId', { organisationId });
 }
@@ -120,5 +120,4 @@ function discardArrival(db: Connection, input: ArrivalRef): ArrivalStep | undefi
   return arrival?.moveId === input.moveId ? arrival.step : undefined;
 }
 
-/** Writes of the control file. */
 export const transactions = { offerArrival, adoptArrival, settleArrival, discardArrival };

@@ -30,7 +30,6 @@ export function raiseCellTerm(control: Connection, input: CellTerm & { nowMs: nu
     .run({ ...input });
 }
 
-/** Writes of the control file. */
 export const transactions = {
   /** Notes which cell the directory is of, unless it is noted, and which address of a replica says so; '': none, or as it was. */
   noteCell(db: Connection, input: { cell: string; replica: string; nowMs: number }): void {

@@ -27,7 +27,6 @@ export function listCells(control: Connection): CellRecord[] {
   return cellRow.all(control, 'FROM cells ORDER BY cell');
 }
 
-/** The cell's address; undefined for one that was never seen. */
 export function readCellUrl(control: Connection, cell: string): string | undefined {
   return cellRow.get(control, 'FROM cells WHERE cell = :cell', { cell })?.url;
 }
@@ -37,7 +36,6 @@ export function readForeignName(control: Connection, digest: string): string | u
   return foreignName.get(control, 'FROM foreign_names WHERE digest = :digest', { digest })?.organisationId;
 }
 
-/** Writes of the control file. */
 export const transactions = {
   /** Updates each cell whose record is newer than the stored one; of an earlier term none is. */
   seeCells(db: Connection, input: { cells: readonly CellRecord[] }): void {

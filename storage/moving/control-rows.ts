@@ -2,15 +2,14 @@
  * One organisation's rows of the control file: read for a copy, and inserted on another cell. They are frozen from the moment its own file
  * is sealed, because a key created after the copy would be lost (CELL-10).
  */
+import type { Manifest } from '../backup/backup-manifest.ts';
 import { columns, text } from '../sqlite/columns.ts';
-import type { Connection, Row } from '../sqlite/connection.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { SEALED_MESSAGE } from '../sqlite/storage-error.ts';
 
 interface ControlTable {
   readonly table: string;
-  /** SQL: the organisation's rows. */
   readonly where: string;
-  /** SQL: the organisation of the row `NEW`. */
   readonly organisationOfNew: string;
 }
 
@@ -35,14 +34,14 @@ export const CONTROL_TABLES: readonly ControlTable[] = [
 const STILL = "('sealed', 'switched', 'done')";
 
 /** Rows by table; texts and numbers only, so that they can be sent as JSON. */
-export type ControlRows = Readonly<Record<string, readonly Row[]>>;
+export type ControlRows = NonNullable<Manifest['move']>['control_rows'];
 
 export function readControlRows(control: Connection, organisationId: string): ControlRows {
   const rows = CONTROL_TABLES.map(({ table, where }) => [
     table,
     control.statement(`SELECT * FROM ${table} WHERE ${where}`).all({ organisationId }),
   ]);
-  return Object.fromEntries(rows);
+  return Object.fromEntries(rows) as ControlRows;
 }
 
 const columnName = columns({ name: text });

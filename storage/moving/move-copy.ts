@@ -1,20 +1,20 @@
 /**
- * The copy of an organisation that leaves (CELL-8): its sealed file, its rows of the control file, and the list of its uploads. A manifest
- * lists everything by digest. Blocks: runs in move-thread.ts.
+ * The copy of an organisation that leaves (CELL-8): a backup of its sealed file and its uploads, whose manifest also has its rows of the
+ * control file. The uploads stay where they are until they are sent. Blocks: runs in move-thread.ts.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { listed } from '../backup/backup.ts';
+import { type BackupFile, MANIFEST, manifestText, rowsIn } from '../backup/backup-manifest.ts';
 import { type DataLayout, makeFolder } from '../data-layout.ts';
 import { controlMigrations } from '../migrations/control.ts';
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { columns, integer, readIds } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { openReader } from '../sqlite/database.ts';
-import { copyDatabase, type DatabaseFacts, putInPlace, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
-import { type ControlRows, readControlRows } from './control-rows.ts';
-import { type Content, contentPath, moveFolder } from './move-folders.ts';
-import type { CopyRecord } from './moves.ts';
+import { reading } from '../sqlite/database.ts';
+import { copyDatabase } from '../sqlite/database-copy.ts';
+import { readControlRows } from './control-rows.ts';
+import { type CopyRecord, isMoveId } from './moves.ts';
 import { readSeal } from './seal.ts';
 
 /** Schema versions of the files that this program writes. Cells exchange organisations only when they are equal. */
@@ -25,18 +25,41 @@ export interface MoveRef {
   readonly moveId: string;
 }
 
-export interface UploadContent extends Content {
-  readonly id: string;
+export type MoveSide = 'leaving' | 'arriving';
+
+/** What names of the move's folders begin with. @throws Error for anything but ids. */
+function prefixOf(side: MoveSide, { moveId }: MoveRef): string {
+  if (!isMoveId(moveId)) throw new Error('not the id of a move');
+  return `${side}-${moveId}-`;
 }
 
-/** Everything that a move transfers. Stored beside the copy as JSON, named by its digest. */
-export interface Manifest extends MoveRef {
-  readonly database: Content & Pick<DatabaseFacts, 'schemaVersion' | 'rows'>;
-  readonly controlSchemaVersion: number;
-  readonly control: ControlRows;
-  readonly uploads: readonly UploadContent[];
-  /** Uploads with a row but no file: lost before the move. */
-  readonly lostUploads: readonly string[];
+/** A folder for one try at a move: two drivers of it may copy and send at the same time. */
+export function newMoveFolder(layout: DataLayout, side: MoveSide, ref: MoveRef): string {
+  const folder = layout.movesOf(ref.organisationId);
+  makeFolder(folder);
+  return mkdtempSync(join(folder, prefixOf(side, ref)));
+}
+
+/** Removes all of the move's folders, also those that a crash left. */
+export function clearMoveFolders(layout: DataLayout, side: MoveSide, ref: MoveRef): void {
+  const folder = layout.movesOf(ref.organisationId);
+  const prefix = prefixOf(side, ref);
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return;
+  for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { recursive: true, force: true });
+}
+
+export function databaseName(organisationId: string): string {
+  return `organisations/${organisationId}.sqlite`;
+}
+
+export function uploadsName(organisationId: string): string {
+  return `uploads/${organisationId}/`;
+}
+
+/** @throws Error unless the copy carries this move's seal: a file that takes writes must not be copied. */
+export function requireSealed(path: string, { organisationId, moveId }: MoveRef): void {
+  const seal = reading(path, readSeal);
+  if (seal?.moveId !== moveId || seal.sealedAtMs === null) throw new Error(`the file of ${organisationId} is not sealed by ${moveId}`);
 }
 
 const uploadSizes = columns({ bytes: integer.from('total(size)') });
@@ -46,97 +69,64 @@ export function uploadBytesOf(db: Connection): number {
   return uploadSizes.get(db, 'FROM uploads')?.bytes ?? 0;
 }
 
-function uploadIds(layout: DataLayout, organisationId: string): string[] {
-  const db = openReader(layout.organisation(organisationId));
-  try {
-    return readIds(db, 'FROM uploads ORDER BY id');
-  } finally {
-    db.close();
+/** The organisation's uploads; `missing`: those with a row and without a file, which were lost before. */
+function uploadsOf(layout: DataLayout, organisationId: string): { readonly uploads: BackupFile[]; readonly missing: string[] } {
+  const uploads: BackupFile[] = [];
+  const missing: string[] = [];
+  for (const id of reading(layout.organisation(organisationId), (db) => readIds(db, 'FROM uploads ORDER BY id'))) {
+    const size = statSync(layout.upload(organisationId, id), { throwIfNoEntry: false })?.size;
+    if (size === undefined) missing.push(`${organisationId}/${id}`);
+    else uploads.push(listed(layout.dir, { path: uploadsName(organisationId) + id, size }));
   }
+  return { uploads, missing };
 }
 
-/** The organisation's uploads by digest; `lost`: those without a file. */
-function listUploads(layout: DataLayout, organisationId: string): { uploads: UploadContent[]; lost: string[] } {
-  const uploads: UploadContent[] = [];
-  const lost: string[] = [];
-  for (const id of uploadIds(layout, organisationId)) {
-    const path = layout.upload(organisationId, id);
-    const size = statSync(path, { throwIfNoEntry: false })?.size;
-    if (size === undefined) lost.push(id);
-    else uploads.push({ id, size, sha256: sha256OfFile(path) });
-  }
-  return { uploads, lost };
+export interface CopyInput extends MoveRef {
+  /** What was sent before, which it has to be again. */
+  readonly copy?: CopyRecord | null;
+  readonly keyFingerprint: string;
 }
 
-/** Writes the text under its digest. */
-function keepText(folder: string, text: string): Content {
-  const bytes = Buffer.from(text, 'utf8');
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  putInPlace(contentPath(folder, sha256), (unfinished) => writeFileSync(unfinished, bytes, { mode: 0o600, flag: 'wx' }));
-  return { sha256, size: bytes.length };
+/** What was made, for the move's row, and the folder that it is in. */
+export interface MoveCopy {
+  readonly folder: string;
+  readonly copy: CopyRecord;
 }
 
-/** Copies the sealed file under its digest and verifies the copy. @throws Error unless it carries this move's seal. */
-function copySealed(layout: DataLayout, folder: string, { organisationId, moveId }: MoveRef): DatabaseFacts {
-  // A unique name, because two drivers of one move may copy at the same time.
-  const unfinished = join(folder, `database.${randomBytes(4).toString('hex')}.part`);
+/** Makes the copy and its manifest. @throws DamagedDatabase, StorageError, Error or the system's error; then it can be tried again. */
+export function copyOrganisation(layout: DataLayout, { keyFingerprint, copy: before, ...ref }: CopyInput): MoveCopy {
+  const { organisationId, moveId } = ref;
+  const beganAt = new Date().toISOString();
+  const folder = newMoveFolder(layout, 'leaving', ref);
   try {
-    copyDatabase(layout.organisation(organisationId), unfinished);
-    const copy = openReader(unfinished);
-    const seal = readSeal(copy);
-    copy.close();
-    if (seal?.moveId !== moveId || seal.sealedAtMs === null) throw new Error(`the file of ${organisationId} is not sealed by ${moveId}`);
-    const facts = verifyDatabase(unfinished);
-    renameSync(unfinished, contentPath(folder, facts.sha256));
-    syncPath(folder);
-    return facts;
+    const path = databaseName(organisationId);
+    makeFolder(join(folder, 'organisations'));
+    copyDatabase(layout.organisation(organisationId), join(folder, path));
+    requireSealed(join(folder, path), ref);
+    const database = listed(folder, { path, size: statSync(join(folder, path)).size });
+    const rows = rowsIn([database]);
+    // What was emptied since is sealed as well.
+    if (before != null && before.rows !== rows) throw new Error(`what is left of ${organisationId} here is not what was sent`);
+    const { uploads, missing } = uploadsOf(layout, organisationId);
+    const text = manifestText({
+      began_at: beganAt,
+      finished_at: new Date().toISOString(),
+      master_key: { fingerprint: keyFingerprint, included: false },
+      missing_uploads: missing,
+      unreadable_uploads: [],
+      files: [database, ...uploads],
+      move: {
+        organisation_id: organisationId,
+        move_id: moveId,
+        control_schema_version: SCHEMA_VERSIONS.control,
+        control_rows: reading(layout.control, (control) => readControlRows(control, organisationId)),
+      },
+    });
+    writeFileSync(join(folder, MANIFEST), text, { mode: 0o600, flag: 'wx' });
+    const uploadBytes = uploads.reduce((sum, { size }) => sum + size, 0);
+    return { folder, copy: { bytes: database.size, rows, uploads: uploads.length, uploadBytes } };
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    rmSync(folder, { recursive: true, force: true });
     throw error;
   }
-}
-
-function controlRowsOf(layout: DataLayout, organisationId: string): ControlRows {
-  const control = openReader(layout.control);
-  try {
-    return readControlRows(control, organisationId);
-  } finally {
-    control.close();
-  }
-}
-
-/** Makes the copy and its manifest. @throws DamagedDatabase, StorageError or the system's error; then it can be tried again. */
-export function copyOrganisation(layout: DataLayout, ref: MoveRef): CopyRecord {
-  const { organisationId, moveId } = ref;
-  const folder = moveFolder(layout, 'leaving', organisationId, moveId);
-  makeFolder(folder);
-  const { sha256, size, schemaVersion, rows } = copySealed(layout, folder, ref);
-  const { uploads, lost } = listUploads(layout, organisationId);
-  const manifest: Manifest = {
-    organisationId,
-    moveId,
-    database: { sha256, size, schemaVersion, rows },
-    controlSchemaVersion: SCHEMA_VERSIONS.control,
-    control: controlRowsOf(layout, organisationId),
-    uploads,
-    lostUploads: lost,
-  };
-  return {
-    manifest: keepText(folder, JSON.stringify(manifest)).sha256,
-    bytes: size,
-    rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
-    uploads: uploads.length,
-    uploadBytes: uploads.reduce((sum, upload) => sum + upload.size, 0),
-  };
-}
-
-/** The manifest with this digest. @throws Error when the file is missing, damaged or of another move. */
-export function readManifest(folder: string, sha256: string, { organisationId, moveId }: MoveRef): Manifest {
-  const bytes = readFileSync(contentPath(folder, sha256));
-  if (createHash('sha256').update(bytes).digest('hex') !== sha256) throw new Error(`the manifest ${sha256} is damaged`);
-  const manifest = JSON.parse(bytes.toString('utf8')) as Manifest;
-  if (manifest.organisationId !== organisationId || manifest.moveId !== moveId) {
-    throw new Error(`the manifest ${sha256} is of ${manifest.moveId} and not of ${moveId}`);
-  }
-  return manifest;
 }

@@ -1,59 +1,154 @@
-/** The door to a move's work on files: each piece runs in a thread of its own, as reading and hashing gigabytes holds a thread up. */
-import { rm } from 'node:fs/promises';
+/**
+ * The door to a move's work on files. Copying and putting in place run in a thread of their own each, as reading and hashing gigabytes holds
+ * a thread up. What is sent is what a backup holds, its manifest first: a line of JSON for each file, with its path and size, then its bytes.
+ */
+import { existsSync } from 'node:fs';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
+import * as v from 'valibot';
+import { Refusal } from '../../protocol/errors.ts';
+import { isBackupName, MANIFEST, masterKeyFingerprint, readManifest } from '../backup/backup-manifest.ts';
 import type { DataLayout } from '../data-layout.ts';
+import type { Vault } from '../secrets/vault.ts';
 import { errorOf, type Failure } from '../sqlite/writer-messages.ts';
 import type { ControlRows } from './control-rows.ts';
-import type { MoveRef } from './move-copy.ts';
-import { moveFolder } from './move-folders.ts';
-import type { EmptyInput } from './move-place.ts';
-import type { CopyRecord } from './moves.ts';
+import { type CopyInput, clearMoveFolders, type MoveCopy, type MoveRef, type MoveSide, newMoveFolder } from './move-copy.ts';
+import type { EmptyInput, PlaceInput } from './move-place.ts';
+import type { MoveRow } from './moves.ts';
 
-interface Jobs {
-  copy: { input: MoveRef; output: CopyRecord };
-  place: { input: MoveRef & { readonly manifest: string }; output: ControlRows };
+export interface Jobs {
+  copy: { input: CopyInput; output: MoveCopy };
+  place: { input: PlaceInput; output: ControlRows };
   empty: { input: EmptyInput; output: undefined };
 }
 
-/** What a thread is started with. */
 export type MoveTask = {
   [Job in keyof Jobs]: { readonly dataDir: string; readonly job: Job; readonly input: Jobs[Job]['input'] };
 }[keyof Jobs];
 
 export type MoveVerdict = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: Failure };
 
-/** Each rejects with a Refusal, or with a StorageError after which it may be tried again. */
-export interface MoveFiles {
+/** A path and a size: longer is none. */
+const HEAD_MAX_BYTES = 512;
+const LINE_END = 10;
+
+const headSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.strictObject({
+    path: v.pipe(
+      v.string(),
+      v.check((path) => path === MANIFEST || isBackupName(path)),
+    ),
+    size: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  }),
+);
+
+async function* bytesOf(folder: string, { dir }: DataLayout): AsyncGenerator<Uint8Array> {
+  for (const path of [MANIFEST, ...readManifest(folder).files.map((file) => file.path)]) {
+    const copied = join(folder, path);
+    const file = await open(existsSync(copied) ? copied : join(dir, path));
+    try {
+      const { size } = await file.stat();
+      yield Buffer.from(`${JSON.stringify({ path, size })}\n`);
+      yield* file.createReadStream({ autoClose: false });
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** Writes the files of a stream into the folder. @throws Refusal or Error when it is none, or ends early */
+async function keep(stream: AsyncIterable<Buffer>, folder: string): Promise<void> {
+  let head = Buffer.alloc(0);
+  let file: FileHandle | undefined;
+  let left = 0;
+  try {
+    for await (const chunk of stream) {
+      for (let rest = chunk; rest.length > 0; ) {
+        if (file === undefined) {
+          const end = rest.indexOf(LINE_END);
+          head = Buffer.concat([head, end < 0 ? rest : rest.subarray(0, end)]);
+          if (end < 0 && head.length <= HEAD_MAX_BYTES) break;
+          const read = v.safeParse(headSchema, head.toString('utf8'));
+          if (!read.success) throw new Refusal('invalid_request', 'What was sent is no backup of an organisation.');
+          const path = join(folder, read.output.path);
+          await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+          file = await open(path, 'wx', 0o600);
+          [head, left, rest] = [Buffer.alloc(0), read.output.size, rest.subarray(end + 1)];
+        }
+        const part = rest.subarray(0, left);
+        await file.writeFile(part);
+        rest = rest.subarray(part.length);
+        left -= part.length;
+        if (left > 0) continue;
+        await file.sync();
+        await file.close();
+        file = undefined;
+      }
+    }
+    if (file !== undefined || head.length > 0) throw new Error('what was sent ends early');
+  } finally {
+    await file?.close();
+  }
+}
+
+/** Each rejects with a Refusal, or with an error after which it may be tried again. */
+export class MoveFiles {
+  readonly #layout: DataLayout;
+  readonly #keyFingerprint: string;
+
+  constructor(layout: DataLayout, vault: Vault) {
+    this.#layout = layout;
+    this.#keyFingerprint = masterKeyFingerprint(vault);
+  }
+
   /** Copies the sealed file with its manifest, and verifies the copy. */
-  copy(ref: MoveRef): Promise<CopyRecord>;
-  /** Verifies what has come and puts it in place, sealed. Returns its rows of the control file. */
-  place(ref: MoveRef & { readonly manifest: string }): Promise<ControlRows>;
+  copy({ organisationId, moveId, copy }: Pick<MoveRow, 'organisationId' | 'moveId' | 'copy'>): Promise<MoveCopy> {
+    return this.run('copy', { organisationId, moveId, copy, keyFingerprint: this.#keyFingerprint });
+  }
+
+  /** What the folder of a copy and the uploads hold, to be sent. */
+  stream(folder: string): Readable {
+    return Readable.from(bytesOf(folder, this.#layout), { objectMode: false });
+  }
+
+  /** Takes what is sent, verifies it and puts it in place, sealed. Returns its rows of the control file. */
+  async place(ref: MoveRef, stream: AsyncIterable<Buffer>): Promise<ControlRows> {
+    const { organisationId, moveId } = ref;
+    const folder = newMoveFolder(this.#layout, 'arriving', ref);
+    try {
+      await keep(stream, folder);
+      return await this.run('place', { organisationId, moveId, folder });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
   /** Takes away what is here of an organisation that is elsewhere. */
-  empty(input: EmptyInput): Promise<void>;
+  empty({ organisationId, moveId, because }: EmptyInput): Promise<void> {
+    return this.run('empty', { organisationId, moveId, because });
+  }
+
   /** Deletes what has come, or was copied. */
-  clear(side: 'leaving' | 'arriving', ref: MoveRef): Promise<void>;
-}
+  async clear(side: MoveSide, ref: MoveRef): Promise<void> {
+    clearMoveFolders(this.#layout, side, ref);
+  }
 
-function run<Job extends keyof Jobs>(dataDir: string, job: Job, input: Jobs[Job]['input']): Promise<Jobs[Job]['output']> {
-  return new Promise((resolve, reject) => {
-    const workerData = { dataDir, job, input };
-    // `.js`: the path of a worker is not an import, so the compiler does not rewrite its extension.
-    const worker = new Worker(new URL('./move-thread.js', import.meta.url), { workerData, name: 'move' });
-    worker.once('message', (verdict: MoveVerdict) => {
-      if (verdict.ok) resolve(verdict.value as Jobs[Job]['output']);
-      else reject(errorOf(verdict.failure));
+  /** In a thread of its own. */
+  protected run<Job extends keyof Jobs>(job: Job, input: Jobs[Job]['input']): Promise<Jobs[Job]['output']> {
+    return new Promise((resolve, reject) => {
+      const workerData = { dataDir: this.#layout.dir, job, input };
+      // `.js`: the path of a worker is not an import, so the compiler does not rewrite its extension.
+      const worker = new Worker(new URL('./move-thread.js', import.meta.url), { workerData, name: 'move' });
+      worker.once('message', (verdict: MoveVerdict) => {
+        if (verdict.ok) resolve(verdict.value as Jobs[Job]['output']);
+        else reject(errorOf(verdict.failure));
+      });
+      worker.once('error', reject);
+      worker.once('exit', (code) => reject(new Error(`the thread of ${job} ended with code ${code}`)));
     });
-    worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`the thread of ${job} ended with code ${code}`)));
-  });
-}
-
-export function createMoveFiles(layout: DataLayout): MoveFiles {
-  const { dir } = layout;
-  return {
-    copy: (ref) => run(dir, 'copy', ref),
-    place: (ref) => run(dir, 'place', ref),
-    empty: (input) => run(dir, 'empty', input),
-    clear: (side, { organisationId, moveId }) => rm(moveFolder(layout, side, organisationId, moveId), { recursive: true, force: true }),
-  };
+  }
 }

@@ -6,24 +6,25 @@
  * frees with its holder, and then reads the rows again, so that a delayed process sees that it is too late. An existing file is not
  * replaced, because other processes have it open: SQLite fills or empties it in one transaction.
  */
-import { constants, copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, linkSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { Refusal } from '../../protocol/errors.ts';
+import { type BackupFile, type Manifest, readManifest } from '../backup/backup-manifest.ts';
+import { compareListing, requireUndamaged } from '../backup/restore.ts';
 import { type DataLayout, makeFolder } from '../data-layout.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { writeIdentity } from '../organisations/organisation-file.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { jitteredPauseMs, openReader, openWriter } from '../sqlite/database.ts';
-import { DamagedDatabase, putInPlace, sha256OfFile, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
+import { jitteredPauseMs, reading, writing } from '../sqlite/database.ts';
+import { putInPlace, sha256OfFile, syncPath } from '../sqlite/database-copy.ts';
 import { rewriteLog } from '../sqlite/log-emptying.ts';
 import { StorageError, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 import { readArrival } from './arrivals.ts';
 import type { ControlRows } from './control-rows.ts';
-import { type Manifest, type MoveRef, readManifest, SCHEMA_VERSIONS } from './move-copy.ts';
-import { type Content, contentPath, lockPath, moveFolder } from './move-folders.ts';
+import { clearMoveFolders, databaseName, type MoveRef, newMoveFolder, requireSealed, SCHEMA_VERSIONS, uploadsName } from './move-copy.ts';
 import { readMove } from './moves.ts';
 import { readSeal, type Seal, transactions as sealing } from './seal.ts';
 
@@ -32,13 +33,9 @@ const ALL_PAGES = 0x7fff_ffff;
 /** Writers release a sealed file at once, without writing. */
 const FILL_WAIT_MAX_MS = 2_000;
 
-function reading<T>(path: string, read: (db: Connection) => T): T {
-  const db = openReader(path);
-  try {
-    return read(db);
-  } finally {
-    db.close();
-  }
+/** The lock under which the organisation's file is put in place, or emptied. */
+export function lockPath(layout: DataLayout, organisationId: string): string {
+  return join(layout.movesOf(organisationId), 'lock.sqlite');
 }
 
 /** Runs `work` while no other process does the same for this organisation. @throws StorageError busy, at once, when one does. */
@@ -59,14 +56,11 @@ async function locked<T>(layout: DataLayout, organisationId: string, work: () =>
 
 /** Moves the whole WAL into the file, on disk. @throws StorageError busy while somebody reads an older state. */
 function checkpoint(path: string): void {
-  const db = openWriter(path);
-  try {
+  writing(path, (db) => {
     rewriteLog(db);
     const { busy } = db.statement('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {};
     if (busy !== 0) throw new StorageError('busy', `${path} is being read`);
-  } finally {
-    db.close();
-  }
+  });
 }
 
 /** Identifies the content of a file: both values are written in one transaction with the rest. */
@@ -122,10 +116,9 @@ async function placeDatabase(path: string, from: string, { organisationId, moveI
   syncPath(dirname(path));
 }
 
-function placeUpload(layout: DataLayout, folder: string, organisationId: string, upload: Content & { id: string }): void {
-  const path = layout.upload(organisationId, upload.id);
-  const from = contentPath(folder, upload.sha256);
-  if (existsSync(path) && sha256OfFile(path) === upload.sha256) return;
+/** Puts one in place, unless it is there already. */
+function placeUpload(path: string, from: string, sha256: string): void {
+  if (existsSync(path) && sha256OfFile(path) === sha256) return;
   try {
     linkSync(from, path);
   } catch {
@@ -134,69 +127,65 @@ function placeUpload(layout: DataLayout, folder: string, organisationId: string,
   }
 }
 
-function placeUploads(layout: DataLayout, folder: string, { organisationId, uploads }: Manifest): void {
+function placeUploads(layout: DataLayout, folder: string, organisationId: string, files: readonly BackupFile[]): void {
+  const uploads = files.filter(({ path }) => path.startsWith(uploadsName(organisationId)));
   if (uploads.length === 0) return;
   const place = layout.uploadsOf(organisationId);
   makeFolder(place);
-  for (const upload of uploads) placeUpload(layout, folder, organisationId, upload);
+  for (const { path, sha256 } of uploads) placeUpload(join(layout.dir, path), join(folder, path), sha256);
   syncPath(place);
   syncPath(dirname(place));
 }
 
-/** @throws DamagedDatabase, Error or Refusal unless everything in the manifest has arrived undamaged. */
-function requireComplete(folder: string, manifest: Manifest): void {
-  const { database, controlSchemaVersion, moveId, uploads } = manifest;
-  if (controlSchemaVersion !== SCHEMA_VERSIONS.control || database.schemaVersion !== SCHEMA_VERSIONS.organisation) {
+/** The manifest of what has come, of which all is there and undamaged. @throws DamagedDatabase, Error or Refusal */
+function requireComplete(folder: string, ref: MoveRef): Manifest & { readonly move: NonNullable<Manifest['move']> } {
+  const { organisationId, moveId } = ref;
+  const manifest = readManifest(folder);
+  const { move, files } = manifest;
+  if (move?.organisation_id !== organisationId || move.move_id !== moveId)
+    throw new Error(`what has come is of ${move?.move_id}, not of ${moveId}`);
+  const name = databaseName(organisationId);
+  const schemaVersion = files.find(({ path }) => path === name)?.database?.schema_version;
+  if (move.control_schema_version !== SCHEMA_VERSIONS.control || schemaVersion !== SCHEMA_VERSIONS.organisation) {
     throw new Refusal('conflict', 'The two cells run different versions of the service. Bring both to the same one first.');
   }
-  for (const { sha256, size } of [database, ...uploads]) {
-    if (statSync(contentPath(folder, sha256), { throwIfNoEntry: false })?.size !== size) throw new Error(`${sha256} has not come yet`);
-  }
-  const path = contentPath(folder, database.sha256);
-  const facts = verifyDatabase(path, 'organisation');
-  if (facts.sha256 !== database.sha256 || JSON.stringify(facts.rows) !== JSON.stringify(database.rows)) {
-    throw new DamagedDatabase(path, 'is not what its manifest says.');
-  }
-  const seal = reading(path, readSeal);
-  if (seal?.moveId !== moveId || seal.sealedAtMs === null) throw new DamagedDatabase(path, 'does not carry the seal of its move.');
+  compareListing(folder, manifest, name);
+  requireUndamaged(folder, files, folder);
+  requireSealed(join(folder, name), ref);
+  return { ...manifest, move };
+}
+
+export interface PlaceInput extends MoveRef {
+  readonly folder: string;
 }
 
 /**
  * Verifies the received files and puts them in place, sealed. Returns the rows for the control file. May be repeated.
  * @throws Refusal conflict when a file there takes writes, or the arrival was called off; StorageError busy.
  */
-export async function placeOrganisation(
-  layout: DataLayout,
-  { manifest: sha256, ...ref }: MoveRef & { manifest: string },
-): Promise<ControlRows> {
+export async function placeOrganisation(layout: DataLayout, { folder, ...ref }: PlaceInput): Promise<ControlRows> {
   const { organisationId, moveId } = ref;
-  const folder = moveFolder(layout, 'arriving', organisationId, moveId);
-  const manifest = readManifest(folder, sha256, ref);
-  requireComplete(folder, manifest);
+  const { files, move } = requireComplete(folder, ref);
   return locked(layout, organisationId, async () => {
     const arrival = reading(layout.control, (control) => readArrival(control, organisationId));
     if (arrival?.moveId !== moveId || arrival.step === 'discarded')
       throw new Refusal('conflict', `The arrival of ${organisationId} was called off.`);
     if (arrival.step === 'receiving') {
-      await placeDatabase(layout.organisation(organisationId), contentPath(folder, manifest.database.sha256), ref);
-      placeUploads(layout, folder, manifest);
+      await placeDatabase(layout.organisation(organisationId), join(folder, databaseName(organisationId)), ref);
+      placeUploads(layout, folder, organisationId, files);
     }
-    return manifest.control;
+    return move.control_rows;
   });
 }
 
 /** Makes the empty, sealed file that remains of an organisation that lives elsewhere. */
 function makeEmpty(path: string, organisationId: string, { moveId, sealedAtMs }: Seal): void {
-  for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true });
-  const db = openWriter(path);
-  try {
+  writing(path, (db) => {
     migrate(db, organisationMigrations, 'organisation');
     writeIdentity(db, organisationId);
     // 1 ms later than before, which distinguishes an emptied file from a full one.
     sealing.sealOrganisation(db, { moveId, nowMs: (sealedAtMs ?? 0) + 1 });
-  } finally {
-    db.close();
-  }
+  });
 }
 
 /** Whether the rows say that the organisation's files are to be deleted now. */
@@ -217,21 +206,19 @@ export interface EmptyInput extends MoveRef {
  */
 export async function emptyOrganisation(layout: DataLayout, input: EmptyInput): Promise<void> {
   const { organisationId, moveId, because } = input;
-  const folder = moveFolder(layout, because === 'moved' ? 'leaving' : 'arriving', organisationId, moveId);
+  const side = because === 'moved' ? 'leaving' : 'arriving';
   await locked(layout, organisationId, async () => {
-    if (!reading(layout.control, (control) => isToGo(control, input))) return;
     const path = layout.organisation(organisationId);
-    if (!existsSync(path)) return;
+    if (!reading(layout.control, (control) => isToGo(control, input)) || !existsSync(path)) return;
     const seal = reading(path, readSeal);
     if (seal?.moveId !== moveId) {
       if (because === 'discarded') return;
       throw new Error(`the file of ${organisationId} has the seal of ${seal?.moveId ?? 'nobody'} and not of ${moveId}`);
     }
-    makeFolder(folder);
-    const empty = join(folder, 'empty.sqlite');
+    const empty = join(newMoveFolder(layout, side, input), 'empty.sqlite');
     makeEmpty(empty, organisationId, seal);
     await fill(path, empty);
     rmSync(layout.uploadsOf(organisationId), { recursive: true, force: true });
   });
-  rmSync(folder, { recursive: true, force: true });
+  clearMoveFolders(layout, side, input);
 }

@@ -15,9 +15,7 @@ import { cellOf, isOrganisationKnown, type KnownPlacement, knownPlacement, trans
 export const MOVE_STEPS = ['begun', 'sealed', 'switched', 'done', 'aborted'] as const;
 export type MoveStep = (typeof MOVE_STEPS)[number];
 
-/** What was copied; `manifest` is the digest of a file that lists it (move-files.ts). */
 export interface CopyRecord {
-  readonly manifest: string;
   /** Size and rows of the organisation's file. */
   readonly bytes: number;
   readonly rows: number;
@@ -59,7 +57,6 @@ export function placementVersionOf(moveId: string): number {
   return Number(version);
 }
 
-/** The last move of the organisation away from here. */
 export function readMove(control: Connection, organisationId: string): MoveRow | undefined {
   return moveRow.get(control, 'FROM moves WHERE organisation_id = :organisationId', { organisationId });
 }
@@ -96,10 +93,8 @@ interface MoveRef {
 
 interface BeginInput {
   readonly organisationId: string;
-  /** This cell. */
   readonly cell: string;
   readonly targetCell: string;
-  /** 16 hex characters. */
   readonly nonce: string;
   readonly nowMs: number;
 }
@@ -143,17 +138,23 @@ function claimMove(db: Connection, { organisationId, moveId, nowMs, seenAtMs }: 
   return changes === 1;
 }
 
-/** The driver's heartbeat. `error`: what went wrong since the step; undefined: unchanged. */
-function noteMove(db: Connection, { organisationId, moveId, nowMs, step, error }: MoveRef & { step: MoveStep; error?: string }): void {
+interface NoteInput extends MoveRef {
+  readonly step: MoveStep;
+  /** What went wrong since the step, and what is sent; null or absent: unchanged. */
+  readonly error?: string | null;
+  readonly copy?: CopyRecord | null;
+}
+
+/** The driver's heartbeat. */
+function noteMove(db: Connection, { organisationId, moveId, nowMs, step, error, copy }: NoteInput): void {
   db.statement(
-    `UPDATE moves SET updated_at_ms = max(updated_at_ms, :nowMs), error = coalesce(:error, error)
+    `UPDATE moves SET updated_at_ms = max(updated_at_ms, :nowMs), error = coalesce(:error, error), manifest = coalesce(:copy, manifest)
      WHERE organisation_id = :organisationId AND move_id = :moveId AND step = :step`,
-  ).run({ organisationId, moveId, nowMs, step, error: error ?? null });
+  ).run({ organisationId, moveId, nowMs, step, error: error ?? null, copy: copy == null ? null : JSON.stringify(copy) });
 }
 
 /** The steps of the machine that a commit keeps; they go with the move's row. */
 export interface MoveTrace extends NewTrace {
-  /** JSON of the definition that made the steps. */
   readonly definition: string;
 }
 
@@ -168,20 +169,17 @@ function insertMoveTrace(db: Connection, { moveId, nowMs }: MoveRef, { version, 
 interface AdvanceInput extends MoveRef {
   readonly from: MoveStep;
   readonly to: MoveStep;
-  /** What the other cell has, with the step that sent it. */
-  readonly copy?: CopyRecord;
-  /** The steps that led there. */
   readonly trace?: MoveTrace | null;
 }
 
 /** Advances the move by a step. False when it was no longer at `from`. */
-function advanceMove(db: Connection, { organisationId, moveId, nowMs, from, to, copy, trace }: AdvanceInput): boolean {
+function advanceMove(db: Connection, { organisationId, moveId, nowMs, from, to, trace }: AdvanceInput): boolean {
   const { changes } = db
     .statement(
-      `UPDATE moves SET step = :to, manifest = coalesce(:copy, manifest), error = NULL, updated_at_ms = max(updated_at_ms, :nowMs)
+      `UPDATE moves SET step = :to, error = NULL, updated_at_ms = max(updated_at_ms, :nowMs)
        WHERE organisation_id = :organisationId AND move_id = :moveId AND step = :from`,
     )
-    .run({ organisationId, moveId, nowMs, from, to, copy: copy === undefined ? null : JSON.stringify(copy) });
+    .run({ organisationId, moveId, nowMs, from, to });
   if (changes === 1 && trace != null) insertMoveTrace(db, { organisationId, moveId, nowMs }, trace);
   return changes === 1;
 }
@@ -190,7 +188,7 @@ function advanceMove(db: Connection, { organisationId, moveId, nowMs, from, to, 
  * The point of no return: the step and the placement change together. False when the move was no longer at `sealed`.
  * @throws Error when the organisation was placed elsewhere meanwhile, which only its own cell may do.
  */
-function switchMove(db: Connection, input: MoveRef & Pick<AdvanceInput, 'copy' | 'trace'> & { cell: string }): boolean {
+function switchMove(db: Connection, input: MoveRef & Pick<AdvanceInput, 'trace'> & { cell: string }): boolean {
   const { cell, ...step } = input;
   const { organisationId, moveId, nowMs } = step;
   const targetCell = readMove(db, organisationId)?.targetCell;
@@ -239,5 +237,4 @@ function noteGone(db: Connection, input: { organisationId: string; moveId: strin
   ).run(input);
 }
 
-/** Writes of the control file. */
 export const transactions = { beginMove, claimMove, noteMove, advanceMove, switchMove, abortMove, noteGone };

@@ -24,7 +24,6 @@ const placedOn = columns({ cell: text, organisations: integer.from('count(*)') }
 /** Placements per transaction when a map is received: more would delay other writes. */
 export const PLACEMENTS_PER_WRITE_MAX = 500;
 
-/** Undefined: the organisation was never placed. */
 export function readPlacement(control: Connection, organisationId: string): Placement | undefined {
   return placement.get(control, 'FROM placements WHERE organisation_id = :organisationId', { organisationId });
 }
@@ -45,7 +44,6 @@ export function listPlacementsOn(control: Connection, cell: string, after: strin
   return knownPlacement.all(control, from, { cell, after, limit });
 }
 
-/** How many organisations were placed on each cell. */
 export function countPlacements(control: Connection): ReadonlyMap<string, number> {
   return new Map(placedOn.all(control, 'FROM placements GROUP BY cell').map(({ cell, organisations }) => [cell, organisations]));
 }
@@ -61,7 +59,6 @@ function place(db: Connection, { organisationId, cell, version }: KnownPlacement
   return changes === 1;
 }
 
-/** Writes of the control file. */
 export const transactions = {
   /** True when it took effect: the organisation had no placement, or one with a lower version. */
   placeOrganisation(db: Connection, input: KnownPlacement & { nowMs: number }): boolean {

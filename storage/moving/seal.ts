@@ -12,7 +12,6 @@ import type { Sealing } from '../sqlite/writer.ts';
 /** `sealed_at_ms` of a file that is closing. */
 const CLOSING = 0;
 const sealRow = columns({
-  /** The move that set it. */
   moveId: text,
   /** Null while turns may still end. */
   sealedAtMs: orNull(integer).from(`nullif(sealed_at_ms, ${CLOSING})`),
@@ -25,7 +24,6 @@ const turnOwner = columns({ owner: text.from('DISTINCT c.owner') });
 /** Writes that begin work which would have to be awaited. */
 const OPENING: ReadonlySet<string> = new Set(['openTurn']);
 
-/** Undefined: the file takes every write. */
 export function readSeal(db: Connection): Seal | undefined {
   return sealRow.get(db, 'FROM seal WHERE id = 1');
 }
@@ -74,7 +72,6 @@ export const transactions = {
   },
 };
 
-/** What the writer thread asks. */
 export const sealing: Sealing = {
   appliesTo: (db) => db.statement("SELECT 1 AS found FROM sqlite_schema WHERE type = 'table' AND name = 'seal'").get() !== undefined,
   refusals(db) {

@@ -7,7 +7,7 @@ import { APPLICATION_IDS, migrate, SchemaError } from '../migrations/migrate.ts'
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { insert, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { OPEN_WAIT_MAX_MS, openMade, openReader, openWriter, retryWhileBusy } from '../sqlite/database.ts';
+import { OPEN_WAIT_MAX_MS, openMade, openWriter, reading, retryWhileBusy } from '../sqlite/database.ts';
 import { settleFile } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 
@@ -101,15 +101,12 @@ function problemOf(error: unknown, path: string): unknown {
 
 /** Reads only, because a foreign file must not be changed. */
 function isCurrent(path: string, organisationId: string): boolean {
-  const db = openReader(path);
-  try {
+  return reading(path, (db) => {
     requireKind(db, path);
     if (versionOf(db) !== organisationMigrations.length) return false;
     requireIdentity(db, path, organisationId);
     return true;
-  } finally {
-    db.close();
-  }
+  });
 }
 
 function upgrade(path: string, organisationId: string, isNoted: boolean): void {

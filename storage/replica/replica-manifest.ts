@@ -3,7 +3,7 @@
  * and with when they came and went, which says what belongs to a moment.
  */
 import * as v from 'valibot';
-import { isBackupName, isRestored, masterKeyFingerprint } from '../backup/backup-manifest.ts';
+import { fileSchema, masterKeyFingerprint } from '../backup/backup-manifest.ts';
 import { isSecret, type Vault } from '../secrets/vault.ts';
 
 const FORMAT = 'assistant-service replica';
@@ -12,14 +12,10 @@ const VERSION = 2;
 
 const moment = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-const fileSchema = v.object({
-  /** Below the data directory, with slashes; only names that a backup may hold. */
-  path: v.pipe(v.string(), v.check(isBackupName)),
-  size: moment,
-  sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+const replicatedSchema = v.object({
+  ...v.pick(fileSchema, ['path', 'size', 'sha256']).entries,
   /** Sealed for the way, because on disk it is not: a mail. */
   sealed: v.optional(v.literal(true)),
-  /** When it was first seen. */
   came_at_ms: moment,
   /** When it was first seen to be away; null: it is there. */
   went_at_ms: v.nullable(moment),
@@ -28,7 +24,7 @@ const fileSchema = v.object({
 const manifestSchema = v.object({
   format: v.literal(FORMAT),
   version: v.literal(VERSION),
-  files: v.array(fileSchema),
+  files: v.array(replicatedSchema),
   /** The service's manifest only. */
   service: v.optional(
     v.object({
@@ -42,7 +38,7 @@ const manifestSchema = v.object({
   ),
 });
 
-export type ReplicatedFile = v.InferOutput<typeof fileSchema>;
+export type ReplicatedFile = v.InferOutput<typeof replicatedSchema>;
 export type ReplicaManifest = v.InferOutput<typeof manifestSchema>;
 
 export function organisationManifest(organisationId: string): string {
@@ -113,10 +109,10 @@ export function parseManifest(vault: Vault, name: string, bytes: Buffer): Replic
   throw new Error(`${name} in the replica cannot be used: ${v.getDotPath(issue) ?? 'it'}: ${issue.message}`);
 }
 
-/** The files of a manifest's copy in the data directory, which may be of an older release; none when it is damaged. */
+/** The files of a manifest's copy in the data directory; none when it is damaged. */
 export function filesIn(copy: Buffer | undefined): readonly ReplicatedFile[] {
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), v.pick(manifestSchema, ['files'])), copy?.toString('utf8'));
-  return read.success ? read.output.files.filter(isRestored) : [];
+  return read.success ? read.output.files : [];
 }
 
 /** The files that belong to a moment; undefined: those that are there now. */

@@ -17,9 +17,7 @@ const statusSchema = v.object({
   lag_max_s: seconds,
   /** The databases that are furthest behind, the worst first; by file name. */
   worst: v.array(v.object({ file: v.string(), lag_s: seconds })),
-  /** How far behind the files are that are no databases. */
   files_lag_s: seconds,
-  /** What keeps it behind, a sentence; null: nothing is known. */
   problem: v.nullable(v.string()),
   starts: v.number(),
 });

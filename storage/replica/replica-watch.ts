@@ -4,7 +4,6 @@ import type { Conditions } from '../health/conditions.ts';
 import { type ReplicaStatus, readReplicaStatus } from './replica-status.ts';
 
 export interface ReplicaWatch {
-  /** How far the replica is; undefined while nobody has told. */
   status(): ReplicaStatus | undefined;
   close(): void;
 }

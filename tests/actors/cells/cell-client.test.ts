@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type http from 'node:http';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { CellUnreachable, cellToken, createCellClient } from '../../../actors/cells/cell-client.ts';
+import { CellClient, CellUnreachable, cellToken } from '../../../actors/cells/cell-client.ts';
 import { openStorage } from '../../../storage/storage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { serveFake } from '../../support/fake-server.ts';
@@ -11,7 +11,7 @@ import { temporaryDir } from '../../support/temporary-dir.ts';
 
 async function open(t: TestContext) {
   const storage = openStorage({ dataDir: temporaryDir(t), masterKey: undefined, onFatal: () => {} });
-  const client = createCellClient({ vault: storage.vault, control: storage.control });
+  const client = new CellClient(storage);
   t.after(async () => {
     client.close();
     await storage.close();
@@ -26,7 +26,7 @@ async function open(t: TestContext) {
 
 /** The process's timers on a clock that the test moves: the answer lets `ms` pass. The runner's own do not know `refresh`. */
 function playTimers(t: TestContext): (ms: number) => void {
-  const timers: { dueAtMs: number; fire(): void }[] = [];
+  let timers: { dueAtMs: number; fire(): void }[] = [];
   let nowMs = 0;
   t.mock.method(globalThis, 'setTimeout', (fire: () => void, ms: number) => {
     const timer = {
@@ -38,6 +38,9 @@ function playTimers(t: TestContext): (ms: number) => void {
     };
     timers.push(timer);
     return timer;
+  });
+  t.mock.method(globalThis, 'clearTimeout', (cleared: unknown) => {
+    timers = timers.filter((timer) => timer !== cleared);
   });
   return (ms) => {
     nowMs += ms;
@@ -73,10 +76,8 @@ test('CELL-7: a call proves that it comes from a cell, below the address that th
     status: 200,
     json: { ...said, method: 'POST', type: 'application/json', bytes: hash('{"one":1}') },
   });
-  for (const body of [bytes, Readable.from([bytes])]) {
-    const { json } = await client.call('b', 'PUT', '/cell/v1/x', body, options);
-    assert.deepEqual(json, { ...said, method: 'PUT', type: 'application/octet-stream', bytes: hash(bytes) });
-  }
+  const sent = await client.call('b', 'PUT', '/cell/v1/x', Readable.from([bytes]), options);
+  assert.deepEqual(sent.json, { ...said, method: 'PUT', type: 'application/octet-stream', bytes: hash(bytes) });
   const parts = Array.from({ length: 30 }, (_, at) => large.subarray(at * 100_000, (at + 1) * 100_000));
   const { json } = await client.call('b', 'PUT', '/cell/v1/x', Readable.from(parts), options);
   assert.equal((json as { bytes: string }).bytes, hash(large));
@@ -116,6 +117,17 @@ test('CELL-7: a streamed body may take its time as long as it moves; its own fau
   }
   const options = { timeoutMs: 200 };
   assert.equal((await client.call('b', 'PUT', '/', Readable.from(slowly()), options)).status, 200);
+  // Once all was sent, the answer has its own time.
+  await listen('slow', (request, answer) => {
+    const late = () => {
+      pass(500);
+      answer.end('{}');
+    };
+    request.resume().on('end', () => setImmediate(late));
+  });
+  const call = (answerTimeoutMs: number) => client.call('slow', 'PUT', '/', Readable.from(['x']), { ...options, answerTimeoutMs });
+  assert.equal((await call(600)).status, 200);
+  await assert.rejects(call(400), /nothing moved for 400 ms/);
   async function* broken() {
     yield Buffer.from('x');
     throw new Error('the disk is gone');

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import { type CellClient, createCellClient } from '../../../actors/cells/cell-client.ts';
+import { CellClient } from '../../../actors/cells/cell-client.ts';
 import { OrganisationMoves } from '../../../actors/cells/move.ts';
 import type { MoveTimes } from '../../../actors/cells/move-drive.ts';
 import { MoveReceiver } from '../../../actors/cells/move-receiver.ts';
@@ -12,10 +12,11 @@ import { arrivalRoutes } from '../../../gateway/cells/arrivals.ts';
 import type { Services } from '../../../gateway/services.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
+import type { DataLayout } from '../../../storage/data-layout.ts';
 import { migrate } from '../../../storage/migrations/migrate.ts';
 import { organisationMigrations } from '../../../storage/migrations/organisation.ts';
 import { copyOrganisation } from '../../../storage/moving/move-copy.ts';
-import { createMoveFiles, type MoveFiles } from '../../../storage/moving/move-files.ts';
+import { type Jobs, MoveFiles } from '../../../storage/moving/move-files.ts';
 import { emptyOrganisation, placeOrganisation } from '../../../storage/moving/move-place.ts';
 import { type MoveStep, readMove } from '../../../storage/moving/moves.ts';
 import { readSeal } from '../../../storage/moving/seal.ts';
@@ -60,14 +61,18 @@ export const STORAGE_OPERATIONS = ['write', 'writeControl'];
 export const FILE_OPERATIONS = ['copy', 'place', 'empty', 'clear'];
 
 /** The work on files without a thread for each piece, which a loaded machine takes long to start. */
-function filesHere(storage: Storage): MoveFiles {
-  const { layout } = storage;
-  return {
-    ...createMoveFiles(layout),
-    copy: async (ref) => copyOrganisation(layout, ref),
-    place: (ref) => placeOrganisation(layout, ref),
-    empty: (input) => emptyOrganisation(layout, input),
-  };
+class FilesHere extends MoveFiles {
+  readonly #layout: DataLayout;
+
+  constructor({ layout, vault }: Storage) {
+    super(layout, vault);
+    this.#layout = layout;
+  }
+
+  protected override async run<Job extends keyof Jobs>(job: Job, input: Jobs[Job]['input']): Promise<Jobs[Job]['output']> {
+    const jobs = { copy: copyOrganisation, place: placeOrganisation, empty: emptyOrganisation };
+    return (jobs[job] as unknown as (layout: DataLayout, given: typeof input) => Jobs[Job]['output'])(this.#layout, input);
+  }
 }
 
 export interface CellOptions {
@@ -78,8 +83,8 @@ export interface CellOptions {
 
 export async function openCell(t: TestContext, id: string, { masterKey, threads = false }: CellOptions): Promise<TestCell> {
   const storage = openStorage({ dataDir: temporaryDir(t), masterKey, shared: true, onFatal: () => {} });
-  const files = threads ? createMoveFiles(storage.layout) : filesHere(storage);
-  const client = createCellClient({ vault: storage.vault, control: storage.control });
+  const files = threads ? new MoveFiles(storage.layout, storage.vault) : new FilesHere(storage);
+  const client = new CellClient(storage);
   const opened: OrganisationMoves[] = [];
   const common = { storage, files, cell: id, log, nowMs: Date.now };
   const cell: TestCell = {
@@ -112,6 +117,7 @@ export async function openCell(t: TestContext, id: string, { masterKey, threads 
   cell.arriving = cell.receive();
   const services = {
     storage,
+    log,
     cells: { client },
     moves: {
       leaving: { cell: id, read: (organisationId: string) => readMove(storage.control, organisationId) },

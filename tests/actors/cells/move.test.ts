@@ -29,7 +29,7 @@ const SEALED = (error: unknown): boolean => error instanceof StorageError && err
 test('CELL-8: an organisation arrives with its file, its uploads and its keys, and is emptied where it was', async (t) => {
   const fixture = await openFixture(t, { threads: true });
   const { a, b, organisationId, appId, keys } = fixture;
-  // Larger than a piece, so that it travels in several.
+  // Larger than what a stream holds, so that it travels in several pieces.
   const words = Buffer.alloc(5 * 1024 * 1024, 'personal words ');
   const ids = [await upload(a, fixture, words), await upload(a, fixture, Buffer.from('small'))];
   const codeHash = await issueCode(a, fixture, 'one');
@@ -155,7 +155,7 @@ test('CELL-12: a move that cannot get on is given up, and the organisation takes
   const fixture = await openFixture(t);
   const { a, b, organisationId } = fixture;
   // It lets the organisation come, and cannot take its files.
-  b.arriving.missing = () => Promise.reject(new Error('a full disk'));
+  b.arriving.adopt = () => Promise.reject(new Error('a full disk'));
   const id = await upload(a, fixture, Buffer.from('one'));
   const moves = a.node({ times: { giveUpMs: 30 } });
   await moves.begin(organisationId, 'b');
@@ -182,8 +182,8 @@ test('CELL-12: until the map is switched the move is undone on both cells; after
     });
     // The copy is in place over there, and its driver does not know yet.
     const { adopt } = b.arriving;
-    b.arriving.adopt = async (ref, manifest) => {
-      const step = await adopt.call(b.arriving, ref, manifest);
+    b.arriving.adopt = async (ref, stream) => {
+      const step = await adopt.call(b.arriving, ref, stream);
       resolve();
       await held;
       return step;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { TestContext } from 'node:test';
 import pino from 'pino';
-import { createCellClient } from '../../../actors/cells/cell-client.ts';
+import { CellClient } from '../../../actors/cells/cell-client.ts';
 import type { CellMap } from '../../../actors/cells/cell-map.ts';
 import type { Cells } from '../../../actors/cells/cells.ts';
 import { CellDirectory } from '../../../actors/cells/directory.ts';
@@ -66,17 +66,16 @@ export function createWorld(t: TestContext): World {
     masterKey,
     async cell(id, routes) {
       const storage = openStorage({ dataDir: temporaryDir(t), masterKey, onFatal: () => {} });
-      const client = createCellClient({ vault: storage.vault, control: storage.control });
       const questions: string[] = [];
-      const counted: typeof client = {
-        ...client,
-        call(cell, method, path, ...rest) {
-          questions.push(`${cell} ${path}`);
-          return client.call(cell, method, path, ...rest);
-        },
-      };
-      const directory = new CellDirectory({ self: id, storage, client: counted, nowMs });
-      const cells: Cells = { self: { id, url: '' }, directory, client, map: NO_MAP, close: () => Promise.resolve(client.close()) };
+      class CountedClient extends CellClient {
+        override call(...asked: Parameters<CellClient['call']>) {
+          questions.push(`${asked[0]} ${asked[2]}`);
+          return super.call(...asked);
+        }
+      }
+      const client = new CountedClient(storage);
+      const directory = new CellDirectory({ self: id, storage, client, nowMs });
+      const cells: Cells = { self: { id, url: '' }, directory, client, map: NO_MAP, close: async () => client.close() };
       const lines: Record<string, unknown>[] = [];
       const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
       const config = { publicUrl: undefined, operatorToken: OPERATOR_TOKEN, allowPrivateAddresses: false };

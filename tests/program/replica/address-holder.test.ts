@@ -104,9 +104,9 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
 
   test('one that waits is named and struck out, and only what was read is replaced', async (t) => {
     const address = addressOf(t);
-    await address.store.put('cell.json', Buffer.from(JSON.stringify(OWN)));
+    await address.store.put('cell.json', provenBytes(address.vault, 'cell.json', OWN));
     const place = placeAt(address);
-    assert.equal(await place.replace({}, { seat: SEAT }), true, 'a claim of an earlier release');
+    assert.equal(await place.replace({}, { seat: SEAT }), true, 'a claim that names no directory');
     assert.equal(await place.replace({ seat: SEAT }, { seat: SEAT, next: 'a.b.c' }), true);
     assert.equal(await place.replace({ seat: SEAT }, { seat: 'a.b.c' }), false);
     assert.equal(await place.replace({ seat: SEAT, next: 'a.b.c' }, { seat: SEAT }), true);
@@ -142,7 +142,8 @@ describe('CELL-16, CELL-18: an address belongs to one directory in one term of o
       'no JSON',
       'null',
       '{"cell":"eu-1"}',
-      // Nothing proves these: without a proof a claim of this directory's own cell and term alone is believed, as an earlier release put it.
+      // Nothing proves these.
+      '{"cell":"eu-1","term":2}',
       '{"cell":"eu-1","term":3}',
       '{"cell":"eu-2","term":9}',
       '{"cell":"eu-1","term":2,"seat":"a.b.c"}',

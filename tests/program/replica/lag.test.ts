@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { indexOf, Lags, type MoreKnown, type Place, positionOf, readingsOf } from '../../../program/replica/lag.ts';
+import { indexOf, Lags, type Place, positionOf, readingsOf } from '../../../program/replica/lag.ts';
 import { LitestreamLog } from '../../../program/replica/litestream-log.ts';
 
 const PATH = '/data/a.sqlite';
@@ -33,10 +33,9 @@ class Looked {
   look(read: Place, { errors = 0, syncs = 1, readUpTo = read as Place | undefined } = {}): void {
     this.second += 1;
     this.#syncs += syncs;
-    const more: MoreKnown = { readUpTo: () => readUpTo, isTroubled: () => false };
     const index = indexOf(read.position);
     const told = metrics([index, read.position - positionOf(index, 0)], this.#syncs, errors);
-    this.lags.look(readingsOf(told), this.second * 1_000, more);
+    this.lags.look(readingsOf(told), this.second * 1_000, () => readUpTo);
   }
 
   arrived(arrived: Place): void {
@@ -120,27 +119,11 @@ describe('REPLICA-2: how far behind a database is', () => {
     one.arrived(place(0, 100));
     one.look(place(0, 100));
     one.lags.restarted();
-    const more: MoreKnown = { readUpTo: () => place(0, 100), isTroubled: () => false };
-    one.lags.look(readingsOf(metrics([0, 100], 1)), 2_000, more);
+    const readUpTo = () => place(0, 100);
+    one.lags.look(readingsOf(metrics([0, 100], 1)), 2_000, readUpTo);
     assert.equal(one.lags.worst(2_000, 1)[0]?.lagS, 1);
-    one.lags.look(readingsOf(metrics([0, 100], 3)), 4_000, more);
+    one.lags.look(readingsOf(metrics([0, 100], 3)), 4_000, readUpTo);
     assert.equal(one.lags.worst(4_000, 1)[0]?.lagS, 0);
-  });
-
-  test('a version that does not say where it is counts as behind while it fails', () => {
-    const { lags } = new Looked();
-    const told = (syncs: number, errors: number) =>
-      readingsOf(`litestream_sync_count{db="${PATH}"} ${syncs}\nlitestream_sync_error_count{db="${PATH}"} ${errors}`);
-    const lagS = (nowMs: number) => lags.worst(nowMs, 1)[0]?.lagS;
-    const fine: MoreKnown = { readUpTo: () => undefined, isTroubled: () => false };
-    lags.look(told(4, 0), 1_000, fine);
-    lags.look(told(5, 1), 5_000, fine);
-    lags.look(told(6, 2), 9_000, fine);
-    assert.equal(lagS(9_000), 8);
-    lags.look(told(7, 2), 10_000, { ...fine, isTroubled: () => true });
-    assert.equal(lagS(10_000), 9);
-    lags.look(told(8, 2), 11_000, fine);
-    assert.equal(lagS(11_000), 0);
   });
 
   test('a database that went away is forgotten, one that came begins now', () => {
@@ -166,25 +149,17 @@ describe('REPLICA-2: what Litestream’s log tells', () => {
     });
   });
 
-  test('something that is being sent for long is trouble, and so is a refusal until something is sent', () => {
+  test('something that is being sent for long stands still, and a refusal holds until something is sent', () => {
     const log = new LitestreamLog();
     log.read(line('INFO', 'write wal segment', ' replica=s3'), 0);
-    assert.equal(log.isTroubled(PATH, 1_000), false);
-    assert.equal(log.isTroubled(PATH, 10_000), true);
+    assert.deepEqual([log.isStuck(1_000), log.isStuck(10_000)], [false, true]);
     log.read(line('INFO', 'wal segment written', sent), 10_000);
-    assert.equal(log.isTroubled(PATH, 20_000), false);
-    log.read(line('ERROR', 'monitor error', ' replica=s3 error="InvalidAccessKeyId"'), 20_000);
-    assert.equal(log.isTroubled(PATH, 600_000), true);
-    assert.equal(log.isRefused, true);
-    log.read(line('INFO', 'wal segment written', sent), 600_000);
-    assert.equal(log.isTroubled(PATH, 601_000), false);
+    assert.equal(log.isStuck(20_000), false);
+    log.read(line('ERROR', 'sync error', ' error="database is locked"'), 20_000);
     assert.equal(log.isRefused, false);
-  });
-
-  test('a failure to read is over when it is not repeated', () => {
-    const log = new LitestreamLog();
-    log.read(line('ERROR', 'sync error', ' error="database is locked"'), 0);
-    assert.equal(log.isTroubled(PATH, 1_000), true);
-    assert.equal(log.isTroubled(PATH, 60_000), false);
+    log.read(line('ERROR', 'monitor error', ' replica=s3 error="InvalidAccessKeyId"'), 20_000);
+    assert.deepEqual([log.isRefused, log.isStuck(600_000)], [true, false]);
+    log.read(line('INFO', 'wal segment written', sent), 600_000);
+    assert.equal(log.isRefused, false);
   });
 });

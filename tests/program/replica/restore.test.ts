@@ -337,22 +337,3 @@ test('REPLICA-12: what somebody without the key put, changed or exchanged at the
   await after(() => rmSync(join(target, 'files', 'service.json')), /files\/service\.json is not in the replica/);
   assert.equal((await cli(['restore', '--from', url], join(temporaryDir(t), 'restored'))).code, 0, 'as it was it is restored');
 });
-
-test('REPLICA-6, REPLICA-12: what an older release left, plain pieces and the operator token, is followed by sealed ones and removed', async (t) => {
-  const target = temporaryDir(t);
-  const url = `file://${target}`;
-  const first = await startService(t, { env: COMMON });
-  await first.stop();
-  forge(t, target, 'control.sqlite', join(first.dataDir, 'control.sqlite'));
-  mkdirSync(join(target, 'files'));
-  writeFileSync(join(target, 'files', 'operator-token'), 'rd_op_in_clear');
-  const service = await startReplicated(t, url, { env: COMMON, dataDir: first.dataDir });
-  const id = await service.addOrganisation('After the upgrade');
-  await eventually(() => !existsSync(join(target, 'files', 'operator-token')), 60_000);
-  assert.equal(await service.stop(), 0);
-  const dataDir = join(temporaryDir(t), 'restored');
-  const { code, stderr } = await cli(['restore', '--from', url], dataDir);
-  assert.equal(code, 0, stderr);
-  const next = await startService(t, { dataDir, env: COMMON });
-  assert.deepEqual(await appsOf(next, id), ["After the upgrade's first app"]);
-});
