@@ -130,8 +130,7 @@ test('INSPECT-2, INSPECT-3, INSPECT-4: who has the token sees a turn and its cal
   ] as const) {
     assert.deepEqual(await answered(baseUrl, query, headers), expected, query);
   }
-  const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
-  const more = { client: { ...HANDSHAKE, manifest_hash: (json as { manifest_hash: string }).manifest_hash } };
+  const more = { client: { ...HANDSHAKE, manifest_hash: await it.client.register(MANIFEST) } };
   it.script([{ call: 'cancel_order', args: { id: CANARY }, id: 'call_cancel' }], [{ text: 'It is cancelled.' }]);
   const turnId = randomUUID();
   const asked = await it.say(`Cancel the order of ${CANARY}.`, { ...more, turn_id: turnId });

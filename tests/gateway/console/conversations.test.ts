@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { insertInvocations } from '../../../storage/conversations/invocations.ts';
+import { FILE } from '../../support/whole-file.ts';
 import { type AnsweredApp, assertRefused, converse, DEVICE, RATING, START, serveAnsweredApp } from '../answered-app.ts';
 
 interface Listing {
@@ -18,10 +19,7 @@ interface Transcript {
   readonly next: string | null;
 }
 
-let shared: AnsweredApp;
-test.before(async (t) => {
-  shared = await serveAnsweredApp(t as TestContext);
-});
+const shared = await serveAnsweredApp(FILE);
 
 async function page(app: AnsweredApp, query: string): Promise<Listing> {
   const answer = await app.console('GET', `/apps/${app.appId}/conversations${query}`);

@@ -1,29 +1,16 @@
 /** How what the model says becomes blocks, and how they are read again. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { ANSWER_TEXT_MAX_CHARS } from '../../../protocol/limits.ts';
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 import { createClient, HANDSHAKE, outline, spoken } from '../../support/client.ts';
 import { fetchUntil } from '../../support/partial.ts';
-import {
-  DONE,
-  gate,
-  POINTS,
-  readies,
-  type ScriptedChat,
-  startScriptedChat,
-  starts,
-  thread,
-  toolNames,
-  type WireMessage,
-} from './scripted-chat.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { DONE, gate, POINTS, readies, startScriptedChat, starts, thread, toolNames, type WireMessage } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-});
+const it = await startScriptedChat(FILE);
 
 test('HISTORY-2, STREAM-14: words alone are one text block, and history holds the block the stream showed', async () => {
   it.script([{ text: 'Two ' }, { text: 'days 📦.' }]);
@@ -276,4 +263,78 @@ test('MODEL-10: a long answer becomes text blocks of 8,000 characters at most, e
   );
   assert.equal(spoken(answer.events).replaceAll(/\s/g, ''), words.replaceAll(' ', ''));
   assert.deepEqual((await it.say('Tell me all', turn)).events, answer.events, 'and the same is told again');
+});
+
+test('LIMIT-36: an answer of more than a million characters is cut there: completed, truncated, stored in whole blocks, and the next turn is answered', async () => {
+  const paragraph = `${'word '.repeat(4_000)}\n\n`;
+  it.script(
+    Array.from({ length: 60 }, () => ({ text: paragraph })),
+    [{ text: 'Again.' }],
+  );
+  const answer = await it.say('Tell me everything');
+  const end = answer.events.at(-1);
+  assert.deepEqual([end?.status, end?.truncated, end?.stopped], ['completed', true, undefined]);
+  const chars = spoken(answer.events).length;
+  assert.ok(chars <= ANSWER_TEXT_MAX_CHARS && chars > ANSWER_TEXT_MAX_CHARS * 0.99, String(chars));
+  const blocks = readies(answer.events);
+  assert.ok(blocks.length <= 256);
+  assert.equal((await it.stored(thread(answer))).at(-1)?.blocks.length, blocks.length);
+  const next = await it.say('And?', { conversation_id: thread(answer) });
+  assert.equal(spoken(next.events), 'Again.');
+  assert.equal(next.events.at(-1)?.truncated, undefined);
+});
+
+test('HISTORY-9: a round that says much before its calls is told of in the next one, as far as a conversation is', async () => {
+  it.script(
+    [
+      { text: 'First. ' },
+      { text: `${'page '.repeat(1_500)}\n\n`.repeat(8) },
+      { call: 'key_points', args: { points: 'none' }, id: 'call_1' },
+    ],
+    [{ text: 'Done.' }],
+  );
+  const answer = await it.say('Tell me much, and show it');
+  assert.equal(answer.events.at(-1)?.status, 'completed');
+  const second = it.asked()[1]?.messages ?? [];
+  const said = second.findLast(({ role }) => role === 'assistant')?.content ?? '';
+  assert.match(said, /^First\. page page/);
+  assert.ok(said.length > 30_000 && said.length <= 48_000, `${said.length} characters`);
+});
+
+test('STREAM-5: while the model is at work a ping comes within 15 seconds, with v and seq as every event', async () => {
+  const held = gate();
+  it.script([{ text: 'One moment. ' }, { wait: held.wait }, { text: 'Here it is.' }]);
+  const turn_id = randomUUID();
+  const startedMs = performance.now();
+  const whole = it.say('Think hard', { turn_id });
+  const seen = await fetchUntil(it.service.baseUrl, it.app.liveKey, turn_id, '"type":"ping"');
+  const tookMs = performance.now() - startedMs;
+  held.open();
+  const ping = seen.find(({ type }) => type === 'ping');
+  assert.deepEqual(Object.keys(ping ?? {}), ['type', 'v', 'seq']);
+  assert.ok(tookMs < 17_000, `${tookMs} ms`);
+  assert.equal((await whole).events.at(-1)?.status, 'completed');
+});
+
+for (const capabilities of [[], ['answer_pages']]) {
+  test(`STREAM-15: follow-up questions are the last block of the page, for a build that declares ${capabilities[0] ?? 'nothing'}`, async () => {
+    const replies = { replies: [{ id: 'more', label: 'Tell me more' }] };
+    const points = { points: [{ text: 'Two days.' }] };
+    it.script([{ text: 'Shipping.' }, { call: 'quick_replies', args: replies }, { call: 'key_points', args: points }]);
+    const { events } = await it.say('How long?', { client: { ...HANDSHAKE, capabilities } });
+    const page = [...readies(events)].sort((one, other) => one.index - other.index).map(({ block_type }) => block_type);
+    assert.deepEqual(page, ['text', 'key_points', 'quick_replies']);
+    const stored = await it.stored(String(events[0]?.conversation_id));
+    assert.deepEqual(
+      stored.at(-1)?.blocks.map(({ block_type }) => block_type),
+      page,
+    );
+  });
+}
+
+test('STREAM-6: a capability that nobody knows changes nothing', async () => {
+  it.script([{ text: 'Hello.' }], [{ text: 'Hello.' }]);
+  const [plain, later] = [await it.say('Hi'), await it.say('Hi', { client: { ...HANDSHAKE, capabilities: ['holograms'] } })];
+  const types = (events: readonly { type: string }[]) => events.map(({ type }) => type).filter((type) => type !== 'block.delta');
+  assert.deepEqual(types(later.events), types(plain.events));
 });

@@ -1,26 +1,19 @@
 /** What a person answers to a card. */
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
-import { type Client, createClient, createOperator, createTestApp } from '../../support/client.ts';
+import { test } from 'node:test';
+import { type Client, createClient, createTestApp } from '../../support/client.ts';
+import { FILE } from '../../support/whole-file.ts';
 import { askWrite, confirm, edit, errorOf, handshake, storedCard } from './asked-write.ts';
-import { pendingOf, type ScriptedChat, startScriptedChat } from './scripted-chat.ts';
+import { pendingOf, startScriptedChat } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-});
+const it = await startScriptedChat(FILE);
 
 const CLOSE = { call: 'close_account', args: {}, id: 'call_close' };
 const MISSING = 'inv_000000000000000000000000';
 
-function operator() {
-  return createOperator(it.service.baseUrl, it.service.operatorToken);
-}
-
 async function setApp(settings: Record<string, unknown>): Promise<void> {
-  const { status, text } = await operator()('PATCH', `/apps/${it.app.appId}`, settings);
+  const { status, text } = await it.operator('PATCH', `/apps/${it.app.appId}`, settings);
   assert.equal(status, 200, text);
 }
 
@@ -190,7 +183,7 @@ test('CONFIRM-8, CONFIRM-9: a success counts only with a recorded confirmation, 
 
 /** The claims of a receipt, its signature checked as a backend does it. */
 async function claimsOf(receipt: string): Promise<Record<string, unknown>> {
-  const { json } = await operator()('GET', `/apps/${it.app.appId}/identity-secret`);
+  const { json } = await it.operator('GET', `/apps/${it.app.appId}/identity-secret`);
   const [header = '', payload = '', signature] = receipt.split('.');
   const wanted = createHmac('sha256', (json as { identity_secret: string }).identity_secret).update(`${header}.${payload}`);
   assert.equal(signature, wanted.digest('base64url'));

@@ -1,15 +1,12 @@
 /** Payload caps: each at its exact edge, n is taken and n + 1 refused, over HTTP. */
 import assert from 'node:assert/strict';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { type Answer, createClient, HANDSHAKE } from '../../support/client.ts';
-import { type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { startScriptedChat, thread } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-  it.script(...Array.from({ length: 200 }, () => [{ text: 'Fine.' }]));
-});
+const it = await startScriptedChat(FILE);
+it.script(...Array.from({ length: 200 }, () => [{ text: 'Fine.' }]));
 
 const times = <T>(count: number, item: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => item(n));
 const chars = (count: number) => 'x'.repeat(count);

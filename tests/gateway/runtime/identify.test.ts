@@ -2,18 +2,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { type Client, createTestApp } from '../../support/client.ts';
-import { gate, type ScriptedChat, startScriptedChat } from './scripted-chat.ts';
-import { conversationOf, type SignedApp, say, shown, signedApp } from './signed-app.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { gate, startScriptedChat } from './scripted-chat.ts';
+import { conversationOf, say, shown, signedApp } from './signed-app.ts';
 
-let chat: ScriptedChat;
-let it: SignedApp;
-
-before(async (t) => {
-  chat = await startScriptedChat(t as TestContext);
-  it = await signedApp(chat.service, chat.app);
-});
+const chat = await startScriptedChat(FILE);
+const it = await signedApp(chat.service, chat.app);
 
 async function identify(client: Client, body: Record<string, unknown>): Promise<{ end_user_id: string; verified: boolean }> {
   const answer = await client.send('POST', '/v1/identify', body);
@@ -141,17 +137,6 @@ test('PERSON-10: a record that was signed for is not touched without a signature
   // The device that proved it may repeat itself without a signature: it stays bound.
   assert.deepEqual(await identify(proven, { external_user_id: 'guarded' }), { end_user_id: id, verified: false });
   assert.equal(await say(chat, proven, 'Still me', { conversation_id: guarded }), guarded);
-});
-
-test('PERSON-10: a binding without proof ends where the record is signed for on another device', async () => {
-  const [claimed, proven] = [it.newDevice(), it.newDevice()];
-  await identify(claimed, { external_user_id: 'claimed' });
-  const before = await say(chat, claimed, 'Unsigned');
-  await identify(proven, signed('claimed'));
-  assert.equal((await shown(proven, before)).length, 2, 'what was said in their name is theirs');
-  const after = await say(chat, proven, 'Signed');
-  assert.deepEqual(await shown(claimed, after), []);
-  assert.notEqual(await say(chat, claimed, 'Let me in', { conversation_id: after }), after);
 });
 
 test('PERSON-11: traits are replaced when sent, kept when not, cleared by {}, and lie sealed on the disk', async () => {

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { type AnsweredApp, assertRefused, converse, OTHER_DEVICE, RATING, serveAnsweredApp } from '../answered-app.ts';
+import { test } from 'node:test';
+import { FILE } from '../../support/whole-file.ts';
+import { assertRefused, converse, OTHER_DEVICE, RATING, serveAnsweredApp } from '../answered-app.ts';
 
-let shared: AnsweredApp;
-test.before(async (t) => {
-  shared = await serveAnsweredApp(t as TestContext);
-  await shared.patch({ messages_per_minute: 10_000 });
-});
+const shared = await serveAnsweredApp(FILE);
+await shared.patch({ messages_per_minute: 10_000 });
 
 function rate(body: unknown, headers?: Record<string, string>) {
   return shared.sdk('POST', '/v1/ratings', body, headers);

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { telemetryRoute } from '../../../gateway/runtime/telemetry.ts';
 import { RUNTIME_BODY_MAX_BYTES } from '../../../protocol/limits.ts';
-import { type RuntimeApp, serveApp } from './runtime-app.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { serveApp } from './runtime-app.ts';
 
-let app: RuntimeApp;
-test.before(async (t) => {
-  app = await serveApp(t as TestContext, [telemetryRoute]);
-});
+const app = await serveApp(FILE, [telemetryRoute]);
 
 function post(body: string | null, headers: Record<string, string> = {}): Promise<Response> {
   const all = { 'X-Service-Key': app.test, 'X-Service-Device': 'e'.repeat(32), 'Content-Type': 'application/json', ...headers };
