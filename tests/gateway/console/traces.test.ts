@@ -37,7 +37,7 @@ interface FrameRun {
 const CANARY = 'ann.canary@example.com';
 
 const it = await startConsoleApp(FILE);
-const client = createClient(it.service.baseUrl, it.app.testKey);
+const { client } = it;
 
 async function traces(query: string): Promise<readonly ReadTrace[]> {
   const { status, json, text } = await it.console('GET', `/traces?${query}`);
