@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { runtimeRoutes } from '../../../gateway/runtime/routes.ts';
-import { type Answer, createClient, DEVICE, HANDSHAKE } from '../../support/client.ts';
+import { type Answer, createClient, createTestApp, DEVICE, HANDSHAKE } from '../../support/client.ts';
 import { FILE } from '../../support/whole-file.ts';
 import { startScriptedChat } from './scripted-chat.ts';
 
 const it = await startScriptedChat(FILE);
 
 interface ErrorAnswer {
-  readonly error: { readonly code: string; readonly message: string };
+  readonly error: { readonly code: string; readonly message: string; readonly details?: readonly { readonly path: string }[] };
 }
 
 const codeOf = (answer: Answer) => (answer.json as Partial<ErrorAnswer> | undefined)?.error?.code;
@@ -74,11 +74,40 @@ for (const { method, path } of ENDPOINTS) {
   });
 }
 
-test('HTTP-13: an unknown path is 404 invalid_request, another method of a known one 405', async () => {
-  const unknown = await it.client.send('GET', '/v1/nothing');
-  assert.deepEqual([unknown.status, codeOf(unknown)], [404, 'invalid_request']);
-  const method = await it.client.send('DELETE', '/v1/chat');
-  assert.deepEqual([method.status, method.headers.allow], [405, 'POST']);
+/** Calls of a device, each about nothing that there is, and how they are answered. */
+const OF_DEVICES = [
+  ['POST', '/v1/feedback', { message_id: 'msg_0', rating: 1 }, 404],
+  ['POST', '/v1/ratings', { message_id: 'msg_0', block_id: 'blk_0', value: 1 }, 404],
+  ['POST', '/v1/invocations/inv_0/confirm', { decision: 'confirm' }, 404],
+  ['POST', '/v1/invocations/inv_0/edit', { revision: 1, params: {} }, 404],
+  ['POST', '/v1/identify', { external_user_id: 'often' }, 200],
+  ['POST', `/v1/chat/${randomUUID()}/stop`, undefined, 404],
+  ['GET', `/v1/chat/${randomUUID()}`, undefined, 404],
+] as const;
+
+test('KEY-8, CONFIRM-12, PERSON-8: calls of a device are 400 without X-Service-Device, and name it', async () => {
+  for (const [method, path, body] of OF_DEVICES) {
+    const answer = await createClient(it.service.baseUrl, it.app.liveKey, '').send(method, path, body);
+    const { error } = answer.json as ErrorAnswer;
+    assert.deepEqual([answer.status, error.code, error.details?.[0]?.path], [400, 'invalid_request', 'X-Service-Device'], path);
+    assert.match(error.message, /^X-Service-Device is required/);
+  }
+});
+
+test('LIMIT-1: each of these calls has a pool of its own by device, as large as messages_per_minute', async () => {
+  const { liveKey } = await createTestApp(it.service.baseUrl, it.service.operatorToken, { messages_per_minute: 2 });
+  const client = createClient(it.service.baseUrl, liveKey);
+  const other = createClient(it.service.baseUrl, liveKey, 'b'.repeat(32));
+  for (const [method, path, body, status] of OF_DEVICES) {
+    const answers = [await client.send(method, path, body), await client.send(method, path, body)];
+    assert.deepEqual([answers[0]?.status, answers[1]?.status], [status, status], path);
+    const third = await client.send(method, path, body);
+    assert.deepEqual([third.status, codeOf(third)], [429, 'rate_limited'], path);
+    assert.ok(Number(third.headers['retry-after']) > 0, path);
+    assert.equal((await other.send(method, path, body)).status, status, 'another device has its own');
+  }
+  it.script([{ text: 'Yes.' }]);
+  assert.equal((await client.say('Chat has its own')).events.at(-1)?.status, 'completed');
 });
 
 test('VERSION-1, VERSION-2: a protocol other than 1 is 400 naming it; components and fields that nobody knows are no error', async () => {

@@ -29,7 +29,7 @@ test('PERSON-7: answers { end_user_id, verified }, one record per person whateve
   assert.notEqual(sandbox.end_user_id, first.end_user_id);
 });
 
-test('PERSON-8: a malformed body or no device is 400 naming the field or the header', async () => {
+test('PERSON-8, PERSON-11: a malformed body is 400 naming the field', async () => {
   const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
     [{}, 'external_user_id'],
     [{ external_user_id: '' }, 'external_user_id'],
@@ -45,9 +45,6 @@ test('PERSON-8: a malformed body or no device is 400 naming the field or the hea
     const { error } = answer.json as { error: { code: string; details: { path: string }[] } };
     assert.deepEqual([answer.status, error.code, error.details[0]?.path], [400, 'invalid_request', path], answer.text);
   }
-  const answer = await it.device('').send('POST', '/v1/identify', { external_user_id: 'a' });
-  assert.equal(answer.status, 400);
-  assert.match(answer.text, /X-Service-Device/);
   await identify(it.newDevice(), { external_user_id: '🙂'.repeat(128), traits: { note: 'x'.repeat(8_000) } });
 });
 
@@ -212,20 +209,4 @@ test('PERSON-7: many first calls at once make one record, whose traits can be re
   assert.equal(ids.size, 1);
   const { traits, devices: bound } = await it.exported([...ids][0] ?? '');
   assert.deepEqual([typeof traits.n, bound.length], ['number', 24]);
-});
-
-test('LIMIT-1: identify counts in a pool of its own, by device', async () => {
-  const app = await signedApp(
-    chat.service,
-    await createTestApp(chat.service.baseUrl, chat.service.operatorToken, { messages_per_minute: 2 }),
-  );
-  const client = app.device('2'.repeat(32));
-  const once = () => client.send('POST', '/v1/identify', { external_user_id: 'often' });
-  assert.deepEqual([(await once()).status, (await once()).status], [200, 200]);
-  const refused = await once();
-  assert.equal(refused.status, 429);
-  assert.match(refused.text, /"rate_limited"/);
-  assert.ok(Number(refused.headers['retry-after']) >= 1);
-  assert.equal(await say(chat, client, 'Chat has its own').then((id) => id.startsWith('cnv_')), true);
-  assert.equal((await app.device('3'.repeat(32)).send('POST', '/v1/identify', { external_user_id: 'often' })).status, 200);
 });

@@ -93,11 +93,6 @@ test('FEEDBACK-4: a malformed body, a block that is no rating', async () => {
   assert.equal(blockOf(body.block_id).body.status, 'open');
 });
 
-test('KEY-8: X-Service-Device is required, and 400 names it', async () => {
-  const { body } = asked();
-  assertRefused(await rate({ ...body, value: 3 }, { 'X-Service-Device': '' }), 400, 'invalid_request', /^X-Service-Device is required/);
-});
-
 test('FEEDBACK-3, KEY-7: missing and foreign are the same 404', async () => {
   const { body } = asked();
   const stranger = asked();
