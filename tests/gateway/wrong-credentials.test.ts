@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pino from 'pino';
-import { request } from 'undici';
+import { type Dispatcher, request } from 'undici';
+import { consoleRoutes } from '../../gateway/console/routes.ts';
 import type { Services } from '../../gateway/services.ts';
 import { prepareDataDir } from '../../storage/data-layout.ts';
 import { createConditions } from '../../storage/health/conditions.ts';
@@ -14,7 +15,7 @@ import { serve } from './test-server.ts';
 
 const service = await startService(FILE, { env: { DEMO: 'off', LOG_LEVEL: 'silent', TRUST_PROXY: '127.0.0.1' } });
 
-async function ask(path: string, headers: Record<string, string>, method: 'GET' | 'POST' = 'GET', body = '') {
+async function ask(path: string, headers: Record<string, string>, method: Dispatcher.HttpMethod = 'GET', body = '') {
   const answer = await request(service.baseUrl + path, { method, headers, ...(body === '' ? {} : { body }) });
   return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };
 }
@@ -65,6 +66,25 @@ test('SAFE-5: /readyz counts wrong bearers, too, and names nobody to whoever sen
   assert.equal(await look('operator-token-of-this-test'), true);
   for (let n = 0; n < 60; n++) assert.equal(await look('wrong'), false);
   assert.equal(await look('operator-token-of-this-test'), false);
+});
+
+test('CONSOLE-1: each call of the console’s interface is the operator’s alone', async () => {
+  const calls = consoleRoutes.filter(({ path, caller }) => path.startsWith('/console/api/') && caller === 'operator');
+  assert.ok(calls.length > 60);
+  for (const [at, { method, path }] of calls.entries()) {
+    const url = path.replaceAll(/:\w+/g, 'none_0');
+    for (const [bearer, code] of [
+      [{}, 'missing_token'],
+      [{ Authorization: 'Bearer not-the-token-of-these-tests' }, 'invalid_token'],
+    ] as const) {
+      const answer = await ask(url, { ...bearer, 'X-Forwarded-For': `198.51.100.${at}` }, method);
+      assert.deepEqual(
+        [answer.status, (JSON.parse(answer.text) as { error: { code: string } }).error.code],
+        [401, code],
+        `${method} ${path}`,
+      );
+    }
+  }
 });
 
 test('CONSOLE-3: signing out ends the session on the server, for whoever kept the cookie', async () => {

@@ -81,13 +81,13 @@ const machine = v.strictObject({
   picture,
 });
 
-async function serveMachines(t: TestContext, token = OPERATOR_TOKEN) {
+async function serveMachines(t: TestContext) {
   // Its layout and vault alone are asked for, by who checks the token.
   const layout = prepareDataDir(temporaryDir(t));
   const storage = { layout, vault: openVault(layout.masterKey, undefined) } as unknown as Storage;
   const config = { publicUrl: undefined, operatorToken: OPERATOR_TOKEN, allowPrivateAddresses: false };
   const { base } = await serve(t, machineRoutes, { config, storage });
-  return createOperator(base, token);
+  return createOperator(base, OPERATOR_TOKEN);
 }
 
 const console = await serveMachines(FILE);
@@ -131,9 +131,4 @@ test('DIAGRAM-7: an unknown machine is 404 by name', async () => {
     assert.deepEqual([status, code], [404, 'not_found']);
     assert.match(message, /^There is no machine /);
   }
-});
-
-test('CONSOLE-1: machines are the operator’s alone', async (t) => {
-  const stranger = await serveMachines(t, 'not-the-token-of-these-tests');
-  for (const path of ['/machines', '/machines/pairing']) assert.equal(refusal(await stranger('GET', path)).code, 'invalid_token', path);
 });
