@@ -8,9 +8,7 @@ export interface ActorRecord {
   readonly appId: string;
   /** State of its machine, e.g. `answering`; `idle` when nothing runs in it. */
   readonly state: string;
-  /** The running turn of a conversation. */
   readonly turnId: string | null;
-  /** How many turns, or pieces of work, wait. */
   readonly waiting: number;
   readonly sinceMs: number;
 }

@@ -1,14 +1,8 @@
-/**
- * The announcements of a node to all other nodes of the cell, by kind (CLUSTER-22). One may be lost: listeners also read the rows from time to
- * time.
- */
+/** Announcements to the other nodes of the cell, by kind (CLUSTER-22). One may be lost: listeners also read the rows from time to time. */
 import type { Channel } from '../storage/organisations/organisations.ts';
 
-/** The kinds of announcements. */
 export interface Announcements {
-  /** Rows of a setup session changed. */
   sessionChanged: { readonly organisationId: string; readonly appId: string; readonly sessionId: string };
-  /** Rows of a pairing changed. */
   pairingChanged: { readonly pairingId: string };
   /** A device opened a turn on the test channel. */
   turnOpened: {
@@ -30,7 +24,6 @@ export interface Announcements {
   };
 }
 
-/** The other nodes, as far as they announce and listen. */
 export interface Announcer {
   /** This process has its data directory for itself: there are no announcements, and no other process writes to its rows. */
   readonly isAlone: boolean;
@@ -41,7 +34,6 @@ export interface Announcer {
   lookEvery(everyMs: number, look: () => void): () => void;
 }
 
-/** For a process that is alone. */
 export const silentAnnouncer: Announcer = {
   isAlone: true,
   announce() {},

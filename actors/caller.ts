@@ -1,24 +1,20 @@
 /** Who sends a request, and to which app: what actors learn of a request beside its content. */
 import type { Channel } from '../storage/organisations/organisations.ts';
 
-/** An app, and the organisation whose file holds it. */
 export interface AppRef {
   readonly organisationId: string;
   readonly appId: string;
 }
 
-/** One of the two channels of an app. */
 export interface ChannelRef extends AppRef {
   readonly channel: Channel;
 }
 
-/** The device that sends a request. */
 export interface DeviceRef extends ChannelRef {
   /** '' when the request named none. */
   readonly deviceId: string;
 }
 
-/** The device, and the person who signed the request. */
 export interface Caller extends DeviceRef {
   /** The id of the person whose valid signature came with the request; null: the request is not signed. */
   readonly person: string | null;

@@ -1,10 +1,6 @@
 /**
- * Ends what has expired: one timer for the whole process, set to the nearest deadline that it knows. Rows hold the deadlines, and every read
- * evaluates them; this ends rows that are not read.
- *
- * It knows the deadlines of organisations that are in use; what is due in the others stands in the control file (organisation-upkeep.ts).
- * With several nodes each knows the deadlines that it noted itself, and finds those of others by checking the organisations in use in rotation.
- * Ending a row is a compare-and-set, so two nodes may try; the one that noted the deadline has half a second's lead.
+ * Ends what has expired, by one timer: every read evaluates deadlines, this ends rows that are not read. A node finds the deadlines of
+ * others by checking files in use in rotation. Ending a row is a compare-and-set, so two nodes may try.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -15,28 +11,10 @@ import { section } from '../watch/sections.ts';
 import type { Announcer } from './announcements.ts';
 import { attempt, type EachServices, forEachOrganisationSync } from './for-each-organisation.ts';
 
-/** One kind of rows that expire. */
 export interface DeadlineKind {
-  /** When the next row of an organisation expires; null when none does. */
   next(db: Connection): number | null;
   /** Ends the rows that are due. Rows that it leaves are due at once, and it is called again. */
   settle(organisationId: string): Promise<void>;
-}
-
-export interface Deadlines {
-  /** A row of this organisation expires at `atMs`. */
-  note(organisationId: string, atMs: number): void;
-  /** Starts to watch rows of these kinds, in organisations that were looked at or of which a deadline was noted. */
-  watch(kinds: readonly DeadlineKind[]): void;
-  /** Looks at the organisation's rows for their nearest deadline. @throws what reading its file throws. */
-  look(organisationId: string): void;
-  /** When the next row of the organisation expires; null when none does. @throws as `look`. */
-  next(organisationId: string): number | null;
-  /** The organisation is not in use any more. */
-  forget(organisationId: string): void;
-  /** Checks all organisations in use again, a few at a time: after the loss of a node that alone may have known a deadline. */
-  lookAgain(): Promise<void>;
-  close(): void;
 }
 
 /** The earlier of two deadlines; null: there is none. */
@@ -48,7 +26,6 @@ export interface DeadlineServices {
   readonly storage: Storage;
   readonly log: Logger;
   nowMs(): number;
-  /** Monotonic clock in ms. */
   monotonicMs?(): number;
   /** The other nodes, which note deadlines of the same rows. */
   readonly others: Announcer;
@@ -68,7 +45,6 @@ const CLOCK_LOOK_MS = 500;
 /** Smaller corrections of the system clock are usual. */
 const CLOCK_JUMP_MS = 250;
 
-/** Calls `onJump` when the system clock was set. Returns a function that stops the watch. */
 function watchClock(log: Logger, nowMs: () => number, monotonicMs: () => number, onJump: () => void): () => void {
   let aheadMs = nowMs() - monotonicMs();
   const look = () => {
@@ -130,7 +106,7 @@ function createNearest(nowMs: () => number, ring: () => Promise<void>) {
   };
 }
 
-export function createDeadlines({ storage, log, nowMs, monotonicMs = () => performance.now(), others }: DeadlineServices): Deadlines {
+export function createDeadlines({ storage, log, nowMs, monotonicMs = () => performance.now(), others }: DeadlineServices) {
   const nearest = createNearest(nowMs, ring);
   let kinds: readonly DeadlineKind[] = [];
   let closed = false;
@@ -172,16 +148,20 @@ export function createDeadlines({ storage, log, nowMs, monotonicMs = () => perfo
 
   return {
     note: nearest.note,
-    watch(more) {
+    /** Starts to watch rows of these kinds, in organisations that were looked at or of which a deadline was noted. */
+    watch(more: readonly DeadlineKind[]): void {
       kinds = [...kinds, ...more];
     },
+    /** Looks at the organisation's rows for their nearest deadline. @throws what reading its file throws. */
     look: lookNamed,
-    next(organisationId) {
+    /** When the next row of the organisation expires; null when none does. @throws as `look`. */
+    next(organisationId: string): number | null {
       const db = storage.organisation(organisationId);
       return kinds.map((kind) => kind.next(db)).reduce(nearerOf, null);
     },
     forget: nearest.forget,
-    async lookAgain() {
+    /** Checks all organisations in use again, a few at a time: after the loss of a node that alone may have known a deadline. */
+    async lookAgain(): Promise<void> {
       let looked = 0;
       for (const id of usedOrganisations(storage.control)) {
         if (closed) return;
@@ -190,7 +170,7 @@ export function createDeadlines({ storage, log, nowMs, monotonicMs = () => perfo
         if (looked % LOOKED_AT_PER_S === 0) await nextTick();
       }
     },
-    close() {
+    close(): void {
       closed = true;
       unwatchRows();
       unwatchClock();

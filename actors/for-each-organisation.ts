@@ -1,11 +1,4 @@
-/**
- * Does work for every organisation of this process, one after the other. A failure of one is logged and does not stop the others. Whatever
- * goes through all organisations uses this.
- *
- * It decides what a failure means. An organisation that is moving to another cell is skipped silently: that cell resumes its work. A file
- * that is missing or damaged and a disk that takes no writes are logged once elsewhere, as conditions of the node. Anything else is logged here,
- * with the file. The ids of all but the skipped ones are answered, to be retried.
- */
+/** Does work for every organisation, one after the other. One's failure stops no other; one that moves to another cell is skipped. */
 import type { Logger } from 'pino';
 import { organisationIds } from '../storage/organisations/organisations.ts';
 import { isNothingStored, isSealed, isUnavailable } from '../storage/sqlite/storage-error.ts';
@@ -38,7 +31,6 @@ export function attemptSync(services: EachServices, organisationId: string, what
   }
 }
 
-/** As attemptSync, for asynchronous work. */
 export async function attempt(
   services: EachServices,
   organisationId: string,
@@ -66,15 +58,12 @@ export function forEachOrganisationSync(
 }
 
 export interface EachOptions {
-  /** Absent: all organisations of this process. */
   readonly ids?: Iterable<string>;
-  /** Asked before each one; true ends the loop. */
   readonly isClosed?: () => boolean;
   /** Called after each one, to let the event loop do other work. */
   readonly breathe?: () => Promise<unknown> | undefined;
 }
 
-/** Does `work` for all organisations, or for `ids`. Returns the ids of those to be retried. */
 export async function forEachOrganisation(
   services: EachServices,
   what: string,

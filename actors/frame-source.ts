@@ -1,5 +1,4 @@
 /** The source of a stream's frames: actors fill it, and the gateway reads it at the pace of its client. */
-
 export interface FrameSlice {
   /** Whole server-sent frames, '' when there are none yet. */
   readonly text: string;
@@ -20,7 +19,6 @@ export interface FrameSource {
   lateMs?(): number;
 }
 
-/** Where a reader of a turn begins. */
 export interface Position {
   readonly source: FrameSource;
   readonly fromSeq: number;

@@ -1,7 +1,4 @@
-/**
- * Leases: work that only one node of the cell does at a time. With several nodes `cluster/nodes/write-lease.ts` grants them; a process
- * that is alone is always granted them.
- */
+/** Work that one node of the cell does at a time, granted by `cluster/nodes/write-lease.ts`. A process alone has all leases. */
 
 export interface Lease {
   /** False once it has expired: another node may do the work. */
@@ -16,13 +13,11 @@ export type WriteLease = <Value>(work: () => Promise<Value>) => Promise<Value>;
 export interface Leases {
   /** Takes the lease `name` of the organisation; null while another holder has it. */
   take(organisationId: string, name: string): Promise<Lease | null>;
-  /** For `inWriteOrder`: runs work while only this node writes to the app. */
   forWrites(organisationId: string, appId: string): WriteLease;
 }
 
 const GRANTED: Lease = { held: () => true, release() {} };
 
-/** For a process that is alone. */
 export const grantedLeases: Leases = {
   take: async () => GRANTED,
   forWrites: () => (work) => work(),

@@ -1,25 +1,15 @@
-/**
- * The state of this process: the phase of its life, whether Redis is connected, how much is under way. It is one store: `/readyz`, `/metrics`, the
- * record for other nodes and the drain select from it, and the owner of each fact reports its changes. Not for what changes with
- * every delta of an answer.
- */
+/** The state of this process that `/readyz`, `/metrics`, other nodes and the drain select from. Not for what changes with every delta. */
 import { createStore } from '@xstate/store';
 
-/** From the start of the process to its end, in this order; it may stop before it serves. */
 export type NodeLife =
   | { readonly phase: 'starting' }
-  /** It takes requests at `url`. */
   | { readonly phase: 'serving'; readonly url: string }
-  /** It was told to stop, and lets open work end. */
   | { readonly phase: 'draining'; readonly url: string }
   | { readonly phase: 'stopped' };
 
 export interface NodeCounts {
-  /** Conversations that are active here. */
   readonly conversations: number;
-  /** Setup sessions that are active or watched here. */
   readonly sessions: number;
-  /** Event streams that are open. */
   readonly streams: number;
 }
 
@@ -39,13 +29,11 @@ export interface NodeContext extends NodeIdentity, NodeCounts {
   readonly redis: 'connected' | 'away' | null;
 }
 
-/** The store of a node that starts. `redis` is null where it needs none. */
 export function createNode(identity: NodeIdentity, redis: NodeContext['redis'] = null) {
   const context: NodeContext = { ...identity, life: { phase: 'starting' }, redis, conversations: 0, sessions: 0, streams: 0 };
   return createStore({
     context,
     on: {
-      /** It listens. */
       serve: (now, { url }: { url: string }): NodeContext =>
         now.life.phase === 'starting' ? { ...now, life: { phase: 'serving', url } } : now,
       /** Before it serves there is nothing to drain. */
@@ -63,7 +51,6 @@ export function createNode(identity: NodeIdentity, redis: NodeContext['redis'] =
 
 export type NodeStore = ReturnType<typeof createNode>;
 
-/** Whether it is about to stop, or has. */
 export function isEnding(node: NodeStore): boolean {
   const { phase } = node.get().context.life;
   return phase === 'draining' || phase === 'stopped';

@@ -1,10 +1,6 @@
 /**
- * Work on organisations in the background that opens no file of an organisation in which there is nothing to do (STORE-19, STORE-20). The
- * control file says which files are in use, and when something is due in the others (storage/organisations/organisation-uses.ts).
- *
- * A file is looked through when something in it is due, and when the process that used it is gone: unfinished work is resumed, and deadlines
- * are learnt. From then on it is in use here, and who resumed something minds it. When nobody has written to a file for a minute, nothing is under
- * way in it and nothing due, the control file is told what is due next, and the file is closed.
+ * Opens no file of an organisation in which there is nothing to do (STORE-19, STORE-20): the control file says which are in use, and what
+ * is due in others. One without a write for a minute, and nothing under way, is closed again.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -13,9 +9,73 @@ import { dueOrganisations, NOBODY, organisationsUsedBy, usersOf, usingProcesses 
 import { isHere } from '../storage/organisations/organisations.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 import type { Storage } from '../storage/storage.ts';
-import { attempt, forEachOrganisation } from './for-each-organisation.ts';
-import { createOrganisationRetries, type OrganisationRetries } from './organisation-retries.ts';
+import { attempt, type EachServices, forEachOrganisation } from './for-each-organisation.ts';
 import { Serial } from './serial.ts';
+
+/** Somebody has to put a file back or make room first, so there is no hurry. */
+const RETRY_MS = 5_000;
+/** Organisations in one round; the others come in the next rounds. */
+const TRIED_AT_ONCE = 50;
+
+/** Retries the work of organisations until it succeeds, as when a file was damaged or a disk full, without another start. */
+class OrganisationRetries {
+  readonly #waiting = new Set<string>();
+  /** Logged already: a line for each retry would fill the log. */
+  readonly #logged = new Set<string>();
+  readonly #rounds = new Serial();
+  readonly #services: EachServices;
+  readonly #work: (organisationId: string) => Promise<void>;
+  readonly #timer: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(services: EachServices, work: (organisationId: string) => Promise<void>) {
+    this.#services = services;
+    this.#work = work;
+    this.#timer = setInterval(() => {
+      if (this.#waiting.size === 0) return;
+      this.#rounds
+        .do(() => this.#tryAgain())
+        .catch((error: unknown) =>
+          services.log.error({ err: error }, 'retrying the work of organisations that failed before failed again'),
+        );
+    }, RETRY_MS).unref();
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  has(organisationId: string): boolean {
+    return this.#waiting.has(organisationId);
+  }
+
+  add(organisationIds: readonly string[]): void {
+    for (const id of organisationIds) this.#waiting.add(id);
+  }
+
+  async #tryAgain(): Promise<void> {
+    const { storage, log } = this.#services;
+    const error = (facts: object, text?: string) => {
+      const id = (facts as { organisation_id?: string }).organisation_id ?? '';
+      if (!this.#logged.has(id)) log.error(facts, text);
+      this.#logged.add(id);
+    };
+    const ids = [...this.#waiting].slice(0, TRIED_AT_ONCE);
+    const options = { ids, isClosed: () => this.#closed, breathe: nextTick };
+    const failed = new Set(await forEachOrganisation({ storage, log: { error } }, 'resuming unfinished work', this.#work, options));
+    for (const id of ids) {
+      this.#waiting.delete(id);
+      if (failed.has(id)) this.#waiting.add(id);
+      else this.#logged.delete(id);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    await this.#rounds.done();
+  }
+}
 
 export interface UpkeepServices {
   readonly storage: Storage;
@@ -27,13 +87,11 @@ export interface UpkeepServices {
   resume(organisationId: string): Promise<void>;
   /** Learns from rows when something is due, and minds it. */
   learn(organisationId: string): void;
-  /** Undoes `learn`: the organisation is not in use here any more. */
   forget(organisationId: string): void;
   /** Whether work is under way in the organisation, or waits, that has no deadline. */
   isUnfinished(organisationId: string): boolean;
   /** Brings a file in order that is about to be closed: what is left to do is done now, because the file may stay closed for long. */
   tidy(organisationId: string): Promise<void>;
-  /** When something is due in the organisation next; null when nothing is. */
   next(organisationId: string): number | null;
   /** Lets tests shorten what takes seconds. */
   readonly times?: { readonly roundMs?: number; readonly quietMs?: number };
@@ -41,10 +99,7 @@ export interface UpkeepServices {
 
 /** How late something that is due may be noticed; a round that finds nothing takes some 10 µs. */
 const ROUND_MS = 1_000;
-/**
- * A file counts as in use for so long after a write: for a busy one nothing is noted, and after a crash as many files are looked through as
- * were written to in this time.
- */
+/** In use for so long after a write: for a busy file nothing is noted, and after a crash as many are looked through. */
 const QUIET_MS = 60_000;
 /** Files of one round, each some milliseconds. */
 const AT_ONCE = 50;
@@ -56,17 +111,15 @@ export class OrganisationUpkeep {
   readonly #quietMs: number;
   readonly #isClosed = () => this.#closed;
   #timer: NodeJS.Timeout | undefined;
-  /** Takes up what ended processes left. */
   #takingUp: Promise<void> = Promise.resolve();
   #closed = false;
 
   constructor(services: UpkeepServices) {
     this.#services = services;
     this.#quietMs = services.times?.quietMs ?? QUIET_MS;
-    this.#retries = createOrganisationRetries(services, (id) => this.lookThrough(id));
+    this.#retries = new OrganisationRetries(services, (id) => this.lookThrough(id));
   }
 
-  /** To be called once the process listens. `isAlone`: whatever others had in use was left by them. */
   begin(isAlone: boolean): void {
     if (isAlone) this.#takingUp = this.#logged(async () => this.#lookThroughEach(await this.left()));
     this.#timer = setInterval(() => {
@@ -122,7 +175,6 @@ export class OrganisationUpkeep {
     return ids.length - failed.length;
   }
 
-  /** Looks through what is due, and closes what is in use no longer. */
   async round(): Promise<void> {
     for (let lookedThrough = 1; lookedThrough > 0 && !this.#closed; ) lookedThrough = await this.#lookThroughEach(this.#due());
     for (const id of this.#services.storage.quiet(this.#quietMs, AT_ONCE)) {
@@ -178,7 +230,6 @@ export class OrganisationUpkeep {
     return { dueAtMs, spentDay: utcDay(atMs), spentMicroUsd: organisationSpentToday(db, atMs) };
   }
 
-  /** Ends after the organisation that is being looked through. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);

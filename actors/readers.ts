@@ -1,16 +1,10 @@
-/**
- * The readers of one source of frames. It wakes them together at the end of the loop tick, and reports when none of them takes frames, so that
- * the writer of the source can wait. A reader is a callback: what it reads, and how far it is, is not known here.
- */
+/** The readers of one source, woken together at the end of the loop tick. Reports when none takes frames, so that the writer can wait. */
 
 export interface ReadersHooks {
-  /** The readers are about to be woken. */
   waking?(): void;
   /** They were woken: a reader that has not read by now is behind. */
   woken?(): void;
-  /** The first reader came. */
   came?(): void;
-  /** The last reader has left. */
   left?(): void;
   /** No reader takes frames (true), or one does again or none is left (false). */
   lag?(isLagging: boolean): void;
@@ -44,7 +38,6 @@ export class Readers {
     return this.#isLagging;
   }
 
-  /** As FrameSource.subscribe. */
   add(wake: () => void): () => void {
     const isFirst = this.#wakes.size === 0;
     this.#wakes.add(wake);
@@ -57,7 +50,6 @@ export class Readers {
     };
   }
 
-  /** As FrameSource.slow. */
   slow(reader: object, isSlow: boolean): void {
     if (isSlow) this.#slow.add(reader);
     else this.#slow.delete(reader);
@@ -70,7 +62,6 @@ export class Readers {
     dirty.add(this);
   }
 
-  /** Wakes all readers now. */
   flush(): void {
     this.#hooks.waking?.();
     for (const wake of this.#wakes) wake();

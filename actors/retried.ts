@@ -1,7 +1,4 @@
-/**
- * Compare-and-set: work that reads rows, decides, and writes only if the rows have not changed since. If they have, the work is done again on the
- * new rows.
- */
+/** Compare-and-set: reads rows, decides, and writes only if they have not changed since; else the work is done again on the new rows. */
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Retries {
@@ -9,7 +6,6 @@ export interface Retries {
   readonly max: number;
   /** How long to wait before attempt 2, 3, …, random so that two do not collide again; absent or 0: not at all. */
   pauseMs?(attempt: number): number;
-  /** Thrown when no attempt succeeded. */
   exhausted(): Error;
 }
 

@@ -1,6 +1,5 @@
 /** A serial queue: work is done one piece at a time, in its order, and the number of waiting pieces is bounded. */
 
-/** Pieces that may wait, with the one that is being done. */
 export interface SerialBound {
   readonly max: number;
   full(): Error;
@@ -9,7 +8,6 @@ export interface SerialBound {
 export interface SerialOptions {
   /** Absent: the callers keep the number small. */
   readonly bound?: SerialBound;
-  /** The last piece is done, and none waits. */
   idle?(): void;
 }
 
@@ -51,12 +49,10 @@ export class SerialByKey {
   readonly #bound: SerialBound;
   readonly #queues = new Map<string, Serial>();
 
-  /** `bound` holds for each queue. */
   constructor(bound: SerialBound) {
     this.#bound = bound;
   }
 
-  /** As Serial.do. */
   do<Value>(key: string, work: () => Promise<Value>): Promise<Value> {
     const queue = this.#queues.get(key) ?? new Serial({ bound: this.#bound, idle: () => this.#queues.delete(key) });
     this.#queues.set(key, queue);

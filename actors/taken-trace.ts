@@ -4,7 +4,6 @@ import { packSteps } from '../machines/trace.ts';
 import { machineVersion } from '../machines/version.ts';
 import type { NewTrace } from '../storage/traces/traces.ts';
 
-/** Takes the steps of `stepped`, null when it made none. `input`: what the machine began with, where the stepper does not know it. */
 export function takenTrace(machine: AnyMachine, stepped: Pick<Stepper<AnyMachine>, 'takeSteps'>, input?: unknown): NewTrace | null {
   const taken = stepped.takeSteps();
   const steps = packSteps(taken.made, taken.input ?? input);

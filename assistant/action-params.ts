@@ -14,7 +14,6 @@ export type CheckedParams =
 /** What a text stands for that the model was shown in place of a whole number; undefined for any other text. */
 export type StandIn = (text: string) => NumberStandIn | undefined;
 
-/** A value as the rules judge it, and as the call keeps it. */
 interface Given {
   readonly judged: unknown;
   readonly kept: unknown;

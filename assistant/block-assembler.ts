@@ -1,8 +1,4 @@
-/**
- * Turns what the model writes into blocks (MODEL-10, MODEL-11): plain text into `text` blocks as it comes, component calls
- * into their blocks once they are whole. Owns indices and block ids of one answer, the one repair a bad body gets, and
- * the fallback after that. Knows nothing of readers, rows or rounds.
- */
+/** Turns what the model writes into blocks (MODEL-10, MODEL-11): owns their indices and ids, the one repair of a bad body, the fallback. */
 
 import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText, modelBody, validateBody } from '../protocol/catalog/catalog.ts';
@@ -21,20 +17,16 @@ const FALLBACK_MAX_CHARS = 600;
 export interface AssemblerOutput {
   started(index: number, id: string, blockType: string): void;
   delta(index: number, id: string, text: string): void;
-  /** A block is whole and valid. */
   completed(block: Block): void;
 }
 
 export interface AssemblerOptions {
-  /** Components that this client draws; `text` among them or its words are not sent. */
   readonly components: ReadonlySet<string>;
   readonly routes: Routes;
-  /** Empty: every kind. */
   readonly actionKinds: ReadonlySet<string>;
   readonly mintBlockId: () => string;
 }
 
-/** A component call whose body did not fit: the model is told why, once. */
 export interface Repair {
   readonly call: ToolCall;
   readonly details: readonly Detail[];
@@ -182,7 +174,6 @@ export class BlockAssembler {
     this.#output.delta(current.index, current.id, part);
   }
 
-  /** Ends the text block in progress: the model went on to something else, or is done. */
   closeText(): void {
     const current = this.#text;
     if (current === null) return;
@@ -208,7 +199,6 @@ export class BlockAssembler {
     if (block.name !== CLOSING_BLOCK) this.#announce(block);
   }
 
-  /** Gives the block the next place of the answer, unless it has one. */
   #announce(block: Announced): number {
     if (block.index === null) {
       block.index = this.#nextIndex++;
@@ -217,10 +207,7 @@ export class BlockAssembler {
     return block.index;
   }
 
-  /**
-   * Ends a round: every component call becomes its block, or a repair to ask for, or (the second time) a text block
-   * with what it would have said. Calls that were never announced are announced now.
-   */
+  /** Every component call becomes its block, or a repair to ask for, or (the second time) a text block with what it would have said. */
   finishRound(calls: readonly ToolCall[]): Repair[] {
     this.closeText();
     for (const call of calls) if (!this.#announced.has(call.id)) this.componentStarted(call);

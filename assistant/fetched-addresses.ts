@@ -1,21 +1,14 @@
-/**
- * Which addresses a client may fetch by itself (BLOCK-24). Whoever can write into what a model reads can ask it for a picture whose address tells
- * what it knows; so an address counts only where somebody else wrote it as a whole, or where the app trusts its host.
- */
+/** What a client may fetch by itself (BLOCK-24). An address can tell what the model knows: one written whole by others, or trusted. */
 import { SEARCH_KNOWLEDGE } from '../protocol/catalog/catalog.ts';
 import { coversHost } from '../protocol/console/app-settings.ts';
 import { ADDRESS_MAX_CHARS } from '../protocol/limits.ts';
 import { PLACEHOLDER_OPENS } from '../protocol/placeholder.ts';
 import type { ChatMessage, Passage } from './models/model.ts';
 
-/** What a turn was told, as it is held for its requests. */
 export interface Told {
-  /** The conversation as the model reads it, its own rounds included. */
   readonly messages: readonly ChatMessage[];
-  /** The position of the person's question: results before it are of earlier turns. */
   readonly fromQuestion: number;
   readonly passages: readonly Passage[];
-  /** Persona, actions and screens. */
   readonly configuration: string;
 }
 
@@ -53,7 +46,6 @@ function decoded(text: string): string {
   }
 }
 
-/** Letters and digits alone, so that no spelling of a name hides it. */
 function folded(text: string): string {
   return text
     .replace(/(?:%[\da-f]{2})+/gi, decoded)
@@ -62,7 +54,6 @@ function folded(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** What the model wrote of calls, their JSON read. */
 function writtenIn({ name, arguments: json }: { readonly name: string; readonly arguments: string }): string {
   try {
     return `${name} ${JSON.stringify(JSON.parse(json))}`;

@@ -1,9 +1,6 @@
 /**
- * Text that comes in many small pieces and is held for a while, as an answer is while its model writes it.
- *
- * V8 keeps `text + piece` as a tree, whose nodes take 32 bytes for each piece and hold the pieces, too: ten times the text. So it is written
- * out from time to time: at every 64 characters, of long texts at every eighth of their length, so that a character is copied some eight
- * times at most.
+ * Text that comes in many small pieces. V8 keeps `text + piece` as a tree of ten times the text, so it is written out at every 64
+ * characters, of long texts at every eighth of their length: a character is copied some eight times at most.
  */
 
 /** As a power of two. */
@@ -12,7 +9,6 @@ const STEP_MIN_BITS = 6;
 const SHARE_BITS = 3;
 const LENGTH_BITS = 31;
 
-/** The same as `text + piece`. */
 export function appended(text: string, piece: string): string {
   const length = text.length + piece.length;
   const bits = Math.max(STEP_MIN_BITS, LENGTH_BITS - Math.clz32(length) - SHARE_BITS);

@@ -1,7 +1,4 @@
-/**
- * The mark with which a model begins an answer that answers nothing, in whatever language (MODEL-12). People never see it, and no row
- * has it.
- */
+/** The mark with which a model begins an answer that answers nothing (MODEL-12). People never see it, and no row has it. */
 
 export const NO_ANSWER_MARK = '[[nothing]]';
 
@@ -13,7 +10,6 @@ export class NoAnswerFilter {
   readonly #onBegun: (isNoAnswer: boolean) => void;
   #held = '';
   #isOpen = false;
-  /** The mark has come, and nothing but blanks since. */
   #isBlank = false;
 
   /** `onBegun` is told for each answer, once that is known, whether it begins with the mark. */

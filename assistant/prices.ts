@@ -1,7 +1,6 @@
 /** Owns what a round costs: the price table of known models, its extension by MODEL_PRICES, and the sum (MODEL-21). */
 import * as v from 'valibot';
 
-/** US dollars per million tokens, which is the same number as micro-dollars per token. */
 export interface Price {
   readonly input: number;
   readonly output: number;
@@ -31,9 +30,8 @@ export const pricesSchema = v.pipe(
 );
 
 /**
- * Standard text prices of OpenAI's chat models (openai.com/api/pricing and the models' pages under platform.openai.com/docs/models),
- * without discounts for cached input, batches or flexible processing: a sum by this table is never below the bill's list price.
- * Variants that cost other than the name they extend are listed, for an unlisted name takes its longest known prefix.
+ * OpenAI's list prices (openai.com/api/pricing) without discounts, so a sum is never below the bill's. Variants that cost other than the
+ * name they extend are listed: an unlisted name takes its longest known prefix.
  */
 export const KNOWN_PRICES: PriceTable = Object.freeze({
   offline: { input: 0, output: 0 },
@@ -76,10 +74,7 @@ export interface FoundPrice extends Price {
 
 const UNKNOWN: FoundPrice = { input: 0, output: 0, known: false };
 
-/**
- * The price of `model`: under its exact name, else under its longest prefix that ends before a `-`, which is how dated
- * versions are named (`gpt-4o-mini-2024-07-18`). Unknown: zero with `known: false`.
- */
+/** Under the exact name, else the longest prefix before a `-`, as dated versions are named. Unknown: zero with `known: false`. */
 export function findPrice(table: PriceTable, model: string): FoundPrice {
   for (let end = model.length; end > 0; end = model.lastIndexOf('-', end - 1)) {
     const name = model.slice(0, end);

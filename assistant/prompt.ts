@@ -40,7 +40,6 @@ export function systemPrompt(appName: string, persona: Persona, locale: string |
 
 export interface PromptInput {
   readonly system: string;
-  /** Oldest first; ends with what is to be answered. */
   readonly messages: readonly ChatMessage[];
   readonly passages: readonly Passage[];
   readonly context: TurnContext | undefined;
@@ -71,4 +70,28 @@ export function modelRequest(input: PromptInput): ModelRequest {
   const last = input.messages.findLastIndex((message) => message.role === 'user');
   const messages = [...input.messages.slice(0, Math.max(0, last)), about, ...input.messages.slice(Math.max(0, last))];
   return { system, messages, passages, tools, requestId, sender };
+}
+
+/** Computed once for each toolset: most rounds of an app share one. */
+const toolChars = new WeakMap<readonly ToolDefinition[], number>();
+
+function charsOfTools(tools: readonly ToolDefinition[]): number {
+  let chars = toolChars.get(tools);
+  if (chars === undefined) {
+    chars = JSON.stringify(tools).length;
+    toolChars.set(tools, chars);
+  }
+  return chars;
+}
+
+function charsOfMessage(message: ChatMessage): number {
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
+  return calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, message.content.length);
+}
+
+/** Its words in UTF-16 units: instructions, conversation, passages and the definitions of tools. Pictures are not counted. */
+export function charsOf({ system, messages, passages, tools }: ModelRequest): number {
+  const said = messages.reduce((sum, message) => sum + charsOfMessage(message), system.length);
+  const found = passages.reduce((sum, { title, headings, text }) => sum + title.length + headings.join('').length + text.length, 0);
+  return said + found + charsOfTools(tools);
 }

@@ -1,10 +1,9 @@
-/**
- * How the screens of a turn's manifest, and the kinds of buttons that its client runs, stand in the definitions of components
- * (MODEL-3): what a model is not offered it does not try, and what it is offered it knows by name.
- */
+/** How a turn's screens and kinds of buttons stand in the definitions of components (MODEL-3): what is not offered is not tried. */
+
 import type { Component, JsonSchema } from '../protocol/catalog/component.ts';
 import { ACTION_KINDS } from '../protocol/catalog/shapes.ts';
 import type { ActionParam, ManifestRoute } from '../protocol/runtime/manifest.ts';
+import { isObject } from '../protocol/setup/shapes.ts';
 import { fence } from './fence.ts';
 
 /** More than one manifest holds: what a model is offered stays bounded whatever manifests come to allow. */
@@ -69,13 +68,9 @@ function routeWords(routes: readonly ManifestRoute[]): string {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isButton(schema: Schema): boolean {
   const { properties } = schema;
-  if (!isSchema(properties) || !isSchema(properties.kind) || !isSchema(properties.target)) return false;
+  if (!isObject(properties) || !isObject(properties.kind) || !isObject(properties.target)) return false;
   return Array.isArray(properties.kind.enum) && properties.kind.enum.includes('open_screen');
 }
 
@@ -102,13 +97,13 @@ function buttonWithin(schema: Schema, reach: Reach): Schema {
 /** The schema with every button in it within reach; fields that could only hold others are left out. */
 function buttonsWithin(schema: Schema, reach: Reach): Schema {
   if (isButton(schema)) return buttonWithin(schema, reach);
-  if (isSchema(schema.items)) return { ...schema, items: buttonsWithin(schema.items, reach) };
-  if (!isSchema(schema.properties)) return schema;
+  if (isObject(schema.items)) return { ...schema, items: buttonsWithin(schema.items, reach) };
+  if (!isObject(schema.properties)) return schema;
   const fields = Object.entries(schema.properties)
     .filter(
-      ([, field]) => reach.kinds.length > 0 || !isSchema(field) || !(isButton(field) || (isSchema(field.items) && isButton(field.items))),
+      ([, field]) => reach.kinds.length > 0 || !isObject(field) || !(isButton(field) || (isObject(field.items) && isButton(field.items))),
     )
-    .map(([name, field]) => [name, isSchema(field) ? buttonsWithin(field, reach) : field]);
+    .map(([name, field]) => [name, isObject(field) ? buttonsWithin(field, reach) : field]);
   return { ...schema, properties: Object.fromEntries(fields) };
 }
 

@@ -7,22 +7,46 @@ import { CATALOG_VERSION } from '../protocol/limits.ts';
 import { asAction } from '../protocol/runtime/http-action.ts';
 import type { Manifest, ManifestAction, ManifestRoute } from '../protocol/runtime/manifest.ts';
 import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
-import { actionTools } from './action-tools.ts';
+import { paramsSchema } from './action-params.ts';
 import type { ToolDefinition } from './models/model.ts';
 import { reachOf, withinReach } from './screen-tools.ts';
 
+/** Some 15,000 tokens, with every request of the turn; a hundred actions with as long a description as may be fit, and their plain parameters. */
+const ACTIONS_DESCRIBED_MAX_CHARS = 60_000;
+
+const charsOf = (value: unknown) => JSON.stringify(value).length;
+
+/** Names and types always stand in them. What room that leaves goes to descriptions of actions, then of parameters, in order. */
+export function actionTools(actions: Iterable<ManifestAction>): ToolDefinition[] {
+  const tools = Array.from(actions, ({ name, description, params }) => ({
+    bare: { kind: 'action', name, description: '', parameters: paramsSchema(params, 'types') } satisfies ToolDefinition,
+    description,
+    parameters: paramsSchema(params),
+  }));
+  let room = tools.reduce((left, { bare }) => left - charsOf(bare), ACTIONS_DESCRIBED_MAX_CHARS);
+  const fitting = <Words>(words: Words, plain: Words): Words => {
+    const more = charsOf(words) - charsOf(plain);
+    if (more > room) return plain;
+    room -= more;
+    return words;
+  };
+  const described = tools.map(({ bare, description, parameters }) => ({
+    ...bare,
+    description: fitting(description, bare.description),
+    full: parameters,
+  }));
+  return described.map(({ full, ...tool }) => ({ ...tool, parameters: fitting(full, tool.parameters) }));
+}
+
 export interface Toolset {
   readonly definitions: readonly ToolDefinition[];
-  /** Names of components this client draws and this server knows: `text` always, `confirm_card` if listed. */
   readonly components: ReadonlySet<string>;
   readonly actions: ReadonlyMap<string, ManifestAction>;
-  /** Those of `actions` that the service runs itself, by name: HTTP actions of the app. */
   readonly httpActions: ReadonlyMap<string, ActionDefinition>;
   readonly routes: ReadonlyMap<string, ManifestRoute>;
 }
 
 export interface ToolsetInput {
-  /** `client.components` of the handshake. */
   readonly components: readonly string[];
   /** `client.action_kinds` of the handshake; none means all. */
   readonly actionKinds: readonly string[];
@@ -92,7 +116,6 @@ function build(input: ToolsetInput): Toolset {
   return { definitions, components: new Set(drawn.keys()), actions, httpActions: http, routes };
 }
 
-/** Makes toolsets, the same one for the same build and manifest. */
 export function createToolsets(): (input: ToolsetInput) => Toolset {
   const kept = new LRUCache<string, Toolset>({ max: TOOLSETS_KEPT, maxSize: TOOLSETS_KEPT_CHARS });
   return (input) => {

@@ -2,12 +2,10 @@
 import { timestamp } from '../protocol/timestamp.ts';
 import type { Condition, ConditionName } from '../storage/health/conditions.ts';
 
-/** Named in one answer; `count` says how many there are. */
 const SUBJECTS_SHOWN = 100;
 
 export interface ShownCondition {
   readonly condition: ConditionName;
-  /** When the first one began, if it holds for several. */
   readonly since: string;
   /** Number of organisations or cells that it holds for; absent for a condition of the node itself. */
   readonly count?: number;

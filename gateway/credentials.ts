@@ -23,11 +23,7 @@ function deviceOf(header: (name: string) => string): string {
   throw new Refusal('invalid_request', `X-Service-Device ${message}.`, { details: [{ path: 'X-Service-Device', message }] });
 }
 
-/**
- * Authenticates the caller of a runtime route: checks the key, then the origin of a browser, then the device id (CHAT-15).
- * @throws Refusal 400 `invalid_request` for a missing key or a malformed device id, 401 `invalid_key` for an unknown,
- * revoked or malformed key, 403 `app_not_live` for a live key of an app that is not, 403 `origin_not_allowed`.
- */
+/** Key, origin, device id (CHAT-15). @throws Refusal `invalid_request`, `invalid_key`, `app_not_live`, `origin_not_allowed`. */
 export function authenticateRuntime(
   { header, address, origin }: Pick<Exchange, 'header' | 'address' | 'origin'>,
   services: Services,

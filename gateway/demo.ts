@@ -1,38 +1,14 @@
-/**
- * The demo in a browser (docs/specification/demo.md), as web/demo/bundle.mjs made it: the shop at /demo, and the page of components. With
- * DEMO=off neither is there.
- */
+/** The demo (docs/specification/demo.md), as web/demo/bundle.mjs made it. With DEMO=off it is not there. */
 import { readdirSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
-import { StaticFile } from './http/static-file.ts';
-import { defineRoute, type Route } from './route.ts';
+import { pageHeaders, StaticFile } from './http/static-file.ts';
+import { publicRoute, type Route } from './route.ts';
 import type { Services } from './services.ts';
 
 /** Beside the compiled program. */
 const FOLDER = new URL('../web/demo/', import.meta.url);
 
-/** As strict as an app's own policy may be (DEMO-2): nothing inline, nothing from elsewhere, no markup made of text. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
-
 const NO_SNIFF = { 'X-Content-Type-Options': 'nosniff' };
-const PAGE_HEADERS = {
-  ...NO_SNIFF,
-  'Content-Type': 'text/html; charset=utf-8',
-  'Cache-Control': 'no-cache',
-  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-  'Referrer-Policy': 'no-referrer',
-};
 const SCRIPT_HEADERS = {
   ...NO_SNIFF,
   'Content-Type': 'text/javascript; charset=utf-8',
@@ -48,7 +24,6 @@ const PICTURE_HEADERS = {
   'Content-Security-Policy': "default-src 'none'; sandbox",
 };
 
-/** Files of a folder by name, those that end so. */
 function filesIn(folder: string, ending: string, headers: Readonly<Record<string, string>>): ReadonlyMap<string, StaticFile> {
   const names = readdirSync(new URL(folder, FOLDER)).filter((name) => name.endsWith(ending));
   return new Map(names.map((name) => [name, StaticFile.built(new URL(`${folder}${name}`, FOLDER), headers)]));
@@ -63,13 +38,12 @@ interface Demo {
 /** Read at the first request, so that a program without it starts as well. */
 let read: Demo | undefined;
 
-/** @throws Refusal `not_found` when the demo is off, or was not built */
 function openDemo({ demo }: Services): Demo {
   if (demo === undefined) throw new Refusal('not_found', 'The demo is off in this installation.');
   if (read !== undefined) return read;
   try {
     read = {
-      pages: filesIn('./', '.html', PAGE_HEADERS),
+      pages: filesIn('./', '.html', pageHeaders()),
       assets: new Map([...filesIn('assets/', '.js', SCRIPT_HEADERS), ...filesIn('assets/', '.txt', NOTICES_HEADERS)]),
       pictures: filesIn('pictures/', '.svg', PICTURE_HEADERS),
     };
@@ -79,74 +53,30 @@ function openDemo({ demo }: Services): Demo {
   }
 }
 
-/** The file of this name. @throws Refusal `not_found` */
-function found(files: ReadonlyMap<string, StaticFile>, name: string): StaticFile {
+function found(files: ReadonlyMap<string, StaticFile>, name = ''): StaticFile {
   const file = files.get(name);
   if (file === undefined) throw new Refusal('not_found', 'There is no such file in this release. Load the page again.');
   return file;
 }
 
-const shopRoute = defineRoute({
-  method: 'GET',
-  path: '/demo',
-  head: true,
-  caller: 'anyone',
-  handle: ({ header }, services) => found(openDemo(services).pages, 'shop.html').reply(header),
-});
-
-/** Which app the shop's assistant is: its key is public, as every publishable key is. */
-const appRoute = defineRoute({
-  method: 'GET',
-  path: '/demo/app.json',
-  head: true,
-  caller: 'anyone',
-  handle(_input, services) {
-    openDemo(services);
-    const key = services.demo?.key;
-    return { kind: 'json', status: 200, body: key === undefined ? {} : { key } };
-  },
-});
-
-/** Whoever opens the service in a browser wants to see it; without the demo the console is what there is to see. */
-const rootRoute = defineRoute({
-  method: 'GET',
-  path: '/',
-  head: true,
-  caller: 'anyone',
-  handle: (_input, { demo }) => ({
-    kind: 'text',
-    status: 302,
-    body: 'Go to the page that Location names.\n',
-    headers: {
+export const demoRoutes: readonly Route[] = [
+  // Whoever opens the service in a browser wants to see it; without the demo the console is what there is to see.
+  publicRoute('/', (_input, { demo }) => {
+    const to = {
       Location: demo === undefined ? '/console' : '/demo',
       'Content-Type': 'text/plain; charset=utf-8',
       'Cache-Control': 'no-store',
-    },
+    };
+    return { kind: 'text', status: 302, body: 'Go to the page that Location names.\n', headers: to };
   }),
-});
-
-const componentsRoute = defineRoute({
-  method: 'GET',
-  path: '/demo/components',
-  head: true,
-  caller: 'anyone',
-  handle: ({ header }, services) => found(openDemo(services).pages, 'components.html').reply(header),
-});
-
-const assetRoute = defineRoute({
-  method: 'GET',
-  path: '/demo/assets/:name',
-  head: true,
-  caller: 'anyone',
-  handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).assets, name).reply(header),
-});
-
-const pictureRoute = defineRoute({
-  method: 'GET',
-  path: '/demo/pictures/:name',
-  head: true,
-  caller: 'anyone',
-  handle: ({ params: { name = '' }, header }, services) => found(openDemo(services).pictures, name).reply(header),
-});
-
-export const demoRoutes: readonly Route[] = [rootRoute, shopRoute, appRoute, componentsRoute, assetRoute, pictureRoute];
+  publicRoute('/demo', ({ header }, services) => found(openDemo(services).pages, 'shop.html').reply(header)),
+  // Which app the shop's assistant is: its key is public, as every publishable key is.
+  publicRoute('/demo/app.json', (_input, services) => {
+    openDemo(services);
+    const key = services.demo?.key;
+    return { kind: 'json', status: 200, body: key === undefined ? {} : { key } };
+  }),
+  publicRoute('/demo/components', ({ header }, services) => found(openDemo(services).pages, 'components.html').reply(header)),
+  publicRoute('/demo/assets/:name', ({ params, header }, services) => found(openDemo(services).assets, params.name).reply(header)),
+  publicRoute('/demo/pictures/:name', ({ params, header }, services) => found(openDemo(services).pictures, params.name).reply(header)),
+];

@@ -1,21 +1,18 @@
-/**
- * From a matched route to its answer, in this order (CHAT-15): key, origin, bucket, body, then the route's own work.
- * Stays synchronous where the route does: a small answer leaves within the callback that brought the request.
- */
+/** From a route to its answer (CHAT-15). Synchronous where the route is: small answers leave in the callback that brought the request. */
 import type { Cells } from '../actors/cells/cells.ts';
 import { Refusal } from '../protocol/errors.ts';
+import { isOrphaned } from '../storage/sqlite/storage-error.ts';
 import { section } from '../watch/sections.ts';
 import { authenticateCell } from './cells/access.ts';
 import { serveOrForward } from './cells/forwarding.ts';
-import { authenticateOperator, isCookieOfOurs } from './console/operator-session.ts';
+import { requireApp } from './console/app-read.ts';
+import { authenticateOperator, endExpiredSession, isCookieOfOurs } from './console/operator-session.ts';
 import { authenticateRuntime } from './credentials.ts';
-import { recordExpiry } from './expiry-record.ts';
 import type { Exchange } from './http/exchange.ts';
 import { collectUpload } from './http/multipart.ts';
 import { refusalOf, sendRefusal, sendReply } from './http/render.ts';
 import { type AdmittedRequest, bringsRefusable, readBody } from './http/request-body.ts';
 import type { EventStreams } from './http/sse.ts';
-import { refusalOfOrphan } from './orphaned-write.ts';
 import { refuseUnread } from './overload.ts';
 import type { RateBuckets } from './rate-limit.ts';
 import { type Brought, NOTHING_BROUGHT, RequestInput } from './request-input.ts';
@@ -32,7 +29,53 @@ import {
 } from './route.ts';
 import { signedPersonOf } from './runtime/identity.ts';
 import type { Services } from './services.ts';
-import { setupCallOf, setupSessionOf } from './setup/access.ts';
+import { setupCallOf, setupSessionOf } from './setup/addresses.ts';
+
+/** Checks once more what the request names. @throws Refusal when it is gone */
+function lookAgain({ caller }: Route, exchange: Exchange, services: Services): void {
+  if (caller === 'runtime') authenticateRuntime(exchange, services);
+  if (caller === 'setup') setupCallOf(exchange.header, services);
+  if (caller === 'setup_claimant') setupSessionOf(exchange.header, services);
+  if (exchange.params.app !== undefined) requireApp(services, exchange.params.app);
+}
+
+/** The error to send instead of `error`: for an orphaned write, what the same request would get a moment later. */
+export function refusalOfOrphan(error: unknown, route: Route, exchange: Exchange, services: Services): unknown {
+  if (!isOrphaned(error)) return error;
+  try {
+    lookAgain(route, exchange, services);
+  } catch (refusal) {
+    return refusal;
+  }
+  services.log.warn(
+    { err: error, request_id: exchange.requestId },
+    'a write came too late: what it belongs to was deleted at the same moment',
+  );
+  const message = 'What this belongs to was deleted at the same moment. Send the request again.';
+  // The setup interface knows 500 only.
+  return new Refusal('internal', message, { status: exchange.interface === 'setup' ? 500 : 503, retryAfterS: 1 });
+}
+
+type Headers = (name: string) => string;
+
+function writing({ caller }: Route, error: unknown, header: Headers, services: Services): Promise<void> | undefined {
+  if (!(error instanceof Refusal)) return undefined;
+  if (caller === 'operator' && error.code === 'invalid_token') return endExpiredSession(header, services);
+  if (caller === 'setup' && error.code === 'session_closed') return services.setup.sessions.expire(setupSessionOf(header, services));
+  return undefined;
+}
+
+/** Await it before `error` is sent to the caller of the route; never rejects. Undefined: there is nothing to write. */
+export function recordExpiry(route: Route, error: unknown, header: Headers, services: Services): Promise<void> | undefined {
+  const unwritten = (reason: unknown) =>
+    services.log.warn({ err: reason }, 'storing that a session or pairing expired failed: callers are told that it expired');
+  try {
+    return writing(route, error, header, services)?.catch(unwritten);
+  } catch (reason) {
+    unwritten(reason);
+    return undefined;
+  }
+}
 
 export interface Gate {
   readonly services: Services;
@@ -45,7 +88,6 @@ function refuseWhileSuspended(route: RuntimeRoute, { app }: RuntimeCaller): void
   throw new Refusal(route.suspended, 'The app is suspended. Whoever runs the service can say why and lift it.');
 }
 
-/** Counts the request in the route's buckets. @throws Refusal `rate_limited` */
 function admitCounted(route: RuntimeRoute, caller: RuntimeCaller, { header }: Exchange, { services, buckets }: Gate): AdmittedCaller {
   const asksWho = route.limits.some(({ scope }) => scope === 'person');
   let person = asksWho ? signedPersonOf(caller, header, services) : null;
@@ -70,7 +112,6 @@ function admitCounted(route: RuntimeRoute, caller: RuntimeCaller, { header }: Ex
   };
 }
 
-/** Lets the caller in. @throws Refusal */
 function admit(route: Route, exchange: Exchange, gate: Gate): Admitted {
   const { services, buckets } = gate;
   switch (route.caller) {
@@ -110,7 +151,6 @@ function admitAgain(admitted: Admitted, exchange: Exchange, { services }: Gate):
   return admitted.kind === 'setup' ? admitAgent(exchange, services) : admitted;
 }
 
-/** The organisation that the caller belongs to; undefined: the caller belongs to none. */
 function organisationOf({ kind, caller }: Admitted): string | undefined {
   if (kind === 'runtime' || kind === 'setup_claimant') return caller.organisationId;
   return kind === 'setup' ? caller.ref.organisationId : undefined;
@@ -235,7 +275,6 @@ function run(
   return outcome.then((reply) => section(routeName(route), exchange.requestId, () => send(route, exchange, gate, reply))).catch(fail);
 }
 
-/** @throws Refusal when the address has loaded too many files */
 function send(route: Route, exchange: Exchange, gate: Gate, reply: Reply): void {
   if (reply.kind !== 'stream') {
     if (reply.kind === 'tagged' && reply.isFile === true && !reply.isUnchanged) gate.buckets.passFile(exchange.address);

@@ -2,16 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
 import { StaticFile } from './http/static-file.ts';
-import { defineRoute } from './route.ts';
+import { publicRoute } from './route.ts';
 
-/** A folder of files that are served as they are. */
 interface Shelf {
   readonly path: string;
-  /** What its files end with; others are not served. */
   readonly ending: string;
   /** What a file is called when there is none of the name. */
   readonly what: string;
-  /** Absent: it is. */
   readonly isText?: boolean;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -40,7 +37,6 @@ const screenshot = { ending: '.png', what: 'picture', isText: false, headers: { 
 /** Where the document that SDK authors start with is served. */
 export const RUNTIME_DOCS_PATH = '/docs/runtime.md';
 
-/** Names of the files on a shelf; none when the installation has no such folder. */
 function namesIn(folder: URL, ending: string): string[] {
   try {
     return readdirSync(folder).filter((name) => name.endsWith(ending));
@@ -58,18 +54,12 @@ function shelfRoute({ path, ending, what, isText = true, headers }: Shelf) {
     const bytes = readFileSync(new URL(name, folder));
     return isText ? StaticFile.text(bytes.toString('utf8'), headers) : StaticFile.plain(bytes, headers);
   };
-  return defineRoute({
-    method: 'GET',
-    path: `${path}/:name`,
-    head: true,
-    caller: 'anyone',
-    handle({ params: { name = '' }, header }) {
-      if (!names.includes(name))
-        throw new Refusal('not_found', `There is no ${what} of this name in ${path}. There are: ${names.join(', ')}.`);
-      const file = read.get(name) ?? open(name);
-      read.set(name, file);
-      return file.reply(header);
-    },
+  return publicRoute(`${path}/:name`, ({ params: { name = '' }, header }) => {
+    if (!names.includes(name))
+      throw new Refusal('not_found', `There is no ${what} of this name in ${path}. There are: ${names.join(', ')}.`);
+    const file = read.get(name) ?? open(name);
+    read.set(name, file);
+    return file.reply(header);
   });
 }
 

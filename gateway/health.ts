@@ -6,30 +6,20 @@ import { shownConditions } from './conditions.ts';
 import { authenticateOperator } from './console/operator-session.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { RateBuckets } from './rate-limit.ts';
-import { defineRoute, json, type Reply, type Route } from './route.ts';
+import { json, publicRoute, type Reply, type Route } from './route.ts';
 import type { Services } from './services.ts';
 
 /** Shown to operators only. A load balancer should keep sending requests when the model is not set up. */
 const FOR_OPERATORS: ReadonlySet<ConditionName> = new Set(['model_unusable']);
 
-/** The process is up. */
-const healthz = defineRoute({
-  method: 'GET',
-  path: '/healthz',
-  head: true,
-  caller: 'anyone',
-  handle: () => json({ status: 'ok' }),
-});
+const healthz = publicRoute('/healthz', () => json({ status: 'ok' }));
 
 interface Asker {
   header(name: string): string;
   readonly address: string;
 }
 
-/**
- * A request with another credential, as a proxy may send, is answered as a stranger's: a refusal would take the node out of service.
- * Wrong bearers are still counted; beyond the limit none is compared.
- */
+/** Another credential, as a proxy may send, makes a stranger: a refusal would take the node out of service. Wrong bearers are counted. */
 function isOperator({ header, address }: Asker, services: Services, buckets: RateBuckets): boolean {
   if (header('authorization') === '') return false;
   try {
@@ -48,9 +38,8 @@ function isOperator({ header, address }: Asker, services: Services, buckets: Rat
 }
 
 /**
- * Whether a load balancer should send requests here: 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503
- * while draining, and once another host took the cell over. Says when the address guard is open to private addresses, and when strangers may ask the demo, so that nobody runs it so unknowingly. With the operator's
- * bearer it names the organisations, cells and files concerned, and says where the system does not isolate parsers.
+ * 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503 while draining or taken over. Open private addresses
+ * and an open demo are said, so that nobody runs them unknowingly; names only to the operator.
  */
 function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
   const { config, demo, load, node, parsersIsolated, starts, storage } = services;
@@ -73,21 +62,9 @@ function readiness(asker: Asker, services: Services, buckets: RateBuckets): Repl
 
 /** `buckets` count the wrong bearers of /readyz. */
 export function healthRoutes(metrics: GatewayMetrics, buckets: RateBuckets): readonly Route[] {
-  const readyz = defineRoute({
-    method: 'GET',
-    path: '/readyz',
-    head: true,
-    caller: 'anyone',
-    handle: (asker, services) => readiness(asker, services, buckets),
-  });
-  const prometheus = defineRoute({
-    method: 'GET',
-    path: '/metrics',
-    head: true,
-    caller: 'anyone',
-    async handle() {
-      return { kind: 'text', status: 200, body: await metrics.render(), headers: { 'Content-Type': metrics.contentType } };
-    },
+  const readyz = publicRoute('/readyz', (asker, services) => readiness(asker, services, buckets));
+  const prometheus = publicRoute('/metrics', async () => {
+    return { kind: 'text', status: 200, body: await metrics.render(), headers: { 'Content-Type': metrics.contentType } };
   });
   return [healthz, readyz, prometheus];
 }

@@ -1,7 +1,4 @@
-/**
- * The inspector: the steps of machines, for viewers that speak the frames of `@statelyai/inspect` (INSPECT-1). Owns who may look, and which
- * instances one viewer follows. Reads the rows that live pages read, so a turn knows nothing of its viewers.
- */
+/** The inspector (INSPECT-1), for viewers that speak the frames of `@statelyai/inspect`. It reads the rows that live pages read. */
 import { type InstanceTrace, instanceDefinition } from '../actors/traces/instances.ts';
 import { MACHINES } from '../machines/index.ts';
 import { Inspection } from '../machines/inspection.ts';
@@ -10,7 +7,7 @@ import { Refusal } from '../protocol/errors.ts';
 import { isSecret } from '../storage/secrets/vault.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 import { readNewestTraces } from '../storage/traces/traces.ts';
-import { requireApp } from './console/lookup.ts';
+import { requireApp } from './console/app-read.ts';
 import { findTraces, requireTraces } from './console/traces.ts';
 import { bearerOf } from './http/request-headers.ts';
 import type { Speaker, UpgradeRequest } from './http/web-socket.ts';
@@ -105,7 +102,6 @@ function inspectionOf(db: Connection, trace: InstanceTrace, turn: InstanceTrace 
   });
 }
 
-/** Frames for one viewer. It ends when what it named is kept no more. */
 function speakerOf(services: Services, query: URLSearchParams): Speaker {
   const { read, db, isNamed } = readerOf(services, query);
   const known = new Map<string, Inspection>();
@@ -130,7 +126,6 @@ function speakerOf(services: Services, query: URLSearchParams): Speaker {
   };
 }
 
-/** The frames for a viewer that may look. @throws Refusal */
 export function admitViewer(request: UpgradeRequest, services: Services, config: InspectorConfig, buckets: RateBuckets): Speaker {
   checkViewerOrigin(request, services.config, config);
   checkToken(request, config, buckets);

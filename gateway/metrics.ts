@@ -9,18 +9,10 @@ import type { StallStats, StallWatch } from '../watch/stall-watch.ts';
 import type { Starts } from '../watch/starts.ts';
 import type { Services } from './services.ts';
 
-export interface GatewayMetrics {
-  /** Counts an answer. `route` is a method and a pattern, so that the number of series is bounded. */
-  countRequest(route: string, status: number): void;
-  /** Prometheus text format 0.0.4. */
-  render(): Promise<string>;
-  readonly contentType: string;
-  /** Clears the registry. */
-  close(): void;
-}
+export type GatewayMetrics = ReturnType<typeof createMetrics>;
 
 /** With a registry of its own, so that several servers in one process, as in tests, count apart. */
-export function createMetrics(services: Services): GatewayMetrics {
+export function createMetrics(services: Services) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // Counted in a map and copied when asked for: a labelled counter costs more than a small answer.
@@ -46,7 +38,8 @@ export function createMetrics(services: Services): GatewayMetrics {
   if (services.starts !== undefined) addStartMetrics(registry, services.starts);
   if (services.stalls !== undefined) addLoopMetrics(registry, services.stalls);
   return {
-    countRequest(route, status) {
+    /** Counts an answer. `route` is a method and a pattern, so that the number of series is bounded. */
+    countRequest(route: string, status: number): void {
       let statuses = counts.get(route);
       if (statuses === undefined) {
         statuses = new Map();
@@ -73,7 +66,6 @@ function rendering(registry: Registry): () => Promise<string> {
   };
 }
 
-/** A gauge that is read when it is asked for. */
 function addGauge(registry: Registry, name: string, help: string, value: () => number): void {
   new Gauge({
     name,
@@ -85,7 +77,6 @@ function addGauge(registry: Registry, name: string, help: string, value: () => n
   });
 }
 
-/** A counter whose total is kept elsewhere. */
 function addCounter(registry: Registry, name: string, help: string, total: () => number): void {
   new Counter({
     name,
@@ -112,7 +103,6 @@ function addConditionMetrics(registry: Registry, services: Services): void {
   });
 }
 
-/** Conversations and turns of this process; all are 0 when nothing runs. */
 function addActorMetrics(registry: Registry, services: Services): void {
   addGauge(
     registry,
@@ -172,7 +162,6 @@ function addReplicaMetrics(registry: Registry, replica: Pick<ReplicaWatch, 'stat
   });
 }
 
-/** What decides whether new turns are taken. */
 function addLoadMetrics(registry: Registry, load: LoadWatch): void {
   const gauges: readonly (readonly [string, string, (stats: LoadStats) => number])[] = [
     ['assistant_overloaded', '1 while new turns are refused, because too much waits to be done.', (s) => Number(s.overloaded)],
@@ -188,7 +177,6 @@ function addLoadMetrics(registry: Registry, load: LoadWatch): void {
   addCounter(registry, 'assistant_overloads_total', 'Times that the process began to refuse new turns.', () => load.stats().overloads);
 }
 
-/** The queue of new turns that wait to begin. */
 function addStartMetrics(registry: Registry, starts: Pick<Starts, 'stats'>): void {
   addGauge(registry, 'assistant_starts_waiting', 'New turns that wait in line for the event loop.', () => starts.stats().waiting);
   addCounter(
@@ -199,7 +187,6 @@ function addStartMetrics(registry: Registry, starts: Pick<Starts, 'stats'>): voi
   );
 }
 
-/** How late the event loop was, and how often it stood still. */
 function addLoopMetrics(registry: Registry, watch: Pick<StallWatch, 'stats'>): void {
   const gauges: readonly (readonly [string, string, (stats: StallStats) => number])[] = [
     ['assistant_loop_late_p99_seconds', 'How late the event loop was: 99 of 100 looks of the last one to two minutes.', (s) => s.lateP99S],

@@ -9,17 +9,22 @@
  */
 import { LRUCache } from 'lru-cache';
 import { ownCounts, type SharedCounts } from '../actors/cluster/bus/shared-counts.ts';
-import type { Refusal } from '../protocol/errors.ts';
+import { type ErrorCode, Refusal, type RefusalOptions } from '../protocol/errors.ts';
 import { SETUP_REQUESTS_PER_MINUTE } from '../protocol/limits.ts';
-import { cheapRefusal } from './cheap-refusal.ts';
 import type { RateLimit, RuntimeCaller } from './route.ts';
+
+/** A refusal without a stack trace: nobody reads where a limit was met, and noting it is a fifth of what such an answer costs. */
+export function cheapRefusal(code: ErrorCode, message: string, options: RefusalOptions): Refusal {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const refusal = new Refusal(code, message, options);
+  Error.stackTraceLimit = stackTraceLimit;
+  return refusal;
+}
 
 const MINUTE_MS = 60_000;
 
-/**
- * A bucket takes some 200 bytes, so these are 20 MB at most. A device that is evicted starts with an empty bucket. The app's buckets
- * limit clients that invent device ids to evict others.
- */
+/** Some 200 bytes each, 20 MB in all. An evicted device starts empty; the app's buckets limit clients that invent ids to evict others. */
 const DEVICE_BUCKETS_MAX = 100_000;
 /** A cache of its own, so that invented device ids cannot evict these. */
 const APP_BUCKETS_MAX = 20_000;
@@ -30,17 +35,11 @@ const PERSON_BUCKETS_MAX = 50_000;
 /** Open setup sessions of one process; each takes 1 KB. */
 const SESSIONS_MAX = 10_000;
 
-/**
- * Wrong credentials of an address a minute, by kind. Setup tokens cannot be guessed, so their limit is as high as a session's requests
- * and only keeps noise down. An operator's token may be one that a person chose.
- */
+/** A minute, by address. Setup tokens cannot be guessed, so theirs only keeps noise down. A person may have chosen an operator's. */
 const WRONG_PER_MINUTE = { operator: 60, readyz: 60, inspector: 60, setup: SETUP_REQUESTS_PER_MINUTE, cell: 60 } as const;
 export type CredentialKind = keyof typeof WRONG_PER_MINUTE;
 
-/**
- * Files of an address a minute. An office of a thousand that opens a new release loads some five each. Beyond it one client takes 27 MB a
- * second of the largest; what a browser has already costs nothing of it.
- */
+/** A minute, by address: an office of a thousand that opens a new release loads some five each. */
 const FILES_PER_MINUTE = 6_000;
 
 interface Bucket {
@@ -48,7 +47,6 @@ interface Bucket {
   atMs: number;
 }
 
-/** The level of a bucket at `nowMs`. A clock that was set back must not fill it. */
 function levelAt(bucket: Bucket, perMinute: number, nowMs: number): number {
   const elapsedMs = Math.max(0, nowMs - bucket.atMs);
   return Math.max(0, bucket.level - (elapsedMs * perMinute) / MINUTE_MS);
@@ -106,7 +104,6 @@ export class RateBuckets {
 
   readonly #others: SharedCounts;
 
-  /** `others`: the counts of the cell. */
   constructor(nowMs: () => number, others: SharedCounts = ownCounts) {
     this.#nowMs = nowMs;
     this.#others = others;
@@ -197,7 +194,6 @@ export class RateBuckets {
     if (waitS > 0) throw tooManyWrong(waitS);
   }
 
-  /** When the requests of the last minute came. */
   #timesOf(sessionId: string): number[] {
     const nowMs = this.#nowMs();
     const times = this.#sessions.get(sessionId) ?? [];
@@ -205,10 +201,7 @@ export class RateBuckets {
     return times;
   }
 
-  /**
-   * Counts a request of a setup session: exactly 120 in any minute, except for requests that reach two nodes of a cell at the
-   * same moment. @throws Refusal `rate_limited` with Retry-After.
-   */
+  /** Exactly 120 in any minute, but for two nodes of a cell at the same moment. @throws Refusal `rate_limited` with Retry-After. */
   passSession(sessionId: string): void {
     const nowMs = this.#nowMs();
     const times = this.#timesOf(sessionId);

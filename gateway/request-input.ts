@@ -2,7 +2,6 @@
 import type { Exchange } from './http/exchange.ts';
 import type { Admitted, Callers, RouteInput, UploadedFile } from './route.ts';
 
-/** What came with a request: its checked body, or a file. */
 export type Brought = { readonly body: unknown; readonly upload: null } | { readonly body: null; readonly upload: UploadedFile };
 
 export const NOTHING_BROUGHT: Brought = { body: null, upload: null };

@@ -20,10 +20,7 @@ export interface RuntimeCaller extends Caller {
 
 /** One that passed the limits of its route. */
 export interface AdmittedCaller extends RuntimeCaller {
-  /**
-   * Counts the request in buckets beside the route's, by what its body says: of the person who signed for it, or of the address.
-   * @throws Refusal `rate_limited`
-   */
+  /** Counts by what the body says: the person who signed, or the address. @throws Refusal `rate_limited` */
   pass(limits: readonly RateLimit[], person: string | null): void;
   /** Takes the request out of all these buckets again: nothing was done for it, and it is to be sent again. */
   giveBack(): void;
@@ -35,28 +32,21 @@ export interface Callers {
   anyone: null;
   runtime: AdmittedCaller;
   operator: null;
-  /** The holder of a session's token, before the session is started. */
   setup_claimant: SessionRef;
-  /** The agent of a running session. */
   setup: SetupCall;
   /** Another cell of the installation. What it gets is this one. */
   cell: Cells;
 }
 export type CallerKind = keyof Callers;
 
-/** The admitted caller, by the kind that the route asks for. */
 export type Admitted = { readonly [Kind in CallerKind]: { readonly kind: Kind; readonly caller: Callers[Kind] } }[CallerKind];
 
 /** A route that takes a file instead of JSON, as one part of a multipart/form-data body. */
 export interface UploadRule {
-  /** The part's name. */
   readonly field: string;
   /** The file alone, without the framing around it. */
   readonly maxBytes: number;
-  /**
-   * What is asked of the caller before the file is read, and a place for it, which is left when the file is let go of; it may also end the
-   * upload. Runtime callers only; absent: anybody may, for as long as bytes keep coming. @throws Refusal
-   */
+  /** A place for the file, left when it is let go of; it may end the upload. Absent: anybody, while bytes keep coming. @throws Refusal */
   readonly enter?: (caller: RuntimeCaller, services: Services) => UploadSlot;
 }
 
@@ -74,7 +64,6 @@ export interface RouteInput<Body, Caller, Upload = null> {
   /** Path parameters by the name they have in `path`. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Header by lowercase name, '' when absent. */
   header(name: string): string;
   readonly requestId: string;
   /** Whether only the answer's head is asked for, of a route that has it. */
@@ -113,11 +102,9 @@ export interface StreamPosition {
 
 /** A bucket a request must pass, e.g. 20 a minute per device of an app; `perMinute` may depend on the app's settings. */
 export interface RateLimit {
-  /** Requests of one pool share buckets; every pool has its own. */
   readonly pool: string;
   /** `person`: counts requests that a person signed; `address`: counts the others. */
   readonly scope: 'device' | 'app' | 'person' | 'address';
-  /** Infinity: no limit. */
   perMinute(app: AppRecord): number;
   /** For an app's bucket: this many requests a minute pass for each address even when other addresses have filled it. */
   readonly keptPerAddress?: number;
@@ -127,67 +114,84 @@ export interface RateLimit {
   readonly retryAfterS?: number;
 }
 
-/** Every route: where it lies, who may call it, what it reads and what it answers. */
-interface RouteOf<Schema extends v.GenericSchema | undefined, Kind extends CallerKind, Upload extends UploadRule | undefined> {
+type BodySchema = v.GenericSchema | undefined;
+export type BodyOf<Schema extends BodySchema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : null;
+
+/** Every route: where it lies and who may call it. */
+interface RouteOf<Schema extends BodySchema, Kind extends CallerKind, Upload extends UploadRule | undefined>
+  extends RouteRules<Schema, Kind, Upload> {
   readonly method: Method;
-  /** uWebSockets pattern, e.g. `/v1/chat/:turn_id`. One that ends with `/*` gets what no other route of any method takes. */
   readonly path: string;
   readonly caller: Kind;
+}
+
+/** What a route reads and what it answers. */
+interface RouteRules<Schema extends BodySchema, Kind extends CallerKind, Upload extends UploadRule | undefined> {
   /** Absent: no JSON body is read. */
   readonly body?: Schema;
   readonly bodyMaxBytes?: number;
-  /** Instead of `body`. */
   readonly upload?: Upload;
   /** HEAD is answered as GET is, without the body: what watches services asks so, and nothing changes by it. */
   readonly head?: true;
   /** Any cell answers it, although its path names something of an organisation (CELL-1). */
   readonly anyCell?: true;
   handle(
-    input: RouteInput<
-      Schema extends v.GenericSchema ? v.InferOutput<Schema> : null,
-      Callers[Kind],
-      Upload extends UploadRule ? UploadedFile : null
-    >,
+    input: RouteInput<BodyOf<Schema>, Callers[Kind], Upload extends UploadRule ? UploadedFile : null>,
     services: Services,
   ): Reply | Promise<Reply>;
 }
 
-/** What only routes of the runtime interface have. */
 interface RuntimeRules {
   readonly limits: readonly RateLimit[];
   /** A large body is read beside the event loop as this kind, by the schema in `body`. Not with a `newWork` that is a function. */
   readonly largeBody?: LargeBodyKind;
   /** The error that a suspended app gets here (KEY-4); absent: it is served. */
   readonly suspended?: 'app_suspended' | 'quota_exceeded';
-  /**
-   * It begins new work, which an overloaded process refuses. `true`: before the body is read. A function: it looks at the body, which is
-   * not checked yet, and asks whether the turn with an id is there and did not fail; a body that is announced as large is refused unread.
-   */
+  /** `true`: an overloaded process refuses it unread. A function sees the unchecked body; a large one is refused unread. */
   readonly newWork?: true | ((body: unknown, hasTurn: (turnId: string) => boolean) => boolean);
 }
 type NoRuntimeRules = { readonly [Rule in keyof RuntimeRules]?: never };
 type OtherCaller = Exclude<CallerKind, 'runtime'>;
 
-type AnyRoute = RouteOf<v.GenericSchema | undefined, CallerKind, UploadRule | undefined>;
+type AnyRoute = RouteOf<BodySchema, CallerKind, UploadRule | undefined>;
 export type RuntimeRoute = AnyRoute & { readonly caller: 'runtime' } & RuntimeRules;
-/** A route in its table: its own types of body, caller and file are forgotten. */
 export type Route = RuntimeRoute | (AnyRoute & { readonly caller: OtherCaller } & NoRuntimeRules);
 
 /** Keeps a route's own types while it is written, and forgets them for the table it goes into. */
 export function defineRoute<
-  const Schema extends v.GenericSchema | undefined = undefined,
-  const Upload extends UploadRule | undefined = undefined,
->(route: RouteOf<Schema, 'runtime', Upload> & RuntimeRules): Route;
-export function defineRoute<
   const Kind extends OtherCaller,
-  const Schema extends v.GenericSchema | undefined = undefined,
+  const Schema extends BodySchema = undefined,
   const Upload extends UploadRule | undefined = undefined,
->(route: RouteOf<Schema, Kind, Upload> & NoRuntimeRules): Route;
-export function defineRoute(route: unknown): Route {
-  return route as Route;
+>(route: RouteOf<Schema, Kind, Upload> & NoRuntimeRules): Route {
+  return route as unknown as Route;
 }
 
-/** The name of a route in logs and metrics. */
+export function runtimeRoute<const Schema extends BodySchema = undefined, const Upload extends UploadRule | undefined = undefined>(
+  method: Method,
+  path: string,
+  rules: RouteRules<Schema, 'runtime', Upload> & RuntimeRules,
+): Route {
+  return { method, path, caller: 'runtime', ...rules } as unknown as Route;
+}
+
+/** Makes routes at `prefix` + path for callers of one kind; `body` undefined: none is read. */
+function routesFor<const Kind extends OtherCaller>(caller: Kind, prefix: string) {
+  return <const Schema extends BodySchema>(
+    method: Method,
+    path: string,
+    body: Schema,
+    handle: (input: RouteInput<BodyOf<Schema>, Callers[Kind]>, services: Services) => Reply | Promise<Reply>,
+  ): Route => ({ method, path: `${prefix}${path}`, caller, ...(body !== undefined && { body }), handle }) as unknown as Route;
+}
+
+export const consoleRoute = routesFor('operator', '/console/api');
+export const setupRoute = routesFor('setup', '/setup');
+
+/** A route at which anybody may GET something public, or ask for its head. */
+export function publicRoute(path: string, handle: (input: RouteInput<null, null>, services: Services) => Reply | Promise<Reply>): Route {
+  return defineRoute({ method: 'GET', path, head: true, caller: 'anyone', handle });
+}
+
 export function routeName(route: Pick<Route, 'method' | 'path'>): string {
   return `${route.method} ${route.path}`;
 }

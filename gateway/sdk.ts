@@ -1,12 +1,9 @@
-/**
- * GET /sdk/web/:version/:file: the web SDK as web/sdk/bundle.mjs made it (WIDGET-1). The files of a version never change, so they may be kept for
- * a year; `latest` names the version of this release, and is asked for again after some minutes.
- */
+/** GET /sdk/web/:version/:file (WIDGET-1). A version's files never change; `latest` is asked for again after some minutes. */
 import { readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
 import { WEB_SDK_VERSION, webSdkFolder } from '../protocol/runtime/web-sdk.ts';
 import { StaticFile } from './http/static-file.ts';
-import { defineRoute } from './route.ts';
+import { publicRoute } from './route.ts';
 
 /** Beside the compiled program. */
 const FOLDER = new URL('../web/sdk/served/', import.meta.url);
@@ -27,7 +24,6 @@ const KEPT_SHORTLY = { 'Cache-Control': 'public, max-age=300' };
 
 export interface SdkFile {
   readonly name: string;
-  /** As `integrity` of a script has it. */
   readonly integrity: string;
   readonly bytes: number;
   /** Bytes under gzip. */
@@ -36,7 +32,6 @@ export interface SdkFile {
 
 let made: readonly SdkFile[] | undefined;
 
-/** What the SDK is made of; none when it was not built. */
 export function sdkFiles(): readonly SdkFile[] {
   try {
     made ??= JSON.parse(readFileSync(new URL('files.json', FOLDER), 'utf8')) as SdkFile[];
@@ -62,29 +57,18 @@ function fileOf(name: string): StaticFile | undefined {
 }
 
 export const sdkRoutes = [
-  defineRoute({
-    method: 'GET',
-    path: '/sdk/web/:version/:file',
-    head: true,
-    caller: 'anyone',
-    handle({ params: { version = '', file: name = '' }, header }) {
-      const isLatest = version === LATEST;
-      if (!isLatest && version !== WEB_SDK_VERSION) {
-        throw new Refusal(
-          'not_found',
-          `This release serves version ${WEB_SDK_VERSION} of the web SDK: load ${webSdkFolder(WEB_SDK_VERSION)}assistant.js, or ${webSdkFolder(LATEST)}assistant.js.`,
-        );
-      }
-      const file = fileOf(name);
-      if (file === undefined) {
-        throw new Refusal(
-          'not_found',
-          `The web SDK has no file of this name. It has: ${sdkFiles()
-            .map((each) => each.name)
-            .join(', ')}, ${NOTICES}.`,
-        );
-      }
-      return file.reply(header, isLatest ? KEPT_SHORTLY : KEPT);
-    },
+  publicRoute('/sdk/web/:version/:file', ({ params: { version = '', file: name = '' }, header }) => {
+    const isLatest = version === LATEST;
+    if (!isLatest && version !== WEB_SDK_VERSION) {
+      const [own, latest] = [webSdkFolder(WEB_SDK_VERSION), webSdkFolder(LATEST)];
+      const message = `This release serves version ${WEB_SDK_VERSION} of the web SDK: load ${own}assistant.js, or ${latest}assistant.js.`;
+      throw new Refusal('not_found', message);
+    }
+    const file = fileOf(name);
+    if (file === undefined) {
+      const names = [...sdkFiles().map((each) => each.name), NOTICES].join(', ');
+      throw new Refusal('not_found', `The web SDK has no file of this name. It has: ${names}.`);
+    }
+    return file.reply(header, isLatest ? KEPT_SHORTLY : KEPT);
   }),
 ];

@@ -65,7 +65,6 @@ function parametersOf(path: string): string[] {
   return path.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []));
 }
 
-/** The registered routes and their counts, without the listening socket. */
 class Gateway {
   readonly app: TemplatedApp = uWS.App();
   readonly streams: EventStreams;
@@ -111,7 +110,6 @@ class Gateway {
     clearTimeout(timer);
   }
 
-  /** Viewers say nothing that could be lost, and connect again elsewhere. */
   endViewers(): void {
     this.#viewers?.end();
   }
@@ -226,10 +224,7 @@ class Gateway {
     this.app.options(path, allowed);
   }
 
-  /**
-   * For a route that gets what no other takes. Registered for all methods, because uWebSockets looks through the paths of one method first:
-   * a wildcard for GET alone would win over the 405 of a path that is known for others.
-   */
+  /** Registered for all methods: uWebSockets looks through one method's paths first, and a wildcard for GET would win over a path's 405. */
   #registerLeft(route: Route, unknown: Handler): void {
     const plan = this.#plan(routeName(route), interfaceOf(route.path), []);
     const handler = this.#accept(
@@ -240,7 +235,6 @@ class Gateway {
     this.app.any(route.path, (res, req) => (methods.includes(req.getCaseSensitiveMethod()) ? handler : unknown)(res, req));
   }
 
-  /** Answers what is at no path. */
   #unknownHandler(): Handler {
     const plans: Readonly<Record<Interface, ExchangePlan>> = {
       runtime: this.#plan('unknown /v1', 'runtime', []),
@@ -274,7 +268,6 @@ function listen(app: TemplatedApp, { host, port, sharesPort = false }: ServerOpt
   });
 }
 
-/** Builds the gateway and listens. @throws Error when the address cannot be had. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const gateway = new Gateway(options);
   let socket = await listen(gateway.app, options);

@@ -31,7 +31,6 @@ export interface InspectorConfig {
   readonly origins: readonly string[];
 }
 
-/** The part of the configuration that the gateway needs. */
 export interface GatewayConfig {
   /** The address at which clients reach the service; undefined: the one in the request. */
   readonly publicUrl: string | undefined;
@@ -71,7 +70,6 @@ export interface Services {
   readonly setup: Setup;
   readonly smoke: SmokeRuns;
   readonly pairings: Pairings;
-  /** Absent: knowledge is searched by words alone. */
   readonly meanings?: QueryEmbeddings | undefined;
   readonly uploads: UploadReceiver;
   /** Absent: large bodies are read on the event loop as small ones are. */

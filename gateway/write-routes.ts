@@ -1,7 +1,4 @@
-/**
- * The six writes that configure an app (PUT /appearance to POST /screens): method, path and body of each, once.
- * The setup interface and the console serve the same six; each adds its prefix, its caller and what it does with a write.
- */
+/** The six writes that configure an app, once for both interfaces that serve them. */
 import * as v from 'valibot';
 import { LOGO_MAX_BYTES } from '../protocol/limits.ts';
 import { acceptDraft } from '../protocol/setup/accept.ts';
@@ -65,10 +62,8 @@ const screens = jsonWrite({
 
 type Writer = 'operator' | 'setup';
 
-/** What `perform` may see of a request. */
 export type WriteInput<Kind extends Writer> = Pick<RouteInput<unknown, Callers[Kind]>, 'caller' | 'params'>;
 
-/** What an interface adds to the six. */
 export interface WriteFace<Kind extends Writer> {
   /** Goes before the path of each, e.g. `/setup`. */
   readonly prefix: string;
@@ -77,7 +72,6 @@ export interface WriteFace<Kind extends Writer> {
   perform(input: WriteInput<Kind>, write: SetupWrite, services: Services): Promise<Reply>;
 }
 
-/** The six routes of one interface, by the kind of their write. */
 export function writeRoutes<const Kind extends Writer>({ prefix, caller, perform }: WriteFace<Kind>): Readonly<Record<WriteKind, Route>> {
   const jsonRoute = <Schema extends v.GenericSchema>({ method, path, body, toWrite }: JsonWrite<Schema>) =>
     defineRoute<Kind, Schema>({

@@ -26,7 +26,7 @@ import { createUploadReceiver } from '../actors/uploads/upload-receiver.ts';
 import { createEmbedder } from '../assistant/embeddings/embeddings.ts';
 import { createAddressGuard } from '../assistant/http/address-guard.ts';
 import { createHttpActionCaller } from '../assistant/http-action/call.ts';
-import { createLinkReader } from '../assistant/knowledge/link-reader.ts';
+import { createLinkReader } from '../assistant/knowledge/extraction.ts';
 import { isIsolated, isLimitedBySystem, parsers } from '../assistant/parsers/parsers.ts';
 import { priceTable } from '../assistant/prices.ts';
 import { createLargeBodies } from '../gateway/http/large-body.ts';

@@ -1,11 +1,7 @@
 /**
- * What follows from usage, off the path of every turn: the platform's ceiling, mails, top-ups, and who counts as a user. A
- * committed charge is noted here; at most once a second an organisation's credit is then looked at, and what that asks for
- * is written down as rows, which have deadlines of their own. So a crash loses nothing but the second's look, which is taken when the
- * organisation's file is looked through: at the next start; in a cell, by a node that is still there.
- *
- * Nodes of a cell tell each other what was charged and bought: caps that go by sums then count for all of them. What is lost on
- * the way is found in rows, credit within a second and the ceiling's sum within a minute.
+ * What follows from usage, off the path of every turn. At most once a second an organisation's credit is looked at, and what that asks for
+ * is written as rows with deadlines of their own, so a crash loses that look alone. What nodes lose of what they tell each other is found
+ * in rows, credit within a second and the ceiling's sum within a minute.
  */
 import type { Logger } from 'pino';
 import { creditState, noteBought, noteCharged } from '../../storage/billing/usage.ts';
@@ -24,7 +20,6 @@ import { TopUps } from './top-ups.ts';
 export interface BillingServices {
   readonly storage: Storage;
   readonly mailer: Mailer;
-  /** Null: top-ups are recorded and no card is charged. */
   readonly payments: Payments | null;
   /** Null: no ceiling. */
   readonly platformBudgetMicroUsd: number | null;
@@ -38,7 +33,6 @@ export interface CommittedCharge {
   readonly costMicroUsd: number;
   /** It draws credit: its turn ended well. */
   readonly billed: boolean;
-  /** What its row is dated. */
   readonly atMs: number;
 }
 
@@ -52,14 +46,12 @@ export class Billing {
   readonly #mails: MemberMails;
   readonly #topUps: TopUps;
   readonly #sightings: DeviceSightings;
-  /** The platform-wide ceiling; asked before every turn. */
   readonly platform: PlatformSpend;
   // A mail server that does not answer must not hold up top-ups, nor these each other's deadlines.
   readonly #mailDeadlines: ReturnType<typeof createDeadlines>;
   readonly #topUpDeadlines: ReturnType<typeof createDeadlines>;
-  /** Organisations that wait for their look: each once, however many charges it had. */
   readonly #looks = new Map<string, NodeJS.Timeout>();
-  /** Those whose look failed: until the next one succeeds they count as in use. */
+  /** Those whose look failed count as in use until the next one succeeds. */
   readonly #failed = new Set<string>();
   readonly #stopRecounts: () => void;
   #closed = false;
@@ -103,7 +95,6 @@ export class Billing {
     if (channel === 'live' && billed) noteCharged(this.#file(organisationId), costMicroUsd);
   }
 
-  /** A turn's charge was committed. */
   charged(organisationId: string, { channel, costMicroUsd, atMs, billed }: CommittedCharge): void {
     if (costMicroUsd === 0) return;
     this.platform.add(costMicroUsd, atMs, organisationId);
@@ -114,7 +105,6 @@ export class Billing {
     this.#looks.set(organisationId, setTimeout(() => this.#look(organisationId), LOOK_MS).unref());
   }
 
-  /** Credit was added. */
   bought(organisationId: string): void {
     const { nowMs, others } = this.#services;
     noteBought(this.#file(organisationId));
@@ -134,7 +124,6 @@ export class Billing {
     });
   }
 
-  /** Looks at the organisation's usage now. Settles when what is owed is written down. */
   async evaluate(organisationId: string): Promise<void> {
     const { storage, nowMs } = this.#services;
     const organisation = readOrganisation(storage.control, organisationId);
@@ -147,7 +136,6 @@ export class Billing {
     this.#failed.delete(organisationId);
   }
 
-  /** A request of a device was admitted. */
   seen(device: DeviceRef): void {
     this.#sightings.seen(device);
   }
@@ -158,17 +146,14 @@ export class Billing {
     this.#topUpDeadlines.look(organisationId);
   }
 
-  /** Charges of the organisation have not been looked at. */
   isUnfinished(organisationId: string): boolean {
     return this.#looks.has(organisationId) || this.#failed.has(organisationId);
   }
 
-  /** When a mail or a top-up of the organisation is due next; null when none is. */
   next(organisationId: string): number | null {
     return nearerOf(this.#mailDeadlines.next(organisationId), this.#topUpDeadlines.next(organisationId));
   }
 
-  /** The organisation is not in use any more. */
   forget(organisationId: string): void {
     this.#mailDeadlines.forget(organisationId);
     this.#topUpDeadlines.forget(organisationId);
@@ -190,7 +175,6 @@ export class Billing {
     await this.#topUpDeadlines.lookAgain();
   }
 
-  /** Writes what waits; what is under way resumes at the next start. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopRecounts();

@@ -1,7 +1,4 @@
-/**
- * Records which devices opened their app with a live key (LIMIT-33, LIMIT-34): one row a day for each device. Most requests find their device in
- * memory. Rows are written in batches, off the path of requests; what a crash loses is recorded with the device's next request.
- */
+/** Records which devices opened their app with a live key (LIMIT-33, LIMIT-34): one row a day for each, written in batches. */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Sighting } from '../../storage/people/devices.ts';
@@ -46,7 +43,6 @@ export class DeviceSightings {
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Writes what waits. Never rejects. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

@@ -1,7 +1,4 @@
-/**
- * Outgoing mail, by SMTP or into a folder when no server is configured. Owns what became of a mail; whether and when one
- * is sent is the caller's to decide and to remember.
- */
+/** Outgoing mail, by SMTP or into a folder when no server is configured. Whether and when one is sent is the caller's to decide. */
 import { createHash } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,16 +13,12 @@ export interface Mail {
   readonly text: string;
 }
 
-/**
- * `sent`: a server took it. `refused`: a server said it never will. `not_taken`: it is certain that no server has it, so
- * it may be sent again. `unknown`: it was on its way when the connection broke; only the server knows.
- */
+/** `not_taken`: certainly no server has it, so it may be sent again. `unknown`: the connection broke on the way; only the server knows. */
 export type MailOutcome = 'sent' | 'refused' | 'not_taken' | 'unknown';
 
 export interface Mailer {
-  /** Whether the server can be reached and accepts the login; asked before a mail is claimed. */
+  /** Asked before a mail is claimed. */
   ready(): Promise<boolean>;
-  /** Never rejects. */
   send(mail: Mail): Promise<MailOutcome>;
 }
 
@@ -50,7 +43,6 @@ interface MailFault {
   readonly responseCode?: unknown;
 }
 
-/** What a failed attempt says about where the mail is. */
 function outcomeOf(error: unknown): MailOutcome {
   const { code, syscall, responseCode } = error as MailFault;
   // A server that answered with a refusal did not take the mail: 4xx for now, 5xx for good.

@@ -1,10 +1,6 @@
 /**
- * Mails to the members of an organisation: at 80 % and 100 % of a month's credit, once a month each (LIMIT-26), and what others wrote
- * down for them, such as that an app went live (LIVE-9). Rows say who is owed which mail and who has it, so that nothing is sent twice: not by two nodes
- * at once, not after a crash.
- *
- * A mail is claimed (`sending`) before it is handed to the server and settled afterwards. If that is interrupted the mail stays `sending`,
- * because it may have arrived. Only a mail that was certainly not accepted is retried.
+ * Mails to members: at 80 % and 100 % of a month's credit (LIMIT-26), and what others wrote down for them (LIVE-9). Claimed (`sending`)
+ * before it is handed over and settled afterwards, a mail is never sent twice: interrupted, it may have arrived and stays `sending`.
  */
 import type { Logger } from 'pino';
 import { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';
@@ -20,7 +16,7 @@ import { type CreditState, creditLeft } from '../../storage/billing/usage.ts';
 import { type OrganisationRecord, readOrganisation } from '../../storage/organisations/organisations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { DeadlineKind } from '../deadlines.ts';
-import type { Mail, Mailer, MailOutcome } from './mail.ts';
+import type { Mailer, MailOutcome } from './mail.ts';
 
 export interface MemberMailServices {
   readonly storage: Storage;
@@ -33,22 +29,18 @@ export interface MemberMailServices {
 const ATTEMPTS_MAX = 15;
 const BACK_OFF_FIRST_MS = 30_000;
 const BACK_OFF_MAX_MS = 3_600_000;
-/** Mails sent in one go. */
 const BATCH_MAX = 50;
 
 function backOffMs(attempts: number): number {
   return Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** Math.max(0, attempts - 1));
 }
 
-/**
- * Whether `threshold` percent of the month's credit are used. The month's credit is what was spent in it and what is left:
- * plan and purchases, less what earlier months owe. Used is also what attempts cost that drew no credit (LIMIT-17).
- */
+/** The month's credit is what was spent in it and what is left. Used is also what attempts cost that drew no credit (LIMIT-17). */
 export function isReached(threshold: UsageMailThreshold, credit: CreditState): boolean {
   return (credit.spentMicroUsd + credit.failedMicroUsd) * 100 >= threshold * (credit.spentMicroUsd + creditLeft(credit));
 }
 
-/** What a mail says; `byFailures`: credit is left, because what used it up with the rest drew none. */
+/** `byFailures`: credit is left, because what used it up with the rest drew none. */
 function wordsOf(
   { name }: OrganisationRecord,
   month: string,
@@ -87,10 +79,6 @@ function usageMails(organisation: OrganisationRecord, { month, exhausted }: Cred
   };
 }
 
-function mailOf(organisationId: string, { about, email, subject, text }: MemberMail): Mail {
-  return { key: `${organisationId} ${about} ${email}`, to: email, subject, text };
-}
-
 export class MemberMails {
   readonly #services: MemberMailServices;
 
@@ -98,7 +86,6 @@ export class MemberMails {
     this.#services = services;
   }
 
-  /** Notes the mails about usage that the organisation's members are owed. True when some are new. */
   async plan(organisation: OrganisationRecord, credit: CreditState): Promise<boolean> {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisation.id);
@@ -117,7 +104,6 @@ export class MemberMails {
     return { next: nextMemberMailAtMs, settle: (organisationId) => this.deliver(organisationId) };
   }
 
-  /** Sends the mails that are due, one after the other. */
   async deliver(organisationId: string): Promise<void> {
     const { storage, mailer, nowMs } = this.#services;
     const due = dueMemberMails(storage.organisation(organisationId), nowMs(), BATCH_MAX);
@@ -135,10 +121,10 @@ export class MemberMails {
 
   async #send(organisation: OrganisationRecord, mail: MemberMail): Promise<void> {
     const { storage, mailer, log, nowMs } = this.#services;
-    const { about, email, attempts } = mail;
+    const { about, email, attempts, subject, text } = mail;
     if (!(await storage.write(organisation.id, 'claimMemberMail', { about, email, nowMs: nowMs() }))) return;
     const isMember = organisation.members.some((member) => member.email.toLowerCase() === email);
-    const outcome = isMember ? await mailer.send(mailOf(organisation.id, mail)) : 'refused';
+    const outcome = isMember ? await mailer.send({ key: `${organisation.id} ${about} ${email}`, to: email, subject, text }) : 'refused';
     if (outcome !== 'sent') log.warn({ organisation_id: organisation.id, about, outcome }, 'a mail to a member was not sent');
     // It may have arrived, and a second copy would be worse than none.
     if (outcome === 'unknown') return;

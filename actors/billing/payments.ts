@@ -1,17 +1,14 @@
 /**
- * Charges a registered card through Stripe and reports the outcome; the caller stores the payments. A payment keeps our id for ever: it is
- * the idempotency key and stands in the payment's metadata. So a payment is found again and not made twice when its answer was lost, and also
- * when its row was, in a restore.
+ * Charges a card through Stripe. A payment keeps our id for ever, as idempotency key and metadata, so it is found again and not made twice
+ * when its answer was lost, or its row was, in a restore.
  */
 import type { Stripe } from 'stripe';
 
 export interface Payment {
-  /** Ours. */
   readonly id: string;
   /** `cus_…`; its default payment method is charged. */
   readonly customer: string;
   readonly amountCents: number;
-  /** What the person reads on the receipt. */
   readonly description: string;
 }
 
@@ -22,7 +19,6 @@ export type PaymentOutcome =
   | { readonly state: 'pending'; readonly reason: string };
 
 export interface Payments {
-  /** Never rejects. */
   charge(payment: Payment): Promise<PaymentOutcome>;
 }
 
@@ -40,7 +36,6 @@ const METADATA_KEY = 'top_up_id';
 
 const NO_ANSWER = 'The card processor did not answer. It is asked again.';
 
-/** What a payment's status says. */
 function outcomeOf(intent: Stripe.PaymentIntent): PaymentOutcome {
   switch (intent.status) {
     case 'succeeded':

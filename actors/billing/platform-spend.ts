@@ -1,12 +1,6 @@
 /**
- * The daily ceiling of the whole platform, behind all other caps (LIMIT-19): what all organisations spent today (UTC), live and sandbox. Rows are
- * the truth. This is their sum, computed at the start and updated with every committed charge, so that a check costs nothing. It is exact within
- * one process. Nodes of a cell announce their charges to each other, and add the rows up again every minute in case an announcement was
- * lost. Turns under way may exceed the ceiling by what they cost.
- *
- * Only the files of organisations in use are read. What the others had spent when they were looked through stands in the control file.
- *
- * Not a store: each turn asks once, nothing waits for a change, and a recount runs beside the charges that it has to include.
+ * The daily ceiling of the whole platform (LIMIT-19): the sum of rows, updated with every charge, exact within one process. Only files in
+ * use are read; what the others had spent stands in the control file.
  */
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { organisationSpentToday, utcDay } from '../../storage/billing/usage-ledger.ts';
@@ -24,10 +18,8 @@ interface SpendServices {
   readonly log: EachServices['log'];
 }
 
-/** A recount under way. */
 interface Recount {
   readonly day: string;
-  /** Organisations whose rows are not added yet. */
   readonly unread: Set<string>;
   spentMicroUsd: number;
 }
@@ -58,14 +50,13 @@ export class PlatformSpend {
     forEachOrganisationSync(services, ADDING_UP, addUp, ids);
   }
 
-  /** Whether the ceiling of the day of `nowMs` is reached. */
   isReached(nowMs: number): boolean {
     if (this.#budgetMicroUsd === null) return false;
     this.#advanceTo(nowMs);
     return this.#spentMicroUsd >= this.#budgetMicroUsd;
   }
 
-  /** Adds a committed charge of the organisation, dated `atMs` in its row. */
+  /** `atMs`: what the row of the charge is dated. */
   add(costMicroUsd: number, atMs: number, organisationId = ''): void {
     this.#advanceTo(atMs);
     if (utcDay(atMs) !== this.#day) return;
@@ -73,10 +64,7 @@ export class PlatformSpend {
     if (this.#recount !== null && !this.#recount.unread.has(organisationId)) this.#recount.spentMicroUsd += costMicroUsd;
   }
 
-  /**
-   * Adds the rows of the day of `nowMs` up again, a few organisations at a time. A charge that is read from its row and then added counts twice
-   * until the next recount: too much for a minute, never too little. @throws errors of reading.
-   */
+  /** A charge that is read from its row and then added counts twice until the next recount: too much for a minute, never too little. */
   async recount(nowMs: number, isClosed: () => boolean = () => false): Promise<void> {
     if (this.#budgetMicroUsd === null || this.#recount !== null) return;
     this.#advanceTo(nowMs);

@@ -1,8 +1,4 @@
-/**
- * Automatic top-up (LIMIT-29 to LIMIT-32): once credit is below 10 USD, the chosen amount is charged to the registered
- * card. One top-up at a time is pending. It is retried until its outcome is known, always as the same payment: the organisation's
- * first, second, third. So a retry, a second process, a crash between charge and commit, or a restore that lost the row charges once.
- */
+/** Automatic top-up (LIMIT-29 to LIMIT-32). One is pending at a time and retried as the same payment, so nothing charges twice. */
 import type { Logger } from 'pino';
 import { mintId } from '../../protocol/ids.ts';
 import { TOP_UP_BELOW_USD } from '../../protocol/limits.ts';
@@ -43,10 +39,7 @@ export class TopUps {
     this.#services = services;
   }
 
-  /**
-   * Begins a top-up when the organisation wants one and `credit` is below the line. `newest` was read before `credit`:
-   * credit that another top-up brought meanwhile is not topped up again. True when one was begun.
-   */
+  /** `newest` was read before `credit`: what another top-up brought meanwhile is not topped up again. True when one was begun. */
   plan(organisation: OrganisationRecord, credit: CreditState, newest: TopUp | undefined): Promise<boolean> {
     const { autoTopUp, id: organisationId } = organisation;
     const atMs = this.#services.nowMs();
@@ -64,7 +57,6 @@ export class TopUps {
     });
   }
 
-  /** The newest top-up, to be read before the credit that is shown to `plan`. */
   newest(organisationId: string): TopUp | undefined {
     return listTopUps(this.#services.storage.organisation(organisationId), 1)[0];
   }
@@ -73,7 +65,6 @@ export class TopUps {
     return { next: nextTopUpAtMs, settle: (organisationId) => this.charge(organisationId) };
   }
 
-  /** Charges the pending top-up that is due, or finds out what became of it. */
   async charge(organisationId: string): Promise<void> {
     const { storage, nowMs } = this.#services;
     const topUp = dueTopUp(storage.organisation(organisationId), nowMs());

@@ -1,9 +1,4 @@
-/**
- * Runs one call of an HTTP action on the server: whether the action is still in service, with which key, what the model learns of the
- * answer. The invocation decides whether the call may run, and that it runs once.
- *
- * Invariant: the person's token and the shared key are in memory only, and in nothing that is answered.
- */
+/** Runs one call of an HTTP action. Invariant: the person's token and the shared key are in memory only, and in nothing answered. */
 import type { CallOutcome, HttpActionCaller } from '../../assistant/http-action/call.ts';
 import { createResultCutter, type ResultCutter } from '../../assistant/http-action/large-result.ts';
 import { renderRequest } from '../../assistant/http-action/request.ts';
@@ -35,20 +30,13 @@ export type ActionOutcome =
   /** `error` has at most 500 characters and may hold the endpoint's words: to be fenced. */
   | { readonly outcome: 'failed' | 'unknown'; readonly error: string; readonly isTokenRefused?: true };
 
-/** An outcome, and what the endpoint answered with; null: it gave no status. */
+/** `status` null: the endpoint gave none. */
 export interface ActionAttempt {
   readonly outcome: ActionOutcome;
   readonly status: number | null;
 }
 
-export interface ActionRunner {
-  /** Never rejects for what an endpoint, a network or a person does. */
-  run(call: ActionCall): Promise<ActionOutcome>;
-  /** The same, for somebody who wants to know more of it. */
-  attempt(call: ActionCall): Promise<ActionAttempt>;
-  /** After the last call. */
-  close(): Promise<void>;
-}
+export type ActionRunner = ReturnType<typeof createActionRunner>;
 
 type FoundKey = { readonly key: string | undefined } | { readonly error: string };
 
@@ -73,7 +61,7 @@ function leavesOpen(status: number): boolean {
   return (status >= 300 && status < 400) || status === 502 || status === 504;
 }
 
-/** The person's token is none, or is over. 403 says that it holds, and is not enough. */
+/** The person's token is none, or is over. */
 const UNAUTHORIZED = 401;
 
 type Secrets = readonly (string | undefined)[];
@@ -102,8 +90,9 @@ function statusOf(called: CallOutcome): number | null {
   return called.kind === 'failed' ? (called.answer?.status ?? null) : null;
 }
 
-export function createActionRunner({ storage, caller }: { readonly storage: Storage; readonly caller: HttpActionCaller }): ActionRunner {
+export function createActionRunner({ storage, caller }: { readonly storage: Storage; readonly caller: HttpActionCaller }) {
   const cutter = createResultCutter();
+  /** Never rejects for what an endpoint, a network or a person does. */
   const attempt = async (call: ActionCall): Promise<ActionAttempt> => {
     const { definition, params, invocationId, userToken, receipt, signal } = call;
     const found = sharedKeyOf(storage, call);
@@ -121,6 +110,6 @@ export function createActionRunner({ storage, caller }: { readonly storage: Stor
   return {
     close: () => cutter.close(),
     attempt,
-    run: async (call) => (await attempt(call)).outcome,
+    run: async (call: ActionCall) => (await attempt(call)).outcome,
   };
 }

@@ -1,9 +1,4 @@
-/**
- * A read of the app's backend that a person tries in the console (SERVERACTION-17): sent as a turn sends it, by the same runner. Owns the
- * bound on how many are out.
- *
- * Invariant: the person's token and the shared key stand in what is sent, and in nothing that is answered.
- */
+/** A read that a person tries in the console (SERVERACTION-17), sent as a turn does. Token and shared key are in nothing answered. */
 import { checkValues } from '../../assistant/action-params.ts';
 import { type ActionRequest, renderRequest } from '../../assistant/http-action/request.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -21,7 +16,6 @@ const TRIALS_MAX = 8;
 const HIDDEN = '***';
 
 export interface TrialOrder extends AppRef {
-  /** The action's. */
   readonly name: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** As the app would send it in X-Service-User-Token; '': none. */
@@ -54,11 +48,7 @@ export class ActionTrials {
     this.#nowMs = nowMs;
   }
 
-  /**
-   * Calls the action and says what became of it. Never rejects for what the endpoint does.
-   * @throws Refusal 404 not_found; 409 conflict for an action that changes data or is off; 400 invalid_request naming parameters;
-   * 429 rate_limited
-   */
+  /** @throws Refusal 404; 409 conflict: the action changes data or is off; 400 invalid_request naming parameters; 429 rate_limited */
   async call(order: TrialOrder): Promise<ActionTrial> {
     const { organisationId, appId, userToken } = order;
     const definition = this.#definitionOf(order);

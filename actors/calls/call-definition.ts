@@ -1,12 +1,10 @@
-/** What the row of a call keeps of its action, and what the model called it with. */
+/** What the row of a call keeps of its action: as it was when the person was asked, whatever the app declares since. */
 import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
 import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
 import type { InvocationRow } from '../../storage/conversations/invocations.ts';
 
-/** What a stored call keeps of its action: as it was when the person was asked, whatever the app declares since. */
 export interface CallDefinition {
   readonly action: ManifestAction;
-  /** The handshake's. */
   readonly locale: string | null;
   /** Null for an action that the client runs. */
   readonly http: ActionDefinition | null;
@@ -14,12 +12,11 @@ export interface CallDefinition {
   readonly asked?: InvocationRow['params'];
 }
 
-/** The action of a stored call; null for reads. */
 export function definitionOf({ definition }: Pick<InvocationRow, 'definition'>): CallDefinition | null {
   return definition === null ? null : (JSON.parse(definition) as CallDefinition);
 }
 
-/** The model's own call of a stored row, and what a person changed in it; null for an unchanged one. In placeholder form. */
+/** The model's own call of a stored row, and what a person changed in it. In placeholder form. */
 export function originalCall(row: InvocationRow): {
   readonly params: InvocationRow['params'];
   readonly edits: InvocationRow['params'] | null;

@@ -1,5 +1,4 @@
 /** A call that waits, or waited, for a person: whose it is, and the one write that moves it together with its card. */
-
 import { Refusal } from '../../protocol/errors.ts';
 import type { ConversationRow } from '../../storage/conversations/conversations.ts';
 import { type InvocationRow, readInvocationById, type Settlement } from '../../storage/conversations/invocations.ts';
@@ -15,10 +14,7 @@ export interface ConfirmationServices {
   nowMs(): number;
 }
 
-/**
- * For answers and changes of a card, which may race with others. The loser of a race finds an answer, or a card that a person is
- * changing by hand; one person does not lose this many in a row.
- */
+/** The loser of a race finds an answer, or a card that a person is changing by hand; one person does not lose this many in a row. */
 export const CARD_RETRIES: Retries = {
   max: 8,
   exhausted: () => new Refusal('internal', 'Others answer this card at the same time. Try again.'),
@@ -33,10 +29,7 @@ export interface CallerInvocation {
   readonly conversation: ConversationRow;
 }
 
-/**
- * The call as its rows have it now.
- * @throws Refusal 404 `invalid_request` when it is missing or not this caller's (one answer for both), 400 for a read.
- */
+/** The call as it is now. @throws Refusal 404 `invalid_request` when it is missing or another caller's (one answer for both), 400 for a read. */
 export function callerInvocation({ storage }: ConfirmationServices, caller: Caller, id: string): CallerInvocation {
   const db = storage.organisation(caller.organisationId);
   const row = readInvocationById(db, id);
@@ -49,7 +42,6 @@ export function callerInvocation({ storage }: ConfirmationServices, caller: Call
   return { db, row, conversation };
 }
 
-/** Makes the change and redraws the card, both or neither: false when the call had moved on since it was read. */
 export function moveInvocation(
   { storage }: ConfirmationServices,
   organisationId: string,

@@ -13,7 +13,6 @@ const TITLE_MAX_CHARS = 80;
 const LABEL_MAX_CHARS = 40;
 const DISPLAY_MAX_CHARS = 200;
 
-/** `cancel_order` → `Cancel order`. */
 function words(name: string): string {
   const text = name.replaceAll('_', ' ');
   return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
@@ -53,7 +52,6 @@ function labelsOf(action: ManifestAction, locale: string | null): { readonly con
   return { confirm: fits(agreed, CONFIRM_LABEL_MAX_CHARS) ? agreed : 'Yes, cancel', cancel: 'Keep' };
 }
 
-/** In the order in which the app declared them: what the call has, and what a person may add to it. */
 function fieldsOf({ params: declared }: ManifestAction, params: Readonly<Record<string, unknown>>): ConfirmCardBody['fields'] {
   return Object.entries(declared).flatMap(([param, { editable, type, enum: values }]): ConfirmCardBody['fields'] => {
     const isGiven = Object.hasOwn(params, param);

@@ -1,11 +1,4 @@
-/**
- * A person changes values of a call on its card before answering it (CONFIRM-13). The new values pass the rules that the
- * model's call passed. While a change is under way the row says so, and nobody can confirm; a change that is not good leaves
- * the card waiting for a better one.
- *
- * A change that is accepted is the card's next revision. One that is not leaves the revision as it is: the person saw the values
- * that still stand, and their next try names the same card.
- */
+/** A person changes values of a call on its card (CONFIRM-13), by the model's rules. Meanwhile the row says so, and confirming waits. */
 
 import { checkValues } from '../../assistant/action-params.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -51,16 +44,13 @@ function requireEditable({ action }: CallDefinition, patch: EditRequest['params'
   if (details.length > 0) throw refused(details.slice(0, ERROR_DETAILS_MAX));
 }
 
-/** A change that passed the rules and has begun. Meanwhile only a decline and the clock can end it. */
 interface BegunEdit extends CallerInvocation {
-  /** As it was when the change began. */
   readonly row: InvocationRow;
   readonly definition: CallDefinition;
   /** Every value of the call as it becomes, as the app knows them. */
   readonly params: InvocationRow['params'];
 }
 
-/** Checks the change and takes the card. @throws Refusal `invalid_request` for what cannot be changed like this. */
 function beginCardEdit(services: ConfirmationServices, caller: Caller, id: string, request: EditRequest): Promise<BegunEdit> {
   return retried(CARD_RETRIES, async () => {
     const asked = callerInvocation(services, caller, id);
@@ -91,17 +81,11 @@ function beginCardEdit(services: ConfirmationServices, caller: Caller, id: strin
   });
 }
 
-/** The call's values as they are stored: those that were not changed stay as they are. */
 function storedParams(row: InvocationRow, params: InvocationRow['params'], redacted: EditRequest['params']): InvocationRow['params'] {
   return Object.fromEntries(Object.keys(params).map((name) => [name, Object.hasOwn(redacted, name) ? redacted[name] : row.params[name]]));
 }
 
-/**
- * Changes values and draws the card anew.
- * @throws Refusal `invalid_request`: 404 for a call that is missing or not the caller's; 400, most with `details`, for a stale
- * revision, for what is not editable, for a value that does not fit (the card then waits in `rejected`), and for a card that
- * is answered or being changed.
- */
+/** @throws Refusal `invalid_request`: 404 for a call that is not the caller's; 400 for a stale revision, an answered card or bad values. */
 export async function editCard(services: ConfirmationServices, caller: Caller, id: string, request: EditRequest): Promise<EditReply> {
   const edit = await beginCardEdit(services, caller, id, request);
   const { db, row, definition } = edit;

@@ -15,10 +15,7 @@ import { answerOf } from './invocation-step.ts';
 /** Room for one sentence on why a changed value was not accepted; the component's own bound. */
 const FIELD_ERROR_MAX_CHARS = 200;
 
-/**
- * A confirmation is of the card that the person saw.
- * @throws Refusal 409 `conflict` with the card as it is now, its values put back by `restore`, when `revision` names another one.
- */
+/** @throws Refusal 409 `conflict` with the card as it is now, its values put back by `restore`, when `revision` names another one. */
 export function requireRevision(db: Connection, row: InvocationRow, revision: number | undefined, restore: (card: Block) => Block): void {
   if (revision === undefined || revision === row.revision) return;
   const block = row.blockId === null ? undefined : readBlockById(db, row.blockId);
@@ -27,7 +24,6 @@ export function requireRevision(db: Connection, row: InvocationRow, revision: nu
   throw new Refusal('conflict', `revision ${message}.`, { details, ...(block === undefined ? {} : { block: restore(block) }) });
 }
 
-/** The card as it is stored, and as `redraw` makes it; null when the call has none. */
 function redrawn(db: Connection, blockId: string | null, redraw: (body: ConfirmCardBody) => ConfirmCardBody): PickChange | null {
   const block = blockId === null ? undefined : readBlockById(db, blockId);
   if (block === undefined) return null;
@@ -44,7 +40,7 @@ function withoutErrors(fields: ConfirmCardBody['fields']): ConfirmCardBody['fiel
   return fields.map(({ error: _, ...field }) => field);
 }
 
-/** The card of a call that was settled, as it is shown from now on; null when it has none or shows that already. */
+/** Null when it has none or shows that already. */
 export function settledCard(db: Connection, change: InvocationChange): PickChange | null {
   const row = readInvocationById(db, change.id);
   if (row === undefined) return null;
@@ -54,7 +50,6 @@ export function settledCard(db: Connection, change: InvocationChange): PickChang
   return redrawn(db, row.blockId, (body) => ({ ...body, fields: withoutErrors(body.fields), edit_state: 'idle', status }));
 }
 
-/** The card while it is being changed (`pending`), and as it stands after that change failed (`idle`). */
 export function editingCard(db: Connection, row: InvocationRow, editState: 'pending' | 'idle'): PickChange | null {
   return redrawn(db, row.blockId, (body) => ({ ...body, fields: withoutErrors(body.fields), edit_state: editState }));
 }
@@ -72,7 +67,6 @@ export function rejectedCard(db: Connection, row: InvocationRow, details: readon
   }));
 }
 
-/** The card of a call whose parameters a person changed: drawn anew, as it was drawn first. */
 export function editedCard(
   db: Connection,
   row: InvocationRow,

@@ -1,7 +1,4 @@
-/**
- * A person's answer to a write or destructive call (CONFIRM-5). Of answers that race one is recorded, and every reply is that one. Needs no
- * owner: each answer is a compare-and-set of the call's row.
- */
+/** A person's answer to a call (CONFIRM-5), a compare-and-set of its row: of answers that race one is recorded and every reply is it. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../../protocol/errors.ts';
@@ -22,7 +19,6 @@ const ROWS_PER_ROUND = 200;
 /** A change takes some milliseconds; after this long its process is gone. */
 export const EDIT_ABANDONED_MS = 5_000;
 
-/** A card's change: an accepted one raises the revision. */
 function changeOf({ id, revision }: InvocationRow): string {
   return `${id} ${revision}`;
 }
@@ -40,7 +36,6 @@ function requireTyped(row: InvocationRow, typed: string | undefined): void {
   throw new Refusal('invalid_request', `typed ${message}.`, { details: [{ path: 'typed', message }] });
 }
 
-/** @throws Refusal 400 for a card that cannot be confirmed as it is. */
 function requireConfirmable(row: InvocationRow, seen: InvocationRow): void {
   if (row.state === 'pending.editing') {
     throw new Refusal('invalid_request', 'A change of this card is under way. Confirm it once that is answered.');
@@ -67,11 +62,7 @@ export class Confirmations {
     this.#services = services;
   }
 
-  /**
-   * Records the decision, or returns the one that is recorded.
-   * @throws Refusal `conflict` with the card, for a confirmation of another revision; `invalid_request`: 404 for a call that is missing or not the caller's; 400 for a read, for a confirmation
-   * while the card is being changed or was changed badly, and for other words than the card asks for.
-   */
+  /** @throws Refusal `conflict` with the card, for another revision; `invalid_request`: 404 when the call is not the caller's, else 400. */
   async confirm(caller: Caller, id: string, request: ConfirmRequest): Promise<ConfirmReply> {
     const { row: seen } = callerInvocation(this.#services, caller, id);
     return retried(CARD_RETRIES, async () => {
@@ -111,7 +102,6 @@ export class Confirmations {
     return { status: answer, ...already, ...(receipt === undefined ? {} : { receipt }) };
   }
 
-  /** Changes values of a card that waits; see card-edit.ts. */
   edit(caller: Caller, id: string, request: EditRequest): Promise<EditReply> {
     return editCard(this.#services, caller, id, request);
   }
@@ -121,11 +111,7 @@ export class Confirmations {
     return readEditing(this.#services.storage.organisation(organisationId), 1).length > 0;
   }
 
-  /**
-   * Cards whose change was under way when its process ended can be answered again. With `patienceMs` 0 for a start before
-   * requests come; where others may be changing cards right now, only those are meant that are found in the same change after
-   * so long (EDIT_ABANDONED_MS).
-   */
+  /** A card whose process ended in a change can be answered again. `patienceMs`: only after so long, for others may be changing it. */
   async resume(organisationId: string, patienceMs = 0): Promise<void> {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisationId);

@@ -1,14 +1,14 @@
-/** Expires action calls that were not answered in time, and their cards (ACTION-6, CONFIRM-6). */
-import { nextInvocationDeadline, readDueInvocations } from '../../storage/conversations/invocations.ts';
+/** Action calls that end without an answer, and their cards: too late (ACTION-6, CONFIRM-6), or restored from a replica. */
+import { nextInvocationDeadline, readConfirmable, readDueInvocations, transactions } from '../../storage/conversations/invocations.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { DeadlineKind } from '../deadlines.ts';
 import { settledCard } from './card.ts';
-import { expireChange } from './invocation-step.ts';
+import { answerLostChange, expireChange } from './invocation-step.ts';
 
-/** Rows settled in one transaction; more wait for the next round, which comes at once. */
+/** Rows settled in one transaction; the next round comes at once. */
 const ROWS_PER_ROUND = 200;
 
-/** Expires the calls of every organisation whose time is up, each with its card; `nowMs` in Unix time. */
 export function invocationDeadlines(storage: Storage, nowMs: () => number): DeadlineKind {
   return {
     next: nextInvocationDeadline,
@@ -20,4 +20,18 @@ export function invocationDeadlines(storage: Storage, nowMs: () => number): Dead
       if (settlements.length > 0) await storage.write(organisationId, 'settleInvocations', { settlements, nowMs: now });
     },
   };
+}
+
+/** In a restored file (REPLICA-9) each call that may have been confirmed is unknown: no person is asked again. Returns how many. */
+export function loseAnswers(db: Connection, nowMs: number): number {
+  let lost = 0;
+  for (;;) {
+    const settlements = readConfirmable(db, ROWS_PER_ROUND).flatMap((row) => {
+      const change = answerLostChange(row);
+      return change === null ? [] : [{ change, card: settledCard(db, change) }];
+    });
+    if (settlements.length === 0) return lost;
+    transactions.settleInvocations(db, { settlements, nowMs });
+    lost += settlements.length;
+  }
 }

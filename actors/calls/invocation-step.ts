@@ -10,10 +10,7 @@ import type { NewTrace } from '../../storage/traces/traces.ts';
 import { takenTrace } from '../taken-trace.ts';
 import type { ActionOutcome } from './action-runner.ts';
 
-/**
- * A read is given its own time plus this: the result has to travel, and a client that answers a moment late has still
- * answered.
- */
+/** A read is given its own time plus this: the result has to travel. */
 const RESULT_GRACE_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
@@ -38,7 +35,6 @@ export function dispatch(
   return { state: state as InvocationState, expiresAtMs, trace: takenTrace(invocation, machine) };
 }
 
-/** The row's state after these events; `expiresAtMs` and `revision` as the machine left them, and its steps. */
 function after(row: InvocationRow, events: readonly InvocationEvent[]) {
   const { risk, executor, revision, expiresAtMs } = row;
   const machine = stepper(invocation, { stored: { state: row.state, context: { risk, executor, revision, expiresAtMs } } });
@@ -57,7 +53,6 @@ const NOTHING_SAID = { result: null, error: null };
 
 type Said = Pick<InvocationChange, 'result' | 'error'>;
 
-/** The one change that these events make, null when they leave the row as it is. */
 function changeBy(row: InvocationRow, events: readonly InvocationEvent[], said: Said): InvocationChange | null {
   const next = after(row, events);
   if (next.state === row.state) return null;
@@ -85,7 +80,6 @@ export function changed(row: InvocationRow, made: InvocationChange): InvocationR
 
 export type Answer = 'pending' | 'confirmed' | 'declined' | 'expired';
 
-/** What a person has answered to a write or destructive call, as the confirm endpoint and the card say it. */
 export function answerOf({ state, confirmedAtMs }: Pick<InvocationRow, 'state' | 'confirmedAtMs'>): Answer {
   if (state === 'requested' || state.startsWith('pending.')) return 'pending';
   // Also when the client reported something else afterwards: a decline cannot overwrite a confirmation.
@@ -104,7 +98,6 @@ export function answerOf({ state, confirmedAtMs }: Pick<InvocationRow, 'state' |
   }
 }
 
-/** The change that the passing of time makes to a call, or null. */
 export function expireChange(row: InvocationRow, nowMs: number): InvocationChange | null {
   return change(row, { type: 'expire', nowMs }, NOTHING_SAID);
 }
@@ -117,12 +110,11 @@ export function decisionChange(row: InvocationRow, decision: 'confirm' | 'declin
   return made === null || made.to !== 'confirmed' ? made : { ...made, confirmedAtMs: nowMs };
 }
 
-/** A person starts to change a card's values: the change that keeps everybody else from confirming, or null. */
+/** A person starts to change a card's values, which keeps everybody else from confirming. */
 export function beginEdit(row: InvocationRow): InvocationChange | null {
   return change(row, { type: 'edit.begin' }, NOTHING_SAID);
 }
 
-/** A change of values that is good: the card is the next revision. `row` as it was when the change began. */
 export function acceptEdit(row: InvocationRow, edit: Omit<InvocationEdit, 'revision'>): InvocationChange {
   const { trace: _, ...begun } = after(row, [{ type: 'edit.begin' }]);
   const next = after({ ...row, ...begun }, [{ type: 'edit.accept' }]);
@@ -146,37 +138,23 @@ export function rejectEdit(row: InvocationRow): InvocationChange {
   return { id: row.id, from: row.state, to, revision: row.revision, expiresAtMs, ...NOTHING_SAID, trace: next.trace() };
 }
 
-/** The change of a call whose process ended while it ran or was being edited: it becomes `unknown`, or its card can be answered again. Null for others. */
+/** It becomes `unknown`, or its card can be answered again. Null for others. */
 export function lostChange(row: InvocationRow): InvocationChange | null {
   return change(row, { type: 'process.lost' }, NOTHING_SAID);
 }
 
-/**
- * The change of a call whose rows may lack that a person answered, or that the server has run it: nobody is asked again, and nothing is
- * sent again. Null for others, and for a recorded confirmation that is the client's to run.
- */
+/** Nobody is asked again, and nothing is sent again. Null for others, and for a recorded confirmation that is the client's to run. */
 export function answerLostChange(row: InvocationRow): InvocationChange | null {
   return changeBy(row, [{ type: 'answer.lost' }, { type: 'execution.started' }, { type: 'process.lost' }], NOTHING_SAID);
 }
 
-/** The server has run a call. Null when it was not running. */
 export function settleExecution(row: InvocationRow, end: ActionOutcome): InvocationChange | null {
   const said = end.outcome === 'succeeded' ? { result: end.result, error: null } : { result: null, error: end.error };
   return change(row, { type: 'execution.settled', outcome: end.outcome }, said);
 }
 
-export interface Answered {
-  /** Null: the recorded answer stands. */
-  readonly change: InvocationChange | null;
-  /** The change is to `executing`: the server runs the call once that is committed. */
-  readonly executes: boolean;
-}
-
-/**
- * The change that a client's result makes (ACTION-4, CONFIRM-8). When the server runs the call, a
- * result with the person's agreement starts it.
- */
-export function answerChange(row: InvocationRow, result: ToolResult, recordRequired: boolean, nowMs: number): Answered {
+/** The change that a client's result makes (ACTION-4, CONFIRM-8). The person's agreement starts a call that the server runs. */
+export function answerChange(row: InvocationRow, result: ToolResult, recordRequired: boolean, nowMs: number) {
   const confirmed = result.confirmed === true;
   const received: InvocationEvent = { type: 'result.received', status: result.status, confirmed, recordRequired };
   // A result that comes too late is not kept: it would contradict the state, which says that there was no answer.
@@ -192,7 +170,6 @@ export function answerChange(row: InvocationRow, result: ToolResult, recordRequi
   return { change: onTrust ? { ...made, confirmedAtMs: nowMs, confirmedOnTrust: true } : made, executes };
 }
 
-/** How many of these calls still wait, once `changes` are made: for the client, and for a person. */
 export function waitingAfter(
   rows: readonly InvocationRow[],
   changes: readonly InvocationChange[],

@@ -22,7 +22,6 @@ export function pendingInvocation(row: InvocationRow): PendingInvocation {
 
 type WaitingCall = OpenReply['pending'][number];
 
-/** What a call waits for: the client's result, a person's answer, or the continuation that says it was confirmed. */
 function waitingStatus(state: InvocationRow['state']): WaitingCall['status'] {
   if (state === 'dispatched' || state === 'confirmed') return state;
   return 'pending';

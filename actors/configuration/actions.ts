@@ -1,18 +1,13 @@
-/**
- * Writes a batch of HTTP actions (SERVERACTION-1): one set of rules for the setup interface and the
- * console. Each item is saved on its own; one that fails does not fail the others.
- */
+/** Writes a batch of HTTP actions (SERVERACTION-1). Each item is saved on its own; one that fails does not fail the others. */
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { type HttpActionShape, judgeHttpAction, type Surroundings } from '../../protocol/setup/actions.ts';
 import type { ArchivedAction, UpsertAction } from '../../storage/apps/http-actions.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { settleEach } from './settle-each.ts';
-import type { WriteTarget } from './write-target.ts';
+import { settleEach, type WriteTarget } from './write-queue.ts';
 
 export type ActionOp = 'created' | 'updated' | 'unchanged' | 'archived';
 
-/** One item of the response. */
 export type ActionResult =
   | {
       readonly external_key: string;
@@ -24,16 +19,8 @@ export type ActionResult =
     }
   | { readonly external_key: string; readonly ok: false; readonly name: string | null; readonly needs_key: false; readonly error: string };
 
-export interface ActionReport {
-  readonly failed: number;
-  /** Names of the actions of this batch that wait for a key. */
-  readonly needs_key: readonly string[];
-  readonly results: readonly ActionResult[];
-}
-
 type Saved = Extract<ActionResult, { ok: true }>;
 
-/** The write of an item, by its name. */
 export type ActionWrite =
   | { readonly name: 'upsertAction'; readonly input: UpsertAction }
   | { readonly name: 'archiveAction'; readonly input: ArchivedAction };
@@ -60,18 +47,14 @@ async function save(storage: Storage, organisationId: string, write: ActionWrite
   return { ok: true, op, name: write.input.action.name, needs_key: needsKey };
 }
 
-/**
- * Saves the items in their order. When `failed` is the number of items, nothing was saved.
- * `surroundings`: which addresses an action may have (see judgeHttpAction).
- * @throws StorageError when the disk or the writer fails: sending the same items again is safe.
- */
+/** When `failed` is the number of items, nothing was saved. @throws StorageError: sending the same items again is safe. */
 export async function takeInActions(
   storage: Storage,
   target: WriteTarget,
   items: readonly HttpActionShape[],
   nowMs: number,
   surroundings: Surroundings,
-): Promise<ActionReport> {
+) {
   const outcomes = await settleEach(items, (item) => save(storage, target.organisationId, actionWrite(item, surroundings, target, nowMs)));
   const results = items.map(({ external_key, name = null }, at): ActionResult => {
     const outcome = outcomes[at] as (typeof outcomes)[number];

@@ -1,7 +1,4 @@
-/**
- * Checks a write before a person decides about it (PROPOSAL-3): makes the real writes and withdraws them, which shows what would be
- * refused, and hashes what the write would replace. Nothing stays stored.
- */
+/** Checks a write before a person decides (PROPOSAL-3): makes the real writes, withdraws them, hashes what they would replace. */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { Refusal, refusalFrom } from '../../protocol/errors.ts';
@@ -18,8 +15,7 @@ import { newSource } from '../knowledge/sources.ts';
 import { actionWrite } from './actions.ts';
 import { sourceInput } from './knowledge.ts';
 import { keepItems } from './proposal-merge.ts';
-import { settleEach } from './settle-each.ts';
-import type { WriteTarget } from './write-target.ts';
+import { settleEach, type WriteTarget } from './write-queue.ts';
 import { requireKnownLogo, type WriteServices } from './writes.ts';
 
 /** @throws Refusal invalid_body. */
@@ -53,10 +49,7 @@ function writesOf({ surroundings, nowMs }: WriteServices, target: WriteTarget, w
   }
 }
 
-/**
- * Makes the writes that approving `write` would make, and withdraws them. Returns each write, or what it was refused with: one for each item
- * of a batch, in its order; one for all screens; none for a look or a persona, whose content alone decides.
- */
+/** Returns each write, or what it was refused with: one for each item of a batch, one for all screens; none for a look or a persona. */
 export async function rehearse(
   services: WriteServices,
   { organisationId, appId }: Omit<WriteTarget, 'origin'>,
@@ -82,10 +75,8 @@ interface ItemResult {
   readonly error?: string;
 }
 
-/** A write as far as it may be proposed. */
 export interface CheckedWrite {
   readonly write: SetupWrite;
-  /** What approving it would write, as `rehearse` returns it. */
   readonly writes: readonly RehearsedWrite[];
   /** One for each item of the batch that was asked for, in its order; undefined where the write is no batch. */
   readonly results: readonly ItemResult[] | undefined;
@@ -110,10 +101,7 @@ function positionOf<Item>(items: readonly Item[], item: Item): number {
   return at >= 0 ? at : items.findLastIndex((one) => canonicalize(one) === canonicalize(item));
 }
 
-/**
- * Returns `merged` without the items that approving it would refuse, and a result for each item of `asked`, which it was merged from.
- * `waiting`: the subjects of the waiting proposals that it was merged from. @throws Refusal for a write that is taken as a whole.
- */
+/** `waiting`: the subjects of the waiting proposals that `merged` was merged from. @throws Refusal for a write that is taken as a whole. */
 export async function checkWrite(
   services: WriteServices,
   target: WriteTarget,
@@ -143,7 +131,7 @@ export async function checkWrite(
   return { write: keepItems(merged, (at) => !(rehearsed[at] instanceof Refusal)), writes, results };
 }
 
-/** What a new look would replace in the appearance draft. The logo and the copilot block count only where the write names one. */
+/** The logo and the copilot block count only where the write names one. */
 function lookBase(db: Connection, appId: string, write: Extract<SetupWrite, { kind: 'appearance' | 'logo' }>): unknown {
   const draft = readDraft(db, appId)?.appearance ?? null;
   const { logoAssetId = null, ...theme } = draft?.theme ?? {};
@@ -160,7 +148,6 @@ export function hashOf(value: unknown): string {
     .digest('hex');
 }
 
-/** Hash of what the write would replace now. */
 export function baseOf(db: Connection, appId: string, write: SetupWrite): string {
   const entry = (row: { readonly archivedAtMs: number | null } | undefined, content: unknown) =>
     row === undefined ? null : [content, row.archivedAtMs !== null];

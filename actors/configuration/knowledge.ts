@@ -1,16 +1,16 @@
-/**
- * Writes a batch of knowledge items (KNOWLEDGE-1, KNOWLEDGE-2): one set of rules for the setup interface
- * and the console. Each item is saved and indexed on its own; one that fails does not fail the others.
- */
+/** Writes a batch of knowledge items (KNOWLEDGE-1, KNOWLEDGE-2). Each is saved and indexed on its own; one that fails does not fail the others. */
+
+import { createHash } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
 import { mintId } from '../../protocol/ids.ts';
 import { type JudgedItem, judgeKnowledgeItem, type KnowledgeItemShape } from '../../protocol/setup/knowledge.ts';
-import type { SourceInput } from '../../storage/knowledge/knowledge.ts';
+import type { Origin } from '../../protocol/setup/writes.ts';
+import type { AppRecord } from '../../storage/apps/apps.ts';
+import { readSourceByKey, type SourceInput } from '../../storage/knowledge/knowledge.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { IndexOutcome, KnowledgeIndexer } from '../knowledge/indexer.ts';
 import { archiveSource, saveSource } from '../knowledge/sources.ts';
-import { settleEach } from './settle-each.ts';
-import type { WriteTarget } from './write-target.ts';
+import { settleEach, type WriteTarget } from './write-queue.ts';
 
 /** How long a request waits for its links. Most sites answer sooner, and an agent should not wait for the others. */
 export const LINK_WAIT_MS = 5_000;
@@ -23,7 +23,6 @@ export interface KnowledgeServices {
 
 export type KnowledgeOp = 'created' | 'updated' | 'unchanged' | 'archived';
 
-/** One item of the response. */
 export type KnowledgeResult =
   | {
       readonly external_key: string;
@@ -33,7 +32,6 @@ export type KnowledgeResult =
       /** `pending` or `indexing`: a link that is still being read. */
       readonly status: IndexOutcome['status'];
       readonly chunks: number;
-      /** Why a source that was saved has failed. */
       readonly error?: string;
     }
   | { readonly external_key: string; readonly ok: false; readonly error: string };
@@ -105,11 +103,7 @@ function noteOn(results: readonly KnowledgeResult[]): string {
   return notes.join(' ');
 }
 
-/**
- * Saves the items in their order and indexes their texts. Returns a function that reads the links side by side, waits at most
- * `linkWaitMs` for them, and reports: their `status` says how far they came.
- * @throws StorageError when the disk or the writer fails: sending the same items again is safe.
- */
+/** Returns a function that reads the links side by side and reports. @throws StorageError: sending the same again is safe. */
 export async function saveKnowledge(
   services: KnowledgeServices,
   target: WriteTarget,
@@ -144,8 +138,24 @@ function reportOn(results: readonly KnowledgeResult[]): KnowledgeReport {
   };
 }
 
-/** saveKnowledge with its report: texts and links in one. @throws StorageError as saveKnowledge. */
 export async function takeInKnowledge(...args: Parameters<typeof saveKnowledge>): Promise<KnowledgeReport> {
   const report = await saveKnowledge(...args);
   return report();
+}
+
+/** The origin of sources that were seeded. */
+export const INTAKE_ORIGIN = 'intake' satisfies Origin;
+
+/** The key of a link's source. It is a hash, because links may be longer than keys. */
+function keyOf(link: string): string {
+  return `intake:${createHash('sha256').update(link).digest('hex').slice(0, 32)}`;
+}
+
+/** Adds and reads the links that are no sources yet. An archived source stays archived. */
+export async function seedSources(services: KnowledgeServices, { id: appId, organisationId, settings }: AppRecord): Promise<void> {
+  const db = services.storage.organisation(organisationId);
+  const items = settings.intake.links
+    .map((uri) => ({ external_key: keyOf(uri), kind: 'url', uri }))
+    .filter((item) => readSourceByKey(db, appId, item.external_key) === undefined);
+  if (items.length > 0) await takeInKnowledge(services, { organisationId, appId, origin: INTAKE_ORIGIN }, items);
 }

@@ -2,23 +2,12 @@
 import { createHash } from 'node:crypto';
 import { examineLogo, type LogoImage } from '../../assistant/images/images.ts';
 import { mintId } from '../../protocol/ids.ts';
-import type { AppearanceDraft } from '../../protocol/setup/appearance.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { WriteTarget } from './write-target.ts';
+import type { WriteTarget } from './write-queue.ts';
 
-export interface LogoReport {
-  readonly draft: AppearanceDraft;
-  readonly logoAssetId: string;
-  /** False when the draft showed this very image before. */
-  readonly changed: boolean;
-}
-
-/**
- * Examines the image, stores it and sets it in the draft theme. `bytes` are at least one and within the logo's limit.
- * @throws Refusal 415 unsupported_type, 413 too_large, 429 rate_limited (see examineLogo), 409 draft_invalid, 404 not_found.
- */
-export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: Uint8Array, nowMs: number): Promise<LogoReport> {
+/** `bytes` are within the logo's limit. @throws Refusal 415, 413, 429 (see examineLogo), 409 draft_invalid, 404 not_found. */
+export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: Uint8Array, nowMs: number) {
   const { organisationId, appId, origin } = target;
   const { mediaType, width, height, bytes: content } = await examineLogo(bytes, organisationId);
   return storage.write(organisationId, 'saveLogo', {
@@ -33,19 +22,13 @@ export async function takeInLogo(storage: Storage, target: WriteTarget, bytes: U
   });
 }
 
-/**
- * Examines an image as takeInLogo does and stores nothing. `content` is base64, as a proposal holds it; `asker` the organisation.
- * Returns the hash of what would be stored, hex SHA-256. @throws Refusal 415, 413, 429.
- */
+/** Hash (hex SHA-256) of what would be stored of an image in base64, as a proposal holds it. @throws Refusal as takeInLogo. */
 export async function examineLogoContent(content: string, asker: string): Promise<string> {
   const { bytes } = await examineLogo(Buffer.from(content, 'base64'), asker);
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/**
- * The picture that a write would put into the look, as it would be stored; undefined when it brings none.
- * @throws Refusal 415, 413, 429, as examineLogo.
- */
+/** The picture that a write would put into the look, as it would be stored. @throws Refusal as takeInLogo. */
 export async function pictureOf(write: SetupWrite, asker: string): Promise<LogoImage | undefined> {
   const content = write.kind === 'logo' ? write.content : write.kind === 'appearance' ? write.logo : undefined;
   return content === undefined ? undefined : examineLogo(Buffer.from(content, 'base64'), asker);

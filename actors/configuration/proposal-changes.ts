@@ -1,7 +1,4 @@
-/**
- * What a write would change in an app as it is now (PROPOSAL-8, PROPOSAL-10): the write without the items that change nothing, and a
- * summary from which a person can decide. It only reads, and judges no item: `checks.ts` has done that.
- */
+/** What a write would change in an app as it is now (PROPOSAL-8, PROPOSAL-10). It judges no item: `checks.ts` has done that. */
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import canonicalize from 'canonicalize';
@@ -23,7 +20,6 @@ import { counted, listed } from './text-format.ts';
 
 /** People read summaries in a list. */
 const SUMMARY_MAX_CHARS = 600;
-/** How much of a changed text is shown. */
 const VALUE_MAX_CHARS = 60;
 /** How much is shown before the first difference of two texts. */
 const SAME_SHOWN_CHARS = 20;
@@ -40,11 +36,9 @@ export interface Changes {
   readonly alarms?: string;
 }
 
-/** What happens to one item, e.g. `updated`, and what it goes by. */
 interface ItemChange {
   readonly verb: string;
   readonly name: string;
-  /** A warning that a person reads first. */
   readonly alarm?: string;
   readonly movesTokens?: boolean;
 }
@@ -64,7 +58,6 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value.replaceAll(/\s+/g, ' ').trim()) : String(value);
 }
 
-/** The parts of two long texts from just before the first difference on: what they share tells nothing. */
 function differingParts(old: string, young: string): [string, string] {
   let same = 0;
   while (same < Math.min(old.length, young.length) && old[same] === young[same]) same += 1;
@@ -88,7 +81,6 @@ function step(before: unknown, after: unknown): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names of the fields that differ. */
 function differing(old: Fields, young: Fields): string[] {
   return [...new Set([...Object.keys(old), ...Object.keys(young)])].filter((name) => canonicalize(old[name]) !== canonicalize(young[name]));
 }
@@ -113,7 +105,6 @@ function lookDifferences(before: AppearanceDraft | null, after: AppearanceDraft)
   ];
 }
 
-/** Whether the draft shows this very image. `logo`: hash of the image as it would be stored. */
 function isShown({ db, appId }: AppRows, draft: AppearanceDraft | null, logo: string): boolean {
   const id = draft?.theme.logoAssetId;
   const asset = id === undefined ? undefined : readAsset(db, appId, id);
@@ -170,12 +161,10 @@ function changeOfAction({ db, appId }: AppRows, proposed: HttpAction): ItemChang
   return { verb: 'updated', name: `${name} (${told(fields)})`, ...alarm };
 }
 
-/** The row, if it is not archived. */
 function inService<Row extends { readonly archivedAtMs: number | null }>(row: Row | undefined): Row | undefined {
   return row?.archivedAtMs === null ? row : undefined;
 }
 
-/** What the write of one item changes; undefined: nothing. */
 function changeOf(rows: AppRows, { name, input }: RehearsedWrite): ItemChange | undefined {
   const { db, appId } = rows;
   if (name === 'addSource') return changeOfSource(rows, input);
@@ -232,10 +221,7 @@ function tallied(changes: readonly ItemChange[], one: string): string {
   return parts.join('; ');
 }
 
-/**
- * What each item changes; undefined: nothing. An item whose key the batch holds more than once counts as a change, because what it changes
- * depends on the others. `writes` are those of `items`, in their order.
- */
+/** An item whose key the batch holds more than once counts as a change. `writes` are those of `items`, in their order. */
 async function changesOfItems(
   rows: AppRows,
   items: readonly { readonly external_key: string }[],
@@ -274,10 +260,7 @@ async function changed(rows: AppRows, { write, writes }: CheckedWrite, logoHash:
   }
 }
 
-/**
- * The part of a checked write that changes something, and a summary of the changes.
- * `logoHash`: hash of its logo as it would be stored, hex SHA-256; null where it has none.
- */
+/** `logoHash`: hash of its logo as it would be stored, hex SHA-256; null where it has none. */
 export async function changesOf(rows: AppRows, checked: CheckedWrite, logoHash: string | null): Promise<Changes> {
   const { write, summary, alarms: first = '' } = await changed(rows, checked, logoHash);
   return { write, summary: write === null ? '' : `${first}${clip(summary, SUMMARY_MAX_CHARS - 1)}.` };

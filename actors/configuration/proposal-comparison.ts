@@ -1,7 +1,4 @@
-/**
- * What a waiting proposal would change, field by field beside what the app has now, for the person who decides (PROPOSAL-16). It reads what is
- * stored and checks nothing: approving does that.
- */
+/** What a waiting proposal would change, field by field beside what the app has now, for the person who decides (PROPOSAL-16). */
 
 import canonicalize from 'canonicalize';
 import { measuredPairs } from '../../protocol/appearance/contrast.ts';
@@ -125,7 +122,6 @@ function itemsOf(rows: Rows, write: SetupWrite): ItemChange[] {
   }
 }
 
-/** The proposal beside what its app has now. */
 export function compareProposal(rows: Rows, proposal: Proposal, write: SetupWrite): Comparison {
   const { db, appId } = rows;
   const overlaps = findOverlapping(db, { appId, kinds: kindsLike(write.kind), subjects: subjectsOf(write) });

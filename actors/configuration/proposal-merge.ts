@@ -1,12 +1,8 @@
-/**
- * What a write is about, and how two writes of one session about the same subjects become one (PROPOSAL-6): where both speak of a subject the
- * newer one counts, and the rest of the older one is kept. So no two proposals of a session contradict each other.
- */
+/** How two writes of one session about the same subjects become one (PROPOSAL-6): the newer counts, the older's rest is kept. */
 import canonicalize from 'canonicalize';
 import type { AppearanceBody } from '../../protocol/setup/appearance.ts';
 import type { SetupWrite, WriteKind } from '../../protocol/setup/writes.ts';
 
-/** A write whose items are taken one by one. */
 type Batch = Extract<SetupWrite, { kind: 'knowledge' | 'actions' }>;
 
 /** Kinds whose writes can be about the same subject: appearance and logo go together. */
@@ -30,7 +26,6 @@ export function subjectsOf(write: SetupWrite): string[] {
   }
 }
 
-/** A batch with only the items at the positions that `isKept` accepts. */
 export function keepItems(write: Batch, isKept: (at: number) => boolean): Batch {
   const accepts = (_: unknown, at: number) => isKept(at);
   return write.kind === 'knowledge' ? { ...write, items: write.items.filter(accepts) } : { ...write, items: write.items.filter(accepts) };

@@ -1,7 +1,4 @@
-/**
- * Proposals (PROPOSAL-1): a write of a sync session on a live app is checked as any write, kept, and applied when a
- * person approves it and what it would replace is still what it was.
- */
+/** Proposals (PROPOSAL-1): a write on a live app waits for a person, and for what it would replace to be still the same. */
 import canonicalize from 'canonicalize';
 import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -26,14 +23,12 @@ import { examineLogoContent } from './logo.ts';
 import { changesOf } from './proposal-changes.ts';
 import { kindsLike, mergeWrites, subjectsOf } from './proposal-merge.ts';
 import { listed } from './text-format.ts';
-import { inWriteOrder } from './write-queue.ts';
-import type { WriteTarget } from './write-target.ts';
+import { inWriteOrder, type WriteTarget } from './write-queue.ts';
 import { carryOut, type Report, type WriteServices, type Written } from './writes.ts';
 
 const NOTE = 'Nothing was changed: the app is live, so a person decides about this in the console.';
 const UNCHANGED_NOTE = 'Nothing was proposed: this is what the app has already.';
 
-/** What became of a write that was to be proposed. */
 export interface ProposedWrite extends Written {
   /** 202 proposed, 200 it would change nothing, 422 no item could be proposed. */
   readonly status: 202 | 200 | 422;
@@ -120,7 +115,6 @@ function unknownScreens(db: Connection, appId: string, { archive = [] }: Screens
   return archive.map(({ name }) => name).filter((name) => readScreen(db, appId, name) === undefined);
 }
 
-/** The result of each item, once it is known which items change something. */
 function resultsOf({ results }: CheckedWrite, kept: SetupWrite | null): Readonly<Record<string, unknown>> {
   if (results === undefined) return {};
   const proposed = new Set(kept === null ? [] : subjectsOf(kept));
@@ -172,11 +166,7 @@ async function propose(
   return { reply, line: `Proposed: ${kept.summary}`, savedNothing: false, status: 202 };
 }
 
-/**
- * Keeps the write for a person (PROPOSAL-6, PROPOSAL-7, PROPOSAL-8). It replaces what the session proposed about the same
- * subjects before, and takes over the parts of it that it does not mention. A proposal that waits already, of any session, is not kept twice.
- * @throws Refusal as applying the write would; conflict when too many proposals, or too large ones, wait; rate_limited.
- */
+/** Keeps the write (PROPOSAL-6 to PROPOSAL-8). @throws Refusal as applying would; conflict when too much waits; rate_limited. */
 export async function proposeWrite(
   services: WriteServices,
   target: WriteTarget,
@@ -189,7 +179,6 @@ export async function proposeWrite(
   return inWriteOrder(appId, () => propose(services, target, sessionId, asked, logoHash), lease);
 }
 
-/** The refusal for a proposal that does not wait for a decision any more. */
 function decidedBefore(proposal: Proposal | undefined): Refusal {
   if (proposal?.state !== 'replaced') return new Refusal('conflict', 'This proposal was decided before.');
   const { replacedBy } = proposal;
@@ -237,11 +226,7 @@ async function applyProposal(services: WriteServices, target: WriteTarget, propo
   }
 }
 
-/**
- * Approves a proposal and applies it by the ordinary rules. An approval that a crash cut off is completed.
- * @throws Refusal conflict when it was decided before or no longer fits (then nothing is applied and it stays pending);
- * rate_limited when too much waits.
- */
+/** An approval that a crash cut off is completed. @throws Refusal conflict when it was decided before or no longer fits; rate_limited. */
 export async function approveProposal(services: WriteServices, organisationId: string, { id, appId }: Proposal): Promise<Written> {
   const { storage, nowMs } = services;
   const db = storage.organisation(organisationId);

@@ -1,8 +1,4 @@
-/**
- * The writes that configure an app (docs/specification/configuration.md), one set of rules for the setup
- * interface, the console and approved proposals. Bodies have passed their schemas; the rules that need rows are checked here and in the
- * transactions. Every write returns its reply and a line for the panel that says what it did.
- */
+/** The writes that configure an app (docs/specification/configuration.md), one set of rules. Bodies have passed their schemas. */
 import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { HttpActionShape, Surroundings } from '../../protocol/setup/actions.ts';
@@ -12,15 +8,40 @@ import type { ExperiencePatch } from '../../protocol/setup/persona.ts';
 import type { ScreensBody } from '../../protocol/setup/screens.ts';
 import type { SetupWrite } from '../../protocol/setup/writes.ts';
 import { readAsset } from '../../storage/apps/assets.ts';
+import { countPlanned } from '../../storage/apps/screens.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { Leases } from '../leases.ts';
 import { takeInActions } from './actions.ts';
 import { type KnowledgeServices, saveKnowledge } from './knowledge.ts';
 import { takeInLogo } from './logo.ts';
-import { takeInScreens } from './screens.ts';
 import { listed, tally } from './text-format.ts';
-import { inWriteOrder } from './write-queue.ts';
-import type { WriteTarget } from './write-target.ts';
+import { inWriteOrder, type WriteTarget } from './write-queue.ts';
+
+function noteOn(planned: number, unknown: readonly string[]): string {
+  const plans =
+    planned === 0
+      ? 'Every declared screen is registered by a build.'
+      : `${planned} declared ${planned === 1 ? 'screen is a plan' : 'screens are plans'} until a build's manifest names ${planned === 1 ? 'it' : 'them'}.`;
+  return unknown.length === 0 ? plans : `${plans} What unknown lists was never declared and could not be archived.`;
+}
+
+/** All of the body's screens, or none. @throws Refusal conflict when the app would have more screens than it may; StorageError. */
+export async function takeInScreens(storage: Storage, target: WriteTarget, body: ScreensBody, nowMs: number) {
+  const { organisationId, appId, origin } = target;
+  const { screens = [], archive = [] } = body;
+  const done = await storage.write(organisationId, 'declareScreens', { appId, screens, archive, origin, nowMs });
+  const planned = countPlanned(storage.organisation(organisationId), appId);
+  return {
+    planned,
+    added: done.added.length,
+    updated: done.updated.length,
+    unchanged: done.unchanged.length,
+    archived: done.archived.length,
+    unknown: done.unknown,
+    note: noteOn(planned, done.unknown),
+  };
+}
 
 export interface WriteServices extends KnowledgeServices {
   /** Which addresses HTTP actions may have (ALLOW_PRIVATE_ADDRESSES). */
@@ -29,9 +50,7 @@ export interface WriteServices extends KnowledgeServices {
 }
 
 export interface Written {
-  /** The body of the response. */
   readonly reply: Readonly<Record<string, unknown>>;
-  /** What was done, for the panel. */
   readonly line: string;
   /** True when no item of a batch was saved: the reply is a 422 (SETUP-30). */
   readonly savedNothing: boolean;
@@ -133,11 +152,7 @@ export async function carryOut(services: WriteServices, target: WriteTarget, wri
   return async () => written;
 }
 
-/**
- * Applies a write after all earlier writes of the app. Waiting for its links does not delay the next write.
- * @throws Refusal of the write's own rules (422 invalid_appearance, 409 draft_invalid, conflict, …), or rate_limited when
- * too much waits; StorageError when the disk or the writer fails: sending the same again is safe.
- */
+/** Waiting for links delays no other write. @throws Refusal of the write's rules, or rate_limited; StorageError: sending again is safe. */
 export async function applyWrite(services: WriteServices, target: WriteTarget, write: SetupWrite): Promise<Written> {
   const lease = services.leases.forWrites(target.organisationId, target.appId);
   const report = await inWriteOrder(target.appId, () => carryOut(services, target, write), lease);

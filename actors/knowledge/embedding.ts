@@ -1,11 +1,6 @@
-/**
- * Gives chunks their vectors, in the background and after they can be found by their words: an embeddings server that is
- * down or slow fails no source and delays none. Owns no rows: chunks without a vector of the present model are the queue,
- * so what a restart cuts off is taken up by the next start, and a new model embeds everything again.
- */
+/** Gives chunks vectors after they can be found by words: a server that is down fails no source. Chunks without one are the queue. */
 
-import { EmbeddingError } from '../../assistant/embeddings/embedding-error.ts';
-import type { Embedder } from '../../assistant/embeddings/embeddings.ts';
+import { type Embedder, EmbeddingError } from '../../assistant/embeddings/embeddings.ts';
 import { chunksToEmbed, type EmbeddableChunk, firstChunkOf } from '../../storage/knowledge/knowledge-vectors.ts';
 import type { Storage } from '../../storage/storage.ts';
 
@@ -40,7 +35,6 @@ export class KnowledgeEmbedding {
   readonly #services: EmbeddingServices;
   readonly #ended = new AbortController();
   readonly #progress = new Map<string, Progress>();
-  /** In the order of their turns. */
   readonly #awake = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
   #failures = 0;
@@ -62,7 +56,6 @@ export class KnowledgeEmbedding {
     this.#pump();
   }
 
-  /** Whether chunks of the organisation may still lack their vectors. */
   isAwake(organisationId: string): boolean {
     return this.#awake.has(organisationId);
   }
@@ -158,7 +151,6 @@ export class KnowledgeEmbedding {
     this.#failures = 0;
   }
 
-  /** Aborts what is under way and waits for its end. Idempotent. */
   async close(): Promise<void> {
     this.#ended.abort(new Error('the service stops'));
     if (this.#rest !== null) clearTimeout(this.#rest);

@@ -1,5 +1,5 @@
 /** What the knowledge of an app would bring to a turn for a question, and why: for a person who looks, while no model is asked. */
-import { passagesWords } from '../../assistant/passage-words.ts';
+import { passagesWords } from '../../assistant/fence.ts';
 import { queryTerms } from '../../storage/knowledge/knowledge-query.ts';
 import { type RankedPassage, rankKnowledge } from '../../storage/knowledge/knowledge-search.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
@@ -9,9 +9,7 @@ import type { QueryEmbeddings } from './query-embeddings.ts';
 export const PASSAGES_PER_SEARCH = 6;
 
 export interface ExplainedSearch {
-  /** Whether the meaning of the question took part. */
   readonly byMeaning: boolean;
-  /** The words that were searched for. */
   readonly terms: readonly string[];
   readonly passages: readonly RankedPassage[];
   /** What a model would be given of them; '' when there are none. */

@@ -1,11 +1,7 @@
-/**
- * Takes knowledge sources from `pending` to `indexed` or `failed` (KNOWLEDGE-3): text at once, links in the background.
- * Owns no rows: every step is one of the source's machine and names the content it is about, so two indexers of one source, or a
- * crash between steps, do no harm. Nodes of a cell take the links that wait from the same rows, each link by a lease.
- */
+/** Takes sources to `indexed` or `failed` (KNOWLEDGE-3). Steps name their content, so two indexers or a crash do no harm. */
 import { Chunker } from '../../assistant/knowledge/chunker.ts';
+import type { LinkReader } from '../../assistant/knowledge/extraction.ts';
 import { LinkError } from '../../assistant/knowledge/link-error.ts';
-import type { LinkReader } from '../../assistant/knowledge/link-reader.ts';
 import type { KnowledgeSourceEvent } from '../../machines/knowledge-source.ts';
 import {
   type FetchedContent,
@@ -95,10 +91,7 @@ export class KnowledgeIndexer {
     }
   }
 
-  /**
-   * Indexes a source: a text before it resolves, a link once the queue has read it or after `waitMs`. Returns where the source
-   * stands then; one that is at rest already stays as it is. @throws StorageError when a write fails.
-   */
+  /** A text before it resolves, a link once the queue has read it or after `waitMs`. @throws StorageError when a write fails. */
   async index(organisationId: string, sourceId: string, waitMs: number): Promise<IndexOutcome> {
     const source = this.#waiting(organisationId, sourceId);
     if (source?.kind === 'text') await this.#indexText(organisationId, source);
@@ -109,10 +102,7 @@ export class KnowledgeIndexer {
     return status === 'failed' && after !== undefined && after.error !== null ? { ...outcome, error: after.error } : outcome;
   }
 
-  /**
-   * Takes up what a crash left waiting: texts before it resolves, with their number; links in the background. A text that another
-   * node is indexing right now is indexed twice and saved once.
-   */
+  /** Takes up what a crash left waiting. A text that another node is indexing right now is indexed twice and saved once. */
   async resume(organisationId: string): Promise<number> {
     const db = this.#services.storage.organisation(organisationId);
     const seen = new Set<string>();
@@ -131,13 +121,11 @@ export class KnowledgeIndexer {
     return seen.size;
   }
 
-  /** Whether texts or links of the organisation wait, or their vectors. */
   isUnfinished(organisationId: string): boolean {
     const { embedding, storage } = this.#services;
     return embedding?.isAwake(organisationId) === true || sourcesToIndex(storage.organisation(organisationId), 1).length > 0;
   }
 
-  /** Ends what runs; it is taken up at the next start. Idempotent. */
   async close(): Promise<void> {
     await this.#queue.close();
     await this.#chunker.close();

@@ -1,7 +1,4 @@
-/**
- * The order in which links are read. Rows are the queue; in memory are only the organisations that may have waiting links, the links that are
- * being read, and who waits for one. Organisations are served round robin, so that one with a thousand links does not delay the others.
- */
+/** The order in which links are read: rows are the queue, organisations in rotation, so that a thousand links delay no other. */
 
 /** Links read at once by one process: each may hold 10 MB for 20 s, and sites are slow rather than many. */
 export const LINKS_AT_ONCE = 4;
@@ -20,23 +17,18 @@ export interface LinkQueueOptions {
   readonly log: { error(fields: object, message: string): void };
   /** A link of the organisation that waits and is none of `running`, here or elsewhere; undefined when there is none. */
   next(organisationId: string, running: ReadonlySet<string>): NextLink | undefined;
-  /**
-   * Reads one link; true when it is at rest afterwards, false when it changed meanwhile and has to be read again, `elsewhere`
-   * when another node reads it.
-   */
+  /** True when it is at rest afterwards, false when it has to be read again, `elsewhere` when another node reads it. */
   work(organisationId: string, sourceId: string, signal: AbortSignal): Promise<boolean | 'elsewhere'>;
   /** Whether the link is at rest: another node may have read it. */
   atRest(organisationId: string, sourceId: string): boolean;
 }
 
-/** The links of every organisation that wait to be read, `LINKS_AT_ONCE` of them at a time. */
 export class LinkQueue {
   readonly #options: LinkQueueOptions;
   readonly #ended = new AbortController();
   /** In the order in which they are served. */
   readonly #awake = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
-  /** No other link may be read beside the current one. */
   #isAlone = false;
   /** Links that other nodes read, until they are checked again. */
   readonly #elsewhere = new Map<string, NodeJS.Timeout>();
@@ -47,7 +39,6 @@ export class LinkQueue {
     this.#options = options;
   }
 
-  /** The organisation has links that wait. */
   wake(organisationId: string): void {
     if (this.#ended.signal.aborted) return;
     this.#awake.add(organisationId);
@@ -92,7 +83,6 @@ export class LinkQueue {
     }, LOOK_MS);
   }
 
-  /** Aborts what is being read and waits for its end. Idempotent. */
   async close(): Promise<void> {
     this.#ended.abort(new Error('the service stops'));
     for (const timer of [...this.#retries, ...this.#elsewhere.values()]) clearTimeout(timer);

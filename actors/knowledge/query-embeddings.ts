@@ -1,7 +1,4 @@
-/**
- * Embeddings of search queries, cached: the embeddings server is asked when a turn begins, so that a search finds them ready. When the server
- * fails or takes too long, the search uses words only.
- */
+/** Embeddings of search queries, cached: asked when a turn begins, so that a search finds them ready. Without them it uses words only. */
 import { LRUCache } from 'lru-cache';
 import type { Embedder } from '../../assistant/embeddings/embeddings.ts';
 import type { Meaning } from '../../storage/knowledge/knowledge-vectors.ts';
@@ -15,21 +12,16 @@ const EMBEDDINGS_KEPT = 1_000;
 /** How much of a query is embedded: a message has at most 4,000 characters, a model's own query can be longer. */
 const QUERY_MAX_CHARS = 4_000;
 
-export interface QueryEmbeddings {
-  /** The embedding of `text`, if it is known now. */
-  get(text: string): Meaning | undefined;
-  /** Settles when the request has ended; undefined when there is nothing to wait for. Never rejects. */
-  prepare(text: string): Promise<void> | undefined;
-}
-
-export interface QueryEmbeddingsOptions {
+interface QueryEmbeddingsOptions {
   readonly embedder: Embedder;
   readonly log: { warn(fields: object, message: string): void };
   nowMs(): number;
   readonly waitMs?: number;
 }
 
-export function createQueryEmbeddings({ embedder, log, nowMs, waitMs = QUERY_WAIT_MS }: QueryEmbeddingsOptions): QueryEmbeddings {
+export type QueryEmbeddings = ReturnType<typeof createQueryEmbeddings>;
+
+export function createQueryEmbeddings({ embedder, log, nowMs, waitMs = QUERY_WAIT_MS }: QueryEmbeddingsOptions) {
   const known = new LRUCache<string, Float32Array>({ max: EMBEDDINGS_KEPT });
   /** Requests under way: the same query is asked once. */
   const asked = new Map<string, Promise<void>>();
@@ -51,11 +43,12 @@ export function createQueryEmbeddings({ embedder, log, nowMs, waitMs = QUERY_WAI
   };
 
   return {
-    get(text) {
+    get(text: string): Meaning | undefined {
       const vector = known.get(text.slice(0, QUERY_MAX_CHARS));
       return vector === undefined ? undefined : { model: embedder.name, vector };
     },
-    prepare(text) {
+    /** Settles when the request has ended; undefined when there is nothing to wait for. Never rejects. */
+    prepare(text: string): Promise<void> | undefined {
       const question = text.slice(0, QUERY_MAX_CHARS);
       if (question.trim() === '' || known.has(question)) return undefined;
       const running = asked.get(question);

@@ -1,7 +1,4 @@
-/**
- * Moves stored knowledge sources through their machine (KNOWLEDGE-3): reads the row, steps `knowledge-source`,
- * and writes what it decided only if the row is still as it was read; else all of that is done again. Owns no rows.
- */
+/** Moves stored knowledge sources through their machine (KNOWLEDGE-3), by compare-and-set: an overtaken step is done again. */
 import { type KnowledgeSourceEvent, knowledgeSource } from '../../machines/knowledge-source.ts';
 import { stepper } from '../../machines/step.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -20,7 +17,6 @@ import type { Storage } from '../../storage/storage.ts';
 import { OVERTAKEN, retried } from '../retried.ts';
 import { takenTrace } from '../taken-trace.ts';
 
-/** What moves sources needs of the storage. */
 export type SourceStorage = Pick<Storage, 'organisation' | 'write'>;
 
 /** Besides this, a few indexers and one writer of the app at a time write the same source. */
@@ -30,12 +26,10 @@ const RETRIES = {
     new Refusal('rate_limited', 'This source is being changed by others at the same time. Send it again.', { retryAfterS: 1 }),
 };
 
-/** Where the machine is with a source. */
 export function placeOf({ state, attempts, archivedAtMs }: KnowledgeSource): SourcePlace {
   return { state: archivedAtMs === null ? state : 'archived', attempts };
 }
 
-/** The step that the event makes; null where the machine ignores it. */
 function moveOf(source: KnowledgeSource, event: KnowledgeSourceEvent, nowMs: number): SourceMove | null {
   const from = placeOf(source);
   const machine = stepper(knowledgeSource, { stored: { state: from.state, context: { attempts: from.attempts } } });
@@ -56,16 +50,11 @@ async function noteReason(storage: SourceStorage, organisationId: string, source
   await storage.write(organisationId, 'noteSourceReason', { sourceId: source.id, reason });
 }
 
-/** The source of a key that is new. */
 export function newSource(input: SourceInput): SourceInput & { readonly state: SourceState } {
   return { ...input, state: stepper(knowledgeSource).state as SourceState };
 }
 
-/**
- * Adds or updates the source of this key. The same text is `unchanged` but for its reason, unless it was archived or had failed:
- * sending it again brings it back. A link is read again.
- * @throws Refusal conflict when the app has as many sources as it may; rate_limited when others change it all the time.
- */
+/** Links are read again, texts only if archived or failed. @throws Refusal conflict at the bound; rate_limited when others change it. */
 export function saveSource(
   storage: SourceStorage,
   organisationId: string,
@@ -86,10 +75,7 @@ export function saveSource(
   });
 }
 
-/**
- * Takes the source out of every search; its text stays, and so does the reason it was written with unless another is given.
- * Idempotent. @throws Refusal not_found when the app has no source of this key; rate_limited as saveSource.
- */
+/** Its text stays, and its reason unless another is given. @throws Refusal not_found; rate_limited as saveSource. */
 export function archiveSource(
   storage: SourceStorage,
   organisationId: string,
@@ -105,16 +91,12 @@ export function archiveSource(
   });
 }
 
-/** A source, and the content of it that is being indexed. */
 export interface IndexedContent {
   readonly sourceId: string;
   readonly contentHash: string;
 }
 
-/**
- * Tells the source's machine what became of indexing this content; `write` commits the step. Returns where the source is then, null
- * when it has other content by now or the machine ignores the event: nothing is written. @throws as saveSource.
- */
+/** `write` commits the step. Null, and nothing is written, when it has other content by now or the machine ignores the event. */
 export function moveSource(
   storage: SourceStorage,
   organisationId: string,

@@ -1,8 +1,4 @@
-/**
- * The door to pairings (docs/specification/pairing.md): opens them for the Test page, lets a test
- * build claim one, and keeps the watches of those that somebody looks at, one for each in this process. Nodes of a cell tell each
- * other which pairing has changed; a watch that was not told looks at its row every 15 seconds.
- */
+/** The door to pairings (docs/specification/pairing.md). A watch that was not told of a change looks at its row every 15 seconds. */
 
 import { randomInt } from 'node:crypto';
 import { Refusal } from '../../protocol/errors.ts';
@@ -31,13 +27,6 @@ const RETRIES = {
 /** Pages close when people leave; there is no telling when. */
 const PAGES_RETRY_AFTER_S = 60;
 
-export interface OpenedPairing {
-  readonly id: string;
-  /** Sent once; the service stores only its hash. */
-  readonly code: string;
-  readonly codeExpiresAtMs: number;
-}
-
 function mintCode(): string {
   return Array.from({ length: PAIRING_CODE_CHARS }, () => PAIRING_ALPHABET[randomInt(PAIRING_ALPHABET.length)]).join('');
 }
@@ -61,11 +50,8 @@ export class Pairings {
     this.#services.others.announce('pairingChanged', { pairingId });
   }
 
-  /**
-   * Opens a pairing of the app; when as many codes wait as may, the oldest is replaced.
-   * @throws Refusal conflict when too many of its builds are watched; rate_limited when too many are opened at once.
-   */
-  async open({ id: appId, organisationId }: { id: string; organisationId: string }): Promise<OpenedPairing> {
+  /** The oldest waiting code makes room. @throws Refusal conflict, rate_limited when too many are opened at once. */
+  async open({ id: appId, organisationId }: { id: string; organisationId: string }) {
     const { storage, nowMs } = this.#services;
     const db = storage.organisation(organisationId);
     const id = mintId('pai', nowMs());
@@ -82,10 +68,7 @@ export class Pairings {
     });
   }
 
-  /**
-   * Gives the pairing with this code to the build, which is watched from now on.
-   * @throws Refusal 404 pairing_not_found: wrong, used and expired codes are answered alike.
-   */
+  /** @throws Refusal 404 pairing_not_found: wrong, used and expired codes are answered alike. */
   async claim(
     { organisationId, appId, deviceId }: DeviceRef,
     typed: string,
@@ -118,7 +101,7 @@ export class Pairings {
     return state;
   }
 
-  /** The watch of a pairing, for one more page. @throws Refusal rate_limited when too many pages watch. */
+  /** @throws Refusal rate_limited when too many pages watch. */
   watch(ref: PairingRef): PairingWatch {
     const active = this.#watches.get(ref.pairingId);
     if ((active?.readers ?? 0) >= PAGES_PER_PAIRING_MAX || (active === undefined && this.#watches.size >= WATCHES_MAX)) {

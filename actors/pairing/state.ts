@@ -7,7 +7,6 @@ import { takenTrace } from '../taken-trace.ts';
 
 export type { PairingState } from '../../machines/pairing.ts';
 
-/** The machine as the row was left; its time may be up. */
 export function pairingMachine({ claimedAtMs, watchedUntilMs, codeExpiresAtMs, endedAtMs }: PairingRow): Stepper<typeof pairing> {
   const state: PairingState = claimedAtMs === null ? 'open' : 'claimed';
   return stepper(pairing, {
@@ -19,17 +18,14 @@ export function pairingState(row: PairingRow, nowMs: number): PairingState {
   return pairingMachine(row).send({ type: 'pairing.expire', nowMs }).state as PairingState;
 }
 
-/** Whether the row does not say yet that it is over, in this state. */
 export function isToBeEnded({ endedAtMs }: PairingRow, state: PairingState): boolean {
   return endedAtMs === null && (state === 'expired' || state === 'over');
 }
 
-/** The steps that `machine` made from this row, for the commit that changes it. */
 export function pairingTrace({ claimedAtMs, codeExpiresAtMs }: PairingRow, machine: Stepper<typeof pairing>): NewTrace | null {
   return takenTrace(pairing, machine, claimedAtMs === null ? { dueAtMs: codeExpiresAtMs } : undefined);
 }
 
-/** What is written when the row is found to be over at `nowMs`. */
 export function pairingEnd(row: PairingRow, nowMs: number): PairingEnd {
   const machine = pairingMachine(row);
   machine.send({ type: 'pairing.expire', nowMs });

@@ -1,9 +1,5 @@
-/**
- * Redacts the text deltas of one turn for a page that watches it (PRIVACY-9). While text streams, personal data that the model wrote itself
- * is not in placeholder form yet, and half a number cannot be recognised. So each word with a digit or an @ is hidden until its block
- * is ready: that event brings the whole text as it is stored.
- */
-import { redactCoarsely } from '../../assistant/privacy/coarse.ts';
+/** Redacts text deltas of a watched turn (PRIVACY-9). Half a number is none yet, so words with a digit or @ wait for their block. */
+import { redactCoarsely } from '../../assistant/privacy/placeholder-table.ts';
 
 /** A longer word is not held back until it ends; what has come of it is hidden. */
 const WORD_MAX_CHARS = 256;

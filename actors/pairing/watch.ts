@@ -1,9 +1,4 @@
-/**
- * One pairing as it is watched: the turns that the paired build opens, in placeholder form, for the few pages that look.
- *
- * Owns the frames it has kept, and which turns it follows. Invariants: what it does never holds up a turn, nor fails it;
- * a page that falls behind the kept frames is dropped; whatever the rows say of the pairing is read again at every look.
- */
+/** One watched pairing. It never holds up or fails a turn; a page that falls behind is dropped; rows are read again at every look. */
 import type { Logger } from 'pino';
 import { PING_INTERVAL_MS } from '../../protocol/limits.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
@@ -105,7 +100,6 @@ export class PairingWatch {
     return this.#readers.count;
   }
 
-  /** Reads the row again: a build claimed the pairing, or its time is up. */
   #refresh(isFirst = false): void {
     if (this.#closed) return;
     const { storage, nowMs } = this.#services;
@@ -133,7 +127,6 @@ export class PairingWatch {
     }
   }
 
-  /** Writes the expiry before pages see it, so that it holds when the clock is set back. */
   async #writeEnd(row: PairingRow): Promise<void> {
     this.#isEndWritten = true;
     await writeEnd(this.#services, this.#ref.organisationId, row, this.#services.nowMs());
@@ -179,7 +172,6 @@ export class PairingWatch {
     });
   }
 
-  /** An error here must not affect the turn. */
   #fail(error: unknown): void {
     this.#services.log.error(
       { err: error, pairing_id: this.#ref.pairingId },

@@ -17,22 +17,12 @@ export interface Identification extends DeviceRef {
   readonly traits: Traits | undefined;
 }
 
-export interface Identified {
-  readonly endUserId: string;
-  /** Whether this call proved who they are; without it, a record that was signed stays as it was. */
-  readonly verified: boolean;
-}
-
 function keptComingAndGoing(): Error {
   return new Error(`a person's record kept coming and going: gave up after ${IDENTIFY_TRIES} tries`);
 }
 
-/** Binds the device, records traits and moves the device's anonymous history, all of it or nothing. */
-export async function identify(
-  storage: Storage,
-  { organisationId, traits, ...person }: Identification,
-  nowMs: number,
-): Promise<Identified> {
+/** All of it or nothing. */
+export async function identify(storage: Storage, { organisationId, traits, ...person }: Identification, nowMs: number) {
   const { appId, channel, externalUserId, proven } = person;
   const db = storage.organisation(organisationId);
   return retried({ max: IDENTIFY_TRIES, exhausted: keptComingAndGoing }, async () => {

@@ -1,7 +1,4 @@
-/**
- * Who owns a conversation, and which parts of a turn a caller may act on: the rules of history (PERSON-6, HISTORY-3, HISTORY-7, HISTORY-8),
- * confirmations, feedback and ratings (PERSON-13 to PERSON-17). Which conversation a turn continues is decided in `turns/admission.ts`.
- */
+/** Who owns a conversation (PERSON-6, HISTORY-3, HISTORY-7, HISTORY-8), and what a caller may act on (PERSON-13 to PERSON-17). */
 
 import { type ConversationRow, readConversation } from '../../storage/conversations/conversations.ts';
 import type { Holder } from '../../storage/conversations/own-conversations.ts';
@@ -11,7 +8,6 @@ import { readEndUser } from '../../storage/people/end-users.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Caller } from '../caller.ts';
 
-/** A conversation as a caller sees it. */
 interface Seen {
   readonly conversation: ConversationRow | undefined;
   readonly binding: DeviceBinding | undefined;
@@ -45,10 +41,7 @@ export function ownConversation(db: Connection, id: string, caller: Caller): Con
   return isOwn ? conversation : undefined;
 }
 
-/**
- * What may be listed to the caller, who knows no id. Without a signature of the request or the binding: only what was held on the device.
- * Callers without a device share one, so nothing is listed to them.
- */
+/** To a caller who knows no id. Unsigned: only what was held on the device; callers without one share it, so nothing is listed to them. */
 export function holderOf(db: Connection, { appId, channel, deviceId, person }: Caller): Holder {
   const bound = deviceId === '' ? undefined : readBinding(db, appId, channel, deviceId);
   const signer = person === null ? undefined : readEndUser(db, appId, channel, person)?.id;
@@ -57,10 +50,7 @@ export function holderOf(db: Connection, { appId, channel, deviceId, person }: C
   return { appId, channel, deviceId, boundTo: bound?.endUserId ?? null, people };
 }
 
-/**
- * The conversation of a turn if the caller may act on what the turn showed. That is its owner, as above but never by name alone, and the device
- * that sent the turn, until somebody else is identified on that device. `sender` undefined: there is no such turn.
- */
+/** Its owner, but never by name alone, and the sending device until another person is identified there. `sender` undefined: no turn. */
 export function actedConversation(db: Connection, id: string, sender: TurnSender | undefined, caller: Caller): ConversationRow | undefined {
   const { conversation, binding, isOwn, isByName } = see(db, id, caller);
   if ((isOwn && !isByName) || conversation === undefined) return conversation;

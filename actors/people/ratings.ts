@@ -1,19 +1,34 @@
 /** The answer of a `rating` block outside of a turn (FEEDBACK-4). */
-
 import type { Block } from '../../protocol/catalog/block.ts';
 import { selectionProblem } from '../../protocol/catalog/selection.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import type { FeedbackRequest } from '../../protocol/runtime/feedback.ts';
 import type { RatingRequest } from '../../protocol/runtime/ratings.ts';
 import { readBlockOfMessage } from '../../storage/conversations/blocks.ts';
 import type { ConversationRow } from '../../storage/conversations/conversations.ts';
 import { readRating } from '../../storage/conversations/ratings.ts';
+import { readMessagePlace } from '../../storage/conversations/transcripts.ts';
+import { readAnswerSender } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Caller } from '../caller.ts';
 import { OVERTAKEN, type Retries, retried } from '../retried.ts';
-import { conversationOfAnswer, noSuchAnswer } from './answer-access.ts';
 import { answeredPick } from './answered-pick.ts';
+import { actedConversation } from './ownership.ts';
 import { redactionOf } from './redaction.ts';
+
+/** The same refusal for a missing message, another person's message and a person's own words. */
+export function noSuchAnswer(): Refusal {
+  return new Refusal('invalid_request', 'There is no such answer for this device: send the message_id of its turn.start.', { status: 404 });
+}
+
+export function conversationOfAnswer(db: Connection, messageId: string, caller: Caller): ConversationRow {
+  const place = readMessagePlace(db, messageId);
+  // A missing message is looked up in a missing conversation, so that the time does not tell it from another person's.
+  const conversation = actedConversation(db, place?.conversationId ?? '', readAnswerSender(db, messageId), caller);
+  if (place?.role !== 'assistant' || conversation === undefined) throw noSuchAnswer();
+  return conversation;
+}
 
 export interface RatingServices {
   readonly storage: Storage;
@@ -27,7 +42,7 @@ function refuseValue(message: string): never {
   throw new Refusal('invalid_request', `value ${message}`, { details: [{ path: 'value', message }] });
 }
 
-/** The block of that message. @throws Refusal 404 as for a missing message, 400 when it is no rating or its scale is smaller. */
+/** @throws Refusal 404 as for a missing message, 400 when it is no rating or its scale is smaller. */
 function ratedBlock(db: Connection, body: RatingRequest): Block {
   const block = readBlockOfMessage(db, body.block_id, body.message_id);
   if (block === undefined) throw noSuchAnswer();
@@ -41,7 +56,6 @@ function ratedBlock(db: Connection, body: RatingRequest): Block {
   return block;
 }
 
-/** The comment as it is stored; null for none. */
 function commentOf({ storage }: RatingServices, caller: Caller, conversation: ConversationRow, body: RatingRequest) {
   const words = body.comment ?? '';
   return words.trim() === ''
@@ -49,12 +63,7 @@ function commentOf({ storage }: RatingServices, caller: Caller, conversation: Co
     : redactionOf(storage, caller.organisationId, conversation, { ...caller, locale: null }).redactKnown(words);
 }
 
-/**
- * Answers the block: its Pick and the rating in one write. The same value again is a retry and changes nothing, except
- * that a comment is added where there was none.
- * @throws Refusal `invalid_request`: 404 when the message is no answer of this caller's or the block not of that message,
- * 400 when the block is no rating, its scale is smaller, or it was answered otherwise or replaced.
- */
+/** The same value again changes nothing but a missing comment. @throws Refusal `invalid_request` 404, 400 when it cannot be answered so. */
 export async function answerRating(services: RatingServices, caller: Caller, body: RatingRequest): Promise<void> {
   const { storage, nowMs } = services;
   const { organisationId, appId, channel } = caller;
@@ -85,4 +94,32 @@ export async function answerRating(services: RatingServices, caller: Caller, bod
     });
     return done ? true : OVERTAKEN;
   });
+}
+
+export interface FeedbackServices {
+  readonly storage: Storage;
+  nowMs(): number;
+}
+
+/** A reason left out stays as long as the rating does; an empty one is taken back. @throws Refusal 404 `invalid_request`. */
+export async function giveFeedback({ storage, nowMs }: FeedbackServices, caller: Caller, body: FeedbackRequest): Promise<void> {
+  const { organisationId, appId, channel, deviceId } = caller;
+  const conversation = conversationOfAnswer(storage.organisation(organisationId), body.message_id, caller);
+  const words = body.reason ?? undefined;
+  const given = await storage.write(organisationId, 'giveFeedback', {
+    messageId: body.message_id,
+    conversationId: conversation.id,
+    deviceId,
+    appId,
+    channel,
+    rating: body.rating,
+    reason:
+      words === undefined
+        ? undefined
+        : words.trim() === ''
+          ? null
+          : redactionOf(storage, organisationId, conversation, { ...caller, locale: null }).redactKnown(words),
+    nowMs: nowMs(),
+  });
+  if (!given) throw noSuchAnswer();
 }

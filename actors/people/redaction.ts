@@ -1,16 +1,10 @@
-/**
- * Keeps personal data out of everything that is stored or shown to a model, and puts it back for the device that owns the
- * conversation and for the actions it runs (PRIVACY-1, PRIVACY-12).
- *
- * One instance belongs to a running turn or a request. It reads and writes rows only when a text holds personal data or a placeholder.
- * Values live in its memory and, sealed, in the rows beside the conversation; nothing here logs or throws one.
- */
+/** Keeps personal data out of what is stored or shown to a model (PRIVACY-1, PRIVACY-12). Nothing here logs or throws a value. */
 
+import { regionsOf } from '../../assistant/privacy/find.ts';
 import { isMarkedNumber, restoreNumbers, restoreNumbersJson, withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
 import { isPlaceholderKind, type PlaceholderKind, partsOf, placeholderOf } from '../../assistant/privacy/placeholder.ts';
 import { PlaceholderTable, redactText, rewriteStrings } from '../../assistant/privacy/placeholder-table.ts';
 import { RedactionWork } from '../../assistant/privacy/redaction-work.ts';
-import { regionsOf } from '../../assistant/privacy/regions.ts';
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
 import { readPersona } from '../../storage/apps/drafts.ts';
@@ -42,9 +36,7 @@ interface PersonalValue {
   readonly value: string;
 }
 
-/** What to redact. */
 interface How {
-  /** Also whole numbers. */
   readonly numbers: boolean;
   /** Text that looks like a placeholder. */
   readonly lookalikes: boolean;
@@ -54,15 +46,11 @@ interface How {
 
 const KNOWN: How = { numbers: false, lookalikes: true };
 
-/** What stands for the values of one request. */
 type Names = Map<string, string>;
 
 /** Stored values that are kept in memory: some pages of a conversation, a few hundred KB at most. */
 const VALUES_KEPT_MAX = 2_000;
-/**
- * How many values of one turn get a number, beside those in the person's own words. A number is a row for as long as the conversation lives, and
- * the client decides what it sends: lists of some hundred people are usual, thousands are an attempt to fill the disk.
- */
+/** For one turn, beside the person's words: rows that last. Some hundred people are usual, thousands an attempt to fill the disk. */
 export const TOLD_NUMBERED_MAX = 300;
 /** Rows that are looked up on the event loop, at some 10 µs each; for more values the write finds out which exist. */
 const LOOKUPS_MAX = 200;
@@ -87,11 +75,7 @@ export class Redaction {
     this.#regions = regions;
   }
 
-  /**
-   * The JSON-like value with placeholders for all personal data in it; the same value, at once, when there is none. A promise
-   * when new values have to be stored first. `numbers`: whole numbers too, which become text; for data that is not computed with.
-   * @throws StorageError (the promise) when they cannot be: nothing may be passed on then.
-   */
+  /** At once when nothing is personal. `numbers`: whole numbers too. @throws StorageError (the promise): nothing may be passed on then. */
   redact<T>(value: T, numbers = false): T | Promise<T> {
     return this.#redact(value, { numbers, lookalikes: true });
   }
@@ -101,10 +85,7 @@ export class Redaction {
     return this.#redact(value, { numbers: false, lookalikes: false });
   }
 
-  /**
-   * What a turn brings, within one budget and with whole numbers: what the person said, each value with a number, and what is `told`
-   * beside it, of whose values TOLD_NUMBERED_MAX get one and the others become `⟦email⟧`. @throws StorageError as `redact`.
-   */
+  /** Within one budget: what was said, each value numbered, and what is `told`: TOLD_NUMBERED_MAX get one, the others `⟦email⟧`. */
   async redactTurn<S, T>(said: S, told: T): Promise<[S, T]> {
     const work = new RedactionWork();
     const how = { numbers: true, lookalikes: true };
@@ -177,7 +158,6 @@ export class Redaction {
     return this.#unstored.map((value) => ({ ...this.#seal(value), number: value.number }));
   }
 
-  /** The new conversation is stored, and newRows() with it. */
   opened(): void {
     this.#isNew = false;
     this.#mayHaveRows ||= this.#unstored.length > 0;
@@ -191,7 +171,6 @@ export class Redaction {
     return rewriteStrings(value, (text, label) => redactText(said(text), { regions, label, work, lookalikes }, nameOf), numbers);
   }
 
-  /** Finds the placeholders of values that are in memory, and of so many others in rows. */
   #lookup(): (kind: PlaceholderKind, value: string) => string | undefined {
     const { storage, organisationId, conversationId } = this.#options;
     let left = this.#mayHaveRows ? LOOKUPS_MAX : 0;
@@ -262,12 +241,10 @@ export class Redaction {
   }
 }
 
-/** Opens what redacts and restores in one conversation. Costs nothing until there is something to redact or restore. */
 export function openRedaction(options: RedactionOptions): Redaction {
   return new Redaction(options);
 }
 
-/** The writer into a conversation: the client's locale and the app's languages tell which countries' phone numbers to recognise. */
 export interface Writer {
   readonly appId: string;
   readonly channel: Channel;
@@ -290,7 +267,6 @@ function regionsOfWriter(db: Connection, organisationId: string, { appId, channe
   return app === undefined ? regionsOf(locale, []) : regionsOfClient(db, app, channel, locale);
 }
 
-/** The countries whose phone numbers are recognised in what a client of the app sends. */
 export function regionsOfClient(db: Connection, app: AppRecord, channel: Channel, locale: string | null | undefined): string[] {
   return regionsOf(locale, readPersona(db, app, channel).languages);
 }

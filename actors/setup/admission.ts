@@ -1,4 +1,4 @@
-/** Which calls with a setup token are admitted, and how the others are refused (SETUP-16 to SETUP-24). */
+/** Which calls with a setup token are admitted (SETUP-16 to SETUP-24). */
 import type { SetupSessionEffect } from '../../machines/setup-session.ts';
 import type { SessionKind } from '../../protocol/console/sessions.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -9,7 +9,6 @@ import type { SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { noSuchApp, sessionMachine, sessionOrRefuse } from './session.ts';
 
-/** A call that was admitted. */
 export interface SetupCall {
   readonly ref: SessionRef;
   readonly row: SetupSessionRow;
@@ -24,7 +23,6 @@ const MESSAGES: Readonly<Record<Extract<SetupSessionEffect, { type: 'refuse' }>[
   app_live: 'The app is live, so a setup session cannot write to it any more. Open a sync session in the console.',
 };
 
-/** The refusal among a machine's effects; undefined: it admitted the call. */
 export function refusalIn(effects: readonly SetupSessionEffect[]): Refusal | undefined {
   const refused = effects.find((effect) => effect.type === 'refuse');
   return refused === undefined ? undefined : new Refusal(refused.code, MESSAGES[refused.code]);
@@ -35,14 +33,13 @@ export function refuseLiveApp(app: AppRecord, kind: SessionKind): void {
   if (kind === 'setup' && app.live) throw new Refusal('app_live', MESSAGES.app_live);
 }
 
-/** The session of a token. @throws Refusal invalid_token. */
 export function authenticateSetup(storage: Storage, token: string): SessionRef {
   const ref = readToken(storage.control, token);
   if (ref !== undefined) return ref;
   throw new Refusal('invalid_token', 'This token was not issued here, or a newer setup file replaced it. Get a new file from the console.');
 }
 
-/** The rows a session is about. @throws Refusal app_not_found. */
+/** @throws Refusal app_not_found. */
 export function sessionRows(storage: Storage, ref: SessionRef): { row: SetupSessionRow; app: AppRecord } {
   const db = storage.organisation(ref.organisationId);
   const app = readApp(db, ref.appId, ref.organisationId);
@@ -55,7 +52,6 @@ export function refusalOfCall(row: SetupSessionRow, app: AppRecord, nowMs: numbe
   return refusalIn(sessionMachine(row).send({ type: 'session.call', nowMs, appLive: app.live }).effects);
 }
 
-/** What becomes of what the session writes, as its app is now. */
 export function writeModeOf(row: SetupSessionRow, app: AppRecord): WriteMode {
   return row.kind === 'sync' && app.live ? 'propose' : 'apply';
 }

@@ -18,7 +18,6 @@ function line(step: StepId, status: NewSetupEvent['status'], title: string, deta
   return { step, status, title, detail, data: null, origin: 'server' };
 }
 
-/** The calls of an agent that has a session, one method each. Every answer comes after its commit. */
 export class SetupAgent {
   readonly #storage: Storage;
   readonly #sessions: SetupSessions;

@@ -1,8 +1,4 @@
-/**
- * What the service knows of an app's readiness (SETUP-45, LIVE-3): facts read
- * from rows, the four checks that follow from them, and the steps of a panel that they confirm. One rule for the setup
- * interface, the console and going live. Reads only; keys are as they travel.
- */
+/** What the service knows of an app's readiness (SETUP-45, LIVE-3): facts from rows, and the four checks that follow. */
 import type { StepId } from '../../protocol/setup/steps.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
@@ -36,7 +32,6 @@ export interface AppFacts {
   readonly knowledge: KnowledgeCounts;
   readonly declaredScreens: number;
   readonly httpActions: { readonly enabled: number; readonly needsKey: number };
-  /** From the latest run. */
   readonly smoke: SmokeFacts | null;
   readonly liveAt: string | null;
 }
@@ -47,15 +42,6 @@ export interface GoLiveCheck {
   readonly ok: boolean;
   /** A sentence to act on, or what made it pass. */
   readonly detail: string;
-}
-
-/** GET /status without its steps. */
-export interface AppStatus {
-  readonly app_ready: boolean;
-  readonly knowledge_ready: boolean;
-  readonly screens_missing: number;
-  readonly facts: AppFacts;
-  readonly go_live: readonly GoLiveCheck[];
 }
 
 function manifestFacts(db: Connection, appId: string): ManifestFacts | null {
@@ -71,7 +57,6 @@ function manifestFacts(db: Connection, appId: string): ManifestFacts | null {
   };
 }
 
-/** How a run went, in numbers. */
 export function smokeFacts({ passed, answers }: SmokeRun): SmokeFacts {
   return { passed, ok: answers.filter((answer) => answer.ok).length, total: answers.length };
 }
@@ -112,8 +97,7 @@ function smokeDetail(run: SmokeRun | undefined, facts: SmokeFacts | null): strin
   return `The latest smoke test failed: ${count}. Read its answers, add what they lacked and run it again.`;
 }
 
-/** Where the app stands now. */
-export function readAppStatus(db: Connection, app: AppRecord): AppStatus {
+export function readAppStatus(db: Connection, app: AppRecord) {
   const run = readLatestSmokeRun(db, app.id);
   const missing = screensMissing(db, app.id);
   const facts: AppFacts = {

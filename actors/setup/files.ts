@@ -44,17 +44,13 @@ interface FileServices extends SetupServices {
   readonly sessions: { expire(ref: SessionRef): Promise<void> };
 }
 
-/** A fresh code for the session's file; those that were not used stop working. */
 export async function issueFileCode({ storage, nowMs }: SetupServices, ref: SessionRef): Promise<IssuedCode> {
   const code = mintFileCode();
   const { expiresAtMs } = await storage.writeControl('issueFileCode', { ...ref, codeHash: hashSecret(code), nowMs: nowMs() });
   return { code, expiresAtMs };
 }
 
-/**
- * Uses a file code up and mints the session's token; the token of the file before stops working.
- * @throws Refusal unknown_code, code_used, code_expired, app_not_found, session_closed, app_live.
- */
+/** The token before stops working. @throws Refusal unknown_code, code_used, code_expired, app_not_found, session_closed, app_live. */
 export async function redeemFileCode({ storage, nowMs, sessions }: FileServices, code: string): Promise<RedeemedFile> {
   const ref = CODE.test(code) ? readCode(storage.control, code) : undefined;
   if (ref === undefined) throw refusalOf('unknown');

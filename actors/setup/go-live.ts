@@ -1,7 +1,4 @@
-/**
- * An app going live, by itself or because a person asks for it (LIVE-4, LIVE-6): the
- * `app-lifecycle` machine fed with the app's rows, and its effects performed.
- */
+/** An app going live, by itself or because a person asks for it (LIVE-4, LIVE-6). */
 import { type AppLifecycleEffect, type AppLifecycleEvent, appLifecycle } from '../../machines/app-lifecycle.ts';
 import { stepper } from '../../machines/step.ts';
 import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
@@ -19,17 +16,13 @@ import type { SetupSessions } from './sessions.ts';
 
 export interface GoLiveServices {
   readonly storage: Storage;
-  /** Ends the app's setup session and tells its watchers. */
   readonly sessions: Pick<SetupSessions, 'appWentLive' | 'tell'>;
-  /** Mails to members of the organisation were written down. */
   mailsPlanned(organisationId: string): void;
   nowMs(): number;
 }
 
-/** What an app's machine decided. */
 interface Decided {
   readonly effects: readonly AppLifecycleEffect[];
-  /** For the commit that takes the app live. */
   readonly trace: NewTrace | null;
 }
 
@@ -91,11 +84,7 @@ export function goingLiveWithoutSession(storage: Storage, app: AppRecord): GoesL
   return takesLive(decision) ? { trace: decision.trace, mails: goLiveMails(storage, app, BY_ITSELF) } : null;
 }
 
-/**
- * Takes the app live when all four checks pass, its settings allow it and no setup session is open. If the app is live already, ends a setup
- * session that a process left open when it died. Call it after anything that may make the last check pass: it costs a few reads when there is
- * nothing to do. True when this call took the app live.
- */
+/** When checks pass, settings allow it and no session is open. Ends a session that a dead process left. True: it went live now. */
 export async function goLiveIfReady(services: GoLiveServices, organisationId: string, appId: string): Promise<boolean> {
   const db = services.storage.organisation(organisationId);
   const app = readApp(db, appId, organisationId);

@@ -1,10 +1,7 @@
-/**
- * The panel of a setup session as its row keeps it, and what the server ticks on it: it tells the `step-panel` machine of an
- * observation once, so that a `failed` or `skipped` of the agent stands until something newer is seen.
- */
+/** A session's panel. The machine is told of an observation once, so that an agent's `failed` stands until something newer. */
 import { type Stepper, stepper } from '../../machines/step.ts';
 import { type StepPanelContext, stepPanel } from '../../machines/step-panel.ts';
-import type { StepId, StepState } from '../../protocol/setup/steps.ts';
+import { type ClosedBy, STEPS, type StepId, type StepState } from '../../protocol/setup/steps.ts';
 import type { NewSetupEvent, SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import type { NewTrace } from '../../storage/traces/traces.ts';
 import { takenTrace } from '../taken-trace.ts';
@@ -19,7 +16,6 @@ export interface StoredPanel {
   readonly seen?: Observations;
 }
 
-/** Lines for what the service observed. */
 const OBSERVED_TITLES: Partial<Record<StepId, string>> = {
   verify: 'The app called in.',
   test: 'The smoke test passed.',
@@ -27,12 +23,10 @@ const OBSERVED_TITLES: Partial<Record<StepId, string>> = {
   screens: 'A build registered its screens.',
 };
 
-/** A panel as its row stores it. */
 export function storedPanel(row: Pick<SetupSessionRow, 'panel'>): StoredPanel {
   return JSON.parse(row.panel) as StoredPanel;
 }
 
-/** JSON of a panel as its row stores it. */
 export function panelJson(panel: Stepper<typeof stepPanel>, seen: Observations = {}): string {
   return JSON.stringify({ state: panel.snapshot.value, context: panel.snapshot.context, seen });
 }
@@ -61,7 +55,6 @@ export class SessionPanel {
     return this.#awake === undefined ? this.#stored.state : (this.#awake.snapshot.value as States);
   }
 
-  /** Ticks new observations, and returns their lines. */
   observe(observations: Observations): NewSetupEvent[] {
     const lines: NewSetupEvent[] = [];
     for (const [step, atMs] of Object.entries(observations) as [StepId, number][]) {
@@ -79,14 +72,24 @@ export class SessionPanel {
     return lines;
   }
 
-  /** The steps of this piece of work, null when there were none. */
   takeTrace(): NewTrace | null {
     return this.#awake === undefined ? null : takenTrace(stepPanel, this.#awake);
   }
 
-  /** JSON for the row: the same text when nothing has changed. */
   toJson(): string {
     const isAsleep = this.#awake === undefined && this.#seen === this.#seenBefore;
     return isAsleep ? this.#json : panelJson(this.machine, this.#seen);
   }
+}
+
+export interface PanelStep {
+  readonly id: StepId;
+  readonly label: string;
+  readonly state: StepState;
+  readonly closed_by: ClosedBy;
+}
+
+export function panelSteps(row: SetupSessionRow): PanelStep[] {
+  const { state } = storedPanel(row);
+  return STEPS.map(({ id, label, closedBy }) => ({ id, label, state: state[id], closed_by: closedBy }));
 }

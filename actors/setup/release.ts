@@ -1,7 +1,4 @@
-/**
- * What people get of an app, now or once it is live, and who brings that about (LIVE-2): said beforehand in
- * the setup file, GET /context and GET /status, and afterwards by POST /complete and the panel.
- */
+/** What people get of an app, now or once it is live, and who brings that about (LIVE-2). */
 import { formOf } from '../../protocol/console/apps.ts';
 import { templateAddress } from '../../protocol/setup/addresses.ts';
 import type { AppRecord } from '../../storage/apps/apps.ts';
@@ -10,7 +7,6 @@ import { latestManifest } from '../../storage/apps/manifests.ts';
 import { hasEndedWell } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 
-/** As it travels. */
 export interface Release {
   readonly auto_go_live: boolean;
   readonly publish_on_go_live: boolean;
@@ -65,7 +61,6 @@ function obstaclesOf(db: Connection, app: AppRecord): string[] {
   ];
 }
 
-/** Where the app stands with regard to people. */
 export function releaseOf(db: Connection, app: AppRecord): Release {
   const { autoGoLive, publishOnGoLive } = app.settings;
   const publishes = !app.live && publishOnGoLive && app.publishedVersion === null;

@@ -1,9 +1,4 @@
-/**
- * The actor of one setup session. It takes the events of the agent, of people and of the clock one at a time, steps the `setup-session` and
- * `step-panel` machines, commits both together with their log lines, and then wakes readers. It exists while it has work or watchers. Its rows are
- * the truth, and other nodes may change them. What the service has observed of the app (a handshake, an indexed source) is read from rows at
- * every step, so no tick is lost with a process.
- */
+/** One setup session: takes the events of agent, people and clock one at a time. Its rows are the truth; other nodes may change them. */
 import type { Logger } from 'pino';
 import { type AgentIdentity, type SetupSessionContext, type SetupSessionEffect, setupSession } from '../../machines/setup-session.ts';
 import { type Stepper, stepper } from '../../machines/step.ts';
@@ -30,18 +25,13 @@ export interface SetupServices {
   readonly storage: Storage;
   readonly log: Logger;
   nowMs(): number;
-  /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;
   readonly others: Announcer;
   readonly node: NodeStore;
-  /** Mails to members of the organisation were written down. */
   mailsPlanned(organisationId: string): void;
 }
 
-/**
- * A step is retried when another node has committed in between: each node works on the session one piece at a time. With their pauses
- * these tries take some two seconds.
- */
+/** A step is retried when another node has committed in between. With their pauses these tries take some two seconds. */
 const STEP_TRIES = 60;
 const STEP_PAUSE_MAX_MS = 60;
 const STEP_RETRIES: Retries = {
@@ -49,13 +39,9 @@ const STEP_RETRIES: Retries = {
   pauseMs: (attempt) => Math.random() * Math.min(attempt * 4, STEP_PAUSE_MAX_MS),
   exhausted: () => new Error(`the session's row kept changing: gave up after ${STEP_TRIES} tries`),
 };
-/**
- * What may wait for one session: an agent's 120 requests of a minute at once, and as many of people and the service. Work that is refused here
- * may have been done already, and its line would be missing.
- */
+/** An agent's 120 requests of a minute at once, and as many of people and the service: work refused here may have been done already. */
 const WAITING_MAX = 240;
 
-/** The machines of a session as its rows hold them, for one piece of work. */
 export interface SessionWork {
   readonly row: SetupSessionRow;
   readonly session: Stepper<typeof setupSession>;
@@ -63,18 +49,14 @@ export interface SessionWork {
   readonly nowMs: number;
 }
 
-/** An app that goes live with the end of its session: the step of its machine, and who is told. */
 export interface GoesLive {
   readonly trace: NewTrace | null;
   readonly mails: PlannedMails;
 }
 
-/** The result of a piece of work, beside its steps of the machines. */
 export interface SessionChange {
   readonly events?: readonly NewSetupEvent[];
-  /** JSON of the merged discovery report. */
   readonly detected?: string;
-  /** How the session ended: stored as JSON. */
   readonly outcome?: unknown;
   /** The step at which the session failed; null: the one that the agent was at last. */
   readonly failedStep?: AgentStepId | null;
@@ -86,11 +68,9 @@ export interface SessionChange {
 
 export interface Committed {
   readonly row: SetupSessionRow;
-  /** Ids of the events of the change, in their order. */
   readonly eventIds: readonly number[];
 }
 
-/** Whether a session in this state has ended (SETUP-3). */
 export function isClosed(state: string): boolean {
   return state !== 'open' && state !== 'running';
 }
@@ -99,12 +79,10 @@ function tooMuchWaits(): Refusal {
   return new Refusal('rate_limited', 'Too much is going on in this session at once. Send the request again.', { retryAfterS: 1 });
 }
 
-/** The refusal for a session of a deleted app. */
 export function noSuchApp(): Refusal {
   return new Refusal('app_not_found', 'The app of this session was deleted. There is nothing left to set up.');
 }
 
-/** The machine of a stored session. */
 export function sessionMachine(row: SetupSessionRow): Stepper<typeof setupSession> {
   return stepper(setupSession, { stored: { state: row.state, context: JSON.parse(row.snapshot) } });
 }
@@ -114,7 +92,6 @@ function inputOf({ kind, expiresAtMs, state }: SetupSessionRow): unknown {
   return state === 'open' ? { kind, expiresAtMs } : undefined;
 }
 
-/** Who claimed the session; null before the claim. */
 export function agentOf(row: SetupSessionRow): AgentIdentity | null {
   return (JSON.parse(row.snapshot) as SetupSessionContext).agent;
 }
@@ -156,7 +133,6 @@ function closePanel(work: SessionWork, effects: readonly SetupSessionEffect[], f
 /** One active session. `change` does one piece of work at a time, `watch` tells of each commit, `onIdle` is called when there is neither work nor a watcher. */
 export class SetupSession {
   readonly ref: SessionRef;
-  /** Since when it has been active here. */
   readonly sinceMs: number;
   readonly #services: SetupServices;
   readonly #onIdle: () => void;
@@ -177,17 +153,14 @@ export class SetupSession {
     this.#onIdle = onIdle;
   }
 
-  /** Pieces of work that wait, with the one that is being done. */
   get waiting(): number {
     return this.#work.waiting;
   }
 
-  /** Calls `wake` after every commit. Returns a function that stops it. */
   watch(wake: () => void): () => void {
     return this.#readers.add(wake);
   }
 
-  /** Wakes the watchers, also without a commit: for keep-alive. */
   wake(): void {
     this.#readers.wake();
   }
@@ -196,7 +169,6 @@ export class SetupSession {
     return readSession(this.#services.storage.organisation(this.ref.organisationId), this.ref.sessionId)?.revision ?? null;
   }
 
-  /** Wakes watchers when another node changed the rows since they were last told. */
   look(): void {
     if (this.#readers.count === 0) return;
     const revision = this.#revision();
@@ -205,11 +177,7 @@ export class SetupSession {
     this.wake();
   }
 
-  /**
-   * Runs `work` on the session after all earlier work, and commits the result. `work` may run again when another process
-   * has committed in between, so it only steps the machines.
-   * @throws Refusal of the work itself (then nothing is written), app_not_found, or rate_limited when too much waits.
-   */
+  /** `work` runs again when another process committed in between. @throws Refusal of the work, app_not_found, rate_limited */
   change(work: (session: SessionWork) => SessionChange): Promise<Committed> {
     return this.#work.do(() => retried(STEP_RETRIES, () => this.#attempt(work)));
   }
@@ -268,7 +236,6 @@ export class SetupSession {
     return ids;
   }
 
-  /** Tells the watchers, here and on the other nodes. */
   #committed(revision: number): void {
     this.#toldRevision = revision;
     this.wake();
@@ -280,7 +247,6 @@ export class SetupSession {
     return committed;
   }
 
-  /** Ticks the steps that the app's rows confirm, and returns their lines. */
   #observe(db: Connection, work: SessionWork, panel: SessionPanel): NewSetupEvent[] {
     if (work.session.state !== 'running') return [];
     const app = readApp(db, this.ref.appId, this.ref.organisationId);

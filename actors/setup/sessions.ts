@@ -1,7 +1,4 @@
-/**
- * The entry point to setup sessions: opens and ends them, and keeps their panels up to date with observations of the app.
- * It owns which sessions have an actor in this process. A session without work and watchers has none.
- */
+/** The entry point to setup sessions: owns which of them have an actor in this process. */
 import { type SetupSessionEvent, setupSession } from '../../machines/setup-session.ts';
 import { stepper } from '../../machines/step.ts';
 import { stepPanel } from '../../machines/step-panel.ts';
@@ -57,11 +54,9 @@ function othersAreOpened(): Refusal {
   return new Refusal('rate_limited', message, { retryAfterS: 1 });
 }
 
-/** The sessions of every app, one open at most of each. */
 export class SetupSessions {
   readonly #services: SetupServices;
   readonly #active = new Map<string, SetupSession>();
-  /** By app. */
   readonly #opening = new SerialByKey({ max: OPENING_MAX, full: othersAreOpened });
   readonly #pings: NodeJS.Timeout;
   readonly #stopLooks: () => void;
@@ -105,7 +100,6 @@ export class SetupSessions {
     this.#services.node.send({ type: 'counted', counts: { sessions: this.#active.size } });
   }
 
-  /** The sessions that are active or watched in this process, which is `node`. */
   actors(node: string): ActorRecord[] {
     return [...this.#active.values()].map(({ ref: { sessionId, organisationId, appId }, sinceMs, waiting }) => ({
       ...{ kind: 'setup_session', id: sessionId, node, organisationId, appId, turnId: null, waiting, sinceMs },
@@ -113,15 +107,11 @@ export class SetupSessions {
     }));
   }
 
-  /** See SetupSession.change. */
   change(ref: SessionRef, work: (session: SessionWork) => SessionChange): Promise<Committed> {
     return this.session(ref).change(work);
   }
 
-  /**
-   * Opens a session for the app and cancels its open one (SETUP-1). When several are opened at once, the last one stays.
-   * @throws Refusal app_live for a setup session on a live app; rate_limited when too many are opened at once.
-   */
+  /** Opens a session for the app and cancels its open one (SETUP-1). @throws Refusal app_live for a setup session; rate_limited. */
   open(app: AppRecord, kind: SessionKind): Promise<OpenedSession> {
     return this.#opening.do(app.id, () => this.#open(app, kind));
   }
@@ -169,20 +159,19 @@ export class SetupSessions {
     });
   }
 
-  /** Await it before reporting that the session is closed: an expired session must stay expired when the clock is set back. */
+  /** Await it before reporting the session closed: it must stay expired when the clock is set back. */
   async expire({ sessionId, organisationId }: SessionRef): Promise<void> {
     const row = readSession(this.#services.storage.organisation(organisationId), sessionId);
     if (row === undefined || isClosed(row.state)) return;
     await this.#end(organisationId, row, { type: 'session.expire', nowMs: this.#services.nowMs() });
   }
 
-  /** The app went live: its open setup session ends, a sync session continues (SETUP-6). */
   async appWentLive(organisationId: string, appId: string): Promise<void> {
     const open = readOpenSession(this.#services.storage.organisation(organisationId), appId);
     if (open !== undefined) await this.#end(organisationId, open, { type: 'app.live' });
   }
 
-  /** A line was added to the app's latest session from outside its own work: wakes its watchers, here and on other nodes. */
+  /** A line was added to the app's latest session from outside its own work. */
   tell(organisationId: string, appId: string): void {
     const row = readLatestSession(this.#services.storage.organisation(organisationId), appId);
     if (row === undefined) return;
@@ -190,13 +179,11 @@ export class SetupSessions {
     this.#services.others.announce('sessionChanged', { sessionId: row.id, organisationId, appId });
   }
 
-  /** Something was observed of the app: the panel of its session shows it. */
   async observe(organisationId: string, appId: string): Promise<void> {
     const open = readOpenSession(this.#services.storage.organisation(organisationId), appId);
     if (open?.state === 'running') await this.change({ sessionId: open.id, organisationId, appId }, () => ({}));
   }
 
-  /** Sessions whose 24 hours are over. */
   deadlines(): DeadlineKind {
     return {
       next: nextSessionDeadline,

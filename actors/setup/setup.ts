@@ -1,7 +1,4 @@
-/**
- * The setup interface's actors, put together: sessions, what agents do to them, and what follows when something about
- * an app has changed (its panel is ticked, and it may go live by itself).
- */
+/** The setup interface's actors, put together with what follows when something about an app has changed. */
 import { listApps, readApp } from '../../storage/apps/apps.ts';
 import { readLatestSession } from '../../storage/setup/setup-sessions.ts';
 import { SetupAgent } from './agent.ts';
@@ -9,22 +6,11 @@ import { goLiveIfReady } from './go-live.ts';
 import type { SetupServices } from './session.ts';
 import { SetupSessions } from './sessions.ts';
 
-export interface Setup extends SetupServices {
-  readonly sessions: SetupSessions;
-  readonly agent: SetupAgent;
-  /**
-   * Call it after whatever decides whether an app goes live by itself (LIVE-5): POST /complete, a manifest, an indexed source, a
-   * screen, a passed run, a setting. Not called for a session that failed, was stopped, was replaced or expired. Never throws: no caller awaits it.
-   */
-  settled(organisationId: string, appId: string): Promise<void>;
-  /** For the start of a node and after the loss of another one: acts on what a process that died had observed. */
-  resume(organisationId: string): Promise<void>;
-  close(): void;
-}
+export type Setup = ReturnType<typeof createSetup>;
 
-/** The actors of one process. `close` stops their pings; sessions are rows and need no end. */
-export function createSetup(services: SetupServices): Setup {
+export function createSetup(services: SetupServices) {
   const { storage, log, nowMs, mailsPlanned } = services;
+  /** Call it after what decides whether an app goes live by itself (LIVE-5), but not for a session that ended otherwise. Never throws. */
   const settled = async (organisationId: string, appId: string) => {
     try {
       await sessions.observe(organisationId, appId);
@@ -38,6 +24,7 @@ export function createSetup(services: SetupServices): Setup {
     }
   };
   const sessions = new SetupSessions(services);
+  /** For the start of a node and after the loss of another one: acts on what a process that died had observed. */
   const resume = async (organisationId: string) => {
     const db = storage.organisation(organisationId);
     for (const { id } of listApps(db)) {

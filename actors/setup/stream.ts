@@ -10,12 +10,10 @@ import type { SetupSessions } from './sessions.ts';
 const EVENTS_PER_READ = 50;
 
 export interface SessionFrames {
-  /** As they are sent. */
   event(event: SetupEvent): object;
   session(row: SetupSessionRow): object;
 }
 
-/** Lines from the id `seq` on, then those that follow. The stream ends with the session. */
 export function sessionSource(
   storage: Storage,
   ref: SessionRef,

@@ -1,7 +1,4 @@
-/**
- * Whether an answer says something of the passages that it was given (SMOKE-11). That some were found proves nothing, a search
- * finds one for nearly any question; nor does one word in common. Pure.
- */
+/** Whether an answer uses the passages that it was given (SMOKE-11). That some were found proves nothing: nearly always one is. */
 import { contentStems, stemsFoundIn } from '../../assistant/knowledge/terms.ts';
 import type { Passage } from '../../assistant/models/model.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Judges the answers of a smoke run (SMOKE-15): one answer from the events of its turn, and the run
- * from its answers. Pure.
- */
+/** Judges the answers of a smoke run (SMOKE-15). Pure. */
 import type { Passage } from '../../assistant/models/model.ts';
 import { fallbackText } from '../../protocol/catalog/catalog.ts';
 import type { ErrorCode } from '../../protocol/errors.ts';
@@ -13,14 +10,10 @@ import { usesPassages } from './grounds.ts';
 import type { SmokeQuestion } from './questions.ts';
 
 export interface Heard {
-  /** The events of its turn, in order; none when it could not be opened. */
   readonly events: readonly StreamEvent[];
-  /** What of the app's knowledge the model was given for it. */
   readonly passages: readonly Passage[];
   readonly called: readonly string[];
-  /** The model marked its answer as one that says nothing. */
   readonly isNoAnswer: boolean;
-  /** What kept it from being answered beside what its events say. */
   readonly error: SmokeAnswer['error'];
 }
 
@@ -67,7 +60,6 @@ export function judgeAnswer(question: SmokeQuestion, heard: Heard): SmokeAnswer 
   };
 }
 
-/** The judgement of a run of at least one answer. */
 export function judgeRun(answers: readonly SmokeAnswer[]): Pick<SmokeRun, 'passed' | 'platformFailure'> {
   const ok = answers.filter((answer) => answer.ok).length;
   return {

@@ -1,7 +1,4 @@
-/**
- * What a smoke run asks (SMOKE-7): three to five questions made of an app's configuration. Pure:
- * the same configuration gives the same questions, so that a run can be repeated after a change.
- */
+/** What a smoke run asks (SMOKE-7). Pure, so that a run can be repeated after a change. */
 
 import { type ParamValue, valueProblem } from '../../protocol/action-params.ts';
 import { SMOKE_QUESTIONS_MAX, SMOKE_QUESTIONS_MIN } from '../../protocol/limits.ts';
@@ -14,9 +11,7 @@ export interface SmokeQuestion {
   readonly from: QuestionOrigin;
 }
 
-/** What an app's configuration has to ask about. */
 export interface AskableConfiguration {
-  /** From the persona draft. */
   readonly suggestions: readonly string[];
   readonly titles: readonly string[];
   /** From the latest manifest, and the HTTP actions that are switched on. */
@@ -95,7 +90,6 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
 
 const ANY: Wording = { ...ENGLISH, about: [(title) => `${title}?`], please: (action, values) => `${action}${listed(values)}?` };
 
-/** The wording of the language that the persona speaks first. */
 function wordingOf(languages: readonly string[] = []): Wording {
   const [first] = languages;
   return first === undefined ? ENGLISH : (WORDINGS[first.toLowerCase().split('-')[0] ?? ''] ?? ANY);
@@ -128,7 +122,6 @@ const EXAMPLES: readonly (readonly [RegExp, string])[] = [
   [/\b(?:id|ids|number|no|nr|code|key|ref|reference|sku|order|ticket|tracking|booking)$/, 'A-1042'],
 ];
 
-/** `order_id`, `orderId` → `order id`. */
 function spoken(name: string): string {
   return name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
@@ -137,7 +130,6 @@ function spoken(name: string): string {
     .toLowerCase();
 }
 
-/** The example that a description gives in words. */
 function givenExample({ description = '' }: ActionParam): string | undefined {
   const gives = GIVES_EXAMPLE.exec(description);
   if (gives === null) return undefined;

@@ -1,10 +1,4 @@
-/**
- * The smoke test of an app (SMOKE-1): asks what its configuration suggests
- * through the chat path that people use, on the test channel, and saves how the answers were judged.
- *
- * Owns: that one run of an app is under way at a time (in a cell by a lease), its deadline, and the turns it opens. Does not own: the questions
- * (questions.ts), the judgement (judge.ts), and what becomes of an app that passed.
- */
+/** The smoke test of an app (SMOKE-1), through the chat path that people use, on the test channel, one run at a time. */
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -38,7 +32,6 @@ export interface SmokeServices {
   readonly actors: Pick<Turns, 'openTurn' | 'stopTurn'>;
   readonly log: Logger;
   nowMs(): number;
-  /** For all questions together. */
   readonly timeoutMs?: number;
   readonly leases: Pick<Leases, 'take'>;
 }
@@ -60,7 +53,6 @@ interface Asking {
   readonly runId: string;
   readonly app: AppRecord;
   readonly manifestHash: string | null;
-  /** Aborted when the time is over. */
   readonly signal: AbortSignal;
 }
 
@@ -115,7 +107,6 @@ async function within(work: Promise<unknown>, timeMs: number): Promise<void> {
   await Promise.race([work, time]).finally(() => clearTimeout(timer));
 }
 
-/** The smoke tests of every app. */
 export class SmokeRuns {
   readonly #services: SmokeServices;
   readonly #running = new Map<string, Promise<SmokeRun>>();

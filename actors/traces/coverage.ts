@@ -6,30 +6,13 @@ import { readNewestPieces } from '../../storage/traces/traces.ts';
 /** Turns, and pieces of everything else, that are counted: the newest. Reading and counting them takes some tens of milliseconds. */
 export const COVERAGE_PIECES_MAX = 2_000;
 
-export interface CoveredCell {
-  readonly machine: string;
-  /** Before the event. */
-  readonly state: string;
-  readonly event: string;
-  /** After it. */
-  readonly to: string;
-  readonly count: number;
-}
-
-export interface Coverage {
-  readonly cells: readonly CoveredCell[];
-  /** False: there are more traces in this time than were counted. */
-  readonly complete: boolean;
-}
-
-/** The innermost states of a path: itself, or for JSON of parallel regions each region with its state. */
 function statesOf(path: string): string[] {
   if (!path.startsWith('{')) return [path];
   return Object.entries(JSON.parse(path) as Record<string, unknown>).map(([region, state]) => `${region}.${String(state)}`);
 }
 
 /** Counts the steps of an app since a time. Of a parallel machine an event counts in each region's state. */
-export function coverageOf(db: Connection, appId: string, sinceMs: number): Coverage {
+export function coverageOf(db: Connection, appId: string, sinceMs: number) {
   const counts = new Map<string, number>();
   const pieces = readNewestPieces(db, appId, sinceMs, COVERAGE_PIECES_MAX);
   for (const { machine, steps } of pieces) {
@@ -41,7 +24,7 @@ export function coverageOf(db: Connection, appId: string, sinceMs: number): Cove
       }
     }
   }
-  const cells = [...counts].map(([cell, count]): CoveredCell => {
+  const cells = [...counts].map(([cell, count]) => {
     const [machine, state, event, to] = JSON.parse(cell) as [string, string, string, string];
     return { machine, state, event, to, count };
   });

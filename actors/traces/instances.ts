@@ -1,9 +1,10 @@
 /** Reads the trace of one instance from its rows: the steps of all commits, in their order, as one list. */
 import { chatTurn } from '../../machines/chat-turn.ts';
 import type { MachineGraph } from '../../machines/graph.ts';
-import { type Kept, type TraceStep, unpackSteps } from '../../machines/trace.ts';
+import { type FrameRun, type Kept, type KeptEvent, type TraceStep, unpackSteps } from '../../machines/trace.ts';
 import { traceFileJson } from '../../machines/trace-file.ts';
 import { machineVersion } from '../../machines/version.ts';
+import { readJournal, readTurnStart } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import {
   type AppMachine,
@@ -16,14 +17,56 @@ import {
   readTurnTrace,
   type TracedTurn,
 } from '../../storage/traces/traces.ts';
+import { unpackEntries } from '../turns/journal-entries.ts';
+import type { JournalEntry } from '../turns/log.ts';
 import { openingStep } from '../turns/turn-rows.ts';
 import { currentDefinitions } from './definitions.ts';
-import { framesOfSteps } from './frames.ts';
+
+/** Commits whose frames are read: a turn has at most 256 blocks and some rounds. */
+const JOURNAL_PIECES_MAX = 400;
+
+interface Told extends FrameRun {
+  readonly block?: string;
+}
+
+function toldIn(entry: JournalEntry): Told {
+  if ('event' in entry) return { type: entry.event.type, seq: entry.seq, count: 1 };
+  if ('ready' in entry) return { type: 'block.ready', seq: entry.seq, count: 1, block: entry.ready };
+  return { type: 'block.delta', seq: entry.seq, count: entry.ends.length };
+}
+
+/** What a turn has said, in its order, as far as it is committed. */
+function toldOf(db: Connection, turn: number): readonly Told[] {
+  const told = readJournal(db, turn, 0, JOURNAL_PIECES_MAX).flatMap(({ entries }) => unpackEntries(entries).map(toldIn));
+  if (told[0]?.seq === 0 || readTurnStart(db, turn) === undefined) return told;
+  // The opening said that the turn starts, and nothing else.
+  return [{ type: 'turn.start', seq: 0, count: 1 }, ...told];
+}
+
+function sends({ type, blockId }: KeptEvent, frame: Told): boolean {
+  if (type === 'sendBlock') return frame.block === blockId;
+  if (type === 'sendStart') return frame.type === 'turn.start';
+  if (type === 'sendError') return frame.type === 'error';
+  return type === 'endTurn' && frame.type === 'turn.end';
+}
+
+/** Frames of each step: those up to the last one that its effects send. The journal tells of the last attempt only. */
+export function framesOfSteps(db: Connection, turn: number, steps: readonly TraceStep[]): readonly (readonly FrameRun[])[] {
+  const told = toldOf(db, turn);
+  const first = steps.findLastIndex(({ event }) => event.type === 'turn.retry');
+  let next = 0;
+  return steps.map(({ effects }, index) => {
+    if (index < first) return [];
+    const last = told.findLastIndex((frame) => effects.some((effect) => sends(effect, frame)));
+    const own = told.slice(next, Math.max(last + 1, next));
+    next += own.length;
+    return own.map(({ type, seq, count }) => ({ type, seq, count }));
+  });
+}
 
 /** Commits of one instance that are read: an answer has a few, a setup session as many as an agent makes requests in a day. */
 const PIECES_MAX = 5_000;
 
-/** What is kept of one instance of a machine. */
 export interface InstanceTrace {
   readonly machine: string;
   readonly instance: string;
@@ -39,7 +82,6 @@ export interface InstanceTrace {
 interface Piece {
   readonly version: string;
   readonly node: string;
-  /** When it was committed. */
   readonly atMs: number;
   readonly steps: string;
 }
@@ -69,10 +111,7 @@ function openedTrace({ turn, requestId, runBy }: TracedTurn, opening: TraceStep)
   return { machine: 'chat-turn', instance: String(turn), version, isMixed: false, requestId, steps: [{ ...opening, node: runBy }] };
 }
 
-/**
- * The steps of a turn with their commits and the frames that left. The opening is a commit of its own, though a plain one leaves its step to the
- * next.
- */
+/** A turn's steps with their commits and the frames that left. A plain opening leaves its step to the next commit. */
 function withFrames(db: Connection, turn: number, trace: InstanceTrace, openedAtMs: number): InstanceTrace {
   const frames = framesOfSteps(db, turn, trace.steps);
   const shift = trace.steps[1]?.committed?.commit === 1 ? 1 : 0;
@@ -84,10 +123,7 @@ function withFrames(db: Connection, turn: number, trace: InstanceTrace, openedAt
   return { ...trace, steps };
 }
 
-/**
- * The traces of a turn and of its action calls, the turn's first; empty when there is no such turn or nothing of it is kept. A turn whose opening
- * was plain wrote its first step with the second commit; where a crash prevented that, the step is told from the turn's row.
- */
+/** Empty when nothing is kept. Where a crash prevented the second commit, which writes a plain opening's step, the row tells it. */
 function readOwnTraces(db: Connection, turn: number): InstanceTrace[] {
   const row = readTracedTurn(db, turn);
   if (row === undefined) return [];
@@ -107,10 +143,7 @@ function readOwnTraces(db: Connection, turn: number): InstanceTrace[] {
   });
 }
 
-/**
- * The traces of a turn and of its action calls, the turn's first; of a continuation also those of the calls that it goes on with, which their own
- * turn asked for.
- */
+/** The traces of a turn and its calls; of a continuation also of the calls it goes on with, which their own turn asked for. */
 export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
   const own = readOwnTraces(db, turn);
   const continued = own.length === 0 ? undefined : readContinuedTurn(db, turn);
@@ -118,36 +151,30 @@ export function readTurnTraces(db: Connection, turn: number): InstanceTrace[] {
   return [...own, ...calls];
 }
 
-/** The traces of the newest `limit` turns of a conversation and of all their calls. */
 export function readConversationTraces(db: Connection, appId: string, conversationId: string, limit: number): InstanceTrace[] {
   return readTurnsOfConversation(db, appId, conversationId, limit).flatMap((turn) => readOwnTraces(db, turn));
 }
 
-/** The trace of what is an app's and no turn; undefined when nothing of it is kept. */
 export function readInstanceTrace(db: Connection, appId: string, machine: AppMachine, instance: string): InstanceTrace | undefined {
   const pieces = readTrace(db, { appId, machine, instance }, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
   return joined(machine, instance, null, pieces);
 }
 
-/** The trace of a move away from this cell, read from the control file; undefined when nothing of it is kept. */
 export function readMoveSteps(control: Connection, moveId: string): InstanceTrace | undefined {
   const pieces = readMoveTrace(control, moveId, PIECES_MAX).map((piece) => ({ ...piece, node: '' }));
   return joined('organisation-move', moveId, null, pieces);
 }
 
-/** The definition that made a trace: of this release, or as an earlier one kept it; undefined when neither has it. */
 function definitionOf(db: Connection, version: string): MachineGraph | undefined {
   const current = currentDefinitions().find((each) => each.version === version)?.definition;
   const json = current ?? readMachineDefinition(db, version);
   return json === undefined ? undefined : (JSON.parse(json) as MachineGraph);
 }
 
-/** The definition that made an instance's trace, if it is kept. */
 export function instanceDefinition(db: Connection, { version }: Pick<InstanceTrace, 'version'>): MachineGraph | undefined {
   return definitionOf(db, version);
 }
 
-/** The trace as a file has it, in JSON. */
 export function traceJsonOf(db: Connection, { machine, version, instance, input, steps }: InstanceTrace) {
   const definition = definitionOf(db, version);
   return traceFileJson({

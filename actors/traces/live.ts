@@ -1,7 +1,4 @@
-/**
- * The trace of an instance as a stream: what is kept of it, then each step as it is committed. Reads rows at a steady pace, so it shows a turn on
- * whichever node it runs, and needs neither the bus nor a word from the turn, which costs the same with and without an audience.
- */
+/** An instance's trace as a stream, read from rows at a steady pace: a turn costs the same with and without an audience. */
 
 import { stepJson } from '../../machines/trace-file.ts';
 import { type FrameSlice, type FrameSource, frame, PING_COMMENT } from '../frame-source.ts';
@@ -12,7 +9,6 @@ const LOOK_MS = 200;
 /** Looks between two signs of life. */
 const LOOKS_PER_PING = 75;
 
-/** Which step a frame tells; the first is 1. */
 interface Told {
   readonly machine: string;
   readonly instance: string;

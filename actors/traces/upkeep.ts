@@ -1,7 +1,4 @@
-/**
- * Looks after the traces of organisations: keeps the definitions that they are made with, and deletes the oldest beyond the bounds of
- * TRACE-5. It opens no file that is not in use. Several nodes may look after one file at the same time: each deletes what it finds.
- */
+/** Keeps the definitions that traces are made with, and deletes the oldest beyond TRACE-5. Nodes may do it at the same time. */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { organisationsUsedBy } from '../../storage/organisations/organisation-uses.ts';
@@ -12,7 +9,6 @@ import { missingDefinitions } from '../../storage/traces/traces.ts';
 import { forEachOrganisation } from '../for-each-organisation.ts';
 import { currentDefinitions } from './definitions.ts';
 
-/** Bounds of one organisation's traces. */
 export interface TraceBounds {
   readonly days: number;
   readonly bytes: number;
@@ -65,13 +61,11 @@ async function newestOver(
   return null;
 }
 
-/** Keeps the definitions that this release makes traces with. @throws StorageError */
 async function keepDefinitions({ storage }: Pick<UpkeepServices, 'storage'>, organisationId: string): Promise<void> {
   const definitions = missingDefinitions(storage.organisation(organisationId), currentDefinitions());
   if (definitions.length > 0) await storage.write(organisationId, 'keepMachineDefinitions', { definitions });
 }
 
-/** Deletes what is beyond the bounds. @throws StorageError */
 async function trimTraces(
   { storage, nowMs }: Pick<UpkeepServices, 'storage' | 'nowMs'>,
   organisationId: string,
@@ -106,7 +100,6 @@ export class TraceUpkeep {
     this.#bounds = bounds;
   }
 
-  /** To be called once the process listens. */
   begin(): void {
     this.#timer = setInterval(() => {
       this.#passing = this.#passing.then(() => this.#pass());
@@ -132,13 +125,11 @@ export class TraceUpkeep {
     this.#looked.set(organisationId, nowMs());
   }
 
-  /** When the organisation's oldest trace will be too old; null without any. */
   next(organisationId: string): number | null {
     const oldest = oldestTraceAt(this.#services.storage.organisation(organisationId));
     return oldest === null ? null : oldest + this.#bounds.days * DAY_MS + 1;
   }
 
-  /** Ends after the current transaction. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);

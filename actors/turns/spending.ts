@@ -4,7 +4,7 @@
  */
 import type { ModelFailure, ModelRequest, Usage } from '../../assistant/models/model.ts';
 import { costMicroUsd } from '../../assistant/prices.ts';
-import { charsOf } from '../../assistant/request-size.ts';
+import { charsOf } from '../../assistant/prompt.ts';
 import type { TurnFailure } from '../../machines/chat-turn.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
 import { type Charge, spentToday } from '../../storage/billing/usage-ledger.ts';

@@ -3,8 +3,8 @@
  * answers itself. Decides nothing about the turn's state; the machine does.
  */
 import { checkParams } from '../../assistant/action-params.ts';
+import { passageWords } from '../../assistant/fence.ts';
 import type { Passage, ToolCall } from '../../assistant/models/model.ts';
-import { passageWords } from '../../assistant/passage-words.ts';
 import { numberStandIn } from '../../assistant/privacy/number-placeholder.ts';
 import type { Waiting } from '../../machines/chat-turn.ts';
 import { SEARCH_KNOWLEDGE } from '../../protocol/catalog/catalog.ts';

@@ -1,5 +1,5 @@
 /** A conversation's rows as the model reads them: who said what, which actions were called and how they ended. */
-import { attachmentWords } from '../../assistant/attachments/attachment-words.ts';
+import { attachmentWords } from '../../assistant/attachments/attachment-text.ts';
 import { fence } from '../../assistant/fence.ts';
 import type { ChatMessage, ToolCall } from '../../assistant/models/model.ts';
 import { withoutMarks } from '../../assistant/privacy/number-placeholder.ts';

@@ -2,7 +2,7 @@
  * The words of a request, made ready for storage and for the model: personal data in placeholder form (PRIVACY-1), and the words of
  * attachments. Everything from outside passes here before anything else sees it.
  */
-import { attachmentWords } from '../../assistant/attachments/attachment-words.ts';
+import { attachmentWords } from '../../assistant/attachments/attachment-text.ts';
 import type { ChatMessage } from '../../assistant/models/model.ts';
 import type { ChatRequest } from '../../protocol/runtime/chat.ts';
 import { traitsOf } from '../../storage/people/end-users.ts';

@@ -14,7 +14,6 @@ import { forEachOrganisation } from '../for-each-organisation.ts';
 /** Deleted in one transaction; the next round follows at once. */
 const ROWS_PER_ROUND = 200;
 
-/** Deletes the unused uploads of every organisation whose time is up; `nowMs` in Unix time. */
 export function uploadDeadlines(storage: Storage, nowMs: () => number): DeadlineKind {
   return {
     next: nextUploadDeadline,
@@ -48,11 +47,7 @@ async function sweep(storage: Storage, log: Logger, before: string, signal: Abor
 /** With several nodes: a row is written right after its file, and no node is stuck for an hour in between. */
 const ON_THEIR_WAY_MS = 3_600_000;
 
-/**
- * Begins to delete files that have no row, of uploads from before `startedAtMs`: a crash left them. Newer ones may
- * have a row soon; with several nodes this holds for those of the hour before, too. What cannot be deleted is logged and left to the next
- * start. `close` ends the sweep after the current organisation.
- */
+/** Deletes files without a row from before `startedAtMs`: newer ones may have one soon. The rest is logged and left to the next start. */
 export function startUploadSweep(
   { storage, log, others }: { readonly storage: Storage; readonly log: Logger; readonly others: Announcer },
   startedAtMs: number,

@@ -1,7 +1,4 @@
-/**
- * Receives the files that people attach (UPLOAD-1 to UPLOAD-8). It owns the checks before and after a file is read, and the order of storing:
- * the file first, then its row, so that no row names a missing file.
- */
+/** Receives what people attach (UPLOAD-1 to UPLOAD-8): the file is stored first, then its row, so that no row names a missing file. */
 
 import { accessSync, constants } from 'node:fs';
 import type { Logger } from 'pino';
@@ -26,26 +23,13 @@ import { type Uploader, type UploadSlot, UploadSlots } from './upload-slots.ts';
 
 const HOUR_MS = 3_600_000;
 
-export interface UploadReceiver {
-  /**
-   * Takes a slot before the file is read.
-   * @throws Refusal 503 uploads_unavailable: no slot, or a disk that is full or cannot be written to; 429 rate_limited: too many
-   * files wait here that no message uses; 502 upload_failed.
-   */
-  enter(caller: Uploader): UploadSlot;
-  /**
-   * Keeps the file for a message of this device. `bytes` are at least one and at most UPLOAD_MAX_BYTES.
-   * @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed, 503 uploads_unavailable.
-   */
-  receive(caller: Uploader, file: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply>;
-}
+export type UploadReceiver = ReturnType<typeof createUploadReceiver>;
 
 export interface UploadReceiverServices {
   readonly storage: Storage;
   readonly log: Logger;
   nowMs(): number;
   noteDeadline(organisationId: string, atMs: number): void;
-  /** How much room the disk has; absent: asked of the system. */
   readonly diskRoom?: () => DiskRoom;
   readonly slots?: UploadSlots;
 }
@@ -65,13 +49,7 @@ function quotaRefusal({ scope, atMs }: QuotaFull, nowMs: number): Refusal {
   return new Refusal('rate_limited', message, { retryAfterS: Math.max(UPLOADS_RETRY_AFTER_S, Math.ceil((atMs - nowMs) / 1_000)) });
 }
 
-interface Taken {
-  readonly uploadId: string;
-  readonly bytes: Uint8Array;
-  readonly name: string;
-  readonly mediaType: string;
-  readonly atMs: number;
-}
+type Taken = Readonly<{ uploadId: string; bytes: Uint8Array; name: string; mediaType: string; atMs: number }>;
 
 /** Storage errors keep their own refusal; that the app is gone is not told to its users. */
 function failureOf({ organisationId }: Uploader, error: unknown, log: Logger): Refusal {
@@ -89,7 +67,7 @@ function ownerOf({ appId, channel, deviceId, address }: Uploader, vault: Storage
   return { appId, channel, deviceId, address: vault.digest('upload-address', Buffer.from(address)).toString('base64') };
 }
 
-export function createUploadReceiver(services: UploadReceiverServices): UploadReceiver {
+export function createUploadReceiver(services: UploadReceiverServices) {
   const { storage, log, nowMs, noteDeadline, slots = new UploadSlots(), diskRoom = createDiskRoom(storage.layout.uploads) } = services;
 
   /** @throws Refusal uploads_unavailable. */
@@ -136,11 +114,13 @@ export function createUploadReceiver(services: UploadReceiverServices): UploadRe
   }
 
   return {
-    enter(caller) {
+    /** Takes a slot before the file is read. @throws Refusal uploads_unavailable (no slot, a full disk), rate_limited, upload_failed. */
+    enter(caller: Uploader): UploadSlot {
       requireRoom(caller, 1);
       return slots.enter(caller);
     },
-    async receive(caller, { bytes, fileName }) {
+    /** Keeps the file. @throws Refusal 415 unsupported_media_type, 429 rate_limited, 502 upload_failed, 503 uploads_unavailable. */
+    async receive(caller: Uploader, { bytes, fileName }: { readonly bytes: Uint8Array; readonly fileName: string }): Promise<UploadReply> {
       requireRoom(caller, bytes.length);
       const mediaType = await uploadType(bytes, caller.organisationId).catch((error: unknown) => {
         if (error instanceof Refusal) throw error;

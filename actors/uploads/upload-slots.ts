@@ -1,8 +1,4 @@
-/**
- * The slots of uploads: how many run at once, and how fast each has to be. An upload holds a slot from before its file is read until the file is
- * stored. An upload that is too slow is ended. When all slots of an address, an app or the process are taken, the slowest upload is ended for
- * the next one.
- */
+/** The slots of uploads. One too slow is ended, and where all of an address, an app or the process are taken, the slowest. */
 import { Refusal } from '../../protocol/errors.ts';
 import { UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
 import type { DeviceRef } from '../caller.ts';
@@ -33,11 +29,9 @@ export interface Uploader extends DeviceRef {
   readonly address: string;
 }
 
-/** What slots are counted by. */
 type Counted = Pick<Uploader, 'appId' | 'deviceId' | 'address'>;
 
 export interface UploadSlot {
-  /** Gives the slot back. Idempotent. */
   leave(): void;
   /** The bytes of the body that have come so far; `isWhole`: all of them, so its pace no longer counts. */
   arrived(bytes: number, isWhole: boolean): void;
@@ -124,12 +118,10 @@ export class UploadSlots {
     inside.end(refusal);
   }
 
-  /** Bytes per second since it began. */
   #pace({ bytes, enteredAtMs }: Inside): number {
     return (bytes * 1_000) / Math.max(1, this.#nowMs() - enteredAtMs);
   }
 
-  /** Ends the slowest of these. @throws Refusal when all are fast enough or have just begun. */
   #passOver(uploads: readonly Inside[]): void {
     const nowMs = this.#nowMs();
     const slow = uploads

@@ -1,6 +1,8 @@
 /** The words in an uploaded file, cut to what a model is given of one. Strangers' documents are read in processes of their own. */
 import { isUtf8 } from 'node:buffer';
+import { isImage } from '../../protocol/runtime/uploads.ts';
 import { clip, fits } from '../../protocol/schema/text.ts';
+import { fence } from '../fence.ts';
 import { decodeText } from '../knowledge/charset.ts';
 import { extractDocument } from '../knowledge/extraction.ts';
 import { LinkError } from '../knowledge/link-error.ts';
@@ -16,13 +18,11 @@ const READ_MAX_BYTES = (ATTACHMENT_TEXT_MAX_CHARS + 1) * CHARACTER_MAX_BYTES;
 const CUT_MARK = `[The file goes on: only its first ${ATTACHMENT_TEXT_MAX_CHARS} characters are here.]`;
 const NO_WORDS = '[The file has no text.]';
 
-/** The text, of at most ATTACHMENT_TEXT_MAX_CHARS characters and a line that says so when more were cut off. */
 export function cutText(text: string): string {
   if (fits(text, ATTACHMENT_TEXT_MAX_CHARS)) return text.trim() === '' ? NO_WORDS : text;
   return `${clip(text, ATTACHMENT_TEXT_MAX_CHARS)}\n${CUT_MARK}`;
 }
 
-/** Whether this may be the beginning of a text in UTF-8: its end may go through a character. */
 function beginsInUtf8(bytes: Uint8Array): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
@@ -32,25 +32,19 @@ function beginsInUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** The words of a text file, of which the first READ_MAX_BYTES are enough. */
 export function plainFileText(bytes: Uint8Array): string {
   const read = bytes.subarray(0, READ_MAX_BYTES);
   const isInUtf8 = read.length < bytes.length ? beginsInUtf8(read) : isUtf8(read);
   return cutText(decodeText(read, isInUtf8 ? 'utf-8' : undefined, false).replace(/\r\n?/g, '\n'));
 }
 
-/** Who reads a PDF, for whom, and until when. */
 export interface PdfParseOptions {
   readonly parsers: Parsers;
-  /** The organisation. */
   readonly asker: string;
   readonly signal: AbortSignal;
 }
 
-/**
- * The words of the PDF that `load` brings when a parser is free; when it has none or they cannot be read, a line that says why: the
- * person is to hear it from the assistant. @throws ParsersBusy; what `load` threw; the reason of `signal` when it ended the parsing.
- */
+/** Without a parser, a line that says why: the person is to hear it. @throws ParsersBusy; what `load` threw; the reason of `signal`. */
 export async function pdfFileText(load: () => Promise<Uint8Array>, { parsers, ...options }: PdfParseOptions): Promise<string> {
   try {
     const type = { mediaType: 'application/pdf', charset: undefined } as const;
@@ -60,4 +54,23 @@ export async function pdfFileText(load: () => Promise<Uint8Array>, { parsers, ..
     if (error instanceof LinkError) return `[The text of this PDF is not here. ${error.message}]`;
     throw error;
   }
+}
+
+export interface AttachedWords {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly text: string | null;
+}
+
+/** A name is somebody's words: one line of them, and no story. */
+const NAME_MAX_CHARS = 80;
+
+function plainName(name: string): string {
+  const plain = name.replace(/[^\p{L}\p{M}\p{N} _.,()+@⟦⟧-]+/gu, ' ').replace(/ {2,}/g, ' ');
+  return [...plain.trim()].slice(0, NAME_MAX_CHARS).join('') || 'unnamed';
+}
+
+/** A fenced block that begins with the file's name. Of an image the name is all: its pixels go beside the words. */
+export function attachmentWords({ name, mediaType, text }: AttachedWords): string {
+  return isImage(mediaType) ? fence('image', plainName(name)) : fence('attachment', `${plainName(name)}\n\n${text ?? ''}`);
 }

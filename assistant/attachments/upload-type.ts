@@ -15,7 +15,6 @@ function unsupported(what: string): Refusal {
 /** What a text may have of the control characters: tab, line feed, form feed, carriage return, escape. */
 const SPACING: readonly number[] = [0x09, 0x0a, 0x0c, 0x0d, 0x1b];
 const DELETE = 0x7f;
-/** Bytes that windows-1252 gives no character to. */
 const UNASSIGNED: readonly number[] = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 /** UTF-16 unit that stands for a character that could not be decoded. */
 const REPLACEMENT_UNIT = 0xfffd;
@@ -78,11 +77,7 @@ async function isText(bytes: Uint8Array): Promise<boolean> {
   return !(await holdsAny(bytes, isUtf8(bytes) ? BINARY_IN_UTF8 : BINARY_IN_ONE_BYTE_CHARSETS));
 }
 
-/**
- * The media type of the file. Images are decoded by a parser of `asker`, the organisation.
- * @throws Refusal 415 unsupported_media_type: another type, a damaged image, or one of too many pixels; 503 uploads_unavailable while too many
- * images are decoded.
- */
+/** The media type. @throws Refusal 415 unsupported_media_type; 503 uploads_unavailable while too many images are decoded. */
 export async function uploadType(bytes: Uint8Array, asker: string): Promise<UploadMediaType> {
   const { image, name } = await imageTypeOf(bytes);
   if (image !== undefined && image !== 'image/svg+xml') {

@@ -1,16 +1,69 @@
-/**
- * Owns the way to a server that turns texts into vectors: any that speaks OpenAI's `POST /embeddings`. Bounds what is sent
- * and read at once, tries again what the server asks to have later, and returns vectors of one dimension or none.
- */
-
+/** The way to a server that speaks OpenAI's `POST /embeddings`: bounded, patient when asked to be, and all vectors of one dimension. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { withoutEnd } from '../../protocol/schema/text.ts';
 import { Pool } from '../http/undici.ts';
 import { withoutEcho } from '../models/stream/echo.ts';
 import { answerFailure, connectionFailure } from '../models/stream/upstream-failure.ts';
-import { readVectors } from './embedding-answer.ts';
-import { EmbeddingError } from './embedding-error.ts';
+
+export class EmbeddingError extends Error {
+  /** `texts`: the server refused what it was sent, and may take other texts; `server`: it takes nothing now. */
+  readonly about: 'texts' | 'server';
+
+  constructor(about: 'texts' | 'server', message: string) {
+    super(message);
+    this.name = 'EmbeddingError';
+    this.about = about;
+  }
+}
+
+/** No model in use has more; it bounds what a vector costs to keep and to compare. */
+export const DIMENSIONS_MAX = 4_096;
+
+function malformed(what: string): EmbeddingError {
+  return new EmbeddingError('server', `The embeddings server's answer cannot be used: ${what}.`);
+}
+
+/** Numbers as they are, or in base64 as little-endian 32-bit floats (OpenAI's `encoding_format`). */
+function vectorOf(embedding: unknown): Float32Array {
+  if (Array.isArray(embedding)) return Float32Array.from(embedding, (value) => (typeof value === 'number' ? value : Number.NaN));
+  if (typeof embedding !== 'string') throw malformed('a vector is neither a list of numbers nor base64');
+  const bytes = Buffer.from(embedding, 'base64');
+  if (bytes.length % 4 !== 0) throw malformed('a vector in base64 is cut off');
+  const vector = new Float32Array(bytes.length / 4);
+  for (let index = 0; index < vector.length; index++) vector[index] = bytes.readFloatLE(index * 4);
+  return vector;
+}
+
+function checked(vector: Float32Array): Float32Array {
+  if (vector.length === 0 || vector.length > DIMENSIONS_MAX) {
+    throw malformed(`a vector has ${vector.length} numbers, and it may have 1 to ${DIMENSIONS_MAX}`);
+  }
+  if (!vector.every(Number.isFinite)) throw malformed('a vector holds something that is no number');
+  return vector;
+}
+
+/** The vectors of `{ data: [{ index, embedding }] }` by their index. @throws EmbeddingError unless there are exactly `count`. */
+export function readVectors(text: string, count: number): Float32Array[] {
+  let answer: { data?: unknown } | null;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    throw malformed('it is not JSON');
+  }
+  const data = answer?.data;
+  if (!Array.isArray(data) || data.length !== count) throw malformed(`it should hold ${count} vectors`);
+  const vectors = new Map<number, Float32Array>();
+  for (const [position, item] of data.entries()) {
+    const { index, embedding } = (item ?? {}) as { index?: unknown; embedding?: unknown };
+    vectors.set(typeof index === 'number' ? index : position, checked(vectorOf(embedding)));
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const vector = vectors.get(index);
+    if (vector === undefined) throw malformed(`the vector of text ${index} is missing`);
+    return vector;
+  });
+}
 
 /** Texts of one request: servers allow from 32 (small ones of one's own) to 2,048. */
 export const BATCH_TEXTS_MAX = 32;
@@ -35,18 +88,13 @@ const TEXTS_REFUSED = new Set([400, 413, 422]);
 export interface Embedder {
   /** Vectors of different models cannot be compared; whoever keeps them keeps this beside them. */
   readonly name: string;
-  /**
-   * One vector for each text, in order, all of one dimension.
-   * @throws EmbeddingError with a sentence; the reason of `signal` when that ended it.
-   */
+  /** In order, all of one dimension. @throws EmbeddingError with a sentence; the reason of `signal`. */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
   close(): Promise<void>;
 }
 
 export interface EmbedderOptions {
-  /** Sent as bearer token; servers of one's own often need none. */
   readonly apiKey?: string | undefined;
-  /** Up to and including the version: `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly model: string;
   /** Before the first retry when the server does not say; twice as much before the second. */
@@ -54,7 +102,6 @@ export interface EmbedderOptions {
   readonly timeoutMs?: number;
 }
 
-/** In order, each within the bounds; a single text beyond them is a batch of its own. */
 function batches(texts: readonly string[]): string[][] {
   const all: string[][] = [];
   let batch: string[] = [];

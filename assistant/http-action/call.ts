@@ -1,8 +1,5 @@
 /**
- * Sends the request of an HTTP action and says what became of it (CALL-4). Owns the connection: guarded where it
- * connects, opened for one call, no redirects, bounded in time and size.
- *
- * Invariant: a call opens one connection and writes one request on it, whatever the endpoint does; nothing is sent again.
+ * Sends the request of an HTTP action (CALL-4). Invariant: a call opens one connection and writes one request on it; nothing is sent again.
  * A request that may have arrived is never reported as failed: it is unknown unless the endpoint gave a definite answer.
  */
 import type { AddressGuard } from '../http/address-guard.ts';
@@ -15,30 +12,18 @@ export type CallOutcome =
   | { readonly kind: 'ok'; readonly status: number; readonly body: string }
   /** Nothing was sent, or the endpoint answered with a status of 300 and above, and then `answer` is there. */
   | { readonly kind: 'failed'; readonly reason: string; readonly answer?: { readonly status: number; readonly body: string } }
-  /** The request may have arrived. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
 export interface CallOptions {
-  /** Bound on the whole call, from connecting to the end of the answer. */
   readonly timeoutMs: number;
-  /** Bound on the decompressed body. */
   readonly maxBytes: number;
-  /** The caller's own end. */
   readonly signal?: AbortSignal;
 }
 
-export interface HttpActionCaller {
-  /** Never rejects for what an endpoint, a network or a stop does. */
-  call(request: ActionRequest, options: CallOptions): Promise<CallOutcome>;
-  /** Ends the calls under way, and resolves once each has its outcome. Later calls fail. */
-  close(): Promise<void>;
-}
+export type HttpActionCaller = ReturnType<typeof createHttpActionCaller>;
 
-/** How far a call got. */
 interface Progress {
-  /** A connection was open: the request may have been written. */
   connected: boolean;
-  /** The endpoint's definite answer. */
   status: number | undefined;
 }
 
@@ -116,7 +101,7 @@ async function exchange(guard: AddressGuard, request: ActionRequest, maxBytes: n
 }
 
 /** A caller for a whole process. `guard` says which addresses are connected to, and where http is fine (CALL-5). */
-export function createHttpActionCaller({ guard }: { readonly guard: AddressGuard }): HttpActionCaller {
+export function createHttpActionCaller({ guard }: { readonly guard: AddressGuard }) {
   const calls = new Map<AbortController, Promise<CallOutcome>>();
   let closed = false;
 
@@ -134,7 +119,8 @@ export function createHttpActionCaller({ guard }: { readonly guard: AddressGuard
   };
 
   return {
-    async call(request, options) {
+    /** Never rejects for what an endpoint, a network or a stop does. */
+    async call(request: ActionRequest, options: CallOptions): Promise<CallOutcome> {
       const refused = schemeRefused(request.url, guard);
       if (refused !== undefined) return { kind: 'failed', reason: refused };
       if (closed || options.signal?.aborted === true) return { kind: 'failed', reason: STOPPED };
@@ -147,7 +133,8 @@ export function createHttpActionCaller({ guard }: { readonly guard: AddressGuard
         calls.delete(ended);
       }
     },
-    async close() {
+    /** Ends the calls under way, and resolves once each has its outcome. Later calls fail. */
+    async close(): Promise<void> {
       closed = true;
       for (const ended of calls.keys()) ended.abort(new CallEnded(STOPPED));
       await Promise.allSettled(calls.values());

@@ -3,9 +3,7 @@ import { JSON_DEPTH_MAX } from '../../protocol/limits.ts';
 import { clip } from '../../protocol/schema/text.ts';
 
 interface Bounds {
-  /** Characters of each string. */
   readonly chars: number;
-  /** Members of each list and object. */
   readonly items: number;
   readonly depth: number;
 }

@@ -1,25 +1,18 @@
-/**
- * Makes the request of one call of an HTTP action: address, headers, body and the credentials in their places (CALL-2,
- * CALL-3). Pure; credentials come from the caller and show in the request only.
- */
+/** Makes the request of one call of an HTTP action (CALL-2, CALL-3). Pure; credentials show in the request only. */
 import { type ActionDefinition, tokenPlace } from '../../protocol/setup/action-rules.ts';
 import { renderBody, renderUrl, sendableParams, Unsendable } from './template.ts';
 
 export interface Credentials {
-  /** Sent as Idempotency-Key. */
   readonly invocationId: string;
-  /** The signed-in person's own; undefined or empty when the app sent none. */
   readonly userToken: string | undefined;
   /** What a person entered for the host; undefined when nobody did. */
   readonly sharedKey: string | undefined;
-  /** The signed receipt of the person's confirmation (X-Service-Confirmation), where there is one. */
   readonly receipt: string | undefined;
 }
 
 export interface ActionRequest {
   readonly method: ActionDefinition['method'];
   readonly url: URL;
-  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
@@ -66,10 +59,7 @@ function placeKey({ needs_key: place }: ActionDefinition, key: string | undefine
   else headers.set(name.toLowerCase(), headerValue(place.kind === 'bearer' ? `Bearer ${key}` : key, what));
 }
 
-/**
- * The request that `definition` makes of `params` (checked against it, placeholders restored). Parameters that no template
- * marks are not sent.
- */
+/** Parameters (checked against it, placeholders restored) that no template marks are not sent. */
 export function renderRequest(
   definition: ActionDefinition,
   params: Readonly<Record<string, unknown>>,

@@ -1,7 +1,4 @@
-/**
- * What the model sees of an endpoint's answer (CALL-8). Pure.
- * A credential that an endpoint sends back is not shown.
- */
+/** What the model sees of an endpoint's answer (CALL-8). A credential that an endpoint sends back is not shown. */
 import secureJson from 'secure-json-parse';
 import { ACTION_RESULT_MAX_BYTES, JSON_DEPTH_MAX, TOOL_ERROR_MAX_CHARS } from '../../protocol/limits.ts';
 import { clip } from '../../protocol/schema/text.ts';
@@ -15,7 +12,6 @@ export interface Answer {
 
 export type Shown = Pick<ActionDefinition, 'result_path' | 'result_fields' | 'result_limit'>;
 
-/** Text with every credential replaced. */
 export type Hide = (text: string) => string;
 
 const HIDDEN = '[hidden]';
@@ -43,7 +39,6 @@ function hidden(value: unknown, hide: Hide, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [hide(key), hidden(member, hide, depth + 1)]));
 }
 
-/** The member that a dotted path leads to, a number being a place in a list; undefined when there is none. */
 function at(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, name) => {
     if (typeof inner !== 'object' || inner === null) return undefined;
@@ -82,10 +77,7 @@ function words(body: string): string {
   return NOT_TEXT.test(body) ? '[an answer that is not text]' : body;
 }
 
-/**
- * A successful answer as JSON of at most 16 KB: the part at result_path, its result_fields, of a list the first
- * result_limit items with how many there were. Text that is no JSON becomes a string; nothing at all, the status.
- */
+/** At most 16 KB of JSON: the part at result_path, its result_fields, of a list the first items with how many there were. */
 export function shownResult(definition: Shown, { status, body }: Answer, hide: Hide): string {
   if (body.trim() === '') return JSON.stringify({ status });
   const answer = parsed(body);

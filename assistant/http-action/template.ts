@@ -1,14 +1,10 @@
 /**
- * Puts parameters into the templates of an HTTP action (CALL-1). Owns the one rule that matters: a value
- * stays in the place of its marker. In the path it is a part of one segment, in the query a part of one name or value, in
- * the body a part of one string or one JSON value.
- *
- * A parameter that was left out: its pair of the query and its member of the body are left out with it (in a list it is
- * null, within a longer string nothing); a path cannot do without.
+ * Puts parameters into the templates of an HTTP action (CALL-1). Owns the rule that a value stays in the place of its marker: in a path one
+ * segment, in a query one name or value, in a body one string or JSON value. What was left out takes its pair of the query or member of the
+ * body with it; a path cannot do without.
  */
 import { PARAM_MARKER } from '../../protocol/setup/addresses.ts';
 
-/** Values by name, as `sendableParams` gives them. */
 export type Params = ReadonlyMap<string, unknown>;
 
 /** These values cannot be sent in these places. `message` is a sentence for the model and holds no value. */
@@ -35,7 +31,6 @@ export function sendableParams(params: Readonly<Record<string, unknown>>): Map<s
 
 interface Piece {
   readonly literal: string;
-  /** The parameter marked after it; undefined after the last one. */
   readonly param: string | undefined;
 }
 
@@ -46,7 +41,6 @@ function piecesOf(template: string): Piece[] {
   return parts.flatMap((literal, at) => (at % 2 === 1 ? [] : [{ literal, param: parts[at + 1]?.slice('{{param.'.length, -'}}'.length) }]));
 }
 
-/** A value within text: a list is its items, joined by commas. */
 function textOf(value: unknown): string {
   return Array.isArray(value) ? value.map(String).join(',') : String(value);
 }
@@ -84,10 +78,7 @@ function pathSegment(template: string, params: Params): string {
 
 const ADDRESS = /^([Hh][Tt][Tt][Pp][Ss]?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?/;
 
-/**
- * The address with the values in place, without its fragment. `credentials` are pairs of the query that go last.
- * @throws Unsendable when a value would leave its place, or a credential's name is in the query already.
- */
+/** Without its fragment; `credentials` last. @throws Unsendable when a value would leave its place or a credential's name is there. */
 export function renderUrl(template: string, params: Params, credentials: ReadonlyMap<string, string>): URL {
   const [, origin = '', path = '', query = ''] = ADDRESS.exec(template) ?? [];
   const rendered = path
@@ -109,7 +100,6 @@ const ABSENT = '\u{dfff}';
 /** With `u`: the same half within a whole character, as in the darkest thumbs-up, is none. */
 const ABSENT_MARKS = /\u{dfff}/gu;
 
-/** Whether a JSON text that ends here has left a string open. */
 function endsInString(json: string, before: boolean): boolean {
   let inside = before;
   for (let at = 0; at < json.length; at++) {
@@ -119,10 +109,7 @@ function endsInString(json: string, before: boolean): boolean {
   return inside;
 }
 
-/**
- * The body of a template that has passed the rules of `httpAction`: JSON, where a value in place of one is a JSON value
- * and a value inside a string is text.
- */
+/** A value in place of a JSON value becomes one, a value inside a string text. */
 export function renderBody(template: string, params: Params): string {
   let inside = false;
   let absent = false;

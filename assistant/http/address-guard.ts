@@ -1,17 +1,12 @@
 /**
- * Decides which addresses the service connects to on behalf of others (LINK-7): whatever an address was
- * written as, a socket opens to global unicast only. Owns address rules alone; which schemes, ports and redirects are fine
- * is up to who asks.
- *
- * Invariant: the address that was judged is the address that is connected to. A name is resolved once, inside the
- * connection's own lookup, so no second answer of its name server can lead elsewhere.
+ * Decides which addresses the service connects to for others (LINK-7): global unicast only. Invariant: the address that was judged is the
+ * one connected to. A name is resolved once, inside the connection's own lookup, so no second answer of its name server can lead elsewhere.
  */
 import { lookup as resolveName } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector, type Connector } from './undici.ts';
 
-/** One address of a name. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: number;
@@ -22,7 +17,6 @@ export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 export interface AddressGuardOptions {
   /** Development only: loopback and private addresses are fine too (`ALLOW_PRIVATE_ADDRESSES`). */
   readonly allowPrivate: boolean;
-  /** Names to addresses; the system's resolver when left out. */
   readonly resolve?: Resolve;
 }
 
@@ -37,10 +31,7 @@ export class AddressRefused extends Error {
 export interface AddressGuard {
   /** What kind of address this is when it may not be connected to ("a loopback address"); undefined when it may. */
   refused(address: string): string | undefined;
-  /**
-   * True for a URL's host that is written as `localhost` or as a literal loopback or private address, where these are
-   * allowed: there, and only there, http and any port are fine too (LINK-12). `hostname` is as `URL` gives it.
-   */
+  /** `localhost` or a literal private address, where these are allowed: only there http and any port are fine (LINK-12). */
   isLocal(hostname: string): boolean;
   /** For undici's `connect` option. Fails with AddressRefused before a socket opens. */
   readonly connect: Connector;
@@ -92,7 +83,6 @@ function rangeOf(address: string): string {
   return range === 'unicast' && !parsed.match(GLOBAL_UNICAST) ? 'reserved' : range;
 }
 
-/** Without the brackets that a URL puts around an IPv6 address. */
 function bare(hostname: string): string {
   return hostname.startsWith('[') && hostname.endsWith(']') ? hostname.slice(1, -1) : hostname;
 }
@@ -101,7 +91,6 @@ async function systemResolve(hostname: string): Promise<readonly ResolvedAddress
   return resolveName(hostname, { all: true, verbatim: true });
 }
 
-/** The lookup of a connection: resolves, and hands on what may be connected to. */
 function guardedLookup(refused: AddressGuard['refused'], resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -117,7 +106,6 @@ function guardedLookup(refused: AddressGuard['refused'], resolve: Resolve): Look
   };
 }
 
-/** A guard; stateless, so one serves every caller of a process. */
 export function createAddressGuard({ allowPrivate, resolve = systemResolve }: AddressGuardOptions): AddressGuard {
   const refused = (address: string): string | undefined => {
     const range = rangeOf(address);

@@ -1,7 +1,4 @@
-/**
- * What a server outside answered: its body, decompressed and bounded, and a sentence for what goes wrong below HTTP.
- * Does not own the request, nor how long all of it may take.
- */
+/** What a server outside answered: its body, decompressed and bounded, and a sentence for what goes wrong below HTTP. */
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -15,11 +12,8 @@ export class UnreadableAnswer extends Error {
   }
 }
 
-/** How a caller says it. */
 export interface AnswerSentences {
-  /** The body is larger than it may be. */
   readonly tooLong: string;
-  /** The body is compressed in a way that is not read here. */
   readonly encoding: string;
 }
 
@@ -28,7 +22,6 @@ const DECODERS = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createIn
 /** Statuses that have no body, whatever their headers say of it. */
 const BODILESS = new Set([204, 205]);
 
-/** A header of the answer, the first one where it is repeated. */
 export function headerOf(answer: Dispatcher.ResponseData, name: string): string | undefined {
   const value = answer.headers[name];
   return Array.isArray(value) ? value[0] : value;
@@ -55,11 +48,7 @@ function joined(chunks: readonly Buffer[], size: number): Uint8Array<ArrayBuffer
   return bytes;
 }
 
-/**
- * The whole body, in memory of its own, read to the end or to the first byte too many: what a small compressed body grows to
- * is counted, never held.
- * @throws UnreadableAnswer; Error when the connection breaks or the compressed bytes are no such thing (see failureSentence).
- */
+/** What a compressed body grows to is counted, never held. @throws UnreadableAnswer; Error when connection or bytes are broken. */
 export async function readAnswer(
   answer: Dispatcher.ResponseData,
   maxBytes: number,

@@ -1,11 +1,7 @@
-/**
- * The parts of undici that are used: pools and clients with `request`, and the connector. Its index would load a hundred files more, for fetch,
- * web sockets, caches and mocks: 3 MB in each process, and a twentieth of a start.
- */
+/** The parts of undici that are used. Its index would load a hundred files more: 3 MB in each process, and a twentieth of a start. */
 import { createRequire } from 'node:module';
 import type * as undici from 'undici';
 
-/** Opens a connection for a client. */
 export type Connector = undici.buildConnector.connector;
 
 const require = createRequire(import.meta.url);

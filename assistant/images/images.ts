@@ -6,7 +6,6 @@ import type { ImageType, ImageVerdict } from './image-verdict.ts';
 
 export interface LogoImage {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/webp';
-  /** As it is shown, in pixels. */
   readonly width: number;
   readonly height: number;
   /** The picture, encoded anew; of an SVG as PNG. */
@@ -69,11 +68,7 @@ async function verdictOn(bytes: Uint8Array, mediaType: ImageType, asker: string,
   return verdict;
 }
 
-/**
- * The logo that these bytes are. The same bytes always give the same image. `asker`: the organisation that sends them.
- * @throws Refusal 415 unsupported_type (another type, broken, or without a thing to see), 413 too_large (pixels, or work to draw it), 429
- * rate_limited (too many images at once).
- */
+/** The same bytes always give the same image. @throws Refusal 415 unsupported_type, 413 too_large, 429 rate_limited. */
 export async function examineLogo(bytes: Uint8Array, asker: string, parsers = sharedParsers): Promise<LogoImage> {
   const { image, name } = await imageTypeOf(bytes);
   if (image === undefined || image === 'image/gif') {

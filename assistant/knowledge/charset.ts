@@ -28,10 +28,7 @@ function metaCharset(bytes: Buffer): string | undefined {
   return found?.startsWith('utf-16') ? 'utf-8' : found;
 }
 
-/**
- * The text of `bytes`, without a byte order mark; what is malformed becomes U+FFFD. `declared` is the Content-Type's charset;
- * with `html` a `<meta>` counts too. Bytes that nobody says anything about are UTF-8 when they can be, else windows-1252.
- */
+/** What is malformed becomes U+FFFD. Bytes that nothing says anything about are UTF-8 when they can be, else windows-1252. */
 export function decodeText(bytes: Uint8Array, declared: string | undefined, html: boolean): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const marked = MARKS.find(([, mark]) => mark.every((byte, at) => buffer[at] === byte))?.[0];

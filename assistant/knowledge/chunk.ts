@@ -1,7 +1,4 @@
-/**
- * Owns how a document is cut into the chunks that are indexed and found: Markdown-aware, without overlap, nothing lost.
- * Every chunk is one contiguous span of the document; between two chunks lie only blank space and headings.
- */
+/** Cuts a document into chunks: Markdown-aware, contiguous spans, no overlap; between two lie only blank space and headings. */
 import { type MarkdownBlock, markdownBlocks, startsItem } from './markdown-blocks.ts';
 import { sentenceSpans } from './sentences.ts';
 
@@ -13,9 +10,7 @@ export const CHUNK_MAX_CHARS = 1_600;
 const SMALL_PART = 1 / 3;
 
 export interface Chunk {
-  /** 0 for the first chunk of the document. */
   readonly ordinal: number;
-  /** Headings above the chunk, outermost first, six at most. */
   readonly headings: readonly string[];
   /** At most the maximum in UTF-16 units, hence in code points. Never blank. */
   readonly text: string;
@@ -28,7 +23,6 @@ export interface ChunkOptions {
 
 type Span = readonly [start: number, end: number];
 
-/** The span without the blank space at its end; undefined when nothing is left. */
 function trimmed(source: string, span: Span): Span | undefined {
   const [start, end] = span;
   const length = source.slice(start, end).trimEnd().length;
@@ -59,7 +53,6 @@ function sentenceCuts(source: string, [start, end]: Span, max: number): Span[] {
   });
 }
 
-/** Spans of whole lines; a new one begins where `begins` says so. */
 function lineGroups(source: string, [start, end]: Span, begins: (line: string) => boolean): Span[] {
   const groups: Span[] = [];
   let groupStart = start;
@@ -89,7 +82,6 @@ function partsOf(source: string, block: MarkdownBlock, max: number): Span[] {
   });
 }
 
-/** Joins neighbouring parts of one section until the target is reached. */
 class Packer {
   readonly chunks: Chunk[] = [];
   readonly #source: string;
@@ -131,10 +123,8 @@ class Packer {
 }
 
 /**
- * Cuts `text` (Markdown or plain) into chunks of about `targetChars`, at most `maxChars` (UTF-16 units; defaults above;
- * a target above the maximum counts as the maximum). A sentence, list item, table row or line of code is cut only when
- * it exceeds the maximum by itself; fenced code stays whole when it fits. A heading with nothing below it is kept as
- * text. Line endings become `\n`. Linear in the length of `text`; empty for a blank text.
+ * Chunks of about `targetChars`, at most `maxChars` (UTF-16 units). A sentence, item, row or line is cut only when it exceeds the maximum by
+ * itself; fenced code stays whole when it fits. Linear in the length of `text`.
  */
 export function chunkText(text: string, options: ChunkOptions = {}): Chunk[] {
   const max = Math.max(2, options.maxChars ?? CHUNK_MAX_CHARS);

@@ -29,7 +29,6 @@ export class Chunker {
     }
   }
 
-  /** After what is under way. */
   async close(): Promise<void> {
     const late = new AbortController();
     await Promise.race([Promise.allSettled(this.#pending), pause(CLOSE_WAIT_MS, undefined, { signal: late.signal }).catch(() => {})]);

@@ -56,14 +56,26 @@ async function read({ mediaType, charset, bytes }: DocumentBytes): Promise<Reada
   }
 }
 
-/**
- * Reads the document; longer text is clipped.
- * @throws LinkError when it has no text or cannot be read. Hostile bytes may keep it busy or overflow its stack: run it by
- * `extraction.ts` when they come from a stranger.
- */
+/** @throws LinkError. Hostile bytes may keep it busy or overflow its stack: run it by `extraction.ts` when they come from a stranger. */
 export async function extractText(document: DocumentBytes): Promise<ExtractedText> {
   const { title, text } = await read(document);
   const readable = text.replace(/\r\n?/g, '\n').trim();
   if (readable === '') throw new LinkError('The document has no text that could be read.');
   return { title: clip(title.replace(/\s+/g, ' ').trim(), KNOWLEDGE_TITLE_MAX_CHARS), text: clip(readable, KNOWLEDGE_TEXT_MAX_CHARS) };
+}
+
+export type DocumentType = Pick<DocumentBytes, 'mediaType' | 'charset'>;
+
+export type DocumentVerdict =
+  | { readonly kind: 'text'; readonly document: ExtractedText }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** @throws what a bug or a hostile document threw. */
+export async function judgeDocument({ mediaType, charset }: DocumentType, bytes: Uint8Array): Promise<DocumentVerdict> {
+  try {
+    return { kind: 'text', document: await extractText({ mediaType, charset, bytes }) };
+  } catch (error) {
+    if (error instanceof LinkError) return { kind: 'refused', message: error.message };
+    throw error;
+  }
 }

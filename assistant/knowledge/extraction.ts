@@ -1,8 +1,9 @@
-/** Documents of strangers → their text, read in processes where they can do no harm; a failure there becomes a sentence for a person. */
+/** Documents of strangers → their text, read where they can do no harm; a failure becomes a sentence for a person. */
+import type { AddressGuard } from '../http/address-guard.ts';
 import { type FailureKind, ParseFailure } from '../parsers/parser-process.ts';
-import type { ParseOptions, Parsers } from '../parsers/parsers.ts';
-import type { DocumentType } from './document-verdict.ts';
-import type { ExtractedText } from './extract-text.ts';
+import { parsers as ownParsers, type ParseOptions, type Parsers } from '../parsers/parsers.ts';
+import type { DocumentType, ExtractedText } from './extract-text.ts';
+import { fetchLink } from './fetch-link.ts';
 import { LinkError } from './link-error.ts';
 
 const SENTENCES: Readonly<Record<FailureKind, string>> = {
@@ -12,11 +13,7 @@ const SENTENCES: Readonly<Record<FailureKind, string>> = {
   unavailable: 'The document could not be read now: its parser could not be started. Send it again later.',
 };
 
-/**
- * Reads the document that `load` brings when its turn comes.
- * @throws LinkError when it has no text, is damaged, or is too much for its parser; ParsersBusy; what `load` threw; the reason of the
- * signal when that ended it.
- */
+/** Reads what `load` brings when its turn comes. @throws LinkError; ParsersBusy; what `load` threw; the reason of the signal. */
 export async function extractDocument(
   parsers: Parsers,
   type: DocumentType,
@@ -31,4 +28,25 @@ export async function extractDocument(
     if (error instanceof ParseFailure) throw new LinkError(SENTENCES[error.kind], { cause: error });
     throw error;
   }
+}
+
+export interface LinkReader {
+  /** One organisation does not keep all others waiting. @throws LinkError with a sentence for a person; the reason of `signal`. */
+  read(uri: string, asker: string, signal?: AbortSignal): Promise<ExtractedText>;
+}
+
+export interface LinkReaderOptions {
+  readonly guard: AddressGuard;
+  readonly parsers?: Parsers;
+  readonly timeoutMs?: number;
+}
+
+export function createLinkReader({ guard, parsers = ownParsers, timeoutMs }: LinkReaderOptions): LinkReader {
+  return {
+    async read(uri, asker, signal) {
+      const { bytes, ...type } = await fetchLink(uri, signal === undefined ? { guard } : { guard, signal });
+      const options = { asker, inBackground: true, signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+      return extractDocument(parsers, type, () => bytes, options);
+    },
+  };
 }

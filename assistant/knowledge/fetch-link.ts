@@ -1,13 +1,23 @@
-/**
- * Fetches the document behind a link (LINK-8 to LINK-11). Owns the bounds on what comes in: redirects, size, time
- * and type. Every hop goes through the address guard; nothing is sent that tells who asked: no cookies, no credentials.
- */
+/** Fetches the document behind a link (LINK-8 to LINK-11). Every hop passes the address guard; nothing tells who asked. */
 import { LINK_MAX_BYTES, LINK_REDIRECTS_MAX, LINK_TIMEOUT_MS } from '../../protocol/limits.ts';
 import type { AddressGuard } from '../http/address-guard.ts';
 import { failureSentence, headerOf, readAnswer } from '../http/http-answer.ts';
 import { Client } from '../http/undici.ts';
-import { linkAddress } from './link-address.ts';
 import { LinkError } from './link-error.ts';
+
+const PORTS = new Set(['', '80', '443']);
+
+/** The parsed address of a link or of a redirect (resolved against `base`). @throws LinkError saying which rule it breaks. */
+export function linkAddress(uri: string, guard: AddressGuard, base?: URL): URL {
+  const url = URL.canParse(uri, base?.href) ? new URL(uri, base?.href) : undefined;
+  if (url === undefined) throw new LinkError('The address is malformed.');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new LinkError('Only http and https addresses are read.');
+  if (url.username !== '' || url.password !== '') throw new LinkError('The address must not hold a user name or a password.');
+  if (!PORTS.has(url.port) && !guard.isLocal(url.hostname)) throw new LinkError('Only the ports 80 and 443 are read.');
+  // Never sent, and two addresses that differ in it are one document.
+  url.hash = '';
+  return url;
+}
 
 /** What is read; everything else is refused by name. */
 export const LINK_MEDIA_TYPES = ['text/html', 'text/plain', 'text/markdown', 'application/pdf', 'application/json'] as const;
@@ -15,9 +25,7 @@ export type LinkMediaType = (typeof LINK_MEDIA_TYPES)[number];
 
 export interface FetchedLink {
   readonly mediaType: LinkMediaType;
-  /** As the Content-Type said, lower case; undefined when it did not. */
   readonly charset: string | undefined;
-  /** After decompression. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -25,7 +33,6 @@ export interface FetchOptions {
   readonly guard: AddressGuard;
   /** The caller's own end: the fetch rejects with its reason. */
   readonly signal?: AbortSignal;
-  /** Milliseconds for all of it, redirects included. */
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
 }
@@ -46,7 +53,6 @@ function linkErrorOf(error: unknown): LinkError {
   return error instanceof LinkError ? error : new LinkError(failureSentence(error, 'site', 'The document'), { cause: error });
 }
 
-/** The type and charset of a Content-Type. @throws LinkError when there is none or it is not read. */
 function typeOf(contentType: string | undefined): { mediaType: LinkMediaType; charset: string | undefined } {
   if (contentType === undefined) throw new LinkError('The site does not say what type the document has.');
   const written = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
@@ -98,10 +104,7 @@ async function followed(uri: string, guard: AddressGuard, signal: AbortSignal, m
   }
 }
 
-/**
- * Fetches `uri` and returns its document.
- * @throws LinkError with a sentence for a person; the reason of `signal` when that ended it.
- */
+/** @throws LinkError with a sentence for a person; the reason of `signal` when that ended it. */
 export async function fetchLink(uri: string, options: FetchOptions): Promise<FetchedLink> {
   const { guard, signal, timeoutMs = LINK_TIMEOUT_MS, maxBytes = LINK_MAX_BYTES } = options;
   signal?.throwIfAborted();

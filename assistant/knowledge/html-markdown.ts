@@ -1,7 +1,4 @@
-/**
- * A DOM subtree → Markdown that is pleasant to read and to cut into chunks: headings, lists, tables, code and paragraphs.
- * Emphasis, links' addresses and images are left out: they would be noise in a search.
- */
+/** A DOM subtree → Markdown to read and to cut into chunks. Emphasis, addresses and images are left out: noise in a search. */
 
 /** What is used of a DOM node, so that no DOM library's types show outside. */
 export interface DomNode {
@@ -65,7 +62,6 @@ function headingLevel(name: string, node: DomNode): number | undefined {
   return level === undefined ? undefined : Number(/^[1-6]$/.exec(node.getAttribute?.(LEVEL_ATTRIBUTE) ?? '')?.[0] ?? level);
 }
 
-/** Indents every line but the first. */
 function hung(text: string, indent: string): string {
   return text.replaceAll('\n', `\n${indent}`).replace(/^[ ]+$/gm, '');
 }
@@ -77,7 +73,6 @@ export interface MarkdownOptions {
   readonly maxChars: number;
 }
 
-/** Shared by the renderers of one document. */
 interface Budget {
   readonly skip: ReadonlySet<DomNode>;
   charsLeft: number;

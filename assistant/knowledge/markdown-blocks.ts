@@ -1,16 +1,11 @@
-/**
- * Owns the block structure of Markdown as far as cutting a document needs it: headings, fenced code, lists, tables,
- * paragraphs, as spans of the source. It reads any text: what is no Markdown comes out as paragraphs.
- */
+/** The block structure of Markdown as far as cutting needs it. What is no Markdown comes out as paragraphs. */
 
 export interface MarkdownBlock {
   readonly kind: 'heading' | 'fence' | 'list' | 'table' | 'paragraph';
   /** `[start, end)` in the source; begins at the start of a line, ends before a line break. */
   readonly start: number;
   readonly end: number;
-  /** 1 to 6 on a heading, 0 elsewhere. */
   readonly level: number;
-  /** The words of a heading, '' elsewhere. */
   readonly title: string;
 }
 
@@ -37,7 +32,6 @@ const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/;
 /** What an item of a list begins with: most lines are told from one by their first character. */
 const ITEM_STARTS = '-*+•0123456789';
 
-/** Whether a line begins an item of a list. */
 export function startsItem(line: string): boolean {
   if (!ITEM_STARTS.includes(line.trimStart()[0] ?? 'x')) return false;
   const head = line.slice(0, LINE_START_CHARS);
@@ -80,7 +74,6 @@ function kindOfLine(line: string, first: string, open: OpenBlock | undefined): O
   return open?.kind === 'list' ? 'list' : 'paragraph';
 }
 
-/** Collects blocks line by line. */
 class BlockScan {
   readonly blocks: MarkdownBlock[] = [];
   readonly #source: string;
@@ -151,10 +144,7 @@ class BlockScan {
   }
 }
 
-/**
- * The blocks of `source` in order. Together with blank lines they cover it. Line breaks must be `\n`. An unclosed fence
- * runs to the end, as CommonMark has it. Linear in the length of `source`.
- */
+/** Together with blank lines they cover `source`, whose line breaks are LF. Linear in the length of `source`. */
 export function markdownBlocks(source: string): readonly MarkdownBlock[] {
   const scan = new BlockScan(source);
   for (let start = 0; start <= source.length; ) {

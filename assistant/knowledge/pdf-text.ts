@@ -8,7 +8,6 @@ const PAGES_MAX = 500;
 /** Between two lines, as a part of the letters' height: more is a new paragraph. */
 const PARAGRAPH_GAP = 1.7;
 
-/** What is used of an item of a page's text. */
 interface TextItem {
   readonly str: string;
   readonly hasEOL: boolean;
@@ -78,10 +77,7 @@ function isOfMemory(error: unknown): boolean {
   return error instanceof RangeError || (error instanceof Error && /allocation failed|out of memory/i.test(error.message));
 }
 
-/**
- * The text of the first pages, until `maxChars` or 500 pages are reached; each page below a heading when there are several.
- * @throws LinkError when it is locked or damaged, wherever the damage is.
- */
+/** The first pages, until `maxChars` or 500 pages. @throws LinkError when it is locked or damaged, wherever the damage is. */
 export async function pdfText(bytes: Uint8Array, maxChars: number): Promise<ReadablePage> {
   try {
     return await read(bytes, maxChars);

@@ -1,7 +1,4 @@
-/**
- * A web page → its title and what it says, as Markdown. Owns the choice of what on a page is content: Readability's where
- * it finds an article, else the page without its navigation and other furniture.
- */
+/** A web page → its title and what it says, as Markdown: Readability's article, else the page without its furniture. */
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { type DomNode, htmlMarkdown, LEVEL_ATTRIBUTE } from './html-markdown.ts';
@@ -83,10 +80,7 @@ function asDocument(html: string): string {
   return /<html[\s>]/i.test(html.slice(0, 100_000)) ? html : `<!doctype html><html><body>${html}</body></html>`;
 }
 
-/**
- * Reads a page; its text ends soon after `maxChars`. Runs as long as the page makes it: whoever reads pages of strangers does
- * it in a process that can be ended.
- */
+/** Its text ends soon after `maxChars`. Runs as long as the page makes it: pages of strangers are read in a process that can be ended. */
 export function readableHtml(source: string, maxChars: number): ReadablePage {
   const { document } = parseHTML(asDocument(source));
   const all = whole(document, maxChars);

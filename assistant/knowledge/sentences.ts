@@ -1,7 +1,4 @@
-/**
- * Owns where sentences of plain text end. A scanner of our own and not Intl.Segmenter: linear with a small constant, the
- * same on every ICU version, and it does not break after "e.g." or "Dr.".
- */
+/** A scanner and not Intl.Segmenter: linear with a small constant, the same on every ICU version, no break after "e.g." or "Dr.". */
 
 /** What may end a sentence; the wide ones end it by themselves, because their scripts put no blank after them. */
 const TERMINATOR = /[.!?…。！？｡।॥۔؟]/g;
@@ -38,10 +35,7 @@ function closesWord(text: string, at: number, from: number): boolean {
   return /^\p{Lu}$/u.test(word) || (at - word.length === from && /^\d{1,3}$/.test(word));
 }
 
-/**
- * The sentences of `text` as `[start, end)` spans that follow one another without gap: blank space after a sentence
- * belongs to it. Line breaks do not end a sentence. Linear in the length of `text`.
- */
+/** Spans that follow one another without gap. Line breaks do not end a sentence. Linear in the length of `text`. */
 export function sentenceSpans(text: string): [start: number, end: number][] {
   const spans: [number, number][] = [];
   const pattern = new RegExp(TERMINATOR);
@@ -64,7 +58,6 @@ export function sentenceSpans(text: string): [start: number, end: number][] {
   return spans;
 }
 
-/** The sentences of `text`, without the blank space around them; none is empty. */
 export function sentences(text: string): string[] {
   return sentenceSpans(text)
     .map(([start, end]) => text.slice(start, end).trim())

@@ -28,10 +28,7 @@ const ASCII = /^[a-z0-9]+$/;
 const SUFFIXES = ['ations', 'ation', 'ments', 'ment', 'ings', 'able', 'ing', 'ied', 'ies', 'ed', 'es', 'ly', 's', 'e', 'y'];
 const NOT_PLURAL = /(?:ss|us|is)$/;
 
-/**
- * The part of an English word that its forms share ("shipping", "shipped", "ships" → "ship"); other words come back
- * as they are or short of an ending, the same way each time. `word` is lowercase.
- */
+/** What a word's forms share ("shipping", "shipped" → "ship"); the same way each time. `word` is lowercase. */
 export function stem(word: string): string {
   if (!ASCII.test(word) || word.length <= STEM_MIN_CHARS || NOT_PLURAL.test(word)) return word;
   const suffix = SUFFIXES.find((end) => word.endsWith(end) && word.length - end.length >= STEM_MIN_CHARS);
@@ -44,7 +41,6 @@ export function stem(word: string): string {
   return suffix === 's' || suffix === 'y' ? rest : rest.replace(/e$/, '');
 }
 
-/** `text` so that equal words are equal strings. */
 function folded(text: string): string {
   return text.normalize('NFKC').toLowerCase();
 }
@@ -72,10 +68,7 @@ export function stemmedWords(text: string, max: number): string[] {
   return found;
 }
 
-/**
- * The distinct words of `text` that are no stop words, lowercase, in order of first appearance, at most
- * CONTENT_TERMS_MAX. Words are of any script; scripts without blanks come as pairs of characters. Not stemmed.
- */
+/** Distinct words but stop words, lowercase, in order, not stemmed; scripts without blanks come as pairs of characters. */
 export function contentTerms(text: string): string[] {
   const found = new Set<string>();
   for (const word of wordsOf(text)) {
@@ -86,15 +79,11 @@ export function contentTerms(text: string): string[] {
   return [...found];
 }
 
-/** The distinct stems of `contentTerms(text)`. */
 export function contentStems(text: string): string[] {
   return [...new Set(contentTerms(text).map(stem))];
 }
 
-/**
- * Those of `stems` (of `contentStems`) that a word of `text` has. What a search of `contentStems(text)` would find, at a
- * fraction of its cost: a stem begins its word, so that most texts and words are passed over unread.
- */
+/** Those of `stems` that a word of `text` has, at a fraction of a search's cost: most texts and words are passed over unread. */
 export function stemsFoundIn(text: string, stems: readonly string[]): string[] {
   const bare = folded(text).replace(/['’]/g, '');
   const candidates = stems.filter((each) => bare.includes(each));

@@ -1,5 +1,4 @@
 /** What the rest of the service asks of a language model: one streamed round, delivered through callbacks. */
-
 import type { Sender } from './stream/sending-budget.ts';
 
 /** One passage of the app's knowledge that may answer the message, best first. Untrusted data. */
@@ -7,7 +6,6 @@ export interface Passage {
   readonly sourceId: string;
   readonly externalKey: string;
   readonly title: string;
-  /** Headings above the passage, outermost first. */
   readonly headings: readonly string[];
   readonly text: string;
   /** Relevance, larger is better; comparable within one search only. */
@@ -24,7 +22,6 @@ export interface ToolCall {
 /** A picture that goes with a message. Untrusted data, which stays on the disk until it is sent. */
 export interface ImagePart {
   readonly mediaType: string;
-  /** Its size. */
   readonly bytes: number;
   /** The picture from its beginning; may be asked for again. @throws Error when it is gone or cannot be read. */
   pieces(): AsyncIterable<Uint8Array>;
@@ -64,17 +61,12 @@ export interface Usage {
 export interface RoundResult {
   /** `length`: the upstream's own bound on an answer, or on what it may read, cut it off. `filtered`: its content filter did. */
   readonly reason: 'stop' | 'tool_calls' | 'length' | 'filtered';
-  /** Complete calls in the order the model made them. */
   readonly toolCalls: readonly ToolCall[];
   /** Undefined when the upstream reports none. */
   readonly usage: Usage | undefined;
 }
 
-/**
- * `busy`: 429, 503 or 529 before any output, or pictures that had to wait for too long before they were sent. `silent`: nothing came for
- * the time of silence. `broken`: the stream broke off. `misconfigured`: a wrong key, an unknown model, a wrong address: whoever runs the
- * service has to act. `refused`: the upstream does not take this request (400 and the like). The last two fail again when tried again.
- */
+/** `busy`: no output yet, or pictures waited too long. `misconfigured` (whoever runs the service has to act) and `refused` fail again. */
 export type ModelFailureKind = 'busy' | 'silent' | 'broken' | 'misconfigured' | 'refused';
 
 export interface ModelFailure {

@@ -1,7 +1,4 @@
-/**
- * The messages between the service and a parser process: a head in JSON and a body of bytes, each preceded by its length. Not Node's own
- * channel, because that accepts messages of any size, and the process has parsed a stranger's document.
- */
+/** A head in JSON and a body of bytes. Not Node's channel: it accepts any size, and a stranger's document was parsed. */
 
 /** Two lengths, unsigned and big-endian. */
 const LENGTHS_BYTES = 8;

@@ -1,7 +1,4 @@
-/**
- * How a parser process is started so that it can do no harm: in namespaces of its own, with limits of the system's on its memory and time,
- * without environment, without the right to write or to start anything, and able to read the program and its libraries only.
- */
+/** Starts a parser so that it can do no harm: namespaces and limits, no environment, nothing to write, start or read but the program. */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,10 +8,7 @@ import { fileURLToPath } from 'node:url';
 export interface ParserLimits {
   /** Bound on JavaScript's heap. A page of 10 MB makes a DOM of some 150 MB. */
   readonly heapMaxMb: number;
-  /**
-   * Bound on all writable memory (RLIMIT_DATA), buffers included. Node starts with 80 MB of it, mostly reserved for stacks, and has 175 MB
-   * with all libraries loaded.
-   */
+  /** All writable memory (RLIMIT_DATA). Node starts with 80 MB of it and has 175 MB with all libraries loaded. */
   readonly dataMaxMb: number;
   /** CPU seconds of its whole life (RLIMIT_CPU). */
   readonly cpuMaxS: number;
@@ -25,10 +19,7 @@ export interface Launch {
   readonly args: readonly string[];
 }
 
-/**
- * Bound on the address space (RLIMIT_AS), for kernels that count less in RLIMIT_DATA. Node reserves 1.1 GB without using it; other releases
- * may reserve more.
- */
+/** RLIMIT_AS, for kernels that count less in RLIMIT_DATA. Node reserves 1.1 GB without using it; other releases may reserve more. */
 const ADDRESS_SPACE_MAX_MB = 4_096;
 /** V8 reserves memory for code as it was writable from release 13 on; it counts in RLIMIT_DATA, unused as it is. */
 const CODE_RANGE_MB = Number.parseInt(process.versions.v8, 10) >= 13 ? 512 : 0;
@@ -68,13 +59,9 @@ const ROOMS = ['assistant', 'protocol', 'watch'].map((room) => fileURLToPath(new
 const PROGRAM = fileURLToPath(new URL('./parser-program.js', import.meta.url));
 /** Tells modules from scripts. */
 const PACKAGE = fileURLToPath(new URL('../../../package.json', import.meta.url));
-/** Node 24 knows no other name, Node 20 only the experimental one. */
 const PERMISSION = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
 
-/**
- * Run by a shell that is the first process of its namespaces, and their root: makes a file system of the paths up to `--`, read only, and
- * runs what follows in it. No socket of the host's is within. `/proc` is a folder that is everywhere, and that none of the paths lies in.
- */
+/** Makes, as the first process of its namespaces, a read-only file system of the paths up to `--`, and runs what follows in it. */
 const ENCLOSE = `set -e
 mount -t tmpfs -o mode=755,size=64k,nr_inodes=512 tmpfs /proc
 cd /proc
@@ -97,10 +84,7 @@ exit $?`;
 const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc/fonts'];
 const PROBE_TIMEOUT_MS = 10_000;
 
-/**
- * What a command is put behind so that it sees no process, no network and no file of the host but the program's, has no right in its
- * namespaces either, and ends with the service; undefined where a program for it is missing.
- */
+/** Before a command, so that it sees no process, network or file of the host and ends with the service; undefined: a program is missing. */
 function enclosure(): readonly string[] | undefined {
   const [setpriv, unshare, env] = ['setpriv', 'unshare', 'env'].map(find);
   if (process.platform !== 'linux' || setpriv === undefined || unshare === undefined || env === undefined) return undefined;

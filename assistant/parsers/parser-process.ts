@@ -1,7 +1,4 @@
-/**
- * One parser process: started with its limits, given one document at a time, killed when a document crashes it, takes too
- * long or needs too much memory. Keeps the service from exiting only while it parses.
- */
+/** One parser process: given one document at a time, killed when it crashes, takes too long or needs too much memory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
@@ -79,7 +76,6 @@ export class ParserProcess {
     return this.#child.pid;
   }
 
-  /** Documents that it was given. */
   get documents(): number {
     return this.#documents;
   }
@@ -93,10 +89,7 @@ export class ParserProcess {
     return this.#failure === undefined;
   }
 
-  /**
-   * What the parser answers. One at a time. @throws ParseFailure, after which it is of no more use; the reason of the signal, when
-   * that ended it.
-   */
+  /** @throws ParseFailure, after which it is of no more use; the reason of the signal, when that ended it. */
   async parse({ request, bytes, timeoutMs, signal }: Document): Promise<unknown> {
     signal?.throwIfAborted();
     this.#documents += 1;
@@ -118,7 +111,6 @@ export class ParserProcess {
     }
   }
 
-  /** Idempotent. */
   end(): void {
     // Keeps the service alive until `ended`: a killed process exits soon.
     this.#child.ref();
@@ -160,7 +152,6 @@ export class ParserProcess {
     this.#channel.destroy();
   }
 
-  /** The first failure is the reason of all that follow. */
   #fail(failure: ParseFailure): void {
     this.#failure ??= failure;
     const settle = this.#settle;

@@ -1,7 +1,4 @@
-/**
- * The program of a parser process: parses one document of a stranger after the other and answers each. Ends when its channel does,
- * or, should it be stuck in a document then, by its watch thread.
- */
+/** Parses one document of a stranger after the other. Ends with its channel, or by its watch thread should it be stuck. */
 import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { type Frame, FrameReader, frameStart } from './frames.ts';
@@ -17,7 +14,7 @@ type Judge = (input: object, bytes: Frame['body']) => Promise<unknown>;
 
 /** Loaded when they are needed: a process that parses plain text starts in a tenth of the time. */
 const JOBS: Readonly<Record<ParseJob, () => Promise<Judge>>> = {
-  document: async () => (await import('../knowledge/document-verdict.ts')).judgeDocument as Judge,
+  document: async () => (await import('../knowledge/extract-text.ts')).judgeDocument as Judge,
   image: async () => (await import('../images/image-verdict.ts')).judgeImage as Judge,
 };
 

@@ -1,8 +1,4 @@
-/**
- * Parses what strangers send (documents, pages, logos) in processes of its own, where it can do no harm: the one door to them. Owns how
- * many there are, what each may use, and how long one is kept. A document that is too much ends its parser and fails for that
- * reason; nothing else notices.
- */
+/** The one door to parsing what strangers send, in processes where it does no harm: what is too much ends its parser alone. */
 import { isIsolated, isLimitedBySystem, launchOf, type ParserLimits } from './launch.ts';
 import type { ParseJob, ParseJobs } from './parse-jobs.ts';
 import { type Document, ParseFailure, ParserProcess } from './parser-process.ts';
@@ -12,9 +8,7 @@ import { Places, type Waiter } from './places.ts';
 const PARSERS_MAX = 2;
 /** Wall time, long enough to use the allowed CPU time even on a busy host. */
 export const PARSE_TIMEOUT_MS = 30_000;
-/**
- * The largest ordinary documents (a PDF of 20 MB, a page of 10 MB) need half of this memory, and two seconds of a slow core.
- */
+/** The largest ordinary documents (a PDF of 20 MB, a page of 10 MB) need half of this memory, and two seconds of a slow core. */
 const LIMITS: ParserLimits = { heapMaxMb: 256, dataMaxMb: 512, cpuMaxS: 12 };
 /** Resident memory counts the program's own code, too. */
 const WATCH_ABOVE_DATA_MB = 128;
@@ -52,7 +46,6 @@ export class Parsers {
   readonly #idleMs: number;
   readonly #places: Places;
   readonly #all = new Set<ParserProcess>();
-  /** The last used comes first, so that the others expire. */
   readonly #idle: { readonly parser: ParserProcess; readonly timer: NodeJS.Timeout }[] = [];
 
   constructor({ limits = LIMITS, parsers = PARSERS_MAX, idleMs = IDLE_MS }: ParsersOptions = {}) {
@@ -61,20 +54,15 @@ export class Parsers {
     this.#places = new Places(parsers);
   }
 
-  /** Processes that are there now, busy or idle. */
   get processes(): number {
     return this.#all.size;
   }
 
-  /** Whether so many more documents of this asker may wait. */
   hasRoom(waiter: Waiter, count: number): boolean {
     return this.#places.hasRoom(waiter, count);
   }
 
-  /**
-   * Parses the bytes, which `load` brings once a parser is free; `timeoutMs` is PARSE_TIMEOUT_MS unless given.
-   * @throws ParsersBusy; ParseFailure; what `load` threw; the reason of the signal.
-   */
+  /** @throws ParsersBusy; ParseFailure; what `load` threw; the reason of the signal. */
   async parse<Kind extends ParseJob>(
     job: Kind,
     input: ParseJobs[Kind]['input'],
@@ -104,7 +92,6 @@ export class Parsers {
     }
   }
 
-  /** Ends them all; what they parse fails. Others may be started afterwards. Idempotent. */
   async close(): Promise<void> {
     for (const parser of this.#all) parser.end();
     await Promise.all([...this.#all].map((parser) => parser.ended));

@@ -1,10 +1,6 @@
-/**
- * Whose document is parsed next: who has a place and who waits for one. Keeps one asker from taking all places, and background work
- * from delaying people. Knows no processes.
- */
+/** Whose document is parsed next: no asker takes all places, and background work does not delay people. */
 
 export interface Waiter {
-  /** An organisation, which may not take all places. */
   readonly asker: string;
   /** Background work: links that are read for knowledge. */
   readonly inBackground: boolean;
@@ -32,7 +28,6 @@ export class Places {
     return this.#taken.length;
   }
 
-  /** Whether this many more of the asker may wait. */
   hasRoom({ asker, inBackground }: Waiter, count = 1): boolean {
     if (this.#waiting.length + count > WAITING_MAX) return false;
     if (inBackground) return true;

@@ -1,7 +1,4 @@
-/**
- * The thread in a parser process that ends it while a document keeps its main thread busy: when the service is gone, and when the
- * process has grown beyond its bound. Where the system limits a parser's memory, the bound is met there first.
- */
+/** Ends a parser whose main thread a document keeps busy, when the service is gone or the process has grown beyond its bound. */
 import { workerData } from 'node:worker_threads';
 
 /** In this time a stream unfolds to some 100 MB. */

@@ -1,9 +1,4 @@
-/**
- * Whether a text, said in whatever pieces, has got to a place within an address: a link's destination or title, a definition, raw HTML,
- * or an address that stands in the words.
- *
- * What is said is only kept until somebody asks, or until enough of it has come: a delta costs the joining of two strings.
- */
+/** Whether a text, said in pieces, is within an address. What is said is looked at when asked for, or when enough has come. */
 import { appended } from '../growing-text.ts';
 import { type Construct, Declaration, Destination, Tag, Until } from './markdown-constructs.ts';
 
@@ -44,7 +39,6 @@ export class AddressScan {
   #constructs: Construct[] = [];
   /** Something was begun that nothing ends. */
   #isEndless = false;
-  /** HTML that lasts up to a blank line. */
   #isMarkup = false;
   #last = '';
   /** State of the present line: only blanks so far; only blanks and quote marks; only what may precede a block. */
@@ -64,7 +58,6 @@ export class AddressScan {
     if (this.#unread.length > UNREAD_MAX_CHARS) this.#read();
   }
 
-  /** Whether what is said next would be within an address. */
   isInside(): boolean {
     this.#read();
     if (this.#isEndless || this.#isMarkup || this.#constructs.some(({ takesNext }) => takesNext)) return true;

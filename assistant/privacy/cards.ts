@@ -1,9 +1,10 @@
 /**
- * Card numbers in text (PRIVACY-2). An issuer's prefix and length and Luhn's digit decide; separators may be any, and mixed.
- * In the usual groups a card is found among other numbers, too; in groups of somebody's own only where nothing else stands beside it,
- * so that prices, dates and lists of numbers stay what they are.
+ * IBANs and card numbers (PRIVACY-2), these by issuer's prefix, length and Luhn's digit. In usual groups they are found among other numbers; in others only
+ * where nothing stands beside, so that prices, dates and lists stay what they are.
  */
-import type { Finding } from './finding.ts';
+
+import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools';
+import type { Finding } from './placeholder.ts';
 import { GAP, GLUE } from './plain-form.ts';
 
 const DIGITS_MIN = 13;
@@ -81,7 +82,6 @@ class CardSearch {
     this.#mayBeAlone = groups.length <= DIGITS_MAX && groups.reduce((sum, { start, end }) => sum + end - start, 0) <= DIGITS_MAX;
   }
 
-  /** The last group of a card that begins with the `first`, as many groups as possible; undefined when none does. */
   end(first: number): number | undefined {
     let found: number | undefined;
     let digits = '';
@@ -116,7 +116,6 @@ class CardSearch {
     return sizes.length <= OWN_GROUPS_MAX || sizes.slice(0, -1).every((size) => size === sizes[0]);
   }
 
-  /** What separates a group from the next, '' when that is blank. */
   #separator(at: number): string {
     const { end } = this.#groups[at] as Group;
     return this.#text.slice(end, this.#groups[at + 1]?.start ?? end).trim();
@@ -160,6 +159,43 @@ export function findCards(text: string): Finding[] {
       }
       first = (last ?? first) + 1;
     }
+  }
+  return findings;
+}
+
+/** A country, check digits and at least the shortest account's characters (Norway's eleven). */
+const IBAN = new RegExp(`(?<![${GLUE}](?<!iban))[A-Z]{2} ?\\d{2}(?:${GAP}[A-Z0-9]){11}`, 'giu');
+const IBAN_NEXT = new RegExp(`${GAP}[A-Z0-9]`, 'iy');
+
+/** Where the `chars` letters and digits end that begin at `start`; undefined when there are fewer, or more follow at once. */
+function endOfIban(text: string, start: number, chars: number): number | undefined {
+  let end = start;
+  for (let taken = 0; taken < chars; taken++) {
+    IBAN_NEXT.lastIndex = end;
+    if (!IBAN_NEXT.test(text)) return undefined;
+    end = IBAN_NEXT.lastIndex;
+  }
+  return GLUED.test(text.charAt(end)) ? undefined : end;
+}
+
+function isIban(written: string): boolean {
+  const compact = written.replace(/[^A-Za-z0-9]/g, '').toUpperCase();
+  // Some countries check their banks' numbers once more; an IBAN that a person got wrong there tells as much.
+  return validateIBAN(compact).errorCodes.every((code) => code === ValidationErrorsIBAN.WrongAccountBankBranchChecksum);
+}
+
+/** IBANs of their country's length and with the right remainder of 97. `text` is in plain form. */
+export function findIbans(text: string): Finding[] {
+  const findings: Finding[] = [];
+  IBAN.lastIndex = 0;
+  for (let match = IBAN.exec(text); match !== null; match = IBAN.exec(text)) {
+    const start = match.index;
+    const chars = countrySpecs[match[0].slice(0, 2).toUpperCase()]?.chars;
+    const end = typeof chars === 'number' ? endOfIban(text, start, chars) : undefined;
+    const value = end === undefined ? undefined : text.slice(start, end);
+    const isFound = end !== undefined && value !== undefined && isIban(value);
+    if (isFound) findings.push({ kind: 'iban', start, end, value });
+    IBAN.lastIndex = isFound ? end : start + 1;
   }
   return findings;
 }

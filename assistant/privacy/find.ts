@@ -1,15 +1,8 @@
-/**
- * Personal data in a text (PRIVACY-1): e-mail addresses, phone numbers, card numbers, IBANs, and whatever looks like a
- * placeholder already.
- *
- * Nearly every text holds nothing: one look decides that. What was found is hidden from the searches that follow, the surest
- * kind first, so that no two findings overlap and the digits of a card are no phone number.
- */
+/** Personal data in a text (PRIVACY-1). What was found is hidden from later searches, the surest kind first, so no two overlap. */
 import { LOOKALIKE, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
-import { findCards } from './cards.ts';
-import type { Finding } from './finding.ts';
-import { findIbans } from './ibans.ts';
+import { findCards, findIbans } from './cards.ts';
 import { findPhones, type PhonePlace } from './phone-numbers.ts';
+import type { Finding } from './placeholder.ts';
 import { BETWEEN_DIGITS, GLUE, INVISIBLE, OTHER_DIGIT, plainForm } from './plain-form.ts';
 import { RedactionWork } from './redaction-work.ts';
 
@@ -150,11 +143,9 @@ export function rulesFor(text: string, lookalikes = true): number {
 }
 
 /**
- * Personal data in `text`, in order, never overlapping.
- * `regions` are the countries (`DE`) whose national phone numbers are read; see regionsOf. `label` is the name of the field
- * that holds the text, '' when it has none: an `order_id` is no phone number, and seven digits under `phone` are one.
- * `work` is what the request has left for the looking up of numbers; without it a text has as much as a request.
- * `lookalikes`: whether text that looks like a placeholder is found; it is no part of anything else in any case.
+ * In order, never overlapping. `regions`: countries whose national phone numbers are read. `label`: the field's name, '' without one: an
+ * `order_id` is no phone number, seven digits under `phone` are. `work`: what the request has left. `lookalikes`: whether what looks like a
+ * placeholder is found.
  */
 export function findPersonalData(
   text: string,
@@ -164,4 +155,35 @@ export function findPersonalData(
   lookalikes = true,
 ): readonly Finding[] {
   return SUSPICIOUS.test(text) ? search(text, { regions, label, work }, lookalikes) : NOTHING;
+}
+
+/** Locales that apps are translated to; each entry is a few bytes. */
+const LOCALES_KEPT = 256;
+/** Each costs a look at every number. A locale and the languages of all but a few apps fit. */
+const REGIONS_MAX = 4;
+
+const known = new Map<string, string | undefined>();
+
+function readRegion(locale: string): string | undefined {
+  try {
+    return new Intl.Locale(locale).maximize().region;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The country of a locale: `de-AT` → `AT`, `de` → `DE`; undefined when it names none. */
+export function regionOfLocale(locale: string | null | undefined): string | undefined {
+  if (locale === undefined || locale === null) return undefined;
+  if (!known.has(locale)) {
+    if (known.size >= LOCALES_KEPT) known.clear();
+    known.set(locale, readRegion(locale));
+  }
+  return known.get(locale);
+}
+
+/** Countries whose national numbers are read: that of the handshake's locale first, then those of the app's languages. */
+export function regionsOf(locale: string | null | undefined, languages: readonly string[]): string[] {
+  const regions = [locale, ...languages].map(regionOfLocale).filter((region) => region !== undefined);
+  return [...new Set(regions)].slice(0, REGIONS_MAX);
 }

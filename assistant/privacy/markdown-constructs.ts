@@ -1,12 +1,8 @@
 /**
- * The constructs of Markdown that hold an address, each followed character by character from where it may begin to where it must have
- * ended: links, images and definitions (destination and title), and raw HTML.
- *
- * They err on one side: a construct lasts at least as long as CommonMark, and a browser that is shown the HTML, could take it to
- * last. Where it may begin is for the caller to see; escapes and code before that count for nothing.
+ * The constructs of Markdown that hold an address: links, images, definitions, raw HTML. They err on one side: one lasts at least as long
+ * as CommonMark, and a browser that is shown the HTML, could take it to last. Where it may begin is for the caller to see.
  */
 
-/** A construct that was begun. */
 export interface Construct {
   /** Whether a placeholder that comes next would be within it. */
   readonly takesNext: boolean;
@@ -64,7 +60,6 @@ export class Destination implements Construct {
       case 'closing':
         return this.#closing(char);
       case 'broken':
-        // No link to CommonMark; laxer readers take blanks in a destination.
         return char === ')' || char === '\n' ? 'ended' : 'goes on';
     }
   }
@@ -223,7 +218,6 @@ export class Until implements Construct {
   }
 }
 
-/** After `<!`: a comment, a section of CDATA, or a declaration. */
 export class Declaration implements Construct {
   readonly takesNext = true;
   #rest: Until | null = null;

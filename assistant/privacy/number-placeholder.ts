@@ -1,7 +1,4 @@
-/**
- * Placeholders of whole numbers. In what reaches the model such a number is text; where the model hands it on for a parameter that is a
- * number, the call keeps it as `⟦#phone_1⟧`, and that comes back as the number. The model is never shown this form.
- */
+/** Placeholders of whole numbers: a call keeps `⟦#phone_1⟧`, which comes back as the number. The model never sees it. */
 import { PLACEHOLDER_CLOSES, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 import { PLACEHOLDER_KINDS, partsOf } from './placeholder.ts';
 
@@ -11,7 +8,6 @@ const MARKED = new RegExp(`^${MARK}((?:${KINDS})_[1-9]\\d{0,6})${PLACEHOLDER_CLO
 /** A whole string of JSON text; within a string the quotes would be escaped. */
 const MARKED_IN_JSON = new RegExp(`"${MARK}((?:${KINDS})_[1-9]\\d{0,6})${PLACEHOLDER_CLOSES}"`, 'g');
 
-/** The whole number that is written so, and so only; undefined for any other text. */
 function wholeNumber(text: string | undefined): number | undefined {
   const number = Number(text);
   return text !== undefined && Number.isSafeInteger(number) && String(number) === text ? number : undefined;
@@ -37,12 +33,10 @@ export function withoutMarks(text: string): string {
   return text.replaceAll(MARK, PLACEHOLDER_OPENS);
 }
 
-/** Whether the text is such a number. */
 export function isMarkedNumber(text: string): boolean {
   return text.startsWith(MARK) && MARKED.test(text);
 }
 
-/** The JSON-like value with numbers where they are marked. */
 export function restoreNumbers(value: unknown, restored: (placeholder: string) => string): unknown {
   if (typeof value === 'string') {
     const name = MARKED.exec(value)?.[1];
@@ -53,7 +47,6 @@ export function restoreNumbers(value: unknown, restored: (placeholder: string) =
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, restoreNumbers(member, restored)]));
 }
 
-/** The same in text that is JSON, or frames of it. */
 export function restoreNumbersJson(text: string, restored: (placeholder: string) => string): string {
   if (!text.includes(MARK)) return text;
   return text.replace(MARKED_IN_JSON, (marked, inner: string) => String(wholeNumber(restored(plain(inner))) ?? marked));

@@ -1,9 +1,6 @@
 /**
- * Keeps placeholders whole in text that comes in pieces (PRIVACY-9): a model may split `⟦email_1⟧` anywhere, and what has
- * been said cannot be restored any more. And decides which of them stand within an address: those leave it as `⟦email⟧`, which is
- * never restored, because a client fetches a picture's address without anybody's click.
- *
- * It holds back an unfinished placeholder, and a whole one until it is known that no address goes on behind it: mostly one
+ * Keeps placeholders whole in text that comes in pieces (PRIVACY-9): what has been said cannot be restored any more. One within an address
+ * leaves as `⟦email⟧`, never restored, because a client fetches a picture's address without anybody's click. Held back: mostly one
  * character, 64 at most.
  */
 import { LOOKALIKE, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
@@ -67,7 +64,6 @@ export class PlaceholderGate {
       from += placeholder.length;
       say(isInside === true ? placeholderOf(kind, undefined) : placeholder);
     }
-    // A placeholder holds no other: only the last one can be unfinished.
     const opens = isEnd ? -1 : text.lastIndexOf(PLACEHOLDER_OPENS);
     const end = opens >= from && isUnfinished(text.slice(opens)) ? opens : text.length;
     say(text.slice(from, end));

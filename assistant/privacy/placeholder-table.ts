@@ -1,16 +1,30 @@
 /**
- * What stands for what in one conversation (PRIVACY-7), in memory: values and their placeholders, and the texts and
- * JSON-like values that are rewritten with them.
- *
- * It numbers nothing and stores nothing: who owns the numbers tells it of them. Values are held as private fields, so that
+ * What stands for what in one conversation (PRIVACY-7), in memory. It numbers and stores nothing. Values are private fields, so that
  * printing a table shows none.
  */
 import { JSON_DEPTH_MAX } from '../../protocol/limits.ts';
 import { PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
-import { redactCoarsely } from './coarse.ts';
 import { findPersonalData, rulesFor } from './find.ts';
 import { type PlaceholderKind, partsOf, placeholderOf, RESTORABLE } from './placeholder.ts';
 import { RedactionWork } from './redaction-work.ts';
+
+const WORD = /\S+/g;
+const MAY_BE_PERSONAL = /[\p{N}@＠⟦⟧]/u;
+const HIDDEN = placeholderOf('text', undefined);
+
+/** The text with `⟦text⟧` in the place of each such word, and of several in a row. */
+export function redactCoarsely(text: string): string {
+  let redacted = '';
+  let from = 0;
+  let isHiding = false;
+  for (const { 0: word, index } of text.matchAll(WORD)) {
+    const hides = MAY_BE_PERSONAL.test(word);
+    if (!(hides && isHiding)) redacted += text.slice(from, index) + (hides ? HIDDEN : word);
+    isHiding = hides;
+    from = index + word.length;
+  }
+  return redacted + text.slice(from);
+}
 
 /** Asked for a placeholder that the table does not know: its value, if there is one after all. */
 export type FindValue = (placeholder: string) => string | undefined;
@@ -23,7 +37,6 @@ function asItIs(value: string): string {
   return value;
 }
 
-/** The values in memory, both ways. */
 class Tables {
   readonly values = new Map<string, string>();
   readonly placeholders = new Map<string, string>();
@@ -34,7 +47,6 @@ export class PlaceholderTable {
   /** Made for the first value: most conversations have none. */
   #tables: Tables | null = null;
 
-  /** Values in memory. */
   get size(): number {
     return this.#tables?.values.size ?? 0;
   }
@@ -48,7 +60,6 @@ export class PlaceholderTable {
     highest.set(kind, Math.max(number, highest.get(kind) ?? 0));
   }
 
-  /** The number that the next value of this kind gets. */
   nextNumber(kind: PlaceholderKind): number {
     return (this.#tables?.highest.get(kind) ?? 0) + 1;
   }
@@ -89,7 +100,6 @@ export class PlaceholderTable {
   }
 }
 
-/** Where a text was found, as findPersonalData takes it. */
 export interface TextPlace {
   readonly regions: readonly string[];
   readonly label: string;
@@ -99,10 +109,7 @@ export interface TextPlace {
   readonly work?: RedactionWork;
 }
 
-/**
- * The text with `nameOf` of everything personal in its place; the same string when there is nothing. When the request's work is
- * spent, every word that could be personal becomes `⟦text⟧` instead.
- */
+/** The same string when there is nothing. When the request's work is spent, every word that could be personal becomes `⟦text⟧`. */
 export function redactText(text: string, place: TextPlace, nameOf: (kind: PlaceholderKind, value: string) => string): string {
   const { lookalikes = true } = place;
   const rules = rulesFor(text, lookalikes);
@@ -120,7 +127,6 @@ export function redactText(text: string, place: TextPlace, nameOf: (kind: Placeh
   return redacted + text.slice(from);
 }
 
-/** Rewrites a text; `label` is the name of the field that holds it (for a list's items the list's), '' when there is none. */
 export type Rewrite = (text: string, label: string) => string;
 
 interface Rewriting {
@@ -158,10 +164,7 @@ function rewriteAt(value: unknown, rewriting: Rewriting, label: string, depth: n
   return items.some((item, index) => item !== value[index]) ? items : value;
 }
 
-/**
- * A JSON-like value with every string in it rewritten, names of fields too; the same value when nothing changed. With `numbers`
- * a whole number is rewritten as its digits are, and becomes text then. Parts nested deeper than JSON_DEPTH_MAX become null.
- */
+/** Names of fields too; with `numbers` whole numbers become text. Parts nested deeper than JSON_DEPTH_MAX become null. */
 export function rewriteStrings<T>(value: T, rewrite: Rewrite, numbers = false): T {
   return rewriteAt(value, { rewrite, numbers }, '', 0) as T;
 }

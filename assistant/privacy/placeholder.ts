@@ -1,8 +1,6 @@
 /**
- * The words that stand where personal data was (PRIVACY-1): `⟦email_1⟧`, numbered per conversation and kind from 1.
- *
- * `text` stands for what only looks like a placeholder: who writes `⟦email_1⟧` is shown `⟦email_1⟧` again, and never somebody's
- * address. A value that is not kept becomes `⟦email⟧`, without a number: nobody is ever shown it again.
+ * The words that stand where personal data was (PRIVACY-1): `⟦email_1⟧`. `text` stands for what only looks like one: its writer sees it
+ * again, and never somebody's address. A value that is not kept becomes `⟦email⟧`: nobody is ever shown it again.
  */
 import { PLACEHOLDER_CLOSES, PLACEHOLDER_OPENS } from '../../protocol/placeholder.ts';
 
@@ -12,7 +10,6 @@ export type PlaceholderKind = (typeof PLACEHOLDER_KINDS)[number];
 /** Digits of a number: more values than a conversation can say. */
 const NUMBER_MAX_DIGITS = 7;
 
-/** Placeholders that can be restored. */
 export const RESTORABLE = new RegExp(
   `${PLACEHOLDER_OPENS}(?:${PLACEHOLDER_KINDS.join('|')})_[1-9]\\d{0,${NUMBER_MAX_DIGITS - 1}}${PLACEHOLDER_CLOSES}`,
   'g',
@@ -32,23 +29,27 @@ function unfinishedKind(kind: string): string {
   return [...kind].reduceRight((rest, letter) => `(?:${letter}${rest})?`, '');
 }
 
-/** True of text that begins with `⟦` and could become a restorable placeholder with what follows. */
 export function isUnfinished(text: string): boolean {
   return UNFINISHED.test(text);
 }
 
-/** `⟦email_1⟧`; without a number `⟦email⟧`, which is never restored. */
 export function placeholderOf(kind: PlaceholderKind, number: number | undefined): string {
   return `${PLACEHOLDER_OPENS}${kind}${number === undefined ? '' : `_${number}`}${PLACEHOLDER_CLOSES}`;
 }
 
-/** Kind and number of a placeholder that can be restored; undefined for any other text. */
 export function partsOf(placeholder: string): { readonly kind: string; readonly number: number } | undefined {
   const [, kind, number] = PARTS.exec(placeholder) ?? [];
   return kind === undefined ? undefined : { kind, number: Number(number) };
 }
 
-/** True of a stored kind that this version knows. */
 export function isPlaceholderKind(kind: string): kind is PlaceholderKind {
   return (PLACEHOLDER_KINDS as readonly string[]).includes(kind);
+}
+
+export interface Finding {
+  readonly kind: PlaceholderKind;
+  /** UTF-16 code units from the beginning of the text, the end excluded. */
+  readonly start: number;
+  readonly end: number;
+  readonly value: string;
 }

@@ -1,7 +1,4 @@
-/**
- * A text with one way of writing what numbers are made of: western digits and letters of one width, one kind of space, of dash and of line
- * break. Each character stays one character at its place, so that what is found here is found there. And where words end beside a number.
- */
+/** A text with one way of writing what numbers are made of, and where words end beside one. Each character stays at its place. */
 
 /** The zeros of all digits that a text is likely to be written in; nine more follow each. */
 const ZEROS = '٠۰߀०০੦૦୦௦౦೦൦෦๐໐༠၀႐០᠐᥆᧐᪀᪐᭐᮰᱀᱐꘠꣐꤀꧐꧰꩐꯰０';
@@ -56,8 +53,5 @@ export function plainForm(text: string): string {
 /** What may stand between two characters of one number, in plain form (PRIVACY-2). Bounded: a search stays linear. */
 export const GAP = ' {0,3}(?:[-._/] {0,3}\\n?|\\n {0,3}-?)? {0,3}';
 
-/**
- * Letters and digits that make a number beside them a part of a longer one; within a class of an expression. Only alphabets that identifiers are
- * written in: other scripts have no blank beside a number, or put prefixes and particles next to it.
- */
+/** Letters and digits that make a number beside them part of a longer one. Other scripts have no blank beside a number. */
 export const GLUE = '\\p{Script=Latin}\\p{Script=Cyrillic}\\p{Script=Greek}\\p{N}';

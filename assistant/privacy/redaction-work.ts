@@ -1,14 +1,10 @@
 /**
- * How much searching for personal data one value of a request may cause (PRIVACY-6): its body, the text of a file, a result.
- * The search is linear, yet whoever sends thousands of numbers makes it long, and it runs on the event loop. What comes after the
- * work is spent is hidden more coarsely.
+ * How much searching one value of a request may cause (PRIVACY-6): it is linear, yet thousands of numbers make it long on the event loop.
+ * Later text is hidden more coarsely.
  */
 import { OTHER_DIGIT } from './plain-form.ts';
 
-/**
- * Characters that a rule stops at, times rules: some 25 ms at the worst, beside the 50 ms that reading 250 KB in thousands of texts takes
- * without any. Twenty thousand digits are over a thousand telephone numbers, more than any request has that is not made to be slow.
- */
+/** Times rules: 25 ms at the worst, beside 50 ms for reading 250 KB. Over a thousand telephone numbers: only hostile texts have more. */
 const WORK_MAX_CHARS = 60_000;
 /** What a rule costs on any text, in characters. */
 const TEXT_CHARS = 4;

@@ -1,8 +1,4 @@
-/**
- * Blocks as they may leave: with no placeholder left inside an address (PRIVACY-11), so that wherever values come back in place of placeholders
- * later, in the stream, in a replay or in the history, none of them gets into what a client opens; and with nothing that a client would fetch
- * by itself but what it may (BLOCK-24).
- */
+/** Blocks as they may leave: no placeholder in an address (PRIVACY-11), nothing fetched by itself but what may be (BLOCK-24). */
 import type { Block } from '../../protocol/catalog/block.ts';
 import { CATALOG, fallbackText } from '../../protocol/catalog/catalog.ts';
 import { rewriteTexts, type TextUse } from '../../protocol/catalog/text-uses.ts';
@@ -42,11 +38,7 @@ export function safeFallback(blockType: string, body: Block['body']): string {
   return hideInAddresses(fallbackText(blockType, body));
 }
 
-/**
- * The block with every placeholder inside an address made one that is never restored, and without the pictures and the like whose address
- * `mayFetch` refuses; the same block when there is nothing to do. The values of a confirmation card are the call's own and stay: the person
- * must see what will be done.
- */
+/** The same block when there is nothing to do. A confirmation card's values stay the call's own: the person must see what will be done. */
 export function safeBlock(block: Block, mayFetch: (address: string) => boolean): Block {
   const { block_type: type } = block;
   const component = CATALOG.get(type);

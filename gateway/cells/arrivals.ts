@@ -9,7 +9,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { isId } from '../../protocol/ids.ts';
 import { isSha256 } from '../../storage/moving/move-folders.ts';
 import { isMoveId } from '../../storage/moving/moves.ts';
-import { checkQuery } from '../http/query.ts';
+import { checkQuery } from '../http/body.ts';
 import { defineRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { lastMove } from './move-wire.ts';

@@ -1,7 +1,4 @@
-/**
- * Console: an app's HTTP actions (SERVERACTION-12) and the shared keys that a person enters for them.
- * A key goes in and never comes out: no answer and no log holds it.
- */
+/** Console: HTTP actions (SERVERACTION-12) and their shared keys: a key goes in and never comes out in an answer or log. */
 
 import { actionCallBody, actionKeyBody } from '../../protocol/console/sessions.ts';
 import type { DeclaredAction, Tried } from '../../protocol/console/setup-answers.ts';
@@ -9,7 +6,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { countActions, type HttpActionRecord, listActions, readAction } from '../../storage/apps/http-actions.ts';
 import { sealSharedKey } from '../../storage/apps/shared-keys.ts';
-import { json } from '../route.ts';
+import { json, type Route } from '../route.ts';
 import { appRead, appRoute } from './app-read.ts';
 import { pageOf } from './pages.ts';
 
@@ -29,12 +26,12 @@ function actionToWire(action: HttpActionRecord): DeclaredAction {
   };
 }
 
-export const listActionsRoute = appRead('/actions', ({ app, db }, query) => {
+const listActionsRoute = appRead('/actions', ({ app, db }, query) => {
   const { items, next } = pageOf(query, 'id', (after, limit) => listActions(db, app.id, after, limit));
   return { facts: countActions(db, app.id), actions: items.map(actionToWire), next };
 });
 
-export const putActionKeyRoute = appRoute('PUT', '/actions/:name/key', actionKeyBody, async ({ app, db }, { params, body }, services) => {
+const putActionKeyRoute = appRoute('PUT', '/actions/:name/key', actionKeyBody, async ({ app, db }, { params, body }, services) => {
   const { storage } = services;
   const name = params.name ?? '';
   const host = readAction(db, app.id, name)?.host;
@@ -45,7 +42,7 @@ export const putActionKeyRoute = appRoute('PUT', '/actions/:name/key', actionKey
   return json({ saved: true, host, actions });
 });
 
-export const callActionRoute = appRoute(
+const callActionRoute = appRoute(
   'POST',
   '/actions/:name/call',
   actionCallBody,
@@ -63,7 +60,7 @@ export const callActionRoute = appRoute(
   },
 );
 
-export const deleteActionKeyRoute = appRoute(
+const deleteActionKeyRoute = appRoute(
   'DELETE',
   '/actions/:name/key',
   undefined,
@@ -72,3 +69,5 @@ export const deleteActionKeyRoute = appRoute(
     return json({ removed: true, hosts, actions });
   },
 );
+
+export const actionRoutes: readonly Route[] = [listActionsRoute, putActionKeyRoute, deleteActionKeyRoute, callActionRoute];

@@ -1,27 +1,47 @@
-/** Routes about an app: the shape that these console routes share. */
+/** Finds what the paths of console routes name, and makes the routes about an app. */
 import type * as v from 'valibot';
-import { defineRoute, json, type Method, type Reply, type Route, type RouteInput } from '../route.ts';
+import { Refusal } from '../../protocol/errors.ts';
+import { type AppRecord, readApp } from '../../storage/apps/apps.ts';
+import { type OrganisationRecord, organisationOfApp, readOrganisation } from '../../storage/organisations/organisations.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
+import { type BodyOf, consoleRoute, json, type Method, type Reply, type Route, type RouteInput } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type FoundApp, requireApp } from './lookup.ts';
 
-type BodyOf<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : null;
+export function requireOrganisation(services: Services, id: string | undefined): OrganisationRecord {
+  const organisation = id === undefined ? undefined : readOrganisation(services.storage.control, id);
+  if (organisation === undefined) throw new Refusal('not_found', `There is no organisation ${id ?? ''}.`);
+  return organisation;
+}
 
-/** A route at `/console/api/apps/:app` + `path`; `body` undefined: it reads none. 404 when there is no such app. */
+export interface FoundApp {
+  readonly app: AppRecord;
+  readonly db: Connection;
+}
+
+export function requireApp(services: Services, id: string | undefined): FoundApp {
+  const { storage } = services;
+  const organisationId = id === undefined ? undefined : organisationOfApp(storage.control, id);
+  if (id !== undefined && organisationId !== undefined) {
+    const db = storage.organisation(organisationId);
+    // A directory entry alone is not an app: creation was cut off, or deletion was.
+    const app = readApp(db, id, organisationId);
+    if (app !== undefined) return { app, db };
+  }
+  throw new Refusal('not_found', `There is no app ${id ?? ''}.`);
+}
+
+/** A route at `/console/api/apps/:app` + `path`. 404 when there is no such app. */
 export function appRoute<const Schema extends v.GenericSchema | undefined>(
   method: Method,
   path: string,
   body: Schema,
   handle: (found: FoundApp, input: RouteInput<BodyOf<Schema>, null>, services: Services) => Reply | Promise<Reply>,
 ): Route {
-  return defineRoute({
-    ...{ method, path: `/console/api/apps/:app${path}`, caller: 'operator' },
-    ...(body === undefined ? {} : { body }),
-    handle: (input: RouteInput<unknown, null>, services) =>
-      handle(requireApp(services, input.params.app), input as RouteInput<BodyOf<Schema>, null>, services),
-  });
+  return consoleRoute(method, `/apps/:app${path}`, body, (input, services) =>
+    handle(requireApp(services, input.params.app), input, services),
+  );
 }
 
-/** Answers GET with the JSON that `answer` makes of the app. */
 export function appRead<Answer = unknown>(
   path: string,
   answer: (found: FoundApp, query: URLSearchParams, services: Services) => Answer,

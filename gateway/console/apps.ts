@@ -1,20 +1,25 @@
-/** Console: apps of an organisation and their settings (CONSOLE-9). What GET answers can be sent back with PATCH, field by field. */
-
+/** Console: apps of an organisation, their settings, where they stand and their smoke test (CONSOLE-9, LIVE-3, SMOKE-3). What GET answers can be sent back with PATCH. */
 import { setImmediate as breathe } from 'node:timers/promises';
+import { readAppStatus } from '../../actors/setup/app-status.ts';
 import { goLiveOnRequest } from '../../actors/setup/go-live.ts';
+import { panelSteps } from '../../actors/setup/panel.ts';
+import { releaseOf } from '../../actors/setup/release.ts';
 import type { App } from '../../protocol/console/answers.ts';
 import { settingsToWire } from '../../protocol/console/app-settings.ts';
 import { createAppBody, patchAppBody } from '../../protocol/console/apps.ts';
+import type { AppStatus } from '../../protocol/console/setup-answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { createApp } from '../../storage/apps/app-creation.ts';
 import { type AppRecord, listApps } from '../../storage/apps/apps.ts';
 import { organisationOfApp } from '../../storage/organisations/organisations.ts';
+import { readLatestSession } from '../../storage/setup/setup-sessions.ts';
+import { readLatestSmokeRun } from '../../storage/setup/smoke-runs.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { deleteUploadFiles } from '../../storage/uploads/upload-files.ts';
 import { uploadIdsOfApp } from '../../storage/uploads/uploads.ts';
-import { defineRoute, json } from '../route.ts';
-import { appRead, appRoute } from './app-read.ts';
-import { requireApp, requireOrganisation } from './lookup.ts';
+import { smokeRunToWire } from '../http/wire.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
+import { appRead, appRoute, requireApp, requireOrganisation } from './app-read.ts';
 
 export function appToWire(app: AppRecord): App {
   return {
@@ -34,35 +39,24 @@ export function appToWire(app: AppRecord): App {
   };
 }
 
-export const listAppsRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/orgs/:org/apps',
-  caller: 'operator',
-  handle({ params }, services) {
-    const { id } = requireOrganisation(services, params.org);
-    const { storage } = services;
-    const apps = listApps(storage.organisation(id), id).filter((app) => organisationOfApp(storage.control, app.id) === id);
-    return json({ apps: apps.map(appToWire) });
-  },
+const listAppsRoute = consoleRoute('GET', '/orgs/:org/apps', undefined, ({ params }, services) => {
+  const { id } = requireOrganisation(services, params.org);
+  const { storage } = services;
+  const apps = listApps(storage.organisation(id), id).filter((app) => organisationOfApp(storage.control, app.id) === id);
+  return json({ apps: apps.map(appToWire) });
 });
 
-export const createAppRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/orgs/:org/apps',
-  caller: 'operator',
-  body: createAppBody,
-  async handle({ params, body }, services) {
-    const { id: organisationId } = requireOrganisation(services, params.org);
-    const { name, slug, platform_hint: platformHint, ...settings } = body;
-    const nowMs = services.nowMs();
-    const { app, keys } = await createApp(services.storage, { organisationId, name, slug, platformHint, settings, nowMs });
-    return json({ app: appToWire(app), keys }, 201);
-  },
+const createAppRoute = consoleRoute('POST', '/orgs/:org/apps', createAppBody, async ({ params, body }, services) => {
+  const { id: organisationId } = requireOrganisation(services, params.org);
+  const { name, slug, platform_hint: platformHint, ...settings } = body;
+  const nowMs = services.nowMs();
+  const { app, keys } = await createApp(services.storage, { organisationId, name, slug, platformHint, settings, nowMs });
+  return json({ app: appToWire(app), keys }, 201);
 });
 
-export const readAppRoute = appRead('', ({ app }) => ({ app: appToWire(app) }));
+const readAppRoute = appRead('', ({ app }) => ({ app: appToWire(app) }));
 
-export const patchAppRoute = appRoute('PATCH', '', patchAppBody, async ({ app: { id: appId, organisationId } }, { body }, services) => {
+const patchAppRoute = appRoute('PATCH', '', patchAppBody, async ({ app: { id: appId, organisationId } }, { body }, services) => {
   const app = await services.storage.write(organisationId, 'patchApp', { appId, organisationId, patch: body, nowMs: services.nowMs() });
   // The patch may let the app go live by itself.
   await services.setup.settled(organisationId, appId);
@@ -83,7 +77,7 @@ async function allUploadIds(db: Connection, appId: string): Promise<string[]> {
   }
 }
 
-export const deleteAppRoute = appRoute('DELETE', '', undefined, async ({ app, db }, _, services) => {
+const deleteAppRoute = appRoute('DELETE', '', undefined, async ({ app, db }, _, services) => {
   const { id: appId, organisationId } = app;
   const { storage } = services;
   const uploadIds = await allUploadIds(db, appId);
@@ -94,13 +88,43 @@ export const deleteAppRoute = appRoute('DELETE', '', undefined, async ({ app, db
   return json({ deleted: true, id: appId });
 });
 
-export const goLiveRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/apps/:app/go-live',
-  caller: 'operator',
-  async handle({ params }, services) {
-    await goLiveOnRequest(services.setup, requireApp(services, params.app).app);
-    const { app } = requireApp(services, params.app);
-    return json({ live: app.live, live_at: timestamp(app.liveAtMs) });
-  },
+const goLiveRoute = consoleRoute('POST', '/apps/:app/go-live', undefined, async ({ params }, services) => {
+  await goLiveOnRequest(services.setup, requireApp(services, params.app).app);
+  const { app } = requireApp(services, params.app);
+  return json({ live: app.live, live_at: timestamp(app.liveAtMs) });
 });
+
+const appStatusRoute = appRoute('GET', '/status', undefined, async ({ app, db }, _, services) => {
+  // Updates the panel with what was observed since the last write.
+  await services.setup.sessions.observe(app.organisationId, app.id);
+  const session = readLatestSession(db, app.id);
+  // Null: no agent has set the app up.
+  return json<AppStatus>({
+    ...readAppStatus(db, app),
+    release: releaseOf(db, app),
+    steps: session === undefined ? null : panelSteps(session),
+  });
+});
+
+export const readSmokeRoute = appRead('/smoke', ({ app, db }) => {
+  const run = readLatestSmokeRun(db, app.id);
+  return { run: run === undefined ? null : smokeRunToWire(run) };
+});
+
+const postSmokeRoute = appRoute('POST', '/smoke', undefined, async ({ app: { id, organisationId } }, _, services) => {
+  const run = await services.smoke.run(organisationId, id);
+  await services.setup.settled(organisationId, id);
+  return json(smokeRunToWire(run));
+});
+
+export const appRoutes: readonly Route[] = [
+  listAppsRoute,
+  createAppRoute,
+  readAppRoute,
+  patchAppRoute,
+  deleteAppRoute,
+  goLiveRoute,
+  appStatusRoute,
+  postSmokeRoute,
+  readSmokeRoute,
+];

@@ -1,11 +1,10 @@
 /** Console: the cells that this installation consists of (CELL-4). */
-
 import type { Cells } from '../../actors/cells/cells.ts';
 import type { CellsAnswer } from '../../protocol/console/answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type CellRecord, listCells } from '../../storage/moving/cells.ts';
 import { countPlacements } from '../../storage/moving/placements.ts';
-import { defineRoute, json } from '../route.ts';
+import { consoleRoute, json } from '../route.ts';
 
 /** A person waits for the list. */
 const LOOK_TIMEOUT_MS = 1_000;
@@ -23,32 +22,27 @@ async function faultOf({ client, self }: Cells, { cell }: CellRecord): Promise<s
   }
 }
 
-export const listCellsRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/cells',
-  caller: 'operator',
-  async handle(_, { cells, storage }) {
-    if (cells == null) return json<CellsAnswer>({ cell: null, cells: [], map_synced_at: null });
-    const placed = countPlacements(storage.control);
-    const shown = listCells(storage.control).map(async (record) => {
-      const fault = await faultOf(cells, record);
-      return {
-        cell: record.cell,
-        url: record.url,
-        term: record.term,
-        is_this: record.cell === cells.self.id,
-        seen_at: timestamp(record.seenAtMs),
-        // Those that were ever moved; the others live where they were made.
-        placed_organisations: placed.get(record.cell) ?? 0,
-        reachable: fault === null,
-        fault,
-      };
-    });
-    const { syncedAtMs } = cells.map;
-    return json<CellsAnswer>({
-      cell: cells.self.id,
-      cells: await Promise.all(shown),
-      map_synced_at: syncedAtMs === 0 ? null : timestamp(syncedAtMs),
-    });
-  },
+export const listCellsRoute = consoleRoute('GET', '/cells', undefined, async (_, { cells, storage }) => {
+  if (cells == null) return json<CellsAnswer>({ cell: null, cells: [], map_synced_at: null });
+  const placed = countPlacements(storage.control);
+  const shown = listCells(storage.control).map(async (record) => {
+    const fault = await faultOf(cells, record);
+    return {
+      cell: record.cell,
+      url: record.url,
+      term: record.term,
+      is_this: record.cell === cells.self.id,
+      seen_at: timestamp(record.seenAtMs),
+      // Those that were ever moved; the others live where they were made.
+      placed_organisations: placed.get(record.cell) ?? 0,
+      reachable: fault === null,
+      fault,
+    };
+  });
+  const { syncedAtMs } = cells.map;
+  return json<CellsAnswer>({
+    cell: cells.self.id,
+    cells: await Promise.all(shown),
+    map_synced_at: syncedAtMs === 0 ? null : timestamp(syncedAtMs),
+  });
 });

@@ -1,16 +1,20 @@
-/** Console: what people and the assistant said, as it is stored: in placeholder form, never restored (CONSOLE-17, CONSOLE-18). */
+/** Console: what people and the assistant said, and single turns, as stored: in placeholder form, never restored (CONSOLE-17, CONSOLE-18, CONSOLE-28). */
 import { expireChange } from '../../actors/calls/invocation-step.ts';
+import type { Block } from '../../protocol/catalog/block.ts';
 import type { ConversationHead as ShownHead, Transcript } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { toUsd } from '../../protocol/money.ts';
 import { conversationTitle } from '../../protocol/runtime/conversations.ts';
 import { TURN_STATES } from '../../protocol/runtime/states.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
+import { type Spent, spentOnTurn } from '../../storage/billing/usage-ledger.ts';
+import { readBlocks } from '../../storage/conversations/blocks.ts';
 import type { StoredMessage } from '../../storage/conversations/conversations.ts';
 import { type FeedbackRow, readFeedback } from '../../storage/conversations/feedback.ts';
 import { type InvocationRow, readTurnInvocations } from '../../storage/conversations/invocations.ts';
 import { type RatingRow, readRatings } from '../../storage/conversations/ratings.ts';
-import type { ConversationFilter } from '../../storage/conversations/transcripts.ts';
 import {
+  type ConversationFilter,
   type ConversationHead,
   listConversations,
   type MessageTurn,
@@ -19,14 +23,14 @@ import {
   readTranscriptPage,
   readTurnsOfMessages,
 } from '../../storage/conversations/transcripts.ts';
+import { readTurn } from '../../storage/conversations/turns.ts';
 import { listOrganisations } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { readIfThere } from '../../storage/sqlite/storage-error.ts';
 import { shownAttachments } from '../../storage/uploads/uploads.ts';
-import { defineRoute, json } from '../route.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { appRead } from './app-read.ts';
-import { requireApp } from './lookup.ts';
+import { appRead, appRoute, requireApp } from './app-read.ts';
 import { newestLimit, nextOf, pageKey } from './pages.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d)$/;
@@ -40,7 +44,6 @@ function timeOf(query: URLSearchParams, name: string): number | null {
   return atMs;
 }
 
-/** One of `values`; null when the query does not say. @throws Refusal 400 invalid_request for anything else. */
 function oneOf<Value extends string>(query: URLSearchParams, name: string, values: readonly Value[]): Value | null {
   const given = query.get(name);
   if (given === null) return null;
@@ -49,7 +52,6 @@ function oneOf<Value extends string>(query: URLSearchParams, name: string, value
   return value;
 }
 
-/** @throws Refusal 400 invalid_request that names what is malformed. */
 function filterOf(query: URLSearchParams): ConversationFilter {
   const rating = oneOf(query, 'rating', ['1', '-1']);
   return {
@@ -188,14 +190,43 @@ function messagesToWire(db: Connection, conversationId: string, messages: readon
   });
 }
 
-export const readConversationRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/conversations/:conversation',
-  caller: 'operator',
-  handle({ params, query }, services) {
-    const { db, head } = requireConversation(services, params.conversation ?? '', query.get('app'));
-    const limit = newestLimit(query);
-    const { messages, next } = readTranscriptPage(db, head.id, query.get('after') ?? '', limit);
-    return json<Transcript>({ conversation: headToWire(head), messages: messagesToWire(db, head.id, messages, services.nowMs()), next });
-  },
+export const readConversationRoute = consoleRoute('GET', '/conversations/:conversation', undefined, ({ params, query }, services) => {
+  const { db, head } = requireConversation(services, params.conversation ?? '', query.get('app'));
+  const limit = newestLimit(query);
+  const { messages, next } = readTranscriptPage(db, head.id, query.get('after') ?? '', limit);
+  return json<Transcript>({ conversation: headToWire(head), messages: messagesToWire(db, head.id, messages, services.nowMs()), next });
 });
+
+export function spentToWire(spent: Spent | null) {
+  if (spent === null) return null;
+  return { input_tokens: spent.inputTokens, output_tokens: spent.outputTokens, cost_usd: toUsd(spent.costMicroUsd) };
+}
+
+function wordsOf(blocks: readonly Block[]): string | null {
+  const words = blocks.flatMap(({ body: { md } }) => (typeof md === 'string' ? [md] : []));
+  return words.length === 0 ? null : words.join('\n');
+}
+
+const readTurnRoute = appRoute('GET', '/turns/:turn', undefined, ({ app, db }, { params }) => {
+  const turnId = params.turn ?? '';
+  const row = readTurn(db, app.id, turnId.toLowerCase());
+  if (row === undefined) throw new Refusal('not_found', `There is no turn ${turnId}.`);
+  const [question, answer] = [row.turn * 2, row.turn * 2 + 1];
+  const blocks = readBlocks(db, [question, answer]);
+  return json({
+    turn: {
+      turn_id: row.turnId,
+      conversation_id: row.conversationId,
+      message_id: row.assistantMessageId,
+      state: row.state,
+      model: row.model,
+      opened_at: timestamp(row.openedAtMs),
+      ended_at: timestamp(row.endedAtMs),
+      spent: spentToWire(spentOnTurn(db, row.turn)),
+      said: wordsOf(blocks.get(question) ?? []),
+      blocks: blocks.get(answer) ?? [],
+    },
+  });
+});
+
+export const conversationRoutes: readonly Route[] = [listConversationsRoute, readConversationRoute, readTurnRoute];

@@ -6,7 +6,7 @@ import { contrastWarnings } from '../../protocol/appearance/contrast.ts';
 import { acceptDraft } from '../../protocol/setup/accept.ts';
 import { type AppearanceDraft, appearanceBody } from '../../protocol/setup/appearance.ts';
 import { readDraft, readPublication } from '../../storage/apps/drafts.ts';
-import { json } from '../route.ts';
+import { json, type Route } from '../route.ts';
 import { appRead, appRoute } from './app-read.ts';
 
 /** Both themes with their derived colours, as clients are served them. */
@@ -14,7 +14,7 @@ function served({ theme, themeDark }: AppearanceDraft) {
   return { theme: completeTheme(theme), themeDark: deriveDark(theme, themeDark) };
 }
 
-export const readAppearanceRoute = appRead('/appearance', ({ app, db }) => {
+const readAppearanceRoute = appRead('/appearance', ({ app, db }) => {
   const draft = readDraft(db, app.id)?.appearance ?? null;
   return {
     draft,
@@ -25,12 +25,12 @@ export const readAppearanceRoute = appRead('/appearance', ({ app, db }) => {
 });
 
 // As when it is written: a wrong shape is 400, a refused value 422.
-export const previewAppearanceRoute = appRoute('POST', '/appearance/preview', v.unknown(), (_, { body }) => {
+const previewAppearanceRoute = appRoute('POST', '/appearance/preview', v.unknown(), (_, { body }) => {
   const draft = acceptDraft(appearanceBody, body, 'invalid_appearance');
   return json({ served: served(draft), warnings: contrastWarnings(draft) });
 });
 
-export const readExperienceRoute = appRead('/experience', ({ app, db }) => {
+const readExperienceRoute = appRead('/experience', ({ app, db }) => {
   const draft = readDraft(db, app.id);
   const published = readPublication(db, app.id, app.publishedVersion).experience;
   return {
@@ -42,6 +42,8 @@ export const readExperienceRoute = appRead('/experience', ({ app, db }) => {
   };
 });
 
-export const publishRoute = appRoute('POST', '/publish', undefined, async ({ app: { id: appId, organisationId } }, _, services) => {
+const publishRoute = appRoute('POST', '/publish', undefined, async ({ app: { id: appId, organisationId } }, _, services) => {
   return json(await services.storage.write(organisationId, 'publishDrafts', { appId, nowMs: services.nowMs() }));
 });
+
+export const draftRoutes: readonly Route[] = [readAppearanceRoute, previewAppearanceRoute, readExperienceRoute, publishRoute];

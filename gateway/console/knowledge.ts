@@ -1,5 +1,4 @@
 /** Console: what an app's assistant knows (KNOWLEDGE-3). */
-
 import * as v from 'valibot';
 import { explainSearch } from '../../actors/knowledge/explained-search.ts';
 import type { Source } from '../../protocol/console/setup-answers.ts';

@@ -4,7 +4,7 @@ import { readMoveSteps } from '../../actors/traces/instances.ts';
 import { moveBody } from '../../protocol/console/moves.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { lastMove, leavingToWire, type Moves } from '../cells/move-wire.ts';
-import { defineRoute, json, type Route } from '../route.ts';
+import { consoleRoute, defineRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { traceToWire } from './traces.ts';
 
@@ -35,20 +35,11 @@ async function askItsCell(organisationId: string, { cells }: Services): Promise<
   }
 }
 
-const beginMoveRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/orgs/:org/move',
-  caller: 'operator',
-  body: moveBody,
-  async handle({ params, body }, services) {
-    const moves = movesOf(services);
-    const move = await moves.leaving.begin(params.org ?? '', body.cell);
-    services.log.info(
-      { organisation_id: move.organisationId, cell: body.cell, move_id: move.moveId },
-      'a move was requested on the console',
-    );
-    return json({ move: leavingToWire(move, moves), pause: moves.leaving.expectedPause(move.organisationId) }, 202);
-  },
+const beginMoveRoute = consoleRoute('POST', '/orgs/:org/move', moveBody, async ({ params, body }, services) => {
+  const moves = movesOf(services);
+  const move = await moves.leaving.begin(params.org ?? '', body.cell);
+  services.log.info({ organisation_id: move.organisationId, cell: body.cell, move_id: move.moveId }, 'a move was requested on the console');
+  return json({ move: leavingToWire(move, moves), pause: moves.leaving.expectedPause(move.organisationId) }, 202);
 });
 
 const readMoveRoute = defineRoute({
@@ -81,17 +72,11 @@ const readMoveTraceRoute = defineRoute({
   },
 });
 
-const abortMoveRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/orgs/:org/move/abort',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const moves = movesOf(services);
-    const move = await moves.leaving.abort(params.org ?? '');
-    services.log.info({ organisation_id: move.organisationId, move_id: move.moveId }, 'a move was aborted on the console');
-    return json({ move: leavingToWire(move, moves) });
-  },
+const abortMoveRoute = consoleRoute('POST', '/orgs/:org/move/abort', undefined, async ({ params }, services) => {
+  const moves = movesOf(services);
+  const move = await moves.leaving.abort(params.org ?? '');
+  services.log.info({ organisation_id: move.organisationId, move_id: move.moveId }, 'a move was aborted on the console');
+  return json({ move: leavingToWire(move, moves) });
 });
 
-/** For the console's route table. */
 export const moveRoutes: readonly Route[] = [beginMoveRoute, readMoveRoute, readMoveTraceRoute, abortMoveRoute];

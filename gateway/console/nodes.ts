@@ -1,12 +1,15 @@
 /** Console: the nodes of the cluster, and the drain of one (CONSOLE-21, CONSOLE-22). */
-
+import * as v from 'valibot';
+import type { ActorRecord } from '../../actors/actor-record.ts';
 import type { NodeRecord } from '../../actors/cluster/nodes/members.ts';
-import type { NodeEntry, NodesAnswer } from '../../protocol/console/answers.ts';
+import type { ActorEntry, ActorsAnswer, NodeEntry, NodesAnswer } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { leavingToWire } from '../cells/move-wire.ts';
 import { shownConditions } from '../conditions.ts';
-import { defineRoute, json, type Route } from '../route.ts';
+import { checkQuery } from '../http/body.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
+import { pageLimit } from './pages.ts';
 
 /** A cell moves a few organisations at a time; an answer is small whatever happens. */
 const MOVES_SHOWN = 50;
@@ -15,38 +18,72 @@ function nodeToWire({ id, name, pid, cell, url, state, startedAtMs, actors }: No
   return { id, name, pid, cell, url, state, started_at: timestamp(startedAtMs), actors, self };
 }
 
-const listNodesRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/nodes',
-  caller: 'operator',
-  async handle(_, { cluster, storage, moves }) {
-    // The view lists the node that answers first.
-    const nodes = cluster.nodes().map((node, index) => nodeToWire(node, index === 0));
-    const elsewhere = (await cluster.elsewhere()).map((node) => nodeToWire(node, false));
-    const conditions = shownConditions(storage.conditions.list(), true);
-    const underWay =
-      moves == null
-        ? []
-        : moves.leaving
-            .unfinished()
-            .slice(0, MOVES_SHOWN)
-            .map((move) => leavingToWire(move, moves));
-    return json<NodesAnswer>({ nodes: [...nodes, ...elsewhere], redis: cluster.redis(), conditions, moves: underWay });
-  },
+const listNodesRoute = consoleRoute('GET', '/nodes', undefined, async (_, { cluster, storage, moves }) => {
+  // The view lists the node that answers first.
+  const nodes = cluster.nodes().map((node, index) => nodeToWire(node, index === 0));
+  const elsewhere = (await cluster.elsewhere()).map((node) => nodeToWire(node, false));
+  const conditions = shownConditions(storage.conditions.list(), true);
+  const underWay =
+    moves == null
+      ? []
+      : moves.leaving
+          .unfinished()
+          .slice(0, MOVES_SHOWN)
+          .map((move) => leavingToWire(move, moves));
+  return json<NodesAnswer>({ nodes: [...nodes, ...elsewhere], redis: cluster.redis(), conditions, moves: underWay });
 });
 
-const drainNodeRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/nodes/:node/drain',
-  caller: 'operator',
-  async handle({ params }, { cluster, log }) {
-    const node = params.node ?? '';
-    const found = await cluster.drain(node);
-    if (!found) throw new Refusal('not_found', `There is no node ${node}. GET /console/api/nodes lists them by their id.`);
-    log.info({ drained: node }, 'a drain was requested on the console');
-    return json({ draining: true }, 202);
-  },
+const drainNodeRoute = consoleRoute('POST', '/nodes/:node/drain', undefined, async ({ params }, { cluster, log }) => {
+  const node = params.node ?? '';
+  const found = await cluster.drain(node);
+  if (!found) throw new Refusal('not_found', `There is no node ${node}. GET /console/api/nodes lists them by their id.`);
+  log.info({ drained: node }, 'a drain was requested on the console');
+  return json({ draining: true }, 202);
 });
 
-/** For the console's route table. */
-export const nodeRoutes: readonly Route[] = [listNodesRoute, drainNodeRoute];
+/** A page that a person reads; the most is an answer of some 300 KB. */
+const ACTORS_DEFAULT = 200;
+const ACTORS_MAX = 1_000;
+
+const KINDS = ['conversation', 'setup_session'] as const;
+
+const filters = v.object({
+  node: v.optional(v.string()),
+  kind: v.optional(v.picklist(KINDS)),
+});
+
+function actorToWire(actor: ActorRecord): ActorEntry {
+  return {
+    kind: actor.kind,
+    id: actor.id,
+    node: actor.node,
+    org_id: actor.organisationId,
+    app_id: actor.appId,
+    state: actor.state,
+    turn_id: actor.turnId,
+    waiting: actor.waiting,
+    since: timestamp(actor.sinceMs),
+  };
+}
+
+function longestFirst(one: ActorRecord, other: ActorRecord): number {
+  return one.sinceMs - other.sinceMs || (one.id < other.id ? -1 : 1);
+}
+
+const listActorsRoute = consoleRoute('GET', '/actors', undefined, async ({ query }, { cluster }) => {
+  const { node, kind } = checkQuery(filters, query);
+  const limit = pageLimit(query, ACTORS_DEFAULT, ACTORS_MAX);
+  const known = cluster.nodes().map(({ id }) => id);
+  const { actors, unreachable } = await cluster.actors();
+  if (node !== undefined && !known.includes(node) && !unreachable.includes(node)) {
+    throw new Refusal('not_found', `There is no node ${node}. GET /console/api/nodes lists them by their id.`);
+  }
+  const wanted = actors.filter((actor) => (node ?? actor.node) === actor.node && (kind ?? actor.kind) === actor.kind);
+  return json<ActorsAnswer>({
+    actors: [...wanted].sort(longestFirst).slice(0, limit).map(actorToWire),
+    total: wanted.length,
+    unreachable: unreachable.filter((id) => (node ?? id) === id),
+  });
+});
+
+export const nodeRoutes: readonly Route[] = [listNodesRoute, drainNodeRoute, listActorsRoute];

@@ -1,7 +1,6 @@
 /**
- * Who may use the console: the operator's token as a bearer, or a session cookie made from it (CONSOLE-1, CONSOLE-2). Session cookies
- * are signed with a key made of the token's digest and the master key: a new token ends them all, and every node of a cell can check them. Ended sessions and
- * one-time links are rows. Failed logins are kept in memory and announced to the other nodes of the cell.
+ * Who may use the console: the operator's token, or a session cookie made from it (CONSOLE-1, CONSOLE-2), signed with a key of the token's
+ * digest and the master key: a new token ends them all, and every node checks them. Failed logins are announced to the other nodes.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -19,7 +18,7 @@ import {
 import { isSecret } from '../../storage/secrets/vault.ts';
 import { hashSecret } from '../../storage/setup/setup-access.ts';
 import { bearerOf } from '../http/request-headers.ts';
-import { defineRoute, json } from '../route.ts';
+import { consoleRoute, defineRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 
 /** A working day; after that the operator signs in again. */
@@ -73,10 +72,7 @@ function stateOf(services: Services): ConsoleState {
 /** Prefix of addresses in the counts shared with other nodes; a count of 0 says that a login from there succeeded. */
 const SHARED_LOGIN = 'login ';
 
-/**
- * Called before a node listens: failed logins at any node of the cell lock the address at all of them. Returns the operator token where this
- * start minted it, to be shown once.
- */
+/** Before a node listens: failed logins lock an address at all nodes. Returns the operator token where this start minted it. */
 export function openConsole(services: Services): string | undefined {
   services.counts.listen((name, count) => {
     if (!name.startsWith(SHARED_LOGIN)) return;
@@ -115,7 +111,6 @@ function cookieName(services: Services): string {
   return isSecure(services) ? `__Host-${COOKIE}` : COOKIE;
 }
 
-/** Values of all cookies of the name. */
 function cookiesOf(header: (name: string) => string, services: Services): string[] {
   const start = `${cookieName(services)}=`;
   return header('cookie')
@@ -160,10 +155,7 @@ function endSession({ value, expiresAtMs }: ConsoleSession, { storage, nowMs }: 
   return storage.writeControl('endConsoleSession', { hash: hashSecret(value), expiresAtMs, nowMs: nowMs() });
 }
 
-/**
- * Writes the expiry of the request's session, so that it stays expired when the clock is set back. Await it before the answer says that
- * the session is over. Undefined: nothing to write. Never rejects; a failed write is logged.
- */
+/** So that an expired session stays so when the clock is set back: await it before the answer. Never rejects. */
 export function endExpiredSession(header: (name: string) => string, services: Services): Promise<void> | undefined {
   const session = signedSession(header, services);
   if (session === undefined || services.nowMs() < session.expiresAtMs || isEnded(session, services)) return undefined;
@@ -172,18 +164,13 @@ export function endExpiredSession(header: (name: string) => string, services: Se
   );
 }
 
-/** `Set-Cookie` for the session, or one that takes the cookie away. */
 export function sessionCookie(session: ConsoleSession | null, services: Services): string {
   const where = isSecure(services) ? { path: '/', secure: '; Secure' } : { path: '/console', secure: '' };
   const age = session === null ? 0 : Math.floor(SESSION_VALID_MS / 1000);
   return `${cookieName(services)}=${session?.value ?? ''}; Path=${where.path}; Max-Age=${age}; HttpOnly; SameSite=Strict${where.secure}`;
 }
 
-/**
- * Lets the operator pass. `header` by lowercase name, `method` in upper case.
- * @throws Refusal 401 missing_token (neither bearer nor cookie), 401 invalid_token (either is not right, or the session has
- * run out), 403 invalid_csrf (a write with the cookie but without its token).
- */
+/** `header` by lowercase name. @throws Refusal 401 missing_token, invalid_token; 403 invalid_csrf for a write with the cookie alone. */
 export function authenticateOperator(header: (name: string) => string, method: string, services: Services): void {
   const authorization = header('authorization');
   if (authorization !== '') {
@@ -270,24 +257,16 @@ export const loginRoute = defineRoute({
   },
 });
 
-export const sessionRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/session',
-  caller: 'operator',
-  async handle({ header }, services) {
-    const session = readSession(header, services);
-    if (session === undefined) await endExpiredSession(header, services);
-    return json({ session: session === undefined ? null : sessionToWire(session) });
-  },
+export const sessionRoute = consoleRoute('GET', '/session', undefined, async ({ header }, services) => {
+  const session = readSession(header, services);
+  if (session === undefined) await endExpiredSession(header, services);
+  return json({ session: session === undefined ? null : sessionToWire(session) });
 });
 
-export const logoutRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/logout',
-  caller: 'operator',
-  async handle({ header }, services) {
-    const session = readSession(header, services);
-    if (session !== undefined) await endSession(session, services);
-    return json({ ok: true }, 200, { 'Set-Cookie': sessionCookie(null, services) });
-  },
+const logoutRoute = consoleRoute('POST', '/logout', undefined, async ({ header }, services) => {
+  const session = readSession(header, services);
+  if (session !== undefined) await endSession(session, services);
+  return json({ ok: true }, 200, { 'Set-Cookie': sessionCookie(null, services) });
 });
+
+export const signInRoutes: readonly Route[] = [loginRoute, sessionRoute, logoutRoute];

@@ -13,8 +13,8 @@ import { listUsageMails, type ShownUsageMail } from '../../storage/billing/membe
 import { listTopUps, type TopUp } from '../../storage/billing/top-ups.ts';
 import { type CreditState, creditState, utcMonth } from '../../storage/billing/usage.ts';
 import { listOrganisations, type OrganisationRecord } from '../../storage/organisations/organisations.ts';
-import { defineRoute, json } from '../route.ts';
-import { requireOrganisation } from './lookup.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
+import { requireOrganisation } from './app-read.ts';
 import { pageOf } from './pages.ts';
 
 function organisationToWire(organisation: OrganisationRecord): Organisation {
@@ -69,109 +69,85 @@ function dayToWire({ day, appId, liveMicroUsd, failedMicroUsd, liveTurns, sandbo
   };
 }
 
-export const listOrganisationsRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/orgs',
-  caller: 'operator',
-  handle({ query }, { storage }) {
-    const { items, next } = pageOf(query, 'id', (after, limit) => {
-      return listOrganisations(storage.control, after, limit, query.get('name') ?? '');
-    });
-    return json({ orgs: items.map(organisationToWire), next });
-  },
+const listOrganisationsRoute = consoleRoute('GET', '/orgs', undefined, ({ query }, { storage }) => {
+  const { items, next } = pageOf(query, 'id', (after, limit) => {
+    return listOrganisations(storage.control, after, limit, query.get('name') ?? '');
+  });
+  return json({ orgs: items.map(organisationToWire), next });
 });
 
-export const createOrganisationRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/orgs',
-  caller: 'operator',
-  body: createOrganisationBody,
-  async handle({ body }, services) {
-    const { storage } = services;
-    const nowMs = services.nowMs();
-    const { auto_top_up: autoTopUp, ...fields } = body;
-    const id = mintId('org', nowMs);
-    const organisation = await storage.writeControl('createOrganisation', { id, ...fields, autoTopUp, nowMs });
-    return json({ org: organisationToWire(organisation) }, 201);
-  },
+const createOrganisationRoute = consoleRoute('POST', '/orgs', createOrganisationBody, async ({ body }, services) => {
+  const { storage } = services;
+  const nowMs = services.nowMs();
+  const { auto_top_up: autoTopUp, ...fields } = body;
+  const id = mintId('org', nowMs);
+  const organisation = await storage.writeControl('createOrganisation', { id, ...fields, autoTopUp, nowMs });
+  return json({ org: organisationToWire(organisation) }, 201);
 });
 
-export const readOrganisationRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/orgs/:org',
-  caller: 'operator',
-  handle({ params }, services) {
-    return json({ org: organisationToWire(requireOrganisation(services, params.org)) });
-  },
+const readOrganisationRoute = consoleRoute('GET', '/orgs/:org', undefined, ({ params }, services) => {
+  return json({ org: organisationToWire(requireOrganisation(services, params.org)) });
 });
 
-export const patchOrganisationRoute = defineRoute({
-  method: 'PATCH',
-  path: '/console/api/orgs/:org',
-  caller: 'operator',
-  body: patchOrganisationBody,
-  async handle({ params, body }, services) {
-    const { id } = requireOrganisation(services, params.org);
-    const { auto_top_up: autoTopUp, ...fields } = body;
-    const organisation = await services.storage.writeControl('patchOrganisation', { id, ...fields, autoTopUp, nowMs: services.nowMs() });
-    return json({ org: organisationToWire(organisation) });
-  },
+const patchOrganisationRoute = consoleRoute('PATCH', '/orgs/:org', patchOrganisationBody, async ({ params, body }, services) => {
+  const { id } = requireOrganisation(services, params.org);
+  const { auto_top_up: autoTopUp, ...fields } = body;
+  const organisation = await services.storage.writeControl('patchOrganisation', { id, ...fields, autoTopUp, nowMs: services.nowMs() });
+  return json({ org: organisationToWire(organisation) });
 });
 
-export const usageRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/orgs/:org/usage',
-  caller: 'operator',
-  async handle({ params, query }, services) {
-    const organisation = requireOrganisation(services, params.org);
-    const nowMs = services.nowMs();
-    const month = query.get('month') ?? utcMonth(nowMs);
-    if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month)) throw new Refusal('invalid_request', 'month must be written like 2026-11.');
-    // 200,000 devices on the scale plan take half a second, so this is read outside the event loop.
-    const users = await services.storage.longRead(organisation.id, 'countUsers', { nowMs }, '');
-    const db = services.storage.organisation(organisation.id);
-    const names = new Map(listApps(db, organisation.id).map((app) => [app.id, app.name]));
-    const usage = usageByApp(db, month);
-    return json<Usage>({
-      month,
-      spent_usd: toUsd(usage.reduce((sum, app) => sum + app.liveMicroUsd, 0)),
-      failed_usd: toUsd(usage.reduce((sum, app) => sum + app.failedMicroUsd, 0)),
-      apps: usage.map((app) => ({
-        app_id: app.appId,
-        // Null: the app was deleted, what it spent stays spent.
-        name: names.get(app.appId) ?? null,
-        spent_usd: toUsd(app.liveMicroUsd),
-        failed_usd: toUsd(app.failedMicroUsd),
-        turns: app.liveTurns,
-        conversations: app.liveConversations,
-        sandbox_turns: app.sandboxTurns,
-        sandbox_conversations: app.sandboxConversations,
-      })),
-      credit: creditToWire(creditState(services.storage.control, db, organisation.id, nowMs)),
-      users: { count: users, allowance: PLANS[organisation.plan].users, window_days: USERS_WINDOW_DAYS },
-      sandbox_conversations: {
-        count: usage.reduce((sum, app) => sum + app.sandboxConversations, 0),
-        limit: SANDBOX_CONVERSATIONS_PER_MONTH,
-      },
-      days: usageByDay(db, month).map(dayToWire),
-      top_ups: listTopUps(db, TOP_UPS_SHOWN).map(topUpToWire),
-      mails: listUsageMails(db, month, MAILS_SHOWN).map(mailToWire),
-    });
-  },
+const usageRoute = consoleRoute('GET', '/orgs/:org/usage', undefined, async ({ params, query }, services) => {
+  const organisation = requireOrganisation(services, params.org);
+  const nowMs = services.nowMs();
+  const month = query.get('month') ?? utcMonth(nowMs);
+  if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month)) throw new Refusal('invalid_request', 'month must be written like 2026-11.');
+  // 200,000 devices on the scale plan take half a second, so this is read outside the event loop.
+  const users = await services.storage.longRead(organisation.id, 'countUsers', { nowMs }, '');
+  const db = services.storage.organisation(organisation.id);
+  const names = new Map(listApps(db, organisation.id).map((app) => [app.id, app.name]));
+  const usage = usageByApp(db, month);
+  return json<Usage>({
+    month,
+    spent_usd: toUsd(usage.reduce((sum, app) => sum + app.liveMicroUsd, 0)),
+    failed_usd: toUsd(usage.reduce((sum, app) => sum + app.failedMicroUsd, 0)),
+    apps: usage.map((app) => ({
+      app_id: app.appId,
+      // Null: the app was deleted, what it spent stays spent.
+      name: names.get(app.appId) ?? null,
+      spent_usd: toUsd(app.liveMicroUsd),
+      failed_usd: toUsd(app.failedMicroUsd),
+      turns: app.liveTurns,
+      conversations: app.liveConversations,
+      sandbox_turns: app.sandboxTurns,
+      sandbox_conversations: app.sandboxConversations,
+    })),
+    credit: creditToWire(creditState(services.storage.control, db, organisation.id, nowMs)),
+    users: { count: users, allowance: PLANS[organisation.plan].users, window_days: USERS_WINDOW_DAYS },
+    sandbox_conversations: {
+      count: usage.reduce((sum, app) => sum + app.sandboxConversations, 0),
+      limit: SANDBOX_CONVERSATIONS_PER_MONTH,
+    },
+    days: usageByDay(db, month).map(dayToWire),
+    top_ups: listTopUps(db, TOP_UPS_SHOWN).map(topUpToWire),
+    mails: listUsageMails(db, month, MAILS_SHOWN).map(mailToWire),
+  });
 });
 
-export const creditRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/orgs/:org/credit',
-  caller: 'operator',
-  body: creditBody,
-  async handle({ params, body }, services) {
-    const { id } = requireOrganisation(services, params.org);
-    const { storage } = services;
-    const nowMs = services.nowMs();
-    const { expiresAtMs } = await storage.write(id, 'addCredit', { amountMicroUsd: toMicroUsd(body.amount_usd), nowMs });
-    services.billing.bought(id);
-    const credit = creditToWire(creditState(storage.control, storage.organisation(id), id, nowMs));
-    return json({ added_usd: body.amount_usd, expires_at: timestamp(expiresAtMs), credit }, 201);
-  },
+const creditRoute = consoleRoute('POST', '/orgs/:org/credit', creditBody, async ({ params, body }, services) => {
+  const { id } = requireOrganisation(services, params.org);
+  const { storage } = services;
+  const nowMs = services.nowMs();
+  const { expiresAtMs } = await storage.write(id, 'addCredit', { amountMicroUsd: toMicroUsd(body.amount_usd), nowMs });
+  services.billing.bought(id);
+  const credit = creditToWire(creditState(storage.control, storage.organisation(id), id, nowMs));
+  return json({ added_usd: body.amount_usd, expires_at: timestamp(expiresAtMs), credit }, 201);
 });
+
+export const organisationRoutes: readonly Route[] = [
+  listOrganisationsRoute,
+  createOrganisationRoute,
+  readOrganisationRoute,
+  patchOrganisationRoute,
+  usageRoute,
+  creditRoute,
+];

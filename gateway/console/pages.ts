@@ -1,11 +1,7 @@
-/**
- * Pages of console lists: `limit`, and `after`, which is the `next` of the page before. Lists are in the order of a key (`pageOf`; ids:
- * oldest first), or of time, newest first (`newestLimit`, `pageKey`, `nextOf`).
- */
+/** Pages of console lists: in the order of a key (`pageOf`), or newest first (`newestLimit`, `pageKey`, `nextOf`). */
 import { Refusal } from '../../protocol/errors.ts';
 import type { PageKey } from '../../storage/sqlite/page-key.ts';
 
-/** A page size from the query: `fallback` when absent. @throws Refusal 400 invalid_request for anything but 1 to `max`. */
 export function pageLimit(query: URLSearchParams, fallback: number, max: number): number {
   const given = query.get('limit');
   if (given === null) return fallback;
@@ -19,10 +15,7 @@ const PAGE_DEFAULT = 100;
 const NEWEST_PAGE_DEFAULT = 50;
 const PAGE_MAX = 200;
 
-/**
- * One page of a list: `read` gives rows after a key, which is their field `key`; `next` is the key of the last one, null on the last page.
- * @throws Refusal 400 invalid_request for a bad `limit`.
- */
+/** `read` gives rows after a key, which is their field `key`. @throws Refusal 400 invalid_request for a bad `limit`. */
 export function pageOf<Key extends string, Item extends Readonly<Record<Key, string>>>(
   query: URLSearchParams,
   key: Key,

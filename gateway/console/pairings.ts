@@ -5,7 +5,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { organisationOfPairing, type PairingRow, readPairing } from '../../storage/setup/pairings.ts';
 import { seqAfter } from '../http/request-headers.ts';
-import { defineRoute, json } from '../route.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { appRoute } from './app-read.ts';
 import { shownDevice } from './conversations.ts';
@@ -23,7 +23,6 @@ function pairingToWire(row: PairingRow, state: PairingState) {
   };
 }
 
-/** @throws Refusal 404 not_found. */
 function requirePairing({ storage }: Services, id = ''): { organisationId: string; row: PairingRow } {
   const organisationId = organisationOfPairing(storage.control, id);
   const row = organisationId === undefined ? undefined : readPairing(storage.organisation(organisationId), id);
@@ -36,24 +35,16 @@ export const openPairingRoute = appRoute('POST', '/pairings', undefined, async (
   return json({ pairing_id: id, code, expires_at: timestamp(codeExpiresAtMs) }, 201);
 });
 
-export const readPairingRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/pairings/:pairing',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { organisationId, row } = requirePairing(services, params.pairing);
-    return json({ pairing: pairingToWire(row, await services.pairings.toldState(organisationId, row)) });
-  },
+export const readPairingRoute = consoleRoute('GET', '/pairings/:pairing', undefined, async ({ params }, services) => {
+  const { organisationId, row } = requirePairing(services, params.pairing);
+  return json({ pairing: pairingToWire(row, await services.pairings.toldState(organisationId, row)) });
 });
 
-export const pairingStreamRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/pairings/:pairing/stream',
-  caller: 'operator',
-  async handle({ params, header }, services) {
-    const { organisationId, row } = requirePairing(services, params.pairing);
-    await services.pairings.toldState(organisationId, row);
-    const source = services.pairings.watch({ organisationId, pairingId: row.id }).source(pairingToWire);
-    return { kind: 'stream', source: Promise.resolve({ source, fromSeq: seqAfter(header('last-event-id'), 0) }) };
-  },
+export const pairingStreamRoute = consoleRoute('GET', '/pairings/:pairing/stream', undefined, async ({ params, header }, services) => {
+  const { organisationId, row } = requirePairing(services, params.pairing);
+  await services.pairings.toldState(organisationId, row);
+  const source = services.pairings.watch({ organisationId, pairingId: row.id }).source(pairingToWire);
+  return { kind: 'stream', source: Promise.resolve({ source, fromSeq: seqAfter(header('last-event-id'), 0) }) };
 });
+
+export const pairingRoutes: readonly Route[] = [openPairingRoute, readPairingRoute, pairingStreamRoute];

@@ -5,7 +5,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { readAsset } from '../../storage/apps/assets.ts';
 import { readDraft } from '../../storage/apps/drafts.ts';
 import { readWrite } from '../../storage/setup/proposals.ts';
-import { defineRoute } from '../route.ts';
+import { consoleRoute } from '../route.ts';
 import { appRoute } from './app-read.ts';
 import { requireProposal } from './proposals.ts';
 
@@ -27,15 +27,10 @@ export const readLogoRoute = appRoute('GET', '/logo', undefined, ({ app, db }) =
   return picture(asset.mediaType, asset.content);
 });
 
-export const readProposedLogoRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/proposals/:proposal/logo',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { organisationId, proposal } = requireProposal(services, params.proposal);
-    const write = readWrite(services.storage.organisation(organisationId), proposal.id);
-    const image = write === undefined ? undefined : await pictureOf(write, organisationId);
-    if (image === undefined) throw new Refusal('not_found', `The proposal ${proposal.id} brings no logo.`);
-    return picture(image.mediaType, image.bytes);
-  },
+export const readProposedLogoRoute = consoleRoute('GET', '/proposals/:proposal/logo', undefined, async ({ params }, services) => {
+  const { organisationId, proposal } = requireProposal(services, params.proposal);
+  const write = readWrite(services.storage.organisation(organisationId), proposal.id);
+  const image = write === undefined ? undefined : await pictureOf(write, organisationId);
+  if (image === undefined) throw new Refusal('not_found', `The proposal ${proposal.id} brings no logo.`);
+  return picture(image.mediaType, image.bytes);
 });

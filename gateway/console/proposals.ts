@@ -1,5 +1,4 @@
 /** Console: writes of sync sessions that wait for a person (PROPOSAL-2, PROPOSAL-4). */
-
 import { compareProposal } from '../../actors/configuration/proposal-comparison.ts';
 import { approveProposal, rejectProposal } from '../../actors/configuration/proposals.ts';
 import { rejectProposalBody } from '../../protocol/console/sessions.ts';
@@ -14,7 +13,7 @@ import {
   readWrite,
 } from '../../storage/setup/proposals.ts';
 import { proposalToWire, wholeProposalToWire } from '../proposal-wire.ts';
-import { defineRoute, json } from '../route.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { appRead } from './app-read.ts';
 import { pageOf } from './pages.ts';
@@ -23,7 +22,6 @@ function noSuchProposal(id = ''): Refusal {
   return new Refusal('not_found', `There is no proposal ${id}.`);
 }
 
-/** @throws Refusal 404 not_found. */
 export function requireProposal({ storage }: Services, id: string | undefined): { organisationId: string; proposal: Proposal } {
   const organisationId = id === undefined ? undefined : organisationOfProposal(storage.control, id);
   const proposal = id === undefined || organisationId === undefined ? undefined : readProposal(storage.organisation(organisationId), id);
@@ -31,7 +29,6 @@ export function requireProposal({ storage }: Services, id: string | undefined): 
   return { organisationId, proposal };
 }
 
-/** States by the status that `proposalToWire` shows. */
 const STATES_OF_STATUS: ReadonlyMap<string, readonly ProposalState[]> = new Map([
   ['pending', ['pending', 'applying']],
   ['approved', ['approved']],
@@ -48,49 +45,35 @@ function statesOf(query: URLSearchParams): readonly ProposalState[] | undefined 
   return states;
 }
 
-export const listProposalsRoute = appRead('/proposals', ({ app, db }, query) => {
+const listProposalsRoute = appRead('/proposals', ({ app, db }, query) => {
   const states = statesOf(query);
   const { items, next } = pageOf(query, 'id', (after, limit) => listProposals(db, app.id, after, limit, states));
   return { proposals: items.map(proposalToWire), next };
 });
 
-export const readProposalRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/proposals/:proposal',
-  caller: 'operator',
-  handle({ params }, services) {
-    const { organisationId, proposal } = requireProposal(services, params.proposal);
-    const db = services.storage.organisation(organisationId);
-    const whole = wholeProposalToWire(db, proposal);
-    const write = readWrite(db, proposal.id);
-    if (whole === undefined || write === undefined) throw noSuchProposal(proposal.id);
-    const rows = { db, appId: proposal.appId, surroundings: services.writes.surroundings };
-    // Once it is decided, what the app has says nothing about it.
-    const comparison = proposal.decidedAtMs === null ? compareProposal(rows, proposal, write) : null;
-    return json<{ readonly proposal: WholeProposal }>({ proposal: { ...whole, comparison } });
-  },
+export const readProposalRoute = consoleRoute('GET', '/proposals/:proposal', undefined, ({ params }, services) => {
+  const { organisationId, proposal } = requireProposal(services, params.proposal);
+  const db = services.storage.organisation(organisationId);
+  const whole = wholeProposalToWire(db, proposal);
+  const write = readWrite(db, proposal.id);
+  if (whole === undefined || write === undefined) throw noSuchProposal(proposal.id);
+  const rows = { db, appId: proposal.appId, surroundings: services.writes.surroundings };
+  // Once it is decided, what the app has says nothing about it.
+  const comparison = proposal.decidedAtMs === null ? compareProposal(rows, proposal, write) : null;
+  return json<{ readonly proposal: WholeProposal }>({ proposal: { ...whole, comparison } });
 });
 
-export const approveProposalRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/proposals/:proposal/approve',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { organisationId, proposal } = requireProposal(services, params.proposal);
-    const written = await approveProposal(services.writes, organisationId, proposal);
-    await services.setup.settled(organisationId, proposal.appId);
-    return json({ status: 'approved', result: written.reply });
-  },
+const approveProposalRoute = consoleRoute('POST', '/proposals/:proposal/approve', undefined, async ({ params }, services) => {
+  const { organisationId, proposal } = requireProposal(services, params.proposal);
+  const written = await approveProposal(services.writes, organisationId, proposal);
+  await services.setup.settled(organisationId, proposal.appId);
+  return json({ status: 'approved', result: written.reply });
 });
 
-export const rejectProposalRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/proposals/:proposal/reject',
-  caller: 'operator',
-  body: rejectProposalBody,
-  async handle({ params, body }, services) {
-    const { organisationId, proposal } = requireProposal(services, params.proposal);
-    await rejectProposal(services.writes, organisationId, proposal, body.reason ?? null);
-    return json({ status: 'rejected' });
-  },
+const rejectProposalRoute = consoleRoute('POST', '/proposals/:proposal/reject', rejectProposalBody, async ({ params, body }, services) => {
+  const { organisationId, proposal } = requireProposal(services, params.proposal);
+  await rejectProposal(services.writes, organisationId, proposal, body.reason ?? null);
+  return json({ status: 'rejected' });
 });
+
+export const proposalRoutes: readonly Route[] = [listProposalsRoute, readProposalRoute, approveProposalRoute, rejectProposalRoute];

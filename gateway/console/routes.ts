@@ -1,128 +1,65 @@
 /** The console interface's table of contents (docs/specification/console.md). */
-import type { Route } from '../route.ts';
-import { callActionRoute, deleteActionKeyRoute, listActionsRoute, putActionKeyRoute } from './actions.ts';
-import { actorRoutes } from './actors.ts';
-import { createAppRoute, deleteAppRoute, goLiveRoute, listAppsRoute, patchAppRoute, readAppRoute } from './apps.ts';
+import { applyWrite } from '../../actors/configuration/writes.ts';
+import { json, type Route } from '../route.ts';
+import { writeRoutes } from '../write-routes.ts';
+import { actionRoutes } from './actions.ts';
+import { requireApp } from './app-read.ts';
+import { appRoutes } from './apps.ts';
 import { listCellsRoute } from './cells.ts';
-import { listConversationsRoute, readConversationRoute } from './conversations.ts';
-import { previewAppearanceRoute, publishRoute, readAppearanceRoute, readExperienceRoute } from './drafts.ts';
-import { eraseEndUserRoute, exportEndUserRoute, listEndUsersRoute } from './end-users.ts';
-import { listFeedbackRoute } from './feedback.ts';
-import { readIdentitySecretRoute, rotateIdentitySecretRoute } from './identity-secret.ts';
-import { createKeyRoute, deleteKeyRoute, listKeysRoute } from './keys.ts';
+import { conversationRoutes } from './conversations.ts';
+import { draftRoutes } from './drafts.ts';
+import { endUserRoutes, listFeedbackRoute } from './end-users.ts';
+import { keyRoutes } from './keys.ts';
 import { listKnowledgeRoute, searchKnowledgeRoute } from './knowledge.ts';
 import { machineRoutes } from './machines.ts';
 import { moveRoutes } from './moves.ts';
 import { nodeRoutes } from './nodes.ts';
-import { loginRoute, logoutRoute, sessionRoute } from './operator-session.ts';
-import {
-  createOrganisationRoute,
-  creditRoute,
-  listOrganisationsRoute,
-  patchOrganisationRoute,
-  readOrganisationRoute,
-  usageRoute,
-} from './organisations.ts';
-import { openPairingRoute, pairingStreamRoute, readPairingRoute } from './pairings.ts';
+import { signInRoutes } from './operator-session.ts';
+import { organisationRoutes } from './organisations.ts';
+import { pairingRoutes } from './pairings.ts';
 import { readLogoRoute, readProposedLogoRoute } from './pictures.ts';
-import { approveProposalRoute, listProposalsRoute, readProposalRoute, rejectProposalRoute } from './proposals.ts';
+import { proposalRoutes } from './proposals.ts';
 import { listScreensRoute, readManifestRoute } from './screens.ts';
-import {
-  listSessionsRoute,
-  openSessionRoute,
-  readSessionRoute,
-  sessionCodeRoute,
-  sessionStreamRoute,
-  stopSessionRoute,
-} from './setup-sessions.ts';
+import { sessionRoutes } from './setup-sessions.ts';
 import { shellRoutes } from './shell.ts';
-import { appStatusRoute, postSmokeRoute, readSmokeRoute } from './status.ts';
-import { readCoverageRoute, readNewestTracesRoute, readTracesRoute, traceStreamRoute } from './traces.ts';
-import { readTurnRoute } from './turns.ts';
-import { consoleWrites } from './writes.ts';
+import { traceRoutes } from './traces.ts';
 
-const interfaceRoutes: readonly Route[] = [
-  loginRoute,
-  sessionRoute,
-  logoutRoute,
+/** By kind. 422 without an error code: every item has its own error (SETUP-30). */
+const consoleWrites = writeRoutes({
+  prefix: '/console/api/apps/:app',
+  caller: 'operator',
+  async perform({ params }, write, services) {
+    const { id: appId, organisationId } = requireApp(services, params.app).app;
+    const written = await applyWrite(services.writes, { organisationId, appId, origin: 'console' }, write);
+    await services.setup.settled(organisationId, appId);
+    return json(written.reply, written.savedNothing ? 422 : 200);
+  },
+});
 
-  listOrganisationsRoute,
-  createOrganisationRoute,
-  readOrganisationRoute,
-  patchOrganisationRoute,
-  usageRoute,
-  creditRoute,
-
-  listAppsRoute,
-  createAppRoute,
-  readAppRoute,
-  patchAppRoute,
-  deleteAppRoute,
-  goLiveRoute,
-
-  listKeysRoute,
-  createKeyRoute,
-  deleteKeyRoute,
-  readIdentitySecretRoute,
-  rotateIdentitySecretRoute,
-  listEndUsersRoute,
-  exportEndUserRoute,
-  eraseEndUserRoute,
-
-  readAppearanceRoute,
-  previewAppearanceRoute,
-  consoleWrites.appearance,
-  consoleWrites.logo,
+export const consoleRoutes: readonly Route[] = [
+  ...signInRoutes,
+  ...organisationRoutes,
+  ...appRoutes,
+  ...keyRoutes,
+  ...endUserRoutes,
+  ...draftRoutes,
+  ...Object.values(consoleWrites),
   readLogoRoute,
-  readExperienceRoute,
-  consoleWrites.experience,
   listKnowledgeRoute,
   searchKnowledgeRoute,
-  consoleWrites.knowledge,
-  listActionsRoute,
-  consoleWrites.actions,
-  putActionKeyRoute,
-  deleteActionKeyRoute,
-  callActionRoute,
+  ...actionRoutes,
   listScreensRoute,
   readManifestRoute,
-  consoleWrites.screens,
-  publishRoute,
-
-  openSessionRoute,
-  listSessionsRoute,
-  sessionCodeRoute,
-  readSessionRoute,
-  sessionStreamRoute,
-  stopSessionRoute,
-  listProposalsRoute,
-  readProposalRoute,
+  ...sessionRoutes,
+  ...proposalRoutes,
   readProposedLogoRoute,
-  approveProposalRoute,
-  rejectProposalRoute,
-
-  openPairingRoute,
-  readPairingRoute,
-  pairingStreamRoute,
-  listConversationsRoute,
-  readConversationRoute,
+  ...pairingRoutes,
+  ...conversationRoutes,
   listFeedbackRoute,
-  readTurnRoute,
-  readTracesRoute,
-  traceStreamRoute,
-  readCoverageRoute,
-  readNewestTracesRoute,
-
-  appStatusRoute,
-  postSmokeRoute,
-  readSmokeRoute,
-
+  ...traceRoutes,
   listCellsRoute,
   ...moveRoutes,
   ...nodeRoutes,
-  ...actorRoutes,
   ...machineRoutes,
+  ...shellRoutes,
 ];
-
-/** Everything below /console: the interface, and the app that speaks to it. */
-export const consoleRoutes: readonly Route[] = [...interfaceRoutes, ...shellRoutes];

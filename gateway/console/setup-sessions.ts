@@ -1,7 +1,8 @@
 /** Console: setup sessions as a person opens, watches and stops them (SETUP-1, SETUP-7). */
 
-import { seedSources } from '../../actors/configuration/seed-sources.ts';
+import { seedSources } from '../../actors/configuration/knowledge.ts';
 import { type IssuedCode, issueFileCode } from '../../actors/setup/files.ts';
+import { panelSteps } from '../../actors/setup/panel.ts';
 import { agentOf } from '../../actors/setup/session.ts';
 import { sessionSource } from '../../actors/setup/stream.ts';
 import { openSessionBody } from '../../protocol/console/sessions.ts';
@@ -11,14 +12,12 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { findSession, type SessionRef } from '../../storage/setup/setup-access.ts';
 import { listSessions, readSession, readSetupEvents, type SetupEvent, type SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import { seqAfter } from '../http/request-headers.ts';
-import { defineRoute, json } from '../route.ts';
+import { consoleRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { setupUrlOf } from '../setup/addresses.ts';
-import { panelSteps } from '../setup/panel.ts';
 import { appRead, appRoute } from './app-read.ts';
 import { pageLimit } from './pages.ts';
 
-/** Sessions of an app that are listed: no more are kept. */
 const SESSIONS_DEFAULT = 20;
 const SESSIONS_MAX = 50;
 
@@ -53,7 +52,6 @@ function codeToWire({ code, expiresAtMs }: IssuedCode, setupUrl: string): Comman
   return { code, file_url: fileUrl, command, code_expires_at: timestamp(expiresAtMs) };
 }
 
-/** @throws Refusal 404 not_found. */
 function requireSession({ storage }: Services, id: string | undefined): { ref: SessionRef; row: SetupSessionRow } {
   const ref = id === undefined ? undefined : findSession(storage.control, id);
   const row = ref === undefined ? undefined : readSession(storage.organisation(ref.organisationId), ref.sessionId);
@@ -61,7 +59,7 @@ function requireSession({ storage }: Services, id: string | undefined): { ref: S
   return { ref, row };
 }
 
-export const openSessionRoute = appRoute('POST', '/sessions', openSessionBody, async ({ app }, { body, header }, services) => {
+const openSessionRoute = appRoute('POST', '/sessions', openSessionBody, async ({ app }, { body, header }, services) => {
   const { row, issued } = await services.setup.sessions.open(app, body.kind);
   // Sites may be slow, and the person waits for the command only.
   seedSources(services.writes, app).catch((error: unknown) => {
@@ -70,57 +68,46 @@ export const openSessionRoute = appRoute('POST', '/sessions', openSessionBody, a
   return json<OpenedSession>({ session: sessionToWire(row), ...codeToWire(issued, setupUrlOf(services, header)) }, 201);
 });
 
-export const listSessionsRoute = appRead('/sessions', ({ app, db }, query) => ({
+const listSessionsRoute = appRead('/sessions', ({ app, db }, query) => ({
   sessions: listSessions(db, app.id, pageLimit(query, SESSIONS_DEFAULT, SESSIONS_MAX)).map(sessionToWire),
 }));
 
-export const sessionCodeRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/sessions/:session/code',
-  caller: 'operator',
-  async handle({ params, header }, services) {
-    const { ref, row } = requireSession(services, params.session);
-    if (row.closedAtMs !== null) throw new Refusal('session_closed', `The session is ${row.state}. Open a new one.`);
-    return json(codeToWire(await issueFileCode(services.setup, ref), setupUrlOf(services, header)));
-  },
+const sessionCodeRoute = consoleRoute('POST', '/sessions/:session/code', undefined, async ({ params, header }, services) => {
+  const { ref, row } = requireSession(services, params.session);
+  if (row.closedAtMs !== null) throw new Refusal('session_closed', `The session is ${row.state}. Open a new one.`);
+  return json(codeToWire(await issueFileCode(services.setup, ref), setupUrlOf(services, header)));
 });
 
-export const readSessionRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/sessions/:session',
-  caller: 'operator',
-  handle({ params, query }, services) {
-    const { ref, row } = requireSession(services, params.session);
-    const limit = pageLimit(query, EVENTS_DEFAULT, EVENTS_MAX);
-    const after = Number(query.get('after') ?? 0);
-    if (!Number.isSafeInteger(after)) throw new Refusal('invalid_request', 'after must be the id of an event.');
-    const events = readSetupEvents(services.storage.organisation(ref.organisationId), row.id, after + 1, limit);
-    const next = events.length === limit ? (events.at(-1)?.id ?? null) : null;
-    return json({ session: sessionToWire(row), events: events.map(eventToWire), next });
-  },
+const readSessionRoute = consoleRoute('GET', '/sessions/:session', undefined, ({ params, query }, services) => {
+  const { ref, row } = requireSession(services, params.session);
+  const limit = pageLimit(query, EVENTS_DEFAULT, EVENTS_MAX);
+  const after = Number(query.get('after') ?? 0);
+  if (!Number.isSafeInteger(after)) throw new Refusal('invalid_request', 'after must be the id of an event.');
+  const events = readSetupEvents(services.storage.organisation(ref.organisationId), row.id, after + 1, limit);
+  const next = events.length === limit ? (events.at(-1)?.id ?? null) : null;
+  return json({ session: sessionToWire(row), events: events.map(eventToWire), next });
 });
 
-export const sessionStreamRoute = defineRoute({
-  method: 'GET',
-  path: '/console/api/sessions/:session/stream',
-  caller: 'operator',
-  handle({ params, header }, services) {
-    const { ref } = requireSession(services, params.session);
-    const source = sessionSource(services.storage, ref, services.setup.sessions, {
-      event: eventToWire,
-      session: sessionToWire,
-    });
-    return { kind: 'stream', source: Promise.resolve({ source, fromSeq: seqAfter(header('last-event-id'), 1) }) };
-  },
+const sessionStreamRoute = consoleRoute('GET', '/sessions/:session/stream', undefined, ({ params, header }, services) => {
+  const { ref } = requireSession(services, params.session);
+  const source = sessionSource(services.storage, ref, services.setup.sessions, {
+    event: eventToWire,
+    session: sessionToWire,
+  });
+  return { kind: 'stream', source: Promise.resolve({ source, fromSeq: seqAfter(header('last-event-id'), 1) }) };
 });
 
-export const stopSessionRoute = defineRoute({
-  method: 'POST',
-  path: '/console/api/sessions/:session/stop',
-  caller: 'operator',
-  async handle({ params }, services) {
-    const { ref, row } = requireSession(services, params.session);
-    const stopped = await services.setup.sessions.stop(ref.organisationId, row);
-    return json({ session: sessionToWire(stopped.row) });
-  },
+const stopSessionRoute = consoleRoute('POST', '/sessions/:session/stop', undefined, async ({ params }, services) => {
+  const { ref, row } = requireSession(services, params.session);
+  const stopped = await services.setup.sessions.stop(ref.organisationId, row);
+  return json({ session: sessionToWire(stopped.row) });
 });
+
+export const sessionRoutes: readonly Route[] = [
+  openSessionRoute,
+  listSessionsRoute,
+  sessionCodeRoute,
+  readSessionRoute,
+  sessionStreamRoute,
+  stopSessionRoute,
+];

@@ -1,38 +1,17 @@
-/**
- * GET /console and what lies below it that is no interface: the console app (docs/specification/console-app.md), as web/console/bundle.mjs
- * made it. One page for all addresses, which asks for the rest itself; scripts and styles by names that change with their contents.
- */
+/** GET /console: one page for all addresses (docs/specification/console-app.md); scripts and styles change name with their contents. */
 import { readdirSync } from 'node:fs';
 import { Refusal } from '../../protocol/errors.ts';
-import { StaticFile } from '../http/static-file.ts';
-import { defineRoute, type Route } from '../route.ts';
+import { pageHeaders, StaticFile } from '../http/static-file.ts';
+import { defineRoute, publicRoute, type Route } from '../route.ts';
 import { followConsoleLink, sessionCookie } from './operator-session.ts';
 
 /** Beside the compiled program. */
 const FOLDER = new URL('../../web/console/', import.meta.url);
 
-/** Everything comes from here, nothing stands in the page, and no text becomes markup (PAGE-2). */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data: blob:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
-
 const PAGE_HEADERS = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Cache-Control': 'no-cache',
-  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  ...pageHeaders("'self' data: blob:"),
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
 };
 
 const ASSET_HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable', 'X-Content-Type-Options': 'nosniff' };
@@ -46,7 +25,6 @@ function endingOf(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1);
 }
 
-/** The page and its assets by name; made at the first request, so that a program without them starts as well. */
 interface App {
   readonly page: StaticFile;
   readonly assets: ReadonlyMap<string, StaticFile>;
@@ -78,36 +56,24 @@ function openApp(): App {
 }
 
 /** Answers the link of the start banner, then away from the address with the code, which keeps it out of the history. */
-const pageRoute = defineRoute({
-  method: 'GET',
-  path: '/console',
-  head: true,
-  caller: 'anyone',
-  async handle({ query, header, isHead }, services) {
-    const code = query.get('once');
-    // A link is followed by GET alone: programs that look at links ask for the head.
-    if (code === null || isHead) return openApp().page.reply(header);
-    const opened = await followConsoleLink(code, services);
-    const to = {
-      Location: opened === undefined ? '/console?link=over' : '/console',
-      'Content-Type': 'text/plain; charset=utf-8',
-      'Cache-Control': 'no-store',
-    };
-    const headers = opened === undefined ? to : { ...to, 'Set-Cookie': sessionCookie(opened, services) };
-    return { kind: 'text', status: 303, body: 'Go to the page that Location names.\n', headers };
-  },
+const pageRoute = publicRoute('/console', async ({ query, header, isHead }, services) => {
+  const code = query.get('once');
+  // A link is followed by GET alone: programs that look at links ask for the head.
+  if (code === null || isHead) return openApp().page.reply(header);
+  const opened = await followConsoleLink(code, services);
+  const to = {
+    Location: opened === undefined ? '/console?link=over' : '/console',
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Cache-Control': 'no-store',
+  };
+  const headers = opened === undefined ? to : { ...to, 'Set-Cookie': sessionCookie(opened, services) };
+  return { kind: 'text', status: 303, body: 'Go to the page that Location names.\n', headers };
 });
 
-const assetRoute = defineRoute({
-  method: 'GET',
-  path: '/console/assets/:name',
-  head: true,
-  caller: 'anyone',
-  handle({ params: { name = '' }, header }) {
-    const asset = openApp().assets.get(name);
-    if (asset === undefined) throw new Refusal('not_found', 'There is no such file in this release. Load the page again.');
-    return asset.reply(header);
-  },
+const assetRoute = publicRoute('/console/assets/:name', ({ params: { name = '' }, header }) => {
+  const asset = openApp().assets.get(name);
+  if (asset === undefined) throw new Refusal('not_found', 'There is no such file in this release. Load the page again.');
+  return asset.reply(header);
 });
 
 /** An unknown call of the interface is no page. */
@@ -121,14 +87,6 @@ const unknownCallRoute = defineRoute({
 });
 
 /** Which pages there are, the app knows: the address of any of them answers the same. */
-const anyPageRoute = defineRoute({
-  method: 'GET',
-  path: '/console/*',
-  head: true,
-  caller: 'anyone',
-  handle({ header }) {
-    return openApp().page.reply(header);
-  },
-});
+const anyPageRoute = publicRoute('/console/*', ({ header }) => openApp().page.reply(header));
 
 export const shellRoutes: readonly Route[] = [pageRoute, assetRoute, unknownCallRoute, anyPageRoute];

@@ -14,6 +14,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { readTurn } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { APP_MACHINES, type AppMachine, readNewestTraces, readTurnOfCall, readTurnOfRequest } from '../../storage/traces/traces.ts';
+import type { Route } from '../route.ts';
 import { appRead, appRoute } from './app-read.ts';
 
 /** A request id is looked for in the newest turns of the organisation: it comes from a log line, and logs are read while they are new. */
@@ -37,7 +38,6 @@ function turnOf(db: Connection, appId: string, query: URLSearchParams): number |
   return requestId === null ? undefined : (readTurnOfRequest(db, appId, requestId, REQUESTS_SEARCHED)?.turn ?? null);
 }
 
-/** Empty when nothing is kept. @throws Refusal 400 invalid_request when the query names no trace. */
 export function findTraces(db: Connection, appId: string, query: URLSearchParams): readonly InstanceTrace[] {
   const turn = turnOf(db, appId, query);
   if (turn !== undefined) return turn === null ? [] : readTurnTraces(db, turn);
@@ -67,7 +67,7 @@ export function traceToWire(db: Connection, trace: InstanceTrace) {
   };
 }
 
-export const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
+const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
   traces: requireTraces(db, app.id, query).map((trace) => traceToWire(db, trace)),
 }));
 
@@ -75,7 +75,7 @@ export const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
 const NEWEST_SEARCHED = 2_000;
 const NEWEST_MAX = 50;
 
-export const readNewestTracesRoute = appRead<{ readonly newest: readonly NewestTrace[] }>('/traces/newest', ({ app, db }) => ({
+const readNewestTracesRoute = appRead<{ readonly newest: readonly NewestTrace[] }>('/traces/newest', ({ app, db }) => ({
   newest: readNewestTraces(db, app.id, NEWEST_SEARCHED, NEWEST_MAX).map(({ machine, instance, state, atMs }) => ({
     machine,
     instance,
@@ -85,13 +85,12 @@ export const readNewestTracesRoute = appRead<{ readonly newest: readonly NewestT
 }));
 
 /** Whatever is kept of an instance, then each step as it is committed, on whichever node. */
-export const traceStreamRoute = appRoute('GET', '/traces/stream', undefined, ({ app, db }, { query }) => {
+const traceStreamRoute = appRoute('GET', '/traces/stream', undefined, ({ app, db }, { query }) => {
   requireTraces(db, app.id, query);
   const source = liveSource(() => findTraces(db, app.id, query));
   return { kind: 'stream', source: Promise.resolve({ source, fromSeq: 1 }) };
 });
 
-/** @throws Refusal 400 invalid_request */
 function hoursOf(query: URLSearchParams): number {
   const given = query.get('hours') ?? String(HOURS_DEFAULT);
   const hours = /^\d{1,5}$/.test(given) ? Number(given) : 0;
@@ -99,6 +98,8 @@ function hoursOf(query: URLSearchParams): number {
   return hours;
 }
 
-export const readCoverageRoute = appRead('/traces/coverage', ({ app, db }, query, { nowMs }) =>
+const readCoverageRoute = appRead('/traces/coverage', ({ app, db }, query, { nowMs }) =>
   coverageOf(db, app.id, nowMs() - hoursOf(query) * HOUR_MS),
 );
+
+export const traceRoutes: readonly Route[] = [readTracesRoute, traceStreamRoute, readCoverageRoute, readNewestTracesRoute];

@@ -1,7 +1,8 @@
 /**
- * Reads a request's body and makes a checked value of it: bounded while it arrives, strict UTF-8, bounded depth and count of
- * keys and members, no keys that reach for a prototype, then the route's schema. Each interface has its own codes for the same faults (HTTP-2).
+ * Reads a request's body: bounded while it arrives, strict UTF-8, bounded in shape, no keys that reach for a prototype, then the route's
+ * schema. Each interface has its own codes (HTTP-2).
  */
+
 import { isUtf8 } from 'node:buffer';
 import { MIMEType } from 'node:util';
 import secureJson from 'secure-json-parse';
@@ -28,7 +29,6 @@ const RUNTIME_CODES: BodyCodes = {
 };
 const CONSOLE_CODES: BodyCodes = { notJson: 'invalid_json', mismatch: 'invalid_body', tooLarge: 'too_large', emptyFile: 'empty_file' };
 
-/** The interface's error codes for the faults of a body. */
 export function codesOf(face: Interface): BodyCodes {
   return face === 'runtime' ? RUNTIME_CODES : CONSOLE_CODES;
 }
@@ -41,7 +41,6 @@ export function defaultBodyMaxBytes(face: Interface): number {
 /** Longer than any media type that a client sends by mistake. */
 const TYPE_SHOWN_CHARS = 60;
 
-/** @throws Refusal unless the header announces JSON in UTF-8. */
 export function checkContentType(header: string, face: Interface): void {
   if (header === 'application/json') return;
   const fault = (what: string) => new Refusal(codesOf(face).notJson, `Content-Type must be application/json, ${what}.`);
@@ -54,7 +53,6 @@ export function checkContentType(header: string, face: Interface): void {
   if (charset !== 'utf-8' && charset !== 'utf8') throw fault('in UTF-8');
 }
 
-/** The header's media type; undefined when it is none. */
 export function mediaType(header: string): MIMEType | undefined {
   try {
     return new MIMEType(header);
@@ -128,4 +126,9 @@ export function parseJson(bytes: Uint8Array, face: Interface, more: Partial<Shap
 /** The value as the schema gives it. @throws Refusal with details, twelve at most (HTTP-2). */
 export function checkBody(schema: v.GenericSchema, value: unknown, face: Interface): unknown {
   return parseOrRefuse(schema, value, codesOf(face).mismatch);
+}
+
+/** Ignores unknown parameters and takes the last of repeated ones. @throws Refusal 400 `invalid_request` naming the parameter. */
+export function checkQuery<Schema extends v.GenericSchema>(schema: Schema, query: URLSearchParams): v.InferOutput<Schema> {
+  return parseOrRefuse(schema, Object.fromEntries(query), 'invalid_request');
 }

@@ -1,7 +1,4 @@
-/**
- * Who a request comes from: the address of its client, and the name that limits know it by (HTTP-25). What proxies say of it
- * is believed only as far as `TRUST_PROXY` says, from right to left, because a client may write into these headers what it likes.
- */
+/** A client's address (HTTP-25). Proxies are believed as far as `TRUST_PROXY` says, from right to left: clients write what they like. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -11,9 +8,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** Whose word about the client counts. Each proxy adds the address that it was reached from to the end of `header`. */
 export interface ProxyTrust {
-  /**
-   * How proxies say it. One header only: most proxies write one, and pass the other on as the client wrote it.
-   */
+  /** One header only: most proxies write one, and pass the other on as the client wrote it. */
   readonly header: 'x-forwarded-for' | 'forwarded';
   /** Whether the proxy at `address` is one of ours; `hops` proxies are between it and here. */
   trusts(address: string, hops: number): boolean;
@@ -34,7 +29,6 @@ function parsed(text: string): Address | undefined {
   return isIP(text) === 0 || text.includes('%') ? undefined : ipaddr.process(text);
 }
 
-/** An address as it is written here; undefined: not an address. */
 function normalised(text: string): string | undefined {
   // Four numbers without zeros in front have one spelling, and nearly every request has such an address.
   return isIP(text) === 4 ? text : parsed(text)?.toString();
@@ -110,10 +104,7 @@ function forOf(element: string): string {
   return '';
 }
 
-/**
- * The address of the client behind trusted proxies, normalised; `peer` is who the connection is with, `lines` are the values of all
- * lines of the trusted header in their order. What cannot be read as an address ends the way back: then the proxy that wrote it is the client.
- */
+/** `lines` are those of the trusted header. What cannot be read as an address ends the way back: the proxy that wrote it is the client. */
 export function clientBehind(peer: string, lines: readonly string[], trust: ProxyTrust | undefined): string {
   // At every comma, also one in quotes: a quote that the client left open must not swallow what a proxy wrote behind it.
   const said = lines.join(',').split(',');
@@ -150,10 +141,7 @@ export function readClientAddress(res: HttpResponse, req: HttpRequest, trust: Pr
   return clientBehind(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'), lines, trust);
 }
 
-/**
- * What limits count an address as: an IPv4 address by itself (`203.0.113.7`), an IPv6 address by its network of 64 bits
- * (`2001:db8:0:7::/64`), an IPv4 address in IPv6 spelling as IPv4. Anything else, such as '', is counted as it is.
- */
+/** An IPv4 address by itself, an IPv6 one by its network of 64 bits, an IPv4 one in IPv6 spelling as IPv4; anything else as it is. */
 export function addressKey(text: string): string {
   if (isIP(text) === 4) return text;
   const address = parsed(text);

@@ -9,14 +9,12 @@ const LOCAL_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::
 /** Browsers ask again after two hours at most, whatever is said here. */
 const PREFLIGHT_MAX_AGE_S = 7_200;
 
-/** `https://shop.example:8443` → `{ host: 'shop.example:8443', hostname: 'shop.example' }`; undefined for `null` and other schemes. */
 function parseOrigin(origin: string): URL | undefined {
   if (!URL.canParse(origin)) return undefined;
   const url = new URL(origin);
   return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined;
 }
 
-/** Whether a page of this origin may call the app on this channel. */
 export function isOriginAllowed(origin: string, allowedDomains: readonly string[], channel: Channel): boolean {
   const url = parseOrigin(origin);
   if (url === undefined) return false;

@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 /** 22 base64url characters are 132 bits: more than two contents of one app will ever collide in. */
 const TAG_CHARS = 22;
 
-/** A strong tag of this content. */
 export function etagOf(content: string | Uint8Array): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, TAG_CHARS)}"`;
 }

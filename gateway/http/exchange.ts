@@ -3,23 +3,30 @@
  * its handler returns (`detach` copies what is needed later), an abort handler is attached before anything asynchronous, nothing
  * touches the response after an abort or the end, and late writes are corked.
  */
-
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import { CORS_EXPOSED_HEADERS, isSaneRequestId, REQUEST_ID_HEADER, RUNTIME_VARY, WARNING_HEADER } from '../../protocol/headers.ts';
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
 import { HeadCopy, NO_HEAD } from './head-copy.ts';
 import type { Interface } from './interface.ts';
 import { hasRoomInTick } from './loop-tick.ts';
 import { PassedAnswer, sendWhole } from './passed-answer.ts';
-import { statusLine } from './status-line.ts';
 
-/** What an exchange needs of its route; made once per route. */
+const statusLines = new Map<number, string>();
+
+export function statusLine(status: number): string {
+  let line = statusLines.get(status);
+  if (line === undefined) {
+    line = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
+    statusLines.set(status, line);
+  }
+  return line;
+}
+
 export interface ExchangePlan {
   readonly interface: Interface;
-  /** Names of the path's parameters in their order. */
   readonly parameters: readonly string[];
-  /** Undefined: no proxy is trusted. */
   readonly trustProxy: ProxyTrust | undefined;
   /** True: the answer asks the client to close the connection. */
   closing(): boolean;
@@ -44,7 +51,6 @@ function decoded(part: string): string {
 
 const NO_PARAMETERS: Readonly<Record<string, string>> = {};
 
-/** By the names that the route gives them, in its order. */
 function readParameters(req: HttpRequest, names: readonly string[]): Readonly<Record<string, string>> {
   if (names.length === 0) return NO_PARAMETERS;
   const params: Record<string, string> = {};
@@ -60,15 +66,11 @@ const NO_LISTENER = (): void => {};
 /** nginx's status for "client closed request": seen in metrics only. */
 const CLIENT_LEFT = 499;
 
-/**
- * How far the answer is: not begun; made, and still to leave; an open event stream; on its way as far as the client takes it; ended, or the
- * client has left. Never back. An answer counts as finished when it is whole, so that a drain waits for it.
- */
+/** Never back: not begun; still to leave; open stream; on its way; ended or left. Finished means whole, so that a drain waits for it. */
 type Answer = 'due' | 'made' | 'stream' | PassedAnswer | 'over';
 
 export class Exchange {
   readonly requestId: string;
-  /** Upper case. */
   readonly method: string;
   /** The `Origin` header, '' when the caller is no browser. */
   readonly origin: string;
@@ -102,7 +104,6 @@ export class Exchange {
     return this.#plan.interface;
   }
 
-  /** False once it was answered or the client has left. */
   get open(): boolean {
     return this.#answer === 'due';
   }
@@ -191,10 +192,7 @@ export class Exchange {
     this.#res.pause();
   }
 
-  /**
-   * Goes on reading the body, however slowly it comes: uWebSockets ends connections that bring less than 16 KB a second, without an
-   * answer, unless they are resumed now and then. For callers that judge the pace by their own rules.
-   */
+  /** uWebSockets ends connections that bring less than 16 KB a second unless resumed. For callers that judge the pace themselves. */
   allowSlowBody(): void {
     if (this.#answer !== 'due' || this.#bodyPaused) return;
     this.#res.pause();
@@ -212,10 +210,7 @@ export class Exchange {
     this.#onAborted = listener;
   }
 
-  /**
-   * Answers and ends, as fast as the client takes it. Does nothing when the client has left or was answered. HEAD gets the
-   * length of `body` alone; `null`: no body and no length.
-   */
+  /** Does nothing when the client has left or was answered. HEAD gets the length of `body` alone; `null`: no body and no length. */
   respond(status: number, headers: Headers, body: string | Uint8Array | null): void {
     if (this.#answer !== 'due') return;
     // So that the connection takes what the client still sends of this request.
@@ -248,7 +243,6 @@ export class Exchange {
     this.#head = NO_HEAD;
   }
 
-  /** Sends what follows the head. False: the client takes no more for now, and what is left leaves when it does. */
   #send(status: number, body: string | Uint8Array | null): boolean {
     const isHead = this.method === 'HEAD';
     if (body === null) this.#res.endWithoutBody();
@@ -318,7 +312,6 @@ export class Exchange {
     this.#res.end();
   }
 
-  /** Cuts the connection. The abort listener runs. */
   drop(): void {
     if (this.#answer !== 'over') this.#res.close();
   }

@@ -1,4 +1,2 @@
-/** The interfaces that a route may belong to. */
-
 /** Decides the form of errors, and whether browsers of other origins may call. */
 export type Interface = 'runtime' | 'console' | 'setup' | 'service';

@@ -11,7 +11,6 @@ export class RenderedItems {
   readonly #pages: Buffer[] = [];
   #bytes = 0;
 
-  /** How much text there is. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -31,7 +30,6 @@ export class RenderedItems {
   }
 }
 
-/** Collects pieces of text, with pauses in which other requests run. */
 class Pieces {
   readonly #pieces: Buffer[] = [];
   #text = '';
@@ -90,10 +88,7 @@ async function render(value: unknown, depth: number, into: Pieces): Promise<void
   }
 }
 
-/**
- * The JSON text of plain data as UTF-8, as `JSON.stringify` would write it. Members down to `depth` are rendered one by one, and each
- * below must be small. Large lists are `RenderedItems`.
- */
+/** As `JSON.stringify` would. Members down to `depth` one by one, each below must be small. Large lists are `RenderedItems`. */
 export async function renderInPieces(value: unknown, depth: number): Promise<Buffer> {
   const pieces = new Pieces();
   await render(value, depth, pieces);

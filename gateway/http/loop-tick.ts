@@ -1,13 +1,9 @@
 /**
- * Bounds what one tick of the event loop answers, because uWebSockets reads up to half a megabyte of requests from a connection, and hands
- * one after the other to its handler. An answer beyond the bound leaves in the next tick; uWebSockets ends a connection that has another
- * request behind one whose answer is due, at no cost.
+ * Bounds what one tick of the loop answers: uWebSockets hands half a megabyte of requests of one connection to its handler. What is beyond
+ * leaves in the next tick.
  */
 
-/**
- * Answers that leave within the callbacks of one tick. A refusal takes up to a fifth of a millisecond, so these take 13 ms. By number and
- * not by time, so that a busy machine ends no connection that sends a few requests ahead.
- */
+/** A refusal takes up to a fifth of a millisecond, so these take 13 ms. Not by time: a busy machine must not end modest connections. */
 const ANSWERS_AT_ONCE_MAX = 64;
 
 let answers = 0;

@@ -1,7 +1,4 @@
-/**
- * Reads the one file of a multipart/form-data body, bounded while it arrives (HTTP-10).
- * Owns the rules of a well-formed upload: one file under the route's field name, and nothing else where the interface refuses unknown fields.
- */
+/** Reads the one file of a multipart/form-data body, bounded while it arrives (HTTP-10). */
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { UploadSlot } from '../../actors/uploads/upload-slots.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -27,7 +24,6 @@ const FILE_NAME_MAX_CHARS = 255;
 type Outcome = UploadedFile | Refusal;
 
 export interface UploadForm {
-  /** Takes the next bytes of the body; the form keeps them. */
   write(bytes: Uint8Array): void;
   end(): void;
   /** Refuses what has come so far, unless all has. */
@@ -48,7 +44,6 @@ function fileNameOf(given: string | undefined): string {
   return [...shown].slice(0, FILE_NAME_MAX_CHARS).join('');
 }
 
-/** The part of the file that has arrived. */
 class FilePart {
   readonly fileName: string;
   readonly #chunks: Buffer[] = [];
@@ -90,10 +85,7 @@ function openParser(contentType: string, rule: UploadRule, face: Interface): Bus
   }
 }
 
-/**
- * Parses a body as it comes and calls `settle` once, with the file or with the Refusal that says what is wrong.
- * @throws Refusal when `contentType` announces no multipart/form-data.
- */
+/** Calls `settle` once, with the file or a Refusal. @throws Refusal when `contentType` announces no multipart/form-data. */
 export function openUploadForm(contentType: string, rule: UploadRule, face: Interface, settle: (outcome: Outcome) => void): UploadForm {
   const parser = openParser(contentType, rule, face);
   let file: FilePart | undefined;

@@ -1,15 +1,5 @@
-/**
- * An answer on its way to the client, as far as that takes it: the part of an exchange that begins when the answer's head is known, whether
- * another cell makes the answer or it lies here whole. Keeps uWebSockets' laws as `exchange.ts` does, which owns the response before and after.
- */
+/** An answer on its way, from its head on, from another cell or whole. Keeps uWebSockets' laws as `exchange.ts` does. */
 import type { HttpResponse } from 'uWebSockets.js';
-
-export interface Passed {
-  /** Bytes of the chunk that were sent, or kept by uWebSockets. */
-  readonly taken: number;
-  /** False: pass no more until the client has taken some. */
-  readonly room: boolean;
-}
 
 export class PassedAnswer {
   readonly #res: HttpResponse;
@@ -27,7 +17,6 @@ export class PassedAnswer {
     this.#ended = ended;
   }
 
-  /** False once it has ended or the client has left. */
   get open(): boolean {
     return this.#open;
   }
@@ -37,7 +26,7 @@ export class PassedAnswer {
     if (this.#open) this.#res.cork(work);
   }
 
-  pass(chunk: Uint8Array): Passed {
+  pass(chunk: Uint8Array) {
     if (!this.#open) return { taken: chunk.length, room: false };
     // With a known length nothing is ever buffered: what does not fit is not taken.
     if (this.#bytes === null) return { taken: chunk.length, room: this.#res.write(chunk) };
@@ -60,12 +49,10 @@ export class PassedAnswer {
     this.#end();
   }
 
-  /** Cuts the connection: the client sees that the answer is not whole. */
   drop(): void {
     if (this.#open) this.#res.close();
   }
 
-  /** The client has left. */
   abort(): void {
     if (this.#open) this.#end();
   }

@@ -30,10 +30,7 @@ const UNCHANGED_FIRST = 1_000;
 const SENT_AGAIN_ONE_IN = 64;
 let unchanged = 0;
 
-/**
- * Whether a client is sent again what it has. uWebSockets does not tell whether an answer without a body was taken, and keeps it until it
- * is; of one with a body it does, so a connection that reads nothing soon waits. At random, so that none can pass it by.
- */
+/** uWebSockets tells whether an answer with a body was taken, but keeps one without. At random, so that none can pass it by. */
 function isSentAgain(): boolean {
   unchanged += 1;
   return unchanged > UNCHANGED_FIRST && Math.random() * SENT_AGAIN_ONE_IN < 1;

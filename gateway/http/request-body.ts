@@ -39,7 +39,6 @@ function countMalformed({ kind, caller }: Admitted, bytes: number, error: unknow
   throw error;
 }
 
-/** A request whose caller was let in. */
 export interface AdmittedRequest {
   readonly route: Route;
   readonly exchange: Exchange;
@@ -57,7 +56,6 @@ function readLarge(
   return largeBodies?.read(largeBody, bytes, { app: caller.app.id, address: caller.address });
 }
 
-/** Warns developers, who use a test key, of fields that are not read. */
 function warnOfUnknown({ route: { body: schema }, exchange, admitted: { kind, caller } }: AdmittedRequest, value: unknown): void {
   if (kind !== 'runtime' || schema === undefined || caller.channel !== 'sandbox') return;
   exchange.warning = unknownFields(schema, value);
@@ -72,7 +70,6 @@ export function bringsRefusable({ interface: face, method, header }: Exchange): 
   return Number(header('content-length')) > 0 || header('transfer-encoding') !== '';
 }
 
-/** What reading a body needs of the gate. */
 type Gate = { readonly services: Services; readonly buckets: RateBuckets };
 
 /** Runs `work` at once, or when it is this organisation's place in the queue of new turns. @throws Refusal when the queue is full */
@@ -102,10 +99,7 @@ function tooLarge(face: Interface, maxBytes: number): Refusal {
   return new Refusal(codesOf(face).tooLarge, `The body may have ${maxBytes} bytes at most. Send less per request.`);
 }
 
-/**
- * Collects the body and hands it over once, whole. Refuses by Content-Length first, then by counting, because a chunked body declares
- * no length. `done` may use the bytes during its call only.
- */
+/** Refuses by Content-Length first, then by counting: a chunked body declares none. `done` may use the bytes during its call only. */
 function collectBody(exchange: Exchange, maxBytes: number, done: (bytes: Uint8Array) => void, refuse: (refusal: Refusal) => void): void {
   if (Number(exchange.header('content-length')) > maxBytes) {
     refuse(tooLarge(exchange.interface, maxBytes));
@@ -127,10 +121,7 @@ function collectBody(exchange: Exchange, maxBytes: number, done: (bytes: Uint8Ar
   });
 }
 
-/**
- * Collects the body, checks it and hands it to `proceed`: at once, or later if it is read in a thread or begins new work. What `proceed`
- * throws, and every refusal, goes to `fail`.
- */
+/** What `proceed` throws, and every refusal, goes to `fail`. */
 export function readBody(
   request: AdmittedRequest,
   { services, buckets }: Gate,

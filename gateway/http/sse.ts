@@ -37,9 +37,7 @@ export interface StreamTimes {
   nowMs(): number;
   /** A client that takes nothing for this long is dropped. */
   readonly stuckMs?: number;
-  /** How often all streams are looked at. */
   readonly sweepMs?: number;
-  /** Called with the number of open streams whenever it changes. */
   counted?(open: number): void;
   /** Before its first frame a stream sends a ping at least this often. */
   readonly waitingMs?: number;
@@ -100,7 +98,6 @@ class EventStream {
     this.#close();
   }
 
-  /** Called by the sweep. */
   look(nowMs: number, stuckMs: number, waitingMs: number): void {
     if (this.#blockedSinceMs !== 0) {
       if (nowMs - this.#blockedSinceMs >= stuckMs) this.drop();
@@ -112,10 +109,7 @@ class EventStream {
     }
   }
 
-  /**
-   * Whether the source is this late because the process cannot send all its long answers in time. The network takes megabytes for a
-   * client that reads nothing, so a client that still reads cannot be told from one that does not. One that does connects again.
-   */
+  /** Whether the process cannot send all its answers in time: then a client that reads nothing cannot be told. */
   #isLate(nowMs: number, lateMs: number): boolean {
     const attached = this.#attached;
     return attached !== undefined && nowMs - attached.sinceMs >= lateMs && (attached.source.lateMs?.() ?? 0) >= lateMs;
@@ -220,10 +214,7 @@ export class EventStreams {
     this.#counted = (open) => times.counted?.(open);
   }
 
-  /**
-   * Opens the stream at once and fills it when its source is there. `refusalOf` makes a Refusal of whatever the source
-   * rejects with; it is told in the stream (CHAT-16).
-   */
+  /** Opens at once, fills when the source is there. A rejection is told in the stream (CHAT-16). */
   open(exchange: Exchange, source: Promise<StreamPosition>, refusalOf: (error: unknown) => Refusal): void {
     // The client may have left while the route was at work; then the source has no reader.
     if (!exchange.open) {

@@ -9,15 +9,12 @@ import { Refusal } from '../../protocol/errors.ts';
 import { addressKey, type ProxyTrust, readClientAddress } from './client-address.ts';
 import { framingProblem } from './framing.ts';
 
-/** What the client of an upgrade said of itself. */
 export interface UpgradeRequest {
   header(name: string): string;
   readonly query: URLSearchParams;
-  /** As limits by address count it. */
   readonly address: string;
 }
 
-/** What one socket tells. */
 export interface Speaker {
   /** Texts to send now, null when there will be none any more. */
   next(): readonly string[] | null;
@@ -25,11 +22,8 @@ export interface Speaker {
 
 export interface SpeakingPath {
   readonly path: string;
-  /** Undefined: no proxy is trusted. */
   readonly trustProxy: ProxyTrust | undefined;
-  /** @throws Refusal */
   admit(request: UpgradeRequest): Speaker;
-  /** Answers a request that was not admitted. */
   refuse(res: HttpResponse, req: HttpRequest, error: unknown): void;
   /** A speaker threw: its socket ends. */
   failed(error: unknown): void;
@@ -38,7 +32,6 @@ export interface SpeakingPath {
 }
 
 export interface SpeakingSockets {
-  /** Open ones. */
   readonly count: number;
   /** Tells all clients to go elsewhere. */
   end(): void;
@@ -68,7 +61,6 @@ interface Data {
 
 type Socket = WebSocket<Data>;
 
-/** @throws Refusal 400 invalid_request when the length or the host of the request is ambiguous. */
 function upgradeRequestOf(res: HttpResponse, req: HttpRequest, trustProxy: ProxyTrust | undefined): UpgradeRequest {
   const problem = framingProblem(req);
   if (problem !== undefined) throw new Refusal('invalid_request', problem);

@@ -10,7 +10,6 @@ export function smokeRunToWire({ id, passed, platformFailure, answers, createdAt
   return { id, passed, createdAt: timestamp(createdAtMs), platformFailure, results: answers };
 }
 
-/** An attachment of a message, in its reply form. */
 export function attachmentToWire({ uploadId, name, mediaType, size }: ShownAttachment): AttachmentReply {
   return { upload_id: uploadId, name, media_type: mediaType, size };
 }

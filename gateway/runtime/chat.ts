@@ -5,10 +5,9 @@ import { Refusal } from '../../protocol/errors.ts';
 import { runtimeHeader } from '../../protocol/headers.ts';
 import { type ChatRequest, chatRequest } from '../../protocol/runtime/chat.ts';
 import { seqAfter } from '../http/request-headers.ts';
-import { defineRoute, json, type Route, type RouteInput, type RuntimeCaller } from '../route.ts';
+import { json, type Route, type RouteInput, type RuntimeCaller, runtimeRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { actingCaller } from './device.ts';
-import { turnPerson } from './identity.ts';
+import { actingCaller, turnPerson } from './identity.ts';
 import { messagesPool, senderPools, writePools } from './pools.ts';
 
 const TURN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -54,10 +53,7 @@ function turnCaller(input: RouteInput<null, RuntimeCaller>, services: Services) 
 const SENDERS = senderPools('chat');
 
 export const chatRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'POST',
-    path: '/v1/chat',
-    caller: 'runtime',
+  runtimeRoute('POST', '/v1/chat', {
     limits: [messagesPool('chat')],
     body: chatRequest,
     newWork: beginsSomething,
@@ -88,10 +84,7 @@ export const chatRoutes: readonly Route[] = [
       return { kind: 'stream', source };
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/v1/chat/:turn_id',
-    caller: 'runtime',
+  runtimeRoute('GET', '/v1/chat/:turn_id', {
     limits: writePools('attach'),
     async handle(input, services) {
       const { caller, turnId } = turnCaller(input, services);
@@ -100,10 +93,7 @@ export const chatRoutes: readonly Route[] = [
       return { kind: 'stream', source: Promise.resolve({ source, fromSeq: Math.max(fromSeq, wanted) }) };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/v1/chat/:turn_id/stop',
-    caller: 'runtime',
+  runtimeRoute('POST', '/v1/chat/:turn_id/stop', {
     limits: writePools('stop'),
     async handle(input, services) {
       const { caller, turnId } = turnCaller(input, services);

@@ -1,7 +1,4 @@
-/**
- * GET /v1/apps/config (CONFIG-1): the published configuration for a live key, the draft for a test key, and whether the client shows
- * its launcher. The most frequent request, so each revision is rendered once.
- */
+/** GET /v1/apps/config (CONFIG-1). The most frequent request, so each revision is rendered once. */
 import { CONFIG_KEPT_PER_ADDRESS, CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
 import type { AppConfigReply } from '../../protocol/runtime/config.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
@@ -10,7 +7,7 @@ import { isCreditExhaustedLately } from '../../storage/billing/usage.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { etagOf, noneMatch } from '../http/etag.ts';
 import { perMinute } from '../rate-limit.ts';
-import { defineRoute, type Reply, type RuntimeCaller } from '../route.ts';
+import { type Reply, type RuntimeCaller, runtimeRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { sharedPool } from './pools.ts';
 
@@ -52,10 +49,7 @@ function renderOnce(published: PublishedConfig, caller: RuntimeCaller, available
   return answer;
 }
 
-/**
- * Whether the client shows the launcher: not once the credit is exhausted (LIMIT-23). Daily caps do not hide it, because it would come
- * and go every day; people get a notice instead. Test keys never spend credit.
- */
+/** Not once the credit is exhausted (LIMIT-23). Daily caps do not hide the launcher: it would come and go. Test keys never spend. */
 function isAvailable({ app, channel, organisationId }: RuntimeCaller, db: Connection, { storage, nowMs }: Services): boolean {
   if (channel === 'sandbox' || !app.settings.hardCap) return true;
   return !isCreditExhaustedLately(storage.control, db, organisationId, nowMs());
@@ -65,10 +59,7 @@ function isAvailable({ app, channel, organisationId }: RuntimeCaller, db: Connec
 const KEPT_TOGETHER = 10 * CONFIG_PER_MINUTE_PER_APP;
 const freshPools = [sharedPool('config', CONFIG_PER_MINUTE_PER_APP, CONFIG_KEPT_PER_ADDRESS, KEPT_TOGETHER)];
 
-export const configRoute = defineRoute({
-  method: 'GET',
-  path: '/v1/apps/config',
-  caller: 'runtime',
+export const configRoute = runtimeRoute('GET', '/v1/apps/config', {
   limits: [perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE)],
   suspended: 'app_suspended',
   handle({ caller, header }, services) {

@@ -2,10 +2,9 @@
 import { identify } from '../../actors/people/identify.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { type IdentifyReply, type IdentifyRequest, identifyRequest } from '../../protocol/runtime/identify.ts';
-import { defineRoute, json, type RuntimeCaller } from '../route.ts';
+import { json, type RuntimeCaller, runtimeRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { requireDevice } from './device.ts';
-import { isSignedBy } from './identity.ts';
+import { isSignedBy, requireDevice } from './identity.ts';
 import { messagesPool, senderPools } from './pools.ts';
 
 const HOW_TO_SIGN = 'the lowercase hex HMAC-SHA256 of external_user_id with the app identity secret, made on your backend';
@@ -21,10 +20,7 @@ function isProven(body: IdentifyRequest, caller: RuntimeCaller, services: Servic
   throw new Refusal('invalid_request', `user_hmac does not fit external_user_id: it must be ${HOW_TO_SIGN}.`, { status: 403 });
 }
 
-export const identifyRoute = defineRoute({
-  method: 'POST',
-  path: '/v1/identify',
-  caller: 'runtime',
+export const identifyRoute = runtimeRoute('POST', '/v1/identify', {
   limits: [messagesPool('identify')],
   body: identifyRequest,
   async handle({ caller, body }, services) {

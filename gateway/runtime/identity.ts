@@ -1,5 +1,6 @@
 /** The person who is signed in on a turn (PERSON-1 to PERSON-5). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Caller, DeviceRef } from '../../actors/caller.ts';
 import type { TurnCommand } from '../../actors/turns/command.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { USER_HEADER } from '../../protocol/headers.ts';
@@ -40,10 +41,7 @@ function boundPerson({ organisationId, app, channel, deviceId }: RuntimeCaller, 
 /** A request that may carry a signature of the person: in its body, or in a header. */
 export type SignedRequest = Pick<RouteInput<unknown, RuntimeCaller>, 'caller' | 'header' | 'body'>;
 
-/**
- * The id of the person who signed the request, in `user` of its body or else in X-Service-User; null: none. A wrong signature counts as
- * none, as on a turn. @throws Refusal 400 `invalid_request` for a malformed header.
- */
+/** `user` of its body, or X-Service-User. A wrong signature counts as none. @throws Refusal 400 for a malformed header. */
 export function signerOf({ caller, header, body }: SignedRequest, services: Services): string | null {
   const { user } = (body ?? {}) as { readonly user?: SignedUser | null };
   const named = user === undefined ? parseUserHeader(header(USER_HEADER)) : user;
@@ -79,4 +77,27 @@ export function turnPerson(user: SignedUser | null | undefined, caller: RuntimeC
     if (readEndUser(db, caller.app.id, caller.channel, user.id)?.verified === true) return null;
   }
   return { externalUserId: user.id, verified };
+}
+
+/** The caller as actors know it; `deviceId` is '' when it sent no header. */
+export function deviceOf({ organisationId, appId, channel, deviceId }: RuntimeCaller): DeviceRef {
+  return { organisationId, appId, channel, deviceId };
+}
+
+export function requireDevice(caller: RuntimeCaller, why: string): DeviceRef {
+  if (caller.deviceId === '') {
+    const message = 'is required';
+    throw new Refusal('invalid_request', `X-Service-Device ${message} here: ${why}.`, { details: [{ path: 'X-Service-Device', message }] });
+  }
+  return deviceOf(caller);
+}
+
+/** The caller: the device, if one was named, and the person who signed. @throws Refusal 400 `invalid_request`, see signerOf. */
+export function callerOf(input: SignedRequest, services: Services): Caller {
+  return { ...deviceOf(input.caller), person: signerOf(input, services) };
+}
+
+export function actingCaller(input: SignedRequest, services: Services, why: string): Caller {
+  requireDevice(input.caller, why);
+  return callerOf(input, services);
 }

@@ -6,7 +6,7 @@ import { readPublishedConfig } from '../../storage/apps/drafts.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { etagOf } from '../http/etag.ts';
 import { perMinute } from '../rate-limit.ts';
-import { defineRoute } from '../route.ts';
+import { runtimeRoute } from '../route.ts';
 import type { Services } from '../services.ts';
 import { sharedPool } from './pools.ts';
 
@@ -32,10 +32,7 @@ function requireImage(db: Connection, appId: string, assetId: string, { log }: S
   });
 }
 
-export const logoRoute = defineRoute({
-  method: 'GET',
-  path: '/v1/apps/logo',
-  caller: 'runtime',
+export const logoRoute = runtimeRoute('GET', '/v1/apps/logo', {
   limits: [
     perMinute('logo', 'device', CONFIG_PER_MINUTE_PER_DEVICE),
     sharedPool('logo', CONFIG_PER_MINUTE_PER_APP, CONFIG_KEPT_PER_ADDRESS),

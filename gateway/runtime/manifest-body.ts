@@ -4,7 +4,6 @@ import { MANIFEST_KEYS_MAX, MANIFEST_MEMBERS_MAX } from '../../protocol/limits.t
 import { manifestRequest } from '../../protocol/runtime/manifest.ts';
 import { hashManifest } from '../../storage/apps/manifests.ts';
 
-/** Bounds for bodies of this route, which are larger than others. */
 export const MANIFEST_BOUNDS = { keys: MANIFEST_KEYS_MAX, members: MANIFEST_MEMBERS_MAX };
 
 /** From the posted body to `{ sdk, hash, document }`. What JSON cannot say, such as 1e999, is an issue of `manifest`. */

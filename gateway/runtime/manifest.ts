@@ -3,14 +3,11 @@ import { Refusal } from '../../protocol/errors.ts';
 import { MANIFEST_BODY_MAX_BYTES } from '../../protocol/limits.ts';
 import { hasManifest } from '../../storage/apps/manifests.ts';
 import { perMinute } from '../rate-limit.ts';
-import { type AdmittedCaller, defineRoute, json } from '../route.ts';
+import { type AdmittedCaller, json, runtimeRoute } from '../route.ts';
 import { manifestBody } from './manifest-body.ts';
 import { addressPool, sharedPool } from './pools.ts';
 
-/**
- * Posts, whatever they bring: whether a document is known shows once it is read. One address may be a network of telephones that all start
- * the same build. Fifty small documents a second take some percent of a core.
- */
+/** Whatever they bring. One address may be a network of telephones with one new build; fifty a second take some percent of a core. */
 const POSTS_PER_MINUTE_PER_ADDRESS = 3_000;
 /** Posts of documents that the app does not have, or that take longer than a millisecond or two to read and hash. */
 const COSTLY_PER_MINUTE_PER_ADDRESS = 600;
@@ -44,10 +41,7 @@ function isWritten(caller: AdmittedCaller, isKnown: boolean, chars: number): boo
   }
 }
 
-export const manifestRoute = defineRoute({
-  method: 'POST',
-  path: '/v1/apps/manifest',
-  caller: 'runtime',
+export const manifestRoute = runtimeRoute('POST', '/v1/apps/manifest', {
   limits: [addressPool('manifest_posts', POSTS_PER_MINUTE_PER_ADDRESS)],
   body: manifestBody,
   bodyMaxBytes: MANIFEST_BODY_MAX_BYTES,

@@ -1,19 +1,51 @@
-/** GET /v1/conversations/:id/messages (HISTORY-1): a page of what was said, to the device it was said to, and what is still open. */
+/** GET /v1/conversations and …/:id/messages (HISTORY-1): the caller's own, a page at a time, and what is still open. */
 import { setImmediate } from 'node:timers/promises';
 import { waitingInvocations } from '../../actors/calls/pending-invocation.ts';
-import { ownConversation } from '../../actors/people/ownership.ts';
+import { holderOf, ownConversation } from '../../actors/people/ownership.ts';
 import { type Redaction, redactionOf } from '../../actors/people/redaction.ts';
+import { type ConversationsReply, conversationsQuery, conversationTitle } from '../../protocol/runtime/conversations.ts';
 import { type MessageReply, type MessagesReply, messagesQuery, type OpenReply } from '../../protocol/runtime/messages.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { hasEarlierMessages, type MessagesPage, readMessages } from '../../storage/conversations/conversations.ts';
+import { listOwnConversations, type OwnConversation } from '../../storage/conversations/own-conversations.ts';
 import { readOpenTurns } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { shownAttachments } from '../../storage/uploads/uploads.ts';
-import { checkQuery } from '../http/query.ts';
+import { checkQuery } from '../http/body.ts';
 import { attachmentToWire } from '../http/wire.ts';
-import { defineRoute, json } from '../route.ts';
-import { callerOf } from './device.ts';
+import { json, runtimeRoute } from '../route.ts';
+import type { Services } from '../services.ts';
+import { callerOf, requireDevice } from './identity.ts';
 import { pagePools } from './pools.ts';
+
+function titleOf(organisationId: string, conversation: OwnConversation, { storage }: Services): string {
+  return redactionOf(storage, organisationId, conversation).restore(conversationTitle(conversation.firstWords));
+}
+
+export const conversationsRoute = runtimeRoute('GET', '/v1/conversations', {
+  limits: pagePools('conversations'),
+  handle(input, services) {
+    const { limit, before } = checkQuery(conversationsQuery, input.query);
+    const caller = callerOf(input, services);
+    if (caller.person === null)
+      requireDevice(input.caller, 'conversations are listed to the device that held them, or to the person who signs');
+    const { organisationId } = caller;
+    const db = services.storage.organisation(organisationId);
+    const from = before === undefined ? undefined : ownConversation(db, before, caller);
+    // One more tells whether there are more; what is not the caller's is as if it were not there.
+    const found = before !== undefined && from === undefined ? [] : listOwnConversations(db, holderOf(db, caller), from, limit + 1);
+    const reply: ConversationsReply = {
+      conversations: found.slice(0, limit).map((conversation) => ({
+        conversation_id: conversation.id,
+        title: titleOf(organisationId, conversation, services),
+        created_at: timestamp(conversation.createdAtMs),
+        updated_at: timestamp(conversation.updatedAtMs),
+      })),
+      has_more: found.length > limit,
+    };
+    return json(reply);
+  },
+});
 
 /** Other requests wait at most this long. */
 const SLICE_MS = 5;
@@ -54,10 +86,7 @@ async function restored(redaction: Redaction, reply: MessagesReply): Promise<Mes
   return { ...reply, messages, open: redaction.restore(reply.open) };
 }
 
-export const messagesRoute = defineRoute({
-  method: 'GET',
-  path: '/v1/conversations/:id/messages',
-  caller: 'runtime',
+export const messagesRoute = runtimeRoute('GET', '/v1/conversations/:id/messages', {
   limits: pagePools('messages'),
   handle(input, services) {
     const { caller, params, query } = input;

@@ -4,13 +4,10 @@ import { PAIRING_CLAIMS_PER_MINUTE_PER_APP, PAIRING_CLAIMS_PER_MINUTE_PER_DEVICE
 import { type PairingClaimReply, pairingClaimRequest } from '../../protocol/runtime/pairings.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { perMinute } from '../rate-limit.ts';
-import { defineRoute, json } from '../route.ts';
-import { requireDevice } from './device.ts';
+import { json, runtimeRoute } from '../route.ts';
+import { requireDevice } from './identity.ts';
 
-export const pairingClaimRoute = defineRoute({
-  method: 'POST',
-  path: '/v1/pairings/claim',
-  caller: 'runtime',
+export const pairingClaimRoute = runtimeRoute('POST', '/v1/pairings/claim', {
   limits: [
     perMinute('pairing', 'device', PAIRING_CLAIMS_PER_MINUTE_PER_DEVICE),
     // A code cannot be guessed at this pace, from however many addresses.

@@ -1,7 +1,4 @@
-/**
- * The per-minute pools of the runtime interface that follow the app's own settings (LIMIT-1, LIMIT-6).
- * One address may be a whole office, so people who are signed in with a signature are counted by person instead.
- */
+/** Pools that follow the app's own settings (LIMIT-1, LIMIT-6): an office may share one address, so signed people are counted apart. */
 import { perMinute } from '../rate-limit.ts';
 import type { RateLimit } from '../route.ts';
 
@@ -16,10 +13,7 @@ export function addressPool(pool: string, requests: number, retryAfterS?: number
   return { ...counted, perMinute: (app) => (app.settings.messagesPerMinutePerAddress === 0 ? Infinity : requests) };
 }
 
-/**
- * `requests` a minute for all clients of an app together. Addresses that send few requests still pass when others have used them up, as
- * long as they do not exceed `keptTogether` a minute together.
- */
+/** For all clients of an app. Addresses that send few still pass when others used them up, `keptTogether` of them a minute. */
 export function sharedPool(pool: string, requests: number, keptPerAddress: number, keptTogether = requests): RateLimit {
   return { ...perMinute(pool, 'app', requests), keptPerAddress, keptTogether };
 }
@@ -40,10 +34,7 @@ export function senderPools(pool: string): readonly RateLimit[] {
   ];
 }
 
-/**
- * Pools of requests that name no person; the person that the device is bound to counts. The device's pool comes first, so that a device
- * in a loop uses up nothing of its address's.
- */
+/** Requests that name no person: the device's pool comes first, so that a device in a loop uses up nothing of its address's. */
 export function writePools(pool: string): readonly RateLimit[] {
   return [messagesPool(pool), ...senderPools(pool)];
 }

@@ -1,34 +1,32 @@
 /** The runtime interface, endpoint by endpoint. */
-import type { Route } from '../route.ts';
+import * as v from 'valibot';
+import { perMinute } from '../rate-limit.ts';
+import { type Route, runtimeRoute } from '../route.ts';
 import { chatRoutes } from './chat.ts';
 import { configRoute } from './config.ts';
-import { conversationsRoute } from './conversations.ts';
-import { feedbackRoute } from './feedback.ts';
+import { feedbackRoute, invocationRoutes, ratingsRoute } from './feedback.ts';
 import { identifyRoute } from './identify.ts';
-import { invocationRoutes } from './invocations.ts';
 import { logoRoute } from './logo.ts';
 import { manifestRoute } from './manifest.ts';
-import { messagesRoute } from './messages.ts';
+import { conversationsRoute, messagesRoute } from './messages.ts';
 import { pairingClaimRoute } from './pairings.ts';
-import { ratingsRoute } from './ratings.ts';
+import { addressPool } from './pools.ts';
 import { schemasRoute, typesRoute } from './schemas.ts';
-import { telemetryRoute } from './telemetry.ts';
 import { uploadsRoute } from './uploads.ts';
 
+/** Batches come every few seconds at most. */
+const BATCHES_PER_MINUTE_PER_DEVICE = 600;
+/** Nothing is kept of them; an office full of people sends some hundreds. */
+const BATCHES_PER_MINUTE_PER_ADDRESS = 3_000;
+
+export const telemetryRoute = runtimeRoute('POST', '/v1/events', {
+  limits: [perMinute('events', 'device', BATCHES_PER_MINUTE_PER_DEVICE), addressPool('events', BATCHES_PER_MINUTE_PER_ADDRESS)],
+  body: v.unknown(),
+  handle: () => ({ kind: 'empty', status: 204 }),
+});
+
 export const runtimeRoutes: readonly Route[] = [
-  ...chatRoutes, //   POST /v1/chat and what belongs to a turn
-  configRoute, //     GET  /v1/apps/config
-  identifyRoute, //   POST /v1/identify
-  ...invocationRoutes, // POST /v1/invocations/:id/confirm and …/edit
-  manifestRoute, //   POST /v1/apps/manifest
-  conversationsRoute, // GET /v1/conversations
-  messagesRoute, //   GET  /v1/conversations/:id/messages
-  schemasRoute, //    GET  /v1/schemas
-  typesRoute, //      GET  /v1/schemas.d.ts
-  feedbackRoute, //   POST /v1/feedback
-  ratingsRoute, //    POST /v1/ratings
-  pairingClaimRoute, // POST /v1/pairings/claim
-  telemetryRoute, //  POST /v1/events
-  uploadsRoute, //    POST /v1/uploads
-  logoRoute, //       GET  /v1/apps/logo
+  ...[...chatRoutes, ...invocationRoutes, feedbackRoute, ratingsRoute, conversationsRoute, messagesRoute],
+  ...[configRoute, logoRoute, manifestRoute, identifyRoute, pairingClaimRoute, uploadsRoute, telemetryRoute],
+  ...[schemasRoute, typesRoute],
 ];

@@ -1,12 +1,9 @@
-/**
- * GET /v1/schemas and /v1/schemas.d.ts: the JSON Schemas of requests, events and answers, and the TypeScript types made of them, for whoever
- * writes an SDK. Documentation: no key is needed.
- */
+/** GET /v1/schemas and /v1/schemas.d.ts. Documentation: no key is needed. */
 import { readFileSync } from 'node:fs';
 import { Refusal } from '../../protocol/errors.ts';
 import { runtimeSchemas } from '../../protocol/runtime/schemas.ts';
 import { StaticFile } from '../http/static-file.ts';
-import { defineRoute } from '../route.ts';
+import { publicRoute } from '../route.ts';
 
 /** Lies beside the program, as the documentation does. */
 const TYPES = 'assistant-runtime.d.ts';
@@ -33,9 +30,5 @@ function readTypes(): StaticFile {
   }
 }
 
-function documentRoute(path: string, file: () => StaticFile) {
-  return defineRoute({ method: 'GET', path, head: true, caller: 'anyone', handle: ({ header }) => file().reply(header) });
-}
-
-export const schemasRoute = documentRoute('/v1/schemas', () => schemas);
-export const typesRoute = documentRoute('/v1/schemas.d.ts', readTypes);
+export const schemasRoute = publicRoute('/v1/schemas', ({ header }) => schemas.reply(header));
+export const typesRoute = publicRoute('/v1/schemas.d.ts', ({ header }) => readTypes().reply(header));

@@ -4,9 +4,9 @@ import type { Uploader, UploadSlot } from '../../actors/uploads/upload-slots.ts'
 import { Refusal } from '../../protocol/errors.ts';
 import { UPLOAD_MAX_BYTES, UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S } from '../../protocol/limits.ts';
 import { perMinute } from '../rate-limit.ts';
-import { defineRoute, json, type RuntimeCaller } from '../route.ts';
+import { json, type RuntimeCaller, runtimeRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { requireDevice } from './device.ts';
+import { requireDevice } from './identity.ts';
 import { addressPool } from './pools.ts';
 
 /** Three devices that upload as fast as one may; every file is read in full. */
@@ -30,10 +30,7 @@ function enter(caller: RuntimeCaller, services: Services): UploadSlot {
   return services.uploads.enter(uploader);
 }
 
-export const uploadsRoute = defineRoute({
-  method: 'POST',
-  path: '/v1/uploads',
-  caller: 'runtime',
+export const uploadsRoute = runtimeRoute('POST', '/v1/uploads', {
   limits: [
     perMinute('uploads', 'device', UPLOADS_PER_MINUTE_PER_DEVICE, UPLOADS_RETRY_AFTER_S),
     addressPool('uploads', UPLOADS_PER_MINUTE_PER_ADDRESS, UPLOADS_RETRY_AFTER_S),

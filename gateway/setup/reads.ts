@@ -1,5 +1,6 @@
 /** GET /context and /status, POST and GET /smoke: what an agent reads, and the test it asks for (SETUP-38, SETUP-45, SMOKE-3). */
 import { readAppStatus, smokeFacts } from '../../actors/setup/app-status.ts';
+import { panelSteps } from '../../actors/setup/panel.ts';
 import { releaseOf } from '../../actors/setup/release.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { readProposal } from '../../storage/setup/proposals.ts';
@@ -8,85 +9,61 @@ import { readLatestSmokeRun } from '../../storage/setup/smoke-runs.ts';
 import { renderInPieces } from '../http/json-pieces.ts';
 import { smokeRunToWire } from '../http/wire.ts';
 import { wholeProposalToWire } from '../proposal-wire.ts';
-import { defineRoute, json } from '../route.ts';
+import { json, type Route, setupRoute } from '../route.ts';
 import { publicUrlOf } from './addresses.ts';
 import { CONTEXT_DEPTH, readContext } from './context/context.ts';
-import { panelSteps } from './panel.ts';
 
-export const contextRoute = defineRoute({
-  method: 'GET',
-  path: '/setup/context',
-  caller: 'setup',
-  async handle({ caller: { app, row, writes }, header, query }, services) {
-    const {
-      storage,
-      writes: { surroundings },
-    } = services;
-    const db = storage.organisation(app.organisationId);
-    const publicUrl = publicUrlOf(services, header);
-    const context = await readContext({
-      db,
-      control: storage.control,
-      app,
-      session: row,
-      writes,
-      publicUrl,
-      surroundings,
-      sourcesAfter: query.get('sources_after') ?? '',
-    });
-    return { kind: 'rendered-json', status: 200, body: await renderInPieces(context, CONTEXT_DEPTH) };
-  },
+const contextRoute = setupRoute('GET', '/context', undefined, async ({ caller: { app, row, writes }, header, query }, services) => {
+  const {
+    storage,
+    writes: { surroundings },
+  } = services;
+  const db = storage.organisation(app.organisationId);
+  const publicUrl = publicUrlOf(services, header);
+  const context = await readContext({
+    db,
+    control: storage.control,
+    app,
+    session: row,
+    writes,
+    publicUrl,
+    surroundings,
+    sourcesAfter: query.get('sources_after') ?? '',
+  });
+  return { kind: 'rendered-json', status: 200, body: await renderInPieces(context, CONTEXT_DEPTH) };
 });
 
-export const statusRoute = defineRoute({
-  method: 'GET',
-  path: '/setup/status',
-  caller: 'setup',
-  async handle({ caller: { app, ref, row } }, { setup, storage }) {
-    // Updates the panel with what was observed since the last write.
-    await setup.sessions.observe(ref.organisationId, ref.appId);
-    const db = storage.organisation(ref.organisationId);
-    return json({ ...readAppStatus(db, app), release: releaseOf(db, app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
-  },
+const statusRoute = setupRoute('GET', '/status', undefined, async ({ caller: { app, ref, row } }, { setup, storage }) => {
+  // Updates the panel with what was observed since the last write.
+  await setup.sessions.observe(ref.organisationId, ref.appId);
+  const db = storage.organisation(ref.organisationId);
+  return json({ ...readAppStatus(db, app), release: releaseOf(db, app), steps: panelSteps(readSession(db, ref.sessionId) ?? row) });
 });
 
-export const runSmokeRoute = defineRoute({
-  method: 'POST',
-  path: '/setup/smoke',
-  caller: 'setup',
-  async handle({ caller: { ref } }, { setup, smoke }) {
-    const run = await smoke.run(ref.organisationId, ref.appId);
-    const { ok, total } = smokeFacts(run);
-    try {
-      await setup.agent.wrote(ref, 'test', `Smoke test: ${ok} of ${total} answers used knowledge or an action.`);
-    } finally {
-      // The run counts also when its session has ended meanwhile; the agent gets that error.
-      await setup.settled(ref.organisationId, ref.appId);
-    }
-    return json(smokeRunToWire(run));
-  },
+const runSmokeRoute = setupRoute('POST', '/smoke', undefined, async ({ caller: { ref } }, { setup, smoke }) => {
+  const run = await smoke.run(ref.organisationId, ref.appId);
+  const { ok, total } = smokeFacts(run);
+  try {
+    await setup.agent.wrote(ref, 'test', `Smoke test: ${ok} of ${total} answers used knowledge or an action.`);
+  } finally {
+    // The run counts also when its session has ended meanwhile; the agent gets that error.
+    await setup.settled(ref.organisationId, ref.appId);
+  }
+  return json(smokeRunToWire(run));
 });
 
-export const readSmokeRoute = defineRoute({
-  method: 'GET',
-  path: '/setup/smoke',
-  caller: 'setup',
-  handle({ caller: { ref } }, { storage }) {
-    const run = readLatestSmokeRun(storage.organisation(ref.organisationId), ref.appId);
-    return json(run === undefined ? { run: null } : smokeRunToWire(run));
-  },
+const readSmokeRoute = setupRoute('GET', '/smoke', undefined, ({ caller: { ref } }, { storage }) => {
+  const run = readLatestSmokeRun(storage.organisation(ref.organisationId), ref.appId);
+  return json(run === undefined ? { run: null } : smokeRunToWire(run));
 });
 
-export const readProposalRoute = defineRoute({
-  method: 'GET',
-  path: '/setup/proposals/:proposal',
-  caller: 'setup',
-  handle({ caller: { ref }, params }, { storage }) {
-    const db = storage.organisation(ref.organisationId);
-    const proposal = readProposal(db, params.proposal ?? '');
-    const whole = proposal?.appId === ref.appId ? wholeProposalToWire(db, proposal) : undefined;
-    if (whole === undefined)
-      throw new Refusal('not_found', `There is no proposal ${params.proposal ?? ''} of this app, or it was forgotten.`);
-    return json({ proposal: whole });
-  },
+const readProposalRoute = setupRoute('GET', '/proposals/:proposal', undefined, ({ caller: { ref }, params }, { storage }) => {
+  const db = storage.organisation(ref.organisationId);
+  const proposal = readProposal(db, params.proposal ?? '');
+  const whole = proposal?.appId === ref.appId ? wholeProposalToWire(db, proposal) : undefined;
+  if (whole === undefined)
+    throw new Refusal('not_found', `There is no proposal ${params.proposal ?? ''} of this app, or it was forgotten.`);
+  return json({ proposal: whole });
 });
+
+export const readRoutes: readonly Route[] = [contextRoute, statusRoute, runSmokeRoute, readSmokeRoute, readProposalRoute];

@@ -1,24 +1,32 @@
 /** The setup interface's table of contents (docs/specification/setup.md). */
-import type { Route } from '../route.ts';
-import { contextRoute, readProposalRoute, readSmokeRoute, runSmokeRoute, statusRoute } from './reads.ts';
-import { completeRoute, eventsRoute, failRoute, fileRoute, startRoute } from './session.ts';
-import { setupWrites } from './writes.ts';
+import { proposeWrite } from '../../actors/configuration/proposals.ts';
+import type { WriteTarget } from '../../actors/configuration/write-queue.ts';
+import { applyWrite } from '../../actors/configuration/writes.ts';
+import { STEP_OF_WRITE } from '../../protocol/setup/writes.ts';
+import { json, type Route } from '../route.ts';
+import { writeRoutes } from '../write-routes.ts';
+import { readRoutes } from './reads.ts';
+import { sessionRoutes } from './session.ts';
 
-export const setupRoutes: readonly Route[] = [
-  fileRoute,
-  startRoute,
-  contextRoute,
-  eventsRoute,
-  setupWrites.appearance,
-  setupWrites.logo,
-  setupWrites.experience,
-  setupWrites.knowledge,
-  setupWrites.actions,
-  setupWrites.screens,
-  statusRoute,
-  runSmokeRoute,
-  readSmokeRoute,
-  readProposalRoute,
-  completeRoute,
-  failRoute,
-];
+/** By kind. Carries a write out or keeps it for a person, and puts its line on the panel. What saved nothing leaves no line. */
+export const setupWrites = writeRoutes({
+  prefix: '/setup',
+  caller: 'setup',
+  async perform({ caller: { ref, writes } }, write, { setup, writes: services }) {
+    const target: WriteTarget = { organisationId: ref.organisationId, appId: ref.appId, origin: 'setup' } as const;
+    const proposes = writes === 'propose';
+    const written = proposes
+      ? await proposeWrite(services, target, ref.sessionId, write)
+      : { ...(await applyWrite(services, target, write)), status: 200 };
+    if (written.savedNothing) return json(written.reply, 422);
+    try {
+      await setup.agent.wrote(ref, STEP_OF_WRITE[write.kind], written.line);
+    } finally {
+      // The write counts also when its session has ended meanwhile; the agent gets that error.
+      if (!proposes) await setup.settled(ref.organisationId, ref.appId);
+    }
+    return json(written.reply, written.status);
+  },
+});
+
+export const setupRoutes: readonly Route[] = [...sessionRoutes, ...readRoutes, ...Object.values(setupWrites)];

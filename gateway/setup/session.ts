@@ -14,16 +14,15 @@ import { countWaitingProposals } from '../../storage/setup/proposals.ts';
 import type { SetupSessionRow } from '../../storage/setup/setup-sessions.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { RUNTIME_DOCS_PATH } from '../docs.ts';
-import { defineRoute, json } from '../route.ts';
+import { defineRoute, json, type Route, setupRoute } from '../route.ts';
 import { publicUrlOf, setupUrlOf } from './addresses.ts';
 import { renderSetupFile } from './file/file.ts';
 
-/** The session in its reply form. */
 export function sessionToWire(row: SetupSessionRow) {
   return { id: row.id, kind: row.kind, status: row.state, expires_at: timestamp(row.expiresAtMs) };
 }
 
-export const fileRoute = defineRoute({
+const fileRoute = defineRoute({
   method: 'GET',
   path: '/setup/file',
   caller: 'anyone',
@@ -44,7 +43,7 @@ export const fileRoute = defineRoute({
   },
 });
 
-export const startRoute = defineRoute({
+const startRoute = defineRoute({
   method: 'POST',
   path: '/setup/start',
   caller: 'setup_claimant',
@@ -61,17 +60,11 @@ export const startRoute = defineRoute({
   },
 });
 
-export const eventsRoute = defineRoute({
-  method: 'POST',
-  path: '/setup/events',
-  caller: 'setup',
-  // One of three forms, told apart below.
-  body: v.unknown(),
-  async handle({ caller, body }, services) {
-    const { events, detected } = parseEvents(body);
-    const reported = await services.setup.agent.report(caller.ref, events, detected);
-    return json({ accepted: reported.ids.length, ids: reported.ids, detected: reported.detected });
-  },
+// One of three forms, told apart below.
+const eventsRoute = setupRoute('POST', '/events', v.unknown(), async ({ caller, body }, services) => {
+  const { events, detected } = parseEvents(body);
+  const reported = await services.setup.agent.report(caller.ref, events, detected);
+  return json({ accepted: reported.ids.length, ids: reported.ids, detected: reported.detected });
 });
 
 /** `"App connected" is not ok: The app has not called in yet. …` of each check that an app which is not live waits for. */
@@ -82,37 +75,27 @@ function missing(db: Connection, app: AppRecord): string[] {
     .map(({ label, detail }) => `"${label}" is not ok: ${detail}`);
 }
 
-export const completeRoute = defineRoute({
-  method: 'POST',
-  path: '/setup/complete',
-  caller: 'setup',
-  body: completeBody,
-  async handle({ caller, body }, services) {
-    const { ref } = caller;
-    const { row } = await services.setup.agent.complete(ref, body);
-    // What changed in that very moment is looked at, too.
-    await services.setup.settled(ref.organisationId, ref.appId);
-    const db = services.storage.organisation(ref.organisationId);
-    const app = readApp(db, ref.appId, ref.organisationId) ?? caller.app;
-    const { published_version: version, note, obstacles } = releaseOf(db, app);
-    // The note is left out when people already get what was written.
-    const unexpected = !app.live || version === null || obstacles.length > 0;
-    return json({
-      ...{ ok: true, status: row.state, token: 'revoked', live: app.live, version },
-      ...(unexpected && { note: [note, ...missing(db, app)].join(' ') }),
-      ...(row.kind === 'sync' && { waiting: countWaitingProposals(db, app.id) }),
-    });
-  },
+const completeRoute = setupRoute('POST', '/complete', completeBody, async ({ caller, body }, services) => {
+  const { ref } = caller;
+  const { row } = await services.setup.agent.complete(ref, body);
+  // What changed in that very moment is looked at, too.
+  await services.setup.settled(ref.organisationId, ref.appId);
+  const db = services.storage.organisation(ref.organisationId);
+  const app = readApp(db, ref.appId, ref.organisationId) ?? caller.app;
+  const { published_version: version, note, obstacles } = releaseOf(db, app);
+  // The note is left out when people already get what was written.
+  const unexpected = !app.live || version === null || obstacles.length > 0;
+  return json({
+    ...{ ok: true, status: row.state, token: 'revoked', live: app.live, version },
+    ...(unexpected && { note: [note, ...missing(db, app)].join(' ') }),
+    ...(row.kind === 'sync' && { waiting: countWaitingProposals(db, app.id) }),
+  });
 });
 
-export const failRoute = defineRoute({
-  method: 'POST',
-  path: '/setup/fail',
-  caller: 'setup',
-  body: failBody,
-  async handle({ caller, body }, services) {
-    // It leaves the app as it is: giving up takes nothing live (SETUP-53).
-    const { row } = await services.setup.agent.fail(caller.ref, body);
-    return json({ ok: true, status: row.state, token: 'revoked' });
-  },
+const failRoute = setupRoute('POST', '/fail', failBody, async ({ caller, body }, services) => {
+  // It leaves the app as it is: giving up takes nothing live (SETUP-53).
+  const { row } = await services.setup.agent.fail(caller.ref, body);
+  return json({ ok: true, status: row.state, token: 'revoked' });
 });
+
+export const sessionRoutes: readonly Route[] = [fileRoute, startRoute, eventsRoute, completeRoute, failRoute];

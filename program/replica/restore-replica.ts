@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { loseAnswers } from '../../actors/calls/lost-answers.ts';
+import { loseAnswers } from '../../actors/calls/invocation-deadlines.ts';
 import type { ProgressLog } from '../../storage/backup/backup.ts';
 import { existingVault, isRestored } from '../../storage/backup/backup-manifest.ts';
 import { restoreInto } from '../../storage/backup/restore.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { actionTools } from '../../assistant/action-tools.ts';
+import { actionTools } from '../../assistant/toolset.ts';
 import { completeManifest, type ManifestAction } from '../../protocol/runtime/manifest.ts';
 
 const MAX_CHARS = 60_000;

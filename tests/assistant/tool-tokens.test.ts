@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { completionBody } from '../../assistant/models/openai/chat-messages.ts';
-import { PassingBody } from '../../assistant/models/stream/passing-body.ts';
+import { PassingBody } from '../../assistant/models/stream/request-body.ts';
 import { createToolsets } from '../../assistant/toolset.ts';
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
 import { completeManifest } from '../../protocol/runtime/manifest.ts';

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';
 import { refuseNewWork } from '../../gateway/overload.ts';
-import { type AdmittedCaller, defineRoute, json } from '../../gateway/route.ts';
+import { type AdmittedCaller, defineRoute, json, runtimeRoute } from '../../gateway/route.ts';
 import { chatRoutes } from '../../gateway/runtime/chat.ts';
 import { uploadsRoute } from '../../gateway/runtime/uploads.ts';
 import type { LoadWatch } from '../../watch/load-watch.ts';
@@ -16,10 +16,7 @@ const LARGE = 100 * 1024;
 const [chatRoute] = chatRoutes;
 const begins = chatRoute?.newWork;
 
-const chat = defineRoute({
-  method: 'POST',
-  path: '/v1/chat',
-  caller: 'runtime',
+const chat = runtimeRoute('POST', '/v1/chat', {
   limits: [],
   body: v.looseObject({}),
   newWork: typeof begins === 'function' ? begins : true,
@@ -114,10 +111,7 @@ test('RUN-16: a retry of a turn that is there is taken while the server is overl
 
 test('LIMIT-12: a turn that an overloaded server refused uses up nothing of its device’s minute, here or at other nodes', async (t) => {
   const state = { overloaded: true } as LoadWatch & { overloaded: boolean };
-  const route = defineRoute({
-    method: 'POST',
-    path: '/v1/chat',
-    caller: 'runtime',
+  const route = runtimeRoute('POST', '/v1/chat', {
     limits: chatRoute?.limits ?? [],
     body: v.looseObject({}),
     newWork: begins ?? true,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EACH_SECOND_MIN, RETRY_AFTER_MAX_S, RetrySchedule } from '../../gateway/retry-schedule.ts';
+import { EACH_SECOND_MIN, RETRY_AFTER_MAX_S, RetrySchedule } from '../../gateway/overload.ts';
 
 test('LIMIT-10: who is refused is told a second that still has room, so that not all come back at once', () => {
   let nowMs = 10_500;

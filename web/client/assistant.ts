@@ -44,18 +44,17 @@ import { type AppStore, Availability } from './app/availability.ts';
 import { type Abilities, Composer } from './app/composer.ts';
 import { Manifest } from './app/manifest.ts';
 import { type ConversationListener, OpenConversation } from './app/open-conversation.ts';
-import { claimPairing } from './app/pairing.ts';
 import { Person, type SignedPerson, type UserToken } from './app/person.ts';
 import { SignIn } from './app/sign-in.ts';
 import { Telemetry, type TelemetryEvent } from './app/telemetry.ts';
-import { type UploadOptions, upload } from './app/uploads.ts';
 import { type ActionHandler, ActionHandlers } from './conversation/action-handlers.ts';
 import { Conversation, type ConversationTabs } from './conversation/conversation.ts';
 import { Keeping } from './conversation/keeping.ts';
 import { Log } from './log.ts';
 import type { FileContent, Surroundings } from './surroundings.ts';
-import { failureOf, logged } from './transport/failure.ts';
-import { isPublishableKey, isTestKey, Requests } from './transport/requests.ts';
+import { ClientError, failureOf, logged, orLogged, ownFailure } from './transport/failure.ts';
+import { patiently } from './transport/pause.ts';
+import { type Ground, isPublishableKey, isTestKey, Requests } from './transport/requests.ts';
 
 type ActionDefinition = PostedManifest['actions'][number];
 type RouteDefinition = NonNullable<PostedManifest['routes']>[number];
@@ -94,9 +93,7 @@ export class Assistant {
   /** Resolves when the device is known and an earlier conversation, if any, is there again. Never rejects. */
   readonly ready: Promise<void>;
   readonly #options: AssistantOptions;
-  readonly #surroundings: Surroundings;
-  readonly #log: Log;
-  readonly #requests: Requests;
+  readonly #ground: Ground;
   readonly #availability: Availability;
   readonly #manifest: Manifest;
   readonly #composer: Composer;
@@ -112,29 +109,25 @@ export class Assistant {
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, routes = [], manifestVersion = '1', resumes = true } = options;
     const { clock, kept, tabs } = surroundings;
     this.#options = options;
-    this.#surroundings = surroundings;
-    this.#log = new Log(surroundings.log);
-    this.#person = new Person(user === null ? null : user && { ...user }, userToken, clock, requestTimeoutMs, this.#log);
+    const log = new Log(surroundings.log);
+    this.#person = new Person(user === null ? null : user && { ...user }, userToken, clock, requestTimeoutMs, log);
     const trimmed = address.endsWith('/') ? address.slice(0, -1) : address;
-    this.#requests = new Requests(
-      { address: trimmed, key, sdk, platform, requestTimeoutMs, sender: this.#person },
-      surroundings,
-      this.#log,
-    );
-    this.#availability = new Availability(this.#requests, clock, kept, this.#nameOf('config'), this.#log);
+    const requests = new Requests({ address: trimmed, key, sdk, platform, requestTimeoutMs, sender: this.#person }, surroundings, log);
+    this.#ground = { requests, surroundings, log };
+    this.#availability = new Availability(this.#ground, this.#nameOf('config'));
     this.app = this.#availability.store;
     const document = { version: manifestVersion, actions: [], routes: [...routes] };
     const own = { document, sdk, waitMs: requestTimeoutMs, name: this.#nameOf('manifest'), isTest: isTestKey(key) };
-    this.#manifest = new Manifest(own, this.#requests, surroundings, this.#log);
-    const parts = { sdk, abilities, context, manifest: this.#manifest, person: this.#person, clock, log: this.#log };
+    this.#manifest = new Manifest(this.#ground, own);
+    const parts = { sdk, abilities, context, manifest: this.#manifest, person: this.#person, clock, log };
     this.#composer = new Composer(parts);
-    this.#handlers = new ActionHandlers(clock, this.#log);
-    this.#keeping = new Keeping(kept, this.#nameOf('conversation'), this.#log, tabs);
-    this.#telemetry = new Telemetry(this.#requests, clock, this.#log);
+    this.#handlers = new ActionHandlers(clock, log);
+    this.#keeping = new Keeping(kept, this.#nameOf('conversation'), log, tabs);
+    this.#telemetry = new Telemetry(this.#ground);
     const make = (tabs: ConversationTabs | undefined, id?: string) => this.#makeConversation(tabs, id);
     this.#opened = new OpenConversation({
       surroundings,
-      log: this.#log,
+      log,
       name: this.#nameOf('tabs'),
       person: this.#person,
       keeping: this.#keeping,
@@ -143,14 +136,13 @@ export class Assistant {
       ready: () => this.ready,
     });
     const telemetry = this.#telemetry;
-    const signing = { requests: this.#requests, surroundings, log: this.#log, name: this.#nameOf('device') };
+    const signing = { ...this.#ground, name: this.#nameOf('device') };
     const signed = (isSigned: boolean) => this.#availability.signed(isSigned);
     this.#signIn = new SignIn({ ...signing, signed, person: this.#person, opened: this.#opened, telemetry, ready: () => this.ready });
     this.ready = this.#start();
     this.#opened.joinTabs();
   }
 
-  /** The one that is open. */
   get conversation(): Conversation {
     return this.#opened.current;
   }
@@ -212,24 +204,22 @@ export class Assistant {
   async list(before?: string): Promise<ConversationsReply> {
     await this.#signIn.known();
     const path = `/v1/conversations?limit=50${before === undefined ? '' : `&before=${encodeURIComponent(before)}`}`;
-    try {
-      return await this.#requests.object<ConversationsReply>({ method: 'GET', path });
-    } catch (error) {
-      this.#log.say('warn', 'history_failed', logged(failureOf(error)));
-      throw error;
-    }
+    const { requests, log } = this.#ground;
+    return orLogged(log, 'warn', 'history_failed', () => requests.object<ConversationsReply>({ method: 'GET', path }));
   }
 
   /** Sends a file that a message may attach. @throws ClientError */
   async upload(content: FileContent, name: string, options?: UploadOptions): Promise<UploadReply> {
     await this.#signIn.known();
-    return upload(this.#requests, this.#surroundings, this.#log, { content, name }, options);
+    return upload(this.#ground, { content, name }, options);
   }
 
   /** Lets the console's Test page watch this build, by the code that it shows. @throws ClientError */
   async pair(code: string): Promise<PairingClaimReply> {
     await this.#signIn.known();
-    return claimPairing(this.#requests, this.#log, code);
+    const { requests, log } = this.#ground;
+    const request = { method: 'POST', path: '/v1/pairings/claim', body: { code } } as const;
+    return orLogged(log, 'error', 'pairing_failed', () => requests.object<PairingClaimReply>(request));
   }
 
   /** Counts something, without a promise. */
@@ -271,15 +261,13 @@ export class Assistant {
     // Nothing waits for these but turns, for the manifest.
     this.#manifest.start();
     void this.#availability.check();
-    if (this.#surroundings.tabs === undefined) await this.#opened.resume();
+    if (this.#ground.surroundings.tabs === undefined) await this.#opened.resume();
   }
 
   #makeConversation(tabs: ConversationTabs | undefined, conversationId: string | undefined): Conversation {
     return new Conversation(
       {
-        requests: this.#requests,
-        surroundings: this.#surroundings,
-        log: this.#log,
+        ...this.#ground,
         handlers: this.#handlers,
         keeping: this.#keeping,
         person: () => this.#person.id,
@@ -299,7 +287,6 @@ export class Assistant {
     return this.#composer.compose(...args);
   }
 
-  /** Values are kept for each app by itself. */
   #nameOf(what: string): string {
     return `assistant:${this.#options.key}:${what}`;
   }
@@ -308,4 +295,36 @@ export class Assistant {
 /** Begins at once: registers the manifest, asks for the configuration, takes up what an earlier page left. */
 export function createAssistant(options: AssistantOptions, surroundings: Surroundings): Assistant {
   return new Assistant(options, surroundings);
+}
+
+interface UploadOptions {
+  /** Share of the file that is sent, from 0 to 1. It begins anew when the file is sent again. */
+  readonly onProgress?: (share: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+function isReply(value: unknown): value is UploadReply {
+  return typeof (value as UploadReply | null | undefined)?.upload_id === 'string';
+}
+
+/** @throws ClientError what the service says of the file, or `unreachable` */
+async function upload(
+  { requests, surroundings, log }: Ground,
+  file: { readonly content: FileContent; readonly name: string },
+  { onProgress = () => {}, signal = new AbortController().signal }: UploadOptions = {},
+): Promise<UploadReply> {
+  try {
+    return await patiently(
+      surroundings,
+      async () => {
+        const reply = await requests.file(file, signal, log.contain(onProgress));
+        if (isReply(reply)) return reply;
+        throw new ClientError(ownFailure('unreadable', 'The service answered something that is no upload.', true));
+      },
+      ({ retryable }) => retryable && !signal.aborted,
+    );
+  } catch (error) {
+    if (!signal.aborted) log.say('warn', 'upload_failed', logged(failureOf(error)));
+    throw error;
+  }
 }

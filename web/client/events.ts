@@ -8,7 +8,6 @@ import type { StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import { renderPath } from '../../protocol/schema/issues.ts';
 import type { Frame } from './frames.ts';
 
-/** An event with its `seq`. */
 export type NumberedEvent = StreamEvent & { readonly seq: number };
 
 export type Reading =

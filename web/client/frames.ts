@@ -12,7 +12,6 @@ export const FRAME_MAX_CHARS = 1024 * 1024;
 /** Room for `data: ` and the like. */
 const FIELD_NAME_CHARS = 64;
 
-/** One server-sent frame, unparsed. */
 export interface Frame {
   readonly id: string | undefined;
   readonly event: string | undefined;

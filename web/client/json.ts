@@ -1,6 +1,5 @@
 /** JSON of what strangers say, in both directions. */
 
-/** JSON of a text; undefined when it is none. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

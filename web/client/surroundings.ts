@@ -12,13 +12,11 @@ export interface FetchRequest {
   readonly signal: AbortSignal;
 }
 
-/** The part of a response's body that is read piece by piece. */
 export interface ByteReader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** What is used of a `Response`. */
 export interface FetchAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -69,7 +67,6 @@ export interface KeptValues {
 export interface Tabs {
   /** Calls `onLead` once this tab is the only one of this name that leads. It leads until the result is called, or the tab is gone. */
   elect(name: string, onLead: () => void): () => void;
-  /** Hears what other tabs of this name post. */
   join(name: string, onMessage: (message: unknown) => void): { post(message: unknown): void; close(): void };
 }
 

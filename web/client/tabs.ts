@@ -15,18 +15,15 @@ const WISHES_MAX = 20;
 type Wish = ExtractEvents<ConversationEvents>;
 
 type TabMessage =
-  /** A tab is new and knows nothing. */
   | { readonly kind: 'hello' }
   | { readonly kind: 'state'; readonly state: ConversationState }
   | { readonly kind: 'wish'; readonly wish: Wish }
   /** Another conversation is to be opened; null: a new one. */
   | { readonly kind: 'open'; readonly conversationId: string | null };
 
-/** What the client of this tab does. */
 export interface TabDuties {
   /** This tab is to lead: take up what is there. Resolves when it can. */
   lead(): Promise<void>;
-  /** The state of the leading tab. */
   mirror(state: ConversationState): void;
   /** A wish of another tab, or of this one from before it led. */
   fulfil(wish: Wish): void;
@@ -76,7 +73,6 @@ export class TabTeam implements ConversationTabs {
     this.#post({ kind: 'open', conversationId: conversationId ?? null });
   }
 
-  /** The state of this tab changed. */
   changed(): void {
     if (!this.#isLeading || this.#isTelling || this.#isClosed) return;
     this.#isTelling = true;

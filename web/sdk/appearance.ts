@@ -19,11 +19,9 @@ export interface Appearance {
   /** `--name: value` pairs for the host of the shadow root. */
   readonly properties: Readonly<Record<string, string>>;
   readonly launcherAt: 'start' | 'end';
-  /** Id of an uploaded logo. */
   readonly logo: string | undefined;
 }
 
-/** The properties that each colour of a theme fills. */
 const COLOURS = {
   surface: ['--panel', '--ground'],
   surfaceRaised: ['--raised'],
@@ -89,7 +87,6 @@ function measures({ radius, fontFamily, fontScale, spacing, style }: WidgetTheme
   ];
 }
 
-/** `configuration`: `config` of GET /v1/apps/config; what the app passed to `init` wins over it. */
 export function appearanceOf(configuration: object | undefined, theme: WidgetTheme = {}, themeDark: WidgetTheme = {}): Appearance {
   const published = record(configuration);
   const light = { ...record(published.theme), ...theme } as WidgetTheme;

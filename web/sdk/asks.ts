@@ -13,7 +13,6 @@ export interface WidgetAsks extends BlockAsks {
 /** Below this width the panel fills the screen, so that a screen of the app is seen only once it is closed. */
 const NARROW = '(max-width: 480px)';
 
-/** Id of the message that a block belongs to; undefined of a block that is not there, or whose message has no id yet. */
 function findBlockMessage({ history, turns }: ConversationState, blockId: string): string | undefined {
   const told = history.messages.find(({ blocks }) => blocks.some(({ id }) => id === blockId));
   return told?.id ?? turns.find(({ blocks }) => blocks.some(({ id }) => id === blockId))?.messageId;

@@ -2,32 +2,21 @@
  * `<assistant-widget>`: the place of the widget in a page, with everything in one open shadow root (WIDGET-3, WIDGET-4). In markup it starts by
  * itself with its attributes `key` (or `app-key`) and `address`; with `inline` it draws the thread where it stands.
  */
-import blocksCss from './look/blocks.css';
-import tokensCss from './look/tokens.css';
-import widgetCss from './look/widget.css';
+import { widgetSheets } from './look/sheets.ts';
 import type { WidgetOptions } from './options.ts';
 import { problemOf } from './options.ts';
 import { Widget } from './widget.ts';
 
-export const ELEMENT = 'assistant-widget';
+const ELEMENT = 'assistant-widget';
 
+/** Made once. */
 let sheets: readonly CSSStyleSheet[] | undefined;
 
-/** Made once: a policy that forbids styles in a page allows these. */
-function styles(): readonly CSSStyleSheet[] {
-  sheets ??= [tokensCss, blocksCss, widgetCss].map((text) => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(text);
-    return sheet;
-  });
-  return sheets;
-}
-
-/** An empty shadow root with the look of the widget. */
 function emptyRoot(host: HTMLElement): ShadowRoot {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   root.replaceChildren();
-  root.adoptedStyleSheets = [...styles()];
+  sheets ??= widgetSheets();
+  root.adoptedStyleSheets = [...sheets];
   return root;
 }
 
@@ -46,7 +35,6 @@ export function startIn(host: HTMLElement, options: WidgetOptions): Widget {
 class AssistantWidgetElement extends HTMLElement {
   /** The widget that runs here. One that `init` made belongs to whoever called it. */
   widget: Widget | undefined;
-  /** Made by `init`, which starts it. */
   isMade = false;
 
   connectedCallback(): void {
@@ -81,7 +69,6 @@ export function defineElement(origin: string): void {
   if (customElements.get(ELEMENT) === undefined) customElements.define(ELEMENT, AssistantWidgetElement);
 }
 
-/** A new element for `init`, in the page. */
 export function placeElement(options: WidgetOptions): HTMLElement {
   const element = document.createElement(ELEMENT);
   (element as AssistantWidgetElement).isMade = true;

@@ -84,12 +84,10 @@ export function close(): void {
   void withWidget((widget) => widget.close());
 }
 
-/** Opens the panel and says something for the person. */
 export function ask(text: string): void {
   void withWidget((widget) => widget.ask(text));
 }
 
-/** Takes the widget and its element away. */
 export async function destroy(): Promise<void> {
   const { widget, element } = current ?? {};
   current = undefined;

@@ -1,10 +1,14 @@
 /** What all parts of the widget are drawn with. One object a widget, whose identity stays; `conversation` is another one from time to time. */
 import type { Assistant } from '../client/assistant.ts';
 import type { Appearance } from './appearance.ts';
+import type { WidgetAsks } from './asks.ts';
 import type { BlockSurroundings } from './blocks/block-view.ts';
-import type { Attaching } from './state/attaching.ts';
-import type { PanelStore } from './state/panel.ts';
-import type { WidgetWords } from './words.ts';
+import { BLOCK_WORDS } from './blocks/words.ts';
+import type { WidgetOptions } from './options.ts';
+import { proseFor } from './prose/prose.tsx';
+import { Attaching } from './state/attaching.ts';
+import { createPanelStore, type PanelStore } from './state/panel.ts';
+import { WIDGET_WORDS, type WidgetWords } from './words.ts';
 
 export interface Scene {
   readonly assistant: Assistant;
@@ -14,9 +18,7 @@ export interface Scene {
   readonly around: BlockSurroundings;
   /** Under which what is being written is kept. */
   readonly draftName: string;
-  /** As it is now. */
   readonly appearance: () => Appearance;
-  /** Drawn in a place of the app, without a launcher. */
   readonly isInline: boolean;
   readonly hasLauncher: boolean;
   /** The app's logo; undefined when it cannot be had. Never rejects. */
@@ -25,4 +27,24 @@ export interface Scene {
   say(text: string): boolean;
   open(): void;
   close(): void;
+}
+
+/** What differs by where the widget is drawn. */
+type OwnOfScene = Omit<Scene, 'assistant' | 'panel' | 'attaching' | 'words' | 'around' | 'say'>;
+
+export function sceneOf(
+  assistant: Assistant,
+  ask: WidgetAsks,
+  { locale = 'en', words: given, open = false }: Pick<WidgetOptions, 'locale' | 'words' | 'open'>,
+  own: OwnOfScene,
+): Scene {
+  const words = { ...WIDGET_WORDS, ...BLOCK_WORDS, ...given };
+  const panel = createPanelStore(open);
+  return {
+    ...{ assistant, panel, words },
+    attaching: new Attaching(assistant, panel, words),
+    around: { ask, words, locale, now: () => Date.now(), Prose: proseFor(ask) },
+    say: (text) => ask.say(text),
+    ...own,
+  };
 }

@@ -11,15 +11,10 @@ import { browser, onPutAway, onWake } from '../client/platform/browser.ts';
 import { type Appearance, appearanceOf } from './appearance.ts';
 import { asksOf } from './asks.ts';
 import { BLOCK_VIEWS } from './blocks/views.ts';
-import { BLOCK_WORDS } from './blocks/words.ts';
 import { keepDraft } from './composer/composer.tsx';
 import type { ScreenHandler, WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
-import { proseFor } from './prose/prose.tsx';
-import type { Scene } from './scene.ts';
+import { type Scene, sceneOf } from './scene.ts';
 import { Frame } from './shell/frame.tsx';
-import { Attaching } from './state/attaching.ts';
-import { createPanelStore } from './state/panel.ts';
-import { WIDGET_WORDS } from './words.ts';
 
 type ActionDefinition = Parameters<Assistant['registerAction']>[0];
 type ActionHandler = Parameters<Assistant['registerAction']>[1];
@@ -84,7 +79,6 @@ export class Widget {
     this.#toggle(false);
   }
 
-  /** Opens the panel and says something for the person. */
   ask(text: string): void {
     this.open();
     this.#scene.say(text);
@@ -151,28 +145,27 @@ export class Widget {
 
   #makeScene(locale: string, address: string): Scene {
     const { assistant } = this;
-    const { words: own, container, launcher = true, open: isOpen = false, key } = this.#options;
-    const words = { ...WIDGET_WORDS, ...BLOCK_WORDS, ...own };
-    const panel = createPanelStore(isOpen);
+    const { words, container, launcher = true, open, key } = this.#options;
     const ask = asksOf(
       assistant,
       this.#screens,
       (event) => this.#tell(event),
       () => this.close(),
     );
-    return {
-      ...{ assistant, panel, words },
-      attaching: new Attaching(assistant, panel, words),
-      around: { ask, words, locale, now: () => Date.now(), Prose: proseFor(ask) },
-      appearance: () => this.#appearanceNow(),
-      draftName: `assistant:${key}:draft`,
-      isInline: container !== undefined,
-      hasLauncher: launcher,
-      logo: () => logoOf(address, key),
-      say: (text) => ask.say(text),
-      open: () => this.open(),
-      close: () => this.close(),
-    };
+    return sceneOf(
+      assistant,
+      ask,
+      { locale, ...(words === undefined ? {} : { words }), ...(open === undefined ? {} : { open }) },
+      {
+        appearance: () => this.#appearanceNow(),
+        draftName: `assistant:${key}:draft`,
+        isInline: container !== undefined,
+        hasLauncher: launcher,
+        logo: () => logoOf(address, key),
+        open: () => this.open(),
+        close: () => this.close(),
+      },
+    );
   }
 
   #appearanceNow(): Appearance {
@@ -180,7 +173,6 @@ export class Widget {
     return this.#appearance;
   }
 
-  /** Colours and measures, as they are now. */
   #look(): void {
     this.#appearance = undefined;
     const { themeMode = 'auto', colorScheme = themeMode, dir } = this.#options;
@@ -234,7 +226,6 @@ export class Widget {
     void assistant.ready.then(() => this.#tell({ type: 'ready' }));
   }
 
-  /** Tells of messages that are sent and answers that end in the conversation that is open. */
   #follow(): () => void {
     const { store } = this.assistant.conversation;
     let before = new Map(store.get().context.turns.map(({ turnId, phase }) => [turnId, phase]));

@@ -5,19 +5,16 @@ import { contentStems, stemsFoundIn } from '../../knowledge/terms.ts';
 import type { Passage } from '../model.ts';
 import { cutWords, escapeMarkdown, plainText, quotedMarkdown } from './words.ts';
 
-/** A sentence, list item or table row of a passage. */
 interface Unit {
   readonly passage: number;
   readonly position: number;
   readonly text: string;
   readonly isItem: boolean;
-  /** Which words of the question it has, as stems. */
   readonly stems: readonly string[];
   score: number;
 }
 
 export interface KnowledgeAnswer {
-  /** Markdown. */
   readonly text: string;
   /** Body of a `key_points` component; undefined when there are not two points to make. */
   readonly keyPoints: Readonly<Record<string, unknown>> | undefined;
@@ -212,10 +209,7 @@ function quickRepliesOf(chosen: readonly Unit[], passages: readonly Passage[], q
     : { replies: labels.map((label, index) => ({ id: `ask_${index + 1}`, label: clipWhole(label, LABEL_MAX_CHARS) })) };
 }
 
-/**
- * The answer to `question` that `passages` (best first) give in their own sentences; undefined when too few words of
- * the question occur in them. Bodies keep the catalog's bounds.
- */
+/** In the sentences of `passages` (best first); undefined when too few words of the question occur in them. */
 export function answerFromPassages(question: string, passages: readonly Passage[]): KnowledgeAnswer | undefined {
   const asked = contentStems(question);
   if (asked.length === 0) return undefined;

@@ -15,9 +15,7 @@ export interface ParamSchema {
 /** What was found for an action: the arguments, and the words of the message that they account for. */
 export interface Filled {
   readonly args: Readonly<Record<string, unknown>>;
-  /** Parameters whose value is a token: an identifier, a quotation, a number, an address. */
   readonly tokenCount: number;
-  /** Text of the message that became a value. */
   readonly usedTexts: readonly string[];
 }
 
@@ -64,7 +62,6 @@ const ID_WORDS = new Set([
 ]);
 const DATE_WORDS = new Set(['date', 'day', 'at', 'on', 'since', 'until', 'from', 'to']);
 
-/** The values that stand in `message`; a stretch of text becomes one token only, the first pattern that takes it. */
 function tokensOf(message: string): Token[] {
   const found: (Token & { end: number })[] = [];
   for (const [kind, pattern] of TOKEN_PATTERNS) {
@@ -80,7 +77,6 @@ function tokensOf(message: string): Token[] {
   return found.sort((a, b) => a.at - b.at);
 }
 
-/** Fills one action's parameters from one message; every token goes to one parameter. */
 class Filling {
   readonly args: Record<string, unknown> = {};
   readonly usedTexts: string[] = [];
@@ -207,10 +203,7 @@ class Filling {
   }
 }
 
-/**
- * Arguments for an action with these `parameters` (JSON Schema, `type: object`) taken from `message`; undefined when a
- * required one is not in it. Optional ones are filled when the message names them.
- */
+/** Undefined when `message` misses a required one. Optional ones are filled when the message names them. */
 export function fillArguments(message: string, parameters: Readonly<Record<string, unknown>>): Filled | undefined {
   const properties = (parameters.properties ?? {}) as Readonly<Record<string, ParamSchema>>;
   const required = new Set(Array.isArray(parameters.required) ? parameters.required.map(String) : []);

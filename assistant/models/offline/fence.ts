@@ -1,5 +1,3 @@
-/** Owns where the fences are in a message that the offline model reads; see ../fence.ts, which makes them. */
-
 /** One opening line. What closes it is looked for as a plain string: an expression that does both is quadratic. */
 const OPENING = /<<data:([0-9a-f]{1,64})(?: [^\n<>]{0,200})?>>\n/g;
 /** A message has a fence for each passage, result and attachment; one that is never closed costs a look at all that follows. */
@@ -9,11 +7,9 @@ export interface Fenced {
   /** Where the opening line begins and the closing mark ends, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
-  /** Without the line breaks at the marks. */
   readonly body: string;
 }
 
-/** The fences of `text` in order, none within another. */
 export function fencesOf(text: string): Fenced[] {
   const fences: Fenced[] = [];
   let from = 0;
@@ -31,7 +27,6 @@ export function fencesOf(text: string): Fenced[] {
   return fences;
 }
 
-/** `text` with a blank in the place of each fence. */
 export function withoutFences(text: string): string {
   let rest = '';
   let from = 0;

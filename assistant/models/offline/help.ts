@@ -41,7 +41,6 @@ export function asksForHelp(question: string): boolean {
   return HELP.some((pattern) => pattern.test(phrase));
 }
 
-/** What can be asked for here, in sentences; '' when there is nothing. */
 export function offer(tools: readonly ToolDefinition[], hasPassages: boolean): string {
   const actions = tools.filter((tool) => tool.kind === 'action');
   const names = actions.slice(0, OFFERED_ACTIONS_MAX).map((tool) => escapeMarkdown(spokenName(tool.name)));
@@ -109,7 +108,6 @@ export function askedScreen(question: string, tools: readonly ToolDefinition[]):
   return route === undefined ? undefined : { name: 'screens', body: { items: [{ route: route.name, title: route.title }] } };
 }
 
-/** All that there is: documents, actions, and the components of this client. */
 export function helpText(tools: readonly ToolDefinition[], hasPassages: boolean): string {
   const names = sampled(tools);
   const components =

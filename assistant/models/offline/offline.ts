@@ -1,7 +1,4 @@
-/**
- * The embedded default model: it needs no network and no key, quotes the app's documents, calls the app's actions, and
- * gives the same stream for the same request. It makes nothing up, because it can only repeat.
- */
+/** The embedded default model: no network, no key, the same stream for the same request. It only repeats, so it makes nothing up. */
 import { createHash } from 'node:crypto';
 import type { Model, ModelRequest, ModelRun, ModelSink, ToolCall, ToolDefinition, Usage } from '../model.ts';
 import { planRound, type Round } from './round.ts';
@@ -46,7 +43,6 @@ function callId(request: ModelRequest, index: number): string {
   return `call_${digest.slice(0, CALL_ID_HEX_CHARS)}`;
 }
 
-/** Groups of whole words; together they are `text`, character for character. */
 function deltasOf(text: string): string[] {
   const words = text.match(/^\s+|\S+\s*/g) ?? [];
   const deltas: string[] = [];
@@ -54,7 +50,6 @@ function deltasOf(text: string): string[] {
   return deltas;
 }
 
-/** Everything that is sent to the sink, one step for each loop tick. */
 function stepsOf(request: ModelRequest): Step[] {
   const round = planRound(request);
   const toolCalls = round.calls.map((call, index): ToolCall => ({ id: callId(request, index), ...call }));

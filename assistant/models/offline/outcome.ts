@@ -1,4 +1,5 @@
 /** Owns how the offline model reads a tool message: how the call ended, and the data inside its fence. */
+import { isObject } from '../../../protocol/setup/shapes.ts';
 import { fencesOf, withoutFences } from './fence.ts';
 
 export type Outcome =
@@ -43,10 +44,7 @@ function valueAt(text: string, start: number): { value: unknown } | undefined {
   return end === -1 ? undefined : parse(text.slice(start, end + 1));
 }
 
-/**
- * The first JSON value in `text`: the whole of it, else one that begins a line (label lines may stand before it), else
- * an object or array anywhere. Undefined when there is none.
- */
+/** The first JSON value: all of `text`, else one that begins a line (labels may stand before it), else one anywhere. */
 export function firstJson(text: string): { value: unknown } | undefined {
   const whole = parse(text);
   if (whole !== undefined) return whole;
@@ -74,10 +72,6 @@ function kindOf(words: string): Exclude<Outcome['kind'], 'ok'> | undefined {
   if (/\bunavailable\b|not available/i.test(words)) return 'unavailable';
   if (/\bwaits\b|\bwaiting\b|\bpending\b|no result yet|has not answered/i.test(words)) return 'waiting';
   return /\b(?:failed|error)\b/i.test(words) ? 'error' : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function reasonOf(value: unknown): string {

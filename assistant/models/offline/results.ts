@@ -1,5 +1,7 @@
 /** Owns how the offline model reports what an action returned: sentences, a table of values or a list, or why there is none. */
+
 import { clipWhole } from '../../../protocol/placeholder.ts';
+import { isObject } from '../../../protocol/setup/shapes.ts';
 import { type Outcome, readOutcome } from './outcome.ts';
 import { capitalised, cutWords, enumerated, escapeMarkdown, spokenName } from './words.ts';
 
@@ -9,7 +11,6 @@ export interface ComponentCall {
 }
 
 export interface ResultReport {
-  /** Markdown. */
   readonly text: string;
   readonly component: ComponentCall | undefined;
 }
@@ -38,10 +39,6 @@ const SUBTITLE_PARTS_MAX = 3;
 const REASON_MAX_CHARS = 300;
 /** What names a thing, in the order of preference. */
 const TITLE_KEYS = ['title', 'name', 'label', 'subject', 'summary', 'description', 'id'];
-
-function isObject(value: unknown): value is PlainObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** A scalar (or a list of scalars, or an amount with its currency) in words; undefined for anything else and for nothing. */
 function spoken(value: unknown): string | undefined {
@@ -132,10 +129,7 @@ function reportValues(spokenAction: string, rows: readonly Row[], offered: Reado
   return { text: `This is what **${spokenAction}** returned:\n\n${lines.join('\n')}`, component: undefined };
 }
 
-/**
- * What a result brings along to be shown: the body of a component at hand under its name, and what is said with it. The app knows best how
- * its data is shown; a body that does not fit is refused like any other.
- */
+/** What a result brings along to be shown: the body of a component at hand under its name, and what is said with it. */
 function shownBy(value: unknown, offered: ReadonlySet<string>): ResultReport | undefined {
   if (!isObject(value)) return undefined;
   const [name] = Object.keys(value).filter((key) => offered.has(key) && isObject(value[key]));

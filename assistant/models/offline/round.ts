@@ -1,14 +1,12 @@
 /** Owns what the offline model decides to say in one round. Pure: the same request gives the same round. */
 import type { ChatMessage, ModelRequest } from '../model.ts';
-import { callKey, matchAction } from './actions.ts';
+import { callKey, matchAction, matchSubmission } from './actions.ts';
 import { answerFromPassages } from './answer.ts';
 import { withoutFences } from './fence.ts';
 import { askedSample, askedScreen, asksForHelp, helpText, offer } from './help.ts';
 import { type ComponentCall, reportResult } from './results.ts';
-import { matchSubmission } from './submission.ts';
 
 export interface Round {
-  /** Markdown; may be empty when calls are made. */
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly arguments: string }[];
 }
@@ -119,11 +117,7 @@ function answerResults(request: ModelRequest, results: readonly Extract<ChatMess
   return { text: texts.join('\n\n'), calls: components.map(({ name, body }) => ({ name, arguments: JSON.stringify(body) })) };
 }
 
-/**
- * The round that answers `request`. A message gets the help text or a sample if it asks for that; else a call of the action that it asks
- * for; else the sentences of the passages that answer it (with `key_points` and `quick_replies` where offered); else that nothing is
- * known. Results are reported. Never throws for a well-formed request.
- */
+/** Help or a sample when asked for; else a call; else sentences of the passages; else that nothing is known. Never throws. */
 export function planRound(request: ModelRequest): Round {
   const { messages } = request;
   const asked = messages.findLastIndex((message) => message.role !== 'tool');

@@ -1,5 +1,4 @@
-/** Owns what the offline model shows when somebody asks to see a component: one sample of each, with made-up data that says so. */
-
+/** What the offline model shows of each component when one is asked for, with made-up data that says so. */
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type Body = { readonly [key: string]: Json };
 

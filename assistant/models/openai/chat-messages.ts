@@ -6,10 +6,9 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
-import { passagesWords } from '../../passage-words.ts';
+import { passagesWords } from '../../fence.ts';
 import type { ChatMessage, ImagePart, ModelRequest, Passage, ToolDefinition } from '../model.ts';
-import { PassingBody } from '../stream/passing-body.ts';
-import { type StreamedBody, streamedBody } from '../stream/request-body.ts';
+import { PassingBody, type StreamedBody, streamedBody } from '../stream/request-body.ts';
 
 /** What stands in a picture's URL where its base64 goes. */
 type Base64Of = (image: ImagePart) => string;
@@ -60,10 +59,7 @@ function toolParam(tool: ToolDefinition): ChatCompletionTool {
   return { type: 'function', function: { name: tool.name, description: tool.description, parameters: tool.parameters } };
 }
 
-/**
- * The messages of `request`: system first, then the conversation, with the passages (when there are any) in a message of
- * their own right before the last user message, or at the end when there is none. `base64` is asked for pictures in their order.
- */
+/** The passages stand in a message of their own right before the last user message. `base64` is asked for pictures in their order. */
 export function chatMessages(request: ModelRequest, base64: Base64Of): ChatCompletionMessageParam[] {
   const rendered: ChatCompletionMessageParam[] = [{ role: 'system', content: request.system }];
   const lastUser = request.messages.findLastIndex((message) => message.role === 'user');
@@ -92,10 +88,7 @@ function endOffering(tools: readonly ToolDefinition[]): Buffer {
   return end;
 }
 
-/**
- * The JSON body of a streamed round; with pictures, one that they are written into while it is sent.
- * Throws when a tool's parameters cannot be written as JSON.
- */
+/** With pictures, a body that they are written into while it is sent. Throws when a tool's parameters cannot be written as JSON. */
 export function completionBody(model: string, request: ModelRequest): PassingBody | StreamedBody {
   const pictures: ImagePart[] = [];
   // Nobody who writes a message knows it: it stands where pictures go, and nowhere else.

@@ -1,7 +1,4 @@
-/**
- * Owns the meaning of a completion stream: payloads of data lines in; text, tool calls, usage and the finish reason out.
- * Knows nothing of sockets or of who listens: text gathers in `text` until it is taken.
- */
+/** The meaning of a completion stream: payloads of data lines in; text (until it is taken), calls, usage and the finish reason out. */
 
 import type { ModelFailure, RoundResult, ToolCall, Usage } from '../model.ts';
 import type { SsePayloadSink } from '../stream/sse-decoder.ts';
@@ -53,16 +50,12 @@ function onlyContentOf(payload: string): string | undefined {
 }
 
 export class CompletionDecoder implements SsePayloadSink {
-  /** Text that came and was not taken yet. */
   text = '';
-  /** `[DONE]` came. */
   done = false;
-  /** Why the stream is not to be read on. */
   failure: ModelFailure | undefined;
   /** The upstream's own word for why it ended, once it said so. */
   finishReason: string | undefined;
   private hasOutput = false;
-  /** As the upstream reported it last. */
   usage: Usage | undefined;
   private readonly template = new DeltaTemplate();
   private readonly calls: ToolCallAssembler;
@@ -100,7 +93,6 @@ export class CompletionDecoder implements SsePayloadSink {
     return this.calls.dropped;
   }
 
-  /** Characters of calls' arguments; undefined while nothing of an answer came. */
   get argumentChars(): number | undefined {
     return this.hasOutput ? this.calls.argumentChars : undefined;
   }

@@ -35,13 +35,11 @@ function detached(text: string): string {
 export class DeltaTemplate {
   private prefix = '';
   private suffix = '';
-  /** What lies between the content and the padding; empty when lines have no padding. */
   private middle = '';
   private hits = 0;
   private wasted = 0;
   private seen = 0;
 
-  /** The content of `payload` when it fits the template, else undefined: parse it. */
   match(payload: string): string | undefined {
     const start = this.prefix.length;
     const end = payload.length - this.suffix.length;
@@ -57,10 +55,7 @@ export class DeltaTemplate {
     return payload.slice(start, contentEnd);
   }
 
-  /**
-   * Makes a template of `payload`, which was parsed and says nothing but `content`. `contentOf` gives the content of a
-   * payload of that kind, and undefined for any other kind.
-   */
+  /** `payload` was parsed and says nothing but `content`; `contentOf` gives that of its kind, else undefined. */
   learn(payload: string, content: string, contentOf: (payload: string) => string | undefined): void {
     // The first content often comes with the role, and a one-word answer must not pay at all.
     if (this.seen++ === 0 || this.wasted >= WASTED_LEARNINGS_MAX) return;

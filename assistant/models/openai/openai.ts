@@ -11,7 +11,6 @@ const CHAT_COMPLETIONS: Wire = {
   decoder: (started, apiKey) => new CompletionDecoder(started, apiKey),
 };
 
-/** A Model on `baseUrl`, as createUpstreamModel. */
 export function createOpenAiModel(options: UpstreamModelOptions): Model {
   return createUpstreamModel(options, CHAT_COMPLETIONS);
 }

@@ -17,7 +17,6 @@ interface Slot {
   arguments: string;
 }
 
-/** A fragment as the upstream sent it: nothing about it is certain. */
 export interface ToolCallFragment {
   readonly index?: unknown;
   readonly id?: unknown;
@@ -42,9 +41,7 @@ function isJson(text: string): boolean {
 export class ToolCallAssembler {
   private readonly onStarted: (call: { readonly id: string; readonly name: string }) => void;
   private readonly slots: Slot[] = [];
-  /** Upstream index → slot; undefined for a call that was dropped. */
   private readonly byIndex = new Map<number, Slot | undefined>();
-  /** Where a fragment goes that names neither index nor id. */
   private latest: Slot | undefined;
   /** Calls beyond the number allowed for a round, left out. */
   dropped = 0;
@@ -53,7 +50,6 @@ export class ToolCallAssembler {
     this.onStarted = onStarted;
   }
 
-  /** Takes one fragment. Returns why the stream is broken, or undefined. */
   add(fragment: ToolCallFragment): string | undefined {
     const upstreamId = typeof fragment.id === 'string' ? fragment.id : '';
     const name = typeof fragment.function?.name === 'string' ? fragment.function.name : '';
@@ -77,10 +73,7 @@ export class ToolCallAssembler {
     return this.slots.reduce((sum, slot) => sum + slot.arguments.length, 0);
   }
 
-  /**
-   * The calls in the order they were begun. `cutOff`: the output ended at its length limit, so that a call whose arguments
-   * are not whole is left out. A call that never got a name is left out, too.
-   */
+  /** In the order they began. `cutOff`: the output ended at its limit, so a call whose arguments are not whole is left out. */
   calls(cutOff: boolean): ToolCall[] {
     const complete: ToolCall[] = [];
     for (const slot of this.slots) {

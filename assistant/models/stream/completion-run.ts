@@ -30,19 +30,16 @@ export interface ModelLog {
 export interface StreamDecoder extends SsePayloadSink {
   readonly text: string;
   takeText(): string;
-  /** The answer's end came. */
   readonly done: boolean;
   /** Why the stream is not to be read on. */
   readonly failure: ModelFailure | undefined;
   readonly finishReason: string | undefined;
-  /** Tool calls beyond those that a round may have. */
   readonly droppedCalls: number;
   readonly usage: Usage | undefined;
   readonly argumentChars: number | undefined;
   result(): RoundResult;
 }
 
-/** Calls `started` when a tool call begins. */
 export type MakeDecoder = (started: (call: Pick<ToolCall, 'id' | 'name'>) => void, apiKey: string | undefined) => StreamDecoder;
 
 export interface RunSetting {
@@ -107,7 +104,6 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     setting.watch.add(this);
   }
 
-  /** Data that undici has handed over still arrives; it checks after each piece, of 4 KB at most without TLS. */
   pause(): void {
     if (this.paused || this.isOver()) return;
     this.paused = true;
@@ -126,13 +122,11 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     if (!this.isOver()) this.close();
   }
 
-  /** Calls `listener` when nothing more is sent or read, at once if that is so already. Only the last listener is kept. */
   whenClosed(listener: () => void): void {
     if (this.phase === 'closed') listener();
     else this.onClosed = listener;
   }
 
-  /** Ends the round as failed, from outside the stream (it could not be dispatched, or the model closes). */
   fail(judged: ModelFailure): void {
     if (this.isOver()) return;
     this.flush();
@@ -200,7 +194,6 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     this.close();
   }
 
-  /** Hands over the text that gathered. Scheduled, so that the deltas of one read of the socket become one call. */
   flush(): void {
     this.flushScheduled = false;
     if (this.isOver() || this.decoder.text === '') return;
@@ -212,12 +205,10 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     }
   }
 
-  /** Reads on after `resume`. */
   readOn(): void {
     if (!this.paused && this.phase !== 'closed') this.controller?.resume();
   }
 
-  /** Whether the sink has been told of the end, or aborted. */
   isOver(): boolean {
     return this.phase === 'draining' || this.phase === 'closed';
   }
@@ -232,7 +223,6 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     }
   }
 
-  /** Acts on the decoder's result, if there is one. */
   private settle(): void {
     if (this.decoder.done) this.finish();
     else if (this.decoder.failure !== undefined) this.fail(this.decoder.failure);
@@ -273,7 +263,6 @@ export class CompletionRun implements ModelRun, Watched, Dispatcher.DispatchHand
     return answerFailure({ status, contentType, body, retryAfterS: retryAfterOf(this.retryAfter, Date.now()) }, this.setting.apiKey);
   }
 
-  /** Stops reading from the upstream; destroys the connection unless the answer is complete. */
   private close(): void {
     if (this.phase === 'closed') return;
     this.phase = 'closed';

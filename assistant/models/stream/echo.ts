@@ -42,10 +42,7 @@ function stretchesOf(said: string, text: string): Stretch[] {
   return found;
 }
 
-/**
- * `said`, some hundred characters, with every longer stretch left out that one of `texts` has as well. Compares letter by letter, great
- * or small: what an upstream writes in other words is its own.
- */
+/** `said`, some hundred characters, without every longer stretch that one of `texts` has as well, great letters or small. */
 export function withoutEcho(said: string, texts: readonly string[]): string {
   // What is written as JSON within JSON has its line breaks as blanks by now.
   const small = folded(said);

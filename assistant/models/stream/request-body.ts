@@ -1,16 +1,11 @@
-/**
- * The body of a request that shows pictures: JSON with gaps, into which each picture's base64 is written while the body is
- * sent. Nothing of a picture is in memory but the piece that is on its way.
- */
+/** The body of a request that shows pictures. Nothing of a picture is in memory but the piece that is on its way. */
 import type { ImagePart } from '../model.ts';
 
 const BASE64_GROUP_BYTES = 3;
 const BASE64_GROUP_CHARS = 4;
 
 export interface StreamedBody {
-  /** What `Content-Length` says. */
   readonly bytes: number;
-  /** Bytes of the pictures alone, as stored. */
   readonly pictureBytes: number;
   /** The body from its beginning. @throws what a picture's file could not be read with. */
   stream(): AsyncGenerator<Buffer, void, undefined>;
@@ -48,4 +43,21 @@ export function streamedBody(texts: readonly string[], pictures: readonly ImageP
       }
     },
   };
+}
+
+export class PassingBody implements Iterable<Buffer> {
+  readonly bytes: number;
+  #pieces: readonly Buffer[];
+
+  constructor(pieces: readonly Buffer[]) {
+    this.bytes = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    this.#pieces = pieces;
+  }
+
+  /** All pieces, the first time. undici sends no POST a second time. */
+  *[Symbol.iterator](): Generator<Buffer, void, undefined> {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    yield* pieces;
+  }
 }

@@ -1,25 +1,22 @@
-/**
- * Bounds the bytes of pictures that are sent to the upstream at once, by app and device. Without it, a few turns with many pictures would
- * keep the event loop and the disk busy for everybody. Turns without room wait, bounded in number and time; text alone never waits.
- */
+/** Bounds the pictures sent at once, by app and device: a few turns would keep loop and disk busy for all. Text never waits. */
 import { ATTACHMENTS_PER_TURN_MAX, UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
 
 /** What one turn may show at the most: 80 MB. */
 const TURN_MAX_BYTES = ATTACHMENTS_PER_TURN_MAX * UPLOAD_MAX_BYTES;
-/** A device sends one such turn at a time, or several with less. */
-const DEVICE_MAX_BYTES = TURN_MAX_BYTES;
-/** An app's strangers leave half of the process's share to the others. */
-const APP_MAX_BYTES = 2 * TURN_MAX_BYTES;
-/** Four at once keep a fast upstream busy; more would only make each of them slower. */
-const PROCESS_MAX_BYTES = 4 * TURN_MAX_BYTES;
+const LIMITS = {
+  /** A device sends one such turn at a time, or several with less. */
+  deviceMaxBytes: TURN_MAX_BYTES,
+  /** An app's strangers leave half of the process's share to the others. */
+  appMaxBytes: 2 * TURN_MAX_BYTES,
+  /** Four at once keep a fast upstream busy; more would only make each of them slower. */
+  processMaxBytes: 4 * TURN_MAX_BYTES,
+  /** Turns of one app that may wait: each costs its stream and its text. */
+  appWaitingMax: 32,
+  processWaitingMax: 128,
+  /** Half of the time that an upstream may be silent, so that a turn that waited can still be answered in time. */
+  waitMaxMs: 15_000,
+};
 
-/** Turns of one app that may wait: each costs its stream and its text. */
-const APP_WAITING_MAX = 32;
-const PROCESS_WAITING_MAX = 128;
-/** Half of the time that an upstream may be silent, so that a turn that waited can still be answered in time. */
-const WAIT_MAX_MS = 15_000;
-
-/** For whom pictures are sent. */
 export interface Sender {
   readonly app: string;
   readonly device: string;
@@ -32,24 +29,6 @@ interface Waiter {
   admit(): void;
 }
 
-export interface SendingLimits {
-  readonly deviceMaxBytes: number;
-  readonly appMaxBytes: number;
-  readonly processMaxBytes: number;
-  readonly appWaitingMax: number;
-  readonly processWaitingMax: number;
-  readonly waitMaxMs: number;
-}
-
-const LIMITS: SendingLimits = {
-  deviceMaxBytes: DEVICE_MAX_BYTES,
-  appMaxBytes: APP_MAX_BYTES,
-  processMaxBytes: PROCESS_MAX_BYTES,
-  appWaitingMax: APP_WAITING_MAX,
-  processWaitingMax: PROCESS_WAITING_MAX,
-  waitMaxMs: WAIT_MAX_MS,
-};
-
 /** The outcome of a request for room: one of these is called once, or none when the request was withdrawn. */
 export interface SendingOutcome {
   /** `leave` gives the room back; it may be called again. */
@@ -61,17 +40,16 @@ export interface SendingOutcome {
 const nothing = () => {};
 
 export class SendingBudget {
-  readonly #limits: SendingLimits;
+  readonly #limits: typeof LIMITS;
   /** In the order in which they came. */
   readonly #waiting = new Set<Waiter>();
   readonly #sent = new Map<string, number>();
   #total = 0;
 
-  constructor(limits: Partial<SendingLimits> = {}) {
+  constructor(limits: Partial<typeof LIMITS> = {}) {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  /** Bytes that have room now. */
   get bytes(): number {
     return this.#total;
   }
@@ -161,7 +139,6 @@ export class SendingBudget {
     };
   }
 
-  /** Admits waiters in order; one that its own app or device holds back does not block others. */
   #letIn(): void {
     for (const waiter of this.#waiting) {
       const { sender, bytes, timer, admit } = waiter;

@@ -1,5 +1,3 @@
-/** Detects silent streams with one coarse timer for all runs of a model. */
-
 /** Half a second is exact enough for a limit of 30; 10,000 runs cost two passes over a set a second. */
 const SWEEP_MAX_MS = 500;
 /** A short limit is swept at least this many times. */
@@ -55,7 +53,6 @@ export class SilenceWatch<Run extends Watched = Watched> {
     this.timer = undefined;
   }
 
-  /** Runs being watched, for whoever closes the model. */
   all(): Run[] {
     return [...this.runs];
   }

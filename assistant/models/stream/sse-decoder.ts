@@ -1,7 +1,4 @@
-/**
- * Owns the way from bytes to the payloads of an event stream's `data:` lines. Every data line is one payload: servers that
- * speak chat completions never spread a chunk over several lines. LF and CRLF end a line.
- */
+/** From bytes to the payloads of an event stream's `data:` lines, each of which is one chunk. LF and CRLF end a line. */
 
 /** A chunk of a completion has a few hundred bytes; with log probabilities or a whole tool call, some ten thousand. */
 export const SSE_LINE_MAX_BYTES = 1024 * 1024;
@@ -19,7 +16,6 @@ export interface SsePayloadSink {
 export class SseDecoder {
   private readonly sink: SsePayloadSink;
   private readonly lineMaxBytes: number;
-  /** The beginning of a line whose end has not come. */
   private held: Buffer[] = [];
   private heldBytes = 0;
   private atStart = true;

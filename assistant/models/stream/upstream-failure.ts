@@ -1,4 +1,5 @@
 /** Classifies failures of the upstream, and decides what of its message may be logged. */
+import { isObject } from '../../../protocol/setup/shapes.ts';
 import type { ModelFailure, ModelFailureKind } from '../model.ts';
 
 /** Enough for a status, a code, a type and a sentence or two; an upstream must not fill the log. */
@@ -24,22 +25,16 @@ const RETRY_AFTER_MAX_S = 3_600;
 /** Codes and types by which upstreams say "later" (OpenAI, Azure, vLLM, OpenRouter, Groq, Gemini's compatible endpoint). */
 const OVERLOAD_WORDS = /rate.?limit|overload|too.?many.?requests|quota|resource.?exhausted|unavailable|capacity|server.?busy|slow.?down/i;
 
-/** What an upstream's error says about itself. */
 interface UpstreamError {
   readonly status: number | undefined;
-  /** Those that programs use: codes and types. */
   readonly words: readonly string[];
   /** The one for people; '' when there is none. */
   readonly sentence: string;
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The error in a parsed body or data line: `{ error: {…} }`, `{ error: "…" }` or vLLM's `{ object: "error", … }`; else undefined. */
 export function errorIn(value: unknown): unknown {
-  if (!isRecord(value)) return undefined;
+  if (!isObject(value)) return undefined;
   if (value.object === 'error') return value;
   return value.error ?? undefined;
 }
@@ -47,13 +42,13 @@ export function errorIn(value: unknown): unknown {
 /** `error`, or FastAPI's `detail`, as a sentence. */
 function sentenceOf(error: unknown): string {
   if (typeof error === 'string') return error;
-  if (!isRecord(error)) return '';
+  if (!isObject(error)) return '';
   return [error.message, error.detail].find((text): text is string => typeof text === 'string') ?? '';
 }
 
 function readError(error: unknown): UpstreamError {
   const sentence = sentenceOf(error);
-  if (!isRecord(error)) return { status: undefined, words: [], sentence };
+  if (!isObject(error)) return { status: undefined, words: [], sentence };
   const words: string[] = [];
   let status: number | undefined;
   for (const name of ['code', 'type', 'status']) {
@@ -118,7 +113,6 @@ function parsed(body: string): unknown {
   }
 }
 
-/** An answer that is no event stream. */
 export interface OddAnswer {
   readonly status: number;
   /** Without parameters; '' when none was said. */
@@ -132,7 +126,7 @@ export interface OddAnswer {
 export function answerFailure({ status, contentType, body, retryAfterS }: OddAnswer, apiKey: string | undefined): ModelFailure {
   const json = parsed(body);
   const found = errorIn(json);
-  const said = readError(found ?? (isRecord(json) ? { detail: json.detail } : undefined));
+  const said = readError(found ?? (isObject(json) ? { detail: json.detail } : undefined));
   if (status >= 300) {
     const sentence = said.sentence === '' && contentType === 'text/plain' ? body : said.sentence;
     const failed = failure(kindOf(status), [`status ${status}`, ...said.words], sentence, apiKey);
@@ -156,7 +150,7 @@ export function streamedFailure(error: unknown, hasOutput: boolean, apiKey: stri
 
 /** The connection failed, before or in the answer. Only the code of `error` is told: its message may quote what was sent. */
 export function connectionFailure(error: unknown, answering: boolean): ModelFailure {
-  const code = isRecord(error) && typeof error.code === 'string' ? error.code : error instanceof Error ? error.name : 'unknown';
+  const code = isObject(error) && typeof error.code === 'string' ? error.code : error instanceof Error ? error.name : 'unknown';
   // A header or a path that cannot be written (a key with a line break in it) comes from the configuration.
   if (code === 'UND_ERR_INVALID_ARG') return failure('misconfigured', ['the request cannot be written:', code], '', undefined);
   return failure('broken', [answering ? 'the stream broke off:' : 'the connection failed:', code], '', undefined);

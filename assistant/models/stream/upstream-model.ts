@@ -1,23 +1,38 @@
-/**
- * Owns the model that is reached over the network, whatever its wire. Requests go through undici's dispatch, which costs a fraction of fetch
- * and of an SDK's stream loop.
- */
+/** The model that is reached over the network, whatever its wire, through undici's dispatch: a fraction of the cost of fetch. */
+
+import type { OnReadOpts, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { MODEL_SILENCE_MS } from '../../../protocol/limits.ts';
 import { withoutEnd } from '../../../protocol/schema/text.ts';
 import { Pool } from '../../http/undici.ts';
 import type { Model, ModelFailure, ModelRequest, ModelRun, ModelSink } from '../model.ts';
 import { CompletionRun, type MakeDecoder, type ModelLog } from './completion-run.ts';
-import { PassingBody } from './passing-body.ts';
-import type { StreamedBody } from './request-body.ts';
+import { PassingBody, type StreamedBody } from './request-body.ts';
 import { SendingBudget } from './sending-budget.ts';
 import { SilenceWatch } from './silence-watch.ts';
-import { smallReads } from './upstream-reads.ts';
 
-/**
- * Each open stream holds a connection. More than the 10,000 streams that one process is built for, and well below the about
- * 28,000 local ports that one upstream address can be reached from; rounds beyond it wait for a connection.
- */
+/** Some fifteen deltas of OpenAI's; libuv reads on at once while more is there. */
+const READ_BYTES = 4 * 1024;
+/** Less than this lies in memory that Node shares out in pieces, which is quicker, and holds all of it for as long as one piece is held. */
+const SHARED_BYTES = 1024;
+
+/** All connections are read into one piece of memory: what came is copied before the next read, so a delta of 200 bytes holds 200 bytes. */
+export function smallReads(): { readonly highWaterMark: number; readonly onread: OnReadOpts } {
+  return {
+    highWaterMark: READ_BYTES,
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      // Node calls it as a method of the socket. What it returns says whether to read on.
+      callback(this: Socket, bytes: number, buffer: Uint8Array): boolean {
+        const piece = bytes < SHARED_BYTES ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes);
+        piece.set(buffer.subarray(0, bytes));
+        return this.push(piece);
+      },
+    },
+  };
+}
+
+/** More than the 10,000 streams that a process is built for, well below the 28,000 local ports for one address; further rounds wait. */
 export const MODEL_CONNECTIONS_MAX = 16_384;
 
 /** What may go into a header as it is; other request ids are left out. */
@@ -25,7 +40,6 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /** How a kind of server is spoken to: how a request is written, and how its answer is read. A second one is a folder beside `openai/`. */
 export interface Wire {
-  /** Below `baseUrl`. */
   readonly path: string;
   headers(apiKey: string): Readonly<Record<string, string>>;
   /** @throws what writing JSON throws. */
@@ -36,7 +50,6 @@ export interface Wire {
 export interface UpstreamModelOptions {
   /** Servers of one's own often need none. */
   readonly apiKey?: string | undefined;
-  /** Up to and including the version: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
   readonly model: string;
   /** How long the upstream may send nothing before a round fails as `silent`. */
@@ -45,9 +58,7 @@ export interface UpstreamModelOptions {
   readonly log?: ModelLog | undefined;
   /** Called when a round that was not aborted has ended; undefined when it was answered. */
   readonly onOutcome?: (failure: ModelFailure | undefined) => void;
-  /** How many bytes of pictures are sent at once. */
   readonly sending?: SendingBudget;
-  /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
 }
 
@@ -63,10 +74,7 @@ async function* sent(body: StreamedBody, run: CompletionRun, leave: () => void):
   }
 }
 
-/**
- * A Model on `baseUrl`. Throws a TypeError when `baseUrl` is no http(s) URL. `close` fails the rounds still open as `broken`
- * and destroys the connections.
- */
+/** Throws a TypeError when `baseUrl` is no http(s) URL. `close` fails open rounds as `broken`. */
 export function createUpstreamModel(options: UpstreamModelOptions, wire: Wire): Model {
   const { apiKey, model, log, silenceMs = MODEL_SILENCE_MS, connections = MODEL_CONNECTIONS_MAX, sending = new SendingBudget() } = options;
   const base = new URL(options.baseUrl);

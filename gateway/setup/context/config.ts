@@ -1,7 +1,7 @@
 /** What is configured of an app, as GET /context shows it: key `config`, and what intake read (SETUP-39, SETUP-40). */
 
 import { setImmediate as breathe } from 'node:timers/promises';
-import { INTAKE_ORIGIN } from '../../../actors/configuration/seed-sources.ts';
+import { INTAKE_ORIGIN } from '../../../actors/configuration/knowledge.ts';
 import { USER_TOKEN_HEADER } from '../../../protocol/headers.ts';
 import { timestamp } from '../../../protocol/timestamp.ts';
 import type { AppRecord } from '../../../storage/apps/apps.ts';

@@ -1,5 +1,6 @@
 /** GET /context: everything an agent has to know before it writes (SETUP-38). Reads only; no secret. */
 import { readAppStatus } from '../../../actors/setup/app-status.ts';
+import { panelSteps } from '../../../actors/setup/panel.ts';
 import { releaseOf } from '../../../actors/setup/release.ts';
 import type { Surroundings } from '../../../protocol/setup/actions.ts';
 import { setupSchemas } from '../../../protocol/setup/schemas.ts';
@@ -13,21 +14,17 @@ import { readDetected, type SetupSessionRow } from '../../../storage/setup/setup
 import type { Connection } from '../../../storage/sqlite/connection.ts';
 import { RUNTIME_DOCS_PATH } from '../../docs.ts';
 import { proposalToWire } from '../../proposal-wire.ts';
-import { panelSteps } from '../panel.ts';
 import { readConfiguration, readIntake } from './config.ts';
 import { sdkSection } from './snippets.ts';
 
 export interface ContextSources {
-  /** The file of the app's organisation. */
   readonly db: Connection;
   readonly control: Connection;
   readonly app: AppRecord;
   readonly session: SetupSessionRow;
   readonly writes: WriteMode;
-  /** The service's address, without a slash at the end. */
   readonly publicUrl: string;
   readonly surroundings: Surroundings;
-  /** `config` lists the sources after this id. */
   readonly sourcesAfter?: string;
 }
 

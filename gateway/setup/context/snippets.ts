@@ -1,7 +1,4 @@
-/**
- * What GET /context hands out, ready to use: the widget for pages, and client code that calls the runtime interface directly (SETUP-42, SETUP-43). It is browser JavaScript; other platforms
- * send the same requests.
- */
+/** What GET /context hands out, ready to use (SETUP-42, SETUP-43): browser JavaScript; other platforms send the same requests. */
 
 import { USER_TOKEN_HEADER } from '../../../protocol/headers.ts';
 import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../../protocol/limits.ts';

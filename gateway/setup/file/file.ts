@@ -1,8 +1,4 @@
-/**
- * The setup file of GET /file: all that a coding agent needs to configure an app to the end (SETUP-33 to SETUP-37). Its words are in
- * setup-file.md, a template; numbers, statuses, steps and worked requests come from the definitions that the server itself works with, so
- * that it cannot say something else.
- */
+/** The setup file of GET /file (SETUP-33 to SETUP-37). Numbers, steps and requests come from the server's own definitions. */
 import { readFileSync } from 'node:fs';
 import mustache from 'mustache';
 import type { Release } from '../../../actors/setup/release.ts';
@@ -21,11 +17,8 @@ import { WORKED, WORKED_CHAT, WORKED_MANIFEST } from './requests.ts';
 import { dataArgument, inlineCode, setupCurl, shellWord } from './shell.ts';
 
 export interface SetupFileInput {
-  /** URL of the setup interface, `PUBLIC_URL/setup`. */
   readonly baseUrl: string;
-  /** URL of runtime.md; the other documents lie beside it. */
   readonly docsUrl: string;
-  /** The token that this file brings. */
   readonly token: string;
   readonly app: { readonly name: string; readonly platformHint: string; readonly live: boolean };
   readonly release: Omit<Release, 'note' | 'obstacles'>;
@@ -38,7 +31,6 @@ const MB = 1024 * 1024;
 const mapped = <Value>(entries: Iterable<readonly [string, Value]>, value: (of: Value) => unknown) =>
   Object.fromEntries(Array.from(entries, ([name, of]) => [name, value(of)]));
 
-/** `200,000`: thousands apart. */
 const grouped = (count: unknown) => (typeof count === 'number' ? count.toLocaleString('en-US') : count);
 
 /** What is the same in every file. Limits go by their names, in megabytes (of 1,024² bytes) as `mb.NAME`. */
@@ -60,7 +52,6 @@ const SAME = {
 
 let template: string | undefined;
 
-/** The file, Markdown. */
 export function renderSetupFile({ baseUrl, docsUrl, token, app, release, session }: SetupFileInput): string {
   template ??= readFileSync(TEMPLATE, 'utf8');
   const form = formOf(app.platformHint);

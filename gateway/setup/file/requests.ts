@@ -1,7 +1,4 @@
-/**
- * The worked requests of the setup file, as data: each body is one that the server takes. They configure an imaginary
- * shop, so that every form of an item is seen once.
- */
+/** The worked requests of the setup file: each body is one that the server takes; every form of an item is seen once. */
 import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../../protocol/limits.ts';
 import { DRAWN_COMPONENTS } from '../context/snippets.ts';
 import type { WorkedRequest } from './shell.ts';

@@ -2,9 +2,7 @@
 
 export interface WorkedRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
-  /** Below the interface's address. */
   readonly path: string;
-  /** Null: none is sent. */
   readonly body: unknown;
 }
 
@@ -28,7 +26,6 @@ function onOneLine(value: unknown): string {
     .join(', ')} }`;
 }
 
-/** Puts short parts side by side while a line has room; a part of several lines gets lines of its own. */
 function packed(parts: readonly string[], indent: string): string {
   const lines: string[] = [];
   parts.forEach((part, at) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { signReceipt } from '../../../actors/calls/receipt-jwt.ts';
+import { signReceipt } from '../../../actors/calls/receipt.ts';
 
 const SECRET = 'c0ffee'.repeat(10);
 const CONFIRMED = Date.parse('2026-11-21T10:00:00.250Z');

@@ -4,7 +4,7 @@ import { type KnowledgeReport, takeInKnowledge } from '../../../actors/configura
 import { KnowledgeIndexer } from '../../../actors/knowledge/indexer.ts';
 import { grantedLeases } from '../../../actors/leases.ts';
 import type { ExtractedText } from '../../../assistant/knowledge/extract-text.ts';
-import type { LinkReader } from '../../../assistant/knowledge/link-reader.ts';
+import type { LinkReader } from '../../../assistant/knowledge/extraction.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import type { KnowledgeItemShape } from '../../../protocol/setup/knowledge.ts';
 import { type KnowledgeSource, readSourceByKey } from '../../../storage/knowledge/knowledge.ts';

@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { ATTACHMENT_TEXT_MAX_CHARS, cutText, pdfFileText, plainFileText } from '../../../assistant/attachments/attachment-text.ts';
-import { attachmentWords } from '../../../assistant/attachments/attachment-words.ts';
+import {
+  ATTACHMENT_TEXT_MAX_CHARS,
+  attachmentWords,
+  cutText,
+  pdfFileText,
+  plainFileText,
+} from '../../../assistant/attachments/attachment-text.ts';
 import { uploadType as typeOf } from '../../../assistant/attachments/upload-type.ts';
 import { parsers } from '../../../assistant/parsers/parsers.ts';
 import { Refusal } from '../../../protocol/errors.ts';

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { LLMock } from '@copilotkit/aimock';
-import { DIMENSIONS_MAX } from '../../../assistant/embeddings/embedding-answer.ts';
-import { EmbeddingError } from '../../../assistant/embeddings/embedding-error.ts';
 import {
   BATCH_CHARS_MAX,
   BATCH_TEXTS_MAX,
   createEmbedder,
+  DIMENSIONS_MAX,
   type Embedder,
   type EmbedderOptions,
+  EmbeddingError,
 } from '../../../assistant/embeddings/embeddings.ts';
 import { base64Of, type EmbeddingsServer, sendError, sendVectors, startEmbeddingsServer } from '../../support/embeddings-server.ts';
 

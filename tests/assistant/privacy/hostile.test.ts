@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { redactCoarsely } from '../../../assistant/privacy/coarse.ts';
-import { redactText, rewriteStrings } from '../../../assistant/privacy/placeholder-table.ts';
+import { redactCoarsely, redactText, rewriteStrings } from '../../../assistant/privacy/placeholder-table.ts';
 import { RedactionWork } from '../../../assistant/privacy/redaction-work.ts';
 
 const BODY_CHARS = 250_000;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
+import { regionOfLocale } from '../../../assistant/privacy/find.ts';
 import type { PlaceholderKind } from '../../../assistant/privacy/placeholder.ts';
 import { PlaceholderTable, redactText, rewriteStrings } from '../../../assistant/privacy/placeholder-table.ts';
-import { regionOfLocale } from '../../../assistant/privacy/regions.ts';
 import { JSON_DEPTH_MAX } from '../../../protocol/limits.ts';
 
 const PLACE = { regions: ['DE'], label: '' };

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { findPersonalData } from '../../../assistant/privacy/find.ts';
-import { regionsOf } from '../../../assistant/privacy/regions.ts';
+import { findPersonalData, regionsOf } from '../../../assistant/privacy/find.ts';
 
 /** How telephone numbers are written where the locale is spoken. */
 const PHONES = `

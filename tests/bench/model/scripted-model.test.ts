@@ -1,8 +1,7 @@
 /** The models that call something: what they answer to which request, and what they refuse. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fence } from '../../../assistant/fence.ts';
-import { passageWords } from '../../../assistant/passage-words.ts';
+import { fence, passageWords } from '../../../assistant/fence.ts';
 import {
   LIST_ACTION_MODEL,
   LIST_COMPONENT,

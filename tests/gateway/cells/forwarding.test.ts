@@ -5,9 +5,9 @@ import { after, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
 import type { Name } from '../../../actors/cells/directory.ts';
 import { openName } from '../../../actors/cells/directory.ts';
+import { requireApp } from '../../../gateway/console/app-read.ts';
 import { listCellsRoute } from '../../../gateway/console/cells.ts';
-import { requireApp } from '../../../gateway/console/lookup.ts';
-import { defineRoute, json } from '../../../gateway/route.ts';
+import { defineRoute, json, runtimeRoute } from '../../../gateway/route.ts';
 import { setupSession } from '../../../machines/setup-session.ts';
 import { stepper } from '../../../machines/step.ts';
 import { mintId } from '../../../protocol/ids.ts';
@@ -17,10 +17,7 @@ import { hashSecret, mintFileCode, mintSetupToken } from '../../../storage/setup
 import { eventually } from '../../support/eventually.ts';
 import { assertRefused, type Cell, createWorld, OPERATOR_TOKEN, type Placed, START, send, standIn } from './cells-world.ts';
 
-const echoRoute = defineRoute({
-  method: 'POST',
-  path: '/v1/echo',
-  caller: 'runtime',
+const echoRoute = runtimeRoute('POST', '/v1/echo', {
   limits: [],
   body: v.object({ text: v.string() }),
   bodyMaxBytes: 1024 * 1024,

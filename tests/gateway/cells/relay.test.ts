@@ -6,25 +6,19 @@ import { Readable } from 'node:stream';
 import { after, beforeEach, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
 import type { FrameSource } from '../../../actors/frame-source.ts';
-import { defineRoute, json, type Route } from '../../../gateway/route.ts';
+import { json, type Route, runtimeRoute } from '../../../gateway/route.ts';
 import { eventually } from '../../support/eventually.ts';
 import { assertRefused, createWorld, DEVICE, send, standIn, type World } from './cells-world.ts';
 import { NumberedSource, rawClient, standsStill, unchunked } from './numbered-source.ts';
 
 function streamRoute(source: () => FrameSource): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/v1/stream',
-    caller: 'runtime',
+  return runtimeRoute('GET', '/v1/stream', {
     limits: [],
     handle: () => ({ kind: 'stream', source: Promise.resolve({ source: source(), fromSeq: 0 }) }),
   });
 }
 
-const echoRoute = defineRoute({
-  method: 'POST',
-  path: '/v1/echo',
-  caller: 'runtime',
+const echoRoute = runtimeRoute('POST', '/v1/echo', {
   limits: [],
   body: v.object({ text: v.string() }),
   bodyMaxBytes: 1024 * 1024,
@@ -32,31 +26,19 @@ const echoRoute = defineRoute({
     json({ ...body, query: query.get('q'), clientAddress, host: header('host'), org: caller.organisationId }, 201),
 });
 
-const uploadRoute = defineRoute({
-  method: 'POST',
-  path: '/v1/upload',
-  caller: 'runtime',
+const uploadRoute = runtimeRoute('POST', '/v1/upload', {
   limits: [],
   upload: { field: 'file', maxBytes: 24 * 1024 * 1024 },
   handle: ({ upload }) => json({ bytes: upload.bytes.length, sha256: createHash('sha256').update(upload.bytes).digest('hex') }),
 });
 
 const LARGE = randomBytes(6 * 1024 * 1024);
-const largeRoute = defineRoute({
-  method: 'GET',
-  path: '/v1/large',
-  caller: 'runtime',
+const largeRoute = runtimeRoute('GET', '/v1/large', {
   limits: [],
   handle: () => ({ kind: 'bytes', status: 200, body: LARGE, headers: { 'Content-Type': 'application/octet-stream' } }),
 });
 
-const noneRoute = defineRoute({
-  method: 'GET',
-  path: '/v1/none',
-  caller: 'runtime',
-  limits: [],
-  handle: () => ({ kind: 'empty', status: 304, headers: { ETag: '"1"' } }),
-});
+const noneRoute = runtimeRoute('GET', '/v1/none', { limits: [], handle: () => ({ kind: 'empty', status: 304, headers: { ETag: '"1"' } }) });
 
 /** What GET /v1/stream answers with; each test brings its own. */
 let source = new NumberedSource(0);

@@ -3,7 +3,6 @@ import type { TestContext } from 'node:test';
 import type { ActorRecord } from '../../../actors/actor-record.ts';
 import type { NodeRecord } from '../../../actors/cluster/nodes/members.ts';
 import type { ClusterView } from '../../../actors/cluster/nodes/view.ts';
-import { actorRoutes } from '../../../gateway/console/actors.ts';
 import { nodeRoutes } from '../../../gateway/console/nodes.ts';
 import { prepareDataDir } from '../../../storage/data-layout.ts';
 import type { Condition } from '../../../storage/health/conditions.ts';
@@ -60,7 +59,7 @@ export async function serveCluster(t: TestContext, madeUp: MadeUp): Promise<Clus
   const layout = prepareDataDir(temporaryDir(t));
   const storage = { layout, conditions, vault: openVault(layout.masterKey, undefined) } as unknown as Storage;
   const config = { publicUrl: undefined, operatorToken: OPERATOR_TOKEN, allowPrivateAddresses: false };
-  const server = await serve(t, [...nodeRoutes, ...actorRoutes], { config, storage, cluster });
+  const server = await serve(t, [...nodeRoutes], { config, storage, cluster });
   return { server, drained, console: createOperator(server.base, OPERATOR_TOKEN) };
 }
 

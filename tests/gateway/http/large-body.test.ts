@@ -6,11 +6,13 @@ import { checkBody, parseJson } from '../../../gateway/http/body.ts';
 import {
   BodyQueue,
   type BodySender,
+  createLargeBodies,
+  LARGE_BODY_BYTES,
+  type LargeBodies,
   WAITING_MAX_BYTES,
   WAITING_PER_ADDRESS_MAX_BYTES,
   WAITING_PER_APP_MAX_BYTES,
-} from '../../../gateway/http/body-queue.ts';
-import { createLargeBodies, LARGE_BODY_BYTES, type LargeBodies } from '../../../gateway/http/large-body.ts';
+} from '../../../gateway/http/large-body.ts';
 import { manifestRoute } from '../../../gateway/runtime/manifest.ts';
 import { MANIFEST_BOUNDS, manifestBody } from '../../../gateway/runtime/manifest-body.ts';
 import type { Services } from '../../../gateway/services.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { request } from 'undici';
 import type { Interface } from '../../../gateway/http/interface.ts';
 import { openUploadForm } from '../../../gateway/http/multipart.ts';
-import { defineRoute, json, type UploadedFile } from '../../../gateway/route.ts';
+import { defineRoute, json, runtimeRoute, type UploadedFile } from '../../../gateway/route.ts';
 import { Refusal } from '../../../protocol/errors.ts';
 import { serveApp } from '../runtime/runtime-app.ts';
 import { serve } from '../test-server.ts';
@@ -225,14 +225,7 @@ test('UPLOAD-6: whoever gave the place may end the upload, hears how much has co
       },
     };
   };
-  const route = defineRoute({
-    method: 'POST',
-    path: '/console/upload/:id',
-    caller: 'runtime',
-    limits: [],
-    upload: { ...RULE, enter },
-    handle: () => json({}),
-  });
+  const route = runtimeRoute('POST', '/console/upload/:id', { limits: [], upload: { ...RULE, enter }, handle: () => json({}) });
   const server = await serveApp(t, [route]);
   const socket = connect(server.port, '127.0.0.1');
   const answered = new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString())));

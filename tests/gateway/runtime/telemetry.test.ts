@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { telemetryRoute } from '../../../gateway/runtime/telemetry.ts';
+import { telemetryRoute } from '../../../gateway/runtime/routes.ts';
 import { RUNTIME_BODY_MAX_BYTES } from '../../../protocol/limits.ts';
 import { FILE } from '../../support/whole-file.ts';
 import { serveApp } from './runtime-app.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Kept, KeptEvent } from '../../../machines/trace.ts';
-import { phasesOf, tokensOf } from '../../../web/console/traces/phases.ts';
+import { phasesOf } from '../../../web/console/traces/phases.ts';
 
 const step = (atMs: number, event: KeptEvent, ...effects: KeptEvent[]) => ({ atMs, event, from: 'a', to: 'b', effects, node: '' });
 const rounds = (first: Kept, second: Kept) => ({
@@ -34,7 +34,6 @@ test('TRIAL-5: each round is told by its parts, which follow each other without 
       ['model', 2, 1_850, 50],
     ],
   );
-  assert.deepEqual(tokensOf(trace), { input: 1_850, output: 80 });
 });
 
 test('TRIAL-5: a round that said nothing, one whose clock ran ahead, and steps of before are told without nonsense', () => {
@@ -54,5 +53,4 @@ test('TRIAL-5: a round that said nothing, one whose clock ran ahead, and steps o
     phasesOf(rounds(null, null)).map(({ kind }) => kind),
     ['call'],
   );
-  assert.equal(tokensOf(rounds({ preparedMs: 1 }, null)), undefined);
 });

@@ -5,10 +5,9 @@
 import { createStore } from '@xstate/store';
 import type { AppConfigReply } from '../../../protocol/runtime/config.ts';
 import { parsedJson } from '../json.ts';
-import { contained, type Log } from '../log.ts';
-import type { Clock, KeptValues } from '../surroundings.ts';
+import { contained } from '../log.ts';
 import { ClientError, type Failure, failureOf, logged, ownFailure } from '../transport/failure.ts';
-import type { Requests } from '../transport/requests.ts';
+import type { Ground } from '../transport/requests.ts';
 
 /** While it is away it is asked so often; the service takes twelve a minute of a device. */
 const CHECK_EVERY_MS = 60_000;
@@ -16,7 +15,6 @@ const CHECK_EVERY_MS = 60_000;
 export interface AppState {
   /** `off`: for good, as long as this page lives: the service refuses the key, the app or the page. */
   readonly availability: 'checking' | 'available' | 'unavailable' | 'off';
-  /** Why it is not available. */
   readonly failure: Failure | undefined;
   /** The app serves signed-in people only, and nobody is: it is not available before somebody signs in. */
   readonly needsSignIn: boolean;
@@ -29,7 +27,6 @@ interface KeptConfiguration {
   readonly reply: AppConfigReply;
 }
 
-/** What a configuration that holds now means for the person who is there. */
 function offered({ available, require_identity: demandsPerson }: AppConfigReply, isSigned: boolean) {
   const needsSignIn = demandsPerson === true && !isSigned;
   return { needsSignIn, availability: available && !needsSignIn ? 'available' : 'unavailable' } as const;
@@ -48,7 +45,6 @@ function createAppStore() {
         failure: undefined,
         configuration,
       }),
-      /** Somebody signed in, or out. */
       signed: (now, { isSigned }: { isSigned: boolean }): AppState => {
         if (now.configuration === undefined) return now;
         const { needsSignIn, availability } = offered(now.configuration, isSigned);
@@ -70,33 +66,25 @@ function isFinal({ status }: Failure): boolean {
 
 export class Availability {
   readonly store: AppStore;
-  readonly #requests: Requests;
-  readonly #clock: Clock;
-  readonly #kept: KeptValues;
+  readonly #ground: Ground;
   readonly #name: string;
-  readonly #log: Log;
   #etag: string | undefined;
   #stopTimer: () => void = () => {};
   #isChecking = false;
   #isClosed = false;
   #isSigned = false;
 
-  constructor(requests: Requests, clock: Clock, kept: KeptValues, name: string, log: Log) {
-    this.#requests = requests;
-    this.#clock = clock;
-    this.#kept = kept;
+  constructor(ground: Ground, name: string) {
+    this.#ground = ground;
     this.#name = name;
-    this.#log = log;
-    this.store = contained(createAppStore(), log);
+    this.store = contained(createAppStore(), ground.log);
   }
 
-  /** Switches the assistant off before anything is asked: the key cannot be one. */
   refuse(message: string): void {
-    this.#log.say('error', 'key_invalid', undefined, message);
+    this.#ground.log.say('error', 'key_invalid', undefined, message);
     this.store.send({ type: 'refused', failure: ownFailure('unusable', message, false) });
   }
 
-  /** Whether the person who is there is signed in with a signature, from now on. */
   signed(isSigned: boolean): void {
     this.#isSigned = isSigned;
     this.#changed(() => this.store.send({ type: 'signed', isSigned }));
@@ -118,7 +106,7 @@ export class Availability {
     const { availability, failure, needsSignIn } = this.store.get().context;
     // Who signs in is not asked about.
     if (availability !== 'unavailable' || (needsSignIn && failure === undefined) || this.#isClosed) return;
-    this.#stopTimer = this.#clock.after(Math.max(CHECK_EVERY_MS, failure?.retryAfterMs ?? 0), () => void this.check());
+    this.#stopTimer = this.#ground.surroundings.clock.after(Math.max(CHECK_EVERY_MS, failure?.retryAfterMs ?? 0), () => void this.check());
   }
 
   /** The network is back: asks at once where the assistant is away. */
@@ -133,7 +121,7 @@ export class Availability {
 
   async #ask(): Promise<AppConfigReply> {
     const headers = this.#etag === undefined ? {} : { 'If-None-Match': this.#etag };
-    const { status, headers: told, json } = await this.#requests.json({ method: 'GET', path: '/v1/apps/config', headers });
+    const { status, headers: told, json } = await this.#ground.requests.json({ method: 'GET', path: '/v1/apps/config', headers });
     const before = this.store.get().context.configuration;
     // Whoever is told that nothing changed had asked with what was kept.
     if (status === 304 && before !== undefined) return before;
@@ -151,46 +139,44 @@ export class Availability {
     this.#changed(() => this.store.send({ type: 'answered', configuration, isSigned: this.#isSigned }));
   }
 
-  /** Tells developers what came of a change. */
   #changed(change: () => void): void {
     const before = this.store.get().context;
     change();
     const { availability, needsSignIn } = this.store.get().context;
-    if (availability !== before.availability) this.#log.say('info', 'availability_changed', { availability });
-    if (needsSignIn && !before.needsSignIn) this.#log.say('info', 'identity_required');
+    if (availability !== before.availability) this.#ground.log.say('info', 'availability_changed', { availability });
+    if (needsSignIn && !before.needsSignIn) this.#ground.log.say('info', 'identity_required');
   }
 
   #failed(failure: Failure): void {
     const details = logged(failure);
     if (isFinal(failure)) {
-      this.#log.say('warn', failure.code === 'app_not_live' ? 'app_not_live' : 'app_refused', details);
+      this.#ground.log.say('warn', failure.code === 'app_not_live' ? 'app_not_live' : 'app_refused', details);
       this.store.send({ type: 'refused', failure });
       return;
     }
     // Once for each time that it goes away, not once a minute.
-    if (this.store.get().context.availability !== 'unavailable') this.#log.say('warn', 'config_failed', details);
+    if (this.store.get().context.availability !== 'unavailable') this.#ground.log.say('warn', 'config_failed', details);
     this.store.send({ type: 'away', failure });
   }
 
-  /** The configuration of an earlier visit, so that what is drawn first looks as it will. */
   async #remember(): Promise<void> {
     if (this.store.get().context.configuration !== undefined) return;
     try {
-      const text = await this.#kept.read(this.#name);
+      const text = await this.#ground.surroundings.kept.read(this.#name);
       const kept = (text === null ? undefined : parsedJson(text)) as KeptConfiguration | undefined;
       if (typeof kept?.etag !== 'string' || typeof kept.reply?.available !== 'boolean') return;
       this.#etag = kept.etag;
       this.store.send({ type: 'remembered', configuration: kept.reply });
     } catch (error) {
-      this.#log.say('warn', 'storage_error', { error });
+      this.#ground.log.say('warn', 'storage_error', { error });
     }
   }
 
   async #keep(kept: KeptConfiguration): Promise<void> {
     try {
-      await this.#kept.write(this.#name, JSON.stringify(kept));
+      await this.#ground.surroundings.kept.write(this.#name, JSON.stringify(kept));
     } catch (error) {
-      this.#log.say('warn', 'storage_error', { error });
+      this.#ground.log.say('warn', 'storage_error', { error });
     }
   }
 }

@@ -12,7 +12,6 @@ import { inTime, LATE } from '../transport/pause.ts';
 import type { Manifest } from './manifest.ts';
 import type { Person } from './person.ts';
 
-/** What this build can draw and do. */
 export interface Abilities {
   /** Components that it draws, each `name` or `name@n`; `text` is meant with them. */
   readonly components: readonly string[];

@@ -4,11 +4,9 @@
  */
 import type { PostedManifest } from '../../../protocol/runtime/manifest.ts';
 import { isRecord, parsedJson } from '../json.ts';
-import type { Log } from '../log.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
-import { patiently } from '../transport/patience.ts';
-import type { Requests } from '../transport/requests.ts';
+import { patiently } from '../transport/pause.ts';
+import type { Ground } from '../transport/requests.ts';
 
 /** Documents that the service took, newest first. Together they are as long as a place that keeps some megabytes for a whole site bears. */
 const KEPT_MAX_CHARS = 64 * 1024;
@@ -17,7 +15,6 @@ const KEPT_MS = 24 * 60 * 60_000;
 /** With a test key: whoever sets an app up waits for the console to see that the build was started again. */
 const KEPT_MS_TEST = 5 * 60_000;
 
-/** A request that the service took. */
 interface Registered {
   readonly text: string;
   readonly hash: string;
@@ -35,20 +32,12 @@ interface ManifestOptions {
   readonly waitMs: number;
   /** Under which what the service took is kept. */
   readonly name: string;
-  /** Whether the key is a test key. */
   readonly isTest: boolean;
 }
 
 export class Manifest {
-  readonly #requests: Requests;
-  readonly #surroundings: Surroundings;
-  readonly #log: Log;
-  readonly #sdk: string;
-  /** Under which what the service took is kept. */
-  readonly #name: string;
-  readonly #keptMs: number;
-  /** A turn waits so long for it. */
-  readonly #waitMs: number;
+  readonly #ground: Ground;
+  readonly #options: ManifestOptions;
   #document: PostedManifest;
   #hash: string | undefined;
   #sending: Promise<void> | undefined;
@@ -56,15 +45,10 @@ export class Manifest {
   #isRejected = false;
   #isStarted = false;
 
-  constructor({ document, sdk, waitMs, name, isTest }: ManifestOptions, requests: Requests, surroundings: Surroundings, log: Log) {
-    this.#document = document;
-    this.#sdk = sdk;
-    this.#waitMs = waitMs;
-    this.#name = name;
-    this.#keptMs = isTest ? KEPT_MS_TEST : KEPT_MS;
-    this.#requests = requests;
-    this.#surroundings = surroundings;
-    this.#log = log;
+  constructor(ground: Ground, options: ManifestOptions) {
+    this.#ground = ground;
+    this.#options = options;
+    this.#document = options.document;
   }
 
   /** Another document from now on. Changes that are made together are sent together. */
@@ -78,7 +62,6 @@ export class Manifest {
     });
   }
 
-  /** Registers it, whether it declares anything or not. */
   start(): void {
     this.#isStarted = true;
     this.#register(false);
@@ -105,11 +88,11 @@ export class Manifest {
   /** Its hash, once the service has it; undefined where it does not come in time, so that a turn goes without actions. */
   async hash(): Promise<string | undefined> {
     if (this.#hash === undefined && this.#sending === undefined && !this.#isRejected) this.#register(false);
-    const { clock } = this.#surroundings;
+    const { clock } = this.#ground.surroundings;
     const sending = this.#sending;
     if (sending !== undefined) {
       await new Promise<void>((resolve) => {
-        const stopTimer = clock.after(this.#waitMs, resolve);
+        const stopTimer = clock.after(this.#options.waitMs, resolve);
         void sending.finally(() => {
           stopTimer();
           resolve();
@@ -122,17 +105,17 @@ export class Manifest {
   /** Never rejects. */
   async #post(document: PostedManifest, isForgotten: boolean): Promise<void> {
     try {
-      const body = { manifest: document, sdk: this.#sdk };
+      const body = { manifest: document, sdk: this.#options.sdk };
       const text = JSON.stringify(body);
-      const { clock } = this.#surroundings;
+      const { clock } = this.#ground.surroundings;
       const before = isForgotten ? undefined : (await this.#kept()).find((each) => each.text === text);
-      if (before !== undefined && clock.nowMs() - before.atMs < this.#keptMs) {
+      if (before !== undefined && clock.nowMs() - before.atMs < (this.#options.isTest ? KEPT_MS_TEST : KEPT_MS)) {
         if (document === this.#document) this.#hash = before.hash;
         return;
       }
       const request = { method: 'POST', path: '/v1/apps/manifest', body } as const;
-      const { manifest_hash: hash } = await patiently(this.#surroundings, () =>
-        this.#requests.object<{ readonly manifest_hash?: unknown }>(request),
+      const { manifest_hash: hash } = await patiently(this.#ground.surroundings, () =>
+        this.#ground.requests.object<{ readonly manifest_hash?: unknown }>(request),
       );
       if (typeof hash !== 'string') throw new ClientError(ownFailure('unreadable', 'The service answered no hash.', true));
       if (document === this.#document) this.#hash = hash;
@@ -142,17 +125,17 @@ export class Manifest {
       const { status } = failure;
       const isRejected = status !== undefined && status < 500 && status !== 429 && status !== 408;
       if (isRejected && document === this.#document) this.#isRejected = true;
-      this.#log.say('error', isRejected ? 'manifest_rejected' : 'manifest_failed', logged(failure));
+      this.#ground.log.say('error', isRejected ? 'manifest_rejected' : 'manifest_failed', logged(failure));
     }
   }
 
   /** Never rejects. */
   async #kept(): Promise<readonly Registered[]> {
     try {
-      const kept = parsedJson((await this.#surroundings.kept.read(this.#name)) ?? '');
+      const kept = parsedJson((await this.#ground.surroundings.kept.read(this.#options.name)) ?? '');
       return Array.isArray(kept) ? kept.filter(isRegistered) : [];
     } catch (error) {
-      this.#log.say('warn', 'storage_error', { error });
+      this.#ground.log.say('warn', 'storage_error', { error });
       return [];
     }
   }
@@ -166,9 +149,9 @@ export class Manifest {
       return chars <= KEPT_MAX_CHARS;
     });
     try {
-      await this.#surroundings.kept.write(this.#name, JSON.stringify(kept));
+      await this.#ground.surroundings.kept.write(this.#options.name, JSON.stringify(kept));
     } catch (error) {
-      this.#log.say('warn', 'storage_error', { error });
+      this.#ground.log.say('warn', 'storage_error', { error });
     }
   }
 }

@@ -14,10 +14,8 @@ export interface ConversationPlace {
   readonly name: string;
   readonly person: Person;
   readonly keeping: Keeping;
-  /** Whether the conversation of an earlier page is gone on with. */
   readonly resumes: boolean;
   readonly make: (tabs: ConversationTabs | undefined, conversationId?: string) => Conversation;
-  /** Resolves when requests can be sent. */
   readonly ready: () => Promise<void>;
 }
 
@@ -42,14 +40,12 @@ export class OpenConversation {
     return this.#current;
   }
 
-  /** Tells of every other conversation that is opened. Returns what ends it. */
   onChange(listener: ConversationListener): () => void {
     const told = this.#place.log.contain(listener);
     this.#listeners.add(told);
     return () => this.#listeners.delete(told);
   }
 
-  /** Opens a conversation of before, or without an id a new one: in the tab that leads, and so in all. */
   open(conversationId: string | undefined): void {
     if (this.#team?.isLeading() === false) this.#team.forwardOpen(conversationId);
     else this.#open(conversationId);

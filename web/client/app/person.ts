@@ -6,10 +6,9 @@ import type { IdentifyReply } from '../../../protocol/runtime/identify.ts';
 import { isRecord, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
-import { failureOf, logged } from '../transport/failure.ts';
-import { type Patience, patiently } from '../transport/patience.ts';
-import { inTime, LATE } from '../transport/pause.ts';
-import type { Requests, Sender } from '../transport/requests.ts';
+import { orLogged } from '../transport/failure.ts';
+import { inTime, LATE, type Patience, patiently } from '../transport/pause.ts';
+import type { Ground, Sender } from '../transport/requests.ts';
 import type { Device } from './device.ts';
 
 /** The person's own token, or who is asked for one whenever the one of before holds no more. */
@@ -65,7 +64,6 @@ export class Person implements Sender {
     return this.#user;
   }
 
-  /** Whose conversations these are: null for nobody. */
   get id(): string | null {
     return this.#user?.id ?? null;
   }
@@ -83,13 +81,11 @@ export class Person implements Sender {
     return this.#token;
   }
 
-  /** The app says who is signed in now. */
   is({ id, hmac, userToken }: SignedPerson): void {
     this.#user = { id, ...(hmac === undefined ? {} : { hmac }) };
     if (userToken !== undefined) this.carry(userToken);
   }
 
-  /** Nobody is. */
   leave(): void {
     this.#user = null;
     this.carry(undefined);
@@ -120,17 +116,13 @@ export class Person implements Sender {
 }
 
 /** Binds the device to a person and records what the app says of them. @throws ClientError when it was refused: nothing changed */
-export async function identify(requests: Requests, patience: Patience, log: Log, person: SignedPerson): Promise<IdentifyReply> {
+export async function identify({ requests, log }: Ground, patience: Patience, person: SignedPerson): Promise<IdentifyReply> {
   const { id, hmac, traits } = person;
   const body = {
     external_user_id: id,
     ...(hmac === undefined ? {} : { user_hmac: hmac }),
     ...(traits === undefined ? {} : { traits }),
   };
-  try {
-    return await patiently(patience, () => requests.object<IdentifyReply>({ method: 'POST', path: '/v1/identify', body }));
-  } catch (error) {
-    log.say('error', 'identify_failed', logged(failureOf(error)));
-    throw error;
-  }
+  const send = () => requests.object<IdentifyReply>({ method: 'POST', path: '/v1/identify', body });
+  return orLogged(log, 'error', 'identify_failed', () => patiently(patience, send));
 }

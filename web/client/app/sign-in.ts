@@ -3,27 +3,20 @@
  * meanwhile. Who that is then is `person.ts`.
  */
 import type { IdentifyReply } from '../../../protocol/runtime/identify.ts';
-import type { Log } from '../log.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { ClientError, failureOf, ownFailure } from '../transport/failure.ts';
-import type { Requests } from '../transport/requests.ts';
+import type { Ground } from '../transport/requests.ts';
 import { deviceOf } from './device.ts';
 import type { OpenConversation } from './open-conversation.ts';
 import { identify, type Person, type SignedPerson, type UserToken } from './person.ts';
 import type { Telemetry } from './telemetry.ts';
 
-export interface SignInParts {
-  readonly requests: Requests;
-  readonly surroundings: Surroundings;
-  readonly log: Log;
-  /** Under which the device is kept. */
+export interface SignInParts extends Ground {
   readonly name: string;
   readonly person: Person;
   readonly opened: OpenConversation;
   readonly telemetry: Telemetry;
   /** Told after every change whether the person who is here signed. */
   readonly signed: (isSigned: boolean) => void;
-  /** Resolves when the first device is known. */
   readonly ready: () => Promise<void>;
 }
 
@@ -31,7 +24,6 @@ export class SignIn {
   readonly #parts: SignInParts;
   /** Resolves after the last change. Never rejects. */
   #settled: Promise<void>;
-  /** Gives up the change that is under way. */
   #overtake: (error: ClientError) => void = () => {};
   /** Whom the app named last; it may be under way. */
   #wanted: string | null;
@@ -50,14 +42,12 @@ export class SignIn {
     }
   }
 
-  /** A page begins: the device of whom the app says to be here. */
   async arrive(): Promise<void> {
     const { person, opened } = this.#parts;
     await this.#settleDevice(person.user === undefined ? undefined : (person.id ?? ''), false);
     if (person.on.isAnother === true) opened.tell(true);
   }
 
-  /** A page begins again as it was. */
   resume(): void {
     this.#settled = this.#settled.then(async () => {
       await this.arrive();
@@ -127,13 +117,12 @@ export class SignIn {
 
   /** @throws ClientError when it was refused, or another change came: then it is neither waited for nor tried again */
   #bound(signed: SignedPerson, overtaken: Promise<never>): Promise<IdentifyReply> {
-    const { requests, surroundings, log } = this.#parts;
-    const { clock, mintUuid } = surroundings;
+    const { clock, mintUuid } = this.#parts.surroundings;
     let isOver = false;
     overtaken.catch(() => {
       isOver = true;
     });
-    return Promise.race([identify(requests, { clock, mintUuid, isOver: () => isOver }, log, signed), overtaken]);
+    return Promise.race([identify(this.#parts, { clock, mintUuid, isOver: () => isOver }, signed), overtaken]);
   }
 
   /** What one person said, counted and brought is nobody else's. */

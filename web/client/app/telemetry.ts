@@ -1,8 +1,6 @@
 /** Sends what an app wants to count, in batches and without a promise: what cannot be sent is thrown away (CLIENT-15). */
-import type { Log } from '../log.ts';
-import type { Clock } from '../surroundings.ts';
 import { failureOf, logged } from '../transport/failure.ts';
-import type { Requests } from '../transport/requests.ts';
+import type { Ground } from '../transport/requests.ts';
 
 const BATCH_EVERY_MS = 10_000;
 /** Far below the 256 KB of a body, for events of a usual size. */
@@ -16,27 +14,23 @@ export interface TelemetryEvent {
 }
 
 export class Telemetry {
-  readonly #requests: Requests;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #ground: Ground;
   #waiting: readonly (TelemetryEvent & { readonly at: string })[] = [];
   #stopTimer: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(requests: Requests, clock: Clock, log: Log) {
-    this.#requests = requests;
-    this.#clock = clock;
-    this.#log = log;
+  constructor(ground: Ground) {
+    this.#ground = ground;
   }
 
   track(event: TelemetryEvent): void {
     if (this.#isClosed) return;
     if (this.#waiting.length >= WAITING_MAX) {
-      this.#log.say('debug', 'events_dropped', { count: 1 });
+      this.#ground.log.say('debug', 'events_dropped', { count: 1 });
       return;
     }
-    this.#waiting = [...this.#waiting, { ...event, at: new Date(this.#clock.nowMs()).toISOString() }];
-    this.#stopTimer ??= this.#clock.after(BATCH_EVERY_MS, () => void this.flush());
+    this.#waiting = [...this.#waiting, { ...event, at: new Date(this.#ground.surroundings.clock.nowMs()).toISOString() }];
+    this.#stopTimer ??= this.#ground.surroundings.clock.after(BATCH_EVERY_MS, () => void this.flush());
   }
 
   /** Sends what waits. Never rejects. */
@@ -47,11 +41,12 @@ export class Telemetry {
     if (batch.length === 0) return;
     this.#waiting = this.#waiting.slice(BATCH_MAX);
     try {
-      await this.#requests.json({ method: 'POST', path: '/v1/events', body: { events: batch } });
+      await this.#ground.requests.json({ method: 'POST', path: '/v1/events', body: { events: batch } });
     } catch (error) {
-      this.#log.say('debug', 'events_dropped', { count: batch.length, ...logged(failureOf(error)) });
+      this.#ground.log.say('debug', 'events_dropped', { count: batch.length, ...logged(failureOf(error)) });
     }
-    if (this.#waiting.length > 0 && !this.#isClosed) this.#stopTimer ??= this.#clock.after(BATCH_EVERY_MS, () => void this.flush());
+    if (this.#waiting.length > 0 && !this.#isClosed)
+      this.#stopTimer ??= this.#ground.surroundings.clock.after(BATCH_EVERY_MS, () => void this.flush());
   }
 
   close(): void {

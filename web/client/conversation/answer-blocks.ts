@@ -12,7 +12,6 @@ interface Announced {
 export type AnswerBlock =
   /** Draw a placeholder, or the text as far as it is there. */
   | (Announced & { readonly phase: 'announced' })
-  /** Draw the block. */
   | { readonly phase: 'ready'; readonly index: number; readonly id: string; readonly blockType: string; readonly block: Block }
   /** Its turn is over, and it never became ready: `text` is all that there is, and '' when there is nothing. */
   | (Announced & { readonly phase: 'unfinished' });
@@ -24,7 +23,6 @@ function placed(blocks: readonly AnswerBlock[], block: AnswerBlock): readonly An
   return blocks[at]?.index === block.index ? blocks.with(at, block) : blocks.toSpliced(at, 0, block);
 }
 
-/** `block.start`. */
 export function announce(blocks: readonly AnswerBlock[], index: number, id: string, blockType: string): readonly AnswerBlock[] {
   return placed(blocks, { phase: 'announced', index, id, blockType, text: '' });
 }
@@ -51,14 +49,12 @@ export function settle(blocks: readonly AnswerBlock[]): readonly AnswerBlock[] {
     : blocks;
 }
 
-/** Replaces the block of this id by another state of it; the same list when it is not there. */
 export function replace(blocks: readonly AnswerBlock[], block: Block): readonly AnswerBlock[] {
   const at = blocks.findIndex((each) => each.phase === 'ready' && each.id === block.id);
   const before = blocks[at];
   return before === undefined ? blocks : ready(blocks, before.index, block);
 }
 
-/** What is said where nothing else is known of a block that never came. */
 const NOTHING_CAME = 'This part of the answer did not arrive.';
 
 /** The words for a block that is not drawn: of an unknown component, or one that never became ready. */

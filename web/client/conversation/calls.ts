@@ -41,10 +41,8 @@ export interface Call extends PendingInvocation {
   readonly outcome?: ConfirmReply['status'];
   /** For the app's backend (CONFIRM-19). */
   readonly receipt?: string;
-  /** Why the last answer or change was not taken. */
   readonly failure?: Failure;
   readonly result?: ToolResult;
-  /** The turn that sends its result. */
   readonly sentBy?: string;
 }
 
@@ -58,7 +56,6 @@ function changed(calls: Calls, id: string, change: (call: Call) => Call): Calls 
   return after === before ? calls : calls.with(at, after);
 }
 
-/** An answer is on its way: what was wrong before is over. */
 function deciding({ failure: _, ...call }: Call, decision: Decision, decisionId?: string): Call {
   return { ...call, phase: 'deciding', decision, ...(call.decision === undefined ? { decisionId } : { isAgain: true }) };
 }
@@ -67,7 +64,6 @@ export function findCall(calls: Calls, id: string): Call | undefined {
   return calls.find(({ invocation_id: each }) => each === id);
 }
 
-/** The newest are kept, and all that are open. */
 function bounded(calls: Calls): Calls {
   return calls.length <= CALLS_MAX ? calls : calls.filter(({ phase }, at) => phase !== 'settled' || at >= calls.length - CALLS_MAX);
 }
@@ -85,7 +81,6 @@ export function execute(calls: Calls, call: Pick<Call, 'invocation_id' | 'name' 
   return added(calls, { invocation_id, name, params, timeout_ms, risk: 'read', executor: 'client', phase: 'running', askedBy });
 }
 
-/** Calls that a turn left open. A read of the client's runs, whatever changes something is asked for. */
 export function left(calls: Calls, pending: readonly PendingInvocation[], askedBy: string): Calls {
   return pending.reduce((known, call) => {
     if (call.risk === 'read' && call.executor === 'server') return known;
@@ -138,7 +133,6 @@ export function afterReload(calls: Calls): Calls {
   });
 }
 
-/** The person answered: the decision goes out. */
 export function decide(calls: Calls, id: string, decision: Decision, decisionId?: string): Calls {
   return changed(calls, id, (call) => (call.phase === 'asking' ? deciding(call, decision, decisionId) : call));
 }
@@ -178,7 +172,6 @@ export function taken(calls: Calls, id: string): Calls {
   return calls.filter(({ invocation_id: each }) => each !== id);
 }
 
-/** A changed value goes out. */
 export function edit(calls: Calls, id: string): Calls {
   return changed(calls, id, (call) => {
     if (call.phase !== 'asking') return call;
@@ -192,7 +185,6 @@ function withValues(params: Call['params'], values: Call['params']): Call['param
   return Object.fromEntries(Object.entries({ ...params, ...values }).filter(([, value]) => value !== null));
 }
 
-/** The change was taken. */
 export function edited(calls: Calls, id: string, values: Call['params'], revision: number): Calls {
   return changed(calls, id, (call) =>
     call.phase === 'editing' ? { ...call, phase: 'asking', revision, params: withValues(call.params, values) } : call,
@@ -216,7 +208,6 @@ export function shown(calls: Calls, { block_type: type, body, revision }: Block)
   });
 }
 
-/** The handler ended. What a person agreed to says so. */
 export function ran(calls: Calls, id: string, outcome: Pick<ToolResult, 'status' | 'result' | 'error'>): Calls {
   return changed(calls, id, (call) => {
     if (call.phase !== 'running') return call;
@@ -225,7 +216,6 @@ export function ran(calls: Calls, id: string, outcome: Pick<ToolResult, 'status'
   });
 }
 
-/** Results go out with this turn. */
 export function send(calls: Calls, ids: readonly string[], turnId: string): Calls {
   return calls.map((call): Call => (ids.includes(call.invocation_id) ? { ...call, phase: 'sending', sentBy: turnId } : call));
 }

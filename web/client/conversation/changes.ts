@@ -34,7 +34,6 @@ export function withCalls(state: State, next: calls.Calls, enq: Enqueue): State 
   return { ...state, calls: next };
 }
 
-/** Another state of a block, wherever it is shown. */
 export function changeBlock(state: State, block: Block): State {
   const changed = state.turns.map((turn) => {
     const blocks = replace(turn.blocks, block);

@@ -6,15 +6,13 @@ import type { ExtractEvents } from '@xstate/store';
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
 import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtime/chat.ts';
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
-import { contained, type Log } from '../log.ts';
-import type { Surroundings } from '../surroundings.ts';
+import { contained } from '../log.ts';
 import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
-import { type Patience, patiently } from '../transport/patience.ts';
-import { backoffMs, chanceOf, Pause } from '../transport/pause.ts';
-import type { Requests } from '../transport/requests.ts';
+import { backoffMs, chanceOf, type Patience, Pause, patiently } from '../transport/pause.ts';
+import type { Ground } from '../transport/requests.ts';
 import type { ActionHandlers } from './action-handlers.ts';
 import type { Call } from './calls.ts';
-import { CardRequests } from './card-requests.ts';
+import { type CardParts, sendDecision, sendEdit } from './card-requests.ts';
 import { findTurn } from './changes.ts';
 import { FollowedTurns } from './followed-turns.ts';
 import { oldestMessageId } from './history.ts';
@@ -24,19 +22,13 @@ import { Opinions } from './opinions.ts';
 import type { ConversationEvents, KeptConversation } from './state.ts';
 import { isLive, type Payload, type TurnState } from './turn.ts';
 
-export interface ConversationParts {
-  readonly requests: Requests;
-  readonly surroundings: Surroundings;
-  readonly log: Log;
+export interface ConversationParts extends Ground {
   readonly handlers: ActionHandlers;
   readonly keeping: Keeping;
-  /** Whose it is: null for nobody. */
   readonly person: () => string | null;
-  /** A stream that says nothing for so long is given up. */
   readonly idleMs: number;
   /** The body of a request: handshake, context and person as they are now. */
   readonly compose: (turnId: string, payload: Payload, conversationId: string | undefined, around?: TurnContext) => Promise<ChatBody>;
-  /** What surrounds a question in this tab. */
   readonly context: () => Promise<TurnContext | undefined>;
   /** The service does not know the manifest. */
   readonly registerAgain: () => void;
@@ -47,26 +39,22 @@ export interface ConversationParts {
 /** Where several tabs show one conversation, one of them speaks with the service. */
 export interface ConversationTabs {
   isLeading(): boolean;
-  /** Has the leading tab do it. */
   forward(event: ExtractEvents<ConversationEvents>): void;
 }
 
 /** Beside the text of a message. */
 export interface MessageOptions {
-  /** What the person chose in a block. */
   readonly selection?: NonNullable<Payload['selection']>;
   /** Ids of uploads, four at most. */
   readonly uploadIds?: readonly string[];
 }
 
-/** Messages of a page. */
 const PAGE = 50;
 /** After so many failed tries the history is read when somebody asks for it, or the network is back. */
 const HISTORY_TRIES_MAX = 8;
 
 export class Conversation {
   readonly store: ConversationStore;
-  /** What the person thinks of answers. */
   readonly opinions: Opinions;
   readonly #parts: ConversationParts;
   readonly #followed: FollowedTurns;
@@ -85,9 +73,10 @@ export class Conversation {
     this.#patience = { clock, mintUuid, isOver: () => this.#isClosed };
     this.#followed = new FollowedTurns({ requests, clock, mintUuid, idleMs, log }, this.store);
     this.#historyPause = new Pause(clock);
-    this.opinions = new Opinions(requests, this.#patience, log, this.store, (event) => this.#wish(event));
+    const asking = { requests, patience: this.#patience, log, store: this.store };
+    this.opinions = new Opinions({ ...asking, wish: (event) => this.#wish(event) });
     this.#performTurns();
-    this.#performCalls();
+    this.#performCalls(asking);
     contained(this.store, log);
   }
 
@@ -106,7 +95,6 @@ export class Conversation {
     return this.#send({ form_submission: { form_id: formId, values } });
   }
 
-  /** Asks for a failed turn again. */
   retry(turnId: string): void {
     this.#wish({ type: 'retry', turnId });
   }
@@ -116,7 +104,6 @@ export class Conversation {
     this.#wish({ type: 'stop', turnId });
   }
 
-  /** Takes a failed or waiting turn away. */
   discard(turnId: string): void {
     this.#wish({ type: 'discard', turnId });
   }
@@ -178,7 +165,6 @@ export class Conversation {
     }
   }
 
-  /** The network is back, or somebody looks again: takes up what broke, at once. */
   wake(): void {
     if (this.#parts.tabs?.isLeading() === false) {
       this.#parts.tabs.forward({ type: 'wake' });
@@ -250,16 +236,14 @@ export class Conversation {
     });
   }
 
-  #performCalls(): void {
-    const { requests, log } = this.#parts;
-    const cards = new CardRequests(requests, this.#patience, log, this.store);
+  #performCalls(asking: CardParts): void {
     this.store.on('runAction', ({ call }) => void this.#run(call));
     // Results are copied, because the request's own list is written by nobody else.
     this.store.on('continueTurn', ({ results }: { readonly results: readonly ToolResult[] }) => {
       this.#sendTurn({ tool_results: [...results] });
     });
-    this.store.on('sendDecision', ({ call, decision, typed }) => void cards.decide(call, decision, typed));
-    this.store.on('sendEdit', ({ call, values }) => void cards.edit(call, values));
+    this.store.on('sendDecision', ({ call, decision, typed }) => void sendDecision(asking, call, decision, typed));
+    this.store.on('sendEdit', ({ call, values }) => void sendEdit(asking, call, values));
   }
 
   async #prepare(turnId: string): Promise<void> {

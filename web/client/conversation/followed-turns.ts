@@ -16,7 +16,6 @@ export class FollowedTurns {
     this.#store = store;
   }
 
-  /** Follows a turn from `afterMs` on, unless it is followed already. */
   follow(turnId: string, mode: StreamMode, afterMs: number): void {
     if (this.#delayed.has(turnId)) return;
     if (afterMs === 0) {
@@ -34,7 +33,6 @@ export class FollowedTurns {
     for (const stream of this.#streams.values()) stream.wake();
   }
 
-  /** Stops following all of them. They go on at the service. */
   close(): void {
     for (const cancel of this.#delayed.values()) cancel();
     for (const stream of this.#streams.values()) stream.close();

@@ -9,7 +9,6 @@ import { isBusy, type TurnState } from './turn.ts';
 export interface History {
   /** Oldest first. */
   readonly messages: readonly MessageReply[];
-  /** Whether there are earlier ones. */
   readonly hasMore: boolean;
   readonly phase: 'unread' | 'reading' | 'read' | 'failed';
   /** Turns that were over when it was asked for, so that its newest page tells them. */
@@ -61,7 +60,6 @@ export function withoutTurn(history: History, turn: TurnState, isLast: boolean):
   return count === 0 ? history : { ...history, messages: messages.toSpliced(start, count) };
 }
 
-/** Replaces the block of this id wherever it stands, unless it is newer there. */
 export function withBlock(history: History, block: Block): History {
   const at = history.messages.findIndex(({ blocks }) => blocks.some(({ id }) => id === block.id));
   const message = history.messages[at];

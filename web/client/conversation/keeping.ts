@@ -9,7 +9,6 @@ import { isBusy, type TurnState } from './turn.ts';
 /** What is said of whom: the conversation of a person is not shown to the next one. */
 interface KeptRecord {
   readonly v: 1;
-  /** The id of the person, null for nobody. */
   readonly person: string | null;
   readonly conversation: KeptConversation;
 }
@@ -54,7 +53,6 @@ export class Keeping {
   #writing: Promise<void> = Promise.resolve();
   #next: (() => Promise<void>) | undefined;
 
-  /** `name` is one app's, by its key. */
   constructor(kept: KeptValues, name: string, log: Log, tabs: Tabs | undefined) {
     this.#kept = kept;
     this.#name = name;
@@ -111,7 +109,6 @@ export class Keeping {
     await this.#writing;
   }
 
-  /** Resolves when all that was asked for is written. */
   async settled(): Promise<void> {
     await this.#writing;
   }

@@ -4,15 +4,12 @@
  */
 import { createStoreLogic } from '@xstate/store';
 import * as calls from './calls.ts';
-import * as cardEvents from './card-events.ts';
 import { changeBlock, changeTurn, type EventNamed, type State } from './changes.ts';
+import * as events from './conversation-events.ts';
 import { isDone, NO_HISTORY, withEarlier } from './history.ts';
-import * as historyEvents from './history-events.ts';
 import type { ConversationEffects, ConversationEvents } from './state.ts';
 import * as turns from './turn.ts';
-import * as turnEvents from './turn-events.ts';
 
-/** A conversation in which nothing was said. */
 export const NEW_CONVERSATION: State = { conversationId: undefined, history: NO_HISTORY, turns: [], calls: [], feedback: {} };
 
 function rated(state: State, { messageId, rating }: EventNamed<'rated'>): State {
@@ -36,11 +33,10 @@ function asked(state: State): State {
   return { ...state, history: { ...state.history, phase: 'reading', covers } };
 }
 
-/** One store a conversation. Its input is the state to begin with. */
 export const conversationLogic = createStoreLogic<State, ConversationEvents, ConversationEffects, State>({
   context: (state) => state,
   on: {
-    send: turnEvents.send,
+    send: events.send,
     prepared: (state, { turnId, request }, enq) => {
       const next = changeTurn(state, turnId, (turn) => turns.prepared(turn, request));
       if (next === state) return state;
@@ -49,31 +45,31 @@ export const conversationLogic = createStoreLogic<State, ConversationEvents, Con
       return next;
     },
     streamOpened: (state, { turnId, mode }) => changeTurn(state, turnId, (turn) => turns.opened(turn, mode)),
-    eventTold: turnEvents.eventTold,
+    eventTold: events.eventTold,
     eventSkipped: (state, { turnId, seq }) => changeTurn(state, turnId, (turn) => skipped(turn, seq)),
     streamLost: (state, { turnId }) => changeTurn(state, turnId, turns.lost),
-    streamFailed: turnEvents.streamFailed,
-    retry: (state, { turnId }, enq) => turnEvents.retry(state, turnId, enq),
-    wake: (state, _event, enq) => turnEvents.wake(state, enq),
-    stop: (state, { turnId }, enq) => turnEvents.stop(state, turnId, enq),
+    streamFailed: events.streamFailed,
+    retry: (state, { turnId }, enq) => events.retry(state, turnId, enq),
+    wake: (state, _event, enq) => events.wake(state, enq),
+    stop: (state, { turnId }, enq) => events.stop(state, turnId, enq),
     stopFailed: (state, { turnId }) => changeTurn(state, turnId, (turn) => ({ ...turn, isStopping: false })),
-    discard: (state, { turnId }, enq) => turnEvents.discard(state, turnId, enq),
-    decide: cardEvents.decide,
-    decided: cardEvents.decided,
-    edit: cardEvents.edit,
-    edited: cardEvents.edited,
-    cardRefused: cardEvents.cardRefused,
+    discard: (state, { turnId }, enq) => events.discard(state, turnId, enq),
+    decide: events.decide,
+    decided: events.decided,
+    edit: events.edit,
+    edited: events.edited,
+    cardRefused: events.cardRefused,
     actionEnded: (state, { invocationId, outcome }, enq) => {
       enq.emit.keep();
-      return turnEvents.advance({ ...state, calls: calls.ran(state.calls, invocationId, outcome) }, enq);
+      return events.advance({ ...state, calls: calls.ran(state.calls, invocationId, outcome) }, enq);
     },
     actionTaken: (state, { invocationId }, enq) => {
       enq.emit.readHistory();
       return { ...state, calls: calls.taken(state.calls, invocationId) };
     },
-    restored: historyEvents.restored,
+    restored: events.restored,
     historyAsked: asked,
-    newestRead: historyEvents.newestRead,
+    newestRead: events.newestRead,
     earlierRead,
     historyFailed: (state) => ({ ...state, history: { ...state.history, phase: 'failed' } }),
     blockChanged: (state, { block }) => changeBlock(state, block),

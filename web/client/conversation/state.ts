@@ -21,7 +21,6 @@ export interface ConversationState {
   readonly feedback: Readonly<Record<string, 1 | -1>>;
 }
 
-/** What is kept over a reload. */
 export interface KeptConversation {
   readonly conversationId?: string | undefined;
   readonly turns: readonly TurnState[];
@@ -41,14 +40,11 @@ export type ConversationEvents = {
   eventSkipped: { readonly turnId: string; readonly seq: number };
   streamLost: { readonly turnId: string };
   streamFailed: { readonly turnId: string; readonly failure: Failure };
-  /** The person asks for a failed turn again. */
   retry: { readonly turnId: string };
   /** The network is back: what failed for want of it is sent again. */
   wake: Record<never, never>;
   stop: { readonly turnId: string };
-  /** The stop could not be sent. */
   stopFailed: { readonly turnId: string };
-  /** A waiting or failed turn is taken back. */
   discard: { readonly turnId: string };
   /** `decisionId`: of this decision, where it is the first for this card. */
   decide: {
@@ -77,7 +73,6 @@ export type ConversationEvents = {
   newestRead: { readonly page: MessagesReply };
   earlierRead: { readonly page: MessagesReply };
   historyFailed: Record<never, never>;
-  /** Another state of a block is known: a rating that was given. */
   blockChanged: { readonly block: Block };
   rated: { readonly messageId: string; readonly rating: 1 | -1 | undefined };
   /** Another tab leads, and this is its state. */
@@ -86,20 +81,16 @@ export type ConversationEvents = {
 
 /** Effects by name: what somebody has to do. */
 export type ConversationEffects = {
-  /** Make the request of a turn: handshake, context, person. */
   prepare: { readonly turnId: string };
   follow: { readonly turnId: string; readonly mode: StreamMode; readonly afterMs: number };
   sendStop: { readonly turnId: string };
   runAction: { readonly call: Call };
-  /** Send these results with a new turn. */
   continueTurn: { readonly results: readonly ToolResult[] };
   sendDecision: { readonly call: Call; readonly decision: Decision; readonly typed: string | undefined };
   sendEdit: { readonly call: Call; readonly values: Readonly<Record<string, unknown>> };
   /** Somebody else's turn is over or gone: the service tells what came of it. */
   readHistory: Record<never, never>;
-  /** The manifest is not known to the service. */
   registerAgain: Record<never, never>;
-  /** The state is one to keep over a reload. */
   keep: Record<never, never>;
   turnFailed: { readonly turnId: string; readonly failure: Failure };
 };

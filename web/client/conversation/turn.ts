@@ -30,9 +30,7 @@ export type Payload = Pick<ChatBody, 'message' | 'form_submission' | 'tool_resul
 export type TurnPhase =
   /** Behind another one of this client: not sent yet. */
   | 'waiting'
-  /** Its request is being made. */
   | 'preparing'
-  /** Sent; nothing was told. */
   | 'opening'
   | 'answering'
   | 'completed'
@@ -46,7 +44,6 @@ export interface TurnNotice {
   /** One of `NOTICE_REASONS`, or a later one. */
   readonly reason: string;
   readonly message: string;
-  /** RFC 3339. */
   readonly resetsAt?: string;
 }
 
@@ -69,14 +66,12 @@ export interface TurnState {
   readonly requestId?: string;
   readonly blocks: readonly AnswerBlock[];
   readonly pending: readonly PendingInvocation[];
-  /** While it is `failed`. */
   readonly failure?: Failure;
   readonly notice?: TurnNotice;
   /** Once it is over, and did not fail. */
   readonly ending?: TurnEnding;
   /** The person wants it stopped; it goes on until the service says that it did. */
   readonly isStopping: boolean;
-  /** The connection is gone and comes again. */
   readonly isReconnecting: boolean;
   /** The one early retry (CLIENT-8) was made. */
   readonly hasEarlyRetried: boolean;
@@ -86,11 +81,9 @@ export interface TurnState {
   readonly connection: 'none' | 'new' | 'told' | 'refusal';
   /** The error event that a `turn.end` belongs to. */
   readonly told?: Failure;
-  /** When the person sent it. */
   readonly sentAtMs: number;
 }
 
-/** A turn before its request is made. */
 export function newTurn(turnId: string, payload: Payload, sentAtMs: number): TurnState {
   return {
     turnId,
@@ -137,18 +130,15 @@ export function earlyRetryMs(turn: TurnState, failure: Failure): number | undefi
   return afterMs <= EARLY_RETRY_MAX_MS ? afterMs : undefined;
 }
 
-/** Its request is made now, or was made. */
 export function prepared(turn: TurnState, request: ChatBody | null): TurnState {
   if (request === null) return turn.phase === 'waiting' ? { ...turn, phase: 'preparing' } : turn;
   return turn.phase === 'preparing' ? { ...turn, phase: 'opening', request } : turn;
 }
 
-/** A connection begins. One that sends the request may be refused. */
 export function opened(turn: TurnState, mode: StreamMode): TurnState {
   return isLive(turn) ? { ...turn, connection: mode === 'send' ? 'new' : 'told' } : turn;
 }
 
-/** The connection is gone and comes again. */
 export function lost(turn: TurnState): TurnState {
   return isLive(turn) && !turn.isReconnecting ? { ...turn, isReconnecting: true } : turn;
 }
@@ -159,7 +149,6 @@ export function failed(turn: TurnState, failure: Failure): TurnState {
   return { ...turn, phase: 'failed', failure, isReconnecting: false, isStopping: false, connection: 'none' };
 }
 
-/** The turn that brings what this one awaited has begun. */
 export function continued(turn: TurnState): TurnState {
   return isAwaiting(turn) ? { ...turn, phase: 'continued' } : turn;
 }
@@ -236,7 +225,6 @@ function ended(turn: TurnState, event: EventOf<'turn.end'>): TurnState {
   };
 }
 
-/** What a numbered event that was not told before makes of the turn. */
 function applied(turn: TurnState, event: NumberedEvent): TurnState {
   switch (event.type) {
     case 'turn.start':

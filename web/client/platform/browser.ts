@@ -12,7 +12,6 @@ interface UploadProgress {
   readonly total: number;
 }
 
-/** What is used of `XMLHttpRequest`. */
 interface FileExchange {
   readonly status: number;
   readonly responseText: string;
@@ -44,7 +43,6 @@ interface PageEvents {
   removeEventListener(type: string, listener: (event: object) => void): void;
 }
 
-/** What is used of a page's globals. */
 export interface Page extends PageEvents {
   readonly document?: PageEvents & { readonly visibilityState: string };
   readonly localStorage?: PageStorage;
@@ -133,7 +131,6 @@ function sendOnPage(page: Page): SendFile {
     });
 }
 
-/** Surroundings of this page; `given` wins. */
 export function browser(given: Partial<Surroundings> = {}, page: Page = globalThis as unknown as Page): Surroundings {
   const tabs = tabsOf(page);
   return everywhere({ kept: keptOnPage(page), sendFile: sendOnPage(page), ...(tabs === undefined ? {} : { tabs }), ...given });

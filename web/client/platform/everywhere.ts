@@ -1,7 +1,6 @@
 /** Surroundings of what browsers, Node and workers have in common. Values are kept in memory unless something better is handed in. */
 import type { Clock, FileContent, FileRequest, KeptValues, SendFile, Surroundings } from '../surroundings.ts';
 
-/** The system's clock. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   after(ms, run) {
@@ -10,7 +9,6 @@ export const systemClock: Clock = {
   },
 };
 
-/** Values that last as long as the program. */
 export function keptInMemory(): KeptValues {
   const values = new Map<string, string>();
   return {

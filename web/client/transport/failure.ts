@@ -2,13 +2,13 @@
 import type { Block } from '../../../protocol/catalog/block.ts';
 import type { Detail } from '../../../protocol/schema/issues.ts';
 import { isRecord, parsedJson } from '../json.ts';
+import type { Log, LogCode, LogRecord } from '../log.ts';
 import type { FetchAnswer } from '../surroundings.ts';
 
 /** Codes of this side. All others are the service's own (`protocol/errors.ts`), and more of them may come. */
 export type ClientCode =
   /** No answer: no network, or the service is not there. */
   | 'unreachable'
-  /** No answer in time. */
   | 'timeout'
   /** What came is nothing that the service says: a proxy's page, or half of an answer. */
   | 'unreadable'
@@ -21,7 +21,6 @@ export interface Failure {
   readonly code: string;
   /** A sentence for people, unless `isForDevelopers`. */
   readonly message: string;
-  /** Whether the same request may be sent again. */
   readonly retryable: boolean;
   /** From when on, counted from now. */
   readonly retryAfterMs?: number;
@@ -52,7 +51,6 @@ export function isForDevelopers({ code }: Failure): boolean {
   return FOR_DEVELOPERS.has(code);
 }
 
-/** What a record of the log says of a failure. */
 export function logged({ code, status, message, details }: Failure): Readonly<Record<string, unknown>> {
   return { code, status, message, ...(details === undefined ? {} : { details }) };
 }
@@ -102,7 +100,6 @@ export function refusalFrom(answer: Pick<FetchAnswer, 'status' | 'headers'>, tex
   };
 }
 
-/** A failure as an error, for promises that reject. */
 export class ClientError extends Error {
   readonly failure: Failure;
 
@@ -117,4 +114,20 @@ export class ClientError extends Error {
 export function failureOf(error: unknown): Failure {
   if (error instanceof ClientError) return error.failure;
   return UNREACHABLE;
+}
+
+/** What `work` comes to; where it fails, the log says so first. */
+export async function orLogged<Value>(
+  log: Log,
+  level: LogRecord['level'],
+  code: LogCode,
+  work: () => Promise<Value>,
+  more?: object,
+): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    log.say(level, code, { ...more, ...logged(failureOf(error)) });
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
-/** Pauses between tries: each twice as long as the one before, never at the same moment as everybody else's, and ended early by `skip`. */
+/** Pauses between tries: each twice as long as the one before, never at the same moment as all others, and ended early by `skip`; and trying again with them. */
 import type { Clock } from '../surroundings.ts';
+import { type Failure, failureOf } from './failure.ts';
 
 const FIRST_MS = 500;
 const LONGEST_MS = 15_000;
@@ -34,7 +35,6 @@ export class Pause {
     this.#clock = clock;
   }
 
-  /** Resolves after so many milliseconds, or at `skip`. One at a time. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#clock.after(ms, () => this.skip());
@@ -45,10 +45,44 @@ export class Pause {
     });
   }
 
-  /** Ends the pause, if there is one. */
   skip(): void {
     const end = this.#end;
     this.#end = undefined;
     end?.();
+  }
+}
+
+const TRIES_MAX = 5;
+/** A person waits for the answer: what asks for more patience is told to them. */
+const RETRY_AFTER_MAX_MS = 15_000;
+
+export interface Patience {
+  readonly clock: Clock;
+  readonly mintUuid: () => string;
+  /** Nobody waits for it any more: it is not sent again. */
+  readonly isOver?: () => boolean;
+}
+
+/** Whether `failure` may be over soon, and nothing but sending the same again finds out. */
+function mayPass({ retryable, retryAfterMs }: Failure): boolean {
+  return retryable && (retryAfterMs ?? 0) <= RETRY_AFTER_MAX_MS;
+}
+
+/** What `work` resolves to, at the first try that succeeds. @throws ClientError of the last try */
+export async function patiently<Value>(
+  { clock, mintUuid, isOver = () => false }: Patience,
+  work: () => Promise<Value>,
+  isWorth: (failure: Failure) => boolean = mayPass,
+): Promise<Value> {
+  const pause = new Pause(clock);
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const failure = failureOf(error);
+      if (tries + 1 >= TRIES_MAX || !isWorth(failure)) throw error;
+      await pause.wait(failure.retryAfterMs ?? backoffMs(tries, chanceOf(mintUuid())));
+      if (isOver()) throw error;
+    }
   }
 }

@@ -10,7 +10,6 @@ export interface Sender {
   readonly device: string;
   /** `X-Service-User`; only a signature proves anything there. */
   readonly header: string | undefined;
-  /** The person's own token, for actions that the service runs. */
   readonly token: string | undefined;
   /** Asks for another token where the one of before holds no more, or not for long. Before a turn is sent. Never rejects. */
   renewToken(): Promise<void>;
@@ -19,10 +18,8 @@ export interface Sender {
 }
 
 export interface RequestsOptions {
-  /** Address of the service without a path, such as `https://assistant.example`. */
   readonly address: string;
   readonly key: string;
-  /** `web/1.2.3`. */
   readonly sdk: string;
   readonly platform: string;
   readonly requestTimeoutMs: number;
@@ -40,7 +37,6 @@ export interface JsonRequest {
 export interface JsonAnswer {
   readonly status: number;
   readonly headers: FetchAnswer['headers'];
-  /** Undefined when there is no body. */
   readonly json: unknown;
 }
 
@@ -52,6 +48,13 @@ export function isPublishableKey(key: string): boolean {
 /** Whether it is a publishable key for builds that are being made (KEY-2). */
 export function isTestKey(key: string): boolean {
   return isPublishableKey(key) && key.includes('pk_test_');
+}
+
+/** What most of the client stands on. */
+export interface Ground {
+  readonly requests: Requests;
+  readonly surroundings: Surroundings;
+  readonly log: Log;
 }
 
 export class Requests {
@@ -80,7 +83,6 @@ export class Requests {
     return this.#options.sender;
   }
 
-  /** The whole address of a path from `/v1` on. */
   address(path: string): string {
     return `${this.#options.address}${path}`;
   }

@@ -9,13 +9,11 @@ export type StreamEnding =
   | { readonly kind: 'whole' }
   | { readonly kind: 'broken'; readonly reason: 'unreachable' | 'cut' | 'silent' | 'too_long' | 'no_stream' }
   | { readonly kind: 'refused'; readonly failure: Failure }
-  /** By `close`. */
   | { readonly kind: 'closed' };
 
 export interface ConnectionParts {
   readonly fetch: Fetch;
   readonly clock: Clock;
-  /** A stream that says nothing for so long is given up. */
   readonly idleMs: number;
 }
 
@@ -66,7 +64,6 @@ export class StreamConnection {
     }
   }
 
-  /** Ends the connection. */
   close(): void {
     this.#end('closed');
   }

@@ -27,11 +27,9 @@ export interface FollowedTurn {
   readonly request: ChatBody | null;
 }
 
-/** Hears what comes, and says what is known. */
 export interface TurnListener {
   opened(mode: StreamMode): void;
   told(reading: Reading): void;
-  /** The connection is gone and comes again. */
   lost(): void;
   failed(failure: Failure): void;
   /** For `Last-Event-ID`; undefined when nothing of the turn is known. It rises with everything new. */
@@ -59,7 +57,6 @@ export class TurnStream {
   #tries = 0;
   /** Connections in a row that told events and none that was new. */
   #fruitless = 0;
-  /** The present connection told something. */
   #hasHeard = false;
 
   constructor(parts: TurnStreamParts, turn: FollowedTurn, listener: TurnListener) {
@@ -101,7 +98,6 @@ export class TurnStream {
     if (connection !== undefined && this.#parts.clock.nowMs() - connection.heardAtMs > SUSPECT_AFTER_MS) connection.close();
   }
 
-  /** Stops following. The turn goes on at the service. */
   close(): void {
     this.#isClosed = true;
     this.#connection?.close();
@@ -117,7 +113,6 @@ export class TurnStream {
     return this.#fruitless % 2 === 1 ? 'attach' : 'send';
   }
 
-  /** A connection ended that was told of events up to now, and before it up to `before`. */
   #noteProgress(before: number | undefined): void {
     if (this.#listener.lastEventId() === before) {
       if (before !== undefined && this.#hasHeard) this.#fruitless += 1;

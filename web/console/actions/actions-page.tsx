@@ -1,16 +1,20 @@
 /** Actions and screens: what was declared beside what the build registers. */
 
+import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import type { DeclaredAction, DeclaredScreen } from '../../../protocol/console/setup-answers.ts';
+import { useAct } from '../api/act-hook.ts';
+import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
-import { actionMark, definitionOf, type Manifest, type Mark, type Row, rowsOf, screenMark } from './declared.ts';
-import { DeclaredTable } from './declared-table.tsx';
+import { Form } from '../parts/form.tsx';
+import { Scrolling, Table } from '../parts/table.tsx';
+import { toast } from '../shell/toasts.tsx';
+import { actionMark, definitionOf, differing, type Manifest, type Mark, type Row, rowsOf, screenMark } from './declared.ts';
 import { DefinitionCard, type Kind, NEW_ITEM } from './definition-card.tsx';
-import { KeyCard } from './key-card.tsx';
 import { TrialCard } from './trial-card.tsx';
 
 /** An app has 200 actions in service; archived ones may come on top, and are left out here. */
@@ -133,5 +137,126 @@ function Chosen({ app, kind, item, rows, markOf, show, onChange }: ChosenProps) 
         />
       )}
     </div>
+  );
+}
+
+interface DeclaredTableProps {
+  readonly kind: Kind;
+  readonly rows: readonly Row<DeclaredAction | DeclaredScreen>[];
+  readonly markOf: (row: Row<DeclaredAction | DeclaredScreen>) => Mark;
+  readonly chosen: string | undefined;
+  readonly show: (item: string | undefined) => void;
+  /** The build whose manifest counts; undefined: none called in. */
+  readonly sdk: string | undefined;
+}
+
+function DeclaredTable({ kind, rows, markOf, chosen, show, sdk }: DeclaredTableProps) {
+  const label = kind === 'actions' ? 'Actions' : 'Screens';
+  return (
+    <section class="card" aria-label={label}>
+      <h2>
+        <span>
+          {label} <small>{sdk === undefined ? 'no build has called in yet' : `beside the build of ${sdk}`}</small>
+        </span>
+        <Button label={kind === 'actions' ? 'Declare an action' : 'Declare a screen'} onClick={() => show(NEW_ITEM)} />
+      </h2>
+      {rows.length === 0 ? (
+        <p class="card-empty">{EMPTY[kind]}</p>
+      ) : (
+        <Scrolling label={`${label}, side by side`}>
+          <Table
+            rows={rows}
+            keyOf={({ name }) => name}
+            isCurrent={({ name }) => name === chosen}
+            columns={[
+              {
+                title: 'Name',
+                of: ({ name }) => (
+                  <button type="button" class="link" onClick={() => show(name)}>
+                    <code class="declared-name">{name}</code>
+                  </button>
+                ),
+              },
+              { title: 'Declared', of: ({ declared }) => declaredWords(declared) },
+              { title: 'In the build', of: buildWords, look: (row) => (differing(row).length > 0 ? 'is-different' : undefined) },
+              { title: 'State', of: (row) => <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span> },
+            ]}
+          />
+        </Scrolling>
+      )}
+    </section>
+  );
+}
+
+const EMPTY: Readonly<Record<Kind, string>> = {
+  actions:
+    'Nothing yet. An action is something that the assistant may do for a person: a call to your backend that you declare here, or a handler that the app registers.',
+  screens:
+    'Nothing yet. A screen is a place in the app that an answer may lead to. Declare the ones you plan, and the build that registers them is checked against it.',
+};
+
+function declaredWords(declared: DeclaredAction | DeclaredScreen | undefined): string {
+  if (declared === undefined) return '·';
+  return 'method' in declared ? `${declared.method} ${declared.host}, ${declared.risk}` : declared.title;
+}
+
+function buildWords(row: Row<DeclaredAction | DeclaredScreen>): string {
+  const { build } = row;
+  if (build === undefined) return '·';
+  const said = build.title ?? build.risk ?? 'read';
+  return typeof said === 'string' ? said : '';
+}
+
+interface KeyCardProps {
+  readonly app: App;
+  readonly action: DeclaredAction;
+  readonly onChange: () => void;
+}
+
+function placeOf({ needs_key: key }: DeclaredAction): string {
+  if (key === null || key.kind === 'bearer') return 'as a bearer in Authorization';
+  return key.kind === 'query' ? `as ${key.name ?? ''} in the address` : `in the header ${key.name ?? ''}`;
+}
+
+function KeyCard({ app, action, onChange }: KeyCardProps) {
+  const [value, type] = useState('');
+  const act = useAct();
+  const path = `${appPath(app.id)}/actions/${encodeURIComponent(action.name)}/key`;
+  const enter = () =>
+    act.run(async () => {
+      const { host, actions } = await ask<{ readonly host: string; readonly actions: readonly string[] }>('PUT', path, { value });
+      type('');
+      toast(`The key of ${host} is kept. On now: ${actions.join(', ')}.`);
+      onChange();
+    });
+  const remove = () =>
+    act.run(async () => {
+      await ask('DELETE', path);
+      toast('The key is gone, and what needs it is off.');
+      onChange();
+    });
+  return (
+    <Card
+      title="Key"
+      aside={<span class={action.has_key ? 'chip is-ok' : 'chip is-wait'}>{action.has_key ? 'entered' : 'not entered'}</span>}
+    >
+      <Form
+        look="card-body"
+        act={act}
+        verb="Enter the key"
+        isReady={value !== ''}
+        onSubmit={enter}
+        more={action.has_key && <Button label="Take the key away" look="danger" disabled={act.isUnderWay} onClick={remove} />}
+      >
+        <p class="hint">
+          {`For ${action.host}, sent ${placeOf(action)}. Every action of that host that needs a key uses it. It is stored encrypted and shown nowhere.`}
+        </p>
+        {action.needs_key?.note !== undefined && <p class="said-note">{action.needs_key.note}</p>}
+        <label class="key-field">
+          <span>{action.has_key ? 'Another key' : 'Key'}</span>
+          <input class="input mono" type="password" autocomplete="off" value={value} onInput={(event) => type(event.currentTarget.value)} />
+        </label>
+      </Form>
+    </Card>
   );
 }

@@ -11,14 +11,12 @@ export interface Manifest {
   };
 }
 
-/** One name, on either side or on both. */
 export interface Row<Declared> {
   readonly name: string;
   readonly declared: Declared | undefined;
   readonly build: Definition | undefined;
 }
 
-/** Rows of what is in service, by name. */
 export function rowsOf<Declared extends { readonly name: string; readonly archived_at: string | null }>(
   declared: readonly Declared[],
   build: readonly (Definition & { readonly name: string })[],
@@ -46,7 +44,6 @@ const ADDED: ReadonlySet<string> = new Set([
   'updated_at',
 ]);
 
-/** What was declared, as it can be sent again. */
 export function definitionOf(declared: object): Definition {
   return Object.fromEntries(Object.entries(declared).filter(([name, value]) => !ADDED.has(name) && value !== null));
 }
@@ -67,7 +64,6 @@ export function differing({ declared, build }: Row<object>): readonly string[] {
 export interface Mark {
   readonly word: string;
   readonly signal: string;
-  /** What it means, and what to do. */
   readonly what: string;
 }
 

@@ -4,8 +4,9 @@ import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { ApiError } from '../api/request.ts';
 import { type App, appPath } from '../app/app.ts';
+import { Button, Card } from '../parts/card.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
-import { TextArea } from '../parts/fields.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 import { toast } from '../shell/toasts.tsx';
 import type { Definition } from './declared.ts';
@@ -27,11 +28,10 @@ const EXAMPLES: Readonly<Record<Kind, Definition>> = {
   screens: { name: 'order_detail', title: 'Your order', description: 'One order and where it is.' },
 };
 
-export interface DefinitionCardProps {
+interface DefinitionCardProps {
   readonly app: App;
   readonly kind: Kind;
   readonly item: string;
-  /** Undefined: a new one. */
   readonly definition: Definition | undefined;
   /** `name` undefined: it is out of service. */
   readonly onSaved: (name: string | undefined) => void;
@@ -87,8 +87,7 @@ export function DefinitionCard({ app, kind, item, definition, onSaved }: Definit
       onSaved(undefined);
     });
   return (
-    <section class="card" aria-label="Definition">
-      <h2>{isNew ? (kind === 'actions' ? 'A new action' : 'A new screen') : 'As it was declared'}</h2>
+    <Card title={isNew ? (kind === 'actions' ? 'A new action' : 'A new screen') : 'As it was declared'} label="Definition">
       <Form
         look="card-body definition-form"
         act={act}
@@ -97,20 +96,12 @@ export function DefinitionCard({ app, kind, item, definition, onSaved }: Definit
         onSubmit={save}
         more={
           <>
-            {draft.changed.length > 0 && (
-              <button type="button" class="button" onClick={draft.discard}>
-                Discard
-              </button>
-            )}
-            {!isNew && (
-              <button type="button" class="button danger" disabled={act.isUnderWay} onClick={archive}>
-                Take it out of service
-              </button>
-            )}
+            {draft.changed.length > 0 && <Button label="Discard" onClick={draft.discard} />}
+            {!isNew && <Button label="Take it out of service" look="danger" disabled={act.isUnderWay} onClick={archive} />}
           </>
         }
       >
-        <TextArea
+        <TextField
           label="Definition as JSON"
           hint={HINTS[kind]}
           value={draft.values.text}
@@ -119,7 +110,7 @@ export function DefinitionCard({ app, kind, item, definition, onSaved }: Definit
           isMono
         />
       </Form>
-    </section>
+    </Card>
   );
 }
 

@@ -1,15 +1,16 @@
 /** A read that is tried: values for its parameters, the request that goes out, and the answer as the assistant gets it. */
+
 import { useState } from 'preact/hooks';
 import type { DeclaredAction, DeclaredParam, Tried } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { type App, appPath } from '../app/app.ts';
+import { Card } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
-import { TextArea, TextField } from '../parts/fields.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 
-/** What a field begins with: the example of the definition. */
 function exampleText({ example }: DeclaredParam): string {
   if (example === undefined || example === null) return '';
   if (Array.isArray(example)) return example.map(String).join('\n');
@@ -53,7 +54,7 @@ function ValueField({ param, text, onText, fault }: ValueFieldProps) {
     value: text,
     onInput: onText,
   };
-  return type === 'array' ? <TextArea {...frame} rows={3} isMono /> : <TextField {...frame} isMono />;
+  return <TextField {...frame} rows={type === 'array' ? 3 : undefined} isMono />;
 }
 
 export function TrialCard({ app, action }: { readonly app: App; readonly action: DeclaredAction }) {
@@ -70,8 +71,7 @@ export function TrialCard({ app, action }: { readonly app: App; readonly action:
     });
   const faultOf = (param: string) => act.error?.details.find(({ path }) => path === `params.${param}`)?.message;
   return (
-    <section class="card" aria-label="Try it">
-      <h2>Try it</h2>
+    <Card title="Try it">
       <Form look="card-body definition-form" act={act} verb={act.isUnderWay ? 'Calling …' : 'Call it'} onSubmit={call}>
         <p class="hint">Sends one real request to {action.host}, as a turn would. It is no part of any conversation.</p>
         {params.map((param) => (
@@ -97,11 +97,10 @@ export function TrialCard({ app, action }: { readonly app: App; readonly action:
         )}
       </Form>
       {tried !== undefined && <TriedView tried={tried} />}
-    </section>
+    </Card>
   );
 }
 
-/** JSON with its lines; anything else as it is. */
 function readable(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

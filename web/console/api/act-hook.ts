@@ -7,7 +7,6 @@ export interface Act {
   readonly error: ApiError | undefined;
   /** Does it, unless something is under way here already. */
   run(work: () => Promise<unknown>): void;
-  /** Takes the error away. */
   forget(): void;
 }
 

@@ -18,7 +18,6 @@ export function ask<Answer>(method: Method, path: string, body?: unknown, signal
   });
 }
 
-/** Sends a file as `file` of a form; otherwise as `ask`. @throws ApiError */
 export function sendFile<Answer>(path: string, file: File): Promise<Answer> {
   const form = new FormData();
   form.append('file', file, file.name);

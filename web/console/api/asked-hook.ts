@@ -5,13 +5,12 @@ import { progress } from './progress.ts';
 import { type ApiError, asApiError } from './request.ts';
 
 export interface Asked<Answer> {
-  /** The last answer for this path. */
   readonly answer: Answer | undefined;
   readonly error: ApiError | undefined;
   reload(): void;
 }
 
-export interface Asking<Answer> {
+interface Asking<Answer> {
   /** Asked again so long after an answer, while the page is in sight; undefined: only by `reload`. */
   readonly againMs?: (answer: Answer | undefined) => number | undefined;
   /** Where one request is not enough. `show`: what there is so far, where nothing was shown before. */
@@ -25,11 +24,9 @@ interface Held<Answer> {
   readonly path: string;
   readonly answer?: Answer;
   readonly error?: ApiError;
-  /** The reading is over. */
   readonly isSettled?: boolean;
 }
 
-/** Asks for `path` of the interface now and whenever it changes. */
 export function useAsked<Answer>(path: string, { againMs, read }: Asking<Answer> = {}): Asked<Answer> {
   const [held, hold] = useState<Held<Answer>>({ path });
   const [round, again] = useState(0);

@@ -12,13 +12,12 @@ export interface StreamFrame {
   readonly data: unknown;
 }
 
-export interface Follower {
+interface Follower {
   onFrame(frame: StreamFrame): void;
   /** Whether frames come now; false from a break until the stream is open again. */
   onLive(isLive: boolean): void;
   /** The service ended the stream: whether it is to be opened again after all. */
   isOver(): boolean;
-  /** What is followed is not there, or not to be had. */
   onRefused(error: ApiError): void;
 }
 
@@ -77,7 +76,6 @@ function isFinal(error: unknown): error is ApiError {
   return error instanceof ApiError && [400, 403, 404, 410].includes(error.status);
 }
 
-/** Follows `path` of the interface from its beginning. Returns what ends it. */
 export function follow(path: string, follower: Follower): () => void {
   const aborted = new AbortController();
   const { signal } = aborted;

@@ -23,7 +23,6 @@ export class ApiError extends Error {
   }
 }
 
-/** What a promise of this page rejected with. */
 export function asApiError(error: unknown): ApiError {
   return error instanceof ApiError
     ? error
@@ -32,7 +31,6 @@ export function asApiError(error: unknown): ApiError {
 
 export interface RequestOptions {
   readonly body?: unknown;
-  /** Instead of a body. */
   readonly form?: FormData;
   /** Empty: none is sent. */
   readonly csrfToken?: string;
@@ -74,7 +72,6 @@ function errorOf(status: number, body: ErrorBody | undefined, requestId: string 
   return new ApiError(code, message, status, { requestId, ...(Array.isArray(details) ? { details: details as ErrorDetail[] } : {}) });
 }
 
-/** What an answer that is no success says. */
 export async function errorFrom(answer: Response): Promise<ApiError> {
   const json: unknown = await answer.json().catch(() => undefined);
   return errorOf(answer.status, json as ErrorBody | undefined, answer.headers.get('X-Request-Id'));

@@ -3,7 +3,7 @@ import { createStore } from '@xstate/store';
 import { ApiError, request } from './request.ts';
 
 /** `asking` until the first answer; `ended` while the page goes on showing what it has, and waits for the person to sign in again. */
-export type SessionPhase = 'asking' | 'away' | 'out' | 'in' | 'ended';
+type SessionPhase = 'asking' | 'away' | 'out' | 'in' | 'ended';
 
 interface SessionContext {
   readonly phase: SessionPhase;
@@ -18,14 +18,11 @@ export const session = createStore({
     opened: (_, { csrfToken }: { csrfToken: string }): SessionContext => ({ phase: 'in', csrfToken }),
     /** Nobody was signed in when the page was loaded, or they signed out. */
     missing: (): SessionContext => ({ phase: 'out', csrfToken: '' }),
-    /** The service does not answer. */
     unanswered: (now): SessionContext => (now.phase === 'asking' ? { ...now, phase: 'away' } : now),
-    /** The session is over while the page is used. */
     ended: (now): SessionContext => (now.phase === 'in' ? { phase: 'ended', csrfToken: '' } : now),
   },
 });
 
-/** Whether the error says that nobody is signed in. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && error.status === 401;
 }
@@ -79,7 +76,6 @@ export async function signOut(): Promise<void> {
   session.send({ type: 'missing' });
 }
 
-/** Resolves as soon as somebody is signed in. */
 export function whenSignedIn(): Promise<void> {
   if (session.get().context.phase === 'in') return Promise.resolve();
   return new Promise((resolve) => {

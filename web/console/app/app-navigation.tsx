@@ -1,13 +1,11 @@
 /** The sections of the app that the page is about, under its name, in the navigation. */
 import { useStore } from '../../sdk/store-hook.ts';
-import { appAddress } from './app.ts';
+import { appAddress, SECTIONS } from './app.ts';
 import { openedApp } from './app-store.ts';
-import { SECTIONS } from './sections.ts';
 
 const APP_PATH = /^\/console\/apps\/([^/]+)/;
 
-/** The id of the app that an address is about; undefined: none. */
-export function appIdOf(path: string): string | undefined {
+function appIdOf(path: string): string | undefined {
   const part = APP_PATH.exec(path)?.[1];
   if (part === undefined) return undefined;
   try {

@@ -2,19 +2,18 @@
  * The frame of every page of an app: the way to it, its state, and its sections in the navigation. A section's page wraps itself in it and gets
  * the app, as soon as it is known.
  */
+
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Problem } from '../parts/card.tsx';
 import { type Crumb, Page } from '../shell/page.tsx';
 import { type App, appAddress, organisationAddress, stateOf } from './app.ts';
 import { countProposals, openedApp, readApp } from './app-store.ts';
 
-/** How often a page that is looked at counts what waits for a person. */
 const COUNT_AGAIN_MS = 15_000;
 
-/** The app that the address names; read anew whenever a page of it opens. */
 function useOpenedApp() {
   const id = useRoute().params.app ?? '';
   useEffect(() => {
@@ -28,13 +27,11 @@ function useOpenedApp() {
   return opened.id === id ? opened : { id };
 }
 
-export interface AppPageProps {
-  /** In people's words; absent on the first page of the app, which has the app's name. */
+interface AppPageProps {
   readonly title?: string;
   readonly facts?: ComponentChildren;
   readonly actions?: ComponentChildren;
   readonly fills?: boolean;
-  /** What is on the page once the app is known. */
   readonly children: (app: App) => ComponentChildren;
 }
 

@@ -7,7 +7,6 @@ import { type ApiError, asApiError } from '../api/request.ts';
 import { type App, appPath } from './app.ts';
 
 interface OpenedContext {
-  /** '' before the first. */
   readonly id: string;
   readonly app?: App;
   readonly organisation?: Organisation;
@@ -49,7 +48,6 @@ async function readOrganisation(id: string): Promise<void> {
   openedApp.send({ type: 'named', organisation: org });
 }
 
-/** Reads the app now; what was known of it stays. Errors are kept beside it. */
 export async function readApp(id: string): Promise<void> {
   openedApp.send({ type: 'opened', id });
   progress.send({ type: 'began' });
@@ -64,7 +62,6 @@ export async function readApp(id: string): Promise<void> {
   }
 }
 
-/** Shows the app as an answer has it, such as that of a change. */
 export function showApp(app: App): void {
   openedApp.send({ type: 'read', app });
 }

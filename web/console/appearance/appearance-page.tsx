@@ -1,21 +1,57 @@
 /** The look of an app's assistant: colours in light and dark with their contrast, measures, words and logo, beside the widget itself. */
-
-import { useCallback } from 'preact/hooks';
-import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
+import { useCallback, useEffect, useId, useState } from 'preact/hooks';
+import { useAct } from '../api/act-hook.ts';
+import { ask, sendFile } from '../api/api.ts';
 import { type App, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Card, Problem } from '../parts/card.tsx';
+import { FieldList } from '../parts/fields.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
-import { type AppearanceDraft, configurationOf, type DraftedAppearance, type Drafts, useDrafts } from '../preview/drafts-hook.ts';
+import {
+  type AppearanceDraft,
+  configurationOf,
+  type DraftedAppearance,
+  type Drafts,
+  type ServedThemes,
+  useDrafts,
+} from '../preview/drafts-hook.ts';
 import { PreviewCard } from '../preview/preview-card.tsx';
 import { PublishCard } from '../preview/publish-card.tsx';
+import { toast } from '../shell/toasts.tsx';
 import { ColoursCard } from './colours-card.tsx';
-import { LogoCard } from './logo-card.tsx';
-import { MeasuresCard } from './measures-card.tsx';
-import type { ContrastWarning } from './preview-hook.ts';
-import { useAppearancePreview } from './preview-hook.ts';
-import { type AppearanceFields, draftOf, FIRST_DRAFT, fieldsOf, LABELS } from './theme-fields.ts';
+import { type AppearanceFields, draftOf, FIRST_DRAFT, fieldsOf, LABELS, MEASURES } from './theme-fields.ts';
+
+interface ContrastWarning {
+  readonly check: string;
+  readonly what: string;
+  readonly fix?: { readonly token: string; readonly suggested: string };
+}
+
+interface AppearancePreview {
+  readonly served: ServedThemes;
+  readonly warnings: readonly ContrastWarning[];
+}
+
+/** Short enough to follow a colour picker, long enough to leave out what is dragged over. */
+const SETTLED_MS = 120;
+
+/** A draft that the service does not take yet leaves the preview as it was; saving says what is wrong with it. */
+function useAppearancePreview(app: string, draft: AppearanceDraft): AppearancePreview | undefined {
+  const [preview, hold] = useState<AppearancePreview>();
+  const body = JSON.stringify(draft);
+  useEffect(() => {
+    const aborted = new AbortController();
+    const timer = setTimeout(() => {
+      ask<AppearancePreview>('POST', `${appPath(app)}/appearance/preview`, JSON.parse(body), aborted.signal).then(hold, () => undefined);
+    }, SETTLED_MS);
+    return () => {
+      clearTimeout(timer);
+      aborted.abort();
+    };
+  }, [app, body]);
+  return preview;
+}
 
 interface Keys {
   readonly keys: readonly { readonly key: string; readonly channel: string }[];
@@ -51,10 +87,7 @@ interface ContrastCardProps {
 function ContrastCard({ warnings, onFix }: ContrastCardProps) {
   if (warnings.length === 0) return null;
   return (
-    <section class="card" aria-label="Contrast">
-      <h2>
-        Hard to read <small>WCAG 2.2; nothing is refused for it</small>
-      </h2>
+    <Card title="Hard to read" label="Contrast" note="WCAG 2.2; nothing is refused for it">
       <ul class="lines">
         {warnings.map(({ check, what, fix }) => (
           <li key={`${check} ${what}`} class="line">
@@ -70,7 +103,7 @@ function ContrastCard({ warnings, onFix }: ContrastCardProps) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -88,13 +121,7 @@ function Loaded({ app }: { readonly app: App }) {
   );
 }
 
-interface LookProps {
-  readonly app: App;
-  readonly drafts: Drafts;
-  readonly draft: AppearanceDraft | null;
-}
-
-function Look({ app, drafts, draft }: LookProps) {
+function Look({ app, drafts, draft }: { readonly app: App; readonly drafts: Drafts; readonly draft: AppearanceDraft | null }) {
   const before = draft ?? FIRST_DRAFT;
   const path = `${appPath(app.id)}/appearance`;
   let latest = before;
@@ -125,7 +152,11 @@ function Look({ app, drafts, draft }: LookProps) {
         )}
         <ContrastCard warnings={preview?.warnings ?? []} onFix={({ token, suggested }) => form.set(token, suggested)} />
         <ColoursCard form={form} served={served} />
-        <MeasuresCard form={form} />
+        <Card title="Shape and words">
+          <div class="fields">
+            <FieldList form={form} fields={MEASURES} />
+          </div>
+        </Card>
         <LogoCard app={app} hasDraft={draft !== null} hasLogo={logoId !== undefined} onSaved={drafts.reload} />
         <PublishCard app={app} drafts={drafts} />
         <SaveBar form={form} labels={LABELS} verb="Save the draft" />
@@ -135,5 +166,46 @@ function Look({ app, drafts, draft }: LookProps) {
         logo={logo}
       />
     </div>
+  );
+}
+
+interface LogoCardProps {
+  readonly app: App;
+  /** The service takes a logo once there is an appearance to put it into. */
+  readonly hasDraft: boolean;
+  readonly hasLogo: boolean;
+  readonly onSaved: () => void;
+}
+
+function LogoCard({ app, hasDraft, hasLogo, onSaved }: LogoCardProps) {
+  const id = useId();
+  const act = useAct();
+  const upload = (input: HTMLInputElement) => {
+    const file = input.files?.[0];
+    if (file === undefined) return;
+    act.run(async () => {
+      await sendFile(`${appPath(app.id)}/logo`, file);
+      toast('The logo is in the draft.');
+      onSaved();
+    });
+    input.value = '';
+  };
+  return (
+    <Card title="Logo" note={hasLogo ? 'one is in the draft' : 'none yet'}>
+      <Problem error={act.error} />
+      <div class="card-body">
+        <label htmlFor={id} class="hint">
+          PNG, JPEG, WebP or SVG, up to 2 MB. Scripts and references to the outside are taken out of an SVG.
+        </label>
+        <input
+          id={id}
+          type="file"
+          accept="image/png,image/jpeg,image/webp,image/svg+xml"
+          disabled={!hasDraft || act.isUnderWay}
+          onChange={(event) => upload(event.currentTarget)}
+        />
+        {!hasDraft && <p class="hint">Save the draft first: the logo becomes part of it.</p>}
+      </div>
+    </Card>
   );
 }

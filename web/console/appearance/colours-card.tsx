@@ -1,8 +1,52 @@
 /** The colours of the light and the dark theme. */
+
+import { useId } from 'preact/hooks';
+import { Card } from '../parts/card.tsx';
 import type { Form } from '../parts/form-hook.ts';
 import type { ServedThemes } from '../preview/drafts-hook.ts';
-import { ColourField } from './colour-field.tsx';
 import { type AppearanceFields, BASE_COLOURS, type ColourRow, DERIVED_COLOURS } from './theme-fields.ts';
+
+const COLOUR = /^#[0-9a-f]{6}$/i;
+const UNKNOWN = '#808080';
+
+interface ColourFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly derived: string | undefined;
+  readonly fault: string;
+  readonly onInput: (value: string) => void;
+}
+
+function ColourField({ label, value, derived, fault, onInput }: ColourFieldProps) {
+  const id = useId();
+  const shown = COLOUR.test(value) ? value : (derived ?? UNKNOWN);
+  return (
+    <div class="colour">
+      <input
+        class="colour-swatch"
+        type="color"
+        value={shown.toLowerCase()}
+        aria-label={`Pick: ${label}`}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        class="input mono"
+        value={value}
+        placeholder={derived === undefined ? '#rrggbb' : `${derived} derived`}
+        spellcheck={false}
+        autoComplete="off"
+        aria-invalid={fault !== ''}
+        aria-describedby={`${id}-fault`}
+        onInput={(event) => onInput(event.currentTarget.value.trim())}
+      />
+      <p id={`${id}-fault`} class="fault" role="alert">
+        {fault}
+      </p>
+    </div>
+  );
+}
 
 interface ColoursProps {
   readonly form: Form<AppearanceFields>;
@@ -37,10 +81,7 @@ function Rows({ form, served, rows, variant }: RowsProps) {
 
 export function ColoursCard(props: ColoursProps) {
   return (
-    <section class="card" aria-label="Colours">
-      <h2>
-        Colours <small>what is left out is derived</small>
-      </h2>
+    <Card title="Colours" note="what is left out is derived">
       <Rows {...props} rows={BASE_COLOURS} variant="theme" />
       <details class="more-colours">
         <summary>More colours of the light theme</summary>
@@ -50,6 +91,6 @@ export function ColoursCard(props: ColoursProps) {
         <summary>The dark theme</summary>
         <Rows {...props} rows={[...BASE_COLOURS, ...DERIVED_COLOURS]} variant="themeDark" />
       </details>
-    </section>
+    </Card>
   );
 }

@@ -1,31 +1,38 @@
 /** The fields of an appearance: what each colours, and how a form's values become a draft and back. */
+import {
+  COMPOSER_HINT_MAX_CHARS,
+  FONT_FAMILY_MAX_CHARS,
+  FONT_SCALE_MAX,
+  FONT_SCALE_MIN,
+  LAUNCHER_LABEL_MAX_CHARS,
+  RADIUS_MAX_PX,
+} from '../../../protocol/limits.ts';
+import { type FieldEntry, labelsOf } from '../parts/fields.tsx';
 import type { AppearanceDraft, ThemeTokens } from '../preview/drafts-hook.ts';
 
 export interface ColourRow {
   readonly token: string;
   readonly label: string;
-  readonly hint: string;
 }
 
-/** Always named together. */
 export const BASE_COLOURS: readonly ColourRow[] = [
-  { token: 'surface', label: 'Page', hint: 'Behind everything.' },
-  { token: 'onSurface', label: 'Text', hint: 'On the page.' },
-  { token: 'accent', label: 'Accent', hint: 'Launcher, buttons, links.' },
-  { token: 'onAccent', label: 'Text on the accent', hint: '' },
+  { token: 'surface', label: 'Page' },
+  { token: 'onSurface', label: 'Text' },
+  { token: 'accent', label: 'Accent' },
+  { token: 'onAccent', label: 'Text on the accent' },
 ];
 
 /** Derived where they are left out. */
 export const DERIVED_COLOURS: readonly ColourRow[] = [
-  { token: 'surfaceRaised', label: 'Cards', hint: '' },
-  { token: 'surfaceHigh', label: 'Panels', hint: '' },
-  { token: 'surfaceSunk', label: 'Fields', hint: '' },
-  { token: 'onSurfaceMuted', label: 'Muted text', hint: '' },
-  { token: 'outline', label: 'Outlines', hint: '' },
-  { token: 'danger', label: 'Danger', hint: '' },
-  { token: 'onDanger', label: 'Text on danger', hint: '' },
-  { token: 'success', label: 'Success', hint: '' },
-  { token: 'onSuccess', label: 'Text on success', hint: '' },
+  { token: 'surfaceRaised', label: 'Cards' },
+  { token: 'surfaceHigh', label: 'Panels' },
+  { token: 'surfaceSunk', label: 'Fields' },
+  { token: 'onSurfaceMuted', label: 'Muted text' },
+  { token: 'outline', label: 'Outlines' },
+  { token: 'danger', label: 'Danger' },
+  { token: 'onDanger', label: 'Text on danger' },
+  { token: 'success', label: 'Success' },
+  { token: 'onSuccess', label: 'Text on success' },
 ];
 
 const COLOURS = [...BASE_COLOURS, ...DERIVED_COLOURS];
@@ -38,7 +45,6 @@ export interface AppearanceFields extends Record<string, unknown> {
   readonly [path: string]: string | number | boolean | null;
 }
 
-/** What an app looks like that nobody gave a look: the widget's own colours. */
 export const FIRST_DRAFT: AppearanceDraft = {
   theme: { surface: '#ffffff', onSurface: '#1c2230', accent: '#3a62c4', onAccent: '#ffffff' },
 };
@@ -67,7 +73,6 @@ function tokensOf(fields: AppearanceFields, prefix: string, before: ThemeTokens)
   return Object.fromEntries([...kept, ...typed]);
 }
 
-/** The body of PUT /appearance. */
 export function draftOf(fields: AppearanceFields, before: AppearanceDraft): AppearanceDraft {
   const dark = tokensOf(fields, 'themeDark.', before.themeDark ?? {});
   const { launcherLabel: _, composerHint: __, feedback: ___, ...icons } = before.copilot ?? {};
@@ -82,6 +87,57 @@ export function draftOf(fields: AppearanceFields, before: AppearanceDraft): Appe
   };
 }
 
+const OWN = ['', "The widget's own"] as const;
+
+/** What an appearance has beside colours: shape, type, places and words. */
+export const MEASURES: readonly FieldEntry[] = [
+  {
+    name: 'theme.radius',
+    kind: 'number',
+    label: 'Corners',
+    min: 0,
+    max: RADIUS_MAX_PX,
+    unit: 'px',
+    hint: 'Of the panel; smaller parts follow.',
+  },
+  {
+    name: 'theme.spacing',
+    kind: 'choice',
+    label: 'Spacing',
+    options: [OWN, ['compact', 'Compact'], ['cosy', 'Cosy'], ['roomy', 'Roomy']],
+  },
+  { name: 'theme.style', kind: 'choice', label: 'Style', options: [OWN, ['flat', 'Flat'], ['soft', 'Soft'], ['outlined', 'Outlined']] },
+  {
+    name: 'theme.launcherPosition',
+    kind: 'choice',
+    label: 'Side of the launcher',
+    options: [
+      ['', 'At the end (right, where text runs to the right)'],
+      ['end', 'At the end'],
+      ['start', 'At the start'],
+    ],
+  },
+  {
+    name: 'theme.fontFamily',
+    label: 'Typeface',
+    max: FONT_FAMILY_MAX_CHARS,
+    placeholder: 'system-ui',
+    hint: 'One that the page or the device has; nothing is loaded.',
+  },
+  {
+    name: 'theme.fontScale',
+    kind: 'number',
+    label: 'Size of text',
+    min: FONT_SCALE_MIN,
+    max: FONT_SCALE_MAX,
+    step: 0.05,
+    hint: '1: as designed.',
+  },
+  { name: 'copilot.launcherLabel', label: 'Words on the launcher', max: LAUNCHER_LABEL_MAX_CHARS, hint: 'Empty: the icon alone.' },
+  { name: 'copilot.composerHint', label: 'Hint in the field', max: COMPOSER_HINT_MAX_CHARS, placeholder: 'Write a message' },
+  { name: 'copilot.feedback', kind: 'switch', label: 'Thumbs under answers', hint: 'People rate answers; you find them by it.' },
+];
+
 export const LABELS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     COLOURS.flatMap(({ token, label }) => [
@@ -89,13 +145,5 @@ export const LABELS: Readonly<Record<string, string>> = {
       [`themeDark.${token}`, `${label} in the dark`],
     ]),
   ),
-  'theme.radius': 'Corners',
-  'theme.fontScale': 'Size of text',
-  'theme.fontFamily': 'Typeface',
-  'theme.spacing': 'Spacing',
-  'theme.style': 'Style',
-  'theme.launcherPosition': 'Side of the launcher',
-  'copilot.launcherLabel': 'Words on the launcher',
-  'copilot.composerHint': 'Hint in the field',
-  'copilot.feedback': 'Thumbs under answers',
+  ...labelsOf(MEASURES),
 };

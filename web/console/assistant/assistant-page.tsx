@@ -11,12 +11,11 @@ import {
 } from '../../../protocol/limits.ts';
 import type { ExperienceDraft } from '../../../protocol/setup/persona.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
-import { TextArea, TextField } from '../parts/fields.tsx';
-import { type Form, useForm } from '../parts/form-hook.ts';
-import { linesOf } from '../parts/lines.ts';
+import { Card, Problem } from '../parts/card.tsx';
+import { type FieldEntry, FieldList, labelsOf, linesOf } from '../parts/fields.tsx';
+import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
 import { configurationOf, type DraftedExperience, type Drafts, useDrafts } from '../preview/drafts-hook.ts';
 import { PreviewCard } from '../preview/preview-card.tsx';
@@ -24,10 +23,7 @@ import { PublishCard } from '../preview/publish-card.tsx';
 
 function InstructionsCard({ published_version: version, instructions: { sandbox, live } }: DraftedExperience) {
   return (
-    <section class="card" aria-label="What the model is told">
-      <h2>
-        What the model is told <small>as saved; passages, screens and what was said come after it</small>
-      </h2>
+    <Card title="What the model is told" note="as saved; passages, screens and what was said come after it">
       <div class="card-body">
         <details>
           <summary>The draft, with test keys</summary>
@@ -40,49 +36,80 @@ function InstructionsCard({ published_version: version, instructions: { sandbox,
           </details>
         )}
       </div>
-    </section>
+    </Card>
   );
 }
 
-/** Lists are lines of text here. */
-interface Fields extends Record<string, unknown> {
-  readonly assistantName: string;
-  readonly tone: string;
-  readonly instructions: string;
-  readonly guardrails: string;
-  readonly topics: string;
-  readonly languages: string;
-  readonly welcomeTitle: string;
-  readonly welcomeBody: string;
-  readonly suggestions: string;
-}
+const GROUPS: readonly { readonly title: string; readonly fields: readonly FieldEntry[] }[] = [
+  {
+    title: 'What people see first',
+    fields: [
+      { name: 'assistantName', label: 'Name', max: PERSONA_NAME_MAX_CHARS, placeholder: 'Assistant' },
+      { name: 'welcomeTitle', label: 'Greeting', max: WELCOME_TITLE_MAX_CHARS },
+      { name: 'welcomeBody', kind: 'long', label: 'Line below it', max: WELCOME_BODY_MAX_CHARS, rows: 2 },
+      {
+        name: 'suggestions',
+        kind: 'long',
+        label: 'Suggested questions',
+        rows: SUGGESTIONS_MAX,
+        hint: `Up to ${SUGGESTIONS_MAX}, one a line, ${SUGGESTION_MAX_CHARS} characters each: what people most often come for.`,
+      },
+    ],
+  },
+  {
+    title: 'How it answers',
+    fields: [
+      {
+        name: 'tone',
+        kind: 'long',
+        label: 'Tone',
+        max: PERSONA_TEXT_MAX_CHARS,
+        rows: 2,
+        hint: 'How it speaks: short or at length, formal or not.',
+      },
+      {
+        name: 'instructions',
+        kind: 'long',
+        label: 'Instructions',
+        max: PERSONA_TEXT_MAX_CHARS,
+        hint: 'What it should know and do that knowledge and actions do not say.',
+      },
+      {
+        name: 'guardrails',
+        kind: 'long',
+        label: 'Rules',
+        max: PERSONA_TEXT_MAX_CHARS,
+        hint: 'One a line, each starting with Always or Never.',
+        placeholder: 'Never promise a delivery date.',
+      },
+      {
+        name: 'topics',
+        kind: 'long',
+        label: 'Topics it stays out of',
+        rows: 2,
+        hint: `Up to ${PERSONA_TOPICS_MAX}, one a line.`,
+        placeholder: 'Medical advice',
+      },
+      {
+        name: 'languages',
+        kind: 'lines',
+        label: 'Languages',
+        hint: `Up to ${PERSONA_LANGUAGES_MAX} subtags, one a line, the default first. None: whatever the person writes in.`,
+        placeholder: 'en',
+      },
+    ],
+  },
+];
+const LABELS = labelsOf(GROUPS.flatMap(({ fields }) => fields));
 
-const LABELS: Readonly<Record<keyof Fields & string, string>> = {
-  assistantName: 'Name',
-  tone: 'Tone',
-  instructions: 'Instructions',
-  guardrails: 'Rules',
-  topics: 'Topics it stays out of',
-  languages: 'Languages',
-  welcomeTitle: 'Greeting',
-  welcomeBody: 'Line below it',
-  suggestions: 'Suggested questions',
-};
-
+/** They are lines of text here. */
 const LISTS: ReadonlySet<string> = new Set(['topics', 'languages', 'suggestions']);
 
+type Fields = Readonly<Record<string, string>>;
+
 function fieldsOf(draft: ExperienceDraft | null): Fields {
-  return {
-    assistantName: draft?.assistantName ?? '',
-    tone: draft?.tone ?? '',
-    instructions: draft?.instructions ?? '',
-    guardrails: draft?.guardrails ?? '',
-    topics: (draft?.topics ?? []).join('\n'),
-    languages: (draft?.languages ?? []).join('\n'),
-    welcomeTitle: draft?.welcomeTitle ?? '',
-    welcomeBody: draft?.welcomeBody ?? '',
-    suggestions: (draft?.suggestions ?? []).join('\n'),
-  };
+  const values: Readonly<Record<string, unknown>> = { ...draft };
+  return Object.fromEntries(Object.keys(LABELS).map((name) => [name, [values[name] ?? ''].flat().join('\n')]));
 }
 
 function patchOf(changes: Partial<Fields>): ExperienceDraft {
@@ -117,79 +144,18 @@ function Persona({ app, drafts, draft }: { readonly app: App; readonly drafts: D
   return (
     <div class="beside">
       <div>
-        <WelcomeFields form={form} />
-        <AnswerFields form={form} />
+        {GROUPS.map(({ title, fields }) => (
+          <Card key={title} title={title}>
+            <div class="fields is-tall">
+              <FieldList form={form} fields={fields} />
+            </div>
+          </Card>
+        ))}
         {drafts.experience !== undefined && <InstructionsCard {...drafts.experience} />}
         <PublishCard app={app} drafts={drafts} />
         <SaveBar form={form} labels={LABELS} verb="Save the draft" />
       </div>
       <PreviewCard configuration={configurationOf(drafts.appearance?.served ?? null, drafts.appearance?.draft?.copilot, shown)} />
     </div>
-  );
-}
-
-interface FieldsProps {
-  readonly form: Form<Fields>;
-}
-
-function WelcomeFields({ form }: FieldsProps) {
-  const { values, set, faultOf } = form;
-  const field = (name: keyof Fields & string) => ({
-    label: LABELS[name] ?? name,
-    value: String(values[name]),
-    fault: faultOf(name),
-    onInput: (to: string) => set(name, to),
-  });
-  return (
-    <section class="card" aria-label="What people see first">
-      <h2>What people see first</h2>
-      <div class="fields is-tall">
-        <TextField {...field('assistantName')} max={PERSONA_NAME_MAX_CHARS} placeholder="Assistant" />
-        <TextField {...field('welcomeTitle')} max={WELCOME_TITLE_MAX_CHARS} />
-        <TextArea {...field('welcomeBody')} max={WELCOME_BODY_MAX_CHARS} rows={2} />
-        <TextArea
-          {...field('suggestions')}
-          rows={SUGGESTIONS_MAX}
-          hint={`Up to ${SUGGESTIONS_MAX}, one a line, ${SUGGESTION_MAX_CHARS} characters each: what people most often come for.`}
-        />
-      </div>
-    </section>
-  );
-}
-
-function AnswerFields({ form }: FieldsProps) {
-  const { values, set, faultOf } = form;
-  const field = (name: keyof Fields & string) => ({
-    label: LABELS[name] ?? name,
-    value: String(values[name]),
-    fault: faultOf(name),
-    onInput: (to: string) => set(name, to),
-  });
-  return (
-    <section class="card" aria-label="How it answers">
-      <h2>How it answers</h2>
-      <div class="fields is-tall">
-        <TextArea {...field('tone')} max={PERSONA_TEXT_MAX_CHARS} rows={2} hint="How it speaks: short or at length, formal or not." />
-        <TextArea
-          {...field('instructions')}
-          max={PERSONA_TEXT_MAX_CHARS}
-          hint="What it should know and do that knowledge and actions do not say."
-        />
-        <TextArea
-          {...field('guardrails')}
-          max={PERSONA_TEXT_MAX_CHARS}
-          hint="One a line, each starting with Always or Never."
-          placeholder="Never promise a delivery date."
-        />
-        <TextArea {...field('topics')} rows={2} hint={`Up to ${PERSONA_TOPICS_MAX}, one a line.`} placeholder="Medical advice" />
-        <TextArea
-          {...field('languages')}
-          rows={2}
-          isMono
-          hint={`Up to ${PERSONA_LANGUAGES_MAX} subtags, one a line, the default first. None: whatever the person writes in.`}
-          placeholder="en"
-        />
-      </div>
-    </section>
   );
 }

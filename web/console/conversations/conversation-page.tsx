@@ -1,27 +1,76 @@
 /** A conversation: the thread as the person saw it, beside how each turn went. */
+
+import { h, render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Message, Transcript } from '../../../protocol/console/answers.ts';
+import { widgetSheets } from '../../sdk/look/sheets.ts';
+import type { Scene } from '../../sdk/scene.ts';
+import { Answer } from '../../sdk/thread/answer.tsx';
+import { Said } from '../../sdk/thread/message.tsx';
 import { usePages } from '../api/pages-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Button, Card, Problem } from '../parts/card.tsx';
+import { previewScene } from '../preview/preview-scene.ts';
 import { signalOf } from './conversations.ts';
-import { MessageDrawing } from './message-drawing.tsx';
 import { MessageFacts } from './message-facts.tsx';
+
+const PLACE_CSS = `
+  :host { display: block !important; }
+  .message { font: 400 calc(14.5px * var(--scale)) / 1.5 var(--font); color: var(--ink); display: grid; }
+`;
+
+let scene: Scene | undefined;
+let sheets: CSSStyleSheet[] | undefined;
+
+function sharedScene(): Scene {
+  scene ??= previewScene(
+    () => ({}),
+    () => Promise.resolve(undefined),
+  );
+  return scene;
+}
+
+function wordsOf({ blocks }: Message): string {
+  return blocks.flatMap(({ body, fallback_text: fallback }) => (typeof body.md === 'string' ? body.md : (fallback ?? []))).join('\n');
+}
+
+function drawn(message: Message) {
+  const { around, words } = sharedScene();
+  if (message.role === 'user') {
+    const files = (message.attachments ?? []).map(({ media_type: type, size }) => `${type}, ${size.toLocaleString('en')} bytes`);
+    return h(Said, { text: wordsOf(message), files, label: words.you });
+  }
+  const blocks = message.blocks.map((block) => ({
+    phase: 'ready' as const,
+    index: block.index,
+    id: block.id,
+    blockType: block.block_type,
+    block,
+  }));
+  return h('article', { class: 'answer' }, h(Answer, { blocks, around, answers: new Map(), calls: [], isNewest: false }));
+}
+
+function MessageDrawing({ message }: { readonly message: Message }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const host = place.current;
+    if (host === null) return undefined;
+    const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+    sheets ??= widgetSheets(PLACE_CSS);
+    root.adoptedStyleSheets = sheets;
+    render(h('div', { class: 'message' }, drawn(message)), root);
+    return () => render(null, root);
+  }, [message]);
+  return <div ref={place} class="message-drawing" />;
+}
 
 export function ConversationPage() {
   return <AppPage title="A conversation">{(app) => <Conversation app={app} />}</AppPage>;
 }
 
-interface RowProps {
-  readonly app: App;
-  readonly message: Message;
-  /** The address leads to it. */
-  readonly isMeant: boolean;
-}
-
-function Row({ app, message, isMeant }: RowProps) {
+function Row({ app, message, isMeant }: { readonly app: App; readonly message: Message; readonly isMeant: boolean }) {
   const row = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isMeant) row.current?.scrollIntoView({ block: 'center' });
@@ -61,10 +110,7 @@ function Conversation({ app }: { readonly app: App }) {
       </p>
       <Problem error={error} retry={reload} />
       {head !== undefined && (
-        <section class="card" aria-label="What was said">
-          <h2>
-            What was said <small>personal data as placeholders, as it is stored</small>
-          </h2>
+        <Card title="What was said" note="personal data as placeholders, as it is stored">
           <ol class="said-rows">
             {pages
               .flatMap((page) => page.messages)
@@ -74,12 +120,10 @@ function Conversation({ app }: { readonly app: App }) {
           </ol>
           {next !== null && (
             <div class="card-foot">
-              <button type="button" class="button" disabled={isReading} onClick={more}>
-                Show what came after
-              </button>
+              <Button label="Show what came after" disabled={isReading} onClick={more} />
             </div>
           )}
-        </section>
+        </Card>
       )}
     </>
   );

@@ -1,14 +1,55 @@
 /** What was said with an app's assistant: the newest conversations, what people thought of answers, and one found by any of its ids. */
-import { useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
-import type { ConversationHead, Person } from '../../../protocol/console/answers.ts';
+import type { ConversationHead, Opinion, Opinions, Person } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
+import { usePages } from '../api/pages-hook.ts';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
-import { FeedbackList } from './feedback-list.tsx';
-import { NewestCard } from './newest-card.tsx';
+import { Card, Problem } from '../parts/card.tsx';
+import { More } from '../parts/form.tsx';
+import { momentOf } from '../parts/times.ts';
+import { ConversationTable } from './conversation-table.tsx';
+import { choicesOf, questionOf } from './filter.ts';
+import { FilterBar } from './filter-bar.tsx';
 import { PersonCard } from './person-card.tsx';
+
+function Mark({ opinion }: { readonly opinion: Opinion }) {
+  if (opinion.kind === 'rating') return <span class="chip is-accent">rated {opinion.value}</span>;
+  return opinion.rating === 1 ? <span class="chip is-ok">helpful</span> : <span class="chip is-bad">not helpful</span>;
+}
+
+function FeedbackList({ app }: { readonly app: string }) {
+  const { pages, next, error, isReading, reload, more } = usePages<Opinions>(`${appPath(app)}/feedback?limit=50`);
+  const opinions = pages.flatMap((page) => page.feedback);
+  return (
+    <Card title="What people thought">
+      <Problem error={error} retry={reload} />
+      {pages.length > 0 && opinions.length === 0 && (
+        <p class="card-empty">
+          Nothing yet. Thumbs under answers are switched on in <a href={appAddress(app, 'appearance')}>Appearance</a>.
+        </p>
+      )}
+      <ul class="lines">
+        {opinions.map((opinion) => (
+          <li key={`${opinion.message_id} ${opinion.updated_at} ${opinion.kind}`} class="line">
+            <Mark opinion={opinion} />
+            <span class="line-text">{opinion.reason ?? opinion.comment ?? <span class="line-note">without a word</span>}</span>
+            <small>{opinion.channel === 'live' ? 'live' : 'test'}</small>
+            <small>{momentOf(opinion.updated_at)}</small>
+            <a
+              href={`${appAddress(app, 'conversations')}/${encodeURIComponent(opinion.conversation_id)}?of=${encodeURIComponent(opinion.message_id)}`}
+            >
+              What was said
+            </a>
+          </li>
+        ))}
+      </ul>
+      <More next={next} isReading={isReading} more={more} />
+    </Card>
+  );
+}
 
 const SECTION = 'conversations';
 
@@ -90,5 +131,58 @@ function Conversations({ app }: { readonly app: App }) {
       </nav>
       {view === 'feedback' ? <FeedbackList app={app.id} /> : <NewestCard app={app.id} />}
     </>
+  );
+}
+
+interface Listed {
+  readonly conversations: readonly ConversationHead[];
+  readonly next: string | null;
+}
+
+/** A page of what is rare may be empty: reading goes on by itself until so many are found, */
+const ENOUGH = 20;
+/** or so many pages are read, each of which looks through 5,000 conversations at most. */
+const READ_AT_ONCE_MAX = 20;
+
+function useConversations(app: string, question: string) {
+  const list = usePages<Listed>(`${appPath(app)}/conversations?limit=50${question}`);
+  const conversations = list.pages.flatMap((page) => page.conversations);
+  const { next, isReading, error, more } = list;
+  // While other choices are read, what was shown stays, so that the page does not jump.
+  const shown = useRef<readonly ConversationHead[]>([]);
+  const isPassing = list.pages.length === 0 && error === undefined;
+  if (!isPassing) shown.current = conversations;
+  const goesOn = next !== null && error === undefined && conversations.length < ENOUGH && list.pages.length < READ_AT_ONCE_MAX;
+  useEffect(() => {
+    if (goesOn && !isReading) more();
+  });
+  return { ...list, conversations: shown.current, isPassing, goesOn };
+}
+
+function Nothing({ isChosen, isLooking }: { readonly isChosen: boolean; readonly isLooking: boolean }) {
+  if (isLooking) return <p class="card-empty">None so far. Looking further back…</p>;
+  if (isChosen) return <p class="card-empty">None is like that.</p>;
+  return <p class="card-empty">Nobody has said anything yet. Say something with a test key, and it stands here a moment later.</p>;
+}
+
+function NewestCard({ app }: { readonly app: string }) {
+  const { query } = useRoute();
+  const choices = choicesOf(query);
+  const key = JSON.stringify(choices);
+  // The span ends when it was chosen; a list that moved with each drawing would be read again and again.
+  const question = useMemo(() => questionOf(choices, Date.now()), [key]);
+  const { conversations, isPassing, next, error, isReading, goesOn, reload, more } = useConversations(app, question);
+  return (
+    <Card title="The newest first" label="Conversations">
+      <FilterBar base={appAddress(app, 'conversations')} choices={choices} />
+      <Problem error={error} retry={reload} />
+      {!isPassing && conversations.length === 0 && error === undefined && <Nothing isChosen={question !== ''} isLooking={goesOn} />}
+      {conversations.length > 0 && (
+        <div class={isPassing ? 'is-passing' : undefined} aria-busy={isPassing}>
+          <ConversationTable app={app} conversations={conversations} />
+        </div>
+      )}
+      <More next={next} isReading={isReading} more={more} />
+    </Card>
   );
 }

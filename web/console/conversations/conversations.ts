@@ -8,7 +8,6 @@ const SIGNALS: Readonly<Record<string, string>> = {
   declined: '',
 };
 
-/** The signal of a turn's or a call's state; what is not over waits. */
 export function signalOf(state: string): string {
   return SIGNALS[state] ?? 'is-wait';
 }

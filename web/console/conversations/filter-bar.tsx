@@ -1,11 +1,12 @@
 /** The choices above the list of conversations; each is in the address, so that a list is a link and Back takes a choice back. */
 
 import { useLocation } from 'preact-iso';
+import { Button } from '../parts/card.tsx';
 import { type ChoiceProps, Select } from '../parts/choices.tsx';
 import { addressWith, CHOICES, type Choices, localOf, momentIn, SPANS, STATES } from './filter.ts';
 
 function Choice(props: ChoiceProps<string>) {
-  return <Select {...props} isChosen={props.value !== ''} />;
+  return <Select {...props} look={props.value === '' ? 'select' : 'select is-chosen'} />;
 }
 
 interface MomentProps {
@@ -83,11 +84,7 @@ export function FilterBar({ base, choices }: { readonly base: string; readonly c
         ]}
         onChange={(channel) => choose({ channel })}
       />
-      {CHOICES.some((name) => choices[name] !== undefined) && (
-        <a class="button" href={base}>
-          Show all
-        </a>
-      )}
+      {CHOICES.some((name) => choices[name] !== undefined) && <Button label="Show all" href={base} />}
     </search>
   );
 }

@@ -19,7 +19,6 @@ export function choicesOf(query: Readonly<Record<string, string>>): Choices {
   return Object.fromEntries(CHOICES.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])));
 }
 
-/** What the interface is asked: `&name=value` for each choice. */
 export function questionOf({ since, ...choices }: Choices, nowMs: number): string {
   const span = SPANS.find(({ value }) => value === since);
   const from = span === undefined ? choices.from : new Date(nowMs - span.ms).toISOString();
@@ -27,7 +26,6 @@ export function questionOf({ since, ...choices }: Choices, nowMs: number): strin
   return asked.map(([name, value]) => (value === undefined ? '' : `&${name}=${encodeURIComponent(value)}`)).join('');
 }
 
-/** The address of the page with these choices. */
 export function addressWith(base: string, choices: Choices): string {
   const query = CHOICES.flatMap((name) => {
     const value = choices[name] ?? '';

@@ -6,21 +6,13 @@ import type { ConversationHead, Person } from '../../../protocol/console/answers
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
+import { Button, Problem } from '../parts/card.tsx';
 import { ConfirmByName } from '../parts/confirm-by-name.tsx';
+import { saveFile } from '../parts/copy-button.tsx';
 import { dayOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
 import { ConversationTable } from './conversation-table.tsx';
-
-function saveFile(name: string, value: unknown): void {
-  const address = URL.createObjectURL(new Blob([JSON.stringify(value, undefined, 2)], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
-}
 
 export function PersonCard({ app, name }: { readonly app: App; readonly name: string }) {
   const path = `${appPath(app.id)}/end-users?external_user_id=${encodeURIComponent(name)}`;
@@ -47,7 +39,7 @@ function OnePerson({ app, person }: { readonly app: App; readonly person: Person
   );
   const [isErasing, startErasing] = useState(false);
   const act = useAct();
-  const save = () => act.run(async () => saveFile(`${person.id}.json`, await ask('GET', `${own}/export`)));
+  const save = () => act.run(async () => saveFile(`${person.id}.json`, JSON.stringify(await ask('GET', `${own}/export`), undefined, 2)));
   const erase = async () => {
     const { conversations: count } = await ask<{ readonly conversations: number }>('DELETE', own);
     toast(`${person.external_user_id} is erased, with ${count} conversations.`);
@@ -63,12 +55,8 @@ function OnePerson({ app, person }: { readonly app: App; readonly person: Person
       </h2>
       <Problem error={act.error} />
       <div class="card-body row">
-        <button type="button" class="button" disabled={act.isUnderWay} onClick={save}>
-          Save what is kept
-        </button>
-        <button type="button" class="button danger" onClick={() => startErasing(true)}>
-          Erase…
-        </button>
+        <Button label="Save what is kept" disabled={act.isUnderWay} onClick={save} />
+        <Button label="Erase…" look="danger" onClick={() => startErasing(true)} />
       </div>
       <Problem error={conversations.error} retry={conversations.reload} />
       {conversations.answer !== undefined && <ConversationTable app={app.id} conversations={conversations.answer.conversations} />}

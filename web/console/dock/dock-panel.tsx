@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import type { NewestTrace, NodesAnswer } from '../../../protocol/console/answers.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
+import { newestAddress } from '../traces/find.ts';
 import { useLiveTraces } from '../traces/live-hook.ts';
-import { newestAddress } from '../traces/newest.ts';
 import { type FailureGroup, failureGroups } from './failures.ts';
 
 export interface DockPanelProps {
@@ -11,7 +11,6 @@ export interface DockPanelProps {
   readonly conversation: string | undefined;
 }
 
-/** As many lines as a person takes in; the page of traces has more. */
 const EVENTS_SHOWN = 30;
 
 const timeOf = (ms: number) => new Date(ms).toLocaleTimeString('en-GB');
@@ -58,7 +57,6 @@ function AppHalves({ app, conversation }: DockPanelProps & { readonly app: strin
   );
 }
 
-/** What is wrong with the node that answers. */
 function Conditions() {
   const { answer } = useAsked<NodesAnswer>('/nodes', POLLED);
   return (

@@ -37,7 +37,6 @@ dock.subscribe(({ context }) => {
 
 export const toggleDock = () => dock.send({ type: 'toggled' });
 
-/** The app and the conversation that an address is about. */
 function objectOf(path: string): { readonly app: string; readonly conversation: string | undefined } | undefined {
   const found = /^\/console\/(?:apps|traces)\/(app_[0-9a-z]+)(?:\/conversations\/(cnv_[0-9a-z]+))?/.exec(path);
   return found?.[1] === undefined ? undefined : { app: found[1], conversation: found[2] };

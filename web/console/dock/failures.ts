@@ -4,14 +4,11 @@ import type { NewestTrace } from '../../../protocol/console/answers.ts';
 export interface FailureGroup {
   readonly machine: string;
   readonly state: string;
-  /** The newest first. */
   readonly members: readonly NewestTrace[];
 }
 
-/** States in which something is over and not done. */
 const FAILED: ReadonlySet<string> = new Set(['failed', 'unknown', 'expired', 'interrupted']);
 
-/** By machine and state, the group with the newest failure first. */
 export function failureGroups(newest: readonly NewestTrace[]): readonly FailureGroup[] {
   const groups = new Map<string, NewestTrace[]>();
   for (const each of [...newest].sort((one, other) => other.at_ms - one.at_ms)) {

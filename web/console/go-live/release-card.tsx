@@ -4,14 +4,14 @@ import { useState } from 'preact/hooks';
 import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { readApp } from '../app/app-store.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
 
-export interface ReleaseCardProps {
+interface ReleaseCardProps {
   readonly app: App;
   readonly status: AppStatus;
   readonly onChange: () => void;
@@ -19,17 +19,14 @@ export interface ReleaseCardProps {
 
 export function ReleaseCard({ app, status, onChange }: ReleaseCardProps) {
   return (
-    <section class="card" aria-label="To people">
-      <h2>
-        To people <span class={app.live ? 'chip is-ok' : 'chip is-wait'}>{app.live ? 'live' : 'not live yet'}</span>
-      </h2>
+    <Card title="To people" aside={<span class={app.live ? 'chip is-ok' : 'chip is-wait'}>{app.live ? 'live' : 'not live yet'}</span>}>
       <div class="card-body">
         <p>{noteWithout(status.release)}</p>
         <Obstacles obstacles={status.release.obstacles} />
         <Publish app={app} version={status.release.published_version} onChange={onChange} />
         {app.live ? <LiveSince app={app} /> : <TakeLive app={app} status={status} onChange={onChange} />}
       </div>
-    </section>
+    </Card>
   );
 }
 
@@ -76,9 +73,11 @@ function Publish({ app, version, onChange }: { readonly app: App; readonly versi
         {version === null ? 'Nothing is published yet. ' : `Version ${version} is published. `}
         The drafts become what live keys are served. Knowledge, actions and screens need no publishing.
       </p>
-      <button type="button" class="button" disabled={act.isUnderWay} onClick={publish}>
-        {version === null ? 'Publish the drafts' : `Publish as version ${version + 1}`}
-      </button>
+      <Button
+        label={version === null ? 'Publish the drafts' : `Publish as version ${version + 1}`}
+        disabled={act.isUnderWay}
+        onClick={publish}
+      />
       <Problem error={act.error} retry={publish} />
     </div>
   );
@@ -99,9 +98,7 @@ function TakeLive({ app, status, onChange }: ReleaseCardProps) {
     <div class="release-step">
       <h3>2. Take the app live</h3>
       <p class="hint">From then on live keys are answered. An open setup session ends; what it wrote stays.</p>
-      <button type="button" class="button primary" disabled={act.isUnderWay} onClick={() => setAsked(true)}>
-        Take the app live
-      </button>
+      <Button label="Take the app live" look="primary" disabled={act.isUnderWay} onClick={() => setAsked(true)} />
       {isAsked && (
         <Confirm
           title={`Take ${app.name} live`}

@@ -4,9 +4,9 @@ import type { SmokeAnswer, SmokeRun } from '../../../protocol/console/setup-answ
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { readApp } from '../app/app-store.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 
 const ORIGINS: Readonly<Record<SmokeAnswer['from'], string>> = {
@@ -30,20 +30,22 @@ export function SmokeCard({ app, onRun }: { readonly app: App; readonly onRun: (
     });
   const last = answer?.run;
   return (
-    <section class="card" aria-label="Smoke test">
-      <h2>
-        Smoke test
-        {last != null && <span class={last.passed ? 'chip is-ok' : 'chip is-bad'}>{last.passed ? 'passed' : 'failed'}</span>}
-      </h2>
+    <Card
+      title="Smoke test"
+      aside={last != null && <span class={last.passed ? 'chip is-ok' : 'chip is-bad'}>{last.passed ? 'passed' : 'failed'}</span>}
+    >
       <div class="card-body">
         <p class="hint">
           Asks the assistant three to five questions made of its suggestions, sources and actions, on the test side. It is never billed, and
           no conversation stays.
         </p>
         <div class="row">
-          <button type="button" class={last?.passed === true ? 'button' : 'button primary'} disabled={act.isUnderWay} onClick={run}>
-            {act.isUnderWay ? 'Asking…' : last == null ? 'Run the smoke test' : 'Run it again'}
-          </button>
+          <Button
+            label={act.isUnderWay ? 'Asking…' : last == null ? 'Run the smoke test' : 'Run it again'}
+            look={last?.passed === true ? '' : 'primary'}
+            disabled={act.isUnderWay}
+            onClick={run}
+          />
           <span class="hint" role="status">
             {act.isUnderWay && 'This may take two minutes. You may leave the page: the run goes on, and its answers are here afterwards.'}
           </span>
@@ -52,7 +54,7 @@ export function SmokeCard({ app, onRun }: { readonly app: App; readonly onRun: (
         <Problem error={error} retry={reload} />
       </div>
       {last != null && <Answers run={last} />}
-    </section>
+    </Card>
   );
 }
 
@@ -82,7 +84,6 @@ function Answers({ run }: { readonly run: SmokeRun }) {
   );
 }
 
-/** What the answer stood on, or what it lacked. */
 function groundOf({ ok, grounded, actionBacked, actions, error }: SmokeAnswer): string {
   if (error !== null) return `Ended in an error: ${error.code}`;
   const stood = [...(grounded ? ['the knowledge it was given'] : []), ...(actionBacked ? [`its action ${actions.join(', ')}`] : [])];

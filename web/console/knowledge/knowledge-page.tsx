@@ -1,17 +1,53 @@
 /** What an app's assistant knows: its sources with their state, a new one, and what would be read for a question. */
-
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
-import { Problem } from '../api/problem.tsx';
-import type { App } from '../app/app.ts';
+import { ask } from '../api/api.ts';
+import { type Asked, useAsked } from '../api/asked-hook.ts';
+import { type App, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Card, Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { AddSource } from './add-source.tsx';
 import { SearchCard } from './search-card.tsx';
 import { SourceTable } from './source-table.tsx';
-import { useSources } from './sources-hook.ts';
+
+interface SourcePage {
+  readonly sources: readonly Source[];
+  readonly next: string | null;
+}
+
+const PAGE = 200;
+/** An app has 10,000 at most; all of them are in the browser, so that finding one takes no request. */
+const PAGES_MAX = 50;
+const LOOK_AGAIN_MS = 2_000;
+
+async function readAll(app: string, signal: AbortSignal, onPage: (sources: readonly Source[]) => void): Promise<readonly Source[]> {
+  const sources: Source[] = [];
+  let after = '';
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const path = `${appPath(app)}/knowledge?limit=${PAGE}${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`;
+    const answer = await ask<SourcePage>('GET', path, undefined, signal);
+    sources.push(...answer.sources);
+    if (answer.next === null) break;
+    onPage([...sources]);
+    after = answer.next;
+  }
+  return sources;
+}
+
+function isOnItsWay({ status }: Source): boolean {
+  return status === 'pending' || status === 'indexing';
+}
+
+/** Those that were shown before stay until all are read anew. */
+function useSources(app: string): Asked<readonly Source[]> {
+  return useAsked<readonly Source[]>(`${appPath(app)}/knowledge`, {
+    read: (signal, show) => readAll(app, signal, show),
+    againMs: (sources) => (sources?.some(isOnItsWay) === true ? LOOK_AGAIN_MS : undefined),
+  });
+}
 
 const STATUSES: readonly SourceStatus[] = ['indexed', 'pending', 'indexing', 'failed', 'archived'];
 
@@ -41,10 +77,7 @@ function Knowledge({ app }: { readonly app: App }) {
       {sources !== undefined && sources.length > 0 && (
         <>
           <SearchCard app={app.id} />
-          <section class="card" aria-label="What it knows">
-            <h2>
-              Sources <small>{sources.length.toLocaleString('en')}</small>
-            </h2>
+          <Card title="Sources" label="What it knows" note={sources.length.toLocaleString('en')}>
             <div class="card-form is-wide row">
               <input
                 class="input grows"
@@ -72,12 +105,11 @@ function Knowledge({ app }: { readonly app: App }) {
             ) : (
               <SourceTable app={app.id} sources={found} onChanged={reload} />
             )}
-          </section>
+          </Card>
         </>
       )}
       {sources !== undefined && (
-        <section class="card" aria-label="Add a source">
-          <h2>{sources.length === 0 ? 'Add the first source' : 'Add a source'}</h2>
+        <Card title={sources.length === 0 ? 'Add the first source' : 'Add a source'} label="Add a source">
           <div class="card-form">
             {sources.length === 0 && (
               <p class="hint">
@@ -87,7 +119,7 @@ function Knowledge({ app }: { readonly app: App }) {
             )}
             <AddSource app={app.id} onAdded={reload} />
           </div>
-        </section>
+        </Card>
       )}
     </>
   );

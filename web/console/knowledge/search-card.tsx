@@ -1,10 +1,11 @@
 /** "What would it read?": a question, the passages that the assistant would get for it, and why. */
+
 import { useEffect, useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { appPath } from '../app/app.ts';
+import { Card, Problem } from '../parts/card.tsx';
 import { replaceAddress } from '../shell/address.ts';
 
 interface FoundPassage {
@@ -43,7 +44,6 @@ function Bar({ label, rank, kind }: { readonly label: string; readonly rank: num
   );
 }
 
-/** The text with the words of the question marked. */
 function Marked({ text, terms }: { readonly text: string; readonly terms: readonly string[] }) {
   const wanted = terms.filter((term) => term.length > 1).map((term) => term.toLowerCase());
   const parts = text.split(/([\p{L}\p{N}]+)/u);
@@ -67,10 +67,7 @@ export function SearchCard({ app }: { readonly app: string }) {
     if (question !== '') search(question);
   }, [app]);
   return (
-    <section class="card" aria-label="What would it read?">
-      <h2>
-        What would it read? <small>nothing is asked of a model</small>
-      </h2>
+    <Card title="What would it read?" note="nothing is asked of a model">
       <form
         class="card-form is-wide row"
         onSubmit={(event) => {
@@ -92,7 +89,7 @@ export function SearchCard({ app }: { readonly app: string }) {
       </form>
       <Problem error={act.error} />
       {answer !== undefined && <Found answer={answer} />}
-    </section>
+    </Card>
   );
 }
 

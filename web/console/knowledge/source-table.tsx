@@ -1,12 +1,13 @@
 /** Sources as rows: what state each is in, what went wrong with it, and what can be done. */
+
 import { useState } from 'preact/hooks';
 import type { Source, SourceStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type ApiError, asApiError } from '../api/request.ts';
+import { Button, Problem } from '../parts/card.tsx';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { sendItem } from './send-item.ts';
+import { sendItem } from './add-source.tsx';
 
 const SIGNALS: Readonly<Record<SourceStatus, string>> = {
   pending: 'is-wait',
@@ -19,7 +20,7 @@ const SIGNALS: Readonly<Record<SourceStatus, string>> = {
 /** So many rows at first, and so many more with each press. */
 const ROWS_SHOWN = 100;
 
-export interface SourceTableProps {
+interface SourceTableProps {
   readonly app: string;
   readonly sources: readonly Source[];
   readonly onChanged: () => void;
@@ -53,9 +54,7 @@ export function SourceTable({ app, sources, onChanged }: SourceTableProps) {
       </Scrolling>
       {sources.length > shown && (
         <div class="card-foot row">
-          <button type="button" class="button" onClick={() => show(shown + ROWS_SHOWN)}>
-            Show more
-          </button>
+          <Button label="Show more" onClick={() => show(shown + ROWS_SHOWN)} />
           <small>
             {shown} of {sources.length.toLocaleString('en')}
           </small>

@@ -2,15 +2,14 @@
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
-import { Select } from '../parts/choices.tsx';
+import { Problem } from '../parts/card.tsx';
+import { WordedSelect } from '../parts/choices.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { useApps } from '../traces/app-hook.ts';
 import { type CoveredCell, countsOf, hitsOf, ownCells } from './coverage.ts';
 import { Drawing } from './drawing.tsx';
 import type { Highlights } from './highlights.ts';
-import type { MachineAnswer } from './machine-answers.ts';
-import { StateTable } from './state-table.tsx';
+import { type MachineAnswer, StateTable } from './state-table.tsx';
 
 interface CoverageAnswer {
   readonly cells: readonly CoveredCell[];
@@ -29,7 +28,7 @@ const SHOWN_ON = [
 ] as const;
 const HOURS_DEFAULT = 24;
 
-export interface CoverageViewProps {
+interface CoverageViewProps {
   readonly machine: MachineAnswer;
   readonly active: ReadonlySet<string>;
 }
@@ -47,7 +46,6 @@ function readChoices(): Choices {
   return { app: query.get('app') ?? '', hours, on: query.get('on') === 'table' ? 'table' : 'picture' };
 }
 
-/** What is asked for stands in the address while this view is shown. */
 function useChoices(): readonly [Choices, (change: Partial<Choices>) => void] {
   const [asked, hold] = useState(readChoices);
   useEffect(() => replaceAddress({ app: asked.app === '' ? undefined : asked.app, hours: String(asked.hours), on: asked.on }), [asked]);
@@ -62,19 +60,19 @@ export function CoverageView({ machine, active }: CoverageViewProps) {
   return (
     <>
       <div class="coverage-head">
-        <Select
+        <WordedSelect
           before="What"
           value={app ?? ''}
           options={apps?.map(({ id, name }) => [id, name]) ?? []}
           onChange={(id) => ask({ app: id })}
         />
-        <Select
+        <WordedSelect
           before="has hit in"
           value={String(hours)}
           options={TIMES.map(([value, words]) => [String(value), words])}
           onChange={(value) => ask({ hours: Number(value) })}
         />
-        <Select before="on the" value={on} options={SHOWN_ON} onChange={(value) => ask({ on: value })} />
+        <WordedSelect before="on the" value={on} options={SHOWN_ON} onChange={(value) => ask({ on: value })} />
         {on === 'picture' && <span>Dashed and amber: never.</span>}
         {apps?.length === 0 && <span>There is no app yet.</span>}
       </div>

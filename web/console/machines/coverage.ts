@@ -1,7 +1,6 @@
 /** What traffic has hit, on a machine's table and on its picture: counts by cell, by edge and by row. */
 import type { MachinePicture } from '../../../machines/picture.ts';
 
-/** A cell of a machine that was hit, as the interface counts it. */
 export interface CoveredCell {
   readonly machine: string;
   /** The innermost state before the event, and after it. */
@@ -29,13 +28,11 @@ export function tintOf(count: number): number {
   return count <= 0 ? 0 : Math.min(1 + Math.floor(Math.log10(count)), TINTS_MAX);
 }
 
-/** Cells of one machine; those of equal regions become those of the one that is drawn. */
 export function ownCells(machine: string, picture: MachinePicture, cells: readonly CoveredCell[]): readonly CoveredCell[] {
   const own = (state: string) => (picture.regions === undefined ? state : state.slice(state.indexOf('.') + 1));
   return cells.flatMap((cell) => (cell.machine === machine ? [{ ...cell, state: own(cell.state), to: own(cell.to) }] : []));
 }
 
-/** Counts of the table's cells by `state event`. */
 export function countsOf(cells: readonly CoveredCell[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { state, event, count } of cells) counts.set(rowKey(state, event), (counts.get(rowKey(state, event)) ?? 0) + count);

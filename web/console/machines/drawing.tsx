@@ -1,4 +1,5 @@
 /** A machine's picture: its coordinates were made when building, here it is only painted, lit and moved. */
+
 import { edgePath } from '../../../machines/diagrams/edge-path.ts';
 import {
   FOOT_PX,
@@ -11,21 +12,20 @@ import {
   textWidth,
 } from '../../../machines/diagrams/text.ts';
 import type { MachinePicture, PictureEdge, PictureState } from '../../../machines/picture.ts';
+import { Button } from '../parts/card.tsx';
 import { edgeKey, type Hits, rowKey, tintOf } from './coverage.ts';
 import { type Highlights, isLabelOf } from './highlights.ts';
 import { useViewport } from './viewport-hook.ts';
 
-/** Size of the type of counts. */
 const COUNT_PX = 9;
 
-export interface DrawingProps {
+interface DrawingProps {
   readonly picture: MachinePicture;
   readonly highlights: Highlights;
   /** How often what is drawn was hit; absent: nobody counted. */
   readonly hits?: Hits;
   /** Names of the instances in each state; absent: there is one, where `highlights` says. */
   readonly places?: ReadonlyMap<string, readonly string[]>;
-  /** What a click on a state does, for its name to say. Absent: states are not for clicking. */
   readonly onState?: (state: string) => void;
 }
 
@@ -77,15 +77,12 @@ export function Drawing({ picture, highlights, hits, places, onState }: DrawingP
         <button type="button" class="button bare" aria-label="Farther" onClick={() => zoom(0.8)}>
           −
         </button>
-        <button type="button" class="button bare" onClick={fit}>
-          Fit
-        </button>
+        <Button label="Fit" look="bare" onClick={fit} />
       </div>
     </div>
   );
 }
 
-/** The middle of the first state where the machine is. */
 function middleOf({ states }: MachinePicture, { active }: Highlights): { readonly x: number; readonly y: number } | undefined {
   const state = states.find(({ id }) => active.has(id));
   return state === undefined ? undefined : { x: state.x + state.width / 2, y: state.y + state.height / 2 };
@@ -139,7 +136,6 @@ function isFirst(labels: readonly { readonly event: string }[], index: number): 
   return labels.findIndex(({ event }) => event === labels[index]?.event) === index;
 }
 
-/** Around a state in which some of several instances are, with how many. */
 function Ring({ state: { id, x, y, width, height }, names }: { readonly state: PictureState; readonly names: readonly string[] }) {
   if (names.length === 0) return null;
   const gap = 2 * RIM_PX;
@@ -152,7 +148,6 @@ function Ring({ state: { id, x, y, width, height }, names }: { readonly state: P
   );
 }
 
-/** A small plate behind what was hit; what never was shows by its look. */
 function HitCount({ count, x, y }: { readonly count: number | undefined; readonly x: number; readonly y: number }) {
   if (count === undefined || count === 0) return null;
   const words = `${count}×`;
@@ -194,7 +189,6 @@ function EdgeLabels(props: EdgeProps) {
 
 interface StateBoxProps {
   readonly state: PictureState;
-  /** Others lie inside it. */
   readonly isOuter: boolean;
   readonly highlights: Highlights;
   readonly hits: Hits | undefined;
@@ -262,7 +256,6 @@ function StateGoal({ state: { id, x, y, width, height }, isHere, onState }: Stat
   );
 }
 
-/** Transitions that lead nowhere else are written inside their state, refusals with their code. */
 function StateRows({ state: { id, rows, x, width }, highlights, hits }: Pick<StateBoxProps, 'state' | 'highlights' | 'hits'>) {
   const countOf = (event: string) => (hits === undefined ? undefined : (hits.rows.get(rowKey(id, event)) ?? 0));
   const last = highlights.trail[0];

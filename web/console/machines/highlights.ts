@@ -1,4 +1,5 @@
 /** What of a picture is lit. The same for a machine that is stepped by hand, watched or replayed. */
+import type { WalkedWay } from '../../../machines/simulator/walk.ts';
 
 /** Where a machine is, as XState says it: a name, or one for each state inside. */
 type StateValue = string | { readonly [state: string]: StateValue | undefined };
@@ -8,25 +9,21 @@ export interface Move {
   readonly from: string;
   readonly to?: string;
   readonly event: string;
-  /** The guard that agreed; absent: none was asked, or all others said no. */
   readonly guard?: string;
 }
 
 export interface Highlights {
-  /** Where the machine is, innermost states; several instances on one picture are several. */
   readonly active: ReadonlySet<string>;
-  /** The last transitions, the latest first: it is lit, those before it fade. */
   readonly trail: readonly Move[];
 }
 
-/** Whether a label or a row of the picture stands for the transition. */
 export function isLabelOf({ event, guard }: { readonly event: string; readonly guard?: string }, move: Move | undefined): boolean {
   if (move === undefined || move.event !== event) return false;
   return guard === move.guard || (guard === 'otherwise' && move.guard === undefined);
 }
 
 /** How many transitions are told apart at one glance. */
-export const TRAIL_MAX = 5;
+const TRAIL_MAX = 5;
 
 /** The innermost states of a value: `pending.clean`, or one for each region, `waiting.done`. */
 export function activeStates(value: StateValue, prefix = ''): string[] {
@@ -44,7 +41,26 @@ export function activeOf(path: string): string[] {
   }
 }
 
-/** The name without its region. */
-export function withoutRegion(state: string): string {
+function withoutRegion(state: string): string {
   return state.slice(state.indexOf('.') + 1);
+}
+
+/** After the first `at` steps. The picture of a machine with regions draws the one that is shown; `region` is '' for any other machine. */
+export function highlightsOf(way: WalkedWay, at: number, active: ReadonlySet<string>, region: string): Highlights {
+  const prefix = region === '' ? '' : `${region}.`;
+  const own = (state: string) => (region === '' ? state : withoutRegion(state));
+  const trail = way.steps
+    .slice(0, at)
+    .flatMap(({ event, verdict }): Move[] => {
+      const asked = verdict.asked.find((one) => one.region === region);
+      const taken = asked?.taken;
+      if (asked === undefined || taken === undefined) return [];
+      const last = asked.questions.at(-1);
+      const to = taken.to === undefined ? {} : { to: own(taken.to) };
+      return [{ event: event.type, from: own(taken.from), ...to, ...(last?.answer === true ? { guard: last.guard } : {}) }];
+    })
+    .slice(-TRAIL_MAX)
+    .reverse();
+  const inside = [...active].filter((state) => state.startsWith(prefix)).map(own);
+  return { active: new Set(inside), trail };
 }

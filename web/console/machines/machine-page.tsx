@@ -4,10 +4,10 @@ import { useMemo } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { simulatedMachine } from '../../../machines/simulator/walk.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Problem } from '../parts/card.tsx';
 import { Page } from '../shell/page.tsx';
 import { Simulator } from '../simulator/simulator.tsx';
-import type { MachineAnswer } from './machine-answers.ts';
+import type { MachineAnswer } from './state-table.tsx';
 
 const CRUMBS = [{ label: 'Machines', href: '/console/machines' }];
 

@@ -1,10 +1,10 @@
 /** The list of machines. */
 
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Problem } from '../parts/card.tsx';
 import { Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
-import type { MachineLine, MachinesAnswer } from './machine-answers.ts';
+import type { MachineLine, MachinesAnswer } from './state-table.tsx';
 
 export function MachinesPage() {
   const { answer, error, reload } = useAsked<MachinesAnswer>('/machines');

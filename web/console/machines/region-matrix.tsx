@@ -1,15 +1,12 @@
 /** A machine of equal regions: where each of them is, regions down and states across. Its picture draws one of them. */
 import type { MachinePicture } from '../../../machines/picture.ts';
 
-export interface RegionMatrixProps {
+interface RegionMatrixProps {
   readonly picture: MachinePicture;
   readonly regions: readonly string[];
-  /** `waiting.done`, one for each region. */
   readonly active: ReadonlySet<string>;
-  /** The region that the picture shows. */
   readonly shown: string;
   readonly onRegion: (region: string) => void;
-  /** Undefined: states are not for clicking. */
   readonly onState: ((state: string) => void) | undefined;
 }
 

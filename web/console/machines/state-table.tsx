@@ -1,9 +1,33 @@
 /** A machine as a table, states down and events across: the same as its picture, for who reads better so, and for screen readers. */
-import type { TableCell } from '../../../machines/table.ts';
-import { tintOf } from './coverage.ts';
-import type { MachineAnswer } from './machine-answers.ts';
 
-/** A dot for what is ignored, so that the rest stands out. */
+import type { MachineGraph } from '../../../machines/graph.ts';
+import type { MachinePicture } from '../../../machines/picture.ts';
+import type { MachineTable, TableCell } from '../../../machines/table.ts';
+import { tintOf } from './coverage.ts';
+
+export interface MachineLine {
+  readonly name: string;
+  readonly title: string;
+  readonly source: string;
+  readonly version: string;
+  readonly states: number;
+  readonly events: number;
+}
+
+export interface MachinesAnswer {
+  readonly machines: readonly MachineLine[];
+}
+
+export interface MachineAnswer {
+  readonly name: string;
+  readonly title: string;
+  readonly source: string;
+  readonly version: string;
+  readonly definition: MachineGraph;
+  readonly table: MachineTable;
+  readonly picture: MachinePicture;
+}
+
 function wordsOf(state: string, { kind, to = [], refusals = [] }: TableCell): string {
   const refused = refusals.map((code) => `refuses ${code}`);
   if (kind === 'moves') return [...to.map((one) => (one === state ? 'stays' : one)), ...refused].join(' / ');
@@ -11,12 +35,10 @@ function wordsOf(state: string, { kind, to = [], refusals = [] }: TableCell): st
   return kind === 'ignored' ? '·' : refused.join(' / ') || 'refused';
 }
 
-export interface StateTableProps {
+interface StateTableProps {
   readonly table: MachineAnswer['table'];
-  /** Innermost states where the machine is. */
   readonly active: ReadonlySet<string>;
   readonly onState?: (state: string) => void;
-  /** How often each cell was hit, by `state event`; absent: nobody counted. */
   readonly counts?: ReadonlyMap<string, number>;
 }
 

@@ -4,6 +4,13 @@ import { fitted, panned, readable, reframed, type Size, type Viewport, zoomed } 
 
 const KEY_PAN = 0.1;
 const KEY_ZOOM = 1.25;
+const PANS: Readonly<Record<string, readonly [right: number, down: number]>> = {
+  ArrowLeft: [-KEY_PAN, 0],
+  ArrowRight: [KEY_PAN, 0],
+  ArrowUp: [0, -KEY_PAN],
+  ArrowDown: [0, KEY_PAN],
+};
+const ZOOMS: Readonly<Record<string, number>> = { '+': KEY_ZOOM, '=': KEY_ZOOM, '-': 1 / KEY_ZOOM };
 /** One notch of a wheel is about 100. */
 const WHEEL_ZOOM = 0.0016;
 /** Less is a click with an unsteady hand. */
@@ -18,42 +25,14 @@ interface Drag {
 
 type PointerOnFrame = PointerEvent & { readonly currentTarget: SVGSVGElement };
 
-export interface ViewportControl {
-  readonly frame: { readonly current: SVGSVGElement | null };
-  /** For the drawing's attribute `viewBox`; undefined until the frame has a size. */
-  readonly viewBox: string | undefined;
-  readonly onPointerDown: (event: PointerOnFrame) => void;
-  readonly onPointerMove: (event: PointerOnFrame) => void;
-  readonly onPointerUp: (event: PointerOnFrame) => void;
-  readonly onKeyDown: (event: KeyboardEvent) => void;
-  zoom(factor: number): void;
-  fit(): void;
-}
-
-/** What a key does to the part that is shown; undefined: nothing. */
 function byKey(key: string, shown: Viewport, drawing: Size, frame: Size): Viewport | undefined {
-  switch (key) {
-    case 'ArrowLeft':
-      return panned(shown, drawing, -KEY_PAN, 0);
-    case 'ArrowRight':
-      return panned(shown, drawing, KEY_PAN, 0);
-    case 'ArrowUp':
-      return panned(shown, drawing, 0, -KEY_PAN);
-    case 'ArrowDown':
-      return panned(shown, drawing, 0, KEY_PAN);
-    case '+':
-    case '=':
-      return zoomed(shown, frame, KEY_ZOOM);
-    case '-':
-      return zoomed(shown, frame, 1 / KEY_ZOOM);
-    case '0':
-      return fitted(drawing, frame);
-    default:
-      return undefined;
-  }
+  const [right, down] = PANS[key] ?? [0, 0];
+  if (right !== 0 || down !== 0) return panned(shown, drawing, right, down);
+  const zoom = ZOOMS[key];
+  if (zoom !== undefined) return zoomed(shown, frame, zoom);
+  return key === '0' ? fitted(drawing, frame) : undefined;
 }
 
-/** The size of the frame, as it changes. */
 function useFrameSize(frame: { readonly current: SVGSVGElement | null }): Size | undefined {
   const [size, setSize] = useState<Size>();
   useEffect(() => {
@@ -68,8 +47,7 @@ function useFrameSize(frame: { readonly current: SVGSVGElement | null }): Size |
   return size;
 }
 
-/** What is shown of a drawing of this size: until somebody moves it, what can be read of it around `focus`. */
-export function useViewport(drawing: Size, focus: { readonly x: number; readonly y: number } | undefined): ViewportControl {
+export function useViewport(drawing: Size, focus: { readonly x: number; readonly y: number } | undefined) {
   const frame = useRef<SVGSVGElement>(null);
   const size = useFrameSize(frame);
   const [held, hold] = useState<{ readonly size: Size; readonly shown: Viewport }>();
@@ -88,10 +66,10 @@ export function useViewport(drawing: Size, focus: { readonly x: number; readonly
   return {
     frame,
     viewBox: shown === undefined ? undefined : `${shown.x} ${shown.y} ${shown.width} ${shown.height}`,
-    onPointerDown(event) {
+    onPointerDown(event: PointerOnFrame) {
       if (event.button === 0) drag.current = { pointerId: event.pointerId, x: event.clientX, y: event.clientY, isMoving: false };
     },
-    onPointerMove(event) {
+    onPointerMove(event: PointerOnFrame) {
       const { current } = drag;
       if (current === null || current.pointerId !== event.pointerId) return;
       const [right, down] = [current.x - event.clientX, current.y - event.clientY];
@@ -104,7 +82,7 @@ export function useViewport(drawing: Size, focus: { readonly x: number; readonly
     onPointerUp() {
       drag.current = null;
     },
-    onKeyDown(event) {
+    onKeyDown(event: KeyboardEvent) {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       change((now, within) => {
         const moved = byKey(event.key, now, drawing, within);
@@ -112,7 +90,7 @@ export function useViewport(drawing: Size, focus: { readonly x: number; readonly
         return moved;
       });
     },
-    zoom: (factor) => change((now, within) => zoomed(now, within, factor)),
+    zoom: (factor: number) => change((now, within) => zoomed(now, within, factor)),
     fit: () => change((_, within) => fitted(drawing, within)),
   };
 }

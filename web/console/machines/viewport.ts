@@ -5,7 +5,6 @@ export interface Size {
   readonly height: number;
 }
 
-/** A rectangle of the drawing; it has the shape of the frame that shows it. */
 export interface Viewport extends Size {
   readonly x: number;
   readonly y: number;
@@ -21,7 +20,6 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(Math.max(value, low), high);
 }
 
-/** The whole drawing in the middle of the frame, at its own size at most. */
 export function fitted(drawing: Size, frame: Size): Viewport {
   const scale = clamp(Math.min(frame.width / (drawing.width + 2 * MARGIN), frame.height / (drawing.height + 2 * MARGIN)), SCALE_MIN, 1);
   const width = frame.width / scale;
@@ -59,7 +57,6 @@ export function panned(shown: Viewport, drawing: Size, right: number, down: numb
   };
 }
 
-/** The same place and scale in a frame of another shape. */
 export function reframed(shown: Viewport, before: Size, after: Size): Viewport {
   const scale = before.width / shown.width;
   const width = after.width / scale;

@@ -1,19 +1,18 @@
 /** The nodes and cells of the service, what lives on them, and what is wrong. */
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
-import type { CellsAnswer, ConditionEntry, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
+import type { ActorEntry, ActorsAnswer, CellsAnswer, ConditionEntry, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
 import type { MoveReply } from '../../../protocol/console/moves.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
-import { organisationAddress } from '../app/app.ts';
+import { appAddress, organisationAddress } from '../app/app.ts';
+import { Card, Problem } from '../parts/card.tsx';
+import { Select } from '../parts/choices.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
-import { ActorTable } from './actor-table.tsx';
-import { REMEDIES } from './node-answers.ts';
 
 function MoveTable({ moves }: { readonly moves: readonly MoveReply[] }) {
   if (moves.length === 0) return null;
@@ -47,11 +46,25 @@ function StepOfMove({ step, error }: MoveReply) {
   );
 }
 
+/** What to do about a condition, as docs/operations.md has it; of one that this page does not know, nothing. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  fenced: 'Stop this service: another host serves its cell.',
+  term_unproved: 'See to Redis, or to the destination that REPLICA_URL names: one of them is enough.',
+  disk_low: 'Make room: uploads are refused from here on, before databases are.',
+  disk_full: 'Make room: reads are served, writes are not. The service goes on within seconds.',
+  read_only: 'Mount the data directory for writing, and see to its owner and mode.',
+  disk_failing: 'Look at the log of the system.',
+  organisation_unavailable: 'See “A file is missing or damaged” in docs/backups.md. Others are served.',
+  redis_away: 'See to the Redis that REDIS_URL names. Conversations go on; nodes cannot hand over.',
+  model_unusable: 'Do what it says: the key, the name or the address of the model.',
+  replica_behind: 'See to the destination that REPLICA_URL names. Until then a lost disk loses more.',
+  cell_away: 'Look at that cell. It is over with the next request that can be passed on.',
+};
+
 function ConditionList({ conditions }: { readonly conditions: readonly ConditionEntry[] }) {
   if (conditions.length === 0) return null;
   return (
-    <section class="card" aria-label="What is wrong">
-      <h2>What is wrong</h2>
+    <Card title="What is wrong">
       <ul class="conditions">
         {conditions.map(({ condition, since, count, about = [], detail }) => (
           <li key={condition}>
@@ -69,7 +82,7 @@ function ConditionList({ conditions }: { readonly conditions: readonly Condition
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -113,12 +126,7 @@ function Facts({ redis, conditions }: NodesAnswer) {
   );
 }
 
-interface NodeTableProps {
-  readonly nodes: readonly NodeEntry[];
-  readonly onDrain: (node: NodeEntry) => void;
-}
-
-function NodeTable({ nodes, onDrain }: NodeTableProps) {
+function NodeTable({ nodes, onDrain }: { readonly nodes: readonly NodeEntry[]; readonly onDrain: (node: NodeEntry) => void }) {
   const { route } = useLocation();
   const { query } = useRoute();
   const { node: chosen, ...others } = query;
@@ -210,5 +218,77 @@ function CellState({ reachable, fault }: CellsAnswer['cells'][number]) {
     <>
       <span class={`chip ${reachable ? 'is-ok' : 'is-bad'}`}>{reachable ? 'answers' : 'away'}</span> {fault}
     </>
+  );
+}
+
+/** The live diagram of an actor: of the turn that runs, or of what the actor is. */
+function diagramAddress({ kind, id, app_id: app, turn_id: turn }: ActorEntry): string {
+  const of = encodeURIComponent(app);
+  if (turn !== null) return `/console/traces/${of}?turn_id=${encodeURIComponent(turn)}`;
+  if (kind === 'conversation') return `/console/traces/${of}?conversation_id=${encodeURIComponent(id)}`;
+  return `/console/traces/${of}?machine=setup-session&instance=${encodeURIComponent(id)}`;
+}
+
+const KINDS = { '': 'Everything', conversation: 'Conversations', setup_session: 'Setup sessions' } as const;
+
+function shownOf(answer: ActorsAnswer | undefined): string {
+  if (answer === undefined) return '';
+  const { actors, total } = answer;
+  return total > actors.length ? `${actors.length} of ${total}` : String(total);
+}
+
+function ActorTable({ nodes }: { readonly nodes: readonly NodeEntry[] }) {
+  const { query } = useRoute();
+  const { route } = useLocation();
+  const kind = Object.hasOwn(KINDS, query.kind ?? '') ? (query.kind ?? '') : '';
+  const node = nodes.find(({ id }) => id === query.node);
+  const asked = new URLSearchParams({ ...(kind === '' ? {} : { kind }), ...(node === undefined ? {} : { node: node.id }) });
+  const { answer, error, reload } = useAsked<ActorsAnswer>(`/actors?${asked}`, POLLED);
+  const choose = (next: string) => {
+    const { kind: _, ...others } = query;
+    route(`/console/nodes?${new URLSearchParams(next === '' ? others : { ...others, kind: next })}`);
+  };
+  return (
+    <Scrolling label="Actors" isCard>
+      <h2>
+        <span>
+          Actors{node === undefined ? '' : ` on ${node.name}`} <small>{shownOf(answer)}</small>
+        </span>
+        <Select label="Kind of actors" value={kind} options={Object.entries(KINDS)} onChange={choose} />
+      </h2>
+      <Problem error={error} retry={reload} />
+      {answer !== undefined && answer.unreachable.length > 0 && (
+        <p class="fault">These nodes did not answer: {answer.unreachable.join(', ')}.</p>
+      )}
+      {answer?.actors.length === 0 && (
+        <p class="empty">Nothing is at work. A turn that runs or waits, and a session that is worked on, are here as they live.</p>
+      )}
+      {answer !== undefined && answer.actors.length > 0 && <Actors actors={answer.actors} nodes={nodes} />}
+    </Scrolling>
+  );
+}
+
+function Actors({ actors, nodes }: { readonly actors: readonly ActorEntry[]; readonly nodes: readonly NodeEntry[] }) {
+  return (
+    <Table
+      rows={actors}
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Actor', of: (actor) => <Mono href={diagramAddress(actor)} text={actor.id} /> },
+        { title: 'State', of: ({ state }) => state },
+        { title: 'Waiting', of: ({ waiting }) => waiting },
+        { title: 'Node', of: ({ node }) => nodes.find(({ id }) => id === node)?.name ?? node },
+        { title: 'App', of: ({ app_id: app }) => <Mono href={appAddress(app)} text={app} /> },
+        { title: 'Since', of: ({ since }) => momentOf(since) },
+      ]}
+    />
+  );
+}
+
+function Mono({ href, text }: { readonly href: string; readonly text: string }) {
+  return (
+    <a class="mono" href={href}>
+      {text}
+    </a>
   );
 }

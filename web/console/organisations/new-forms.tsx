@@ -4,40 +4,29 @@ import type { Organisation } from '../../../protocol/console/answers.ts';
 import { PLAN_NAMES, PLANS, type PlanName } from '../../../protocol/plans.ts';
 import { ask } from '../api/api.ts';
 import { type App, appAddress, organisationAddress } from '../app/app.ts';
-import { SelectField, type SelectOption, TextField } from '../parts/fields.tsx';
+import { type FieldEntry, FieldList } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
-import { type Form as FormState, useForm } from '../parts/form-hook.ts';
+import { useForm } from '../parts/form-hook.ts';
 
 /** As the interface allows; its schemas would come with their constants. */
-const NAME_MAX_CHARS = 80;
+export const NAME_MAX_CHARS = 80;
 
-interface Named extends Record<string, unknown> {
-  readonly name: string;
-}
-
-function NameField<Fields extends Named>({ form, of, example }: { form: FormState<Fields>; of: string; example: string }) {
-  return (
-    <TextField
-      label={`Name of the ${of}`}
-      value={form.values.name}
-      max={NAME_MAX_CHARS}
-      placeholder={example}
-      fault={form.faultOf('name')}
-      onInput={(name) => form.set('name', name)}
-    />
-  );
-}
-
-interface OrganisationFields extends Named {
-  readonly plan: PlanName;
-}
-
-const NO_ORGANISATION: OrganisationFields = { name: '', plan: 'free' };
-
-export const PLAN_OPTIONS: readonly SelectOption<PlanName>[] = PLAN_NAMES.map((name) => {
+export const PLAN_OPTIONS = PLAN_NAMES.map((name): readonly [PlanName, string] => {
   const { monthlyCreditUsd, users } = PLANS[name];
-  return { value: name, label: `${name}: ${monthlyCreditUsd} USD a month, ${users.toLocaleString('en')} users` };
+  return [name, `${name}: ${monthlyCreditUsd} USD a month, ${users.toLocaleString('en')} users`];
 });
+
+const NO_ORGANISATION: { readonly name: string; readonly plan: PlanName } = { name: '', plan: 'free' };
+const ORGANISATION_FIELDS: readonly FieldEntry[] = [
+  { name: 'name', label: 'Name of the organisation', max: NAME_MAX_CHARS, placeholder: 'Acme' },
+  {
+    name: 'plan',
+    kind: 'choice',
+    label: 'Plan',
+    hint: 'How much credit comes each month. It can be changed at any time, and more credit can be bought.',
+    options: PLAN_OPTIONS,
+  },
+];
 
 export function NewOrganisation() {
   const { route } = useLocation();
@@ -48,27 +37,26 @@ export function NewOrganisation() {
   const isReady = form.values.name.trim() !== '';
   return (
     <Form label="New organisation" act={form.act} verb="Create the organisation" isReady={isReady} onSubmit={form.save}>
-      <NameField form={form} of="organisation" example="Acme" />
-      <SelectField
-        label="Plan"
-        hint="How much credit comes each month. It can be changed at any time, and more credit can be bought."
-        value={form.values.plan}
-        options={PLAN_OPTIONS}
-        onChange={(plan) => form.set('plan', plan)}
-      />
+      <FieldList form={form} fields={ORGANISATION_FIELDS} />
     </Form>
   );
 }
 
-interface AppFields extends Named {
-  readonly domain: string;
-}
-
-const NO_APP: AppFields = { name: '', domain: '' };
+const APP_FIELDS: readonly FieldEntry[] = [
+  { name: 'name', label: 'Name of the app', max: NAME_MAX_CHARS, placeholder: 'Shop' },
+  {
+    name: 'domain',
+    kind: 'mono',
+    label: 'Website it runs on',
+    hint: "Leave it empty for a mobile app. Only pages of this host may use the app's keys; more hosts are added in its settings.",
+    placeholder: 'shop.example.com',
+    path: 'allowed_domains',
+  },
+];
 
 export function NewApp({ organisation }: { readonly organisation: string }) {
   const { route } = useLocation();
-  const form = useForm(`app-of-${organisation}`, NO_APP, async (_, { name, domain }) => {
+  const form = useForm(`app-of-${organisation}`, { name: '', domain: '' }, async (_, { name, domain }) => {
     const domains = domain.trim() === '' ? {} : { allowed_domains: [domain.trim()] };
     const { app } = await ask<{ readonly app: App }>('POST', `/orgs/${encodeURIComponent(organisation)}/apps`, { name, ...domains });
     route(appAddress(app.id));
@@ -76,16 +64,7 @@ export function NewApp({ organisation }: { readonly organisation: string }) {
   const isReady = form.values.name.trim() !== '';
   return (
     <Form label="New app" act={form.act} verb="Create the app" isReady={isReady} onSubmit={form.save}>
-      <NameField form={form} of="app" example="Shop" />
-      <TextField
-        label="Website it runs on"
-        hint="Leave it empty for a mobile app. Only pages of this host may use the app's keys; more hosts are added in its settings."
-        value={form.values.domain}
-        placeholder="shop.example.com"
-        isMono
-        fault={form.faultOf('allowed_domains')}
-        onInput={(domain) => form.set('domain', domain)}
-      />
+      <FieldList form={form} fields={APP_FIELDS} />
     </Form>
   );
 }

@@ -1,9 +1,10 @@
 /** An organisation: its apps, and a new one. */
+
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import type { App, Organisation } from '../app/app.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { Page } from '../shell/page.tsx';
 import { AppTable } from './app-table.tsx';
 import { NewApp } from './new-forms.tsx';
@@ -26,11 +27,7 @@ export function OrganisationPage() {
     <Page
       title={found?.name ?? 'Organisation'}
       crumbs={[{ label: 'Overview', href: '/console' }]}
-      actions={
-        <a class="button" href={`/console/orgs/${encodeURIComponent(id)}/usage`}>
-          Usage and credit
-        </a>
-      }
+      actions={<Button label="Usage and credit" href={`/console/orgs/${encodeURIComponent(id)}/usage`} />}
       facts={
         found === undefined ? undefined : (
           <>
@@ -46,13 +43,11 @@ export function OrganisationPage() {
       {found !== undefined && list !== undefined && (
         <>
           {list.length > 0 && (
-            <section class="card" aria-label="Apps">
-              <h2>Apps</h2>
+            <Card title="Apps">
               <AppTable organisation={found.name} apps={list} />
-            </section>
+            </Card>
           )}
-          <section class="card" aria-label="A new app">
-            <h2>{list.length === 0 ? 'Create the first app' : 'A new app'}</h2>
+          <Card title={list.length === 0 ? 'Create the first app' : 'A new app'} label="A new app">
             <div class="card-form">
               {list.length === 0 && (
                 <p class="hint">
@@ -61,7 +56,7 @@ export function OrganisationPage() {
               )}
               <NewApp organisation={found.id} />
             </div>
-          </section>
+          </Card>
           <OrganisationSettings organisation={found} onSaved={show} />
         </>
       )}

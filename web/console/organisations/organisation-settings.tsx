@@ -2,10 +2,11 @@
 import type { Organisation } from '../../../protocol/console/answers.ts';
 import { isPlanName, type PlanName } from '../../../protocol/plans.ts';
 import { ask } from '../api/api.ts';
-import { NumberField, SelectField, Switch, TextArea, TextField } from '../parts/fields.tsx';
+import { Card } from '../parts/card.tsx';
+import { type FieldEntry, FieldList, labelsOf, linesOf } from '../parts/fields.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
-import { PLAN_OPTIONS } from './new-forms.tsx';
+import { NAME_MAX_CHARS, PLAN_OPTIONS } from './new-forms.tsx';
 
 interface Fields extends Record<string, unknown> {
   readonly name: string;
@@ -16,17 +17,47 @@ interface Fields extends Record<string, unknown> {
   readonly stripe_customer: string;
 }
 
-const LABELS = {
-  name: 'Name',
-  plan: 'Plan',
-  members: 'Members',
-  top_up: 'Top up by itself',
-  amount_usd: 'Amount of a top-up',
-  stripe_customer: 'Stripe customer',
-};
 /** As the interface allows. */
-const NAME_MAX_CHARS = 80;
 const TOP_UP_MIN_USD = 10;
+
+const FIELDS: readonly FieldEntry[] = [
+  { name: 'name', label: 'Name', max: NAME_MAX_CHARS },
+  { name: 'plan', kind: 'choice', label: 'Plan', hint: 'A new plan counts for the whole month it is made in.', options: PLAN_OPTIONS },
+  {
+    name: 'members',
+    kind: 'long',
+    label: 'Members',
+    hint: 'Who gets mails about usage: one a line, e-mail address and name.',
+    rows: 2,
+    placeholder: 'ada@example.com Ada',
+  },
+  {
+    name: 'top_up',
+    kind: 'switch',
+    label: 'Top up by itself',
+    hint: 'Credit that is nearly used up is bought again, from the default card of a Stripe customer. Default: off.',
+    path: 'auto_top_up.enabled',
+  },
+  {
+    name: 'amount_usd',
+    kind: 'number',
+    label: 'Amount of a top-up',
+    hint: `At least ${TOP_UP_MIN_USD} USD, in whole cents.`,
+    unit: 'USD',
+    min: TOP_UP_MIN_USD,
+    step: 0.01,
+    path: 'auto_top_up.amount_usd',
+  },
+  {
+    name: 'stripe_customer',
+    kind: 'mono',
+    label: 'Stripe customer',
+    hint: 'Whose card is charged.',
+    placeholder: 'cus_…',
+    path: 'auto_top_up.stripe_customer',
+  },
+];
+const LABELS = labelsOf(FIELDS);
 
 function fieldsOf({ name, plan, members, auto_top_up: topUp }: Organisation): Fields {
   return {
@@ -41,33 +72,27 @@ function fieldsOf({ name, plan, members, auto_top_up: topUp }: Organisation): Fi
 
 /** `ada@example.com Ada Byron` a line. */
 function membersOf(text: string): { email: string; name: string }[] {
-  const lines = text.split('\n').map((line) => line.trim());
-  return lines
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [email = '', ...name] = line.split(/\s+/);
-      return { email, name: name.join(' ') };
-    });
+  return linesOf(text).map((line) => {
+    const [email = '', ...name] = line.split(/\s+/);
+    return { email, name: name.join(' ') };
+  });
 }
 
 function patchOf(changes: Partial<Fields>, values: Fields): Record<string, unknown> {
+  const { name, plan, members } = changes;
   const isTopUp = 'top_up' in changes || 'amount_usd' in changes || 'stripe_customer' in changes;
   const customer = values.stripe_customer.trim();
+  const topUp = { enabled: values.top_up, amount_usd: values.amount_usd, ...(customer === '' ? {} : { stripe_customer: customer }) };
   return {
-    ...(changes.name === undefined ? {} : { name: changes.name }),
-    ...(changes.plan === undefined ? {} : { plan: changes.plan }),
-    ...(changes.members === undefined ? {} : { members: membersOf(changes.members) }),
-    ...(isTopUp
-      ? {
-          auto_top_up: { enabled: values.top_up, amount_usd: values.amount_usd, ...(customer === '' ? {} : { stripe_customer: customer }) },
-        }
-      : {}),
+    ...(name === undefined ? {} : { name }),
+    ...(plan === undefined ? {} : { plan }),
+    ...(members === undefined ? {} : { members: membersOf(members) }),
+    ...(isTopUp ? { auto_top_up: topUp } : {}),
   };
 }
 
-export interface OrganisationSettingsProps {
+interface OrganisationSettingsProps {
   readonly organisation: Organisation;
-  /** Reads the organisation again. */
   readonly onSaved: (organisation: Organisation) => void;
 }
 
@@ -83,64 +108,13 @@ export function OrganisationSettings({ organisation, onSaved }: OrganisationSett
     },
     reload: () => onSaved(latest),
   });
-  const { values, set, faultOf } = form;
   return (
     <>
-      <section class="card" aria-label="Settings of the organisation">
-        <h2>Settings</h2>
+      <Card title="Settings" label="Settings of the organisation">
         <div class="fields">
-          <TextField
-            label={LABELS.name}
-            max={NAME_MAX_CHARS}
-            value={values.name}
-            fault={faultOf('name')}
-            onInput={(to) => set('name', to)}
-          />
-          <SelectField
-            label={LABELS.plan}
-            hint="A new plan counts for the whole month it is made in."
-            value={values.plan}
-            options={PLAN_OPTIONS}
-            fault={faultOf('plan')}
-            onChange={(to) => set('plan', to)}
-          />
-          <TextArea
-            label={LABELS.members}
-            hint="Who gets mails about usage: one a line, e-mail address and name."
-            rows={2}
-            placeholder="ada@example.com Ada"
-            value={values.members}
-            fault={faultOf('members')}
-            onInput={(to) => set('members', to)}
-          />
-          <Switch
-            label={LABELS.top_up}
-            hint="Credit that is nearly used up is bought again, from the default card of a Stripe customer. Default: off."
-            isOn={values.top_up}
-            fault={faultOf('auto_top_up.enabled')}
-            onChange={(to) => set('top_up', to)}
-          />
-          <NumberField
-            label={LABELS.amount_usd}
-            hint={`At least ${TOP_UP_MIN_USD} USD, in whole cents.`}
-            unit="USD"
-            min={TOP_UP_MIN_USD}
-            step={0.01}
-            value={values.amount_usd}
-            fault={faultOf('auto_top_up.amount_usd')}
-            onInput={(to) => set('amount_usd', to)}
-          />
-          <TextField
-            label={LABELS.stripe_customer}
-            hint="Whose card is charged."
-            placeholder="cus_…"
-            isMono
-            value={values.stripe_customer}
-            fault={faultOf('auto_top_up.stripe_customer')}
-            onInput={(to) => set('stripe_customer', to)}
-          />
+          <FieldList form={form} fields={FIELDS} />
         </div>
-      </section>
+      </Card>
       <SaveBar form={form} labels={LABELS} />
     </>
   );

@@ -1,13 +1,14 @@
 /** The first page: organisations, their apps, and what state each is in. */
+
 import { useRef, useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Organisation } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { usePages } from '../api/pages-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, organisationAddress } from '../app/app.ts';
 import { AppTable } from '../organisations/app-table.tsx';
 import { NewOrganisation } from '../organisations/new-forms.tsx';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { Page } from '../shell/page.tsx';
@@ -17,9 +18,7 @@ interface OrganisationsAnswer {
   readonly next: string | null;
 }
 
-/** Organisations of a page; each asks for its apps. */
 const ORGANISATIONS_SHOWN = 50;
-/** Fewer are seen at a glance. */
 const FEW = 8;
 
 /** Those that were shown stay until there are others. */
@@ -38,11 +37,7 @@ export function OverviewPage() {
   const { organisations, pages, next, error, isReading, reload, more } = useOrganisations(name.trim());
   const isEmpty = organisations?.length === 0 && name.trim() === '';
   const hasMany = name !== '' || next !== null || (organisations?.length ?? 0) > FEW;
-  const button = (
-    <button type="button" class="button" onClick={() => create(true)}>
-      New organisation
-    </button>
-  );
+  const button = <Button label="New organisation" onClick={() => create(true)} />;
   return (
     <Page title="Overview" {...(isEmpty || organisations === undefined ? {} : { actions: button })}>
       <Problem error={error} retry={reload} />
@@ -68,9 +63,7 @@ export function OverviewPage() {
       ))}
       {next !== null && (
         <p class="more">
-          <button type="button" class="button" disabled={isReading} onClick={more}>
-            Show more
-          </button>
+          <Button label="Show more" disabled={isReading} onClick={more} />
         </p>
       )}
       {isCreating && (
@@ -84,8 +77,7 @@ export function OverviewPage() {
 
 function FirstOrganisation() {
   return (
-    <section class="card" aria-label="The first organisation">
-      <h2>Create the first organisation</h2>
+    <Card title="Create the first organisation" label="The first organisation">
       <div class="card-form">
         <p class="hint">
           An organisation is a customer of this service: its apps, its people and what they spend belong together. Then it gets an app, and
@@ -93,7 +85,7 @@ function FirstOrganisation() {
         </p>
         <NewOrganisation />
       </div>
-    </section>
+    </Card>
   );
 }
 

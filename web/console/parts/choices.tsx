@@ -2,28 +2,25 @@
 import { useId } from 'preact/hooks';
 
 export interface ChoiceProps<Value extends string> {
-  /** For who does not see it. */
   readonly label?: string;
   readonly value: Value | undefined;
   readonly options: readonly (readonly [value: Value, name: string])[];
   readonly onChange: (value: Value) => void;
 }
 
-export interface SelectProps<Value extends string> extends ChoiceProps<Value> {
-  readonly isChosen?: boolean;
-  /** A label that is seen. */
-  readonly before?: string;
+interface SelectProps<Value extends string> extends ChoiceProps<Value> {
   readonly look?: string;
+  /** What it says of its field, where it is one. */
+  readonly own?: object;
 }
 
-export function Select<Value extends string>({ label, value, options, onChange, isChosen = false, before, look }: SelectProps<Value>) {
-  const id = useId();
-  const select = (
+export function Select<Value extends string>({ label, value, options, onChange, look = 'select', own }: SelectProps<Value>) {
+  return (
     <select
-      id={id}
-      class={isChosen ? 'select is-chosen' : 'select'}
+      class={look}
       aria-label={label}
       value={value}
+      {...own}
       onChange={(event) => {
         const chosen = options.find(([each]) => each === event.currentTarget.value);
         if (chosen !== undefined) onChange(chosen[0]);
@@ -36,10 +33,14 @@ export function Select<Value extends string>({ label, value, options, onChange, 
       ))}
     </select>
   );
-  if (before === undefined) return select;
+}
+
+/** With words before it; `look` is theirs. */
+export function WordedSelect<Value extends string>({ before, look, ...choice }: SelectProps<Value> & { readonly before: string }) {
+  const id = useId();
   return (
     <label class={look} htmlFor={id}>
-      {before} {select}
+      {before} <Select {...choice} own={{ id }} />
     </label>
   );
 }

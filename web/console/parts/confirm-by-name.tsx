@@ -1,12 +1,13 @@
 /** A last question before something that cannot be taken back: its name is typed first. */
+
 import { useState } from 'preact/hooks';
 import { useAct } from '../api/act-hook.ts';
+import { Button } from './card.tsx';
 import { Dialog, type DialogProps } from './dialog.tsx';
 import { TextField } from './fields.tsx';
 import { Form } from './form.tsx';
 
-export interface ConfirmByNameProps extends DialogProps {
-  /** What has to be typed. */
+interface ConfirmByNameProps extends DialogProps {
   readonly name: string;
   readonly verb: string;
   /** @throws ApiError, which is shown in the dialog. */
@@ -16,11 +17,7 @@ export interface ConfirmByNameProps extends DialogProps {
 export function ConfirmByName({ title, name, verb, children, onConfirm, onClose }: ConfirmByNameProps) {
   const [typed, type] = useState('');
   const act = useAct();
-  const cancel = (
-    <button type="button" class="button bare" onClick={onClose}>
-      Cancel
-    </button>
-  );
+  const cancel = <Button label="Cancel" look="bare" onClick={onClose} />;
   return (
     <Dialog title={title} onClose={onClose}>
       <Form act={act} verb={verb} button="danger" isReady={typed.trim() === name.trim()} onSubmit={() => act.run(onConfirm)} more={cancel}>

@@ -1,18 +1,17 @@
-/** Copies a text, and says so in its own place. */
+/** What leaves the page: a text that is copied, which the button says in its own place; a file that is saved. */
 import { useEffect, useState } from 'preact/hooks';
 import { toast } from '../shell/toasts.tsx';
 
 /** Long enough to be seen. */
 const SAID_MS = 2_000;
 
-export interface CopyButtonProps {
+interface CopyButtonProps {
   readonly text: string;
-  /** What is copied, as the button says it. */
   readonly label: string;
   readonly primary?: boolean;
 }
 
-async function copied(text: string): Promise<boolean> {
+export async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -38,4 +37,12 @@ export function CopyButton({ text, label, primary = false }: CopyButtonProps) {
       <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
     </button>
   );
+}
+
+export function saveFile(name: string, json: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
 }

@@ -1,8 +1,9 @@
 /** A dialog above the page, which Escape closes; and one that asks before something is done. */
+
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Act } from '../api/act-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Button, Problem } from './card.tsx';
 
 export interface DialogProps {
   readonly title: string;
@@ -22,8 +23,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-export interface ConfirmProps extends DialogProps {
-  /** What the button does, and what the one beside it. */
+interface ConfirmProps extends DialogProps {
   readonly verb: string;
   readonly keep: string;
   readonly isHarmless?: boolean;
@@ -38,12 +38,8 @@ export function Confirm({ title, verb, keep, isHarmless = false, act, onConfirm,
         {children}
         <Problem error={act.error} retry={onConfirm} />
         <div class="row">
-          <button type="button" class={isHarmless ? 'button primary' : 'button danger'} disabled={act.isUnderWay} onClick={onConfirm}>
-            {verb}
-          </button>
-          <button type="button" class="button bare" onClick={onClose}>
-            {keep}
-          </button>
+          <Button label={verb} look={isHarmless ? 'primary' : 'danger'} disabled={act.isUnderWay} onClick={onConfirm} />
+          <Button label={keep} look="bare" onClick={onClose} />
         </div>
       </div>
     </Dialog>

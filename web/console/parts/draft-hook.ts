@@ -18,16 +18,11 @@ type Changes = Readonly<Record<string, Change>>;
 export interface Draft<Form extends Values> {
   /** What is saved, as far as this page knows. */
   readonly saved: Form;
-  /** What is saved, and above it what was typed. */
   readonly values: Form;
-  /** Names of the fields that differ from what is saved. */
   readonly changed: readonly (keyof Form & string)[];
-  /** Those of them that were saved with another value by somebody else since they were touched. */
   readonly overtaken: readonly (keyof Form & string)[];
   set<Name extends keyof Form & string>(name: Name, value: Form[Name]): void;
-  /** Goes back to what is saved. */
   discard(): void;
-  /** These values were saved; what was typed meanwhile stays. */
   settle(sent: Partial<Form>): void;
 }
 

@@ -1,9 +1,12 @@
-/** Fields of forms: each with its label, what it is for, its bound, and what the service refused, in one place. */
+/** Fields of forms: each with its label, what it is for, its bound, and what the service refused, in one place; and a form's fields from a table. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { codePoints } from '../../../protocol/schema/text.ts';
+import { Select } from './choices.tsx';
+import type { Values } from './draft-hook.ts';
+import type { Form } from './form-hook.ts';
 
-export interface FieldProps {
+interface FieldProps {
   readonly label: string;
   /** What it does, and its default. */
   readonly hint?: ComponentChildren;
@@ -12,18 +15,22 @@ export interface FieldProps {
   readonly disabled?: boolean;
 }
 
-interface FrameProps extends FieldProps {
+/** What an input says of its field. */
+interface OwnProps {
   readonly id: string;
-  /** Beside the hint: how much is used of the bound. */
+  readonly disabled: boolean;
+  readonly 'aria-invalid': boolean;
+  readonly 'aria-describedby': string;
+}
+
+interface FrameProps extends FieldProps {
+  /** Beside the label: how much is used of the bound. */
   readonly count?: ComponentChildren;
-  readonly children: ComponentChildren;
+  readonly children: (own: OwnProps) => ComponentChildren;
 }
 
-function describedBy(id: string): string {
-  return `${id}-hint ${id}-fault`;
-}
-
-function FieldFrame({ id, label, hint, fault = '', count, children }: FrameProps) {
+function FieldFrame({ label, hint, fault = '', disabled = false, count, children }: FrameProps) {
+  const id = useId();
   return (
     <div class="field">
       <div class="field-head">
@@ -31,7 +38,7 @@ function FieldFrame({ id, label, hint, fault = '', count, children }: FrameProps
         {count}
       </div>
       <div class="field-control">
-        {children}
+        {children({ id, disabled, 'aria-invalid': fault !== '', 'aria-describedby': `${id}-hint ${id}-fault` })}
         <p id={`${id}-fault`} class="fault" role="alert">
           {fault}
         </p>
@@ -43,7 +50,6 @@ function FieldFrame({ id, label, hint, fault = '', count, children }: FrameProps
   );
 }
 
-/** How many characters are used; loud once there are too many. */
 function Count({ used, max }: { readonly used: number; readonly max: number }) {
   return (
     <span class={used > max ? 'count is-over' : 'count'}>
@@ -53,155 +59,137 @@ function Count({ used, max }: { readonly used: number; readonly max: number }) {
   );
 }
 
-export interface TextFieldProps extends FieldProps {
+interface TextFieldProps extends FieldProps {
   readonly value: string;
   readonly onInput: (value: string) => void;
   /** Counted beside the label; more may be typed, and is refused when it is saved. */
-  readonly max?: number;
-  readonly placeholder?: string;
+  readonly max?: number | undefined;
+  /** Absent: one line. */
+  readonly rows?: number | undefined;
+  readonly placeholder?: string | undefined;
   readonly isMono?: boolean;
 }
 
-export function TextField({ value, onInput, max, placeholder, isMono = false, disabled, ...frame }: TextFieldProps) {
-  const id = useId();
+export function TextField({ value, onInput, max, rows, placeholder, isMono = false, ...frame }: TextFieldProps) {
+  const input = (event: { readonly currentTarget: { readonly value: string } }) => onInput(event.currentTarget.value);
+  const look = { class: isMono ? 'input mono' : 'input', value, placeholder };
   return (
-    <FieldFrame id={id} {...frame} count={max === undefined ? undefined : <Count used={codePoints(value)} max={max} />}>
-      <input
-        id={id}
-        class={isMono ? 'input mono' : 'input'}
-        type="text"
-        value={value}
-        placeholder={placeholder}
-        disabled={disabled}
-        autoComplete="off"
-        aria-invalid={(frame.fault ?? '') !== ''}
-        aria-describedby={describedBy(id)}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
+    <FieldFrame {...frame} count={max !== undefined && <Count used={codePoints(value)} max={max} />}>
+      {(own) =>
+        rows === undefined ? (
+          <input type="text" autoComplete="off" {...own} {...look} onInput={input} />
+        ) : (
+          <textarea rows={rows} {...own} {...look} onInput={input} />
+        )
+      }
     </FieldFrame>
   );
 }
 
-export interface TextAreaProps extends TextFieldProps {
-  readonly rows?: number;
-}
-
-export function TextArea({ value, onInput, max, placeholder, isMono = false, rows = 4, disabled, ...frame }: TextAreaProps) {
-  const id = useId();
-  return (
-    <FieldFrame id={id} {...frame} count={max === undefined ? undefined : <Count used={codePoints(value)} max={max} />}>
-      <textarea
-        id={id}
-        class={isMono ? 'input mono' : 'input'}
-        rows={rows}
-        value={value}
-        placeholder={placeholder}
-        disabled={disabled}
-        aria-invalid={(frame.fault ?? '') !== ''}
-        aria-describedby={describedBy(id)}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-    </FieldFrame>
-  );
-}
-
-export interface NumberFieldProps extends FieldProps {
-  /** Null: nothing is entered. */
+interface NumberFieldProps extends FieldProps {
   readonly value: number | null;
   readonly onInput: (value: number | null) => void;
-  readonly min?: number;
-  readonly max?: number;
-  readonly step?: number;
-  /** What stands behind the number. */
-  readonly unit?: string;
-  readonly placeholder?: string;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly step?: number | undefined;
+  readonly unit?: string | undefined;
+  readonly placeholder?: string | undefined;
 }
 
-export function NumberField({ value, onInput, min, max, step = 1, unit, placeholder, disabled, ...frame }: NumberFieldProps) {
-  const id = useId();
+export function NumberField({ value, onInput, min, max, step = 1, unit, placeholder, ...frame }: NumberFieldProps) {
+  const input = (typed: number) => onInput(Number.isNaN(typed) ? null : typed);
   return (
-    <FieldFrame id={id} {...frame}>
-      <span class="input-unit">
-        <input
-          id={id}
-          class="input number"
-          type="number"
-          inputMode="decimal"
-          value={value ?? ''}
-          min={min}
-          max={max}
-          step={step}
-          placeholder={placeholder}
-          disabled={disabled}
-          aria-invalid={(frame.fault ?? '') !== ''}
-          aria-describedby={describedBy(id)}
-          onInput={(event) => {
-            const typed = event.currentTarget.valueAsNumber;
-            onInput(Number.isNaN(typed) ? null : typed);
-          }}
-        />
-        {unit !== undefined && <span class="unit">{unit}</span>}
-      </span>
+    <FieldFrame {...frame}>
+      {(own) => (
+        <span class="input-unit">
+          <input
+            class="input number"
+            type="number"
+            inputMode="decimal"
+            value={value ?? ''}
+            {...{ min, max, step, placeholder, ...own }}
+            onInput={(event) => input(event.currentTarget.valueAsNumber)}
+          />
+          {unit !== undefined && <span class="unit">{unit}</span>}
+        </span>
+      )}
     </FieldFrame>
   );
 }
 
-export interface SelectOption<Value extends string = string> {
-  readonly value: Value;
-  readonly label: string;
-}
-
-export interface SelectFieldProps<Value extends string> extends FieldProps {
-  readonly value: Value;
-  readonly options: readonly SelectOption<Value>[];
-  readonly onChange: (value: Value) => void;
-}
-
-export function SelectField<Value extends string>({ value, options, onChange, disabled, ...frame }: SelectFieldProps<Value>) {
-  const id = useId();
-  return (
-    <FieldFrame id={id} {...frame}>
-      <select
-        id={id}
-        class="input"
-        value={value}
-        disabled={disabled}
-        aria-describedby={describedBy(id)}
-        onChange={(event) => {
-          const chosen = options.find((option) => option.value === event.currentTarget.value);
-          if (chosen !== undefined) onChange(chosen.value);
-        }}
-      >
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
-      </select>
-    </FieldFrame>
-  );
-}
-
-export interface SwitchProps extends FieldProps {
+interface SwitchProps extends FieldProps {
   readonly isOn: boolean;
   readonly onChange: (isOn: boolean) => void;
 }
 
-export function Switch({ isOn, onChange, disabled, ...frame }: SwitchProps) {
-  const id = useId();
+export function Switch({ isOn, onChange, ...frame }: SwitchProps) {
+  const change = (event: { readonly currentTarget: { readonly checked: boolean } }) => onChange(event.currentTarget.checked);
   return (
-    <FieldFrame id={id} {...frame}>
-      <input
-        id={id}
-        class="switch"
-        type="checkbox"
-        role="switch"
-        aria-checked={isOn}
-        checked={isOn}
-        disabled={disabled}
-        aria-describedby={describedBy(id)}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
+    <FieldFrame {...frame}>
+      {(own) => <input class="switch" type="checkbox" role="switch" aria-checked={isOn} checked={isOn} {...own} onChange={change} />}
     </FieldFrame>
   );
+}
+
+/** A field of a form in a table. */
+export interface FieldEntry {
+  /** Of its value in the form. */
+  readonly name: string;
+  readonly label: string;
+  /** `mono`: of one width. `lines`: a list, a line each. `long`: words in several lines. Absent: words in one. */
+  readonly kind?: 'mono' | 'lines' | 'long' | 'number' | 'switch' | 'choice';
+  readonly hint?: string;
+  readonly rows?: number;
+  readonly min?: number;
+  readonly max?: number;
+  readonly step?: number;
+  readonly unit?: string;
+  readonly placeholder?: string;
+  readonly options?: readonly (readonly [value: string, name: string])[];
+  /** What the service calls it, where that is not its name. */
+  readonly path?: string;
+}
+
+const ROWS: Readonly<Partial<Record<NonNullable<FieldEntry['kind']>, number>>> = { lines: 2, long: 4 };
+
+function TableField<Fields extends Values>({ form, entry }: { readonly form: Form<Fields>; readonly entry: FieldEntry }) {
+  const { name, kind, label, hint, options = [], path = name, rows = kind && ROWS[kind], ...more } = entry;
+  const value: unknown = form.values[name];
+  const frame = { label, hint, fault: form.faultOf(path) };
+  const set = (to: unknown) => form.set(name, to as Fields[string]);
+  const text = String(value ?? '');
+  if (kind === 'switch') return <Switch {...frame} isOn={value === true} onChange={set} />;
+  if (kind === 'number') return <NumberField {...frame} {...more} value={typeof value === 'number' ? value : null} onInput={set} />;
+  if (kind === 'choice')
+    return <FieldFrame {...frame}>{(own) => <Select look="input" own={own} value={text} options={options} onChange={set} />}</FieldFrame>;
+  return <TextField {...frame} {...more} rows={rows} isMono={kind === 'mono' || kind === 'lines'} value={text} onInput={set} />;
+}
+
+/** The fields of a form, in the order of the table. */
+export function FieldList<Fields extends Values>({
+  form,
+  fields,
+}: {
+  readonly form: Form<Fields>;
+  readonly fields: readonly FieldEntry[];
+}) {
+  return (
+    <>
+      {fields.map((entry) => (
+        <TableField key={entry.name} form={form} entry={entry} />
+      ))}
+    </>
+  );
+}
+
+/** What people call the fields. */
+export function labelsOf(fields: readonly FieldEntry[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(fields.map(({ name, label }) => [name, label]));
+}
+
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 }

@@ -5,17 +5,13 @@ import { type Draft, isSame, useDraft, type Values } from './draft-hook.ts';
 
 export interface Form<Fields extends Values> extends Draft<Fields> {
   readonly act: Act;
-  /** Sends what was changed; the draft goes when the service has it. */
   save(): void;
-  /** What is wrong with the field, as the service says it; '' when nothing is. */
   faultOf(name: string): string;
 }
 
-/** Others who may save the same thing. */
-export interface Others<Fields extends Values> {
+interface Others<Fields extends Values> {
   /** What is saved now. @throws ApiError */
   read(): Promise<Fields>;
-  /** Shows it. */
   reload(): void;
 }
 

@@ -1,18 +1,17 @@
 /** A form on the page: its fields, what went wrong, and its button. */
+
 import type { ComponentChildren } from 'preact';
 import type { Act } from '../api/act-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Button, Problem } from './card.tsx';
 
-export interface FormProps {
+interface FormProps {
   readonly label?: string;
   readonly look?: string;
   readonly act: Act;
-  /** What the button does. */
   readonly verb: string;
   readonly button?: 'primary' | 'danger' | '';
   readonly isReady?: boolean;
   readonly onSubmit: () => void;
-  /** Beside the button. */
   readonly more?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -40,21 +39,18 @@ export function Form({ label, look = 'stack', act, verb, button = 'primary', isR
   );
 }
 
-export interface MoreProps {
+interface MoreProps {
   readonly verb?: string;
   readonly next: string | null;
   readonly isReading: boolean;
   readonly more: () => void;
 }
 
-/** Below a list of which there is more. */
 export function More({ verb = 'Show older', next, isReading, more }: MoreProps) {
   if (next === null) return null;
   return (
     <div class="card-foot">
-      <button type="button" class="button" disabled={isReading} onClick={more}>
-        {verb}
-      </button>
+      <Button label={verb} disabled={isReading} onClick={more} />
     </div>
   );
 }

@@ -1,13 +1,12 @@
 /** Below a form: what was changed and is not saved yet, and what went wrong when it was to be. */
-import { Problem } from '../api/problem.tsx';
+
+import { Button, Problem } from './card.tsx';
 import type { Values } from './draft-hook.ts';
 import type { Form } from './form-hook.ts';
 
-export interface SaveBarProps<Fields extends Values> {
+interface SaveBarProps<Fields extends Values> {
   readonly form: Form<Fields>;
-  /** What people call the fields. */
   readonly labels: Readonly<Partial<Record<keyof Fields & string, string>>>;
-  /** What the button does. */
   readonly verb?: string;
 }
 
@@ -15,7 +14,6 @@ function namesOf<Fields extends Values>(names: readonly (keyof Fields & string)[
   return names.map((name) => labels[name] ?? name).join(', ');
 }
 
-/** As much of a value as fits in a line. */
 const THEIRS_MAX_CHARS = 160;
 
 function shownValue(value: unknown): string {
@@ -46,12 +44,13 @@ export function SaveBar<Fields extends Values>({ form, labels, verb = 'Save chan
         <p class="save-what">
           <b>Not saved yet:</b> {namesOf<Fields>(changed, labels)}
         </p>
-        <button type="button" class="button bare" disabled={act.isUnderWay} onClick={form.discard}>
-          Discard
-        </button>
-        <button type="button" class="button primary" disabled={act.isUnderWay || changed.length === 0} onClick={form.save}>
-          {act.isUnderWay ? 'Saving…' : verb}
-        </button>
+        <Button label="Discard" look="bare" disabled={act.isUnderWay} onClick={form.discard} />
+        <Button
+          label={act.isUnderWay ? 'Saving…' : verb}
+          look="primary"
+          disabled={act.isUnderWay || changed.length === 0}
+          onClick={form.save}
+        />
       </div>
     </section>
   );

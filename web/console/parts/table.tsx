@@ -1,14 +1,13 @@
 /** Rows under headings: every list of the console that has columns. */
 import type { ComponentChildren } from 'preact';
 
-/** Its heading, and what stands in it. */
-export interface Column<Row> {
+interface Column<Row> {
   readonly title: ComponentChildren;
   readonly of: (row: Row) => ComponentChildren;
   readonly look?: 'number' | ((row: Row) => string | undefined);
 }
 
-export interface TableProps<Row> {
+interface TableProps<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   /** The first one names the row. */
@@ -18,7 +17,6 @@ export interface TableProps<Row> {
   readonly isCurrent?: (row: Row) => boolean;
 }
 
-/** For the column of buttons, which needs no heading that is seen. */
 export const UNSEEN_TITLE = <span class="unseen">What can be done</span>;
 
 export function Table<Row>({ rows, keyOf, columns, look: tableLook = 'list', isCurrent }: TableProps<Row>) {
@@ -55,13 +53,12 @@ export function Table<Row>({ rows, keyOf, columns, look: tableLook = 'list', isC
   );
 }
 
-export interface ScrollingProps {
+interface ScrollingProps {
   readonly label: string;
   readonly isCard?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** Around what may be wider than the page. */
 export function Scrolling({ label, isCard = false, children }: ScrollingProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys.

@@ -4,7 +4,6 @@ import { useAsked } from '../api/asked-hook.ts';
 import type { ApiError } from '../api/request.ts';
 import { appPath } from '../app/app.ts';
 
-/** Tokens of a theme by name: colours as #rrggbb, measures as numbers. */
 export type ThemeTokens = Readonly<Record<string, string | number>>;
 
 export interface ServedThemes {
@@ -19,12 +18,10 @@ export interface AppearanceDraft {
 }
 
 export interface DraftedAppearance extends Drafted<AppearanceDraft> {
-  /** With derived colours; null without a draft. */
   readonly served: ServedThemes | null;
 }
 
-export interface Drafted<Draft> {
-  /** Null until it was written. */
+interface Drafted<Draft> {
   readonly draft: Draft | null;
   readonly published: Draft | null;
   readonly published_version: number | null;
@@ -56,7 +53,6 @@ export function useDrafts(app: string): Drafts {
   };
 }
 
-/** What clients are served of look and persona together. */
 export function configurationOf(
   served: ServedThemes | null,
   copilot: AppearanceDraft['copilot'],

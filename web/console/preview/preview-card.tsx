@@ -1,30 +1,20 @@
 /** The preview beside a form, with what it shows in the address. */
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
+import { SideBySide } from '../parts/choices.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { WidgetPreview } from './widget-preview.tsx';
 
-interface ChoiceProps<Value extends string> {
-  readonly label: string;
-  readonly value: Value;
-  readonly options: readonly { readonly value: Value; readonly label: string }[];
-  readonly onChange: (value: Value) => void;
-}
+const SCHEMES = [
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const;
+const SHOWN = [
+  ['welcome', 'Welcome'],
+  ['thread', 'Thread'],
+] as const;
 
-function Choice<Value extends string>({ label, value, options, onChange }: ChoiceProps<Value>) {
-  return (
-    <div class="choice" role="radiogroup" aria-label={label}>
-      {options.map((option) => (
-        <label key={option.value} class="choice-part">
-          <input type="radio" name={label} checked={option.value === value} onChange={() => onChange(option.value)} />
-          {option.label}
-        </label>
-      ))}
-    </div>
-  );
-}
-
-export interface PreviewCardProps {
+interface PreviewCardProps {
   readonly configuration: object;
   readonly logo?: () => Promise<Blob | undefined>;
 }
@@ -39,25 +29,19 @@ export function PreviewCard({ configuration, logo }: PreviewCardProps) {
         Preview <small>the widget itself; nothing is sent</small>
       </h2>
       <div class="preview-choices row">
-        <Choice
+        <SideBySide
           label="Colour scheme"
           value={scheme}
-          options={[
-            { value: 'light', label: 'Light' },
-            { value: 'dark', label: 'Dark' },
-          ]}
+          options={SCHEMES}
           onChange={(to) => {
             setScheme(to);
             replaceAddress({ scheme: to === 'light' ? undefined : to });
           }}
         />
-        <Choice
+        <SideBySide
           label="What it shows"
           value={shows}
-          options={[
-            { value: 'welcome', label: 'Welcome' },
-            { value: 'thread', label: 'Thread' },
-          ]}
+          options={SHOWN}
           onChange={(to) => {
             setShows(to);
             replaceAddress({ shows: to === 'welcome' ? undefined : to });

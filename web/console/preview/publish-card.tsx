@@ -1,14 +1,14 @@
 /** What the drafts of look and persona have that people do not get yet, and publishing it. */
+
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { readApp } from '../app/app-store.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { isSame } from '../parts/draft-hook.ts';
 import { toast } from '../shell/toasts.tsx';
 import type { Drafts } from './drafts-hook.ts';
 
-/** A value as one line. */
 function shown(value: unknown): string {
   if (value === undefined || value === '') return 'nothing';
   if (typeof value === 'string') return value;
@@ -24,7 +24,6 @@ interface Difference {
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** By field; parts of an object one by one. */
 function differences(before: object, after: object, prefix = ''): Difference[] {
   const [old, next] = [before as Document, after as Document];
   const names = [...new Set([...Object.keys(old), ...Object.keys(next)])].filter((name) => name !== 'reason');
@@ -55,10 +54,7 @@ export function PublishCard({ app, drafts }: { readonly app: App; readonly draft
       await readApp(app.id);
     });
   return (
-    <section class="card" aria-label="Publish">
-      <h2>
-        Publish <small>{version === null ? 'nothing is published yet' : `people get version ${version}`}</small>
-      </h2>
+    <Card title="Publish" note={version === null ? 'nothing is published yet' : `people get version ${version}`}>
       <Problem error={act.error} />
       {hasDraft && changes.length > 0 && (
         <div class="changes">
@@ -72,15 +68,18 @@ export function PublishCard({ app, drafts }: { readonly app: App; readonly draft
         </div>
       )}
       <div class="card-foot row">
-        <button type="button" class="button primary" disabled={!hasDraft || changes.length === 0 || act.isUnderWay} onClick={publish}>
-          Publish version {(version ?? 0) + 1}
-        </button>
+        <Button
+          label={`Publish version ${(version ?? 0) + 1}`}
+          look="primary"
+          disabled={!hasDraft || changes.length === 0 || act.isUnderWay}
+          onClick={publish}
+        />
         <small>
           {!hasDraft && 'There is no draft yet: setup writes one, or save one here.'}
           {hasDraft && changes.length === 0 && 'People get what the drafts say.'}
           {hasDraft && changes.length > 0 && 'Look and persona go out together. Test keys get the drafts already.'}
         </small>
       </div>
-    </section>
+    </Card>
   );
 }

@@ -2,15 +2,11 @@
 import { h, render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { appearanceOf } from '../../sdk/appearance.ts';
-import blocksCss from '../../sdk/look/blocks.css';
-import tokensCss from '../../sdk/look/tokens.css';
-import widgetCss from '../../sdk/look/widget.css';
+import { widgetSheets } from '../../sdk/look/sheets.ts';
 import type { Scene } from '../../sdk/scene.ts';
 import { Frame, Launcher } from '../../sdk/shell/frame.tsx';
-import { previewScene } from './preview-scene.ts';
-import { SAMPLE_QUESTION } from './sample-service.ts';
+import { previewScene, SAMPLE_QUESTION } from './preview-scene.ts';
 
-/** The launcher stands below the panel here, in a place of its own. */
 const PLACE_CSS = `
   .contents { display: flex; flex-direction: column; gap: 12px; block-size: 100%; }
   .place { flex: 1; min-block-size: 0; display: grid; }
@@ -19,21 +15,11 @@ const PLACE_CSS = `
   .launcher-place.is-start .launcher { inset-inline: 2px auto; }
 `;
 
-export interface WidgetPreviewProps {
-  /** As GET /v1/apps/config has it: `theme`, `themeDark`, `copilot`. */
+interface WidgetPreviewProps {
   readonly configuration: object;
   readonly scheme: 'light' | 'dark';
-  /** What is on the panel: the welcome, or a question with its answer. */
   readonly shows: 'welcome' | 'thread';
   readonly logo?: () => Promise<Blob | undefined>;
-}
-
-function sheets(): CSSStyleSheet[] {
-  return [tokensCss, blocksCss, widgetCss, PLACE_CSS].map((text) => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(text);
-    return sheet;
-  });
 }
 
 function drawIn(host: HTMLElement, root: ShadowRoot, scene: Scene, { configuration, scheme }: WidgetPreviewProps): void {
@@ -58,7 +44,7 @@ export function WidgetPreview(props: WidgetPreviewProps) {
     // Its styles tell a widget that stands in a page by this.
     host.setAttribute('inline', '');
     const root = host.attachShadow({ mode: 'open' });
-    root.adoptedStyleSheets = sheets();
+    root.adoptedStyleSheets = widgetSheets(PLACE_CSS);
     const made = previewScene(
       () => latest.current.configuration,
       () => (latest.current.logo ?? NO_LOGO)(),

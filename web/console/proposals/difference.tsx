@@ -1,15 +1,46 @@
 /** What is there now beside what would be written, field by field. Everything is text; colours have a swatch beside it. */
-
+import { diffLines, diffWordsWithSpace } from 'diff';
 import type { ComponentChildren } from 'preact';
-import type { FieldChange, ItemChange } from '../../../protocol/console/setup-answers.ts';
+import { useState } from 'preact/hooks';
+import type { ContrastChange, FieldChange, ItemChange, WholeProposal } from '../../../protocol/console/setup-answers.ts';
+import { apiAddress } from '../api/request.ts';
 import { Table } from '../parts/table.tsx';
-import { type TextPart, textSides } from './text-difference.ts';
+
+interface TextPart {
+  readonly text: string;
+  readonly isOwn: boolean;
+}
+
+/** Texts that are compared word by word; longer ones by lines, which takes a thousandth of the time. */
+const WORDS_MAX_CHARS = 12_000;
+/** A person notices no pause of this length; what takes longer is shown as wholly different. */
+const TIMEOUT_MS = 80;
+/** What both sides have in common is cut to its ends where it is longer than this. */
+const SAME_MAX_CHARS = 400;
+const SAME_END_CHARS = 140;
+
+function shortened({ text, isOwn }: TextPart): readonly TextPart[] {
+  if (isOwn || text.length <= SAME_MAX_CHARS) return [{ text, isOwn }];
+  const left = text.length - 2 * SAME_END_CHARS;
+  return [
+    { text: `${text.slice(0, SAME_END_CHARS)}\n… ${left.toLocaleString('en')} characters alike …\n${text.slice(-SAME_END_CHARS)}`, isOwn },
+  ];
+}
+
+function textSides(before: string, after: string) {
+  const isLong = before.length + after.length > WORDS_MAX_CHARS;
+  const bound = { timeout: TIMEOUT_MS };
+  const changes = isLong ? diffLines(before, after, bound) : diffWordsWithSpace(before, after, bound);
+  if (changes === undefined) return { before: [{ text: before, isOwn: true }], after: [{ text: after, isOwn: true }] };
+  const side = (isLeftOut: 'added' | 'removed', isOwn: 'added' | 'removed') =>
+    changes.filter((part) => !part[isLeftOut]).flatMap((part) => shortened({ text: part.value, isOwn: part[isOwn] }));
+  return { before: side('added', 'removed'), after: side('removed', 'added') };
+}
 
 const CHANGE_SIGNALS: Readonly<Record<ItemChange['change'], string>> = { added: 'is-ok', updated: 'is-accent', archived: 'is-bad' };
 
-export interface DifferenceProps {
+interface DifferenceProps {
   readonly items: readonly ItemChange[];
-  /** Stands in the place of the fields of an item where there is more to see than text. */
   readonly drawn?: (item: ItemChange) => ComponentChildren;
 }
 
@@ -76,5 +107,67 @@ function Side({ value, parts, isOld = false }: { readonly value: unknown; readon
         })}
       </span>
     </>
+  );
+}
+
+function Picture({ source, what, none }: { readonly source: string; readonly what: string; readonly none: string }) {
+  const [isMissing, miss] = useState(false);
+  return (
+    <figure class="logo-side">
+      <figcaption>{what}</figcaption>
+      {isMissing ? <span class="side-none">{none}</span> : <img src={source} alt={`The logo: ${what}`} onError={() => miss(true)} />}
+    </figure>
+  );
+}
+
+export function LogoDifference({ proposal }: { readonly proposal: WholeProposal }) {
+  return (
+    <div class="logo-sides">
+      <Picture source={apiAddress(`/apps/${encodeURIComponent(proposal.app_id)}/logo`)} what="now" none="no logo" />
+      <Picture source={apiAddress(`/proposals/${encodeURIComponent(proposal.id)}/logo`)} what="would be" none="cannot be shown" />
+    </div>
+  );
+}
+
+function Ratio({ ratio, minimum }: { readonly ratio: number | null; readonly minimum: number }) {
+  if (ratio === null) return <span class="side-none">not there</span>;
+  const isLow = ratio < minimum;
+  return (
+    <>
+      {ratio.toFixed(2)} : 1 {isLow && <span class="chip is-bad">hard to read</span>}
+    </>
+  );
+}
+
+function PairOfColours({ part, subject, minimum }: ContrastChange) {
+  return (
+    <>
+      {subject}
+      {part === 'themeDark' && ', dark'}
+      <span class="line-note">, at least {minimum}</span>
+    </>
+  );
+}
+
+/** The pairs of colours that would be read otherwise than now, those below what WCAG asks first. */
+export function ContrastDifference({ contrast }: { readonly contrast: readonly ContrastChange[] }) {
+  if (contrast.length === 0) return null;
+  const shortOf = ({ after, minimum }: ContrastChange) => (after < minimum ? 0 : 1);
+  return (
+    <section class="difference" aria-label="Contrast">
+      <h3>
+        Contrast <small>as WCAG 2.2 counts it, dark colours included</small>
+      </h3>
+      <Table
+        look="sides"
+        rows={contrast.toSorted((one, other) => shortOf(one) - shortOf(other))}
+        keyOf={({ part, subject }) => `${part} ${subject}`}
+        columns={[
+          { title: 'Colours', of: PairOfColours },
+          { title: 'Now', of: ({ before, minimum }) => <Ratio ratio={before} minimum={minimum} /> },
+          { title: 'Would be', of: ({ after, minimum }) => <Ratio ratio={after} minimum={minimum} /> },
+        ]}
+      />
+    </section>
   );
 }

@@ -5,24 +5,21 @@ import type { SetupSession, WholeProposal } from '../../../protocol/console/setu
 import { REASON_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Act } from '../api/act-hook.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
+import { Button, Problem } from '../parts/card.tsx';
 import { useDraft } from '../parts/draft-hook.ts';
 import { TextField } from '../parts/fields.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
 import { agentName } from '../setup/session.ts';
-import { Difference } from './difference.tsx';
-import { ContrastDifference, LogoDifference } from './look-difference.tsx';
+import { ContrastDifference, Difference, LogoDifference } from './difference.tsx';
 import { afterApproval, KIND_LABELS, reasonsOf, STATUS_SIGNALS } from './proposal.ts';
 
-export interface ProposalDetailProps {
+interface ProposalDetailProps {
   readonly id: string;
   readonly act: Act;
-  /** The reason is being written. */
   readonly isRejecting: boolean;
   readonly setRejecting: (isRejecting: boolean) => void;
   readonly approve: () => void;
   readonly reject: (reason: string) => void;
-  /** Goes up when the proposal is to be read again. */
   readonly round: number;
 }
 
@@ -175,9 +172,7 @@ function RejectForm({ id, act, reject, cancel }: RejectFormProps) {
         <button type="submit" class="button danger" disabled={act.isUnderWay}>
           Reject the proposal
         </button>
-        <button type="button" class="button" onClick={cancel}>
-          Keep it waiting
-        </button>
+        <Button label="Keep it waiting" onClick={cancel} />
       </div>
     </form>
   );

@@ -22,7 +22,6 @@ function reasonOf(value: unknown): readonly string[] {
   return typeof reason === 'string' && reason !== '' ? [reason] : [];
 }
 
-/** Why the agent wants it: each reason that it gave, once. */
 export function reasonsOf({ write }: WholeProposal): readonly string[] {
   const { body, patch, items } = write;
   const archive = (body as { readonly archive?: unknown } | undefined)?.archive;
@@ -30,7 +29,6 @@ export function reasonsOf({ write }: WholeProposal): readonly string[] {
   return [...new Set([body, patch, ...lists].flatMap(reasonOf))];
 }
 
-/** What approving it leaves to be done. */
 export function afterApproval(kind: Proposal['kind']): string | undefined {
   return kind === 'appearance' || kind === 'logo' || kind === 'experience'
     ? 'Approving changes the draft. People get it once you publish.'

@@ -7,17 +7,16 @@ import { useStore } from '../../sdk/store-hook.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { countProposals, openedApp } from '../app/app-store.ts';
+import { Button, Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
 import { KIND_LABELS, STATUS_SIGNALS } from './proposal.ts';
 import { ProposalDetail } from './proposal-detail.tsx';
 
-/** As many as may wait at once. */
 const LISTED_MAX = 200;
 
 const SHOWN = ['pending', 'approved', 'rejected', 'replaced'] as const;
@@ -114,7 +113,6 @@ function Proposals({ app, status }: { readonly app: App; readonly status: Shown 
   );
 }
 
-/** What a person says to the proposal `id`. */
 function useVerdict(id: string | undefined, decided: (what: string) => void) {
   const act = useAct();
   const [rejecting, setRejecting] = useState<string>();
@@ -144,9 +142,7 @@ function Nothing({ app, status }: { readonly app: App; readonly status: Shown })
   return (
     <div class="empty">
       <p>Nothing waits for you. When an agent works on a live app, each of its writes comes here and waits for your word.</p>
-      <a class="button" href={appAddress(app.id, 'setup')}>
-        {app.live ? 'Open a sync session' : 'Open a session'}
-      </a>
+      <Button label={app.live ? 'Open a sync session' : 'Open a session'} href={appAddress(app.id, 'setup')} />
     </div>
   );
 }

@@ -5,8 +5,8 @@ import type { Key } from '../../../protocol/console/answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
+import { Card, Problem } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { dayOf } from '../parts/times.ts';
@@ -24,10 +24,7 @@ export function KeysCard({ app }: { readonly app: App }) {
       reload();
     });
   return (
-    <section class="card" aria-label="Keys">
-      <h2>
-        Keys <small>public by design: they ship inside the app</small>
-      </h2>
+    <Card title="Keys" note="public by design: they ship inside the app">
       <Problem error={error} retry={reload} />
       <Problem error={act.error} />
       <ul class="lines">
@@ -62,7 +59,7 @@ export function KeysCard({ app }: { readonly app: App }) {
           }}
         />
       )}
-    </section>
+    </Card>
   );
 }
 

@@ -1,31 +1,24 @@
 /** Everything of an app that is set by hand: settings, keys, the identity secret, suspending and deleting it. */
+
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import type { Secret } from '../../../protocol/console/answers.ts';
+import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { type App, appPath } from '../app/app.ts';
+import { type App, appPath, organisationAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { readApp, showApp } from '../app/app-store.ts';
-import { NumberField, Switch, TextArea, TextField } from '../parts/fields.tsx';
-import type { Form } from '../parts/form-hook.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
+import { ConfirmByName } from '../parts/confirm-by-name.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Confirm } from '../parts/dialog.tsx';
+import { FieldList } from '../parts/fields.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { SaveBar } from '../parts/save-bar.tsx';
-import { EndingCard } from './ending-card.tsx';
+import { momentOf } from '../parts/times.ts';
+import { toast } from '../shell/toasts.tsx';
 import { KeysCard } from './keys-card.tsx';
-import { SecretCard } from './secret-card.tsx';
-import { fieldsOf, patchOf, pathOf, SETTING_GROUPS, SETTING_LABELS, type Setting, type SettingFields } from './settings.ts';
-
-/** A list of a few lines; it grows with what is in it. */
-const LINES_SHOWN = 2;
-
-function SettingField({ form, setting }: { readonly form: Form<SettingFields>; readonly setting: Setting }) {
-  const { name, kind, ...rest } = setting;
-  const value = form.values[name];
-  const frame = { ...rest, fault: form.faultOf(pathOf(name)) };
-  const set = (to: unknown) => form.set(name, to as never);
-  if (kind === 'switch') return <Switch {...frame} isOn={value === true} onChange={set} />;
-  if (kind === 'number') return <NumberField {...frame} value={value as number | null} onInput={set} />;
-  if (kind === 'lines') return <TextArea {...frame} isMono rows={LINES_SHOWN} value={String(value)} onInput={set} />;
-  if (kind === 'long') return <TextArea {...frame} value={String(value)} onInput={set} />;
-  return <TextField {...frame} isMono={kind === 'mono'} value={String(value)} onInput={set} />;
-}
+import { fieldsOf, patchOf, SETTING_GROUPS, SETTING_LABELS, type SettingFields } from './settings.ts';
 
 export function SettingsPage() {
   return <AppPage title="Settings">{(app) => <Settings app={app} />}</AppPage>;
@@ -42,18 +35,117 @@ function Settings({ app }: { readonly app: App }) {
     <>
       <KeysCard app={app} />
       {SETTING_GROUPS.map(({ title, settings }) => (
-        <section key={title} class="card" aria-label={title}>
-          <h2>{title}</h2>
+        <Card key={title} title={title}>
           <div class="fields">
-            {settings.map((setting) => (
-              <SettingField key={setting.name} form={form} setting={setting} />
-            ))}
+            <FieldList form={form} fields={settings} />
           </div>
-        </section>
+        </Card>
       ))}
       <SecretCard app={app} />
       <EndingCard app={app} />
       <SaveBar form={form} labels={SETTING_LABELS} />
     </>
+  );
+}
+
+function SecretCard({ app }: { readonly app: App }) {
+  const path = `${appPath(app.id)}/identity-secret`;
+  const [secret, show] = useState<Secret>();
+  const [isAsked, question] = useState(false);
+  const act = useAct();
+  const read = () => act.run(async () => show(await ask<Secret>('GET', path)));
+  const rotate = () =>
+    act.run(async () => {
+      show(await ask<Secret>('POST', `${path}/rotate`));
+      question(false);
+    });
+  return (
+    <Card title="Identity secret">
+      <div class="card-body">
+        <p class="hint">
+          Your backend signs the ids of people with it: HMAC-SHA256 of the id, in lowercase hex. It never belongs in the app or in a page.
+        </p>
+        {act.error !== undefined && !isAsked && <Problem error={act.error} />}
+        {secret !== undefined && <code class="secret selectable">{secret.identity_secret}</code>}
+        {secret?.previous != null && (
+          <p class="hint">Signatures made with the one before count until {momentOf(secret.previous.valid_until)}.</p>
+        )}
+        <div class="row">
+          {secret === undefined ? (
+            <Button label="Show the secret" disabled={act.isUnderWay} onClick={read} />
+          ) : (
+            <>
+              <CopyButton text={secret.identity_secret} label="Copy the secret" />
+              <Button label="Hide" onClick={() => show(undefined)} />
+            </>
+          )}
+          <Button label="Rotate…" look="bare" onClick={() => question(true)} />
+        </div>
+      </div>
+      {isAsked && (
+        <Confirm
+          title="Rotate the identity secret"
+          verb="Rotate the secret"
+          keep="Keep it"
+          act={act}
+          onConfirm={rotate}
+          onClose={() => question(false)}
+        >
+          <p class="hint">
+            A new secret takes its place. Signatures made with this one count for 24 hours more: change your backend by then.
+          </p>
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+function EndingCard({ app }: { readonly app: App }) {
+  const { route } = useLocation();
+  const [isDeleting, startDeleting] = useState(false);
+  const act = useAct();
+  const suspend = () =>
+    act.run(async () => {
+      const answer = await ask<{ readonly app: App }>('PATCH', appPath(app.id), { suspended: !app.suspended });
+      showApp(answer.app);
+    });
+  const remove = async () => {
+    await ask('DELETE', appPath(app.id));
+    toast(`${app.name} was deleted.`);
+    route(organisationAddress(app.org_id));
+  };
+  return (
+    <Card title="Suspend or delete">
+      <Problem error={act.error} />
+      <ul class="lines">
+        <li class="line">
+          <span class="line-text">
+            <b>{app.suspended ? 'The app is suspended' : 'Suspend the app'}</b>
+            <span class="line-note">
+              {app.suspended ? ': nobody is served. Nothing is lost.' : ': nobody is served until it is resumed. Nothing is lost.'}
+            </span>
+          </span>
+          <Button label={app.suspended ? 'Resume the app' : 'Suspend the app'} disabled={act.isUnderWay} onClick={suspend} />
+        </li>
+        <li class="line">
+          <span class="line-text">
+            <b>Delete the app</b>
+            <span class="line-note">: its keys, knowledge, people and conversations are gone. What it spent stays in the usage.</span>
+          </span>
+          <Button label="Delete…" look="danger" onClick={() => startDeleting(true)} />
+        </li>
+      </ul>
+      {isDeleting && (
+        <ConfirmByName
+          title={`Delete ${app.name}`}
+          name={app.name}
+          verb="Delete the app"
+          onConfirm={remove}
+          onClose={() => startDeleting(false)}
+        >
+          Keys, knowledge, people and conversations of this app are erased at once. This cannot be taken back.
+        </ConfirmByName>
+      )}
+    </Card>
   );
 }

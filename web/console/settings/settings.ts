@@ -11,52 +11,15 @@ import {
 } from '../../../protocol/console/app-settings.ts';
 import { APP_NAME_MAX_CHARS, SLUG_MAX_CHARS } from '../../../protocol/console/apps.ts';
 import type { App } from '../app/app.ts';
-import { linesOf } from '../parts/lines.ts';
+import { type FieldEntry, labelsOf, linesOf } from '../parts/fields.tsx';
 
-/** The form's fields: settings as they travel, lists as lines of text. */
-export interface SettingFields extends Record<string, unknown> {
-  readonly name: string;
-  readonly slug: string;
-  readonly platform_hint: string;
-  readonly allowed_domains: string;
-  readonly media_hosts: string;
-  readonly min_sdk: string;
-  readonly require_identity: boolean;
-  readonly record_confirmations: boolean;
-  readonly confirmation_ttl_s: number | null;
-  readonly messages_per_minute: number | null;
-  readonly messages_per_day: number | null;
-  readonly messages_per_minute_per_address: number | null;
-  readonly messages_per_day_per_address: number | null;
-  readonly daily_model_budget_usd: number | null;
-  readonly hard_cap: boolean;
-  readonly auto_go_live: boolean;
-  readonly publish_on_go_live: boolean;
-  readonly intake_links: string;
-  readonly intake_description: string;
-  readonly intake_is_live: boolean;
-}
+export type SettingFields = ReturnType<typeof fieldsOf>;
 
-export type SettingName = keyof SettingFields & string;
-
-export interface Setting {
-  readonly name: SettingName;
-  readonly kind: 'text' | 'mono' | 'lines' | 'long' | 'number' | 'switch';
-  readonly label: string;
-  readonly hint: string;
-  readonly min?: number;
-  readonly max?: number;
-  readonly step?: number;
-  readonly unit?: string;
-  readonly placeholder?: string;
-}
-
-export interface SettingGroup {
+interface SettingGroup {
   readonly title: string;
-  readonly settings: readonly Setting[];
+  readonly settings: readonly FieldEntry[];
 }
 
-/** A cent. */
 const MONEY_STEP = 0.01;
 const PLATFORM_HINT_MAX_CHARS = 40;
 
@@ -67,7 +30,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   {
     title: 'The app',
     settings: [
-      { name: 'name', kind: 'text', label: 'Name', hint: 'As this console and mails about usage show it.', max: APP_NAME_MAX_CHARS },
+      { name: 'name', label: 'Name', hint: 'As this console and mails about usage show it.', max: APP_NAME_MAX_CHARS },
       {
         name: 'slug',
         kind: 'mono',
@@ -77,7 +40,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
       },
       {
         name: 'platform_hint',
-        kind: 'text',
+
         label: 'Built with',
         hint: 'Told to the coding agent before it looks, such as "web" or "flutter". May be empty.',
         max: PLATFORM_HINT_MAX_CHARS,
@@ -218,6 +181,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     settings: [
       {
         name: 'intake_description',
+        path: 'intake.description',
         kind: 'long',
         label: 'What the app is for',
         hint: 'The coding agent reads it first.',
@@ -225,6 +189,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
       },
       {
         name: 'intake_links',
+        path: 'intake.links',
         kind: 'lines',
         label: 'Links about it',
         hint: 'Up to 20, one a line. They become knowledge when a setup session opens.',
@@ -232,6 +197,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
       },
       {
         name: 'intake_is_live',
+        path: 'intake.is_live',
         kind: 'switch',
         label: 'The app has users already',
         hint: 'The agent takes more care then, and changes less.',
@@ -240,35 +206,20 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   },
 ];
 
-export const SETTING_LABELS: Readonly<Record<string, string>> = Object.fromEntries(
-  SETTING_GROUPS.flatMap(({ settings }) => settings.map(({ name, label }) => [name, label])),
-);
+export const SETTING_LABELS = labelsOf(SETTING_GROUPS.flatMap(({ settings }) => settings));
 
 /** What says that pictures of no host are shown whatever their address. */
 const NO_HOST = 'none';
 
-export function fieldsOf(app: App): SettingFields {
-  const { intake } = app;
+/** Settings as they travel, lists as lines of text. */
+export function fieldsOf({ intake, ...app }: App) {
   return {
-    name: app.name,
-    slug: app.slug,
-    platform_hint: app.platform_hint,
+    ...app,
     allowed_domains: app.allowed_domains.join('\n'),
     media_hosts: app.media_hosts?.length === 0 ? NO_HOST : (app.media_hosts ?? []).join('\n'),
     min_sdk: Object.entries(app.min_sdk)
       .map(([platform, version]) => `${platform} ${version}`)
       .join('\n'),
-    require_identity: app.require_identity,
-    record_confirmations: app.record_confirmations,
-    confirmation_ttl_s: app.confirmation_ttl_s,
-    messages_per_minute: app.messages_per_minute,
-    messages_per_day: app.messages_per_day,
-    messages_per_minute_per_address: app.messages_per_minute_per_address,
-    messages_per_day_per_address: app.messages_per_day_per_address,
-    daily_model_budget_usd: app.daily_model_budget_usd,
-    hard_cap: app.hard_cap,
-    auto_go_live: app.auto_go_live,
-    publish_on_go_live: app.publish_on_go_live,
     intake_links: intake.links.join('\n'),
     intake_description: intake.description,
     intake_is_live: intake.is_live,
@@ -277,17 +228,11 @@ export function fieldsOf(app: App): SettingFields {
 
 const INTAKE = 'intake_';
 
-/** The path that the service gives the field in what it refuses. */
-export function pathOf(name: string): string {
-  return name.startsWith(INTAKE) ? `intake.${name.slice(INTAKE.length)}` : name;
-}
-
 function mediaHostsOf(lines: readonly string[]): readonly string[] | null {
   if (lines.length === 0) return null;
   return lines.length === 1 && lines[0]?.toLowerCase() === NO_HOST ? [] : lines;
 }
 
-/** The body of the PATCH for what was changed. */
 export function patchOf(changes: Partial<SettingFields>): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
   const intake: Record<string, unknown> = {};

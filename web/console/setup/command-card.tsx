@@ -1,16 +1,71 @@
 /** What a person hands to the agent, and who it turned out to be. */
+
+import { createStore } from '@xstate/store';
 import { useEffect } from 'preact/hooks';
 import type { Command, SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { useStore } from '../../sdk/store-hook.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
+import { Button, Problem } from '../parts/card.tsx';
 import { timeLeft, useNow } from '../parts/clock-hook.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { commands, type KeptCommand, keepCommand, watchCommand } from './command-store.ts';
 import { agentName, isOver } from './session.ts';
 
-/** The command of a session, where this browser has it. */
+type KeptCommand = Pick<Command, 'command' | 'code_expires_at'>;
+
+const PREFIX = 'console-setup-command:';
+
+function read(sessionId: string): KeptCommand | undefined {
+  try {
+    const kept = JSON.parse(localStorage.getItem(PREFIX + sessionId) ?? 'null') as Partial<KeptCommand> | null;
+    const { command, code_expires_at: until } = kept ?? {};
+    if (typeof command !== 'string' || typeof until !== 'string') return undefined;
+    return { command, code_expires_at: until };
+  } catch {
+    // A browser may refuse to keep anything: then the command is there until the page is left.
+    return undefined;
+  }
+}
+
+interface CommandContext {
+  readonly commands: Readonly<Record<string, KeptCommand | undefined>>;
+}
+
+const NONE: CommandContext = { commands: {} };
+
+const commands = createStore({
+  context: NONE,
+  on: {
+    came: (now, { id, command }: { id: string; command: KeptCommand | undefined }): CommandContext => ({
+      commands: { ...now.commands, [id]: command },
+    }),
+  },
+});
+
+/** Keeps the command of a session; undefined forgets it. */
+export function keepCommand(id: string, command: KeptCommand | undefined): void {
+  commands.send({ type: 'came', id, command });
+  try {
+    if (command === undefined) localStorage.removeItem(PREFIX + id);
+    else localStorage.setItem(PREFIX + id, JSON.stringify({ command: command.command, code_expires_at: command.code_expires_at }));
+  } catch {}
+}
+
+/** Looks at what was kept of a session, now and whenever another window keeps something. Returns what ends it. */
+function watchCommand(id: string): () => void {
+  const look = () => {
+    const kept = read(id);
+    if (kept !== undefined || commands.get().context.commands[id] !== undefined) commands.send({ type: 'came', id, command: kept });
+  };
+  const kept = read(id);
+  if (kept !== undefined) commands.send({ type: 'came', id, command: kept });
+  const changed = ({ key }: StorageEvent) => {
+    if (key === PREFIX + id) look();
+  };
+  addEventListener('storage', changed);
+  return () => removeEventListener('storage', changed);
+}
+
 function useCommand(id: string): KeptCommand | undefined {
   useEffect(() => watchCommand(id), [id]);
   return useStore(commands, (context) => context.commands[id]);
@@ -70,9 +125,7 @@ function NewCode({ session, isFirst }: { readonly session: SetupSession; readonl
   return (
     <>
       <div class="row">
-        <button type="button" class={isFirst ? 'button primary' : 'button'} disabled={act.isUnderWay} onClick={renew}>
-          Make a new command
-        </button>
+        <Button label="Make a new command" look={isFirst ? 'primary' : ''} disabled={act.isUnderWay} onClick={renew} />
         {session.agent !== null && (
           <span class="hint">For an agent that lost its file. The agent keeps its token until the new file is fetched.</span>
         )}

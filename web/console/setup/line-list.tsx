@@ -1,14 +1,14 @@
 /** Lines of a session: when, who, what. Whatever an agent wrote is text. */
+
 import { useState } from 'preact/hooks';
 import type { Line } from '../../../protocol/console/setup-answers.ts';
+import { Button } from '../parts/card.tsx';
 
-/** The newest of a long list; those before them are asked for. */
 const LINES_SHOWN = 200;
 
-export interface LineListProps {
+interface LineListProps {
   readonly lines: readonly Line[];
   readonly label: string;
-  /** Says of each line which step it is about. */
   readonly stepLabels?: ReadonlyMap<string, string>;
 }
 
@@ -18,9 +18,11 @@ export function LineList({ lines, label, stepLabels }: LineListProps) {
   return (
     <>
       {hidden > 0 && (
-        <button type="button" class="button bare" onClick={() => show(shown + LINES_SHOWN)}>
-          Show {Math.min(hidden, LINES_SHOWN)} earlier lines of {hidden}
-        </button>
+        <Button
+          label={`Show ${Math.min(hidden, LINES_SHOWN)} earlier lines of ${hidden}`}
+          look="bare"
+          onClick={() => show(shown + LINES_SHOWN)}
+        />
       )}
       <ol class="setup-lines" aria-label={label}>
         {lines.slice(hidden).map((line) => (
@@ -31,7 +33,6 @@ export function LineList({ lines, label, stepLabels }: LineListProps) {
   );
 }
 
-/** The time of day in the person's own zone, to the second. */
 function timeOfDay(at: string): string {
   const time = new Date(at);
   return Number.isNaN(time.getTime()) ? '' : time.toLocaleTimeString(undefined, { hour12: false });

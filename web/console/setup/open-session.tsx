@@ -1,19 +1,19 @@
 /** Opens a session: for an app that is not live a setup session, for a live one a session that proposes. */
+
 import { useState } from 'preact/hooks';
 import type { OpenedSession } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appPath } from '../app/app.ts';
 import { showApp } from '../app/app-store.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { Switch } from '../parts/fields.tsx';
-import { keepCommand } from './command-store.ts';
+import { keepCommand } from './command-card.tsx';
 
 type Kind = 'setup' | 'sync';
 
-export interface OpenSessionProps {
+interface OpenSessionProps {
   readonly app: App;
-  /** There was one before; what it says is shorter. */
   readonly again?: boolean;
   readonly onOpened: (opened: OpenedSession) => void;
 }
@@ -85,17 +85,19 @@ export function OpenSession({ app, again = false, onOpened }: OpenSessionProps) 
       </fieldset>
       {!isLive && <GoingLive app={app} />}
       <Problem error={act.error} retry={open} />
-      <button type="button" class="button primary" disabled={act.isUnderWay} onClick={open}>
-        {kind === 'setup' ? 'Open a setup session' : 'Open a sync session'}
-      </button>
+      <Button
+        label={kind === 'setup' ? 'Open a setup session' : 'Open a sync session'}
+        look="primary"
+        disabled={act.isUnderWay}
+        onClick={open}
+      />
     </>
   );
   if (again) {
     return (
-      <section class="card" aria-label="Open a session">
-        <h2>Another session</h2>
+      <Card title="Another session" label="Open a session">
         <div class="card-body">{choice}</div>
-      </section>
+      </Card>
     );
   }
   return (

@@ -1,20 +1,66 @@
 /** One session on the page: left what a person does, right what the agent does. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { SetupSession } from '../../../protocol/console/setup-answers.ts';
+import type { AppStatus, Line, SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
+import { useAsked } from '../api/asked-hook.ts';
+import { follow } from '../api/follow.ts';
+import type { ApiError } from '../api/request.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { timeLeft, useNow } from '../parts/clock-hook.ts';
-import { CommandCard } from './command-card.tsx';
-import { keepCommand } from './command-store.ts';
+import { CommandCard, keepCommand } from './command-card.tsx';
 import { LineList } from './line-list.tsx';
 import { Outcome, StatusChip } from './outcome.tsx';
-import { PersonList } from './person-list.tsx';
-import { isOver } from './session.ts';
-import { type FollowedSession, useSession } from './session-hook.ts';
+import { isOver, textsOf, withLines } from './session.ts';
 import { StepList } from './step-list.tsx';
+
+interface FollowedSession {
+  readonly session: SetupSession | undefined;
+  readonly lines: readonly Line[];
+  readonly isLive: boolean;
+  readonly error: ApiError | undefined;
+}
+
+const NOTHING: FollowedSession = { session: undefined, lines: [], isLive: false, error: undefined };
+
+/** What comes within a picture's time is drawn at once: a session of thousands of lines is there in some pictures. */
+const GATHERED_MS = 16;
+
+function useSession(id: string): FollowedSession {
+  const [followed, hold] = useState<{ readonly id: string } & FollowedSession>({ id, ...NOTHING });
+  useEffect(() => {
+    let waiting: Line[] = [];
+    let latest: SetupSession | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const change = (part: Partial<FollowedSession>) => hold((before) => ({ ...(before.id === id ? before : { id, ...NOTHING }), ...part }));
+    const flush = () => {
+      timer = undefined;
+      const lines = waiting;
+      waiting = [];
+      hold((before) => {
+        const own = before.id === id ? before : { id, ...NOTHING };
+        return { ...own, session: latest ?? own.session, lines: withLines(own.lines, lines) };
+      });
+    };
+    const end = follow(`/sessions/${encodeURIComponent(id)}/stream`, {
+      onFrame({ event, data }) {
+        if (event === 'event') waiting.push(data as Line);
+        else if (event === 'session') latest = data as SetupSession;
+        timer ??= setTimeout(flush, GATHERED_MS);
+      },
+      onLive: (isLive) => change({ isLive, ...(isLive ? { error: undefined } : {}) }),
+      isOver: () => latest !== undefined && isOver(latest),
+      onRefused: (error) => change({ error, isLive: false }),
+    });
+    return () => {
+      end();
+      clearTimeout(timer);
+    };
+  }, [id]);
+  return followed.id === id ? followed : NOTHING;
+}
 
 function SessionFoot({ session }: { readonly session: SetupSession }) {
   const left = Date.parse(session.expires_at) - useNow();
@@ -30,17 +76,11 @@ function SessionFoot({ session }: { readonly session: SetupSession }) {
         {isAsked ? (
           <>
             <span>The agent cannot go on after that. What it wrote stays.</span>
-            <button type="button" class="button danger" disabled={act.isUnderWay} onClick={stop}>
-              Stop the session
-            </button>
-            <button type="button" class="button" onClick={() => setAsked(false)}>
-              Let it go on
-            </button>
+            <Button label="Stop the session" look="danger" disabled={act.isUnderWay} onClick={stop} />
+            <Button label="Let it go on" onClick={() => setAsked(false)} />
           </>
         ) : (
-          <button type="button" class="button" onClick={() => setAsked(true)}>
-            Stop
-          </button>
+          <Button label="Stop" onClick={() => setAsked(true)} />
         )}
       </p>
       <Problem error={act.error} retry={stop} />
@@ -48,16 +88,14 @@ function SessionFoot({ session }: { readonly session: SetupSession }) {
   );
 }
 
-export interface SessionViewProps {
+interface SessionViewProps {
   readonly app: string;
   readonly isLive: boolean;
   readonly id: string;
   readonly step: string | undefined;
   readonly view: 'steps' | 'time';
-  /** Sets what the address says. */
   readonly go: (changed: Readonly<Record<string, string | undefined>>) => void;
   readonly onOver: () => void;
-  /** What opens another one, once this is over. */
   readonly another: ComponentChildren;
 }
 
@@ -127,3 +165,60 @@ const VIEWS = [
   ['steps', 'By step'],
   ['time', 'By time'],
 ] as const;
+
+interface Todo {
+  readonly text: string;
+  readonly href?: string;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return count === 1 ? `1 ${one}` : `${count} ${many}`;
+}
+
+function todosOf(app: string, isLive: boolean, status: AppStatus | undefined, waiting: number, session: SetupSession): readonly Todo[] {
+  const at = (section: string) => `/console/apps/${encodeURIComponent(app)}/${section}`;
+  const needsKey = status?.facts.httpActions.needsKey ?? 0;
+  const failed = status?.facts.knowledge.failed ?? 0;
+  const own = textsOf(session.outcome?.human_todos).map((text) => ({ text }));
+  return [
+    ...(needsKey > 0 ? [{ text: `Enter a key for ${counted(needsKey, 'action', 'actions')}`, href: at('actions') }] : []),
+    ...(waiting > 0 ? [{ text: `Decide about ${counted(waiting, 'proposal', 'proposals')}`, href: at('proposals') }] : []),
+    ...(failed > 0 ? [{ text: `${counted(failed, 'source', 'sources')} could not be read`, href: at('knowledge') }] : []),
+    ...(!isLive && status?.go_live.every(({ ok }) => ok) === true
+      ? [{ text: 'Every check passes: see what people will get', href: at('go-live') }]
+      : []),
+    ...own,
+  ];
+}
+
+interface PersonListProps {
+  readonly app: string;
+  readonly isLive: boolean;
+  readonly session: SetupSession;
+}
+
+function PersonList({ app, isLive, session }: PersonListProps) {
+  const path = `/apps/${encodeURIComponent(app)}`;
+  const status = useAsked<AppStatus>(`${path}/status`);
+  const proposals = useAsked<{ readonly proposals: readonly unknown[] }>(`${path}/proposals?status=pending`);
+  // Asked again when a step moved, and not at every line.
+  const moved = session.steps.map(({ state }) => state).join();
+  useEffect(() => {
+    status.reload();
+    proposals.reload();
+  }, [moved, session.status]);
+  const todos = todosOf(app, isLive, status.answer, proposals.answer?.proposals.length ?? 0, session);
+  return (
+    <Card title="For you to do">
+      {todos.length === 0 ? (
+        <p class="card-empty">Nothing yet. What only a person can do, such as entering a key, comes up here.</p>
+      ) : (
+        <ul class="setup-todos">
+          {todos.map(({ text, href }) => (
+            <li key={text}>{href === undefined ? text : <a href={href}>{text}</a>}</li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

@@ -5,7 +5,6 @@ export function isOver({ closed_at: closedAt }: SetupSession): boolean {
   return closedAt !== null;
 }
 
-/** `lines` with those of `more` that are new. Both are in the order of their ids, and so is the result. */
 export function withLines(lines: readonly Line[], more: readonly Line[]): readonly Line[] {
   const last = lines.at(-1)?.id ?? 0;
   const fresh = more.filter(({ id }) => id > last);
@@ -31,7 +30,6 @@ export function markOf({ state, closed_by: closedBy }: Step, lines: readonly Lin
   return closedBy === 'server' ? 'observed' : 'claimed';
 }
 
-/** The lines of each step. */
 export function linesByStep(lines: readonly Line[]): ReadonlyMap<string, readonly Line[]> {
   const byStep = new Map<string, Line[]>();
   for (const line of lines) {
@@ -58,7 +56,6 @@ export function agentName({ agent }: SetupSession): string | undefined {
   return more.length === 0 ? tool : `${tool}, ${more.join(', ')}`;
 }
 
-/** The strings of a list that an agent handed over. */
 export function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }

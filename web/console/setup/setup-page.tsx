@@ -1,14 +1,15 @@
 /** Setup: a coding agent sets the app up, and a person watches every step as it happens. */
 
-import { useLocation, useRoute } from 'preact-iso';
+import { useRoute } from 'preact-iso';
 import type { SetupSession } from '../../../protocol/console/setup-answers.ts';
 import { type Asked, useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
-import { type App, appAddress, appPath } from '../app/app.ts';
+import { type App, appPath } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { readApp } from '../app/app-store.ts';
+import { Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
+import { type Go, useGo } from '../shell/address.ts';
 import { OpenSession } from './open-session.tsx';
 import { StatusChip } from './outcome.tsx';
 import { SessionView } from './session-view.tsx';
@@ -17,7 +18,6 @@ interface SessionsAnswer {
   readonly sessions: readonly SetupSession[];
 }
 
-/** How often is looked whether somebody else opened a session, while none goes on here. */
 const LOOK_AGAIN_MS = 4_000;
 
 export function SetupPage() {
@@ -43,27 +43,8 @@ export function SetupPage() {
   );
 }
 
-type Go = (changed: Readonly<Record<string, string | undefined>>) => void;
-
-/** Changes what the address says, as a navigation: Back goes to what was shown before. */
-function useGo(): Go {
-  const { params, query } = useRoute();
-  const { route } = useLocation();
-  return (changed) => {
-    const kept = Object.entries({ ...query, ...changed }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const search = new URLSearchParams(kept).toString();
-    route(`${appAddress(params.app ?? '', 'setup')}${search === '' ? '' : `?${search}`}`);
-  };
-}
-
-interface SessionsProps {
-  readonly app: App;
-  readonly sessions: Asked<SessionsAnswer>;
-  readonly go: Go;
-}
-
 /** The session that the address names, else the newest; without any, what opens the first. */
-function Sessions({ app, sessions, go }: SessionsProps) {
+function Sessions({ app, sessions, go }: { readonly app: App; readonly sessions: Asked<SessionsAnswer>; readonly go: Go }) {
   const { query } = useRoute();
   const { answer, error, reload } = sessions;
   const id = query.session ?? answer?.sessions[0]?.id;

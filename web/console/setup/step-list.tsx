@@ -5,10 +5,9 @@ import type { Line, Step } from '../../../protocol/console/setup-answers.ts';
 import { LineList } from './line-list.tsx';
 import { linesByStep, MARK_WORDS, type Mark, markOf } from './session.ts';
 
-export interface StepListProps {
+interface StepListProps {
   readonly steps: readonly Step[];
   readonly lines: readonly Line[];
-  /** The step whose lines are shown. */
   readonly open: string | undefined;
   readonly onOpen: (step: string | undefined) => void;
 }
@@ -80,8 +79,7 @@ function emptyReason({ state, closed_by: closedBy }: Step): string {
   return closedBy === 'agent' ? 'The agent has said nothing about this step yet.' : 'Nothing was written or said about this step yet.';
 }
 
-/** Filled: the service saw it. Hollow: the agent says so. */
-export function StepMark({ mark }: { readonly mark: Mark }) {
+function StepMark({ mark }: { readonly mark: Mark }) {
   return (
     <svg class={`setup-step-mark is-${mark}`} viewBox="0 0 18 18" width="18" height="18" aria-hidden="true">
       <circle cx="9" cy="9" r="7.25" />
@@ -93,7 +91,6 @@ export function StepMark({ mark }: { readonly mark: Mark }) {
   );
 }
 
-/** Says to those who do not see it which step is under way. */
 function Announcement({ steps }: { readonly steps: readonly Step[] }) {
   const active = steps.findLast(({ state }) => state === 'active')?.label;
   const [said, say] = useState('');

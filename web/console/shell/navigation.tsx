@@ -12,7 +12,7 @@ import { shortcutHelp } from './shortcuts.ts';
 import { toast } from './toasts.tsx';
 
 /** Whether the line stands for the page at `path`, or for one above it. */
-export function isAbove(line: string, path: string): boolean {
+function isAbove(line: string, path: string): boolean {
   return path === line || (line !== '/console' && path.startsWith(`${line}/`));
 }
 

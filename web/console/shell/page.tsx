@@ -11,17 +11,13 @@ export interface Crumb {
 }
 
 export interface PageProps {
-  /** Says what the page shows, in people's words. */
   readonly title: string;
   /** The pages above it, the highest first. */
   readonly crumbs?: readonly Crumb[];
-  /** A line of facts below the title. */
   readonly facts?: ComponentChildren;
   /** At the end of the bar: what state the thing is in. */
   readonly state?: ComponentChildren;
-  /** Beside the title: what can be done. */
   readonly actions?: ComponentChildren;
-  /** The page fills the window and scrolls inside itself. */
   readonly fills?: boolean;
   readonly children: ComponentChildren;
 }

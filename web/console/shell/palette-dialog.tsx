@@ -1,16 +1,16 @@
 /** The palette once it is open: one field, and below it what it finds. Up, down and Enter choose. */
+
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useStore } from '../../sdk/store-hook.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
-import { Problem } from '../api/problem.tsx';
 import { appPath } from '../app/app.ts';
 import { openedApp } from '../app/app-store.ts';
+import { Problem } from '../parts/card.tsx';
 import { useApps } from '../traces/app-hook.ts';
 import { addressOf, type ConversationChoice, entriesOf, foundIn, type PaletteEntry } from './palette-entries.ts';
 
-/** The newest conversations of the app that the page is about; older ones are found by their id. */
 const CONVERSATIONS_READ = 20;
 
 const KINDS: Readonly<Record<PaletteEntry['kind'], string>> = { page: 'page', app: 'app', conversation: 'conversation', id: 'id' };
@@ -35,11 +35,7 @@ function useConversations(app: string | undefined): readonly ConversationChoice[
   return found;
 }
 
-export interface PaletteDialogProps {
-  readonly onClose: () => void;
-}
-
-export function PaletteDialog({ onClose }: PaletteDialogProps) {
+export function PaletteDialog({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const list = useId();
   const { path, route } = useLocation();

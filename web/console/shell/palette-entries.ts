@@ -1,8 +1,7 @@
 /** What the palette finds: entries by their words, and what an id leads to. */
 import { ask } from '../api/api.ts';
 import { ApiError } from '../api/request.ts';
-import { appAddress } from '../app/app.ts';
-import { SECTIONS } from '../app/sections.ts';
+import { appAddress, SECTIONS } from '../app/app.ts';
 import { PAGES } from '../pages.ts';
 import type { AppChoice } from '../traces/app-hook.ts';
 import { findTrace } from '../traces/find.ts';
@@ -10,7 +9,6 @@ import { findTrace } from '../traces/find.ts';
 export interface PaletteEntry {
   readonly kind: 'page' | 'app' | 'conversation' | 'id';
   readonly label: string;
-  /** Beside it: where it belongs. */
   readonly of: string;
   /** Absent: the address has to be found first. */
   readonly href?: string;
@@ -21,7 +19,6 @@ export interface ConversationChoice {
   readonly updated_at: string;
 }
 
-/** More than that nobody reads; another word finds the rest. */
 const SHOWN_MAX = 12;
 /** Ids of the service and of requests are longer than words, have a digit and no space. */
 const ID = /^(?=.*\d)[\w~-]{8,120}$/;
@@ -37,7 +34,6 @@ function pagesOf(app: AppChoice | undefined): readonly PaletteEntry[] {
   return [...own, ...all];
 }
 
-/** Every entry there is. `app`: the one that the page is about. */
 export function entriesOf(
   apps: readonly AppChoice[],
   app: AppChoice | undefined,
@@ -70,7 +66,6 @@ export function foundIn(entries: readonly PaletteEntry[], text: string): readonl
   return [...asId, ...ordered].slice(0, SHOWN_MAX);
 }
 
-/** The address of what has this id; undefined: nothing that is kept. @throws ApiError */
 export async function addressOf(apps: readonly AppChoice[], id: string): Promise<string | undefined> {
   if (!id.startsWith('cnv_')) return findTrace(apps, id);
   try {

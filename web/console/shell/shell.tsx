@@ -8,6 +8,7 @@ import { progress } from '../api/progress.ts';
 import { resumeSession, session } from '../api/session.ts';
 import { Dock } from '../dock/dock.tsx';
 import { PAGES } from '../pages.ts';
+import { Button } from '../parts/card.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Navigation } from './navigation.tsx';
 import { Page } from './page.tsx';
@@ -21,9 +22,7 @@ function NotFoundPage() {
     <Page title="There is no such page">
       <div class="empty">
         <p>The address may be mistyped, or of another version.</p>
-        <a class="button" href="/console">
-          Go to the overview
-        </a>
+        <Button label="Go to the overview" href="/console" />
       </div>
     </Page>
   );
@@ -67,7 +66,6 @@ function KeyList() {
 }
 
 interface Props {
-  /** Another address is another page: it is tried. */
   readonly path: string;
   readonly children: ComponentChildren;
 }
@@ -93,9 +91,7 @@ class ErrorBoundary extends Component<Props, State> {
           <p class="problem-facts">
             <code>{failed.message}</code>
           </p>
-          <button type="button" class="button" onClick={() => location.reload()}>
-            Load the page again
-          </button>
+          <Button label="Load the page again" onClick={() => location.reload()} />
         </div>
       </Page>
     );
@@ -155,7 +151,6 @@ function Pages() {
   );
 }
 
-/** How often a service that does not answer is asked again. */
 const ASK_AGAIN_MS = 2_000;
 
 function Away() {

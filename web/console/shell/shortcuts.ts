@@ -2,8 +2,7 @@
 import { createStore } from '@xstate/store';
 import { useEffect, useRef } from 'preact/hooks';
 
-export interface Shortcut {
-  /** As `KeyboardEvent.key` has it. */
+interface Shortcut {
   readonly key: string;
   readonly what: string;
   readonly run: () => void;
@@ -22,7 +21,6 @@ export const shortcutHelp = createStore({
 
 const active = new Set<Shortcut>();
 
-/** What is active now, in the order in which pages brought it. */
 export function activeShortcuts(): readonly Shortcut[] {
   return [...active];
 }
@@ -31,7 +29,6 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.closest('input, textarea, select, dialog[open]') !== null);
 }
 
-/** Does what the key is for; undefined where it is for nothing now. */
 export function pressed(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
   const shortcut = [...active].reverse().find(({ key }) => key === event.key);
@@ -40,7 +37,6 @@ export function pressed(event: KeyboardEvent): void {
   shortcut.run();
 }
 
-/** The key does this for as long as the component is shown. */
 export function useShortcut(key: string, what: string, run: () => void): void {
   const latest = useRef(run);
   latest.current = run;

@@ -31,7 +31,6 @@ const toasts = createStore({
   },
 });
 
-/** Says one line. */
 export function toast(text: string): void {
   toasts.send({ type: 'said', text });
 }

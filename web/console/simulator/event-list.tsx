@@ -5,10 +5,10 @@ import type { SampleEvent } from '../../../machines/simulator/samples.ts';
 import { judge, type Moment, type Verdict } from '../../../machines/simulator/verdict.ts';
 import type { SimulatedMachine } from '../../../machines/simulator/walk.ts';
 import { payloadWords } from './leaves.ts';
-import { Questions } from './questions.tsx';
+import { Questions } from './step-card.tsx';
 import { canSend, isEnabled, outcomeWords } from './words.ts';
 
-export interface EventListProps {
+interface EventListProps {
   readonly simulated: SimulatedMachine;
   readonly now: Moment;
   readonly onSend: (event: SampleEvent) => void;
@@ -29,10 +29,8 @@ interface EventItemProps extends EventListProps {
   readonly samples: readonly SampleEvent[];
 }
 
-/** A sample by its place, or a payload of the person's own. */
 type Choice = number | 'own';
 
-/** What a person wrote: the event, or what is wrong with it. */
 interface OwnPayload {
   readonly event?: SampleEvent;
   readonly fault?: string;

@@ -1,27 +1,22 @@
 /** Plain values inside a JSON value with the way to each, and how two values differ in them. */
 
-export interface Leaf {
-  /** `waiting.reads`; '' for a value that is plain itself. */
+interface Leaf {
   readonly path: string;
   readonly value: unknown;
 }
 
-export interface Difference {
+interface Difference {
   readonly path: string;
-  /** Undefined: it was not there. */
   readonly before: unknown;
-  /** Undefined: it is gone. */
   readonly after: unknown;
 }
 
-/** In the order in which they stand there; an empty object is one itself. */
 export function leavesOf(value: unknown, path = ''): Leaf[] {
   if (typeof value !== 'object' || value === null) return [{ path, value }];
   const inside = Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, path === '' ? key : `${path}.${key}`));
   return inside.length === 0 && path !== '' ? [{ path, value }] : inside;
 }
 
-/** What changed from one to the other, first what was there before. */
 export function differencesOf(before: unknown, after: unknown): Difference[] {
   const [old, now] = [before, after].map((value) => new Map(leavesOf(value).map((leaf) => [leaf.path, leaf.value]))) as [
     Map<string, unknown>,
@@ -33,7 +28,6 @@ export function differencesOf(before: unknown, after: unknown): Difference[] {
     .filter((one) => JSON.stringify(one.before) !== JSON.stringify(one.after));
 }
 
-/** As a person reads it: texts bare, the rest as JSON. */
 export function valueWords(value: unknown): string {
   if (value === undefined) return 'nothing';
   return typeof value === 'string' ? value : JSON.stringify(value);

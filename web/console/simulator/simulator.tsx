@@ -5,24 +5,16 @@ import { momentAfter, type SimulatedMachine, WALK_EVENTS_MAX, walked } from '../
 import { wayTo } from '../../../machines/simulator/way.ts';
 import { CoverageView } from '../machines/coverage-view.tsx';
 import { Drawing } from '../machines/drawing.tsx';
-import { activeStates } from '../machines/highlights.ts';
-import type { MachineAnswer } from '../machines/machine-answers.ts';
+import { activeStates, highlightsOf } from '../machines/highlights.ts';
 import { RegionMatrix } from '../machines/region-matrix.tsx';
-import { StateTable } from '../machines/state-table.tsx';
-import { highlightsOf } from '../machines/walk-highlights.ts';
+import { type MachineAnswer, StateTable } from '../machines/state-table.tsx';
 import { Select, SideBySide } from '../parts/choices.tsx';
 import { toast } from '../shell/toasts.tsx';
 import { EventList } from './event-list.tsx';
 import { payloadWords } from './leaves.ts';
 import { StepCard } from './step-card.tsx';
 import { StepHistory } from './step-history.tsx';
-import { useWalk } from './walk-hook.ts';
-import type { WalkStore } from './walk-store.ts';
-
-export interface SimulatorProps {
-  readonly machine: MachineAnswer;
-  readonly simulated: SimulatedMachine;
-}
+import { useWalk, type WalkStore } from './walk-hook.ts';
 
 const VIEWS = [
   ['picture', 'Picture'],
@@ -31,7 +23,7 @@ const VIEWS = [
 ] as const;
 type View = (typeof VIEWS)[number][0];
 
-export function Simulator({ machine, simulated }: SimulatorProps) {
+export function Simulator({ machine, simulated }: { readonly machine: MachineAnswer; readonly simulated: SimulatedMachine }) {
   const { store, walk, fault } = useWalk(simulated);
   const { input, events, at } = walk;
   const way = useMemo(() => walked(simulated, { input, events }), [simulated, input, events]);
@@ -113,7 +105,6 @@ interface BeginningProps {
   readonly input: number;
 }
 
-/** What the machine begins with, where it makes a difference. */
 function Beginning({ simulated: { samples }, store, input }: BeginningProps) {
   if (samples.inputs.length < 2) return null;
   return (

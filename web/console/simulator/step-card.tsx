@@ -1,18 +1,11 @@
 /** One step looked at: the event, the guards, the effects, what changed in the context. */
 import type { SampleEvent } from '../../../machines/simulator/samples.ts';
-import type { Moment } from '../../../machines/simulator/verdict.ts';
+import type { Asked, Moment, Question, Verdict } from '../../../machines/simulator/verdict.ts';
 import type { WalkStep } from '../../../machines/simulator/walk.ts';
 import { differencesOf, payloadWords, valueWords } from './leaves.ts';
-import { Questions } from './questions.tsx';
 import { outcomeWords } from './words.ts';
 
-export interface StepCardProps {
-  /** Undefined at the start. */
-  readonly step: WalkStep | undefined;
-  readonly now: Moment;
-}
-
-export function StepCard({ step, now }: StepCardProps) {
+export function StepCard({ step, now }: { readonly step: WalkStep | undefined; readonly now: Moment }) {
   return (
     <>
       <h2 class="panel-head">{step === undefined ? 'At the start' : 'This step'}</h2>
@@ -35,7 +28,6 @@ function Invitation() {
   );
 }
 
-/** What the event did, and why. */
 export function Step({ step: { event, before, verdict } }: { readonly step: WalkStep }) {
   const words = payloadWords(event);
   return (
@@ -57,7 +49,6 @@ export function Step({ step: { event, before, verdict } }: { readonly step: Walk
   );
 }
 
-/** States of many regions are shown beside, in their matrix. */
 function shortState({ state }: Moment): string {
   return state.startsWith('{') ? 'regions' : state;
 }
@@ -97,4 +88,66 @@ function Changes({ before, after }: { readonly before: object; readonly after: o
 export function ContextNow({ context }: { readonly context: object }) {
   const text = JSON.stringify(context, null, 2);
   return text === '{}' ? <p class="reason">This machine keeps none.</p> : <pre class="context">{text}</pre>;
+}
+
+/** Where many regions all say no, these show why. */
+const REGIONS_SHOWN = 2;
+
+export function Questions({ verdict }: { readonly verdict: Verdict }) {
+  const { asked, outcome } = verdict;
+  const taken = asked.filter((region) => region.taken !== undefined);
+  const shown = taken.length > 0 ? taken : asked.slice(0, REGIONS_SHOWN);
+  const left = taken.length > 0 ? 0 : asked.length - shown.length;
+  if (outcome === 'ignored') return <p class="reason">Nothing listens for it in this state.</p>;
+  if (outcome === 'refused' && asked.length === 0) return <p class="reason">The machine ignores it here, and who sent it is refused.</p>;
+  if (outcome === 'broken') return <p class="reason">A guard cannot make anything of this payload.</p>;
+  if (asked.every(({ questions }) => questions.length === 0)) return <p class="reason">No guard is asked.</p>;
+  return (
+    <>
+      {shown.map((region) => (
+        <RegionQuestions key={region.region} {...region} />
+      ))}
+      {left > 0 && <p class="reason">{left} more regions say no.</p>}
+    </>
+  );
+}
+
+function RegionQuestions({ region, questions, taken }: Asked) {
+  const isOtherwise = taken !== undefined && questions.length > 0 && questions.every(({ answer }) => !answer);
+  return (
+    <>
+      {region !== '' && <p class="reason region-name">{region}</p>}
+      <ol class="questions">
+        {questions.map((question) => (
+          <QuestionLine key={question.guard} {...question} />
+        ))}
+        {isOtherwise && (
+          <li class="question is-yes">
+            <Mark answer />
+            <span class="question-name">otherwise</span>
+          </li>
+        )}
+      </ol>
+    </>
+  );
+}
+
+function Mark({ answer }: { readonly answer: boolean }) {
+  return <span class="said">{answer ? 'yes' : 'no'}</span>;
+}
+
+function QuestionLine({ guard, answer, readings }: Question) {
+  return (
+    <li class={answer ? 'question is-yes' : 'question is-no'}>
+      <Mark answer={answer} />
+      <span class="question-name">{guard}</span>
+      <span class="readings">
+        {readings.map(({ path, value }) => (
+          <span key={path} class="reading">
+            {path} <b>{valueWords(value)}</b>
+          </span>
+        ))}
+      </span>
+    </li>
+  );
 }

@@ -1,26 +1,24 @@
 /** The steps so far, with the one that is looked at; each is a click away. */
+
 import { useEffect, useRef } from 'preact/hooks';
 import type { WalkedWay } from '../../../machines/simulator/walk.ts';
+import { Button } from '../parts/card.tsx';
+import { copied } from '../parts/copy-button.tsx';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
-import type { WalkStore } from './walk-store.ts';
+import type { WalkStore } from './walk-hook.ts';
 import { outcomeWords } from './words.ts';
 
-export interface StepHistoryProps {
+interface StepHistoryProps {
   readonly store: WalkStore;
   readonly way: WalkedWay;
-  /** 0 is the start. */
   readonly at: number;
   readonly input: number;
 }
 
 async function copyLink(): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    toast('The link to these steps is copied.');
-  } catch {
-    toast('This browser does not let the page copy. The address of the page is the link.');
-  }
+  const isCopied = await copied(location.href);
+  toast(isCopied ? 'The link to these steps is copied.' : 'This browser does not let the page copy. The address of the page is the link.');
 }
 
 export function StepHistory({ store, way, at, input }: StepHistoryProps) {
@@ -43,9 +41,7 @@ export function StepHistory({ store, way, at, input }: StepHistoryProps) {
           <button type="button" class="button" disabled={way.steps.length === 0} onClick={again}>
             Start again <kbd>r</kbd>
           </button>
-          <button type="button" class="button" disabled={way.steps.length === 0} onClick={() => void copyLink()}>
-            Copy the link
-          </button>
+          <Button label="Copy the link" disabled={way.steps.length === 0} onClick={() => void copyLink()} />
         </div>
       </div>
       <ol class="steps">

@@ -1,7 +1,6 @@
 /** What the simulator says of an event, in few words. */
 import type { Verdict } from '../../../machines/simulator/verdict.ts';
 
-/** It does what it is for. */
 export function isEnabled({ outcome }: Verdict): boolean {
   return outcome === 'moves' || outcome === 'stays';
 }
@@ -19,18 +18,12 @@ function destinationOf({ asked, after }: Verdict): string {
 
 /** `→ working`, `refuses app_live`, `no guard agrees`. */
 export function outcomeWords(verdict: Verdict): string {
-  switch (verdict.outcome) {
-    case 'moves':
-      return `→ ${destinationOf(verdict)}`;
-    case 'stays':
-      return 'stays';
-    case 'refused':
-      return `refuses ${verdict.refusal ?? ''}`;
-    case 'guarded':
-      return 'its guards say no';
-    case 'ignored':
-      return 'ignored here';
-    case 'broken':
-      return 'not a payload of it';
-  }
+  return {
+    moves: `→ ${destinationOf(verdict)}`,
+    stays: 'stays',
+    refused: `refuses ${verdict.refusal ?? ''}`,
+    guarded: 'its guards say no',
+    ignored: 'ignored here',
+    broken: 'not a payload of it',
+  }[verdict.outcome];
 }

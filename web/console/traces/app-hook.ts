@@ -12,10 +12,8 @@ interface OrganisationsAnswer {
   readonly orgs: readonly { readonly id: string }[];
 }
 
-/** The first ones of a service with many; an app beyond them is reached by its address. */
 const ORGANISATIONS_READ = 50;
 
-/** Undefined while they are read. */
 export function useApps(): readonly AppChoice[] | undefined {
   const { answer } = useAsked<OrganisationsAnswer>(`/orgs?limit=${ORGANISATIONS_READ}`);
   const [apps, hold] = useState<readonly AppChoice[]>();

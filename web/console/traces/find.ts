@@ -1,5 +1,6 @@
-/** Finds what an id of a log line or of an answer is of. */
+/** Finds what an id of a log line or of an answer is of, and where the steps of what is found are shown. */
 import { machineOfId } from '../../../machines/instance-ids.ts';
+import type { NewestTrace } from '../../../protocol/console/answers.ts';
 import { ask } from '../api/api.ts';
 import { ApiError } from '../api/request.ts';
 import type { AppChoice } from './app-hook.ts';
@@ -26,4 +27,10 @@ export async function findTrace(apps: readonly AppChoice[], id: string): Promise
     }
   }
   return undefined;
+}
+
+export function newestAddress(app: string, { machine, instance }: NewestTrace): string {
+  const value = encodeURIComponent(instance);
+  const query = machine === 'chat-turn' ? `turn_id=${value}` : `machine=${encodeURIComponent(machine)}&instance=${value}`;
+  return `/console/traces/${encodeURIComponent(app)}?${query}`;
 }

@@ -1,18 +1,9 @@
 /** The traces that a query names, as they grow: read once, then step by step from the stream. */
 import { useEffect, useState } from 'preact/hooks';
 import { useAsked } from '../api/asked-hook.ts';
-import type { ApiError } from '../api/request.ts';
 import { type StreamedStep, type Trace, type TracesAnswer, tracesOf, withStep } from './traces.ts';
 
-export interface LiveTraces {
-  readonly traces: readonly Trace[] | undefined;
-  readonly error: ApiError | undefined;
-  /** Steps come as they are committed. */
-  readonly isLive: boolean;
-  reload(): void;
-}
-
-export function useLiveTraces(app: string, query: string): LiveTraces {
+export function useLiveTraces(app: string, query: string) {
   const path = `/apps/${encodeURIComponent(app)}/traces`;
   const { answer, error, reload } = useAsked<TracesAnswer>(`${path}?${query}`);
   const [traces, hold] = useState<readonly Trace[]>();

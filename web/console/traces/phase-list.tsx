@@ -1,9 +1,7 @@
 /** The phases of a turn as bars on one scale, from the arrival of the request on. */
 import { PHASE_WORDS, type Phase } from './phases.ts';
 
-/** Units of the scale from left to right. */
 const WIDTH = 1_000;
-/** What took no time is still to be seen. */
 const BAR_MIN = 4;
 
 const milliseconds = (ms: number): string => `${ms.toLocaleString('en')} ms`;

@@ -6,7 +6,6 @@ export type PhaseKind = 'admit' | 'find' | 'wait' | 'model' | 'call';
 
 export interface Phase {
   readonly kind: PhaseKind;
-  /** The model's round; 0 for what comes before it. */
   readonly round: number;
   /** Unix time, and how long. */
   readonly fromMs: number;
@@ -56,19 +55,4 @@ export function phasesOf({ steps }: Pick<Trace, 'steps'>): readonly Phase[] {
     }
     return [...ended, ...called];
   });
-}
-
-export interface Tokens {
-  readonly input: number;
-  readonly output: number;
-}
-
-/** As the upstream reported them, all rounds together; undefined: it reported none. */
-export function tokensOf({ steps }: Pick<Trace, 'steps'>): Tokens | undefined {
-  const costs = steps.flatMap((step) => costOf(step) ?? []).filter(({ inputTokens }) => inputTokens !== undefined);
-  if (costs.length === 0) return undefined;
-  return {
-    input: costs.reduce((sum, { inputTokens = 0 }) => sum + inputTokens, 0),
-    output: costs.reduce((sum, { outputTokens = 0 }) => sum + outputTokens, 0),
-  };
 }

@@ -8,7 +8,6 @@ import type { Trace } from './traces.ts';
 const EXPLAINED_MAX = 2_000;
 
 export interface Replayed {
-  /** The steps up to the first that differs. */
   readonly way: WalkedWay;
   readonly difference: Difference | null;
 }

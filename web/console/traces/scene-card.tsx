@@ -8,11 +8,9 @@ import { ContextNow, Effects, Step } from '../simulator/step-card.tsx';
 import { sinceWords } from './scene-list.tsx';
 import type { Scene } from './traces.ts';
 
-export interface SceneCardProps {
+interface SceneCardProps {
   readonly scene: Scene;
-  /** The one before it in the story. */
   readonly before: Scene | undefined;
-  /** The same step as the machine of this page makes it; undefined where it does not. */
   readonly walked: WalkStep | undefined;
   readonly difference: Difference | null;
 }
@@ -64,7 +62,6 @@ export function SceneCard({ scene: { trace, step, index }, before, walked, diffe
 
 const timeWords = (atMs: number) => new Date(atMs).toISOString().replace('T', ' ').replace('Z', '');
 
-/** The table whose row each machine is. */
 const TABLES: Readonly<Record<string, string>> = {
   'chat-turn': 'turns',
   invocation: 'invocations',
@@ -81,7 +78,6 @@ interface CommitProps {
   readonly committed: StepCommit;
 }
 
-/** The row that was committed, and the frames that left with it. */
 function Commit({ machine, step: { atMs, from, to }, committed: { commit, atMs: committedAtMs, frames } }: CommitProps) {
   const way = to.startsWith('{') ? 'its regions' : from === to ? `still ${to}` : to;
   return (

@@ -2,10 +2,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Scene } from './traces.ts';
 
-export interface SceneListProps {
+interface SceneListProps {
   readonly story: readonly Scene[];
   readonly at: number;
-  /** Instances are told apart where there are several. */
   readonly namesMachines: boolean;
   readonly onScene: (at: number) => void;
 }

@@ -1,9 +1,7 @@
 /** The story on a line of time: a bar for each instance, in the colour of what its time goes to, and one playhead over all. */
-import { NAME_CHARS } from './instances.ts';
-import { edgesOfTime } from './time-scale.ts';
-import type { Scene, Trace } from './traces.ts';
 
-/** The colours of spans, by the states of the machines that take time. */
+import { edgesOfTime, NAME_CHARS, type Scene, type Trace } from './traces.ts';
+
 const SPANS: Readonly<Record<string, string>> = {
   new: 'admit',
   answering: 'model',
@@ -18,7 +16,6 @@ function spanOf(state: string): string {
   return SPANS[state] ?? 'commit';
 }
 
-/** Units of the drawing from left to right. */
 const WIDTH = 1_000;
 
 /** Ids begin alike: where there are several of one machine, their ends tell them apart. */
@@ -27,10 +24,9 @@ function laneName(traces: readonly Trace[], { machine, instance }: Trace): strin
   return alike.length > 1 ? `${machine} ${instance.slice(-NAME_CHARS)}` : machine;
 }
 
-export interface TimelineProps {
+interface TimelineProps {
   readonly traces: readonly Trace[];
   readonly story: readonly Scene[];
-  /** The scene that is looked at. */
   readonly at: number;
   readonly onScene: (at: number) => void;
 }

@@ -1,12 +1,14 @@
-/** The trace of a turn with its calls, or of another instance: replayed, and followed while it goes on. */
+/** The trace of a turn with its calls, or of another instance: replayed, and followed while it goes on; and that of an organisation's last move. */
 import { useRoute } from 'preact-iso';
-import { Problem } from '../api/problem.tsx';
-import { Page } from '../shell/page.tsx';
+import { POLLED, useAsked } from '../api/asked-hook.ts';
+import { Problem } from '../parts/card.tsx';
+import { Page, type PageProps } from '../shell/page.tsx';
 import { useLiveTraces } from './live-hook.ts';
 import { TraceView } from './trace-view.tsx';
-import type { Trace } from './traces.ts';
+import { type Trace, type TracesAnswer, tracesOf } from './traces.ts';
 
 const CRUMBS = [{ label: 'Traces', href: '/console/traces' }];
+const MOVE_CRUMBS = [{ label: 'Nodes', href: '/console/nodes' }];
 const TITLES: Readonly<Record<string, string>> = {
   'chat-turn': 'A turn, step by step',
   'setup-session': 'A setup session, step by step',
@@ -16,7 +18,6 @@ const TITLES: Readonly<Record<string, string>> = {
   'app-lifecycle': 'An app, step by step',
 };
 
-/** What names the trace, without what the page itself keeps in the address. */
 function queryOf(query: Readonly<Record<string, string>>): string {
   const named = ['turn_id', 'request_id', 'conversation_id', 'machine', 'instance'].flatMap((name) =>
     query[name] === undefined ? [] : [[name, query[name]]],
@@ -27,24 +28,50 @@ function queryOf(query: Readonly<Record<string, string>>): string {
 export function TracePage() {
   const { params, query } = useRoute();
   const { traces, error, isLive, reload } = useLiveTraces(params.app ?? '', queryOf(query));
-  const first = traces?.[0];
-  const title =
-    query.conversation_id !== undefined ? 'A conversation, step by step' : (TITLES[first?.machine ?? ''] ?? 'A trace, step by step');
+  const machine = traces?.[0]?.machine ?? '';
+  const title = query.conversation_id !== undefined ? 'A conversation, step by step' : (TITLES[machine] ?? 'A trace, step by step');
   return (
-    <Page fills title={title} crumbs={CRUMBS} facts={first === undefined ? undefined : <Facts trace={first} isLive={isLive} />}>
+    <Traced title={title} crumbs={CRUMBS} traces={traces} isLive={isLive}>
       <Problem error={error} retry={reload} />
-      {traces !== undefined && traces.length > 0 && <TraceView traces={traces} />}
+    </Traced>
+  );
+}
+
+/** The last move of an organisation away from the cell that answers, read again while it goes on. */
+export function MoveTracePage() {
+  const { params } = useRoute();
+  const { answer, error, reload } = useAsked<TracesAnswer>(`/orgs/${encodeURIComponent(params.org ?? '')}/move/trace`, POLLED);
+  return (
+    <Traced title="A move, step by step" crumbs={MOVE_CRUMBS} traces={answer && tracesOf(answer)}>
+      <Problem error={error} retry={reload} />
+    </Traced>
+  );
+}
+
+interface TracedProps extends Pick<PageProps, 'title' | 'crumbs' | 'children'> {
+  readonly traces: readonly Trace[] | undefined;
+  /** Absent: of a move, which is followed by no stream. */
+  readonly isLive?: boolean;
+}
+
+function Traced({ traces = [], isLive, children, ...frame }: TracedProps) {
+  const [first] = traces;
+  return (
+    <Page fills {...frame} facts={first && <Facts trace={first} isLive={isLive} />}>
+      {children}
+      {traces.length > 0 && <TraceView traces={traces} />}
     </Page>
   );
 }
 
-function Facts({ trace, isLive }: { readonly trace: Trace; readonly isLive: boolean }) {
+function Facts({ trace, isLive }: { readonly trace: Trace; readonly isLive: boolean | undefined }) {
+  const named = isLive === undefined ? { what: 'Move', id: trace.instance } : { what: 'Request', id: trace.requestId };
   return (
     <>
-      <span class={isLive ? 'chip is-ok' : 'chip'}>{isLive ? 'following' : 'not following'}</span>
-      {trace.requestId !== null && (
+      {isLive !== undefined && <span class={isLive ? 'chip is-ok' : 'chip'}>{isLive ? 'following' : 'not following'}</span>}
+      {named.id !== null && (
         <span>
-          Request <code class="selectable">{trace.requestId}</code>
+          {named.what} <code class="selectable">{named.id}</code>
         </span>
       )}
       <span>

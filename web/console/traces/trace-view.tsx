@@ -1,15 +1,21 @@
 /** A story of traces: steps on the left, the machine in the middle, what happened on the right, time below. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { machineTable } from '../../../machines/table.ts';
 import { writeTraceFile } from '../../../machines/trace-file.ts';
+import { useAsked } from '../api/asked-hook.ts';
+import { Drawing } from '../machines/drawing.tsx';
+import { activeOf, type Highlights, highlightsOf } from '../machines/highlights.ts';
+import { RegionMatrix } from '../machines/region-matrix.tsx';
+import { type MachineAnswer, StateTable } from '../machines/state-table.tsx';
+import { Button } from '../parts/card.tsx';
+import { saveFile } from '../parts/copy-button.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { useShortcut } from '../shell/shortcuts.ts';
-import { placesOf } from './instances.ts';
-import { replayed } from './replayed.ts';
+import { type Replayed, replayed } from './replayed.ts';
 import { SceneCard } from './scene-card.tsx';
 import { SceneList } from './scene-list.tsx';
-import { ScenePicture } from './scene-picture.tsx';
 import { Timeline } from './timeline.tsx';
-import { storyOf, type Trace } from './traces.ts';
+import { type Places, placesOf, type Scene, storyOf, type Trace } from './traces.ts';
 
 const PARAMETER = 'step';
 
@@ -19,20 +25,10 @@ function readStep(): number | undefined {
   return /^[1-9]\d{0,5}$/.test(text) ? Number(text) - 1 : undefined;
 }
 
-/** Saves what is shown of one instance; the file opens here again, and with `npm run cli -- replay`. */
-function save(trace: Trace): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([writeTraceFile(trace)], { type: 'application/json' }));
-  link.download = `${trace.machine}-${trace.instance}.json`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
+/** What is shown of one instance: the file opens here again, and with `npm run cli -- replay`. */
+const save = (trace: Trace) => saveFile(`${trace.machine}-${trace.instance}.json`, writeTraceFile(trace));
 
-export interface TraceViewProps {
-  readonly traces: readonly Trace[];
-}
-
-export function TraceView({ traces }: TraceViewProps) {
+export function TraceView({ traces }: { readonly traces: readonly Trace[] }) {
   const story = useMemo(() => storyOf(traces), [traces]);
   // Undefined: the newest step, whichever that is by now.
   const [chosen, choose] = useState(readStep);
@@ -72,12 +68,65 @@ export function TraceView({ traces }: TraceViewProps) {
       <section class="panel sim-history" aria-label="Time">
         <div class="panel-head">
           <h2>Time</h2>
-          <button type="button" class="button" onClick={() => save(scene.trace)}>
-            Save the trace of this {scene.trace.machine}
-          </button>
+          <Button label={`Save the trace of this ${scene.trace.machine}`} onClick={() => save(scene.trace)} />
         </div>
         <Timeline traces={traces} story={story} at={at} onScene={go} />
       </section>
     </div>
+  );
+}
+
+interface ScenePictureProps {
+  readonly scene: Scene;
+  readonly replayed: Replayed | undefined;
+  readonly places: Places;
+}
+
+function ScenePicture({ scene, replayed, places }: ScenePictureProps) {
+  const { trace, index, step } = scene;
+  const { answer } = useAsked<MachineAnswer>(`/machines/${encodeURIComponent(trace.machine)}`);
+  const [chosen, choose] = useState('');
+  const regions = answer?.picture.regions;
+  const region = regions === undefined ? '' : chosen || regions[0] || '';
+  const active = useMemo(() => new Set(activeOf(step.to)), [step]);
+  const isOther = answer !== undefined && answer.version !== trace.version;
+  if (answer === undefined || isOther) {
+    const table = trace.definition === undefined ? undefined : machineTable(trace.definition);
+    return (
+      <>
+        {isOther && (
+          <p class="note">
+            Made by version <code>{trace.version}</code> of this machine, and shown as that one’s table. This release has{' '}
+            <code>{answer.version}</code>.
+          </p>
+        )}
+        {table !== undefined && <StateTable table={table} active={active} />}
+      </>
+    );
+  }
+  const explained = replayed !== undefined && index < replayed.way.steps.length;
+  const highlights: Highlights = explained
+    ? highlightsOf(replayed.way, index + 1, active, region)
+    : { active, trail: step.from === step.to ? [] : [{ from: step.from, to: step.to, event: step.event.type }] };
+  return (
+    <>
+      {regions !== undefined && (
+        <RegionMatrix picture={answer.picture} regions={regions} active={active} shown={region} onRegion={choose} onState={undefined} />
+      )}
+      {places.size > 0 && regions === undefined && <PlaceList places={places} />}
+      <Drawing picture={answer.picture} highlights={highlights} places={places} />
+    </>
+  );
+}
+
+function PlaceList({ places }: Pick<ScenePictureProps, 'places'>) {
+  return (
+    <ul class="places" aria-label="Where each instance is">
+      {[...places].map(([state, names]) => (
+        <li key={state}>
+          <b>{names.length}</b> <code>{state}</code> <span class="reason">{names.join(' ')}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -4,13 +4,12 @@ import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import type { NewestTrace } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
-import { Select } from '../parts/choices.tsx';
+import { Button, Problem } from '../parts/card.tsx';
+import { WordedSelect } from '../parts/choices.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
 import { type AppChoice, useApps } from './app-hook.ts';
-import { findTrace } from './find.ts';
-import { newestAddress } from './newest.ts';
+import { findTrace, newestAddress } from './find.ts';
 
 export function TracesPage() {
   const apps = useApps();
@@ -21,17 +20,13 @@ export function TracesPage() {
     <Page
       title="Traces"
       facts="Every step that a turn, a call, a setup session, a source, a pairing or an app took, as it was committed."
-      actions={
-        <a class="button" href="/console/traces/file">
-          Open a file
-        </a>
-      }
+      actions={<Button label="Open a file" href="/console/traces/file" />}
     >
       {apps !== undefined && <FindForm apps={apps} />}
       {apps?.length === 0 && <p class="empty">There is no app yet, so nothing was traced.</p>}
       {apps !== undefined && app !== undefined && (
         <>
-          <Select
+          <WordedSelect
             look="app-choice"
             before="Newest of"
             value={app.id}

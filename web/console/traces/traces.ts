@@ -2,6 +2,7 @@
 import type { MachineGraph } from '../../../machines/graph.ts';
 import type { FrameRun, Kept, KeptEvent, TraceStep } from '../../../machines/trace.ts';
 import type { TraceFile } from '../../../machines/trace-file.ts';
+import { activeOf } from '../machines/highlights.ts';
 
 export interface TracedStep extends TraceStep {
   /** The process that committed it; '' where it is not known. */
@@ -14,7 +15,6 @@ export interface Trace {
   readonly instance: string;
   readonly definition?: MachineGraph;
   readonly input?: Kept;
-  /** The request that opened it. */
   readonly requestId: string | null;
   readonly steps: readonly TracedStep[];
 }
@@ -28,7 +28,6 @@ interface WireStep {
   readonly committed?: { readonly commit: number; readonly at_ms: number; readonly frames: readonly FrameRun[] };
 }
 
-/** What the interface answers, see docs/console.md. */
 export interface TracesAnswer {
   readonly traces: readonly {
     readonly request_id: string | null;
@@ -44,7 +43,6 @@ export interface TracesAnswer {
   }[];
 }
 
-/** A step as the stream tells it; `step` is 1 for the first. */
 export interface StreamedStep extends WireStep {
   readonly machine: string;
   readonly instance: string;
@@ -83,17 +81,50 @@ export function withStep(traces: readonly Trace[], streamed: StreamedStep): read
   return traces.map((trace) => (trace === found ? { ...trace, steps: [...trace.steps, stepOf(streamed, node)] } : trace));
 }
 
-/** One step of the story. */
 export interface Scene {
   readonly trace: Trace;
-  /** Its place in its own trace; 0 is the first. */
   readonly index: number;
   readonly step: TracedStep;
 }
 
-/** The steps of all traces by their times; those of one trace stay in their order. */
 export function storyOf(traces: readonly Trace[]): readonly Scene[] {
   return traces
     .flatMap((trace) => trace.steps.map((step, index): Scene => ({ trace, index, step })))
     .sort((one, other) => one.step.atMs - other.step.atMs);
+}
+
+export type Places = ReadonlyMap<string, readonly string[]>;
+
+/** Ids begin alike: their ends tell them apart. */
+export const NAME_CHARS = 6;
+
+export function placesOf(story: readonly Scene[], at: number): Places {
+  const machine = story[at]?.trace.machine;
+  const states = new Map<string, string>();
+  for (const { trace, step } of story.slice(0, at + 1)) if (trace.machine === machine) states.set(trace.instance, step.to);
+  const places = new Map<string, string[]>();
+  if (states.size < 2) return places;
+  for (const [instance, path] of states) {
+    for (const state of activeOf(path)) places.set(state, [...(places.get(state) ?? []), instance.slice(-NAME_CHARS)]);
+  }
+  return places;
+}
+
+/** A silence is shown no longer than this; people take minutes to press a button, and nothing happens meanwhile. */
+const SILENCE_MAX_MS = 3_000;
+/** Steps of one millisecond are told apart all the same. */
+const APART_MS = 2;
+
+/** `timesMs` in ascending order. */
+export function edgesOfTime(timesMs: readonly number[], width: number) {
+  let sum = 0;
+  const raw = timesMs.map((at, index) => {
+    const since = at - (timesMs[index - 1] ?? at);
+    const isCut = since > SILENCE_MAX_MS;
+    const before = sum;
+    if (index > 0) sum += Math.min(since, SILENCE_MAX_MS) + APART_MS;
+    return { place: sum, ...(isCut ? { gap: (before + sum) / 2 } : {}) };
+  });
+  const scale = sum === 0 ? 0 : width / sum;
+  return { places: raw.map(({ place }) => place * scale), gaps: raw.flatMap(({ gap }) => (gap === undefined ? [] : [gap * scale])) };
 }

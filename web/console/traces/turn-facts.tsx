@@ -1,7 +1,8 @@
 /** What a turn cost, and what the model sent: read once the turn is over. */
+
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { appAddress, appPath } from '../app/app.ts';
+import { Problem } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { askAgainCommand } from './ask-again.ts';
 
@@ -37,7 +38,7 @@ function BlocksSent({ blocks }: { readonly blocks: readonly SentBlock[] }) {
   );
 }
 
-export interface Spent {
+interface Spent {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cost_usd: number;
@@ -58,7 +59,7 @@ interface TurnAnswer {
 /** Costs of turns are fractions of a cent. */
 const DOLLARS = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: 6 });
 
-export function SpentWords({ spent }: { readonly spent: Spent | null }) {
+function SpentWords({ spent }: { readonly spent: Spent | null }) {
   if (spent === null) return <span>nothing was charged</span>;
   const { input_tokens: input, output_tokens: output, cost_usd: cost } = spent;
   return (
@@ -68,10 +69,9 @@ export function SpentWords({ spent }: { readonly spent: Spent | null }) {
   );
 }
 
-export interface TurnFactsProps {
+interface TurnFactsProps {
   readonly app: string;
   readonly turnId: string;
-  /** The conversation page shows the turn already. */
   readonly linksBack?: boolean;
 }
 

@@ -3,8 +3,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Key } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, appPath } from '../app/app.ts';
+import { Button, Problem } from '../parts/card.tsx';
 
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -17,12 +17,7 @@ function isAllowed(app: App): boolean {
   });
 }
 
-export interface ChatCardProps {
-  readonly app: App;
-  readonly onTurn: (turnId: string) => void;
-}
-
-export function ChatCard({ app, onTurn }: ChatCardProps) {
+export function ChatCard({ app, onTurn }: { readonly app: App; readonly onTurn: (turnId: string) => void }) {
   const keys = useAsked<{ readonly keys: readonly Key[] }>(`${appPath(app.id)}/keys`);
   const built = useAsked<{ readonly manifest: { readonly hash: string } | null }>(`${appPath(app.id)}/manifest`);
   const [isWanted, want] = useState(app.handshake_at !== null);
@@ -54,9 +49,7 @@ export function ChatCard({ app, onTurn }: ChatCardProps) {
             No build of the app has called in yet. A message from here counts as its first call, and ticks the step “Building and verifying”
             of a setup session.
           </p>
-          <button type="button" class="button" onClick={() => want(true)}>
-            Chat all the same
-          </button>
+          <Button label="Chat all the same" onClick={() => want(true)} />
         </div>
       )}
       {key !== undefined && isAllowed(app) && isWanted && built.answer !== undefined && (
@@ -70,9 +63,7 @@ function Need({ text, href, label }: { readonly text: string; readonly href: str
   return (
     <div class="card-body">
       <p>{text}</p>
-      <a class="button" href={href}>
-        {label}
-      </a>
+      <Button label={label} href={href} />
     </div>
   );
 }

@@ -13,7 +13,6 @@ export interface WatchedTurn {
   readonly turnId: string;
   /** What the person said; '' where results of actions came. */
   readonly said: string;
-  /** What was answered so far, as text. */
   readonly answer: string;
   /** How it ended; undefined while it goes on. */
   readonly ended: string | undefined;
@@ -48,12 +47,11 @@ function withEvent(turn: WatchedTurn, { event }: TurnFrame): WatchedTurn {
   return event.type === 'turn.end' ? { ...turn, ended: event.status ?? 'over' } : turn;
 }
 
-export interface WatchedBuild {
+interface WatchedBuild {
   readonly pairing?: Pairing;
   readonly turns: readonly WatchedTurn[];
 }
 
-/** The build with one more frame. */
 export function withPairingFrame(build: WatchedBuild, { event, data }: StreamFrame): WatchedBuild {
   const { turns } = build;
   if (event === 'pairing') return { pairing: data as Pairing, turns };

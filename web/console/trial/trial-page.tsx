@@ -1,9 +1,10 @@
 /** Test: the assistant tried in the page, or a build watched, and beside it where the time of a turn went. */
 
-import { useLocation, useRoute } from 'preact-iso';
-import { type App, appAddress } from '../app/app.ts';
+import { useRoute } from 'preact-iso';
+import type { App } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { SideBySide } from '../parts/choices.tsx';
+import { type Go, useGo } from '../shell/address.ts';
 import { ChatCard } from './chat-card.tsx';
 import { PairingCard } from './pairing-card.tsx';
 import { TurnCard } from './turn-card.tsx';
@@ -12,16 +13,6 @@ const WITH = [
   ['chat', 'Chat here'],
   ['build', 'Watch a build'],
 ] as const;
-
-function useGo() {
-  const { params, query } = useRoute();
-  const { route } = useLocation();
-  return (changed: Readonly<Record<string, string | undefined>>, replace = false) => {
-    const kept = Object.entries({ ...query, ...changed }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const search = new URLSearchParams(kept).toString();
-    route(`${appAddress(params.app ?? '', 'test')}${search === '' ? '' : `?${search}`}`, replace);
-  };
-}
 
 export function TrialPage() {
   const { query } = useRoute();
@@ -40,13 +31,7 @@ export function TrialPage() {
   );
 }
 
-interface TrialProps {
-  readonly app: App;
-  readonly shown: 'chat' | 'build';
-  readonly go: ReturnType<typeof useGo>;
-}
-
-function Trial({ app, shown, go }: TrialProps) {
+function Trial({ app, shown, go }: { readonly app: App; readonly shown: 'chat' | 'build'; readonly go: Go }) {
   const { query } = useRoute();
   const showTurn = (turnId: string) => go({ turn_id: turnId }, true);
   return (

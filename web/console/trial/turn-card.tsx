@@ -1,27 +1,21 @@
 /** Where the time of one turn went: its steps with those of its calls, from the first on, as they are committed. */
+
 import { useEffect } from 'preact/hooks';
-import { Problem } from '../api/problem.tsx';
 import { appPath } from '../app/app.ts';
+import { Button, Card, Problem } from '../parts/card.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { useLiveTraces } from '../traces/live-hook.ts';
 import { PhaseList } from '../traces/phase-list.tsx';
 import { phasesOf } from '../traces/phases.ts';
 import { sinceWords } from '../traces/scene-list.tsx';
-import { edgesOfTime } from '../traces/time-scale.ts';
-import { type Scene, storyOf } from '../traces/traces.ts';
+import { edgesOfTime, type Scene, storyOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
 
 /** The first step of a turn is committed some milliseconds after it was sent; until then there is no trace of it. */
 const LOOK_AGAIN_MS = 400;
-/** Units of a bar from left to right. */
 const WIDTH = 1_000;
 
-export interface TurnCardProps {
-  readonly app: string;
-  readonly turnId: string;
-}
-
-export function TurnCard({ app, turnId }: TurnCardProps) {
+export function TurnCard({ app, turnId }: { readonly app: string; readonly turnId: string }) {
   const query = `turn_id=${encodeURIComponent(turnId)}`;
   const { traces, error, isLive, reload } = useLiveTraces(app, query);
   const isAhead = traces === undefined && error?.status === 404;
@@ -37,11 +31,7 @@ export function TurnCard({ app, turnId }: TurnCardProps) {
   const requestId = traces?.[0]?.requestId;
   const command = `curl "${location.origin}/console/api${appPath(app)}/traces?${query}" -H "Authorization: Bearer $OPERATOR_TOKEN"`;
   return (
-    <section class="card" aria-label="Where the time went">
-      <h2>
-        Where the time went
-        <span class={isLive ? 'chip is-ok' : 'chip'}>{isLive ? 'following' : 'not following'}</span>
-      </h2>
+    <Card title="Where the time went" aside={<span class={isLive ? 'chip is-ok' : 'chip'}>{isLive ? 'following' : 'not following'}</span>}>
       {error !== undefined && !isAhead && <Problem error={error} retry={reload} />}
       {isAhead && <p class="card-empty">The turn is on its way.</p>}
       {story.length > 0 && (
@@ -56,15 +46,13 @@ export function TurnCard({ app, turnId }: TurnCardProps) {
               </p>
             )}
             <div class="row">
-              <a class="button primary" href={`/console/traces/${encodeURIComponent(app)}?${query}`}>
-                Step through it
-              </a>
+              <Button label="Step through it" look="primary" href={`/console/traces/${encodeURIComponent(app)}?${query}`} />
               <CopyButton text={command} label="Copy the steps as curl" />
             </div>
           </div>
         </>
       )}
-    </section>
+    </Card>
   );
 }
 

@@ -2,14 +2,13 @@
 
 import type { Usage } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { type App, appAddress, organisationAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
+import { Card, Problem } from '../parts/card.tsx';
 import { DayPlot } from './day-plot.tsx';
-import { Level } from './level.tsx';
-import { MonthChoice, useMonth } from './month-choice.tsx';
 import { todayOf, usedUpAtMs } from './pace.ts';
 import { monthOf, usd } from './usage.ts';
+import { Level, MonthChoice, useMonth } from './usage-parts.tsx';
 
 export function AppUsagePage() {
   const month = useMonth();
@@ -31,15 +30,12 @@ function AppUsage({ app, month }: { readonly app: App; readonly month: string })
       <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
-          <section class="card" aria-label="Spend by day">
-            <h2>
-              Spend by day
-              <small>
-                {usd(own?.spent_usd ?? 0)} for {counted(own?.turns ?? 0, 'turn')} in {counted(own?.conversations ?? 0, 'conversation')}
-              </small>
-            </h2>
+          <Card
+            title="Spend by day"
+            note={`${usd(own?.spent_usd ?? 0)} for ${counted(own?.turns ?? 0, 'turn')} in ${counted(own?.conversations ?? 0, 'conversation')}`}
+          >
             <DayPlot month={month} days={days} budget={app.daily_model_budget_usd} />
-          </section>
+          </Card>
           {month === monthOf(new Date()) && <Today app={app} usage={answer} />}
           <p class="more">
             <a href={`${organisationAddress(app.org_id)}/usage?month=${month}`}>The whole organisation, with its credit</a>

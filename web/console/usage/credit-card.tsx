@@ -2,14 +2,15 @@
 
 import type { Usage } from '../../../protocol/console/answers.ts';
 import { ask } from '../api/api.ts';
+import { Card } from '../parts/card.tsx';
 import { NumberField } from '../parts/fields.tsx';
 import { Form } from '../parts/form.tsx';
 import { useForm } from '../parts/form-hook.ts';
 import { dayOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
-import { Level } from './level.tsx';
 import { latestSpend, usedUpAtMs } from './pace.ts';
 import { usd } from './usage.ts';
+import { Level } from './usage-parts.tsx';
 
 const CREDIT_MIN_USD = 10;
 
@@ -22,7 +23,6 @@ const NO_AMOUNT: CreditFields = { amount_usd: null };
 interface CreditProps {
   readonly organisation: string;
   readonly usage: Usage;
-  /** The days of `usage` are those up to now, so that a pace is known. */
   readonly isThisMonth: boolean;
   readonly onBought: () => void;
 }
@@ -35,11 +35,7 @@ export function CreditCard({ organisation, usage, isThisMonth, onBought }: Credi
     onBought();
   });
   return (
-    <section class="card" aria-label="Credit and caps">
-      <h2>
-        Credit and caps, now
-        {credit.exhausted && <span class="chip is-bad">used up</span>}
-      </h2>
+    <Card title="Credit and caps, now" label="Credit and caps" aside={credit.exhausted && <span class="chip is-bad">used up</span>}>
       <Levels usage={usage} isThisMonth={isThisMonth} />
       <Form
         look="card-form"
@@ -61,11 +57,10 @@ export function CreditCard({ organisation, usage, isThisMonth, onBought }: Credi
           onInput={(to) => form.set('amount_usd', to)}
         />
       </Form>
-    </section>
+    </Card>
   );
 }
 
-/** Words of the day on which `left` is gone at the pace of the last days; null where it lasts. */
 function dayUsedUp({ days }: Usage, left: number, untilMs: number): string | null {
   const nowMs = Date.now();
   const spend = latestSpend(days, nowMs);

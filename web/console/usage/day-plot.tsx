@@ -8,15 +8,12 @@ const WIDTH = 720;
 const HEIGHT = 160;
 const GAP = 4;
 const FLOOR = 18;
-/** Room above the highest bar. */
 const HEADROOM = 1.1;
-/** Labels below every so many bars. */
 const LABEL_EVERY = 5;
 
-export interface DayPlotProps {
+interface DayPlotProps {
   readonly month: string;
   readonly days: readonly DayOfUse[];
-  /** US dollars a day; null: none. */
   readonly budget?: number | null;
 }
 

@@ -3,15 +3,15 @@
 import { useRoute } from 'preact-iso';
 import type { Organisation, Usage } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { Problem } from '../api/problem.tsx';
 import { appAddress, organisationAddress } from '../app/app.ts';
+import { Card, Problem } from '../parts/card.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { CreditCard } from './credit-card.tsx';
 import { DayPlot } from './day-plot.tsx';
-import { MonthChoice, useMonth } from './month-choice.tsx';
 import { monthOf, usd } from './usage.ts';
+import { MonthChoice, useMonth } from './usage-parts.tsx';
 
 export function OrganisationUsagePage() {
   const id = useRoute().params.org ?? '';
@@ -32,12 +32,9 @@ export function OrganisationUsagePage() {
       <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
-          <section class="card" aria-label="Spend by day">
-            <h2>
-              Spend by day <small>{usd(answer.spent_usd)} in all</small>
-            </h2>
+          <Card title="Spend by day" note={`${usd(answer.spent_usd)} in all`}>
             <DayPlot month={month} days={answer.days} />
-          </section>
+          </Card>
           <AppsCard usage={answer} />
           <CreditCard organisation={id} usage={answer} isThisMonth={month === monthOf(new Date())} onBought={reload} />
           <TopUpsCard usage={answer} />
@@ -50,8 +47,7 @@ export function OrganisationUsagePage() {
 
 function AppsCard({ usage }: { readonly usage: Usage }) {
   return (
-    <section class="card" aria-label="By app">
-      <h2>By app</h2>
+    <Card title="By app">
       {usage.apps.length === 0 ? (
         <p class="card-empty">Nothing was used in this month.</p>
       ) : (
@@ -73,7 +69,7 @@ function AppsCard({ usage }: { readonly usage: Usage }) {
           />
         </Scrolling>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -82,8 +78,7 @@ const TOP_UP_SIGNALS: Readonly<Record<string, string>> = { charged: 'is-ok', man
 function TopUpsCard({ usage }: { readonly usage: Usage }) {
   if (usage.top_ups.length === 0) return null;
   return (
-    <section class="card" aria-label="Automatic top-ups">
-      <h2>Automatic top-ups</h2>
+    <Card title="Automatic top-ups">
       <ul class="lines">
         {usage.top_ups.map(({ id, amount_usd: amount, state, reason, created_at: at }) => (
           <li key={id} class="line">
@@ -95,15 +90,14 @@ function TopUpsCard({ usage }: { readonly usage: Usage }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
 function MailsCard({ usage }: { readonly usage: Usage }) {
   if (usage.mails.length === 0) return null;
   return (
-    <section class="card" aria-label="Mails about usage">
-      <h2>Mails about usage</h2>
+    <Card title="Mails about usage">
       <ul class="lines">
         {usage.mails.map(({ email, threshold_percent: percent, state, sent_at: sent, created_at: at }) => (
           <li key={`${email} ${percent}`} class="line">
@@ -115,6 +109,6 @@ function MailsCard({ usage }: { readonly usage: Usage }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }

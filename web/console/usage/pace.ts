@@ -7,8 +7,7 @@ const MEASURED_MIN_MS = 15 * MINUTE_MS;
 /** Days that the pace of an organisation's spend is taken from: each day of the week once. */
 const SPEND_DAYS = 7;
 
-export interface Measured {
-  /** How much was used from `sinceMs` to `nowMs`. */
+interface Measured {
   readonly used: number;
   readonly left: number;
   readonly sinceMs: number;
@@ -25,13 +24,8 @@ export function usedUpAtMs({ used, left, sinceMs, nowMs, untilMs }: Measured): n
   return atMs < untilMs ? atMs : null;
 }
 
-export interface Spend {
-  readonly usd: number;
-  readonly sinceMs: number;
-}
-
 /** What was spent in the last seven days that the month has, today among them, and since when that is. */
-export function latestSpend(days: readonly { readonly day: string; readonly spent_usd: number }[], nowMs: number): Spend {
+export function latestSpend(days: readonly { readonly day: string; readonly spent_usd: number }[], nowMs: number) {
   const now = new Date(nowMs);
   const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
   const todayMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
@@ -40,7 +34,6 @@ export function latestSpend(days: readonly { readonly day: string; readonly spen
   return { usd, sinceMs };
 }
 
-/** When today began and ends, UTC. */
 export function todayOf(nowMs: number): { readonly sinceMs: number; readonly untilMs: number } {
   const sinceMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
   return { sinceMs, untilMs: sinceMs + DAY_MS };

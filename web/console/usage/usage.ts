@@ -5,7 +5,6 @@ export function monthOf(date: Date): string {
   return date.toISOString().slice(0, 'YYYY-MM'.length);
 }
 
-/** The month before or after. */
 export function monthBeside(month: string, by: 1 | -1): string {
   const [year = 0, ordinal = 1] = month.split('-').map(Number);
   return monthOf(new Date(Date.UTC(year, ordinal - 1 + by, 1)));

@@ -17,7 +17,6 @@ function oneOf<T>(known: readonly T[], said: string | null): T | undefined {
   return known.find((each) => String(each) === said);
 }
 
-/** What an address says; what it does not say is as usual. */
 export function stageOf(search: string): Stage {
   const query = new URLSearchParams(search);
   return {

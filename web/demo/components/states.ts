@@ -6,14 +6,13 @@ import type { BlockState, ComponentName } from '../../sdk/blocks/block-view.ts';
 import type { Sample } from './samples/sample.ts';
 import { SAMPLES } from './samples/samples.ts';
 
-export type ShownState = Omit<BlockState, 'around'> & { readonly name: string };
+type ShownState = Omit<BlockState, 'around'> & { readonly name: string };
 
 function ready(name: string, type: string, body: Block['body'], more: Partial<Block> = {}): AnswerBlock & { readonly phase: 'ready' } {
   const id = `${type}-${name.replaceAll(/\W+/g, '-').toLowerCase()}`;
   return { phase: 'ready', index: 0, id, blockType: type, block: { index: 0, id, block_type: type, revision: 1, body, ...more } };
 }
 
-/** Every state of a component, as the thread would hand it on. */
 export function statesOf(type: ComponentName): readonly ShownState[] {
   const samples = SAMPLES[type] as readonly Sample<ComponentName>[];
   const shown = samples.map(({ name, body, answer, call }): ShownState => {

@@ -3,7 +3,6 @@ import type { Shop, ShopState } from './shop.ts';
 import { SCREENS, totalCents } from './shop.ts';
 import { ROUTES, tasksOf } from './tasks.ts';
 
-/** What the shop uses of the web SDK's module. */
 export interface WidgetModule {
   init(options: {
     readonly key: string;
@@ -17,10 +16,8 @@ export interface WidgetModule {
 }
 
 const SDK = '/sdk/web/latest/assistant.mjs';
-/** Narrower, the panel would cover the shop before anybody has seen it. */
 const ROOMY = '(min-width: 1000px)';
 
-/** What surrounds each question: where the person is, and what is in the cart. */
 function contextOf({ screen, productId, cart, orders }: ShopState) {
   return {
     app_state: { cart, cart_total_eur: totalCents(cart) / 100, orders: orders.map(({ id, status }) => ({ id, status })) },
@@ -35,7 +32,6 @@ async function keyOfDemo(): Promise<string | undefined> {
   return key;
 }
 
-/** Starts the widget and tells it what it may do here; undefined where there is no demo app. @throws Error when it cannot be loaded */
 export async function startAssistant(shop: Shop): Promise<WidgetModule | undefined> {
   const [key, sdk] = await Promise.all([keyOfDemo(), import(SDK) as Promise<WidgetModule>]);
   if (key === undefined) return undefined;

@@ -11,7 +11,6 @@ const nameOf = (productId: string) => PRODUCTS.find(({ id }) => id === productId
 
 type Step = { readonly label: string; readonly state: 'done' | 'current' | 'pending' | 'failed'; readonly at?: string };
 
-/** From the order to the door; what ends early ends so. */
 function stepsOf({ status, placedAtMs }: Order): readonly Step[] {
   const ordered: Step = { label: 'Ordered', state: 'done', at: at(placedAtMs) };
   if (status === 'cancelled') return [ordered, { label: 'Cancelled', state: 'failed' }];
@@ -34,7 +33,6 @@ function saidOf({ id, status }: Order): string {
   }[status];
 }
 
-/** One order, step by step. */
 export function blockOfOrder(order: Order, nowMs: number) {
   const isUnderWay = order.status === 'shipped' || order.status === 'confirmed';
   return {
@@ -98,7 +96,6 @@ export function blockOfComparison(products: readonly Product[]) {
   };
 }
 
-/** From the shop to the door, with the parcel in between. */
 export function blockOfMap() {
   return {
     say: 'The parcel has left the shop and is past Alexanderplatz.',

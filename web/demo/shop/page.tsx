@@ -7,7 +7,6 @@ import { SUGGESTIONS } from './suggestions.ts';
 
 const VIEWS = { products: Products, product: ProductScreen, cart: Cart, orders: Orders } as const satisfies Record<Screen, unknown>;
 
-/** The assistant as far as it has got. */
 type Started = { readonly phase: 'starting' | 'missing' } | { readonly phase: 'there'; readonly widget: WidgetModule };
 
 function useAssistant(shop: Shop): Started {

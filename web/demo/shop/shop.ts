@@ -13,13 +13,12 @@ export interface ShopState {
 }
 
 /** The most of one product in the cart: nobody needs more kettles. */
-export const QUANTITY_MAX = 20;
+const QUANTITY_MAX = 20;
 
 export function productOf(id: string): Product | undefined {
   return PRODUCTS.find((product) => product.id === id);
 }
 
-/** The product of this name or id, however it is written. */
 export function productNamed(name: string): Product | undefined {
   const wanted = name.trim().toLowerCase();
   return PRODUCTS.find((product) => product.id === wanted || product.name.toLowerCase() === wanted);
@@ -37,7 +36,6 @@ export class Shop {
     return this.#state;
   }
 
-  /** Calls `listener` with each state from now on. Returns what ends it. */
   subscribe(listener: (state: ShopState) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -47,7 +45,6 @@ export class Shop {
     this.#change({ screen, ...(productId === undefined ? {} : { productId }) });
   }
 
-  /** Puts a product in the cart, or some of it back: at 0 it is gone. */
   put(productId: string, more: number): void {
     const { cart } = this.#state;
     const before = cart.find((line) => line.productId === productId)?.quantity ?? 0;
@@ -89,7 +86,6 @@ export class Shop {
   }
 }
 
-/** What an order or a cart costs, in cents. */
 export function totalCents(lines: ShopState['cart']): number {
   return lines.reduce((sum, { productId, quantity }) => sum + Math.round(Number(productOf(productId)?.price ?? 0) * 100) * quantity, 0);
 }

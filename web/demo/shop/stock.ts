@@ -6,9 +6,7 @@ export interface Product {
   readonly line: string;
   /** Euros, as they are written. */
   readonly price: string;
-  /** Name of its picture among those of the demo. */
   readonly picture: string;
-  /** What the comparison tells. */
   readonly facts: { readonly holds: string; readonly warm: string; readonly guarantee: boolean };
 }
 
@@ -52,7 +50,6 @@ export type OrderStatus = 'confirmed' | 'shipped' | 'delivered' | 'cancelled' | 
 export interface Order {
   readonly id: string;
   readonly status: OrderStatus;
-  /** Milliseconds since 1970. */
   readonly placedAtMs: number;
   readonly lines: readonly { readonly productId: string; readonly quantity: number }[];
 }

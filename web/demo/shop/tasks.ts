@@ -10,12 +10,12 @@ import { PRODUCTS } from './stock.ts';
 type Definition = PostedManifest['actions'][number];
 type Params = Readonly<Record<string, unknown>>;
 
-export interface Task {
+interface Task {
   readonly definition: Definition;
   run(params: Params, nowMs: number): unknown;
 }
 
-export const RETURN_REASONS = ['It arrived broken', 'It does not fit', 'I changed my mind'];
+const RETURN_REASONS = ['It arrived broken', 'It does not fit', 'I changed my mind'];
 const CANCEL_REASONS = ['I changed my mind', 'I found it cheaper', 'It takes too long'];
 const ORDER_ID = { type: 'string', description: 'Number of the order, such as A-1042' } as const;
 

@@ -9,7 +9,6 @@ import type { BlockProps, BlockState, ComponentName } from './block-view.ts';
 import { Skeleton } from './parts/skeleton.tsx';
 import { BLOCK_VIEWS } from './views.ts';
 
-/** The drawing of a type; undefined of one that this build does not know. */
 function viewOf(type: string): ComponentType<Omit<BlockProps<ComponentName>, 'body'> & { readonly body: Block['body'] }> | undefined {
   // The body is what the service's schema for this type has let through.
   return Object.hasOwn(BLOCK_VIEWS, type) ? (BLOCK_VIEWS[type as ComponentName] as unknown as ReturnType<typeof viewOf>) : undefined;

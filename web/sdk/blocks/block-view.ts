@@ -16,7 +16,6 @@ import type { BlockWords } from './words.ts';
 /** Names of the catalog's components, as the interface's own schema lists them. */
 export type ComponentName = BlockStartEvent['block_type'];
 
-/** The body of a component, as the schema has it. */
 export type BodyOf<K extends ComponentName> = Extract<Block1, { block_type: K }>['body'];
 
 /** The person's answer to a block, while it is on its way and when it was not taken. Undefined otherwise: the body says the rest. */
@@ -32,20 +31,16 @@ export type FormValues = Readonly<Record<string, string | number | boolean | str
 export interface BlockAsks {
   /** Chooses ids of a block. `words`: what the person says with it, in the thread. */
   choose(block: Block, ids: readonly string[], words: string, otherText?: string): void;
-  /** Submits a form whose values are good. */
   submit(block: Block, values: FormValues): void;
-  /** Gives a rating without a turn. */
   rate(block: Block, value: number, comment?: string): void;
   confirm(invocationId: string, typed?: string): void;
   decline(invocationId: string): void;
   /** Changes values of a card; null takes an optional one away. */
   edit(invocationId: string, values: Readonly<Record<string, unknown>>): void;
-  /** Says something for the person. */
   say(text: string): void;
   openScreen(route: string, params: Readonly<Record<string, unknown>>): void;
   /** A link (https, http, mailto, tel) is followed. True: the app has opened it itself, and the browser does not. */
   openLink(address: string): boolean;
-  /** False: the browser did not let it. */
   copy(text: string): Promise<boolean>;
 }
 
@@ -55,7 +50,6 @@ export interface BlockSurroundings {
   readonly words: BlockWords;
   /** BCP 47: for times, numbers and prices. */
   readonly locale: string;
-  /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Where a picture is loaded from in the place of its own address: an app that lets pages load nothing from elsewhere has its own copy. */
   readonly picture?: (address: string) => string;
@@ -63,7 +57,6 @@ export interface BlockSurroundings {
   readonly Prose: ComponentType<{ readonly md: string; readonly isGrowing?: boolean }>;
 }
 
-/** What `BlockDrawing` is given. */
 export interface BlockState {
   /** As the client keeps it: announced, ready or unfinished. A block of the history is a `ready` one. */
   readonly block: AnswerBlock;
@@ -88,28 +81,7 @@ export interface BlockProps<K extends ComponentName> {
 
 export type BlockView<K extends ComponentName> = ComponentType<BlockProps<K>>;
 
-/** A drawing for each component: a missing one does not compile. */
 export type BlockViews = { readonly [K in ComponentName]: BlockView<K> };
 
 /** Components whose drawings are loaded when the first of them is shown. */
-export type LaterComponent =
-  | 'choice'
-  | 'tags'
-  | 'screens'
-  | 'order_tracker'
-  | 'timeline'
-  | 'checklist'
-  | 'comparison'
-  | 'key_value'
-  | 'info_card'
-  | 'item_list'
-  | 'place_card'
-  | 'map'
-  | 'pass'
-  | 'code'
-  | 'contact'
-  | 'disclosure'
-  | 'rating'
-  | 'variant_picker'
-  | 'datetime_slots'
-  | 'form';
+export type LaterComponent = Exclude<ComponentName, 'text' | 'section' | 'key_points' | 'quick_replies' | 'actions' | 'confirm_card'>;

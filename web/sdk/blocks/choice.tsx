@@ -30,7 +30,6 @@ function OptionWords({ option: { label, description, image, badge }, isChosen, a
   );
 }
 
-/** What is wrong with this many; undefined when nothing. */
 function countProblem({ mode, options, min = 1, max }: BodyOf<'choice'>, picked: number): 'few' | 'many' | undefined {
   if (picked < min) return 'few';
   return picked > (mode === 'single' ? 1 : (max ?? options.length + 1)) ? 'many' : undefined;

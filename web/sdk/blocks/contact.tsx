@@ -6,7 +6,6 @@ import { hrefOf, Link } from './parts/link.tsx';
 
 type Channel = BodyOf<'contact'>['channels'][number];
 
-/** First letters of the first two words. */
 function initials(name: string): string {
   const letters = name.split(/\s+/, 3).map((word) => [...word][0] ?? '');
   return letters.slice(0, 2).join('').toUpperCase();

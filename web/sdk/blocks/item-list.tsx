@@ -13,7 +13,6 @@ type Item = BodyOf<'item_list'>['items'][number];
 interface ItemWordsProps {
   readonly item: Item;
   readonly around: BlockSurroundings;
-  /** Where a press leads. */
   readonly href?: string;
 }
 
@@ -36,7 +35,6 @@ function ItemWords({ item: { title, subtitle, image, price, badge }, around, hre
   );
 }
 
-/** An item: pressed as a whole where its tap is simple; with a button of its own where something is copied. */
 function ItemView({ item, around }: { readonly item: Item; readonly around: BlockSurroundings }) {
   const { tap } = item;
   const words = <ItemWords item={item} around={around} />;

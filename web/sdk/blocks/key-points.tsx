@@ -1,8 +1,7 @@
 /** `key_points`: what to take away, each with what it is taken from. */
 import type { BlockProps } from './block-view.ts';
-import { Icon } from './parts/icon.tsx';
+import { Icon, toneIcon } from './parts/icon.tsx';
 import { hrefOf, Link } from './parts/link.tsx';
-import { toneIcon } from './parts/tone.ts';
 
 export function KeyPoints({ body: { title, points, links = [] }, around }: BlockProps<'key_points'>) {
   const hrefs = new Map(links.map(({ source, url }) => [source, hrefOf('url', url)]));

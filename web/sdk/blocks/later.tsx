@@ -1,27 +1,22 @@
 /** Drawings that are not there from the beginning: a skeleton stands in their place until they are. */
 import type { ComponentType } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { sheetOf } from '../look/sheets.ts';
 import type { BlockProps, BlockView, LaterComponent } from './block-view.ts';
 import { useLazy } from './parts/lazy-hook.ts';
 import { Skeleton } from './parts/skeleton.tsx';
 
-/** Loads all of them; a second call loads nothing. */
 export const loadLaterViews = () => import('./lazy/later-views.ts');
 
 let sheet: CSSStyleSheet | undefined;
 
-/** Gives the document or shadow root of this element the style of the drawings. */
 function adopt(element: Element, css: string): void {
   const root = element.getRootNode();
   if (!(root instanceof Document || root instanceof ShadowRoot)) return;
-  if (sheet === undefined) {
-    sheet = new CSSStyleSheet();
-    sheet.replaceSync(css);
-  }
+  sheet ??= sheetOf(css);
   if (!root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
 }
 
-/** The drawing of this component, once it is loaded. */
 export function later<K extends LaterComponent>(type: K): BlockView<K> {
   return function Later(props: BlockProps<K>) {
     const loaded = useLazy(loadLaterViews);

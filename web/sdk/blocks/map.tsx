@@ -2,8 +2,7 @@
 import type { BlockProps } from './block-view.ts';
 import { Icon } from './parts/icon.tsx';
 import { useLazy } from './parts/lazy-hook.ts';
-import { Link } from './parts/link.tsx';
-import { mapAddress } from './parts/map-address.ts';
+import { Link, mapAddress } from './parts/link.tsx';
 
 const loadDrawing = () => import('./lazy/map-drawing.tsx');
 

@@ -3,14 +3,13 @@ import type { BlockProps, BlockSurroundings, BodyOf } from './block-view.ts';
 import { ActionRow } from './parts/action-button.tsx';
 import { CopyButton } from './parts/copy-button.tsx';
 import { clockTime, dayWords, momentWords, money } from './parts/formats.ts';
+import { StepMark } from './parts/icon.tsx';
 import { hrefOf, Link } from './parts/link.tsx';
 import { Picture } from './parts/picture.tsx';
-import { StepMark } from './parts/step-mark.tsx';
 import { filled } from './words.ts';
 
 type Body = BodyOf<'order_tracker'>;
 
-/** What a status looks like: these are good, bad or worth a look; the others are on their way. */
 const STATUS_TONES: Readonly<Partial<Record<Body['status'], string>>> = {
   delivered: 'success',
   delayed: 'warning',

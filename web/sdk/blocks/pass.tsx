@@ -24,7 +24,6 @@ function Code({ barcode, around }: { readonly barcode: NonNullable<Body['barcode
   );
 }
 
-/** From when until when, or that it is over. */
 function validWords({ valid_from: from, valid_until: until }: Body, { words, locale, now }: BlockSurroundings): string | undefined {
   const day = (at: string) => dated(at, locale, { day: 'numeric', month: 'short', year: 'numeric' });
   if (until !== undefined && Date.parse(until) < now()) return filled(words.expiredPass, { when: day(until) });

@@ -3,12 +3,10 @@ import type { BlockProps } from './block-view.ts';
 import { ActionRow } from './parts/action-button.tsx';
 import { number } from './parts/formats.ts';
 import { Icon } from './parts/icon.tsx';
-import { hrefOf, Link } from './parts/link.tsx';
-import { mapAddress } from './parts/map-address.ts';
+import { hrefOf, Link, mapAddress } from './parts/link.tsx';
 import { Picture } from './parts/picture.tsx';
 import { filled } from './words.ts';
 
-/** Of price levels. */
 const PRICE_LEVELS = 4;
 
 export function PlaceCard({ body, around }: BlockProps<'place_card'>) {

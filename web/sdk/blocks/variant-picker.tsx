@@ -8,7 +8,6 @@ import { Picture } from './parts/picture.tsx';
 
 type Body = BodyOf<'variant_picker'>;
 type Axis = Body['axes'][number];
-/** Chosen option by axis. */
 type Chosen = Readonly<Record<string, string>>;
 
 const COLOUR = /^#[0-9a-f]{6}$/i;
@@ -97,7 +96,6 @@ function Quantity({ range: { min, max }, value, label, onValue }: QuantityProps)
   );
 }
 
-/** Options that an answered block has, by axis. */
 function chosenOf({ axes }: Body, ids: ReadonlySet<string>): Chosen {
   return Object.fromEntries(
     axes.flatMap(({ id, options }) => options.filter((option) => ids.has(option.id)).map((option) => [id, option.id])),

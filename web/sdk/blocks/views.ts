@@ -1,12 +1,11 @@
 /** The table of drawings (BLOCKVIEW-1): one for each component of the catalog, in its order. Large and rare ones are loaded with the first of them. */
-import { Actions } from './actions.tsx';
+
 import type { BlockViews, ComponentName } from './block-view.ts';
 import { ConfirmCard } from './confirm-card.tsx';
 import { KeyPoints } from './key-points.tsx';
 import { later } from './later.tsx';
+import { Actions, Section, Text } from './plain.tsx';
 import { QuickReplies } from './quick-replies.tsx';
-import { Section } from './section.tsx';
-import { Text } from './text.tsx';
 
 export const BLOCK_VIEWS: BlockViews = {
   text: Text,
@@ -37,5 +36,4 @@ export const BLOCK_VIEWS: BlockViews = {
   form: later('form'),
 };
 
-/** What the handshake lists: all that is drawn. */
 export const DRAWN_COMPONENTS = Object.keys(BLOCK_VIEWS) as ComponentName[];

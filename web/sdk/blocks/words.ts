@@ -87,12 +87,10 @@ export const BLOCK_WORDS = {
 
 export type BlockWords = { readonly [K in keyof typeof BLOCK_WORDS]: string };
 
-/** Why something did not work, in words for people. */
 export function failureWords(failure: Failure, words: Pick<BlockWords, 'refused'>): string {
   return isForDevelopers(failure) ? words.refused : failure.message;
 }
 
-/** `text` with values in the places of `{name}`; a name without a value stays. */
 export function filled(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w{1,20})\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole));
 }

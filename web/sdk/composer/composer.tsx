@@ -5,13 +5,13 @@ import { MESSAGE_TEXT_MAX_CHARS } from '../../../protocol/limits.ts';
 import type { Conversation } from '../../client/conversation/conversation.ts';
 import { isLive } from '../../client/conversation/turn.ts';
 import { failureOf } from '../../client/transport/failure.ts';
+import { Glyph } from '../blocks/parts/icon.tsx';
 import { failureWords, filled } from '../blocks/words.ts';
 import type { Scene } from '../scene.ts';
 import { ACCEPTED } from '../state/attaching.ts';
 import type { WaitingFile } from '../state/panel.ts';
 import { useStore } from '../store-hook.ts';
 
-/** The files of the next message: how far each is, and what is wrong with it. */
 function Files({ files, scene }: { readonly files: readonly WaitingFile[]; readonly scene: Scene }) {
   const { words, attaching } = scene;
   if (files.length === 0) return null;
@@ -24,9 +24,7 @@ function Files({ files, scene }: { readonly files: readonly WaitingFile[]; reado
             <progress value={share} max={1} aria-label={filled(words.uploading, { name, percent: Math.round(share * 100) })} />
           ) : null}
           <button type="button" class="file-remove" aria-label={filled(words.removeFile, { name })} onClick={() => attaching.remove(key)}>
-            <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-              <path d="M7 7l10 10M17 7L7 17" />
-            </svg>
+            <Glyph path="M7 7l10 10M17 7L7 17" />
           </button>
         </li>
       ))}
@@ -37,9 +35,7 @@ function Files({ files, scene }: { readonly files: readonly WaitingFile[]; reado
 interface ComposerProps {
   readonly conversation: Conversation;
   readonly scene: Scene;
-  /** Names of files by the id of their upload, for the thread. */
   readonly fileNames: Map<string, string>;
-  /** Under which a draft is kept. */
   readonly draftName: string;
 }
 
@@ -64,19 +60,10 @@ export function keepDraft(name: string, text: string): void {
   }
 }
 
-function Glyph({ path }: { readonly path: string }) {
-  return (
-    <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-      <path d={path} />
-    </svg>
-  );
-}
-
 const CLIP = 'M20 11.5l-8.2 8.2a5 5 0 0 1-7-7L13 4.4a3.4 3.4 0 0 1 4.8 4.8l-8.1 8.1a1.8 1.8 0 0 1-2.5-2.5l7.4-7.4';
 const UP = 'M12 19V5M6 11l6-6 6 6';
 const STOP = 'M7 7h10v10H7z';
 
-/** The text that is being written, kept, and the field as tall as it. */
 function useText(draftName: string) {
   const [text, show] = useState(() => keptDraft(draftName));
   const field = useRef<HTMLTextAreaElement>(null);
@@ -120,7 +107,6 @@ function Attach({ scene }: { readonly scene: Scene }) {
   );
 }
 
-/** Sends what is written; while an answer comes and nothing is written, stops it. */
 function SendOrStop({ conversation, scene, isEmpty, canSend }: Pick<ComposerProps, 'conversation' | 'scene'> & SendState) {
   const { words } = scene;
   const running = useStore(conversation.store, ({ turns }) => turns.find((turn) => isLive(turn)));

@@ -17,7 +17,7 @@ export interface LinkWishes {
 }
 
 /** The address as it may stand in a link; undefined when it leads elsewhere, or is none. */
-export function followed(address: string): string | undefined {
+function followed(address: string): string | undefined {
   const trimmed = address.trim();
   return isHttpsUrl(trimmed) || (FOLLOWED.test(trimmed) && URL.canParse(trimmed)) ? trimmed : undefined;
 }
@@ -135,7 +135,6 @@ class Elements {
   }
 }
 
-/** One text that grows. */
 export class GrowingMarkdown {
   readonly #root: Element;
   readonly #wishes: LinkWishes;

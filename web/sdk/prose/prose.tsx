@@ -2,14 +2,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { GrowingMarkdown, type LinkWishes } from './markdown.ts';
 
-export interface ProseProps {
-  readonly md: string;
-  readonly isGrowing?: boolean;
-}
-
-/** The component for a thread whose links go this way. */
 export function proseFor(wishes: LinkWishes) {
-  return function Prose({ md, isGrowing = false }: ProseProps) {
+  return function Prose({ md, isGrowing = false }: { readonly md: string; readonly isGrowing?: boolean }) {
     const box = useRef<HTMLDivElement>(null);
     const growing = useRef<GrowingMarkdown | null>(null);
     useLayoutEffect(() => {

@@ -1,13 +1,14 @@
 /** The launcher and the panel, or the panel alone in a place of the app. */
+
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../../client/conversation/conversation.ts';
+import { Glyph } from '../blocks/parts/icon.tsx';
 import { Composer } from '../composer/composer.tsx';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
 import { Thread } from '../thread/thread.tsx';
 
-/** The app's logo, or the first letter of the assistant's name while there is none. */
 function Logo({ scene }: { readonly scene: Scene }) {
   useStore(scene.assistant.app, ({ configuration }) => configuration);
   const { logo, copilot } = scene.appearance();
@@ -122,7 +123,6 @@ function useConversation({ assistant }: Scene): Conversation {
   return conversation;
 }
 
-/** Why nothing can be answered now, where that is so. */
 function Banner({ scene }: { readonly scene: Scene }) {
   const isOnline = useStore(scene.panel, (now) => now.isOnline);
   const away = useStore(scene.assistant.app, ({ availability, failure }) =>
@@ -144,22 +144,17 @@ function Header({ scene, titleId }: { readonly scene: Scene; readonly titleId: s
       <Logo scene={scene} />
       <h2 id={titleId}>{copilot.assistantName ?? words.assistant}</h2>
       <button type="button" class="round" aria-label={words.newConversation} title={words.newConversation} onClick={() => assistant.open()}>
-        <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-          <path d="M5 19l1-4L16 5l3 3L9 18zM5 19h14" />
-        </svg>
+        <Glyph path="M5 19l1-4L16 5l3 3L9 18zM5 19h14" />
       </button>
       {isInline ? null : (
         <button type="button" class="round" aria-label={words.close} title={words.close} onClick={() => scene.close()}>
-          <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-            <path d="M6 6l12 12M18 6L6 18" />
-          </svg>
+          <Glyph path="M6 6l12 12M18 6L6 18" />
         </button>
       )}
     </div>
   );
 }
 
-/** Files that are dragged over the panel are attached where they are let go. */
 function useDrop(scene: Scene) {
   const [isOver, setOver] = useState(false);
   const hasFiles = (event: DragEvent) => [...(event.dataTransfer?.types ?? [])].includes('Files');
@@ -253,9 +248,7 @@ export function Launcher({ scene, isOpen }: { readonly scene: Scene; readonly is
       aria-haspopup="dialog"
       onClick={() => (isOpen ? scene.close() : scene.open())}
     >
-      <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-        <path d={isOpen ? 'M6 9l6 6 6-6' : 'M5 5h14v11H10l-5 4z'} />
-      </svg>
+      <Glyph path={isOpen ? 'M6 9l6 6 6-6' : 'M5 5h14v11H10l-5 4z'} />
       {copilot.launcherLabel === undefined ? null : <span>{copilot.launcherLabel}</span>}
     </button>
   );

@@ -25,7 +25,6 @@ export class Attaching {
     this.#words = words;
   }
 
-  /** Sends files; those that cannot be are told beside the others. */
   add(files: Iterable<File>): void {
     for (const file of files) {
       const { files: waiting } = this.#panel.get().context;

@@ -11,7 +11,7 @@ export interface WaitingFile {
   readonly problem?: string;
 }
 
-export interface PanelState {
+interface PanelState {
   readonly isOpen: boolean;
   readonly files: readonly WaitingFile[];
   /** The last thing that is said to whoever cannot see the thread. */

@@ -4,12 +4,10 @@ import type { Calls } from '../../client/conversation/calls.ts';
 import { BlockDrawing } from '../blocks/block-drawing.tsx';
 import type { BlockAnswer, BlockSurroundings } from '../blocks/block-view.ts';
 
-/** What all answers of a thread are drawn with. */
 export interface AnswerParts {
   readonly around: BlockSurroundings;
   readonly answers: ReadonlyMap<string, BlockAnswer>;
   readonly calls: Calls;
-  /** The newest answer of the thread. */
   readonly isNewest: boolean;
 }
 

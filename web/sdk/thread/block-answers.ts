@@ -6,7 +6,6 @@ function answeredBlock({ payload: { selection, form_submission: form } }: TurnSt
   return selection?.block_id ?? form?.form_id;
 }
 
-/** The newest answer to each block; of one that was taken the block itself tells. */
 export function blockAnswers(turns: readonly TurnState[]): ReadonlyMap<string, BlockAnswer> {
   const answers = new Map<string, BlockAnswer>();
   for (const turn of turns) {
@@ -25,7 +24,6 @@ function isSameAnswer(one: BlockAnswer, other: BlockAnswer | undefined): boolean
   return other?.phase === one.phase && other.ids === one.ids;
 }
 
-/** Whether both say the same of every block. */
 export function areSameAnswers(one: ReadonlyMap<string, BlockAnswer>, other: ReadonlyMap<string, BlockAnswer>): boolean {
   return one.size === other.size && [...one].every(([id, answer]) => isSameAnswer(answer, other.get(id)));
 }

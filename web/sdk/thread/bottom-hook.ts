@@ -5,13 +5,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 /** A finger's breadth above the end is still the end. */
 const NEAR_PX = 48;
 
-export interface Bottom {
-  readonly isAtEnd: boolean;
-  toEnd(): void;
-}
-
 /** `first`: key of the first item; when it changes, earlier ones were put before it. `changes` with whatever is drawn. */
-export function useBottom(box: RefObject<HTMLElement | null>, first: string | undefined, changes: unknown): Bottom {
+export function useBottom(box: RefObject<HTMLElement | null>, first: string | undefined, changes: unknown) {
   const [isAtEnd, setAtEnd] = useState(true);
   const sticks = useRef(true);
   const before = useRef({ first, height: 0, top: 0 });

@@ -1,4 +1,5 @@
 /** The thread: what was said before and turns of now, with its place in it kept. */
+
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../../client/conversation/conversation.ts';
@@ -6,6 +7,7 @@ import type { ConversationState } from '../../client/conversation/state.ts';
 import { isAnswering, type ThreadItem, threadOf } from '../../client/conversation/thread.ts';
 import type { TurnState } from '../../client/conversation/turn.ts';
 import type { BlockAnswer } from '../blocks/block-view.ts';
+import { Glyph } from '../blocks/parts/icon.tsx';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
 import type { AnswerParts } from './answer.tsx';
@@ -17,11 +19,9 @@ import { Turn } from './turn.tsx';
 interface ThreadProps {
   readonly conversation: Conversation;
   readonly scene: Scene;
-  /** Names of files by the id of their upload. */
   readonly fileNames: ReadonlyMap<string, string>;
 }
 
-/** What an empty thread shows: the app's greeting, and what may be asked with one press. */
 function Welcome({ scene }: { readonly scene: Scene }) {
   const { words } = scene;
   const { copilot } = scene.appearance();
@@ -88,7 +88,6 @@ function useAnnouncements(isBusy: boolean, scene: Scene): void {
   }, [isBusy, scene]);
 }
 
-/** What people answered to blocks; the same map while it says the same. */
 function useAnswers(turns: ConversationState['turns']): ReadonlyMap<string, BlockAnswer> {
   const held = useRef<ReadonlyMap<string, BlockAnswer>>(new Map());
   const now = useMemo(() => blockAnswers(turns), [turns]);
@@ -147,9 +146,7 @@ export function Thread({ conversation, scene, fileNames }: ThreadProps) {
       </div>
       {isAtEnd ? null : (
         <button type="button" class="to-end" aria-label={scene.words.toNewest} title={scene.words.toNewest} onClick={toEnd}>
-          <svg viewBox="0 0 24 24" aria-hidden="true" class="icon">
-            <path d="M12 5v14M6 13l6 6 6-6" />
-          </svg>
+          <Glyph path="M12 5v14M6 13l6 6 6-6" />
         </button>
       )}
     </div>

@@ -1,13 +1,10 @@
 /** One turn of now: what the person said, the answer as far as it is there, and how it stands. */
-import type { TurnState } from '../../client/conversation/turn.ts';
-import { isBusy } from '../../client/conversation/turn.ts';
+import { isBusy, type TurnState } from '../../client/conversation/turn.ts';
 import { failureWords } from '../blocks/words.ts';
 import type { Scene } from '../scene.ts';
 import { Answer, type AnswerParts } from './answer.tsx';
-import { Feedback } from './feedback.tsx';
-import { Said } from './message.tsx';
+import { Feedback, Said } from './message.tsx';
 
-/** The person's words for a turn; undefined of one that only sends results. */
 function questionOf({ payload }: TurnState, scene: Scene): string | undefined {
   if (payload.message !== undefined) return payload.message.text;
   return payload.form_submission === undefined ? undefined : scene.words.formSent;
@@ -23,7 +20,6 @@ function Waiting() {
   );
 }
 
-/** What is to be said of how the turn ended, or why it does not go on. */
 function Standing({ turn, scene }: { readonly turn: TurnState; readonly scene: Scene }) {
   const { words, assistant } = scene;
   const { notice, failure, ending } = turn;
@@ -63,7 +59,6 @@ function Standing({ turn, scene }: { readonly turn: TurnState; readonly scene: S
 interface TurnProps extends AnswerParts {
   readonly turn: TurnState;
   readonly scene: Scene;
-  /** Names of what was attached, as far as they are known here. */
   readonly files: readonly string[];
 }
 

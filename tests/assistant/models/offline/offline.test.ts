@@ -1,7 +1,7 @@
 /** Proves what the offline model does with a message: passages, actions, and the stream it answers with. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attachmentWords } from '../../../../assistant/attachments/attachment-words.ts';
+import { attachmentWords } from '../../../../assistant/attachments/attachment-text.ts';
 import { fence } from '../../../../assistant/fence.ts';
 import type { ModelRequest, ModelSink } from '../../../../assistant/models/model.ts';
 import { createOfflineModel } from '../../../../assistant/models/offline/offline.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelRequest, Passage } from '../../../../assistant/models/model.ts';
 import { chatMessages, completionBody } from '../../../../assistant/models/openai/chat-messages.ts';
-import { PassingBody } from '../../../../assistant/models/stream/passing-body.ts';
+import { PassingBody } from '../../../../assistant/models/stream/request-body.ts';
 import { picture, request } from './recorded-sink.ts';
 
 const messagesOf = (asked: ModelRequest) => chatMessages(asked, ({ bytes }) => `${bytes} bytes`);

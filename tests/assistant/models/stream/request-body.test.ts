@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { completionBody } from '../../../../assistant/models/openai/chat-messages.ts';
-import { PassingBody } from '../../../../assistant/models/stream/passing-body.ts';
-import type { StreamedBody } from '../../../../assistant/models/stream/request-body.ts';
+import { PassingBody, type StreamedBody } from '../../../../assistant/models/stream/request-body.ts';
 import { picture, request } from '../openai/recorded-sink.ts';
 
 async function written(body: StreamedBody): Promise<{ text: string; longest: number }> {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { panelJson } from '../../../../actors/setup/panel.ts';
+import { panelJson, panelSteps } from '../../../../actors/setup/panel.ts';
 import { renderInPieces } from '../../../../gateway/http/json-pieces.ts';
 import { CONTEXT_DEPTH, readContext } from '../../../../gateway/setup/context/context.ts';
-import { panelSteps } from '../../../../gateway/setup/panel.ts';
 import { setupSession } from '../../../../machines/setup-session.ts';
 import { stepper } from '../../../../machines/step.ts';
 import { stepPanel } from '../../../../machines/step-panel.ts';

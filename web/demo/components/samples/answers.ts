@@ -105,7 +105,6 @@ const FORM = {
   submit_label: 'Report it',
 };
 
-/** Open, on its way, answered, not taken, replaced: what every block with Pick goes through. */
 function states<B extends object>(body: B, ids: string[], answered: string[] | undefined = ids) {
   const open = { ...body, status: 'open' as const };
   return [

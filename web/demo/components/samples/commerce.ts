@@ -1,5 +1,6 @@
 /** Samples of components of buying, of actions and of what a person agrees to. */
-import { euros, picture, type Sample, type Samples } from './sample.ts';
+import type { BodyOf } from '../../../sdk/blocks/block-view.ts';
+import { euros, picture, ready, type Sample, type Samples } from './sample.ts';
 
 const CARD = {
   invocation_id: 'inv_sample',
@@ -105,6 +106,12 @@ const PASS = {
   valid_until: '2026-11-28T22:00:00+01:00',
 };
 
+type Pass = BodyOf<'pass'>;
+
+function pass(name: string, kind: Pass['kind'], barcode: NonNullable<Pass['barcode']>, more: Partial<Pass> = {}): Sample<'pass'> {
+  return { name, body: { ...PASS, kind, barcode, ...more } };
+}
+
 export const commerceSamples: Pick<Samples, 'actions' | 'screens' | 'confirm_card' | 'order_tracker' | 'pass'> = {
   actions: [
     {
@@ -130,17 +137,12 @@ export const commerceSamples: Pick<Samples, 'actions' | 'screens' | 'confirm_car
       },
     },
   ],
-  screens: [
-    {
-      name: 'Ready',
-      body: {
-        items: [
-          { route: 'orders', title: 'Your orders', description: 'What you bought, and where it is' },
-          { route: 'product', title: 'Large kettle', params: { id: 'large' } },
-        ],
-      },
-    },
-  ],
+  screens: ready<'screens'>({
+    items: [
+      { route: 'orders', title: 'Your orders', description: 'What you bought, and where it is' },
+      { route: 'product', title: 'Large kettle', params: { id: 'large' } },
+    ],
+  }),
   confirm_card: cards,
   order_tracker: [
     { name: 'On its way', body: ORDER },
@@ -184,43 +186,15 @@ export const commerceSamples: Pick<Samples, 'actions' | 'screens' | 'confirm_car
     },
   ],
   pass: [
-    { name: 'QR', body: { ...PASS, kind: 'event', barcode: { format: 'qr', value: 'https://kettle.example/t/7F3A-99', alt: '7F3A-99' } } },
-    {
-      name: 'Code 128',
-      body: {
-        ...PASS,
-        kind: 'loyalty',
-        title: 'Kettle & Co. card',
-        barcode: { format: 'code128', value: '4006381333931', alt: '4006 3813 33931' },
-      },
-    },
-    {
-      name: 'PDF417',
-      body: {
-        ...PASS,
-        kind: 'boarding',
-        title: 'Berlin to Lisbon',
-        barcode: { format: 'pdf417', value: 'M1SAMPLE/ANA EABC123 BERLIS', alt: 'ABC123' },
-      },
-    },
-    {
-      name: 'Aztec',
-      body: {
-        ...PASS,
-        kind: 'ticket',
-        title: 'Day ticket, zone A',
-        barcode: { format: 'aztec', value: 'A-0099-2211', alt: 'A-0099-2211' },
-      },
-    },
-    {
-      name: 'Expired',
-      body: {
-        ...PASS,
-        kind: 'coupon',
-        title: '10 % off',
-        valid_until: '2026-10-31T22:00:00Z',
-        barcode: { format: 'qr', value: 'AUTUMN-10', alt: 'AUTUMN-10' },
-      },
-    },
+    pass('QR', 'event', { format: 'qr', value: 'https://kettle.example/t/7F3A-99', alt: '7F3A-99' }),
+    pass('Code 128', 'loyalty', { format: 'code128', value: '4006381333931', alt: '4006 3813 33931' }, { title: 'Kettle & Co. card' }),
+    pass('PDF417', 'boarding', { format: 'pdf417', value: 'M1SAMPLE/ANA EABC123 BERLIS', alt: 'ABC123' }, { title: 'Berlin to Lisbon' }),
+    pass('Aztec', 'ticket', { format: 'aztec', value: 'A-0099-2211', alt: 'A-0099-2211' }, { title: 'Day ticket, zone A' }),
+    pass(
+      'Expired',
+      'coupon',
+      { format: 'qr', value: 'AUTUMN-10', alt: 'AUTUMN-10' },
+      { title: '10 % off', valid_until: '2026-10-31T22:00:00Z' },
+    ),
   ],
 };

@@ -1,5 +1,5 @@
 /** Samples of components that say something. */
-import { picture, type Samples } from './sample.ts';
+import { picture, ready, type Samples } from './sample.ts';
 
 const MD =
   'The **Large** holds twice as much and keeps warm. If you mostly make one cup, the *Classic* is enough.\n\n- 1.7 l, eight cups\n- keeps warm for two hours\n- [How it is made](https://kettle.example/making)';
@@ -28,20 +28,15 @@ export const proseSamples: Pick<Samples, 'text' | 'section' | 'key_points' | 'di
     { name: 'Closed', body: { title: 'Returns', icon: 'returns', md: 'You have 30 days.', collapsed: true } },
     { name: 'Opened', body: { title: 'Paying', icon: 'card', md: 'Card, invoice or instalments.', collapsed: false } },
   ],
-  key_points: [
-    {
-      name: 'Ready',
-      body: {
-        title: 'What matters',
-        points: [
-          { text: 'Free delivery from €50.', tone: 'success', sources: ['Delivery'] },
-          { text: 'Islands take up to five working days.', tone: 'warning', sources: ['Delivery', 'Islands'] },
-          { text: 'Every kettle has a guarantee of three years.' },
-          { text: 'Descale it every three months, or the guarantee ends.', tone: 'danger' },
-        ],
-      },
-    },
-  ],
+  key_points: ready<'key_points'>({
+    title: 'What matters',
+    points: [
+      { text: 'Free delivery from €50.', tone: 'success', sources: ['Delivery'] },
+      { text: 'Islands take up to five working days.', tone: 'warning', sources: ['Delivery', 'Islands'] },
+      { text: 'Every kettle has a guarantee of three years.' },
+      { text: 'Descale it every three months, or the guarantee ends.', tone: 'danger' },
+    ],
+  }),
   disclosure: [
     { name: 'Closed', body: { summary: 'The fine print of the guarantee', md: 'Limescale is **not** covered.' } },
     {

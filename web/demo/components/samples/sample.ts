@@ -2,7 +2,6 @@
 import type { BlockAnswer, BlockProps, BodyOf, ComponentName } from '../../../sdk/blocks/block-view.ts';
 
 export interface Sample<K extends ComponentName> {
-  /** The state, in a word or two. */
   readonly name: string;
   readonly body: BodyOf<K>;
   readonly answer?: BlockAnswer;
@@ -10,6 +9,11 @@ export interface Sample<K extends ComponentName> {
 }
 
 export type Samples = { readonly [K in ComponentName]: readonly [Sample<K>, ...Sample<K>[]] };
+
+/** The one state of a component that has no other. */
+export function ready<K extends ComponentName>(body: BodyOf<K>): readonly [Sample<K>] {
+  return [{ name: 'Ready', body }];
+}
 
 /** The time on the page: what runs out always has as long left. */
 export const SAMPLE_NOW_MS = Date.parse('2026-11-23T09:30:00Z');
@@ -21,7 +25,6 @@ export const picture = (name: string, alt: string) => ({ url: `${PICTURES}${name
 
 export const euros = (amount: string) => ({ amount, currency: 'EUR' });
 
-/** An answer that was not taken. */
 export function refused(message: string, ...details: readonly { path: string; message: string }[]): BlockAnswer {
   return { phase: 'failed', failure: { code: 'conflict', message, retryable: false, details } };
 }

@@ -2,7 +2,6 @@
 import { azteccode, code128, type DrawingContext, pdf417, qrcode } from 'bwip-js/browser';
 
 const ENCODERS = { qr: qrcode, pdf417, aztec: azteccode, code128 } as const;
-/** Of a code of lines, in millimetres. */
 const LINES_HEIGHT_MM = 12;
 
 interface Shape {

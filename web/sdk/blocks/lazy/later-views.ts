@@ -1,25 +1,18 @@
 /** The drawings that are loaded together, when the first of them is shown, with the style that only they have. */
 import laterBlocksCss from '../../look/later-blocks.css';
 import type { BlockViews, LaterComponent } from '../block-view.ts';
-import { Checklist } from '../checklist.tsx';
 import { Choice } from '../choice.tsx';
-import { Code } from '../code.tsx';
 import { Comparison } from '../comparison.tsx';
 import { Contact } from '../contact.tsx';
 import { DatetimeSlots } from '../datetime-slots.tsx';
-import { Disclosure } from '../disclosure.tsx';
 import { Form } from '../form.tsx';
-import { InfoCard } from '../info-card.tsx';
 import { ItemList } from '../item-list.tsx';
-import { KeyValue } from '../key-value.tsx';
 import { MapView } from '../map.tsx';
 import { OrderTracker } from '../order-tracker.tsx';
 import { Pass } from '../pass.tsx';
 import { PlaceCard } from '../place-card.tsx';
+import { Checklist, Code, Disclosure, InfoCard, KeyValue, Screens, Tags, Timeline } from '../plain-later.tsx';
 import { Rating } from '../rating.tsx';
-import { Screens } from '../screens.tsx';
-import { Tags } from '../tags.tsx';
-import { Timeline } from '../timeline.tsx';
 import { VariantPicker } from '../variant-picker.tsx';
 
 export const LATER_CSS = laterBlocksCss;

@@ -6,7 +6,6 @@ const WIDTH = 360;
 const HEIGHT = 190;
 /** Room for pins at the edges. */
 const EDGE = 34;
-/** Of one place alone. */
 const ZOOM = 15;
 /** Below, all places lie in the same spot and would be drawn kilometres apart. */
 const ZOOM_MAX = 18;
@@ -15,7 +14,6 @@ const EQUATOR_M = 40_075_016;
 /** Mercator ends before the poles. */
 const LAT_MAX = 85;
 const GRID = 30;
-/** The bar is no longer than this. */
 const BAR_MAX = 90;
 
 /** Position on a world of one unit, west to east and north to south. */
@@ -24,15 +22,7 @@ function onWorld({ lat, lng }: Point): { readonly x: number; readonly y: number 
   return { x: (lng + 180) / 360, y: (1 - Math.log(Math.tan(north) + 1 / Math.cos(north)) / Math.PI) / 2 };
 }
 
-interface Frame {
-  /** Units of the drawing in the width of the world. */
-  readonly scale: number;
-  readonly place: (point: Point) => { readonly x: number; readonly y: number };
-  /** Metres of one unit. */
-  readonly metres: number;
-}
-
-function frameOf(points: readonly Point[], zoom: number | undefined): Frame {
+function frameOf(points: readonly Point[], zoom: number | undefined) {
   const all = points.map(onWorld);
   const [xs, ys] = [all.map(({ x }) => x), all.map(({ y }) => y)];
   const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
@@ -44,7 +34,7 @@ function frameOf(points: readonly Point[], zoom: number | undefined): Frame {
   return {
     scale,
     metres: (EQUATOR_M * Math.cos((Math.min(Math.abs(lat), LAT_MAX) * Math.PI) / 180)) / scale,
-    place: (point) => {
+    place: (point: Point) => {
       const { x, y } = onWorld(point);
       return { x: WIDTH / 2 + (x - x0) * scale, y: HEIGHT / 2 + (y - y0) * scale };
     },

@@ -5,7 +5,7 @@ import { CopyButton } from './copy-button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { hrefOf, Link } from './link.tsx';
 
-export type Action = ActionsBlock['body']['buttons'][number];
+type Action = ActionsBlock['body']['buttons'][number];
 
 const LINKED = { open_url: ['url', 'out'], call: ['phone', 'call'], email: ['email', 'email'] } as const satisfies Readonly<
   Record<string, readonly ['url' | 'phone' | 'email', IconName]>

@@ -5,12 +5,10 @@ import { Icon } from './icon.tsx';
 
 type PickStatus = 'open' | 'answered' | 'superseded';
 
-/** Whether the block takes an answer now. */
 export function isOpen(status: PickStatus, answer: BlockAnswer | undefined): boolean {
   return status === 'open' && answer?.phase !== 'sending';
 }
 
-/** Ids that are chosen: those on their way, else those that the service has. */
 export function chosenIds(body: { readonly selected_ids?: readonly string[] }, answer: BlockAnswer | undefined): ReadonlySet<string> {
   return new Set((answer?.phase === 'sending' ? answer.ids : undefined) ?? body.selected_ids ?? []);
 }
@@ -19,7 +17,6 @@ interface AnswerNoteProps {
   readonly status: PickStatus;
   readonly answer: BlockAnswer | undefined;
   readonly around: BlockSurroundings;
-  /** What an answered block says; nothing where its choice shows it. */
   readonly answered?: string;
 }
 

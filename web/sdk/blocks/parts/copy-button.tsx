@@ -9,7 +9,6 @@ const SAID_MS = 1_600;
 interface CopyButtonProps {
   readonly text: string;
   readonly around: BlockSurroundings;
-  /** What is copied, for whoever does not see what stands beside the button. */
   readonly name?: string;
   readonly class?: string;
   /** Shown; without it there is an icon alone. */

@@ -3,12 +3,7 @@ import type { BlockSurroundings } from '../block-view.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface Money {
-  readonly amount: string;
-  readonly currency: string;
-}
-
-export function money({ amount, currency }: Money, locale: string): string {
+export function money({ amount, currency }: { readonly amount: string; readonly currency: string }, locale: string): string {
   try {
     return new Intl.NumberFormat(locale, { style: 'currency', currency }).format(Number(amount));
   } catch {
@@ -51,7 +46,6 @@ export const clockTime = (at: string, locale: string, timeZone?: string) =>
 export const momentWords = (at: string, locale: string) =>
   dated(at, locale, { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
 
-/** `4:05` of what is left, in minutes and seconds; from an hour on `2 h 10 min`. */
 export function leftWords(ms: number, locale: string): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const minutes = Math.floor(seconds / 60);

@@ -1,4 +1,5 @@
 /** Small pictures, drawn with lines in the colour of the text beside them. They say nothing that words do not say as well. */
+import type { TagsBlock } from '../../../../types/assistant-runtime.d.ts';
 
 const LINES = {
   check: 'M5 12.5l4.5 4.5L19 7.5',
@@ -28,7 +29,6 @@ const LINES = {
 
 export type IconName = keyof typeof LINES;
 
-/** Names that a section may have, beside those above. */
 const OTHER_NAMES: Readonly<Record<string, IconName>> = {
   shipping: 'truck',
   delivery: 'truck',
@@ -47,17 +47,37 @@ const OTHER_NAMES: Readonly<Record<string, IconName>> = {
   help: 'info',
 };
 
-/** The icon of a name that somebody wrote; undefined when there is none. */
 export function iconOf(name: string): IconName | undefined {
   const key = name.toLowerCase();
   if (Object.hasOwn(LINES, key)) return key as IconName;
   return Object.hasOwn(OTHER_NAMES, key) ? OTHER_NAMES[key] : undefined;
 }
 
-export function Icon({ name, class: className = '' }: { readonly name: IconName; readonly class?: string }) {
+/** A picture of lines. `class` stands beside `icon`. */
+export function Glyph({ path, class: className = '' }: { readonly path: string; readonly class?: string }) {
   return (
     <svg class={`icon ${className}`} viewBox="0 0 24 24" aria-hidden="true">
-      <path d={LINES[name]} />
+      <path d={path} />
     </svg>
   );
+}
+
+export function Icon({ name, class: className = '' }: { readonly name: IconName; readonly class?: string }) {
+  return <Glyph path={LINES[name]} class={className} />;
+}
+
+export function StepMark({ state }: { readonly state: string }) {
+  return (
+    <span class="step" aria-hidden="true">
+      {state === 'done' ? <Icon name="check" /> : state === 'failed' ? <Icon name="cross" /> : null}
+    </span>
+  );
+}
+
+type Tone = NonNullable<TagsBlock['body']['items'][number]['tone']>;
+
+const ICONS: Readonly<Record<Tone, IconName>> = { neutral: 'info', info: 'info', success: 'check', warning: 'warning', danger: 'warning' };
+
+export function toneIcon(tone: Tone): IconName {
+  return ICONS[tone] ?? 'info';
 }

@@ -4,9 +4,8 @@ import { isEmail, isHttpsUrl, isPhone } from '../../../../protocol/catalog/text-
 import type { BlockSurroundings } from '../block-view.ts';
 import { unsaidHost } from './unsaid-host.ts';
 
-export type AddressKind = 'url' | 'phone' | 'email';
+type AddressKind = 'url' | 'phone' | 'email';
 
-/** The address to follow; undefined when it is none of its kind. */
 export function hrefOf(kind: AddressKind, value: string): string | undefined {
   if (kind === 'url') return isHttpsUrl(value) ? value : undefined;
   if (kind === 'email') return isEmail(value) ? `mailto:${encodeURIComponent(value).replace('%40', '@')}` : undefined;
@@ -24,7 +23,6 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link that opens beside the app, unless the app opens it itself. */
 export function Link({ href, around, words, class: className, children }: LinkProps) {
   const host = unsaidHost(href, words ?? href);
   const isPage = isHttpsUrl(href);
@@ -38,4 +36,12 @@ export function Link({ href, around, words, class: className, children }: LinkPr
       {isPage ? <span class="unseen"> ({around.words.opensNewTab})</span> : null}
     </a>
   );
+}
+
+/** Close enough to see a house and its streets. */
+const ZOOM = 16;
+
+export function mapAddress(lat: number, lng: number, zoom = ZOOM): string {
+  const [north, east] = [Number(lat).toFixed(5), Number(lng).toFixed(5)];
+  return `https://www.openstreetmap.org/?mlat=${north}&mlon=${east}#map=${Math.round(zoom)}/${north}/${east}`;
 }

@@ -32,7 +32,6 @@ const SHAPES: { readonly [K in ComponentName]: Shape } = {
   form: 'fields',
 };
 
-/** Bars of a shape, by class. */
 const BARS: Readonly<Record<Shape, readonly string[]>> = {
   lines: ['is-long', 'is-mid'],
   card: ['is-short', 'is-long', 'is-mid'],

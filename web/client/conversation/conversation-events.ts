@@ -1,10 +1,12 @@
-/** What turns do to their conversation: which one comes next, what their events bring, how they fail and are asked again. Pure. */
+/** What events do to a conversation: its turns, its cards (CLIENT-11), and what the service's word on it changes after a reload or a reading (CLIENT-13). Pure. */
+
+import type { Block } from '../../../protocol/catalog/block.ts';
 import { TOOL_RESULTS_MAX } from '../../../protocol/limits.ts';
 import type { NumberedEvent } from '../events.ts';
 import type { Failure } from '../transport/failure.ts';
 import * as calls from './calls.ts';
 import { changeBlock, changeTurn, type Enqueue, type EventNamed, findBlock, findTurn, type State, withCalls } from './changes.ts';
-import { bounded, withoutTurn } from './history.ts';
+import { bounded, notTold, withNewest, withoutTurn } from './history.ts';
 import * as turns from './turn.ts';
 
 type TurnState = turns.TurnState;
@@ -32,7 +34,6 @@ export function advance(state: State, enq: Enqueue): State {
   return changeTurn(state, next.turnId, (turn) => turns.prepared(turn, null));
 }
 
-/** A turn is to be sent: behind others, but results go before messages. */
 export function send(state: State, { turnId, payload, nowMs, context }: EventNamed<'send'>, enq: Enqueue): State {
   if (findTurn(state, turnId) !== undefined) return state;
   const turn = { ...turns.newTurn(turnId, payload, nowMs), ...(context === undefined ? {} : { context }) };
@@ -52,7 +53,6 @@ function answerBlocks(state: State, { payload }: TurnState): State {
   return changeBlock(state, { ...block, body: { ...block.body, status: 'answered', ...chosen } });
 }
 
-/** An attempt began: the service has what the turn carries. */
 function begun(state: State, turn: TurnState, event: Extract<NumberedEvent, { type: 'turn.start' }>, enq: Enqueue): State {
   const ids = new Set((turn.payload.tool_results ?? []).map(({ invocation_id: id }) => id));
   const asked = new Set(state.calls.flatMap(({ invocation_id: id, askedBy }) => (ids.has(id) && askedBy !== undefined ? [askedBy] : [])));
@@ -70,7 +70,6 @@ function begun(state: State, turn: TurnState, event: Extract<NumberedEvent, { ty
   );
 }
 
-/** A turn failed, by the service's word or for want of a connection. */
 function failed(state: State, turn: TurnState, failure: Failure, isTold: boolean, enq: Enqueue): State {
   enq.emit.turnFailed({ turnId: turn.turnId, failure });
   enq.emit.keep();
@@ -104,7 +103,6 @@ function over(
   return advance(known, enq);
 }
 
-/** An event of a turn's stream. */
 export function eventTold(state: State, { turnId, event, isNumbered }: EventNamed<'eventTold'>, enq: Enqueue): State {
   const before = findTurn(state, turnId);
   if (before === undefined) return state;
@@ -169,11 +167,90 @@ export function stop(state: State, turnId: string, enq: Enqueue): State {
   return discard(state, turnId, enq);
 }
 
-/** Takes back a turn that runs no more, or not yet. */
 export function discard(state: State, turnId: string, enq: Enqueue): State {
   const turn = findTurn(state, turnId);
   if (turn === undefined || !(turn.phase === 'waiting' || turn.phase === 'preparing' || turn.phase === 'failed')) return state;
   enq.emit.keep();
   const left = calls.undelivered(state.calls, turnId, undefined);
   return advance({ ...state, calls: left, turns: state.turns.filter((each) => each !== turn) }, enq);
+}
+
+export function decide(state: State, { invocationId, decision, typed, decisionId }: EventNamed<'decide'>, enq: Enqueue): State {
+  const next = calls.decide(state.calls, invocationId, decision, decisionId);
+  const call = calls.findCall(next, invocationId);
+  if (next === state.calls || call?.phase !== 'deciding') return state;
+  enq.emit.sendDecision({ call, decision, typed });
+  enq.emit.keep();
+  return { ...state, calls: next };
+}
+
+export function edit(state: State, { invocationId, values }: EventNamed<'edit'>, enq: Enqueue): State {
+  const next = calls.edit(state.calls, invocationId);
+  const call = calls.findCall(next, invocationId);
+  if (next === state.calls || call?.phase !== 'editing') return state;
+  enq.emit.sendEdit({ call, values });
+  return { ...state, calls: next };
+}
+
+export function decided(state: State, { invocationId, reply, isOurs }: EventNamed<'decided'>, enq: Enqueue): State {
+  const block = findCard(state, invocationId);
+  const next = withCalls(state, calls.decided(state.calls, invocationId, reply, isOurs), enq);
+  const shown = block === undefined ? next : changeBlock(next, { ...block, body: { ...block.body, status: reply.status } });
+  enq.emit.keep();
+  return advance(shown, enq);
+}
+
+function findCard(state: State, invocationId: string): Block | undefined {
+  const blockId = calls.findCall(state.calls, invocationId)?.block_id;
+  return blockId === undefined ? undefined : findBlock(state, blockId);
+}
+
+export function edited(state: State, { invocationId, values, revision, block }: EventNamed<'edited'>): State {
+  const next = { ...state, calls: calls.edited(state.calls, invocationId, values, revision) };
+  return block === undefined ? next : changeBlock(next, block);
+}
+
+export function cardRefused(state: State, { invocationId, failure }: EventNamed<'cardRefused'>, enq: Enqueue): State {
+  enq.emit.keep();
+  const next = { ...state, calls: calls.refused(state.calls, invocationId, failure) };
+  return failure.block === undefined ? next : changeBlock(next, failure.block);
+}
+
+export function restored(state: State, { kept }: EventNamed<'restored'>, enq: Enqueue): State {
+  const known = kept.turns.map((turn): TurnState => {
+    const phase = turn.phase === 'preparing' ? 'waiting' : turn.phase;
+    return { ...turn, phase, connection: 'none', isReconnecting: false, isStopping: false };
+  });
+  const next = withCalls({ ...state, conversationId: kept.conversationId, turns: known }, calls.afterReload(kept.calls), enq);
+  // Without a conversation there is no history to ask first.
+  if (kept.conversationId !== undefined) return next;
+  for (const { turnId } of known.filter(turns.isLive)) enq.emit.follow({ turnId, mode: 'send', afterMs: 0 });
+  return advance(next, enq);
+}
+
+export function newestRead(state: State, { page }: EventNamed<'newestRead'>, enq: Enqueue): State {
+  const { turn: open, pending } = page.open;
+  const known = notTold(state.turns, state.history, page).map((turn) =>
+    turn.turnId === open?.turn_id ? { ...turn, messageId: open.message_id } : turn,
+  );
+  const others: readonly TurnState[] =
+    open === undefined || known.some(({ turnId }) => turnId === open.turn_id)
+      ? []
+      : [{ ...turns.newTurn(open.turn_id, {}, 0), phase: 'answering', messageId: open.message_id }];
+  const all = [...others, ...known];
+  const shown = all.filter(({ messageId }) => messageId !== undefined);
+  const history = shown.reduce((before, turn, at) => withoutTurn(before, turn, at === shown.length - 1), withNewest(state.history, page));
+  const isSending = (turnId: string): boolean => all.some((turn) => turn.turnId === turnId);
+  const asked = withCalls({ ...state, turns: all, history }, calls.restore(state.calls, pending, isSending), enq);
+  for (const call of asked.calls) {
+    const isAsked = call.phase === 'deciding' && calls.findCall(state.calls, call.invocation_id)?.phase === 'asking';
+    if (isAsked) enq.emit.sendDecision({ call, decision: 'confirm', typed: undefined });
+  }
+  const cards = history.messages.flatMap(({ blocks }) => blocks).reduce(calls.shown, asked.calls);
+  for (const turn of all.filter(turns.isLive)) {
+    const isThere = turn.phase === 'answering' || turn.turnId === open?.turn_id;
+    enq.emit.follow({ turnId: turn.turnId, mode: isThere ? 'attach' : 'send', afterMs: 0 });
+  }
+  enq.emit.keep();
+  return advance({ ...asked, calls: cards }, enq);
 }

@@ -1,2 +1,0 @@
-/** Where an app stands on its way to people, as the interface tells. */
-
