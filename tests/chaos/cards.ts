@@ -102,8 +102,7 @@ async function race(run: Run, card: Card, callers: number): Promise<string> {
 async function begun(ground: Ground): Promise<{ run: Awaited<ReturnType<typeof begin>>; manifestHash: string }> {
   const run = await begin(ground, { confirmation_ttl_s: TTL_S });
   const client = createClient(run.cluster.up()[0]?.baseUrl ?? '', run.app.liveKey);
-  const { json } = await client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
-  return { run, manifestHash: (json as { manifest_hash: string }).manifest_hash };
+  return { run, manifestHash: await client.register(MANIFEST) };
 }
 
 /** One terminal answer, whichever nodes are asked. */

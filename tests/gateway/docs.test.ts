@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { documentRoutes } from '../../gateway/docs.ts';
 import { projectRoot } from '../support/project-root.ts';
+import { FILE } from '../support/whole-file.ts';
 import { serve } from './test-server.ts';
 
 const folder = join(projectRoot(), 'docs');
@@ -26,8 +27,9 @@ function linksOf(page: string): string[] {
   return Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link);
 }
 
-test('RUN-31: every document of docs/ and docs/specification/ is served as it is, without a key', async (t) => {
-  const { base } = await serve(t, documentRoutes);
+const { base } = await serve(FILE, documentRoutes);
+
+test('RUN-31: every document of docs/ and docs/specification/ is served as it is, without a key', async () => {
   assert.ok(NAMES.includes('threat-model.md') && NAMES.includes('specification/README.md'));
   for (const name of NAMES) {
     const answer = await fetch(`${base}/docs/${name}`);
@@ -37,8 +39,7 @@ test('RUN-31: every document of docs/ and docs/specification/ is served as it is
   }
 });
 
-test('RUN-31: every relative link of a served document leads to one that is served, and to a heading that it has', async (t) => {
-  const { base } = await serve(t, documentRoutes);
+test('RUN-31: every relative link of a served document leads to one that is served, and to a heading that it has', async () => {
   const broken: string[] = [];
   for (const name of NAMES) {
     for (const link of linksOf(readFileSync(join(folder, name), 'utf8'))) {
@@ -53,8 +54,7 @@ test('RUN-31: every relative link of a served document leads to one that is serv
   assert.deepEqual(broken, []);
 });
 
-test('RUN-31: any other name is 404 and lists the names that there are', async (t) => {
-  const { base } = await serve(t, documentRoutes);
+test('RUN-31: any other name is 404 and lists the names that there are', async () => {
   for (const name of [
     'other.md',
     '..%2fREADME.md',
@@ -72,8 +72,7 @@ test('RUN-31: any other name is 404 and lists the names that there are', async (
   }
 });
 
-test('RUN-31: pictures of documents are served as images that may load and run nothing', async (t) => {
-  const { base } = await serve(t, documentRoutes);
+test('RUN-31: pictures of documents are served as images that may load and run nothing', async () => {
   const names = readdirSync(join(folder, 'images', 'machines'));
   assert.ok(names.includes('chat-turn.svg'));
   for (const name of names) {
@@ -87,8 +86,7 @@ test('RUN-31: pictures of documents are served as images that may load and run n
   }
 });
 
-test('RUN-31: screenshots of the documents are served as they are', async (t) => {
-  const { base } = await serve(t, documentRoutes);
+test('RUN-31: screenshots of the documents are served as they are', async () => {
   const names = readdirSync(join(folder, 'images', 'console'));
   assert.ok(names.includes('trace-light.png'));
   for (const name of names) {

@@ -185,11 +185,7 @@ const PROVOKE: Readonly<Record<ErrorCode, Provoke>> = {
     takeAway(dataDir, app.organisationId);
     const ask = () => world.operator('GET', `/orgs/${app.organisationId}/apps`);
     // The program looks once a second whether its files are there.
-    await eventually(
-      async () => (await ask()).status !== 200,
-      10_000,
-      () => 'a file that is away is served on',
-    );
+    await eventually(async () => (await ask()).status !== 200);
     return ask();
   },
   storage_unavailable: async (world) => {

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { WebSocket } from 'undici';
 import { HANDSHAKE } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { FILE } from '../support/whole-file.ts';
 import { pendingOf, type ScriptedChat, startScriptedChat, thread } from './runtime/scripted-chat.ts';
 
 const TOKEN = 'a-token-of-viewers-in-a-test';
@@ -91,29 +92,14 @@ async function answered(baseUrl: string, query: string, headers: Record<string, 
   });
 }
 
-test('INSPECT-1: without a token in the environment there is nothing at this path', async (t) => {
-  const it = await startScriptedChat(t);
-  assert.deepEqual(await answered(it.service.baseUrl, `token=${TOKEN}&app=${it.app.appId}`), [404, 'not_found']);
-});
+const it = await startScriptedChat(FILE, { env: { INSPECTOR_TOKEN: TOKEN, INSPECTOR_ORIGINS: VIEWER } });
 
-test('INSPECT-2, SAFE-5, HTTP-11: wrong tokens of viewers are counted, and an upgrade whose length or host is ambiguous is refused', async (t) => {
-  const it = await startScriptedChat(t, { env: { INSPECTOR_TOKEN: TOKEN } });
-  const { baseUrl } = it.service;
-  const query = (token: string) => `app=${it.app.appId}&token=${token}`;
-  const { port } = new URL(baseUrl);
-  for (const lines of ['Host: x\r\nHost: y', 'Host: x\r\nContent-Length: 0\r\nContent-Length: 0']) {
-    const head = `GET /inspect?${query(TOKEN)} HTTP/1.1\r\n${lines}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
-    assert.match(await saidTo(Number(port), head), /^HTTP\/1\.1 400 /, lines);
-  }
-  const guesses = await Promise.all(Array.from({ length: 80 }, () => answered(baseUrl, query('x'.repeat(24)))));
-  const refused = guesses.filter(([status]) => status === 429).length;
-  assert.ok(refused >= 10, `${refused} of 80`);
-  const right = await Promise.all([answered(baseUrl, query('y')), answered(baseUrl, query('z')), answered(baseUrl, query(TOKEN))]);
-  assert.equal(right[2]?.[0], 429, 'the answer must not tell the right one from a wrong one');
+test('INSPECT-1: without a token in the environment there is nothing at this path', async (t) => {
+  const { service, app } = await startScriptedChat(t);
+  assert.deepEqual(await answered(service.baseUrl, `token=${TOKEN}&app=${app.appId}`), [404, 'not_found']);
 });
 
 test('INSPECT-2, INSPECT-3, INSPECT-4: who has the token sees a turn and its call move, and nobody else does', async (t) => {
-  const it = await startScriptedChat(t, { env: { INSPECTOR_TOKEN: TOKEN, INSPECTOR_ORIGINS: VIEWER } });
   const { baseUrl } = it.service;
   const app = `app=${it.app.appId}`;
   for (const [query, headers, expected] of [
@@ -130,8 +116,7 @@ test('INSPECT-2, INSPECT-3, INSPECT-4: who has the token sees a turn and its cal
   ] as const) {
     assert.deepEqual(await answered(baseUrl, query, headers), expected, query);
   }
-  const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
-  const more = { client: { ...HANDSHAKE, manifest_hash: (json as { manifest_hash: string }).manifest_hash } };
+  const more = { client: { ...HANDSHAKE, manifest_hash: await it.client.register(MANIFEST) } };
   it.script([{ call: 'cancel_order', args: { id: CANARY }, id: 'call_cancel' }], [{ text: 'It is cancelled.' }]);
   const turnId = randomUUID();
   const asked = await it.say(`Cancel the order of ${CANARY}.`, { ...more, turn_id: turnId });
@@ -152,4 +137,20 @@ test('INSPECT-2, INSPECT-3, INSPECT-4: who has the token sees a turn and its cal
   // The second turn was not there when the viewer of the app came.
   await eventually(() => newest.frames.filter(({ type }) => type === '@xstate.actor').length === 4);
   for (const text of [...named.texts, ...newest.texts]) assert.ok(!text.includes('canary'), text);
+});
+
+// The last one: none from this address is compared any more.
+test('INSPECT-2, SAFE-5, HTTP-11: wrong tokens of viewers are counted, and an upgrade whose length or host is ambiguous is refused', async () => {
+  const { baseUrl } = it.service;
+  const query = (token: string) => `app=${it.app.appId}&token=${token}`;
+  const { port } = new URL(baseUrl);
+  for (const lines of ['Host: x\r\nHost: y', 'Host: x\r\nContent-Length: 0\r\nContent-Length: 0']) {
+    const head = `GET /inspect?${query(TOKEN)} HTTP/1.1\r\n${lines}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
+    assert.match(await saidTo(Number(port), head), /^HTTP\/1\.1 400 /, lines);
+  }
+  const guesses = await Promise.all(Array.from({ length: 80 }, () => answered(baseUrl, query('x'.repeat(24)))));
+  const refused = guesses.filter(([status]) => status === 429).length;
+  assert.ok(refused >= 10, `${refused} of 80`);
+  const right = await Promise.all([answered(baseUrl, query('y')), answered(baseUrl, query('z')), answered(baseUrl, query(TOKEN))]);
+  assert.equal(right[2]?.[0], 429, 'the answer must not tell the right one from a wrong one');
 });

@@ -6,6 +6,7 @@ import { shellRoutes } from '../../gateway/console/shell.ts';
 import { demoRoutes } from '../../gateway/demo.ts';
 import { sdkFiles, sdkRoutes } from '../../gateway/sdk.ts';
 import { WEB_SDK_VERSION, webSdkFolder } from '../../protocol/runtime/web-sdk.ts';
+import { FILE } from '../support/whole-file.ts';
 import { serve } from './test-server.ts';
 
 const FOLDER = webSdkFolder(WEB_SDK_VERSION);
@@ -19,8 +20,9 @@ function named(page: string): string[] {
   return Array.from(page.matchAll(/src="\/\w+\/assets\/([^"]+\.js)"/g), ([, name = '']) => name);
 }
 
-test('WIDGET-1: the files of this version may be kept for a year by pages of every origin, and their hashes are right', async (t) => {
-  const { base } = await serve(t, sdkRoutes);
+const { base } = await serve(FILE, [...sdkRoutes, ...shellRoutes, ...demoRoutes], { demo: { key: undefined } as never });
+
+test('WIDGET-1: the files of this version may be kept for a year by pages of every origin, and their hashes are right', async () => {
   assert.ok(sdkFiles().length >= 6);
   for (const { name, integrity, bytes } of sdkFiles()) {
     const answer = await fetch(base + FOLDER + name, { headers: { Origin: 'https://shop.example' } });
@@ -33,8 +35,7 @@ test('WIDGET-1: the files of this version may be kept for a year by pages of eve
   }
 });
 
-test('WIDGET-1: latest is asked for again after five minutes, and answers 304 while it is the same', async (t) => {
-  const { base } = await serve(t, sdkRoutes);
+test('WIDGET-1: latest is asked for again after five minutes, and answers 304 while it is the same', async () => {
   const first = await fetch(`${base}${webSdkFolder('latest')}assistant.js`);
   assert.equal(first.headers.get('cache-control'), 'public, max-age=300');
   const etag = first.headers.get('etag') ?? '';
@@ -42,8 +43,7 @@ test('WIDGET-1: latest is asked for again after five minutes, and answers 304 wh
   assert.equal(again.status, 304);
 });
 
-test('WIDGET-1: another version and an unknown file are told what there is', async (t) => {
-  const { base } = await serve(t, sdkRoutes);
+test('WIDGET-1: another version and an unknown file are told what there is', async () => {
   for (const path of [`${webSdkFolder('0.1.0')}assistant.js`, `${FOLDER}nothing.js`, `${FOLDER}files.json`, `${FOLDER}..%2f..%2fmain.js`]) {
     const answer = await fetch(base + path);
     const { error } = (await answer.json()) as { error: { code: string; message: string } };
@@ -58,8 +58,7 @@ test('WIDGET-6: what every page loads stays small', () => {
   assert.ok((gzip.get('stub.js') ?? Number.POSITIVE_INFINITY) <= 1_024);
 });
 
-test('WIDGET-14: beside all scripts lie the licences of the packages that are in them, and each script says so', async (t) => {
-  const { base } = await serve(t, [...sdkRoutes, ...shellRoutes, ...demoRoutes], { demo: { key: undefined } as never });
+test('WIDGET-14: beside all scripts lie the licences of the packages that are in them, and each script says so', async () => {
   for (const [folder, scripts] of [
     [FOLDER, sdkFiles().map(({ name }) => name)],
     ['/console/assets/', named(await textOf(`${base}/console`))],

@@ -36,51 +36,27 @@ test('KNOWLEDGE-8: a link in whose reading the service was killed twice has fail
   };
 
   const cutOff = operator()('POST', `/apps/${appId}/knowledge`, { items }).catch((error: unknown) => error);
-  await eventually(
-    () => asked('/kills') === 1 && asked('/beside') === 1,
-    20_000,
-    () => 'both links are read at once',
-  );
+  await eventually(() => asked('/kills') === 1 && asked('/beside') === 1);
   await service.stop('SIGKILL');
   await cutOff;
 
   isFirstRun = false;
   service = await startService(t, { dataDir, env: ENV });
-  await eventually(
-    () => asked('/kills') === 2,
-    20_000,
-    () => 'it is tried once more',
-  );
+  await eventually(() => asked('/kills') === 2);
   await service.stop('SIGKILL');
 
   service = await startService(t, { dataDir, env: ENV });
-  await eventually(
-    async () => (await lookup('/beside'))?.status === 'indexed',
-    20_000,
-    () => 'the other one is indexed',
-  );
+  await eventually(async () => (await lookup('/beside'))?.status === 'indexed');
   // The other one may have been indexed by the run before, so that this start has still to come to this one.
-  await eventually(
-    async () => (await lookup('/kills'))?.status === 'failed',
-    20_000,
-    () => 'it has failed',
-  );
+  await eventually(async () => (await lookup('/kills'))?.status === 'failed');
   const failed = await lookup('/kills');
   assert.match(failed?.error ?? '', /^Reading this ended the service twice, so it is not tried again by itself\. /);
   assert.equal(asked('/kills'), 2);
-  await eventually(
-    () => service.output().stderr.includes('a knowledge source crashed the service twice'),
-    20_000,
-    () => 'the log says so',
-  );
+  await eventually(() => service.output().stderr.includes('a knowledge source crashed the service twice'));
 
   isMended = true;
   await operator()('POST', `/apps/${appId}/knowledge`, { items: items.slice(0, 1) });
-  await eventually(
-    async () => (await lookup('/kills'))?.status === 'indexed',
-    20_000,
-    () => 'sent again it is read again',
-  );
+  await eventually(async () => (await lookup('/kills'))?.status === 'indexed');
   assert.equal(asked('/kills'), 3);
   for (const res of held) res.destroy();
 });
@@ -96,25 +72,13 @@ test('KNOWLEDGE-8: stops of the service while it reads a link do not count again
   const items = [{ external_key: 'slow', kind: 'url', uri: `${site.url}/slow` }];
   const begun = createOperator(service.baseUrl, service.operatorToken)('POST', `/apps/${appId}/knowledge`, { items }).catch(() => {});
   for (let stops = 1; stops <= 3; stops += 1) {
-    await eventually(
-      () => site.requests.length === stops,
-      20_000,
-      () => `read ${stops} times`,
-    );
+    await eventually(() => site.requests.length === stops);
     await service.stop('SIGTERM');
     if (stops === 3) isHeld = false;
     service = await startService(t, { dataDir, env: ENV });
   }
   await begun;
-  await eventually(
-    () => site.requests.length === 4,
-    20_000,
-    () => 'read a last time',
-  );
+  await eventually(() => site.requests.length === 4);
   const list = createOperator(service.baseUrl, service.operatorToken);
-  await eventually(
-    async () => ((await list('GET', `/apps/${appId}/knowledge`)).json as Listed).sources[0]?.status === 'indexed',
-    20_000,
-    () => 'it is indexed',
-  );
+  await eventually(async () => ((await list('GET', `/apps/${appId}/knowledge`)).json as Listed).sources[0]?.status === 'indexed');
 });

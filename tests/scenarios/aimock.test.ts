@@ -38,9 +38,7 @@ test('MODEL-13: an independent compatible server is streamed, asks for actions, 
   });
 
   await t.test('ACTION-1: a call of a read action is executed by the client, and its result reaches the model', async () => {
-    const registered = await client.send('POST', '/v1/apps/manifest', { sdk: HANDSHAKE.sdk, manifest: MANIFEST });
-    const { manifest_hash } = registered.json as { manifest_hash: string };
-    const handshake = { ...HANDSHAKE, manifest_hash };
+    const handshake = { ...HANDSHAKE, manifest_hash: await client.register(MANIFEST) };
     mock.onToolResult('call_weather', { content: 'It is sunny in Lisbon.' });
     mock.onMessage('Weather in Lisbon?', { toolCalls: [{ id: 'call_weather', name: 'get_weather', arguments: '{"city":"Lisbon"}' }] });
     const asked = await client.say('Weather in Lisbon?', { client: handshake });

@@ -76,11 +76,7 @@ function writeOn(service: RunningService, apps: readonly TestApp[]): { readonly 
   const operate = async (): Promise<void> => {
     const operator = createOperator(service.baseUrl, service.operatorToken);
     for (let made = 1; going; made += 1) {
-      await eventually(
-        () => !going || history.turns.length >= made * TURNS_PER_APP,
-        60_000,
-        () => 'turns go on',
-      );
+      await eventually(() => !going || history.turns.length >= made * TURNS_PER_APP, 60_000);
       history.made.push(await createTestApp(service.baseUrl, service.operatorToken));
       const gone = await createTestApp(service.baseUrl, service.operatorToken);
       assert.equal((await operator('DELETE', `/apps/${gone.appId}`)).status, 200);
@@ -179,21 +175,12 @@ test(`BACKUP-1: ${BACKUPS} backups of a busy service each restore what was ackno
   const service = await startService(t, { dataDir, env: ENV });
   const apps = [await createTestApp(service.baseUrl, service.operatorToken), await createTestApp(service.baseUrl, service.operatorToken)];
   const { history, stop } = writeOn(service, apps);
-  const moreTurns = (from: number) =>
-    eventually(
-      () => history.turns.length >= from + TURNS_BETWEEN,
-      60_000,
-      () => `${history.turns.length} turns`,
-    );
+  const moreTurns = (from: number) => eventually(() => history.turns.length >= from + TURNS_BETWEEN, 60_000);
   await moreTurns(0);
   // One that is killed as soon as it has begun is none.
   const killed = join(backups, 'backup-1');
   const child = startBackup(t, dataDir, killed);
-  await eventually(
-    () => existsSync(join(`${killed}.partial`, 'backup')),
-    10_000,
-    () => 'the backup begins',
-  );
+  await eventually(() => existsSync(join(`${killed}.partial`, 'backup')));
   child.kill('SIGKILL');
   assert.equal(existsSync(killed), false);
   const taken: Taken[] = [];

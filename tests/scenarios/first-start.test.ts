@@ -12,6 +12,7 @@ import { runCli } from '../support/run-cli.ts';
 import { type RunningService, startAndFail, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { startUpstream, upstreamEnv } from '../support/upstream.ts';
+import { FILE } from '../support/whole-file.ts';
 
 /** Shorter ones may be anybody's. */
 const SENTENCE_MIN_CHARS = 40;
@@ -39,18 +40,21 @@ function documentedSentences(): string[] {
     .filter((sentence) => sentence.length >= SENTENCE_MIN_CHARS);
 }
 
-test('RUN-1, DEMO-6: a first start without configuration prints where it is, its keys and one curl line that streams an answer from the documentation', async (t) => {
-  const service = await startService(t);
-  const { stdout } = service.output();
-  assert.match(stdout, new RegExp(`up\\.\\n\\n +demo +${service.baseUrl}/demo\\n`), 'the demo is named first');
-  assert.match(stdout, new RegExp(`console +${service.baseUrl}/console\\?once=\\S{20,}`));
-  assert.match(stdout, new RegExp(`interface +${service.baseUrl}/console/api`));
-  assert.match(service.liveKey, /^rd_pk_live_\w{20,}$/);
-  assert.match(service.testKey, /^rd_pk_test_\w{20,}$/);
+/** As it comes, and without the demo. */
+const demo = await startService(FILE);
+const bare = await startService(FILE, { env: { DEMO: 'off' } });
+
+test('RUN-1, DEMO-6: a first start without configuration prints where it is, its keys and one curl line that streams an answer from the documentation', async () => {
+  const { stdout } = demo.output();
+  assert.match(stdout, new RegExp(`up\\.\\n\\n +demo +${demo.baseUrl}/demo\\n`), 'the demo is named first');
+  assert.match(stdout, new RegExp(`console +${demo.baseUrl}/console\\?once=\\S{20,}`));
+  assert.match(stdout, new RegExp(`interface +${demo.baseUrl}/console/api`));
+  assert.match(demo.liveKey, /^rd_pk_live_\w{20,}$/);
+  assert.match(demo.testKey, /^rd_pk_test_\w{20,}$/);
   const { url, headers, body } = curlRequest(stdout);
-  assert.equal(url, `${service.baseUrl}/v1/chat`);
-  assert.equal(headers['X-Service-Key'], service.liveKey);
-  const client = createClient(service.baseUrl, service.liveKey, headers['X-Service-Device']);
+  assert.equal(url, `${demo.baseUrl}/v1/chat`);
+  assert.equal(headers['X-Service-Key'], demo.liveKey);
+  const client = createClient(demo.baseUrl, demo.liveKey, headers['X-Service-Device']);
   const { status, events } = await client.chat(body);
   assert.equal(status, 200);
   assert.deepEqual(outline(events).slice(0, 4), ['turn.start', 'block.start', 'block.delta', 'block.ready']);
@@ -63,14 +67,12 @@ test('RUN-1, DEMO-6: a first start without configuration prints where it is, its
   const said = oneLine(spoken(events));
   const quoted = documentedSentences().filter((sentence) => said.includes(sentence));
   assert.ok(quoted.length > 0, `quotes nothing: ${said}`);
-  assert.equal((await createClient(service.baseUrl, service.testKey).say('Hello')).status, 200, 'the test key works too');
+  assert.equal((await createClient(demo.baseUrl, demo.testKey).say('Hello')).status, 200, 'the test key works too');
 });
 
-test('DEMO-5: the demo’s key answers pages of the service itself, and no others', async (t) => {
-  const service = await startService(t);
-  const ask = (origin: string) =>
-    fetch(`${service.baseUrl}/v1/apps/config`, { headers: { 'X-Service-Key': service.liveKey, Origin: origin } });
-  assert.equal((await ask(service.baseUrl)).status, 200);
+test('DEMO-5: the demo’s key answers pages of the service itself, and no others', async () => {
+  const ask = (origin: string) => fetch(`${demo.baseUrl}/v1/apps/config`, { headers: { 'X-Service-Key': demo.liveKey, Origin: origin } });
+  assert.equal((await ask(demo.baseUrl)).status, 200);
   for (const origin of ['https://evil.example', 'http://127.0.0.1:1', 'null']) assert.equal((await ask(origin)).status, 403, origin);
 });
 
@@ -92,21 +94,19 @@ test('RUN-4: a restart keeps the keys and the conversation, and makes no second 
   assert.equal(organisations.text.match(/"Demo"/g)?.length, 1, organisations.text);
 });
 
-test('RUN-27: a command on the data directory needs no token, and none where it has another master key', async (t) => {
-  const service = await startService(t, { env: { DEMO: 'off' } });
-  const url = ['--url', service.baseUrl];
-  const { code, stdout, stderr } = await runCli(['nodes', ...url], service.dataDir);
+test('RUN-27: a command on the data directory needs no token, and none where it has another master key', async () => {
+  const url = ['--url', bare.baseUrl];
+  const { code, stdout, stderr } = await runCli(['nodes', ...url], bare.dataDir);
   assert.equal(code, 0, stderr);
   assert.match(stdout, /serving/);
-  const wrong = await runCli(['nodes', ...url], service.dataDir, { MASTER_KEY: Buffer.alloc(32, 1).toString('base64') });
+  const wrong = await runCli(['nodes', ...url], bare.dataDir, { MASTER_KEY: Buffer.alloc(32, 1).toString('base64') });
   assert.match(wrong.stderr, /does not take this operator token\. Set OPERATOR_TOKEN, or DATA_DIR and MASTER_KEY to those of the service/);
 });
 
-test('RUN-4, DEMO-1, DEMO-6: DEMO=off makes no app, prints no key and no demo, and has no page of it', async (t) => {
-  const service = await startService(t, { env: { DEMO: 'off' } });
-  assert.doesNotMatch(service.output().stdout, /key|curl|demo/);
-  for (const path of ['/demo', '/demo/components']) assert.equal((await fetch(service.baseUrl + path)).status, 404, path);
-  const organisations = await createOperator(service.baseUrl, service.operatorToken)('GET', '/orgs');
+test('RUN-4, DEMO-1, DEMO-6: DEMO=off makes no app, prints no key and no demo, and has no page of it', async () => {
+  assert.doesNotMatch(bare.output().stdout, /key|curl|demo/);
+  for (const path of ['/demo', '/demo/components']) assert.equal((await fetch(bare.baseUrl + path)).status, 404, path);
+  const organisations = await createOperator(bare.baseUrl, bare.operatorToken)('GET', '/orgs');
   assert.equal(organisations.status, 200);
   assert.doesNotMatch(organisations.text, /Demo/);
 });
@@ -134,12 +134,11 @@ test('RUN-4: where others reach the service the demo is off unless it is asked f
 });
 
 test('CLUSTER-1: a second process on the same data directory refuses to start, names the first and leaves it alone', async (t) => {
-  const first = await startService(t, { env: { DEMO: 'off' } });
-  const { code, stderr } = await startAndFail(t, { dataDir: first.dataDir, env: { DEMO: 'off' } });
+  const { code, stderr } = await startAndFail(t, { dataDir: bare.dataDir, env: { DEMO: 'off' } });
   assert.equal(code, 1);
   assert.equal(stderr.trim().split('\n').length, 1, stderr);
-  assert.ok(stderr.includes(`process ${first.pid}`) && stderr.includes(first.dataDir), stderr);
-  assert.equal((await createClient(first.baseUrl, '').send('GET', '/healthz')).status, 200);
+  assert.ok(stderr.includes(`process ${bare.pid}`) && stderr.includes(bare.dataDir), stderr);
+  assert.equal((await createClient(bare.baseUrl, '').send('GET', '/healthz')).status, 200);
 });
 
 const SECRETS = new Set(['OPERATOR_TOKEN']);
@@ -215,13 +214,9 @@ test('RUN-7: SIGTERM lets an open turn end, refuses what is new, says 503 to /re
   assert.equal(await stopped, 0);
 });
 
-test('RUN-4, ACTION-1: the offline demo asks its client for an order and answers with what the client found', async (t) => {
-  const service = await startService(t);
-  const client = createClient(service.baseUrl, service.liveKey);
-  const registered = await client.send('POST', '/v1/apps/manifest', { sdk: HANDSHAKE.sdk, manifest: DEMO_MANIFEST });
-  assert.equal(registered.status, 200, registered.text);
-  const { manifest_hash } = registered.json as { manifest_hash: string };
-  const handshake = { ...HANDSHAKE, manifest_hash };
+test('RUN-4, ACTION-1: the offline demo asks its client for an order and answers with what the client found', async () => {
+  const client = createClient(demo.baseUrl, demo.liveKey);
+  const handshake = { ...HANDSHAKE, manifest_hash: await client.register(DEMO_MANIFEST) };
   const asked = await client.say('Where is order A-1042?', { client: handshake });
   const execute = asked.events.find((event) => event.type === 'action.execute');
   assert.equal(execute?.name, 'get_order_status', asked.text);
@@ -238,9 +233,8 @@ test('RUN-4, ACTION-1: the offline demo asks its client for an order and answers
   assert.match(answered.text, /Blue Heron/);
 });
 
-test('RUN-4: the demo says what it can do, has its two actions without a manifest of the client’s, and reads no titles of tests', async (t) => {
-  const service = await startService(t);
-  const client = createClient(service.baseUrl, service.liveKey);
+test('RUN-4: the demo says what it can do, has its two actions without a manifest of the client’s, and reads no titles of tests', async () => {
+  const client = createClient(demo.baseUrl, demo.liveKey);
   const help = spoken((await client.say('What can you do?')).events);
   assert.match(help, /documents/);
   assert.match(help, /get order status and cancel order/);
@@ -255,7 +249,7 @@ test('RUN-4: the demo says what it can do, has its two actions without a manifes
   for (const question of ['Which rules are proven?', 'How do I make a backup?', 'What does a stranger attack?']) {
     assert.doesNotMatch((await client.say(question)).text, /\.test\.ts/, question);
   }
-  const other = await createTestApp(service.baseUrl, service.operatorToken);
-  const theirs = await createClient(service.baseUrl, other.liveKey).say('Where is my order A-1042?');
+  const other = await createTestApp(demo.baseUrl, demo.operatorToken);
+  const theirs = await createClient(demo.baseUrl, other.liveKey).say('Where is my order A-1042?');
   assert.equal(theirs.events.at(-1)?.status, 'completed', 'another app has what its clients register');
 });

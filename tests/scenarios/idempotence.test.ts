@@ -2,36 +2,40 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { createClient, createOperator, createTestApp, outline, spoken } from '../support/client.ts';
+import { gate } from '../gateway/runtime/scripted-chat.ts';
+import { createClient, createOperator, createTestApp, outline, parseEvents, spoken } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
+import { fetchUntil } from '../support/partial.ts';
 import { startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import { type Play, startUpstream, upstreamEnv } from '../support/upstream.ts';
+import { FILE } from '../support/whole-file.ts';
 
 interface Messages {
   readonly messages: readonly { id: string; role: string; blocks: { body: { md?: string } }[] }[];
 }
 
-function gate(): { wait: Promise<void>; open: () => void } {
-  let open = () => {};
-  const wait = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { wait, open };
+let plays: readonly (readonly Play[])[] = [];
+const upstream = await startUpstream(FILE, (_, n) => plays[n] ?? [{ text: 'asked too often' }]);
+const service = await startService(FILE, { env: { ...upstreamEnv(upstream), DEMO: 'off' } });
+
+/** A new app, whose model plays these rounds from here on; `asked` counts them. */
+async function setUp(...rounds: (readonly Play[])[]) {
+  const from = upstream.requests.length;
+  plays = [...Array.from({ length: from }, () => []), ...rounds];
+  const app = await createTestApp(service.baseUrl, service.operatorToken);
+  return { app, client: createClient(service.baseUrl, app.liveKey), asked: () => upstream.requests.length - from };
 }
 
 const conversationOf = (events: readonly { [field: string]: unknown }[]) => String(events[0]?.conversation_id);
 
-test('CHAT-9: the same turn_id sent 5 times at once is one message, one model call, one charge; all see the same events', async (t) => {
+test('CHAT-9: the same turn_id sent 5 times at once is one message, one model call, one charge; all see the same events', async () => {
   const { wait, open } = gate();
-  const upstream = await startUpstream(t, () => [{ text: 'One ' }, { wait }, { text: 'two.' }]);
-  const service = await startService(t, { env: upstreamEnv(upstream) });
-  const app = await createTestApp(service.baseUrl, service.operatorToken);
-  const client = createClient(service.baseUrl, app.liveKey);
+  const { app, client, asked } = await setUp([{ text: 'One ' }, { wait }, { text: 'two.' }]);
   const turnId = randomUUID();
   const copies = Array.from({ length: 5 }, () => client.say('Hello', { turn_id: turnId }));
   // The answer goes on only once all five had the time to arrive: the last request's stream is open when it is answered.
-  await eventually(() => upstream.requests.length !== 0);
+  await eventually(() => asked() !== 0);
   open();
   const streams = await Promise.all(copies);
   const late = await client.say('Hello', { turn_id: turnId });
@@ -45,7 +49,7 @@ test('CHAT-9: the same turn_id sent 5 times at once is one message, one model ca
     late.events.map((_, seq) => seq),
   );
   assert.equal(spoken(late.events), 'One two.');
-  assert.equal(upstream.requests.length, 1);
+  assert.equal(asked(), 1);
   const { messages } = (await client.send('GET', `/v1/conversations/${conversationOf(late.events)}/messages`)).json as Messages;
   assert.deepEqual(
     messages.map((message) => message.role),
@@ -58,19 +62,18 @@ test('CHAT-9: the same turn_id sent 5 times at once is one message, one model ca
 });
 
 test('CHAT-13: after kill -9 in mid-stream the same turn_id is answered again under the same message_id, without a second copy', async (t) => {
-  const plays: Play[][] = [[{ text: 'Half an ans' }, { wait: new Promise(() => {}) }], [{ text: 'The whole answer.' }]];
-  const upstream = await startUpstream(t, (_, n) => plays[n] ?? [{ text: 'too often' }]);
+  const own: Play[][] = [[{ text: 'Half an ans' }, { wait: new Promise(() => {}) }], [{ text: 'The whole answer.' }]];
+  const model = await startUpstream(t, (_, n) => own[n] ?? [{ text: 'too often' }]);
   const dataDir = temporaryDir(t);
-  const first = await startService(t, { dataDir, env: upstreamEnv(upstream) });
+  const first = await startService(t, { dataDir, env: { ...upstreamEnv(model), DEMO: 'off' } });
   const app = await createTestApp(first.baseUrl, first.operatorToken);
   const turnId = randomUUID();
   const broken = createClient(first.baseUrl, app.liveKey).say('Hello', { turn_id: turnId });
   broken.catch(() => {});
-  const { fetchUntil } = await import('../support/partial.ts');
   const partial = await fetchUntil(first.baseUrl, app.liveKey, turnId, 'Half an ans');
   await first.stop('SIGKILL');
   await assert.rejects(broken);
-  const second = await startService(t, { dataDir, env: upstreamEnv(upstream) });
+  const second = await startService(t, { dataDir, env: { ...upstreamEnv(model), DEMO: 'off' } });
   const client = createClient(second.baseUrl, app.liveKey);
   const retried = await client.say('Hello', { turn_id: turnId });
   assert.deepEqual(outline(retried.events), ['turn.start', 'block.start', 'block.delta', 'block.ready', 'turn.end']);
@@ -80,7 +83,7 @@ test('CHAT-13: after kill -9 in mid-stream the same turn_id is answered again un
   assert.equal(spoken(retried.events), 'The whole answer.');
   const again = await client.say('Hello', { turn_id: turnId });
   assert.deepEqual(again.events, retried.events);
-  assert.equal(upstream.requests.length, 2);
+  assert.equal(model.requests.length, 2);
   const { messages } = (await client.send('GET', `/v1/conversations/${conversationOf(retried.events)}/messages`)).json as Messages;
   assert.deepEqual(
     messages.map((message) => [message.role, message.blocks.map((block) => block.body.md)]),
@@ -91,11 +94,8 @@ test('CHAT-13: after kill -9 in mid-stream the same turn_id is answered again un
   );
 });
 
-test('CHAT-10: a turn_id with another body, device or person is refused, never attached', async (t) => {
-  const upstream = await startUpstream(t, () => [{ text: 'For you only.' }]);
-  const service = await startService(t, { env: upstreamEnv(upstream) });
-  const app = await createTestApp(service.baseUrl, service.operatorToken);
-  const owner = createClient(service.baseUrl, app.liveKey);
+test('CHAT-10: a turn_id with another body, device or person is refused, never attached', async () => {
+  const { app, client: owner } = await setUp([{ text: 'For you only.' }]);
   const stranger = createClient(service.baseUrl, app.liveKey, 'e'.repeat(32));
   const turnId = randomUUID();
   await owner.say('Hello', { turn_id: turnId });
@@ -116,16 +116,12 @@ test('CHAT-10: a turn_id with another body, device or person is refused, never a
   assert.equal(attach.text, missing.text);
 });
 
-test('CHAT-14: GET /v1/chat/:turn_id skips what Last-Event-ID has seen, running or ended', async (t) => {
-  const upstream = await startUpstream(t, () => [{ text: 'One. ' }, { text: 'Two.' }]);
-  const service = await startService(t, { env: upstreamEnv(upstream) });
-  const app = await createTestApp(service.baseUrl, service.operatorToken);
-  const client = createClient(service.baseUrl, app.liveKey);
+test('CHAT-14: GET /v1/chat/:turn_id skips what Last-Event-ID has seen, running or ended', async () => {
+  const { client } = await setUp([{ text: 'One. ' }, { text: 'Two.' }]);
   const turnId = randomUUID();
   const { events } = await client.say('Hello', { turn_id: turnId });
   for (const seen of [0, 1, events.length - 2]) {
     const { text } = await client.send('GET', `/v1/chat/${turnId}`, undefined, { 'Last-Event-ID': String(seen) });
-    const { parseEvents } = await import('../support/client.ts');
     assert.deepEqual(parseEvents(text), events.slice(seen + 1));
   }
 });

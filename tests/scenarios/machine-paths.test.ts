@@ -272,16 +272,14 @@ test('HOUSE-6: generated ways, replayed against the running service, show the st
   const service = await startService(t, { env: { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'fatal' } });
   const app = await createTestApp(service.baseUrl, service.operatorToken);
   const client = createClient(service.baseUrl, app.liveKey);
-  const registered = await client.send('POST', '/v1/apps/manifest', { sdk: HANDSHAKE.sdk, manifest: MANIFEST });
-  assert.equal(registered.status, 200, registered.text);
-  const { manifest_hash } = registered.json as { manifest_hash: string };
+  const manifestHash = await client.register(MANIFEST);
 
   const queue = paths.map((path, n) => ({ path, name: `way-${n}.` }));
   const failures: string[] = [];
   const work = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const { path, name } = next;
-      await new Replay(client, app.liveKey, scripts, manifest_hash, name).run(wayOf(path)).catch((error: Error) => {
+      await new Replay(client, app.liveKey, scripts, manifestHash, name).run(wayOf(path)).catch((error: Error) => {
         failures.push(`${path.map((event) => JSON.stringify(event)).join(' → ')}\n${error.message}`);
       });
     }

@@ -71,6 +71,8 @@ export interface Client {
   chat(body: Record<string, unknown>, headers?: Record<string, string>): Promise<StreamAnswer>;
   /** A message in a new conversation, or in the one given. */
   say(text: string, more?: Record<string, unknown>): Promise<StreamAnswer>;
+  /** Posts the manifest, which has to be taken; returns its hash. */
+  register(manifest: object): Promise<string>;
 }
 
 export function createClient(baseUrl: string, key: string, deviceId: string = DEVICE): Client {
@@ -93,6 +95,11 @@ export function createClient(baseUrl: string, key: string, deviceId: string = DE
       return { ...answer, events: isStream ? parseEvents(answer.text) : [] };
     },
     say: (text, more = {}) => client.chat({ message: { text }, ...more }),
+    async register(manifest) {
+      const { status, json, text } = await client.send('POST', '/v1/apps/manifest', { manifest, sdk: HANDSHAKE.sdk });
+      assert.equal(status, 200, text);
+      return (json as { manifest_hash: string }).manifest_hash;
+    },
   };
   return client;
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { CATALOG } from '../../../protocol/catalog/catalog.ts';
 import { sendJson, startBackend } from '../../support/backend.ts';
-import { type ConsoleApp, startConsoleApp } from './console-app.ts';
+import { startService } from '../../support/service.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { type ConsoleApp, consoleApp } from './console-app.ts';
 
 interface Result {
   readonly external_key: string;
@@ -50,8 +52,11 @@ const WRITE = {
   auth: 'user',
 };
 
-async function shop(t: TestContext, env: Readonly<Record<string, string>> = {}) {
-  const started = await startConsoleApp(t, env);
+/** A backend of the tests may be called, and everything is logged. */
+const service = await startService(FILE, { env: { DEMO: 'off', ALLOW_PRIVATE_ADDRESSES: 'true', LOG_LEVEL: 'trace' } });
+
+async function shop() {
+  const started = await consoleApp(service);
   const post = async (...items: readonly unknown[]) => {
     const answer = await started.console('POST', '/actions', { items });
     return { status: answer.status, report: answer.json as Report, text: answer.text };
@@ -68,8 +73,8 @@ function outcome({ results }: Report): unknown[] {
   return results.map(({ external_key, ok, op, name, needs_key }) => [external_key, ok, op, name, needs_key]);
 }
 
-test('MODEL-30: an action of the name of one of the service’s own tools is refused alone, and the clash is named', async (t) => {
-  const { post, list } = await shop(t);
+test('MODEL-30: an action of the name of one of the service’s own tools is refused alone, and the clash is named', async () => {
+  const { post, list } = await shop();
   const own = ['search_knowledge', 'open_screen', ...CATALOG.keys()];
   const named = (name: string) => ({ ...READ, external_key: name, name });
   const alone = await post(...own.map(named));
@@ -84,8 +89,8 @@ async function enterKey({ console }: Pick<ConsoleApp, 'console'>, name: string, 
   return console('PUT', `/actions/${name}/key`, { value });
 }
 
-test('SERVERACTION-1: items are upserted by external_key; the same items again are unchanged', async (t) => {
-  const { post, list } = await shop(t);
+test('SERVERACTION-1: items are upserted by external_key; the same items again are unchanged', async () => {
+  const { post, list } = await shop();
   const first = await post({ ...READ, reason: 'Seen in the router.' }, WRITE);
   assert.equal(first.status, 200, first.text);
   assert.deepEqual(first.report, {
@@ -116,8 +121,8 @@ test('SERVERACTION-1: items are upserted by external_key; the same items again a
   );
 });
 
-test('SERVERACTION-8, SERVERACTION-9: what changes data needs auth user, and a key may not go where the token goes', async (t) => {
-  const { post, list } = await shop(t);
+test('SERVERACTION-8, SERVERACTION-9: what changes data needs auth user, and a key may not go where the token goes', async () => {
+  const { post, list } = await shop();
   const bearer = { needs_key: { kind: 'bearer' } };
   const refused: readonly (readonly [Record<string, unknown>, RegExp])[] = [
     [{ ...WRITE, auth: 'none' }, /^auth must be user/],
@@ -143,58 +148,8 @@ test('SERVERACTION-8, SERVERACTION-9: what changes data needs auth user, and a k
   assert.deepEqual([status, report.failed, report.needs_key], [200, 0, ['find_order', 'cancel_order']]);
 });
 
-test('SETUP-29, SETUP-30: one failing item does not fail the others; 422 only when none was saved, each saying why', async (t) => {
-  const { post, list } = await shop(t);
-  const broken = { ...WRITE, external_key: 'broken', name: 'Not Snake Case' };
-  const taken = { ...WRITE, external_key: 'taken', name: READ.name };
-  const gone = { op: 'archive', external_key: 'never.sent' };
-  const mixed = await post(broken, READ, taken, gone);
-  assert.equal(mixed.status, 200, mixed.text);
-  assert.equal(mixed.report.failed, 3);
-  assert.deepEqual(
-    mixed.report.results.map(({ external_key, ok }) => [external_key, ok]),
-    [
-      ['broken', false],
-      ['orders.find', true],
-      ['taken', false],
-      ['never.sent', false],
-    ],
-  );
-  assert.match(mixed.report.results[0]?.error ?? '', /^name /);
-  assert.match(mixed.report.results[2]?.error ?? '', /^name find_order .*orders\.find/);
-  assert.match(mixed.report.results[3]?.error ?? '', /external_key/);
-  const none = await post(broken, gone);
-  assert.equal(none.status, 422);
-  assert.equal('error' in none.report, false, 'no code: the results say it');
-  assert.deepEqual(
-    none.report.results.map(({ error }) => typeof error),
-    ['string', 'string'],
-  );
-  assert.deepEqual(
-    (await list()).actions.map(({ name }) => name),
-    ['find_order'],
-  );
-});
-
-test('SETUP-26, SERVERACTION-1: unknown fields, none and more than 50 items are refused by name, and nothing is saved', async (t) => {
-  const { console, list } = await shop(t);
-  const bodies: readonly (readonly [unknown, RegExp])[] = [
-    [{ items: [{ ...READ, api_key: 'sk-1' }] }, /api_key/],
-    [{ items: [READ], secret: 'sk-1' }, /secret/],
-    [{ items: [] }, /items/],
-    [{ items: Array.from({ length: 51 }, (_, n) => ({ ...READ, external_key: `${n}` })) }, /items/],
-  ];
-  for (const [body, names] of bodies) {
-    const answer = await console('POST', '/actions', body);
-    const { error } = answer.json as { error: { code: string; message: string } };
-    assert.deepEqual([answer.status, error.code], [400, 'invalid_body'], answer.text);
-    assert.match(error.message, names);
-  }
-  assert.deepEqual((await list()).actions, []);
-});
-
-test('SERVERACTION-1: an archived one is out of service, listed as such, and comes back when it is sent again', async (t) => {
-  const { post, list } = await shop(t);
+test('SERVERACTION-1: an archived one is out of service, listed as such, and comes back when it is sent again', async () => {
+  const { post, list } = await shop();
   await post(READ);
   const archive = { op: 'archive', external_key: READ.external_key, reason: 'The endpoint is gone.' };
   for (const answer of [await post(archive), await post(archive)]) {
@@ -209,8 +164,8 @@ test('SERVERACTION-1: an archived one is out of service, listed as such, and com
   assert.deepEqual((await list()).facts, { enabled: 1, needsKey: 0 });
 });
 
-test('SERVERACTION-10, SERVERACTION-11: an action waits for its key; one that was entered is kept when the action is sent again', async (t) => {
-  const fixture = await shop(t);
+test('SERVERACTION-10, SERVERACTION-11: an action waits for its key; one that was entered is kept when the action is sent again', async () => {
+  const fixture = await shop();
   const { post, list, console } = fixture;
   const state = async () => (await list()).actions.map(({ name, enabled, has_key }) => [name, enabled, has_key]);
   assert.deepEqual((await post(KEYED, WRITE)).report.needs_key, ['find_order']);
@@ -239,8 +194,8 @@ test('SERVERACTION-10, SERVERACTION-11: an action waits for its key; one that wa
   ]);
 });
 
-test('SERVERACTION-12: a key is entered only for an action in service that asks for one, with a value and nothing else', async (t) => {
-  const fixture = await shop(t);
+test('SERVERACTION-12: a key is entered only for an action in service that asks for one, with a value and nothing else', async () => {
+  const fixture = await shop();
   assert.equal((await enterKey(fixture, 'find_order', 'sk-1')).status, 404);
   await fixture.post(READ);
   const unasked = await enterKey(fixture, 'find_order', 'sk-1');
@@ -254,46 +209,9 @@ test('SERVERACTION-12: a key is entered only for an action in service that asks 
   assert.deepEqual((await fixture.list()).facts, { enabled: 0, needsKey: 1 });
 });
 
-test('SERVERACTION-13: a key that a person entered is in no answer, no log line and no file of the data directory', async (t) => {
-  const fixture = await shop(t, { LOG_LEVEL: 'trace' });
-  const { service, console, post } = fixture;
-  const secrets = ['sk-entered-first-0123456789', 'sk-entered-second-9876543210'];
-  await post(KEYED);
-  const texts: string[] = [];
-  for (const value of secrets) texts.push((await enterKey(fixture, 'find_order', value)).text);
-  texts.push((await post(KEYED)).text, (await console('GET', '/actions')).text, (await console('GET', '')).text);
-  // A body that is refused must not be quoted either.
-  texts.push((await console('PUT', '/actions/find_order/key', { value: secrets[0], more: secrets[1] })).text);
-  assert.deepEqual((await fixture.list()).facts, { enabled: 1, needsKey: 0 });
-  const files = () =>
-    readdirSync(service.dataDir, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name));
-  const spellings = secrets.flatMap((value) => [value, Buffer.from(value).toString('hex'), Buffer.from(value).toString('base64')]);
-  const search = () => {
-    for (const file of files()) {
-      const bytes = readFileSync(file);
-      assert.deepEqual(
-        spellings.filter((spelling) => bytes.includes(spelling)),
-        [],
-        file,
-      );
-    }
-  };
-  assert.ok(files().some((file) => file.endsWith('.sqlite-wal') && readFileSync(file).includes(KEYED.url_template)));
-  search();
-  assert.equal((await console('DELETE', '/actions/find_order/key')).status, 200);
-  await service.stop();
-  search();
-  const { stdout, stderr } = service.output();
-  for (const text of [...texts, stdout, stderr]) {
-    for (const spelling of spellings) assert.equal(text.includes(spelling), false, text);
-  }
-});
-
 test('SERVERACTION-17: a read is tried: sent as a turn sends it, shown with credentials hidden, and answered as the model is told', async (t) => {
   const backend = await startBackend(t);
-  const { post, console } = await shop(t, { ALLOW_PRIVATE_ADDRESSES: 'true' });
+  const { post, console } = await shop();
   const url_template = `${backend.url}/orders/{{param.number}}`;
   const find = {
     ...READ,
@@ -346,4 +264,42 @@ test('SERVERACTION-17: a read is tried: sent as a turn sends it, shown with cred
     [409, 404, 400],
   );
   assert.equal(backend.requests.length, 2, 'what is refused is not sent');
+});
+
+test('SERVERACTION-13: a key that a person entered is in no answer, no log line and no file of the data directory', async () => {
+  const fixture = await shop();
+  const { console, post } = fixture;
+  const secrets = ['sk-entered-first-0123456789', 'sk-entered-second-9876543210'];
+  await post(KEYED);
+  const texts: string[] = [];
+  for (const value of secrets) texts.push((await enterKey(fixture, 'find_order', value)).text);
+  texts.push((await post(KEYED)).text, (await console('GET', '/actions')).text, (await console('GET', '')).text);
+  // A body that is refused must not be quoted either.
+  texts.push((await console('PUT', '/actions/find_order/key', { value: secrets[0], more: secrets[1] })).text);
+  assert.deepEqual((await fixture.list()).facts, { enabled: 1, needsKey: 0 });
+  const files = () =>
+    readdirSync(service.dataDir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+  const spellings = secrets.flatMap((value) => [value, Buffer.from(value).toString('hex'), Buffer.from(value).toString('base64')]);
+  const search = () => {
+    for (const file of files()) {
+      const bytes = readFileSync(file);
+      assert.deepEqual(
+        spellings.filter((spelling) => bytes.includes(spelling)),
+        [],
+        file,
+      );
+    }
+  };
+  assert.ok(files().some((file) => file.endsWith('.sqlite-wal') && readFileSync(file).includes(KEYED.url_template)));
+  search();
+  assert.equal((await console('DELETE', '/actions/find_order/key')).status, 200);
+  // Which is why this test is the last one.
+  await service.stop();
+  search();
+  const { stdout, stderr } = service.output();
+  for (const text of [...texts, stdout, stderr]) {
+    for (const spelling of spellings) assert.equal(text.includes(spelling), false, text);
+  }
 });

@@ -1,17 +1,13 @@
 /** The people of an app in the console: found, exported, erased. */
 import assert from 'node:assert/strict';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { Client } from '../../support/client.ts';
-import { gate, type ScriptedChat, startScriptedChat } from '../runtime/scripted-chat.ts';
-import { type SignedApp, say, shown, signedApp } from '../runtime/signed-app.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { gate, startScriptedChat } from '../runtime/scripted-chat.ts';
+import { say, shown, signedApp } from '../runtime/signed-app.ts';
 
-let chat: ScriptedChat;
-let it: SignedApp;
-
-before(async (t) => {
-  chat = await startScriptedChat(t as TestContext);
-  it = await signedApp(chat.service, chat.app);
-});
+const chat = await startScriptedChat(FILE);
+const it = await signedApp(chat.service, chat.app);
 
 async function identified(name: string, client: Client, traits?: Record<string, unknown>): Promise<string> {
   const answer = await client.send('POST', '/v1/identify', { external_user_id: name, user_hmac: it.sign(name), traits });

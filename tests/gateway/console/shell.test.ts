@@ -6,6 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { loginRoute } from '../../../gateway/console/operator-session.ts';
 import { shellRoutes } from '../../../gateway/console/shell.ts';
+import { FILE } from '../../support/whole-file.ts';
 import { serve } from '../test-server.ts';
 
 /** Where the app lies, seen from the compiled test. */
@@ -17,8 +18,9 @@ function named(page: string): string[] {
   return Array.from(page.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g), ([, address = '']) => address);
 }
 
-test('PAGE-1: one page answers every address below /console that is no file and no call', async (t) => {
-  const { base } = await serve(t, [loginRoute, ...shellRoutes]);
+const { base } = await serve(FILE, [loginRoute, ...shellRoutes]);
+
+test('PAGE-1: one page answers every address below /console that is no file and no call', async () => {
   const page = await (await fetch(`${base}/console`)).text();
   assert.match(page, /^<!doctype html>/);
   for (const path of ['/console/machines', '/console/machines/chat-turn', '/console/machines/x/y', '/console/nothing?steps=1']) {
@@ -28,8 +30,7 @@ test('PAGE-1: one page answers every address below /console that is no file and 
   }
 });
 
-test('PAGE-1, HTTP-13: an unknown call or file is 404, a known call with another method 405, and a page takes GET and HEAD alone', async (t) => {
-  const { base } = await serve(t, [loginRoute, ...shellRoutes]);
+test('PAGE-1, HTTP-13: an unknown call or file is 404, a known call with another method 405, and a page takes GET and HEAD alone', async () => {
   const statusOf = async (method: string, path: string) => {
     const answer = await fetch(base + path, { method });
     const { error } = (await answer.json()) as { error: { code: string } };
@@ -43,8 +44,7 @@ test('PAGE-1, HTTP-13: an unknown call or file is 404, a known call with another
   assert.equal(await statusOf('POST', '/console/machines'), '404 not_found');
 });
 
-test('PAGE-2: the page allows its own origin alone, and holds nothing inline', async (t) => {
-  const { base } = await serve(t, shellRoutes);
+test('PAGE-2: the page allows its own origin alone, and holds nothing inline', async () => {
   const answer = await fetch(`${base}/console/machines`);
   const policy = (answer.headers.get('content-security-policy') ?? '').split('; ');
   assert.deepEqual(policy, [
@@ -67,8 +67,7 @@ test('PAGE-2: the page allows its own origin alone, and holds nothing inline', a
     assert.match(address, /^(?:\/console\/assets\/|data:image\/svg)/);
 });
 
-test('PAGE-3: scripts and styles may be kept by their name, the page is asked for each time and is 304 while it is the same', async (t) => {
-  const { base } = await serve(t, shellRoutes);
+test('PAGE-3: scripts and styles may be kept by their name, the page is asked for each time and is 304 while it is the same', async () => {
   const answer = await fetch(`${base}/console`);
   assert.equal(answer.headers.get('cache-control'), 'no-cache');
   const etag = answer.headers.get('etag') ?? '';
@@ -85,8 +84,7 @@ test('PAGE-3: scripts and styles may be kept by their name, the page is asked fo
   }
 });
 
-test('PAGE-3: a file is sent as br or gzip where that is taken, and says so', async (t) => {
-  const { base } = await serve(t, shellRoutes);
+test('PAGE-3: a file is sent as br or gzip where that is taken, and says so', async () => {
   const plain = readFileSync(new URL('index.html', BUILT));
   const unpack = { br: brotliDecompressSync, gzip: gunzipSync, '': (bytes: Buffer) => bytes };
   const tags = new Set<unknown>();
@@ -115,8 +113,7 @@ test(`PAGE-4: the first load has at most ${FIRST_LOAD_MAX_BYTES} bytes of script
   assert.ok(bytes <= FIRST_LOAD_MAX_BYTES, `${bytes}`);
 });
 
-test('HTTP-28, PAGE-1: HEAD is answered as GET on pages and scripts, and follows no link that signs in', async (t) => {
-  const { base } = await serve(t, shellRoutes);
+test('HTTP-28, PAGE-1: HEAD is answered as GET on pages and scripts, and follows no link that signs in', async () => {
   const page = await (await fetch(`${base}/console`)).text();
   for (const path of ['/console', '/console/machines', ...named(page), '/console?once=a-code']) {
     const head = await fetch(base + path, { method: 'HEAD', redirect: 'manual' });

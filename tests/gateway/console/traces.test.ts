@@ -3,15 +3,16 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { MACHINES } from '../../../machines/index.ts';
 import { replay } from '../../../machines/replay.ts';
 import { readTraceFile } from '../../../machines/trace-file.ts';
 import { columns } from '../../../storage/sqlite/columns.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
 import { stepsText } from '../../../storage/traces/packed-steps.ts';
-import { type Client, createClient, DEVICE } from '../../support/client.ts';
-import { type ConsoleApp, startConsoleApp } from './console-app.ts';
+import { createClient, DEVICE } from '../../support/client.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { startConsoleApp } from './console-app.ts';
 
 interface ReadTrace {
   readonly request_id: string | null;
@@ -35,12 +36,8 @@ interface FrameRun {
 
 const CANARY = 'ann.canary@example.com';
 
-let it: ConsoleApp;
-let client: Client;
-test.before(async (t) => {
-  it = await startConsoleApp(t as TestContext);
-  client = createClient(it.service.baseUrl, it.app.testKey);
-});
+const it = await startConsoleApp(FILE);
+const { client } = it;
 
 async function traces(query: string): Promise<readonly ReadTrace[]> {
   const { status, json, text } = await it.console('GET', `/traces?${query}`);

@@ -1,19 +1,15 @@
 /** One address is held whatever devices it names, people who are signed in are counted as people, and others go on. */
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createClient, createOperator, createTestApp, HANDSHAKE, outline, type StreamAnswer, type TestApp } from '../../support/client.ts';
-import { type RunningService, startService } from '../../support/service.ts';
+import { startService } from '../../support/service.ts';
+import { FILE } from '../../support/whole-file.ts';
 import { DONE } from './scripted-chat.ts';
 
-let service: RunningService;
-let operator: ReturnType<typeof createOperator>;
-
-before(async (t) => {
-  // The tests are the proxy, so that they can come from wherever they like.
-  service = await startService(t as TestContext, { env: { DEMO: 'off', LOG_LEVEL: 'silent', TRUST_PROXY: '127.0.0.1' } });
-  operator = createOperator(service.baseUrl, service.operatorToken);
-});
+// The tests are the proxy, so that they can come from wherever they like.
+const service = await startService(FILE, { env: { DEMO: 'off', LOG_LEVEL: 'silent', TRUST_PROXY: '127.0.0.1' } });
+const operator = createOperator(service.baseUrl, service.operatorToken);
 
 /** The defaults of an app, as far as they are about addresses. */
 const DEFAULTS = { messages_per_minute_per_address: 120, messages_per_day_per_address: null };
@@ -195,17 +191,6 @@ for (const path of ['/v1/conversations', '/v1/conversations/cnv_1/messages']) {
     assert.equal(await ask('192.0.2.2'), 200);
   });
 }
-
-test('LIMIT-4: an app has 30 pairing claims a minute, whatever devices and addresses they name', async () => {
-  const app = await makeApp({});
-  const claim = async (at: number) =>
-    (await stranger(app, `192.0.2.${at}`).send('POST', '/v1/pairings/claim', { code: 'AAAA-AAAA' })).status;
-  const statuses = await times(80, claim);
-  assertAbout(
-    count(statuses, (status) => status !== 429),
-    30,
-  );
-});
 
 test('LIMIT-6: a device in a loop over its own bound uses up nothing of its address', async () => {
   const app = await makeApp({ messages_per_minute: 2, messages_per_minute_per_address: 5 });

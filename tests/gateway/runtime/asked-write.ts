@@ -40,8 +40,7 @@ export interface AskedWrite {
 }
 
 export async function handshake(client: Client, locale?: string): Promise<Record<string, unknown>> {
-  const { json } = await client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
-  const { manifest_hash } = json as { manifest_hash: string };
+  const manifest_hash = await client.register(MANIFEST);
   return { client: { ...HANDSHAKE, manifest_hash, ...(locale === undefined ? {} : { locale }) } };
 }
 

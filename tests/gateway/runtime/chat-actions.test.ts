@@ -1,16 +1,13 @@
 /** Action calls, who runs them, and what the model is told of them. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { HANDSHAKE, outline, spoken } from '../../support/client.ts';
 import type { Play } from '../../support/upstream.ts';
-import { DONE, type Pending, pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { DONE, type Pending, pendingOf, readies, startScriptedChat, thread } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-});
+const it = await startScriptedChat(FILE);
 
 const MANIFEST = {
   version: '1',
@@ -27,8 +24,7 @@ const MANIFEST = {
 };
 
 async function actions(components: readonly string[] = HANDSHAKE.components): Promise<Record<string, unknown>> {
-  const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
-  return { client: { ...HANDSHAKE, components, manifest_hash: (json as { manifest_hash: string }).manifest_hash } };
+  return { client: { ...HANDSHAKE, components, manifest_hash: await it.client.register(MANIFEST) } };
 }
 
 const FIND: Play = { call: 'find_order', args: { id: '7' }, id: 'call_find' };

@@ -1,7 +1,7 @@
 /** Who may open a turn, and what the others are told. */
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import {
   createClient,
   createOperator,
@@ -12,8 +12,9 @@ import {
   spoken,
   type TestApp,
 } from '../../support/client.ts';
-import { type RunningService, startService } from '../../support/service.ts';
-import { type Play, startUpstream, type Upstream, type UpstreamRequest, upstreamEnv } from '../../support/upstream.ts';
+import { startService } from '../../support/service.ts';
+import { type Play, startUpstream, type UpstreamRequest, upstreamEnv } from '../../support/upstream.ts';
+import { FILE } from '../../support/whole-file.ts';
 
 interface ErrorAnswer {
   readonly error: { readonly code: string; readonly message: string };
@@ -21,10 +22,6 @@ interface ErrorAnswer {
 
 const MANIFEST = { version: '1', actions: [{ name: 'find_order', description: 'Finds an order.', params: { id: { type: 'string' } } }] };
 const DONE = ['turn.start', 'block.start', 'block.delta', 'block.ready', 'turn.end'];
-
-let upstream: Upstream;
-let service: RunningService;
-let operator: ReturnType<typeof createOperator>;
 
 /** Calls the action when asked to look; is busy the first time when asked to; else answers. */
 function script(request: UpstreamRequest): readonly Play[] {
@@ -35,11 +32,9 @@ function script(request: UpstreamRequest): readonly Play[] {
   return [{ text: 'Fine.' }];
 }
 
-before(async (t) => {
-  upstream = await startUpstream(t as TestContext, script);
-  service = await startService(t as TestContext, { env: { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent' } });
-  operator = createOperator(service.baseUrl, service.operatorToken);
-});
+const upstream = await startUpstream(FILE, script);
+const service = await startService(FILE, { env: { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent' } });
+const operator = createOperator(service.baseUrl, service.operatorToken);
 
 const makeApp = (settings: Record<string, unknown> = {}): Promise<TestApp> =>
   createTestApp(service.baseUrl, service.operatorToken, settings);
@@ -72,16 +67,20 @@ function assertRefused({ status, json, text }: StreamAnswer, expected: number, c
 test('KEY-3: a live key before the app is live is 403 app_not_live; its test key answers', async () => {
   const { organisationId } = await makeApp();
   const made = await operator('POST', `/orgs/${organisationId}/apps`, { name: 'Not live' });
-  const { keys } = made.json as { keys: { live: string; test: string } };
+  const { app, keys } = made.json as { app: { id: string }; keys: { live: string; test: string } };
   assertRefused(await createClient(service.baseUrl, keys.live).say('Hello'), 403, 'app_not_live', /not live/);
   assertAnswered(await createClient(service.baseUrl, keys.test).say('Hello'));
+  await operator('POST', `/apps/${app.id}/go-live`);
+  assertAnswered(await createClient(service.baseUrl, keys.live).say('Hello'));
 });
 
-test('KEY-4: a suspended app reports quota_exceeded in the stream, and app_suspended on config', async () => {
+test('KEY-4, STREAM-12: a suspended app reports quota_exceeded in the stream, where a notice could be shown too, and app_suspended on config', async () => {
   const app = await makeApp({ suspended: true });
   for (const key of [app.liveKey, app.testKey]) {
     const client = createClient(service.baseUrl, key);
     assertRefusedInStream(await client.say('Hello'), 'quota_exceeded', /suspended/);
+    const withNotices = await client.say('Hello', { client: { ...HANDSHAKE, capabilities: ['notices'] } });
+    assertRefusedInStream(withNotices, 'quota_exceeded', /suspended/);
     const config = await client.send('GET', '/v1/apps/config');
     assert.deepEqual([config.status, (config.json as ErrorAnswer).error.code], [403, 'app_suspended']);
   }
@@ -104,19 +103,6 @@ test('HTTP-22, HTTP-23: a browser of an allowed domain may read its stream, any 
   for (const origin of others) assertRefused(await from(origin), 403, 'origin_not_allowed', /Allowed domains/);
   assertAnswered(await from('http://localhost:3000', createClient(service.baseUrl, app.testKey)));
   assertRefused(await from('https://evil.test', createClient(service.baseUrl, app.testKey)), 403, 'origin_not_allowed', /evil\.test/);
-});
-
-test('HTTP-21: a preflight is answered without a key', async () => {
-  const anonymous = createClient(service.baseUrl, '', '');
-  const answer = await anonymous.send('OPTIONS', '/v1/chat', undefined, {
-    Origin: 'https://shop.example',
-    'Access-Control-Request-Method': 'POST',
-    'Access-Control-Request-Headers': 'content-type,x-service-key',
-  });
-  assert.equal(answer.status, 204);
-  assert.equal(answer.headers['access-control-allow-origin'], 'https://shop.example');
-  assert.match(String(answer.headers['access-control-allow-methods']), /POST/);
-  assert.match(String(answer.headers['access-control-allow-headers']), /X-Service-Key/);
 });
 
 async function signer(app: TestApp): Promise<(id: string) => string> {
@@ -142,30 +128,9 @@ test('PERSON-5: an app that requires identity answers only a rightly signed user
   ];
   for (const more of unsigned) assertRefused(await client.say('Hello', more), 403, 'invalid_request', /hmac/);
   assertAnswered(await client.say('Hello', { user: { id: 'ada', hmac } }));
-});
-
-test('PERSON-6: a thread follows its person to another device, and nobody else is let into it', async () => {
-  const app = await makeApp();
-  const sign = await signer(app);
-  const phone = createClient(service.baseUrl, app.liveKey);
-  const tablet = createClient(service.baseUrl, app.liveKey, 'e'.repeat(32));
-  const ada = { id: 'ada', hmac: sign('ada') };
-  const thread = (answer: StreamAnswer) => String(answer.events[0]?.conversation_id);
-  const first = thread(await phone.say('Hello', { user: ada }));
-  const again = { conversation_id: first };
-  assert.equal(thread(await tablet.say('And here?', { ...again, user: ada })), first);
-  const strangers: readonly Record<string, unknown>[] = [
-    { user: null },
-    { user: { id: 'ada' } },
-    { user: { id: 'ada', hmac: sign('eve') } },
-    { user: { id: 'eve', hmac: sign('eve') } },
-  ];
-  for (const more of strangers) {
-    const answer = await phone.say('Who am I?', { ...again, ...more });
-    assertAnswered(answer);
-    assert.notEqual(thread(answer), first, JSON.stringify(more));
-    assert.doesNotMatch(JSON.stringify(upstream.requests.at(-1)?.messages), /And here\?/);
-  }
+  const bound = await client.send('POST', '/v1/identify', { external_user_id: 'ada', user_hmac: hmac });
+  assert.equal(bound.status, 200, bound.text);
+  for (const more of unsigned) assertRefused(await client.say('Hello', more), 403, 'invalid_request', /hmac/);
 });
 
 test('LIMIT-1: 429 rate_limited with Retry-After before the stream, per device, before the body is read', async () => {
@@ -188,9 +153,7 @@ test('LIMIT-1: 429 rate_limited with Retry-After before the stream, per device, 
 test('LIMIT-11, LIMIT-12: rate_limited in the stream; a retry of a counted turn and a continuation are exempt', async () => {
   const app = await makeApp({ messages_per_day: 3 });
   const client = createClient(service.baseUrl, app.liveKey);
-  const manifest = await client.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
-  const { manifest_hash } = manifest.json as { manifest_hash: string };
-  const withActions = { client: { ...HANDSHAKE, manifest_hash } };
+  const withActions = { client: { ...HANDSHAKE, manifest_hash: await client.register(MANIFEST) } };
   const busy = randomUUID();
   const failed = await client.say('busy once', { turn_id: busy });
   assert.deepEqual([failed.events[1]?.code, failed.events[1]?.retryable], ['model_busy', true]);
@@ -247,11 +210,7 @@ test('VERSION-3: a build below its platform’s floor is upgrade_required in the
 
 test('MANIFEST-8: a manifest hash this app never registered is manifest_unknown, also when another app did', async () => {
   const [owner, other] = [await makeApp(), await makeApp()];
-  const registered = await createClient(service.baseUrl, owner.liveKey).send('POST', '/v1/apps/manifest', {
-    manifest: MANIFEST,
-    sdk: 'web/0.50.0',
-  });
-  const { manifest_hash } = registered.json as { manifest_hash: string };
+  const manifest_hash = await createClient(service.baseUrl, owner.liveKey).register(MANIFEST);
   const say = (app: TestApp) => createClient(service.baseUrl, app.liveKey).say('Hello', { client: { ...HANDSHAKE, manifest_hash } });
   assertAnswered(await say(owner));
   assertRefusedInStream(await say(other), 'manifest_unknown', /manifest/);

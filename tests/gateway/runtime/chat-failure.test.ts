@@ -1,18 +1,15 @@
 /** Turns that fail, are stopped, are left or have to wait. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createClient, HANDSHAKE, outline, spoken } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fetchUntil } from '../../support/partial.ts';
 import { readMetrics } from '../../support/process.ts';
-import { DONE, gate, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { DONE, gate, readies, startScriptedChat, thread } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-});
+const it = await startScriptedChat(FILE);
 
 for (const status of [429, 503, 529]) {
   test(`MODEL-16, CHAT-12: upstream ${status} before output is model_busy, and the same turn_id starts a new attempt`, async () => {

@@ -2,30 +2,23 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { request } from 'undici';
-import { type Client, createClient, createOperator, createTestApp, HANDSHAKE, outline, type TestApp } from '../../support/client.ts';
-import { type RunningService, startService } from '../../support/service.ts';
-import { startUpstream, type Upstream, upstreamEnv } from '../../support/upstream.ts';
+import { createClient, createOperator, createTestApp, HANDSHAKE, outline } from '../../support/client.ts';
+import { startService } from '../../support/service.ts';
+import { startUpstream, upstreamEnv } from '../../support/upstream.ts';
+import { FILE } from '../../support/whole-file.ts';
 
 interface ErrorAnswer {
   readonly error: { readonly code: string; readonly message: string; readonly details?: readonly { path: string; message: string }[] };
 }
 
-let service: RunningService;
-let app: TestApp;
-let client: Client;
+const upstream = await startUpstream(FILE, () => [{ text: 'Fine.' }]);
+const service = await startService(FILE, { env: { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent' } });
+const app = await createTestApp(service.baseUrl, service.operatorToken);
+const client = createClient(service.baseUrl, app.liveKey);
 /** With a test key. */
-let tester: Client;
-let upstream: Upstream;
-
-before(async (t) => {
-  upstream = await startUpstream(t as TestContext, () => [{ text: 'Fine.' }]);
-  service = await startService(t as TestContext, { env: { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent' } });
-  app = await createTestApp(service.baseUrl, service.operatorToken);
-  client = createClient(service.baseUrl, app.liveKey);
-  tester = createClient(service.baseUrl, app.testKey);
-});
+const tester = createClient(service.baseUrl, app.testKey);
 
 const HELLO = { message: { text: 'Hello' } };
 const RESULT = { invocation_id: 'inv_0', status: 'ok' };
@@ -47,13 +40,11 @@ const MALFORMED: readonly (readonly [string, Record<string, unknown>, path: stri
   ['empty text', { message: { text: '' } }, 'message.text'],
   ['white space alone', { message: { text: ' \n\u00a0\t' } }, 'message.text'],
   ['white space with no attachments', { message: { text: ' ' }, attachments: [] }, 'message.text'],
-  ['4,001 characters', { message: { text: 'a'.repeat(4_001) } }, 'message.text'],
   ['4,001 emoji', { message: { text: '😀'.repeat(4_001) } }, 'message.text'],
   ['no handshake', { ...HELLO, client: undefined }, 'client'],
   ['handshake of another type', { ...HELLO, client: [] }, 'client'],
   ['another protocol', withClient({ protocol: 2 }), 'client.protocol'],
   ['sdk without a version', withClient({ sdk: 'web' }), 'client.sdk'],
-  ['97 components', withClient({ components: times(97, (n) => `c${n}`) }), 'client.components'],
   ['a component that is no name', withClient({ components: ['text', 'Not a name'] }), 'client.components[1]'],
   ['components of another type', withClient({ components: 'text' }), 'client.components'],
   ['33 capabilities', withClient({ capabilities: times(33, (n) => `c${n}`) }), 'client.capabilities'],
@@ -62,18 +53,11 @@ const MALFORMED: readonly (readonly [string, Record<string, unknown>, path: stri
   ['turn_id that is a number', { ...HELLO, turn_id: 1 }, 'turn_id'],
   ['conversation_id of another type', { ...HELLO, conversation_id: { $ne: null } }, 'conversation_id'],
   ['no results', { conversation_id: 'cnv_0', tool_results: [] }, 'tool_results'],
-  ['11 results', { conversation_id: 'cnv_0', tool_results: times(11, () => RESULT) }, 'tool_results'],
   ['results without a conversation', { tool_results: [RESULT] }, 'conversation_id'],
   ['a result of an unknown status', withResult({ status: 'done' }), 'tool_results[0].status'],
-  ['a result over 16 KB', withResult({ result: 'x'.repeat(16 * 1024) }), 'tool_results[0].result'],
   ['confirmed that is no boolean', withResult({ confirmed: 'true' }), 'tool_results[0].confirmed'],
   ['an error of 501 characters', withResult({ error: 'x'.repeat(501) }), 'tool_results[0].error'],
   ['a form value that is an object', withValue({}), 'form_submission.values.size'],
-  ['a form list of 101', withValue(times(101, () => 'a')), 'form_submission.values.size'],
-  ['a form list string of 501', withValue(['a'.repeat(501)]), 'form_submission.values.size[0]'],
-  ['25 selected ids', { ...HELLO, selection: { block_id: 'b', ids: times(25, (n) => `${n}`) } }, 'selection.ids'],
-  ['other_text of 301', { ...HELLO, selection: { block_id: 'b', ids: [], other_text: 'x'.repeat(301) } }, 'selection.other_text'],
-  ['5 attachments', { ...HELLO, attachments: times(5, (n) => ({ upload_id: `upl_${n}` })) }, 'attachments'],
   ['a user without an id', { ...HELLO, user: {} }, 'user.id'],
   ['a user id of 129', { ...HELLO, user: { id: 'u'.repeat(129) } }, 'user.id'],
 ];
@@ -185,21 +169,23 @@ for (const [title, body, status, code, names, type = 'application/json'] of UNRE
   });
 }
 
-test('HTTP-5: 413 payload_too_large: a body without a length is counted while it comes', async () => {
-  const answer = await request(`${service.baseUrl}/v1/chat`, {
-    method: 'POST',
-    headers: { ...client.headers, 'Content-Type': 'application/json' },
-    body: Readable.from(times(40, () => Buffer.alloc(8 * 1024, 'x'))),
-  });
+test('HTTP-5: 413 payload_too_large: a body without a length is counted while it comes, and one that fits is read', async () => {
+  const send = (body: readonly Buffer[]) =>
+    request(`${service.baseUrl}/v1/chat`, {
+      method: 'POST',
+      headers: { ...client.headers, 'Content-Type': 'application/json' },
+      body: Readable.from(body),
+    });
+  const answer = await send(times(40, () => Buffer.alloc(8 * 1024, 'x')));
   assert.equal(answer.statusCode, 413);
   assert.equal(((await answer.body.json()) as ErrorAnswer).error.code, 'payload_too_large');
+  const whole = await send([Buffer.from(PLAIN.slice(0, 20)), Buffer.from(PLAIN.slice(20))]);
+  assert.equal(whole.statusCode, 200);
+  assert.match(await whole.body.text(), /Fine/);
 });
 
 /** Headers of the caller: what they are, the status, the code, and what the message names. */
 const CALLERS: readonly (readonly [string, () => Record<string, string>, status: number, code: string, names: RegExp])[] = [
-  ['no key', () => ({}), 400, 'invalid_request', /X-Service-Key/],
-  ['a key of nobody', () => ({ 'X-Service-Key': `rd_pk_live_${'a'.repeat(24)}` }), 401, 'invalid_key', /key/],
-  ['a key of another make', () => ({ 'X-Service-Key': 'sk_live_1' }), 401, 'invalid_key', /key/],
   ['the live key said to be a test key', () => ({ 'X-Service-Key': app.liveKey.replace('live', 'test') }), 401, 'invalid_key', /key/],
   ...['D'.repeat(32), 'd'.repeat(31), 'd'.repeat(33), 'not-hex', "'; DROP TABLE turns; --"].map(
     (device) =>
@@ -240,7 +226,6 @@ test('KEY-1: a revoked key is 401 invalid_key from the next request on', async (
 
 /** What only the rows know is told in the stream (error, then turn.end, and no turn.start: CHAT-16). */
 const IN_STREAM: readonly (readonly [string, Record<string, unknown>, code: string, names: RegExp])[] = [
-  ['an unknown manifest hash', withClient({ manifest_hash: 'a'.repeat(64) }), 'manifest_unknown', /manifest_hash/],
   ['results for an unknown conversation', { conversation_id: 'cnv_nobody', tool_results: [RESULT] }, 'invalid_request', /conversation_id/],
   [
     'a form of an unknown conversation',
@@ -273,10 +258,7 @@ test('ACTION-4: results for a call that is not of this conversation name the res
 
 /** What is right at its very limit. */
 const ACCEPTED: readonly (readonly [string, Record<string, unknown>])[] = [
-  ['4,000 characters', { message: { text: 'a'.repeat(4_000) } }],
   ['4,000 emoji', { message: { text: '😀'.repeat(4_000) } }],
-  ['96 components', withClient({ components: ['text', ...times(95, (n) => `later_${n}@2`)] })],
-  ['8 KB app_state', withContext({ app_state: 'x'.repeat(8 * 1024 - 2) })],
   ['fields of a newer SDK', { ...withClient({ later: { a: 1 } }), later: ['b'] }],
   ['nulls for what is left out', { ...HELLO, conversation_id: null, turn_id: null, user: null }],
   ['no turn_id', { ...HELLO, turn_id: undefined }],

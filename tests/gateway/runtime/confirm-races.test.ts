@@ -5,8 +5,6 @@ import { invocationDeadlines } from '../../../actors/calls/invocation-deadlines.
 import { answerChange } from '../../../actors/calls/invocation-step.ts';
 import { readInvocationById } from '../../../storage/conversations/invocations.ts';
 import { type AskedRows, EXPIRES_AT_MS, serveAskedRows } from './asked-rows.ts';
-import { askWrite, confirm, storedCard } from './asked-write.ts';
-import { startScriptedChat } from './scripted-chat.ts';
 
 const CALLERS = 64;
 const ROUNDS = 50;
@@ -108,19 +106,6 @@ test('CONFIRM-16: while a change is in flight confirm is 400 and decline is allo
   await it.confirmations.resume(it.app.organisationId);
   assert.deepEqual([it.seen(resumed).state, it.seen(resumed).editState, it.seen(declined).state], ['pending.clean', 'idle', 'declined']);
   assert.equal((await it.post(resumed, 'confirm', { decision: 'confirm' })).json.status, 'confirmed');
-});
-
-test('CONFIRM-5: 64 at once at the running service record one answer', async (t) => {
-  const it = await startScriptedChat(t as TestContext);
-  const write = await askWrite(it);
-  const answers = await Promise.all(
-    Array.from({ length: CALLERS }, (_, n) => confirm(it.client, write.id, { decision: n % 2 === 0 ? 'confirm' : 'decline' })),
-  );
-  const status = assertOneAnswer(
-    answers.map(({ status: code, json }) => ({ status: code, json: json as Record<string, unknown> })),
-    [1],
-  );
-  assert.equal((await storedCard(it, write)).body.status, status);
 });
 
 test('CONFIRM-7: a recorded confirmation is good for a day; the answer stays, and nothing comes of it any more', async (t) => {

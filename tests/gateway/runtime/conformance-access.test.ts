@@ -1,19 +1,16 @@
 /** What every endpoint of the runtime interface has in common. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { runtimeRoutes } from '../../../gateway/runtime/routes.ts';
-import { type Answer, createClient, createOperator, DEVICE, HANDSHAKE } from '../../support/client.ts';
-import { type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+import { type Answer, createClient, createTestApp, DEVICE, HANDSHAKE } from '../../support/client.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { startScriptedChat } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-});
+const it = await startScriptedChat(FILE);
 
 interface ErrorAnswer {
-  readonly error: { readonly code: string; readonly message: string };
+  readonly error: { readonly code: string; readonly message: string; readonly details?: readonly { readonly path: string }[] };
 }
 
 const codeOf = (answer: Answer) => (answer.json as Partial<ErrorAnswer> | undefined)?.error?.code;
@@ -53,6 +50,7 @@ for (const { method, path } of ENDPOINTS) {
   test(`HTTP-21: ${name} answers a preflight without a key, and its refusals can be read by any page`, async () => {
     const preflight = await ask('OPTIONS', path, { Origin: 'https://shop.example', 'Access-Control-Request-Method': method });
     assert.equal(preflight.status, 204);
+    assert.equal(preflight.headers['access-control-allow-origin'], 'https://shop.example');
     assert.ok(String(preflight.headers['access-control-allow-methods']).includes(method));
     for (const header of ['X-Service-Key', 'X-Service-Device', 'X-Service-User-Token', 'X-RD-Key', 'If-None-Match'])
       assert.ok(String(preflight.headers['access-control-allow-headers']).includes(header), header);
@@ -69,65 +67,47 @@ for (const { method, path } of ENDPOINTS) {
   });
 
   test(`KEY-3: ${name} with a live key before the app is live is 403 app_not_live`, async () => {
-    const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
-    const made = await operator('POST', `/orgs/${it.app.organisationId}/apps`, { name: 'Not live' });
+    const made = await it.operator('POST', `/orgs/${it.app.organisationId}/apps`, { name: 'Not live' });
     const { keys } = made.json as { keys: { live: string } };
     const answer = await ask(method, path, { 'X-Service-Key': keys.live });
     assert.deepEqual([answer.status, codeOf(answer)], [403, 'app_not_live']);
   });
 }
 
-test('HTTP-13: an unknown path is 404 invalid_request, another method of a known one 405', async () => {
-  const unknown = await it.client.send('GET', '/v1/nothing');
-  assert.deepEqual([unknown.status, codeOf(unknown)], [404, 'invalid_request']);
-  const method = await it.client.send('DELETE', '/v1/chat');
-  assert.deepEqual([method.status, method.headers.allow], [405, 'POST']);
-});
+/** Calls of a device, each about nothing that there is, and how they are answered. */
+const OF_DEVICES = [
+  ['POST', '/v1/feedback', { message_id: 'msg_0', rating: 1 }, 404],
+  ['POST', '/v1/ratings', { message_id: 'msg_0', block_id: 'blk_0', value: 1 }, 404],
+  ['POST', '/v1/invocations/inv_0/confirm', { decision: 'confirm' }, 404],
+  ['POST', '/v1/invocations/inv_0/edit', { revision: 1, params: {} }, 404],
+  ['POST', '/v1/identify', { external_user_id: 'often' }, 200],
+  ['POST', `/v1/chat/${randomUUID()}/stop`, undefined, 404],
+  ['GET', `/v1/chat/${randomUUID()}`, undefined, 404],
+] as const;
 
-test('KEY-5: a live key reads no sandbox conversation and the reverse, nor a turn of it', async () => {
-  const live = it.client;
-  const sandbox = createClient(it.service.baseUrl, it.app.testKey);
-  for (const [owner, other] of [
-    [live, sandbox],
-    [sandbox, live],
-  ] as const) {
-    it.script([{ text: 'For you alone.' }], [{ text: 'A new thread.' }]);
-    const turn_id = randomUUID();
-    const conversation = thread(await owner.say('Hello', { turn_id }));
-    const page = (await other.send('GET', `/v1/conversations/${conversation}/messages`)).text;
-    const nothing = (await other.send('GET', '/v1/conversations/cnv_nobody/messages')).text;
-    assert.equal(page.replace(conversation, 'cnv_nobody'), nothing, 'as if there were no such conversation');
-    const attach = await other.send('GET', `/v1/chat/${turn_id}`);
-    const missing = await other.send('GET', `/v1/chat/${randomUUID()}`);
-    assert.deepEqual([attach.status, attach.text], [404, missing.text], 'the same bytes');
-    const turn = await other.say('And here?', { conversation_id: conversation });
-    assert.notEqual(thread(turn), conversation);
-    assert.ok(!JSON.stringify(it.lastRequest().messages).includes('For you alone.'));
+test('KEY-8, CONFIRM-12, PERSON-8: calls of a device are 400 without X-Service-Device, and name it', async () => {
+  for (const [method, path, body] of OF_DEVICES) {
+    const answer = await createClient(it.service.baseUrl, it.app.liveKey, '').send(method, path, body);
+    const { error } = answer.json as ErrorAnswer;
+    assert.deepEqual([answer.status, error.code, error.details?.[0]?.path], [400, 'invalid_request', 'X-Service-Device'], path);
+    assert.match(error.message, /^X-Service-Device is required/);
   }
 });
 
-test('KEY-7, CHAT-14: the turn of another device, app or kind of key is the same 404 as none, byte for byte', async () => {
-  it.script([{ text: 'Hello.' }]);
-  const turn_id = randomUUID();
-  await it.say('Hello', { turn_id });
-  const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
-  const made = await operator('POST', `/orgs/${it.app.organisationId}/apps`, { name: 'Other' });
-  const { keys } = made.json as { keys: { test: string } };
-  const strangers = [
-    createClient(it.service.baseUrl, it.app.liveKey, 'e'.repeat(32)),
-    createClient(it.service.baseUrl, it.app.testKey),
-    createClient(it.service.baseUrl, keys.test),
-  ];
-  for (const stranger of strangers) {
-    for (const [method, suffix] of [
-      ['GET', ''],
-      ['POST', '/stop'],
-    ] as const) {
-      const foreign = await stranger.send(method, `/v1/chat/${turn_id}${suffix}`);
-      const missing = await stranger.send(method, `/v1/chat/${randomUUID()}${suffix}`);
-      assert.deepEqual([foreign.status, foreign.text], [404, missing.text]);
-    }
+test('LIMIT-1: each of these calls has a pool of its own by device, as large as messages_per_minute', async () => {
+  const { liveKey } = await createTestApp(it.service.baseUrl, it.service.operatorToken, { messages_per_minute: 2 });
+  const client = createClient(it.service.baseUrl, liveKey);
+  const other = createClient(it.service.baseUrl, liveKey, 'b'.repeat(32));
+  for (const [method, path, body, status] of OF_DEVICES) {
+    const answers = [await client.send(method, path, body), await client.send(method, path, body)];
+    assert.deepEqual([answers[0]?.status, answers[1]?.status], [status, status], path);
+    const third = await client.send(method, path, body);
+    assert.deepEqual([third.status, codeOf(third)], [429, 'rate_limited'], path);
+    assert.ok(Number(third.headers['retry-after']) > 0, path);
+    assert.equal((await other.send(method, path, body)).status, status, 'another device has its own');
   }
+  it.script([{ text: 'Yes.' }]);
+  assert.equal((await client.say('Chat has its own')).events.at(-1)?.status, 'completed');
 });
 
 test('VERSION-1, VERSION-2: a protocol other than 1 is 400 naming it; components and fields that nobody knows are no error', async () => {

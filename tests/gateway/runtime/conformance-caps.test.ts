@@ -1,15 +1,12 @@
 /** Payload caps: each at its exact edge, n is taken and n + 1 refused, over HTTP. */
 import assert from 'node:assert/strict';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { type Answer, createClient, HANDSHAKE } from '../../support/client.ts';
-import { type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { startScriptedChat } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-  it.script(...Array.from({ length: 200 }, () => [{ text: 'Fine.' }]));
-});
+const it = await startScriptedChat(FILE);
+it.script(...Array.from({ length: 200 }, () => [{ text: 'Fine.' }]));
 
 const times = <T>(count: number, item: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => item(n));
 const chars = (count: number) => 'x'.repeat(count);
@@ -86,34 +83,3 @@ for (const [item, limit, send, field] of CAPS) {
     assert.deepEqual([error.code, error.details[0]?.path], ['invalid_request', field]);
   });
 }
-
-test('PERSON-11: an external_user_id has at least one character', async () => {
-  assert.equal((await post('/v1/identify', { external_user_id: '' })).status, 400);
-});
-
-test('UPLOAD-3: an upload has 20 MB at most, the byte after is 413 payload_too_large', async () => {
-  const upload = async (size: number) => {
-    const form = new FormData();
-    form.set('file', new Blob(['a'.repeat(size)], { type: 'text/plain' }), 'long.txt');
-    const headers = { 'X-Service-Key': it.app.liveKey, 'X-Service-Device': 'f'.repeat(32) };
-    const answer = await fetch(`${it.service.baseUrl}/v1/uploads`, { method: 'POST', headers, body: form });
-    return [answer.status, ((await answer.json()) as { error?: { code: string } }).error?.code];
-  };
-  const limit = 20 * 1024 * 1024;
-  assert.deepEqual(await upload(limit), [200, undefined]);
-  assert.deepEqual(await upload(limit + 1), [413, 'payload_too_large']);
-});
-
-test('HISTORY-1: a page of messages has 50 unless asked for more, and never more than 200', async () => {
-  const first = await it.say('Message 0');
-  const conversation_id = thread(first);
-  for (let n = 1; n <= 101; n++) await it.say(`Message ${n}`, { conversation_id });
-  assert.deepEqual(
-    [
-      (await it.stored(conversation_id)).length,
-      (await it.stored(conversation_id, '?limit=200')).length,
-      (await it.stored(conversation_id, '?limit=204')).length,
-    ],
-    [50, 200, 200],
-  );
-});

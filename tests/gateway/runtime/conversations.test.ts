@@ -1,17 +1,13 @@
 /** GET /v1/conversations: the caller's own ones, newest first, paged, with title and time; callers without a device read back no values. */
 import assert from 'node:assert/strict';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { Client } from '../../support/client.ts';
-import { type ScriptedChat, startScriptedChat } from './scripted-chat.ts';
-import { conversationOf, type SignedApp, say, signedApp } from './signed-app.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { startScriptedChat } from './scripted-chat.ts';
+import { conversationOf, say, signedApp } from './signed-app.ts';
 
-let chat: ScriptedChat;
-let it: SignedApp;
-
-before(async (t) => {
-  chat = await startScriptedChat(t as TestContext);
-  it = await signedApp(chat.service, chat.app);
-});
+const chat = await startScriptedChat(FILE);
+const it = await signedApp(chat.service, chat.app);
 
 interface Page {
   readonly conversations: readonly { conversation_id: string; title: string; created_at: string; updated_at: string }[];

@@ -1,10 +1,9 @@
 /** The model is asked while a turn is being opened: another connection holds the lock of the organisation's file, so that the commit has to wait. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Database from 'better-sqlite3';
+import { dataLayout } from '../../../storage/data-layout.ts';
 import { createClient, createTestApp, spoken } from '../../support/client.ts';
 import { completionChunk, DONE, requestBody, STREAM_HEAD, usageChunk } from '../../support/completions.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -12,8 +11,7 @@ import { serveFake } from '../../support/fake-server.ts';
 import { startService } from '../../support/service.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { upstreamEnv } from '../../support/upstream.ts';
-
-const SOON_MS = 30_000;
+import { FILE } from '../../support/whole-file.ts';
 
 /** A model that answers once it is let, and sees who hangs up before. */
 async function startModel(t: TestContext) {
@@ -37,43 +35,34 @@ async function startModel(t: TestContext) {
     env: { ...upstreamEnv({ url: `${url()}/v1`, requests: [], close }), DEMO: 'off', LOG_LEVEL: 'silent' },
     requests,
     seen,
+    forget() {
+      requests.length = 0;
+      seen.aborted = 0;
+      answersAtOnce = true;
+    },
     finishes(answers: boolean) {
       answersAtOnce = answers;
     },
-    asked: (times: number) =>
-      eventually(
-        () => requests.length === times,
-        SOON_MS,
-        () => `the model was asked ${requests.length} times`,
-      ),
-    hungUpOn: () =>
-      eventually(
-        () => seen.aborted === 1,
-        SOON_MS,
-        () => `${seen.aborted} calls were aborted`,
-      ),
+    asked: (times: number) => eventually(() => requests.length === times),
+    hungUpOn: () => eventually(() => seen.aborted === 1),
   };
 }
 
-async function setUp(t: TestContext) {
+async function startWorld(t: TestContext) {
   const model = await startModel(t);
   const dataDir = temporaryDir(t);
-  const service = await startService(t, { dataDir, env: model.env });
+  return { model, dataDir, service: await startService(t, { dataDir, env: model.env }) };
+}
+const shared = await startWorld(FILE);
+
+/** A new app, and its organisation's rows through a connection of the test's own. */
+async function setUp(t: TestContext, { model, dataDir, service } = shared) {
   const app = await createTestApp(service.baseUrl, service.operatorToken);
-  const folder = join(dataDir, 'organisations');
-  const files = readdirSync(folder).filter((name) => name.endsWith('.sqlite'));
-  const path = files
-    .map((name) => join(folder, name))
-    .find((file) => {
-      const db = new Database(file, { readonly: true });
-      const found = db.prepare('SELECT count(*) FROM apps').pluck().get();
-      db.close();
-      return found === 1;
-    });
-  const rows = new Database(path as string);
+  const rows = new Database(dataLayout(dataDir).organisation(app.organisationId));
   t.after(() => rows.close());
+  model.forget();
   const count = (table: string) => rows.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
-  return { model, dataDir, service, rows, count, key: app.liveKey, client: createClient(service.baseUrl, app.liveKey) };
+  return { model, rows, count, key: app.liveKey, client: createClient(service.baseUrl, app.liveKey) };
 }
 
 test('CHAT-22: the model is asked while the opening is committed, with all that was said, and its words leave after the commit', async (t) => {
@@ -143,7 +132,9 @@ test('CHAT-22, CHAT-9: copies of a turn that open at once ask the model once', a
 });
 
 test('CHAT-22, CHAT-9: a process that is killed between the call and the commit has begun nothing, and the same turn_id runs once', async (t) => {
-  const { model, dataDir, service, rows, count, key, client } = await setUp(t);
+  const world = await startWorld(t);
+  const { dataDir, service } = world;
+  const { model, rows, count, key, client } = await setUp(t, world);
   const turn = { turn_id: randomUUID() };
   rows.exec('BEGIN IMMEDIATE');
   const lost = client.say('One.', turn).catch(() => undefined);

@@ -1,16 +1,13 @@
 /** Filling in a form. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createClient } from '../../support/client.ts';
+import { FILE } from '../../support/whole-file.ts';
 import { ANSWERING, assertRefused, assertTaken, show } from './asked-blocks.ts';
-import { type ScriptedChat, startScriptedChat } from './scripted-chat.ts';
+import { startScriptedChat } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-});
+const it = await startScriptedChat(FILE);
 
 type Field = Readonly<Record<string, unknown>> & { readonly type: string };
 
@@ -179,15 +176,6 @@ test('BLOCK-16: a block that is no form, of another conversation, or of nobody i
   const foreign = { ...ANSWERING, conversation_id: other.conversationId, form_submission: { form_id: other.block.id, values } };
   assertRefused(await stranger.chat(foreign), 'conversation_id ');
   assertTaken(await other.submit(values));
-});
-
-test('CHAT-2: a form list value is 100 strings of 500 characters at most', async () => {
-  const shown = await show(it, 'form', formOf({ type: 'multi_select', options: ['x'.repeat(120)] }));
-  const many = (count: number, chars: number) => Array.from({ length: count }, () => 'x'.repeat(chars));
-  for (const list of [many(101, 1), many(1, 501)]) assert.equal((await shown.submit({ f0: list })).status, 400);
-  // Within the cap the form itself judges: its options are shorter, and each counts once.
-  for (const list of [many(100, 1), many(1, 500)])
-    assertRefused(await shown.submit({ f0: list }), 'form_submission.values.f0 ', /options of this field/);
 });
 
 test('BLOCK-23, CHAT-3: three open forms in context reach the model, four are left out', async () => {

@@ -3,69 +3,64 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, beforeEach, type TestContext, test } from 'node:test';
-import { type Backend, sendJson, startBackend } from '../../support/backend.ts';
+import { beforeEach, test } from 'node:test';
+import { sendJson, startBackend } from '../../support/backend.ts';
 import { createClient, createOperator, createTestApp, HANDSHAKE, outline, type StreamAnswer, spoken } from '../../support/client.ts';
 import { startService } from '../../support/service.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { type Play, startUpstream, upstreamEnv } from '../../support/upstream.ts';
-import { DONE, gate, pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { DONE, gate, pendingOf, readies, startScriptedChat, thread } from './scripted-chat.ts';
 
 const USER_TOKEN = 'person-token-4f1c9e';
 const SHARED_KEY = 'shared-key-77aa01';
 
-let it: ScriptedChat;
-let backend: Backend;
-let operator: ReturnType<typeof createOperator>;
-
 const FIND: Play = { call: 'find_order', args: { id: 'A/7 &x=1' }, id: 'call_find' };
 const CANCEL: Play = { call: 'cancel_order', args: { id: '7', note: 'Too "late"' }, id: 'call_cancel' };
 
-before(async (t) => {
-  backend = await startBackend(t as TestContext);
-  it = await startScriptedChat(t as TestContext, { env: { ALLOW_PRIVATE_ADDRESSES: 'true' } });
-  operator = createOperator(it.service.baseUrl, it.service.operatorToken);
-  const items = [
-    {
-      external_key: 'find',
-      name: 'find_order',
-      description: 'Finds an order.',
-      method: 'GET',
-      url_template: `${backend.url}/orders/{{param.id}}?full=true`,
-      params: [{ name: 'id', description: 'Its id.', required: true }],
-      result_path: 'data.orders',
-      result_fields: ['id', 'state'],
-      result_limit: 2,
-      needs_key: { kind: 'header', name: 'X-Shop-Key' },
-    },
-    {
-      external_key: 'cancel',
-      name: 'cancel_order',
-      description: 'Cancels an order.',
-      method: 'POST',
-      risk: 'write',
-      confirm_template: 'Cancel order {id}?',
-      url_template: `${backend.url}/orders/{{param.id}}/cancel`,
-      body_template: '{"note": "{{param.note}}"}',
-      params: [{ name: 'id', required: true }, { name: 'note' }],
-      auth: 'user',
-      timeout_ms: 1_000,
-    },
-    {
-      external_key: 'profile',
-      name: 'my_profile',
-      description: 'Reads the profile.',
-      method: 'GET',
-      url_template: `${backend.url}/me`,
-      auth: 'user',
-      auth_name: 'header:X-Person',
-    },
-  ];
-  const saved = await operator('POST', `/apps/${it.app.appId}/actions`, { items });
-  assert.equal(saved.status, 200, saved.text);
-  const key = await operator('PUT', `/apps/${it.app.appId}/actions/find_order/key`, { value: SHARED_KEY });
-  assert.ok(key.status < 300, key.text);
-});
+const backend = await startBackend(FILE);
+const it = await startScriptedChat(FILE, { env: { ALLOW_PRIVATE_ADDRESSES: 'true' } });
+const { operator } = it;
+const items = [
+  {
+    external_key: 'find',
+    name: 'find_order',
+    description: 'Finds an order.',
+    method: 'GET',
+    url_template: `${backend.url}/orders/{{param.id}}?full=true`,
+    params: [{ name: 'id', description: 'Its id.', required: true }],
+    result_path: 'data.orders',
+    result_fields: ['id', 'state'],
+    result_limit: 2,
+    needs_key: { kind: 'header', name: 'X-Shop-Key' },
+  },
+  {
+    external_key: 'cancel',
+    name: 'cancel_order',
+    description: 'Cancels an order.',
+    method: 'POST',
+    risk: 'write',
+    confirm_template: 'Cancel order {id}?',
+    url_template: `${backend.url}/orders/{{param.id}}/cancel`,
+    body_template: '{"note": "{{param.note}}"}',
+    params: [{ name: 'id', required: true }, { name: 'note' }],
+    auth: 'user',
+    timeout_ms: 1_000,
+  },
+  {
+    external_key: 'profile',
+    name: 'my_profile',
+    description: 'Reads the profile.',
+    method: 'GET',
+    url_template: `${backend.url}/me`,
+    auth: 'user',
+    auth_name: 'header:X-Person',
+  },
+];
+const saved = await operator('POST', `/apps/${it.app.appId}/actions`, { items });
+assert.equal(saved.status, 200, saved.text);
+const key = await operator('PUT', `/apps/${it.app.appId}/actions/find_order/key`, { value: SHARED_KEY });
+assert.ok(key.status < 300, key.text);
 
 beforeEach(() => {
   backend.clear();
@@ -306,13 +301,8 @@ test('ACTION-10: neither the person’s token nor the shared key lies in any fil
 });
 
 test('ACTION-8: a build’s own action of the same name goes before the HTTP action', async () => {
-  const manifest = {
-    version: '1',
-    actions: [{ name: 'my_profile', description: 'Reads the profile on the device.' }],
-  };
-  const { manifest_hash } = (await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0' })).json as {
-    manifest_hash: string;
-  };
+  const actions = [{ name: 'my_profile', description: 'Reads the profile on the device.' }];
+  const manifest_hash = await it.client.register({ version: '1', actions });
   it.script([{ call: 'my_profile', args: {}, id: 'call_me' }]);
   const { events } = await it.say('Who am I?', { client: { ...HANDSHAKE, manifest_hash } });
   assert.equal(events.find((event) => event.type === 'action.execute')?.name, 'my_profile');

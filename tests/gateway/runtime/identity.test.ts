@@ -74,31 +74,6 @@ test('PERSON-4: after a rotation both secrets sign for a day, then only the new 
   assert.deepEqual([isSigned('one'), isSigned('two')], [false, true]);
 });
 
-test('PERSON-1: user given is that person on any device, and null is nobody whoever the device is bound to', async (t) => {
-  const { services, caller, identify } = await open(t);
-  await identify(DEVICE, 'ben', true);
-  const given = (user: { id: string; hmac?: string } | null) => turnPerson(user, caller(), services);
-  assert.deepEqual(given({ id: ANN }), { externalUserId: ANN, verified: false });
-  assert.deepEqual(given({ id: ANN, hmac: sign('two') }), { externalUserId: ANN, verified: true });
-  assert.deepEqual(given({ id: ANN, hmac: sign('three') }), { externalUserId: ANN, verified: false });
-  assert.equal(given({ id: 'ben' }), null, 'signed for once, so an unsigned turn is anonymous');
-  assert.deepEqual(given({ id: 'ben', hmac: sign('two', 'ben') }), { externalUserId: 'ben', verified: true });
-  assert.equal(given(null), null);
-});
-
-test('PERSON-2: user omitted is whom the device is bound to, verified only when that was proven', async (t) => {
-  const { services, caller, identify } = await open(t);
-  const omitted = (deviceId: string) => turnPerson(undefined, caller(deviceId), services);
-  const [proven, unproven, stranger] = ['b'.repeat(32), 'c'.repeat(32), 'e'.repeat(32)];
-  const usr = mintId('usr', NOW);
-  await identify(unproven, ANN, false, usr);
-  assert.deepEqual(omitted(unproven), { externalUserId: ANN, verified: false });
-  await identify(proven, ANN, true, usr, false);
-  assert.deepEqual(omitted(proven), { externalUserId: ANN, verified: true });
-  assert.equal(omitted(unproven), null, 'the record was signed for since: a binding without proof stands for nobody');
-  assert.equal(omitted(stranger), null);
-});
-
 test('PERSON-2: a turn without user reads its device once, and nothing when it names no device', async (t) => {
   const { services, caller } = await open(t);
   const home = caller();
@@ -122,16 +97,4 @@ test('PERSON-2: a turn without user reads its device once, and nothing when it n
   assert.equal(reads, 0);
   turnPerson(undefined, home, counted);
   assert.equal(reads, 1);
-});
-
-test('PERSON-5: an app that requires identity refuses a turn without a valid signature, also from a bound device', async (t) => {
-  const { services, caller, identify, patch } = await open(t);
-  await identify(DEVICE, ANN, true);
-  await patch({ require_identity: true });
-  const home = caller();
-  const refused = { code: 'invalid_request', status: 403, message: /hmac/ };
-  for (const user of [undefined, null, { id: ANN }, { id: ANN, hmac: sign('three') }]) {
-    assert.throws(() => turnPerson(user, home, services), refused);
-  }
-  assert.deepEqual(turnPerson({ id: ANN, hmac: sign('one') }, home, services), { externalUserId: ANN, verified: true });
 });

@@ -4,12 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { dataLayout } from '../../../storage/data-layout.ts';
 import { openReader } from '../../../storage/sqlite/database.ts';
-import { createOperator, HANDSHAKE, outline, type StreamAnswer } from '../../support/client.ts';
+import { HANDSHAKE, outline, type StreamAnswer } from '../../support/client.ts';
 import { fetchUntil } from '../../support/partial.ts';
 import type { Play } from '../../support/upstream.ts';
+import { FILE } from '../../support/whole-file.ts';
 import { confirm, handshake, MOVE } from './asked-write.ts';
 import { gate, pendingOf, type ScriptedChat, startScriptedChat, thread, toolNames } from './scripted-chat.ts';
 
@@ -20,11 +21,11 @@ const AGAIN: Play = { call: 'no_such_tool', args: {}, id: 'call_again' };
 const READ: Play = { call: 'find_order', args: { id: '7' }, id: 'call_read' };
 const NOTICES = { client: { ...HANDSHAKE, capabilities: ['notices'] } };
 
-const budget = (t: TestContext, rounds: number): Promise<ScriptedChat> =>
-  startScriptedChat(t, { settings: { daily_model_budget_usd: rounds * ROUND_USD } });
+const shared = await startScriptedChat(FILE);
+const budget = (rounds: number): Promise<ScriptedChat> => shared.withApp({ daily_model_budget_usd: rounds * ROUND_USD });
 
 async function usageOf(it: ScriptedChat) {
-  const { json } = await createOperator(it.service.baseUrl, it.service.operatorToken)('GET', `/orgs/${it.app.organisationId}/usage`);
+  const { json } = await it.operator('GET', `/orgs/${it.app.organisationId}/usage`);
   const usage = json as { spent_usd: number; failed_usd: number; apps: { spent_usd: number; failed_usd: number }[] };
   assert.deepEqual([usage.spent_usd, usage.failed_usd], [usage.apps[0]?.spent_usd, usage.apps[0]?.failed_usd]);
   return { spent: usage.spent_usd, failed: usage.failed_usd };
@@ -35,8 +36,8 @@ function assertRefused({ events, text }: StreamAnswer): void {
   assert.deepEqual([outline(events), events[0]?.code, events[0]?.retryable], [['error', 'turn.end'], 'quota_exceeded', false], text);
 }
 
-test('LIMIT-17: an upstream that breaks in round two spends the day’s budget; credit is not drawn, usage shows both', async (t) => {
-  const it = await budget(t, 3);
+test('LIMIT-17: an upstream that breaks in round two spends the day’s budget; credit is not drawn, usage shows both', async () => {
+  const it = await budget(3);
   it.script([AGAIN], [{ reset: true }]);
   const failed = await it.say('Hello');
   assert.deepEqual([outline(failed.events).slice(-2), failed.events.at(-1)?.billable], [['error', 'turn.end'], false]);
@@ -49,8 +50,8 @@ test('LIMIT-17: an upstream that breaks in round two spends the day’s budget; 
   assertRefused(await it.client.say('Hello'));
 });
 
-test('LIMIT-17, LIMIT-18: each attempt counts once, and a new one is not begun when the budget is spent', async (t) => {
-  const it = await budget(t, 2.5);
+test('LIMIT-17, LIMIT-18: each attempt counts once, and a new one is not begun when the budget is spent', async () => {
+  const it = await budget(2.5);
   const turn = { turn_id: randomUUID() };
   for (let attempt = 1; attempt <= 2; attempt++) {
     it.script([AGAIN], [{ reset: true }]);
@@ -62,12 +63,12 @@ test('LIMIT-17, LIMIT-18: each attempt counts once, and a new one is not begun w
   it.script([{ text: 'Fin.' }]);
   assertRefused(await it.client.say('Hello', turn));
   assert.equal(it.asked().length, 0, 'the model is not asked');
-  await createOperator(it.service.baseUrl, it.service.operatorToken)('PATCH', `/apps/${it.app.appId}`, { daily_model_budget_usd: null });
+  await it.operator('PATCH', `/apps/${it.app.appId}`, { daily_model_budget_usd: null });
   assert.equal((await it.client.say('Hello', turn)).events.at(-1)?.status, 'completed', 'it is begun once there is one');
 });
 
-test('LIMIT-18: the budget is looked at between the rounds of a turn', async (t) => {
-  const it = await budget(t, 2);
+test('LIMIT-18: the budget is looked at between the rounds of a turn', async () => {
+  const it = await budget(2);
   it.script([{ text: 'Let me see.' }, AGAIN], [AGAIN], [{ text: 'Never asked.' }]);
   const stopped = await it.say('Hello');
   assert.deepEqual(outline(stopped.events), ['turn.start', 'block.start', 'block.delta', 'block.ready', 'error', 'turn.end']);
@@ -77,16 +78,16 @@ test('LIMIT-18: the budget is looked at between the rounds of a turn', async (t)
   assert.ok(spent === 0 && failed >= 2 * ROUND_USD, 'the turn did not end well, so it draws no credit');
 });
 
-test('LIMIT-18, STREAM-12: a build that shows notices is told between rounds with one, and the turn is completed and free', async (t) => {
-  const it = await budget(t, 1);
+test('LIMIT-18, STREAM-12: a build that shows notices is told between rounds with one, and the turn is completed and free', async () => {
+  const it = await budget(1);
   it.script([AGAIN], [{ text: 'Never asked.' }]);
   const { events } = await it.say('Hello', NOTICES);
   assert.deepEqual(outline(events), ['turn.start', 'notice', 'turn.end']);
   assert.deepEqual([events[1]?.reason, events[2]?.status, events[2]?.billable], ['spend_paused', 'completed', false]);
 });
 
-test('LIMIT-18: a continuation is refused once the budget is spent, and none of it is stored', async (t) => {
-  const it = await budget(t, 1);
+test('LIMIT-18: a continuation is refused once the budget is spent, and none of it is stored', async () => {
+  const it = await budget(1);
   const more = await handshake(it.client);
   it.script([READ], [{ text: 'Never asked.' }]);
   const turn = await it.say('Where is it?', more);
@@ -94,12 +95,12 @@ test('LIMIT-18: a continuation is refused once the budget is spent, and none of 
   const body = { tool_results: results, conversation_id: thread(turn), turn_id: randomUUID(), ...more };
   assertRefused(await it.client.chat(body));
   assert.equal(it.asked().length, 1);
-  await createOperator(it.service.baseUrl, it.service.operatorToken)('PATCH', `/apps/${it.app.appId}`, { daily_model_budget_usd: null });
+  await it.operator('PATCH', `/apps/${it.app.appId}`, { daily_model_budget_usd: null });
   assert.equal((await it.chat(body)).events.at(-1)?.status, 'completed', 'the same one is taken once there is a budget');
 });
 
-test('LIMIT-18: the round that tells how a confirmed write ended is asked whatever was spent, and is offered no action', async (t) => {
-  const it = await budget(t, 1);
+test('LIMIT-18: the round that tells how a confirmed write ended is asked whatever was spent, and is offered no action', async () => {
+  const it = await budget(1);
   const more = await handshake(it.client);
   it.script([MOVE], [{ reset: true }], [{ text: 'It was moved.' }, MOVE], [{ text: 'Never asked.' }]);
   const turn = await it.say('Move it', more);
@@ -119,8 +120,8 @@ test('LIMIT-18: the round that tells how a confirmed write ended is asked whatev
   assert.match(it.toldOf('call_move'), /"status":"ok"/);
 });
 
-test('LIMIT-18: a person who declined asks for nothing more of the budget', async (t) => {
-  const it = await budget(t, 1);
+test('LIMIT-18: a person who declined asks for nothing more of the budget', async () => {
+  const it = await budget(1);
   const more = await handshake(it.client);
   it.script([MOVE], [{ text: 'Never asked.' }]);
   const turn = await it.say('Move it', more);
@@ -129,7 +130,7 @@ test('LIMIT-18: a person who declined asks for nothing more of the budget', asyn
 });
 
 test('LIMIT-17: what a stopped turn is guessed to cost includes the definitions of its tools', async (t) => {
-  const it = await startScriptedChat(t);
+  const it = await shared.withApp();
   const { wait, open } = gate();
   t.after(open);
   it.script([{ text: 'One moment' }, { wait }]);
@@ -151,8 +152,8 @@ test('LIMIT-17: what a stopped turn is guessed to cost includes the definitions 
   assert.ok(chars >= said + offered && chars < 1.1 * (said + offered), `${chars} of ${said} and ${offered}`);
 });
 
-test('LIMIT-17: an attempt that breaks off in its answer costs what was asked and said, so that failing is not free', async (t) => {
-  const it = await budget(t, 20);
+test('LIMIT-17: an attempt that breaks off in its answer costs what was asked and said, so that failing is not free', async () => {
+  const it = await budget(20);
   const turn = { turn_id: randomUUID() };
   it.script([{ text: 'word '.repeat(4_800) }, { reset: true }]);
   const broken = await it.say('Hello', turn);
@@ -164,8 +165,8 @@ test('LIMIT-17: an attempt that breaks off in its answer costs what was asked an
   assert.equal(it.asked().length, 0);
 });
 
-test('LIMIT-20: a turn that failed ten times is not tried again, and the stream says so', async (t) => {
-  const it = await startScriptedChat(t);
+test('LIMIT-20: a turn that failed ten times is not tried again, and the stream says so', async () => {
+  const it = await shared.withApp();
   const turn = { turn_id: randomUUID() };
   for (let attempt = 1; attempt <= 10; attempt++) {
     it.script([{ reset: true }]);

@@ -1,17 +1,15 @@
-/** What the model writes of its own is kept in placeholder form too, and the owner sees values. */
+/** What the model writes of its own is kept in placeholder form too, and the owner sees values; numbers come back as numbers where an action takes one. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, type TestContext, test } from 'node:test';
-import { createOperator, HANDSHAKE, spoken } from '../../support/client.ts';
-import { pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+import { test } from 'node:test';
+import { HANDSHAKE, spoken } from '../../support/client.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { confirm, edit } from './asked-write.ts';
+import { pendingOf, readies, startScriptedChat, thread } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-});
+const it = await startScriptedChat(FILE);
 
 const PHONE = '+49 30 90182044';
 const MAIL = 'invented.person@example.org';
@@ -19,8 +17,7 @@ const WORDS = `Call ${PHONE} or write to ${MAIL}, within 30 days.`;
 const KEPT = 'Call ⟦phone_1⟧ or write to ⟦email_1⟧, within 30 days.';
 
 async function transcript(conversationId: string): Promise<string> {
-  const console_ = createOperator(it.service.baseUrl, it.service.operatorToken);
-  const { text } = await console_('GET', `/conversations/${conversationId}?app=${it.app.appId}`);
+  const { text } = await it.operator('GET', `/conversations/${conversationId}?app=${it.app.appId}`);
   return text;
 }
 
@@ -86,8 +83,7 @@ test('PRIVACY-5, PRIVACY-12: parameters that the model filled in are kept in pla
       { name: 'call_back', description: 'Calls back.', risk: 'write', confirm_template: 'Call {phone}?', params },
     ],
   };
-  const { json } = await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0' });
-  const client = { ...HANDSHAKE, manifest_hash: (json as { manifest_hash: string }).manifest_hash };
+  const client = { ...HANDSHAKE, manifest_hash: await it.client.register(manifest) };
   const args = { phone: '0171 2345678', branch: '+49 30 1112223', note: MAIL };
   it.script([{ call: 'find_person', args }]);
   const read = await it.say('Find them.', { client });
@@ -98,6 +94,73 @@ test('PRIVACY-5, PRIVACY-12: parameters that the model filled in are kept in pla
   const [card] = readies(write.events);
   assert.equal(card?.body.summary, 'Call 0171 2345678?');
   for (const answer of [read, write]) assert.ok((await transcript(thread(answer))).includes('⟦phone_1⟧'), 'kept as a placeholder');
+});
+
+const CARD = 4_111_111_111_111_111;
+const params = {
+  phone: { type: 'number', required: true },
+  note: { type: 'string', editable: true },
+  all: { type: 'array', items: 'number' },
+};
+/** Actions that take numbers. */
+const NUMBERS = {
+  version: '1',
+  actions: [
+    { name: 'find_person', description: 'Finds a person.', params },
+    { name: 'call_back', description: 'Calls back.', risk: 'write', confirm_template: 'Call {phone}?', params },
+  ],
+};
+
+test('PRIVACY-4, PRIVACY-12: a number in app_state reaches the model as a placeholder, and an action as the number', async () => {
+  const client = { ...HANDSHAKE, manifest_hash: await it.client.register(NUMBERS) };
+  const context = { app_state: { card: CARD } };
+  const args = { phone: '⟦card_1⟧', all: [7, '⟦card_1⟧'] };
+  it.script([{ call: 'find_person', args, id: 'call_find' }], [{ call: 'call_back', args, id: 'call_back_1' }], [{ text: 'Calling.' }]);
+  const read = await it.say('Who is that?', { client, context });
+  assert.doesNotMatch(JSON.stringify(it.lastRequest()), /4111111111111111/);
+  const execute = read.events.find(({ type }) => type === 'action.execute');
+  assert.deepEqual(execute?.params, { phone: CARD, all: [7, CARD] }, read.text);
+  const conversation_id = thread(read);
+  const results = [{ invocation_id: pendingOf(read)[0]?.invocation_id, status: 'ok', result: {} }];
+  const write = await it.chat({ client, conversation_id, tool_results: results });
+  assert.match(JSON.stringify(it.lastRequest().messages), /⟦card_1⟧/);
+  assert.doesNotMatch(JSON.stringify(it.lastRequest().messages), /⟦#|4111111111111111/, 'the model sees what it wrote');
+  const [card] = readies(write.events);
+  const [pending] = pendingOf(write) as unknown as { invocation_id: string; params: unknown }[];
+  const fields = card?.body.fields as { value?: unknown; display: string }[];
+  assert.deepEqual([pending?.params, fields[0]?.value, fields[0]?.display], [{ phone: CARD, all: [7, CARD] }, CARD, String(CARD)]);
+  assert.equal(card?.body.summary, `Call ${CARD}?`);
+  const id = String(pending?.invocation_id);
+  const edited = await edit(it.client, id, 1, { note: 'today' });
+  assert.equal(edited.status, 200, 'what stands passes the rules again');
+  assert.ok(edited.text.includes(`"value":${CARD}`), edited.text);
+  assert.equal((await confirm(it.client, id)).status, 200);
+  const stored = await it.client.send('GET', `/v1/conversations/${conversation_id}/messages`);
+  assert.ok(stored.text.includes(`"phone":${CARD}`), 'open.pending has it, too');
+});
+
+test('PRIVACY-12: a placeholder that stands for no number is refused where a number is needed', async () => {
+  const client = { ...HANDSHAKE, manifest_hash: await it.client.register(NUMBERS) };
+  const calls = ['⟦email_1⟧', '⟦phone_9⟧', '⟦#email_1⟧', '⟦#phone_9⟧'];
+  it.script(
+    calls.map((phone, n) => ({ call: 'find_person', args: { phone }, id: `call_${n}` })),
+    [{ text: 'Sorry.' }],
+  );
+  const answer = await it.say('I am ada@example.org', { client });
+  assert.match(answer.text, /Sorry/);
+  calls.forEach((_, n) => {
+    assert.match(it.toldOf(`call_${n}`), /must be a number/);
+  });
+});
+
+test('PRIVACY-10: who writes the form in which calls keep numbers writes words, the person and the model', async () => {
+  it.script([{ text: '⟦#card_1⟧' }, { call: 'key_value', args: { rows: [{ label: 'Card', value: '⟦#card_1⟧' }] } }]);
+  const answer = await it.say(`⟦#card_1⟧`, { context: { app_state: { card: CARD } } });
+  const [text, rows] = readies(answer.events);
+  assert.deepEqual([text?.body.md, rows?.body.rows], [String(CARD), [{ label: 'Card', value: String(CARD) }]]);
+  assert.doesNotMatch(JSON.stringify(it.lastRequest()), /⟦#/);
+  const [said] = await it.stored(thread(answer));
+  assert.equal(typeof said?.blocks[0]?.body.md, 'string');
 });
 
 test('PRIVACY-8: none of it is in the files', async () => {

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { PAIRING_ALPHABET, pairingCodeOf } from '../../../protocol/runtime/pairings.ts';
+import { FILE } from '../../support/whole-file.ts';
 import { type AnsweredApp, assertRefused, DEVICE, OTHER_DEVICE, START, serveAnsweredApp } from '../answered-app.ts';
 
 const QUARTER_MS = 15 * 60_000;
 const TWO_HOURS_MS = 2 * 3_600_000;
 
-let shared: AnsweredApp;
 let devices = 0;
-test.before(async (t) => {
-  shared = await serveAnsweredApp(t as TestContext);
-});
+const shared = await serveAnsweredApp(FILE);
+
 test.beforeEach(() => {
   // Its own minute, so that no test uses up another one's.
   shared.clock.nowMs += 60_000;

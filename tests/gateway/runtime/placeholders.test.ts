@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { defuseMarkdown } from '../../../protocol/catalog/markdown.ts';
-import { type Backend, sendJson, startBackend } from '../../support/backend.ts';
-import { createOperator, HANDSHAKE, spoken } from '../../support/client.ts';
+import { sendJson, startBackend } from '../../support/backend.ts';
+import { HANDSHAKE, spoken } from '../../support/client.ts';
 import { markdownAddresses } from '../../support/markdown-addresses.ts';
 import type { Play } from '../../support/upstream.ts';
-import { pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { pendingOf, readies, startScriptedChat, thread } from './scripted-chat.ts';
 import { upload } from './uploading.ts';
 
 const EMAIL = 'ada.lovelace@example.org';
@@ -18,26 +19,20 @@ const IBAN = 'DE89370400440532013000';
 const CARD = '4111 1111 1111 1111';
 const PHONE = '+44 20 7946 0958';
 
-let it: ScriptedChat;
-let backend: Backend;
-let operator: ReturnType<typeof createOperator>;
-
-before(async (t) => {
-  backend = await startBackend(t as TestContext);
-  it = await startScriptedChat(t as TestContext, { env: { ALLOW_PRIVATE_ADDRESSES: 'true', LOG_LEVEL: 'debug' } });
-  operator = createOperator(it.service.baseUrl, it.service.operatorToken);
-  const action = {
-    external_key: 'lookup',
-    name: 'look_up',
-    description: 'Looks somebody up.',
-    method: 'POST',
-    url_template: `${backend.url}/people`,
-    body_template: '{"email": "{{param.email}}"}',
-    params: [{ name: 'email', required: true }],
-  };
-  const saved = await operator('POST', `/apps/${it.app.appId}/actions`, { items: [action] });
-  assert.equal(saved.status, 200, saved.text);
-});
+const backend = await startBackend(FILE);
+const it = await startScriptedChat(FILE, { env: { ALLOW_PRIVATE_ADDRESSES: 'true', LOG_LEVEL: 'debug' } });
+const { operator } = it;
+const action = {
+  external_key: 'lookup',
+  name: 'look_up',
+  description: 'Looks somebody up.',
+  method: 'POST',
+  url_template: `${backend.url}/people`,
+  body_template: '{"email": "{{param.email}}"}',
+  params: [{ name: 'email', required: true }],
+};
+const saved = await operator('POST', `/apps/${it.app.appId}/actions`, { items: [action] });
+assert.equal(saved.status, 200, saved.text);
 
 /** Files under `dir` that hold the value. */
 function holding(dir: string, value: string): string[] {
@@ -170,10 +165,7 @@ test('PRIVACY-12: params are restored before an action runs, on the client and o
       },
     ],
   };
-  const { manifest_hash } = (await it.client.send('POST', '/v1/apps/manifest', { manifest, sdk: 'web/0.50.0' })).json as {
-    manifest_hash: string;
-  };
-  const client = { ...HANDSHAKE, manifest_hash };
+  const client = { ...HANDSHAKE, manifest_hash: await it.client.register(manifest) };
   backend.answer((_, response) => sendJson(response, { found: OTHER, manager: EMAIL }));
   const args = { email: '⟦email_1⟧' };
   it.script(

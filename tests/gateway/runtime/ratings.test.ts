@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { type AnsweredApp, assertRefused, converse, OTHER_DEVICE, RATING, serveAnsweredApp } from '../answered-app.ts';
+import { test } from 'node:test';
+import { FILE } from '../../support/whole-file.ts';
+import { assertRefused, converse, OTHER_DEVICE, RATING, serveAnsweredApp } from '../answered-app.ts';
 
-let shared: AnsweredApp;
-test.before(async (t) => {
-  shared = await serveAnsweredApp(t as TestContext);
-  await shared.patch({ messages_per_minute: 10_000 });
-});
+const shared = await serveAnsweredApp(FILE);
+await shared.patch({ messages_per_minute: 10_000 });
 
 function rate(body: unknown, headers?: Record<string, string>) {
   return shared.sdk('POST', '/v1/ratings', body, headers);
@@ -93,11 +91,6 @@ test('FEEDBACK-4: a malformed body, a block that is no rating', async () => {
   assertRefused(await rate({ ...body, block_id: textBlock, value: 3 }), 400, 'invalid_request', /no rating/);
   assertRefused(await rate('[]'), 400, 'invalid_request', /./);
   assert.equal(blockOf(body.block_id).body.status, 'open');
-});
-
-test('KEY-8: X-Service-Device is required, and 400 names it', async () => {
-  const { body } = asked();
-  assertRefused(await rate({ ...body, value: 3 }, { 'X-Service-Device': '' }), 400, 'invalid_request', /^X-Service-Device is required/);
 });
 
 test('FEEDBACK-3, KEY-7: missing and foreign are the same 404', async () => {

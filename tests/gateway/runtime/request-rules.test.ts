@@ -1,16 +1,13 @@
 /** What requests of SDKs may look like: caps of a manifest, hashes that are none, typos, handshakes without `text`, and what is checked first. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import canonicalize from 'canonicalize';
-import { createClient, createOperator, HANDSHAKE, outline } from '../../support/client.ts';
-import { type ScriptedChat, startScriptedChat } from './scripted-chat.ts';
+import { createClient, HANDSHAKE, outline } from '../../support/client.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { startScriptedChat } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-});
+const it = await startScriptedChat(FILE);
 
 const LOCALES = Array.from({ length: 16 }, (_, n) => `l${n}`);
 const byLocale = <T>(value: T) => Object.fromEntries(LOCALES.map((locale) => [locale, value]));
@@ -168,8 +165,7 @@ test('HTTP-26: null in an optional field is absence: in a turn, in an answer to 
 });
 
 test('CHAT-15: key, then origin, then the device, then the body', async () => {
-  const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
-  await operator('PATCH', `/apps/${it.app.appId}`, { allowed_domains: ['shop.example'] });
+  await it.operator('PATCH', `/apps/${it.app.appId}`, { allowed_domains: ['shop.example'] });
   const told = async (headers: Record<string, string>) => {
     const { status, json } = await it.client.send('POST', '/v1/chat', '{', headers);
     const { error } = json as { error: { code: string; details?: { path: string }[] } };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { CATALOG_VERSION } from '../../../protocol/limits.ts';
@@ -15,10 +15,8 @@ import { ajv } from '../../protocol/schema-agreement.ts';
 import { mutated } from '../../protocol/setup/mutations.ts';
 import { type Answer, createClient, HANDSHAKE, type StreamAnswer } from '../../support/client.ts';
 import type { Play } from '../../support/upstream.ts';
-import { gate, pendingOf, readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
-
-let it: ScriptedChat;
-let published: Readonly<Record<'requests' | 'events' | 'replies', Readonly<Record<string, JsonSchema>>>>;
+import { FILE } from '../../support/whole-file.ts';
+import { gate, pendingOf, readies, startScriptedChat, thread } from './scripted-chat.ts';
 
 const compiled = new Map<JsonSchema, ValidateFunction>();
 
@@ -47,10 +45,10 @@ function assertReply(name: string, answer: Answer, status = 200): void {
   assert.equal(validate(published.replies[name], answer.json), undefined, answer.text);
 }
 
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-  published = (await createClient(it.service.baseUrl, '', '').send('GET', '/v1/schemas')).json as typeof published;
-});
+const it = await startScriptedChat(FILE);
+const published = (await createClient(it.service.baseUrl, '', '').send('GET', '/v1/schemas')).json as Readonly<
+  Record<'requests' | 'events' | 'replies', Readonly<Record<string, JsonSchema>>>
+>;
 
 test('VERSION-5: needs no key, says which protocol and catalog it is of, and is read by any page', async () => {
   const anyone = createClient(it.service.baseUrl, '', '');

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { defuseMarkdown } from '../../../protocol/catalog/markdown.ts';
-import { type Client, createClient, createTestApp, type StreamAnswer, type StreamedEvent, type TestApp } from '../../support/client.ts';
+import {
+  type Client,
+  createClient,
+  createOperator,
+  createTestApp,
+  type StreamAnswer,
+  type StreamedEvent,
+  type TestApp,
+} from '../../support/client.ts';
 import { type RunningService, startService } from '../../support/service.ts';
 import { type Play, startUpstream, type UpstreamRequest, upstreamEnv } from '../../support/upstream.ts';
 
@@ -30,6 +38,10 @@ export interface ScriptedChat {
   readonly service: RunningService;
   readonly app: TestApp;
   readonly client: Client;
+  /** A request to `/console/api` + path, as the operator. */
+  readonly operator: ReturnType<typeof createOperator>;
+  /** The same service and model with a new app. */
+  withApp(settings?: Record<string, unknown>): Promise<ScriptedChat>;
   /** What the model does from here on, round by round. */
   script(...rounds: (readonly Play[])[]): void;
   /** What the model was asked since the script began. */
@@ -100,31 +112,37 @@ export async function startScriptedChat(
   let playedBefore = 0;
   const upstream = await startUpstream(t, (_, n) => rounds[n - playedBefore] ?? [{ text: 'Asked too often.' }]);
   const service = await startService(t, { env: { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent', ...env } });
-  const app = await createTestApp(service.baseUrl, service.operatorToken, settings);
-  const client = createClient(service.baseUrl, app.liveKey);
+  const operator = createOperator(service.baseUrl, service.operatorToken);
   const asked = () => upstream.requests.slice(playedBefore);
   const lastRequest = () => asked().at(-1) as UpstreamRequest;
-  const chat: ScriptedChat['chat'] = async (body) => {
-    const answer = await client.chat(body);
-    assertGrammar(answer);
-    return answer;
+  const withApp: ScriptedChat['withApp'] = async (ofApp = {}) => {
+    const app = await createTestApp(service.baseUrl, service.operatorToken, ofApp);
+    const client = createClient(service.baseUrl, app.liveKey);
+    const chat: ScriptedChat['chat'] = async (body) => {
+      const answer = await client.chat(body);
+      assertGrammar(answer);
+      return answer;
+    };
+    return {
+      service,
+      app,
+      client,
+      operator,
+      withApp,
+      script(...next) {
+        rounds = next;
+        playedBefore = upstream.requests.length;
+      },
+      asked,
+      lastRequest,
+      toldOf: (callId) => lastRequest().messages.find((message) => message.tool_call_id === callId)?.content ?? '',
+      chat,
+      say: (text, more = {}) => chat({ message: { text }, ...more }),
+      async stored(conversationId, query = '') {
+        const { json } = await client.send('GET', `/v1/conversations/${conversationId}/messages${query}`);
+        return (json as { messages: readonly WireMessage[] }).messages;
+      },
+    };
   };
-  return {
-    service,
-    app,
-    client,
-    script(...next) {
-      rounds = next;
-      playedBefore = upstream.requests.length;
-    },
-    asked,
-    lastRequest,
-    toldOf: (callId) => lastRequest().messages.find((message) => message.tool_call_id === callId)?.content ?? '',
-    chat,
-    say: (text, more = {}) => chat({ message: { text }, ...more }),
-    async stored(conversationId, query = '') {
-      const { json } = await client.send('GET', `/v1/conversations/${conversationId}/messages${query}`);
-      return (json as { messages: readonly WireMessage[] }).messages;
-    },
-  };
+  return withApp(settings);
 }

@@ -4,29 +4,24 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { type TestContext, test } from 'node:test';
-import type { Client } from '../../support/client.ts';
+import { test } from 'node:test';
+import { type Client, HANDSHAKE } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { FILE } from '../../support/whole-file.ts';
 import { MANIFEST, MOVE } from './asked-write.ts';
 import { gate, pendingOf, readies, startScriptedChat, thread } from './scripted-chat.ts';
 import { conversationOf, type SignedApp, signedApp } from './signed-app.ts';
 
 const RATING = { call: 'rating', args: { prompt: 'How was it?', scale: 5, style: 'stars' }, id: 'call_rating' };
 
+const shared = await startScriptedChat(FILE);
+
 /** Ann holds a conversation on her first device, and her second one sends a turn in it that shows a card and a rating. */
-async function twoDevices(t: TestContext, settings: Record<string, unknown> = {}) {
-  const chat = await startScriptedChat(t, { settings });
+async function twoDevices(settings: Record<string, unknown> = {}) {
+  const chat = await shared.withApp(settings);
   const it = await signedApp(chat.service, chat.app);
   const [first, second] = [it.newDevice(), it.newDevice()];
-  const { json } = await first.send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
-  const { manifest_hash } = json as { manifest_hash: string };
-  const client = {
-    protocol: 1,
-    sdk: 'web/0.50.0',
-    catalog_version: '2026-11.a',
-    components: ['text', 'confirm_card', 'rating'],
-    manifest_hash,
-  };
+  const client = { ...HANDSHAKE, components: ['text', 'confirm_card', 'rating'], manifest_hash: await first.register(MANIFEST) };
   const user = { id: 'ann', hmac: it.sign('ann') };
   chat.script([{ text: 'Hello.' }]);
   const conversationId = conversationOf(await first.say('Hi', { client, user }));
@@ -62,8 +57,8 @@ async function actAll(device: Client, { turnId, messageId, ratingId, invocationI
 
 const everything = (status: number) => ({ attach: status, stop: status, feedback: status, rating: status, edit: status, confirm: status });
 
-test('PERSON-13: the device that sent a turn acts on what it showed, whoever the conversation’s first device is', async (t) => {
-  const { chat, second, ask, user, client, conversationId } = await twoDevices(t, { record_confirmations: true });
+test('PERSON-13: the device that sent a turn acts on what it showed, whoever the conversation’s first device is', async () => {
+  const { chat, second, ask, user, client, conversationId } = await twoDevices({ record_confirmations: true });
   const asked = await ask(second);
   assert.deepEqual(await actAll(second, asked), everything(200));
   // The write is possible from there, also where only the service's own record counts.
@@ -74,8 +69,8 @@ test('PERSON-13: the device that sent a turn acts on what it showed, whoever the
   assert.doesNotMatch(chat.toldOf('call_move'), /declined/);
 });
 
-test('PERSON-16: the name of a person alone answers no card of another device, and the sender’s own still', async (t) => {
-  const { chat, it, client } = await twoDevices(t);
+test('PERSON-16: the name of a person alone answers no card of another device, and the sender’s own still', async () => {
+  const { chat, it, client } = await twoDevices();
   const [own, stranger] = [it.newDevice(), it.newDevice()];
   chat.script([MOVE], [MOVE]);
   const turn = await own.say('Move it', { client, user: { id: '42' } });
@@ -89,8 +84,8 @@ test('PERSON-16: the name of a person alone answers no card of another device, a
   assert.equal(await confirm(own, turn), 200);
 });
 
-test('PERSON-13: a device that is identified as one person acts on turns that it sends for another', async (t) => {
-  const { it, second, ask } = await twoDevices(t);
+test('PERSON-13: a device that is identified as one person acts on turns that it sends for another', async () => {
+  const { it, second, ask } = await twoDevices();
   const identified = await second.send('POST', '/v1/identify', { external_user_id: 'ben', user_hmac: it.sign('ben') });
   assert.equal(identified.status, 200);
   const asked = await ask(second);
@@ -99,8 +94,8 @@ test('PERSON-13: a device that is identified as one person acts on turns that it
   assert.deepEqual(await actAll(second, asked), everything(200));
 });
 
-test('PERSON-16: whoever is identified on the device later answers nothing in the name of the one before', async (t) => {
-  const { it, second, ask } = await twoDevices(t);
+test('PERSON-16: whoever is identified on the device later answers nothing in the name of the one before', async () => {
+  const { it, second, ask } = await twoDevices();
   const asked = await ask(second);
   await second.send('POST', '/v1/identify', { external_user_id: 'ben', user_hmac: it.sign('ben') });
   const { attach, stop, ...answers } = await actAll(second, asked);
@@ -108,8 +103,8 @@ test('PERSON-16: whoever is identified on the device later answers nothing in th
   assert.deepEqual(answers, { feedback: 404, rating: 404, edit: 404, confirm: 404 });
 });
 
-test('PERSON-14: a signed person acts on their own turns from any device, with X-Service-User or user in the body', async (t) => {
-  const { it, second, ask, conversationId, user } = await twoDevices(t);
+test('PERSON-14: a signed person acts on their own turns from any device, with X-Service-User or user in the body', async () => {
+  const { it, second, ask, conversationId, user } = await twoDevices();
   const third = it.newDevice();
   const shown = async (headers: Record<string, string>) => {
     const { json } = await third.send('GET', `/v1/conversations/${conversationId}/messages`, undefined, headers);
@@ -132,7 +127,7 @@ test('PERSON-14: a signed person acts on their own turns from any device, with X
 });
 
 test('PERSON-15: the conversation’s owner stops and follows a turn that runs on another device', async (t) => {
-  const { chat, it, first, second, conversationId, user, client } = await twoDevices(t);
+  const { chat, it, first, second, conversationId, user, client } = await twoDevices();
   await first.send('POST', '/v1/identify', { external_user_id: 'ann', user_hmac: it.sign('ann') });
   const { wait, open } = gate();
   t.after(open);
@@ -151,8 +146,8 @@ test('PERSON-15: the conversation’s owner stops and follows a turn that runs o
   assert.equal((await first.send('GET', `/v1/chat/${turnId}`)).status, 200);
 });
 
-test('PERSON-18: what was erased is gone for the device that sent it and for the person', async (t) => {
-  const { it, second, ask } = await twoDevices(t);
+test('PERSON-18: what was erased is gone for the device that sent it and for the person', async () => {
+  const { it, second, ask } = await twoDevices();
   const asked = await ask(second);
   const { json } = await it.operator('GET', '/end-users?external_user_id=ann');
   const [person] = (json as { end_users: { id: string }[] }).end_users;
@@ -161,8 +156,8 @@ test('PERSON-18: what was erased is gone for the device that sent it and for the
   assert.deepEqual(await actAll(second, asked, header(it, 'ann')), everything(404));
 });
 
-test('PERSON-14: X-Service-User is the percent-encoded id, a colon and the hmac; anything else is 400 naming the header', async (t) => {
-  const { chat, it, second, client } = await twoDevices(t);
+test('PERSON-14: X-Service-User is the percent-encoded id, a colon and the hmac; anything else is 400 naming the header', async () => {
+  const { chat, it, second, client } = await twoDevices();
   const id = 'Zoë: 100 %/ünïcode 😀';
   chat.script([MOVE]);
   const turn = await second.say('Move it', { client, user: { id, hmac: it.sign(id) } });
@@ -184,7 +179,7 @@ test('PERSON-14: X-Service-User is the percent-encoded id, a colon and the hmac;
 });
 
 test('CHAT-8: a turn that waits is stopped by whoever sent it or owns its conversation, and nothing of it is stored', async (t) => {
-  const { chat, it, first, second, conversationId, user, client } = await twoDevices(t);
+  const { chat, it, first, second, conversationId, user, client } = await twoDevices();
   const { wait, open } = gate();
   t.after(open);
   chat.script([{ text: 'One moment. ' }, { wait }, { text: 'Done.' }], [{ text: 'Third.' }]);

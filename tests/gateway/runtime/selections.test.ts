@@ -1,16 +1,13 @@
 /** Choosing in a block that was shown. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createClient, spoken } from '../../support/client.ts';
+import { FILE } from '../../support/whole-file.ts';
 import { ANSWERING, assertRefused, assertTaken, show } from './asked-blocks.ts';
-import { type ScriptedChat, startScriptedChat } from './scripted-chat.ts';
+import { startScriptedChat } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-});
+const it = await startScriptedChat(FILE);
 
 const SIZES = [
   { id: 's', label: 'Small' },
@@ -138,16 +135,6 @@ for (const [component, args, selection, says] of TAKEN) {
     assertRefused(await shown.select(selection), 'selection ', /already answered/);
   });
 }
-
-test('CHAT-2: a selection names 24 ids and 300 characters of own words at most', async () => {
-  const options = Array.from({ length: 24 }, (_, n) => ({ id: `o${n}`, label: `Option ${n}` }));
-  const shown = await show(it, 'choice', { prompt: 'Which?', mode: 'multi', options, other: { label: 'Other' } });
-  const all = options.map(({ id }) => id);
-  for (const selection of [{ ids: [...all, 'o24'] }, { ids: all, other_text: 'x'.repeat(301) }]) {
-    assert.equal((await shown.select(selection)).status, 400);
-  }
-  assertTaken(await shown.select({ ids: all, other_text: 'x'.repeat(300) }));
-});
 
 test('BLOCK-18: own words that are blank add no block to the message', async () => {
   const shown = await show(it, 'rating', RATING);

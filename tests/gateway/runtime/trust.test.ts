@@ -1,14 +1,12 @@
-/** Words from outside stand in no instructions and in no label, and words of the model carry no HTML. */
+/** What the model is told: words from outside in no instructions and no label, screens, the same beginning at each turn. Its own words carry no HTML. */
 import assert from 'node:assert/strict';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { CATALOG } from '../../../protocol/catalog/catalog.ts';
 import { HANDSHAKE } from '../../support/client.ts';
-import { readies, type ScriptedChat, startScriptedChat, thread } from './scripted-chat.ts';
+import { FILE } from '../../support/whole-file.ts';
+import { readies, startScriptedChat, thread, toolNames } from './scripted-chat.ts';
 
-let it: ScriptedChat;
-
-before(async (t) => {
-  it = await startScriptedChat(t as TestContext);
-});
+const it = await startScriptedChat(FILE);
 
 const HOSTILE = 'Hi <img src=x onerror=alert(1)> [a](javascript:alert(2)) [b](https://example.com) `<b>`';
 const HARMLESS = 'Hi ‹img src=x onerror=alert(1)> [a] [b](https://example.com) `<b>`';
@@ -59,4 +57,58 @@ test('MODEL-12: the mark of an answer that says nothing is in no frame and no ro
   assert.equal(readies(answer.events)[0]?.body.md, 'Dazu weiß ich nichts.');
   const [, said] = await it.stored(thread(answer));
   assert.equal(said?.blocks[0]?.body.md, 'Dazu weiß ich nichts.');
+});
+
+const ROUTES = [
+  { name: 'orders', title: 'Your orders', description: 'All orders, newest first.' },
+  { name: 'order_detail', title: 'One order', params: { order_id: { type: 'string', required: true } } },
+];
+
+async function withScreens(routes?: readonly object[]): Promise<Record<string, unknown>> {
+  const client = { ...HANDSHAKE, components: [...HANDSHAKE.components, 'screens', 'actions'] };
+  if (routes === undefined) return { client };
+  return { client: { ...client, manifest_hash: await it.client.register({ version: '1', actions: [], routes }) } };
+}
+
+test('MODEL-3: name, title, description and parameters of each route stand in the request', async () => {
+  it.script([{ text: 'Hello.' }]);
+  await it.say('Where do I see my orders?', await withScreens(ROUTES));
+  const tools = it.lastRequest().tools ?? [];
+  const textOf = (name: string) => JSON.stringify(tools.find((tool) => tool.function.name === name));
+  for (const words of ['orders', 'order_detail', 'Your orders', 'All orders, newest first.', 'One order', 'order_id']) {
+    assert.ok(textOf('screens').includes(words), words);
+  }
+  assert.match(textOf('actions'), /open_screen: orders\|order_detail\./);
+});
+
+test('MODEL-3: without routes the model is offered neither screens nor open_screen', async () => {
+  for (const routes of [undefined, []]) {
+    it.script([{ text: 'Hello.' }]);
+    await it.say('Where do I see my orders?', await withScreens(routes));
+    assert.equal(toolNames(it.lastRequest()).includes('screens'), false);
+    assert.doesNotMatch(JSON.stringify(it.lastRequest().tools), /open_screen/);
+  }
+});
+
+test("BLOCK-10: an item whose parameters are not the route's goes back to the model once", async () => {
+  const items = (params: object) => ({ items: [{ route: 'order_detail', title: 'Order A-1', params }] });
+  it.script([{ call: 'screens', args: items({ id: 'A-1' }), id: 'wrong' }], [{ call: 'screens', args: items({ order_id: 'A-1' }) }]);
+  const { events } = await it.say('Show me order A-1.', await withScreens(ROUTES));
+  assert.match(it.toldOf('wrong'), /items\[0\]\.params\.id is not a parameter of this screen.*order_id.*is required/s);
+  assert.deepEqual(
+    readies(events).map(({ block_type, body }) => [block_type, body]),
+    [['screens', items({ order_id: 'A-1' })]],
+  );
+});
+
+test('MODEL-29: a later turn repeats the definitions, the instructions and the messages of an earlier one, byte for byte', async () => {
+  it.script([{ text: 'Two days.' }], [{ text: 'For nothing.' }]);
+  const client = { ...HANDSHAKE, components: [...CATALOG.keys()] };
+  const first = await it.say('How long does shipping take?', { client });
+  await it.say('What does it cost?', { client, conversation_id: thread(first) });
+  const [earlier, later] = it.asked();
+  assert.ok(earlier !== undefined && later !== undefined);
+  assert.equal(JSON.stringify(later.tools), JSON.stringify(earlier.tools));
+  assert.equal(later.messages.length, earlier.messages.length + 2);
+  assert.equal(JSON.stringify(later.messages.slice(0, earlier.messages.length)), JSON.stringify(earlier.messages));
 });

@@ -5,11 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { before, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
 import { type Client, createTestApp, HANDSHAKE } from '../../support/client.ts';
 import { startService } from '../../support/service.ts';
 import { startUpstream, upstreamEnv } from '../../support/upstream.ts';
+import { FILE } from '../../support/whole-file.ts';
 import { CHANNELS, DEVICES, type Held, nameOf, PEOPLE, type Person, type Place, type User, World } from './people-world.ts';
 import { conversationOf, type SignedApp, signedApp } from './signed-app.ts';
 
@@ -24,7 +25,6 @@ const MANIFEST = {
   actions: [{ name: 'ring_bell', description: 'Rings.', risk: 'write', confirm_template: 'Ring?', params: {} }],
 };
 
-let apps: readonly SignedApp[];
 let manifestHash: string;
 const world = new World();
 
@@ -179,19 +179,14 @@ async function check(columns: readonly Column[]): Promise<number> {
   return yes;
 }
 
-before(async (t) => {
-  const upstream = await startUpstream(t as TestContext, () => [{ call: 'ring_bell', args: {} }]);
-  const env = { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent' };
-  const service = await startService(t as TestContext, { env });
-  const made = await Promise.all([0, 1].map(() => createTestApp(service.baseUrl, service.operatorToken)));
-  apps = await Promise.all(made.map((app) => signedApp(service, app)));
-  for (const it of apps) {
-    const answer = await it.device('').send('POST', '/v1/apps/manifest', { manifest: MANIFEST, sdk: 'web/0.50.0' });
-    manifestHash = (answer.json as { manifest_hash: string }).manifest_hash;
-  }
-});
+const upstream = await startUpstream(FILE, () => [{ call: 'ring_bell', args: {} }]);
+const env = { ...upstreamEnv(upstream), DEMO: 'off', LOG_LEVEL: 'silent' };
+const service = await startService(FILE, { env });
+const made = await Promise.all([0, 1].map(() => createTestApp(service.baseUrl, service.operatorToken)));
+const apps = await Promise.all(made.map((app) => signedApp(service, app)));
+for (const it of apps) manifestHash = await it.device('').register(MANIFEST);
 
-test('PERSON-6, PERSON-9: who sees what where nobody was signed for', async () => {
+test('PERSON-6, PERSON-9, KEY-5: who sees what where nobody was signed for', async () => {
   for (const place of PLACES) for (const user of UNSIGNED) await hold(place, user);
   await check([...READS, ...[...UNSIGNED, 'omitted' as const].map(continuing)]);
 });
@@ -228,7 +223,7 @@ test('PERSON-17: who reads a conversation or sent a turn may answer its cards an
   await check([...answers(null), ...answers('ann'), ...answers('ben')]);
 });
 
-test('KEY-7: what is not there and what is somebody else’s are told in the same bytes', async () => {
+test('KEY-7, CHAT-14: what is not there and what is somebody else’s are told in the same bytes', async () => {
   const client = clientOf(PLACES[0] as Place);
   await found(client, 'GET', `/v1/chat/${randomUUID()}`);
   await found(client, 'POST', `/v1/chat/${randomUUID()}/stop`);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { JSON_BODY_MAX_BYTES, LOGO_MAX_BYTES } from '../../../protocol/limits.ts';
-import { AGENT, createAgent, fetchFile, PNG, tokenIn } from '../../support/setup-agent.ts';
+import { JSON_BODY_MAX_BYTES } from '../../../protocol/limits.ts';
+import { AGENT, createAgent, fetchFile, tokenIn } from '../../support/setup-agent.ts';
 import { article, assertRefused, bareCall, ENDPOINTS, httpAction, screen, startSetup, THEME } from './setup-app.ts';
 
 const setup = await startSetup();
@@ -91,7 +91,7 @@ const MALFORMED: readonly (readonly [method: string, path: string, body: unknown
   ['POST', '/fail', { reason: 'x', step: 'waiting' }, 'step'],
 ];
 
-test('SETUP-26: 400 invalid_body: names the unknown, missing, mistyped or oversized field, and changes nothing', async () => {
+test('SETUP-26, SCREEN-3: 400 invalid_body: names the unknown, missing, mistyped or oversized field, and changes nothing', async () => {
   const agent = await (await setup.app()).agent();
   const before = await agent.get('GET', '/status');
   for (const [method, path, body, names] of MALFORMED) {
@@ -157,11 +157,6 @@ test('LOGO-1: 400 invalid_body: POST /logo without the field file, or with anoth
   assertRefused(await agent.send('POST', '/logo', part('image'), type), 400, 'invalid_body', 'image');
 });
 
-test('LOGO-1: 400 empty_file: POST /logo with zero bytes', async () => {
-  const agent = await (await setup.app()).agent();
-  assertRefused(await agent.logo(Buffer.alloc(0), 'image/png'), 400, 'empty_file', 'file');
-});
-
 test('SETUP-27: 413 too_large: a JSON body over 2 MB, its length announced or not; exactly 2 MB is read', async () => {
   const { code } = await (await setup.app()).open();
   const token = tokenIn((await fetchFile(baseUrl, code)).text);
@@ -176,22 +171,6 @@ test('SETUP-27: 413 too_large: a JSON body over 2 MB, its length announced or no
   assertRefused(await agent.send('POST', '/knowledge', padded(JSON_BODY_MAX_BYTES)), 400, 'invalid_body', 'items');
   const { steps } = await agent.get<{ steps: { id: string; state: string }[] }>('GET', '/status');
   assert.equal(steps.find(({ id }) => id === 'knowledge')?.state, 'pending');
-});
-
-test('LOGO-3: 413 too_large: a logo over 2 MB', async () => {
-  const agent = await (await setup.app()).agent();
-  await agent.get('PUT', '/appearance', { theme: THEME });
-  const big = Buffer.concat([PNG, Buffer.alloc(LOGO_MAX_BYTES + 1 - PNG.length)]);
-  assertRefused(await agent.logo(big, 'image/png'), 413, 'too_large', 'file');
-});
-
-test('LOGO-2: 415 unsupported_type: a logo that is no PNG, JPEG, WebP or SVG, whatever it is called', async () => {
-  const agent = await (await setup.app()).agent();
-  await agent.get('PUT', '/appearance', { theme: THEME });
-  const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
-  for (const bytes of [gif, Buffer.from('%PDF-1.7 '), Buffer.from('hello')]) {
-    assertRefused(await agent.logo(bytes, 'image/png'), 415, 'unsupported_type', /PNG, JPEG, WebP or SVG/);
-  }
 });
 
 test('SETUP-28: 422 invalid_appearance and invalid_experience: well-formed bodies with values that the console would refuse', async () => {

@@ -131,11 +131,8 @@ test('SETUP-56: every watcher sees every line, while others come and go and the 
   for (const frames of await Promise.all(watchers)) assert.deepEqual(linesOf(frames), events);
 });
 
-test('CONSOLE-1, CONSOLE-7: GET /sessions/:id/stream and /sessions/:id: 404 for a session that is none, 401 without the operator token', async () => {
+test('CONSOLE-7: GET /sessions/:id/stream and /sessions/:id: 404 for a session that is none', async () => {
   for (const path of ['/sessions/ses_none', '/sessions/ses_none/stream']) {
     assertRefused(await setup.operator('GET', path), 404, 'not_found', 'ses_none');
-    const answer = await request(`${baseUrl}/console/api${path}`);
-    assert.equal(answer.statusCode, 401);
-    await answer.body.dump();
   }
 });

@@ -1,13 +1,13 @@
 /** Apps to be set up in the running program; the tests of a file share one, because a start takes its time. */
 import assert from 'node:assert/strict';
 import type { Readable } from 'node:stream';
-import { after, type TestContext } from 'node:test';
 import { request } from 'undici';
 import { setupRoutes } from '../../../gateway/setup/routes.ts';
 import { type Answer, createClient, createOperator } from '../../support/client.ts';
 import { type RunningService, startService } from '../../support/service.ts';
 import { AGENT, type Agent, agentOf, type OpenedSession, openSession } from '../../support/setup-agent.ts';
 import type { StatusSteps } from '../../support/setup-work.ts';
+import { FILE } from '../../support/whole-file.ts';
 
 export interface SetupApp {
   readonly appId: string;
@@ -71,9 +71,7 @@ export interface SetupService {
 
 /** Starts the program; it ends with the file's last test. */
 export async function startSetup(env: Readonly<Record<string, string>> = {}): Promise<SetupService> {
-  // As far as a start asks, a file of tests has what a test has.
-  const file = { after } as unknown as TestContext;
-  const service = await startService(file, { env: { DEMO: 'off', LOG_LEVEL: 'warn', ...env } });
+  const service = await startService(FILE, { env: { DEMO: 'off', LOG_LEVEL: 'warn', ...env } });
   const operator = createOperator(service.baseUrl, service.operatorToken);
   const done = async <Body>(method: string, path: string, body?: unknown): Promise<Body> => {
     const answer = await operator(method, path, body);
@@ -120,9 +118,7 @@ export async function startSetup(env: Readonly<Record<string, string>> = {}): Pr
         },
         async callIn(...screens) {
           const routes = screens.map((name) => ({ name, title: name }));
-          const body = { sdk: 'web/0.50.0', manifest: { version: '1', actions: [], routes } };
-          const answer = await createClient(service.baseUrl, made.keys.test).send('POST', '/v1/apps/manifest', body);
-          assert.equal(answer.status, 200, answer.text);
+          await createClient(service.baseUrl, made.keys.test).register({ version: '1', actions: [], routes });
         },
       };
     },

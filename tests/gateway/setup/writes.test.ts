@@ -207,20 +207,6 @@ test('SERVERACTION-1, SERVERACTION-10: POST /actions: created, updated, unchange
   assert.deepEqual(facts.httpActions, { enabled: 1, needsKey: 0 });
 });
 
-test('SERVERACTION-11: a key that a person entered is kept when the action is sent again', async () => {
-  const app = await setup.app();
-  const agent = await app.agent();
-  const item = httpAction('stock', { needs_key: { kind: 'header', name: 'X-Key' } });
-  assert.deepEqual((await agent.get<Batch>('POST', '/actions', { items: [item] })).needs_key, ['find_stock']);
-  await app.console('PUT', '/actions/find_stock/key', { value: 'sk-entered-by-hand' });
-  for (const sent of [item, { ...item, result_limit: 2 }]) {
-    assert.deepEqual((await agent.get<Batch>('POST', '/actions', { items: [sent] })).needs_key, []);
-  }
-  const { facts } = await agent.get<{ facts: { httpActions: object } }>('GET', '/status');
-  assert.deepEqual(facts.httpActions, { enabled: 1, needsKey: 0 });
-  assert.ok(!JSON.stringify(await agent.get('GET', '/context')).includes('sk-entered-by-hand'));
-});
-
 interface Screens {
   readonly planned: number;
   readonly added: number;
