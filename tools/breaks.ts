@@ -1,4 +1,4 @@
-/** docs/specification/breaks.json: for each guarantee a way to break it on purpose, and the tests that have to notice. */
+/** docs/specification/breaks.json: for each guarantee a way to break it on purpose. The tests whose titles name its rule have to notice. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -13,8 +13,6 @@ const breakSchema = v.strictObject({
   /** Stands exactly once in the file. */
   replace: v.pipe(v.string(), v.minLength(1)),
   by: v.string(),
-  /** Paths below tests/, with `.ts`. */
-  noticedBy: v.pipe(v.array(v.string()), v.minLength(1)),
 });
 export type Break = v.InferOutput<typeof breakSchema>;
 
