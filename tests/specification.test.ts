@@ -1,10 +1,13 @@
 /** The specification is whole: every rule has one id and a test, and whoever cites a rule cites one that exists. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ERROR_TABLE } from '../protocol/errors.ts';
+import { broken, readBreaks } from '../tools/breaks.ts';
 import { CONFORMANCE_FILE, conformancePage } from '../tools/conformance-page.ts';
 import { idsOfTitle, readChapters, readLines, readTests, rulesOf, unnamedTests } from '../tools/specification.ts';
+import { projectRoot } from './support/project-root.ts';
 import { ROOMS } from './support/rooms.ts';
 
 const chapters = readChapters();
@@ -111,4 +114,16 @@ test('HOUSE-8: docs/conformance.md is what npm run conformance writes', () => {
   const stale = [...new Set(wanted)].filter((line) => !page.includes(line));
   assert.deepEqual(stale.slice(0, 5), [], 'run npm run conformance');
   assert.equal(page.length, wanted.length, 'run npm run conformance');
+});
+
+test('HOUSE-16: every break is of a rule, and what it replaces stands once in its file', () => {
+  const breaks = readBreaks();
+  assert.deepEqual(
+    breaks.filter(({ rule }) => !known.has(rule)),
+    [],
+  );
+  for (const one of breaks) assert.doesNotThrow(() => broken(one, readFileSync(join(projectRoot(), one.file), 'utf8')));
+  const one = { rule: 'CHAT-1', breaks: '', file: 'a.ts', replace: 'a', by: 'b' };
+  assert.equal(broken(one, 'cat'), 'cbt');
+  for (const source of ['cut', 'data']) assert.throws(() => broken(one, source), /CHAT-1.*stands \d times in a\.ts/);
 });

@@ -8,7 +8,8 @@ export const CONFORMANCE_FILE = join(projectRoot(), 'docs', 'conformance.md');
 const HEADER = `# Conformance
 
 The rules of the [specification](specification/README.md), each with the tests whose titles name it. Files are those of \`tests/\`: \`npm test\` runs them, but for
-\`browser/\` (\`npm run test:browser\`), \`kills/\` (\`npm run test:kills\`), \`chaos/\` (\`npm run test:chaos\`) and \`fuzz/\` (\`npm run fuzz\`).
+\`bench/\`, \`program/\` and \`scenarios/\` (\`npm run test:system\`), \`browser/\` (\`npm run test:browser\`), \`kills/\` (\`npm run test:kills\`),
+\`chaos/\` (\`npm run test:chaos\`) and \`fuzz/\` (\`npm run fuzz\`).
 \`\${…}\` stands for what a title is generated from, so that such a line is a test for each case. \`npm run conformance\` writes this page: edit the rules and the titles.
 `;
 

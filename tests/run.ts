@@ -1,0 +1,131 @@
+/**
+ * Runs the tests of one tier: `node dist/tests/run.js <tier> [part of a path …]`, so `npm test -- gateway/http` runs one folder. Files
+ * share a process, and processes stand side by side as far as the machine and the tier allow.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { filesBelow } from './support/files-below.ts';
+
+interface Tier {
+  readonly files: (path: string) => boolean;
+  /** Files in one process; absent: each has its own, because it starts programs, or counts what its process does. */
+  readonly together?: number;
+  readonly processes: number;
+  readonly timeoutMinutes: number;
+  /** Whether files lie in memory: the disk is not what is tested. */
+  readonly inMemory?: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+const CORES = Math.max(2, availableParallelism());
+/** What starts programs, copies organisations or fills disks. */
+const SYSTEM = ['bench', 'program', 'scenarios'];
+const APART = [...SYSTEM, 'kills', 'browser'];
+const roomOf = (path: string) => path.split('/')[0] ?? '';
+const below =
+  (rooms: readonly string[], ending = '.test.js') =>
+  (path: string) =>
+    rooms.includes(roomOf(path)) && path.endsWith(ending);
+
+const TIERS: Readonly<Record<string, Tier>> = {
+  unit: {
+    files: (path) => path.endsWith('.test.js') && !APART.includes(roomOf(path)),
+    // A process reads the whole program first, which costs half a second; a dozen files keep the queues even.
+    together: 12,
+    // Some wait for a process or a socket, and leave their core to the one more.
+    processes: CORES + 1,
+    timeoutMinutes: 10,
+    inMemory: true,
+  },
+  // Starts, copies and restores: they wait for each other more than they compute.
+  system: { files: below(SYSTEM), processes: 2 * CORES, timeoutMinutes: 5 },
+  kills: { files: below(['kills']), processes: 2, timeoutMinutes: 10 },
+  browser: { files: below(['browser']), processes: 1, timeoutMinutes: 5 },
+  chaos: { files: below(['chaos'], '.chaos.js'), processes: 1, timeoutMinutes: 60, env: { THOROUGH: '1' } },
+  fuzz: { files: below(['fuzz'], '.fuzz.js'), processes: 2, timeoutMinutes: 240 },
+};
+
+/** Files that need a process to themselves, and why. */
+const ALONE: Readonly<Record<string, string>> = {};
+
+/** In memory only where there is room for it: containers give some megabytes. */
+const MEMORY = '/dev/shm';
+const MEMORY_MIN_BYTES = 2 * 1024 ** 3;
+
+function memoryFolder(): string | undefined {
+  if (!existsSync(MEMORY)) return undefined;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize >= MEMORY_MIN_BYTES ? MEMORY : undefined;
+}
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+/** Groups of files of one folder each; the order is that of the paths. */
+function grouped(paths: readonly string[], together: number): (readonly string[])[] {
+  const groups = new Map<string, string[][]>();
+  for (const path of paths) {
+    const folder = Object.hasOwn(ALONE, path.replace(/js$/, 'ts')) ? path : path.split('/').slice(0, -1).slice(0, 2).join('/');
+    const ofFolder = groups.get(folder) ?? [[]];
+    groups.set(folder, ofFolder);
+    if (ofFolder.at(-1)?.length === together) ofFolder.push([]);
+    ofFolder.at(-1)?.push(path);
+  }
+  return [...groups.values()].flat();
+}
+
+/** One file for each group, which imports the group's: what `node --test` starts a process for. */
+function entries(folder: string, groups: readonly (readonly string[])[]): string[] {
+  return groups.map((paths, index) => {
+    const [first = ''] = paths;
+    if (paths.length === 1) return join(here, first);
+    const entry = join(folder, `${first.split('/').slice(0, -1).join('-') || 'root'}-${index}.mjs`);
+    writeFileSync(entry, paths.map((path) => `import '${pathToFileURL(join(here, path)).href}';\n`).join(''));
+    return entry;
+  });
+}
+
+function run(name: string, words: readonly string[]): void {
+  const tier = TIERS[name];
+  if (tier === undefined) throw new Error(`There is no tier "${name}". There are: ${Object.keys(TIERS).join(', ')}.`);
+  const paths = filesBelow(here, '', '.js').filter(
+    (path) =>
+      tier.files(path) && (words.length === 0 || words.some((word) => path.includes(word.replace(/^(?:dist\/)?tests\/|\.[jt]s$/g, '')))),
+  );
+  if (paths.length === 0) throw new Error(`No test of "${name}" has ${words.join(' or ')} in its path.`);
+  const folder = mkdtempSync(join(tmpdir(), 'assistant-tests-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const memory = tier.inMemory === true ? memoryFolder() : undefined;
+  const flags = [
+    '--enable-source-maps',
+    '--import',
+    pathToFileURL(join(here, 'support', 'seed.js')).href,
+    '--test',
+    `--test-concurrency=${tier.processes}`,
+    `--test-timeout=${tier.timeoutMinutes * 60_000}`,
+    '--test-force-exit',
+  ];
+  const child = spawn(process.execPath, [...flags, ...entries(folder, grouped(paths, tier.together ?? 1))], {
+    stdio: 'inherit',
+    env: { ...process.env, ...tier.env, ...(memory === undefined ? {} : { TMPDIR: memory }) },
+    // A group of its own, so that the programs which tests started end with them, however that comes.
+    detached: true,
+  });
+  const endAll = (signal: NodeJS.Signals) => {
+    try {
+      process.kill(-(child.pid as number), signal);
+    } catch {
+      // None is left.
+    }
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => endAll('SIGTERM'));
+  child.once('exit', (code) => {
+    endAll('SIGKILL');
+    process.exit(code ?? 1);
+  });
+}
+
+const [tier = '', ...words] = process.argv.slice(2);
+run(tier, words);

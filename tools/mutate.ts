@@ -1,0 +1,106 @@
+/**
+ * `npm run mutate [-- rule or part of a path …]`: breaks each guarantee of docs/specification/breaks.json on purpose, one at a time, in a
+ * copy of the compiled program, and runs the tests whose titles name its rule. A break that none of them notices is a survivor, and the run fails.
+ * The idea is mutation testing (DeMillo, Lipton and Sayward, 1978), with mutants that are chosen rather than made by rule.
+ */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { transform } from 'esbuild';
+import { projectRoot } from '../tests/support/project-root.ts';
+import { type Break, broken, readBreaks } from './breaks.ts';
+import { readTests } from './specification.ts';
+
+/** A break may make a test wait for ever: that is noticed too. */
+const TEST_TIMEOUT_MS = 120_000;
+
+const root = projectRoot();
+
+/** A project of its own whose dist/ may be broken; everything else is the project's. */
+function copyOfProject(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'assistant-mutant-'));
+  for (const name of readdirSync(root)) if (!name.startsWith('dist') && name !== 'data') symlinkSync(join(root, name), join(copy, name));
+  cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true });
+  return copy;
+}
+
+const compiledPath = (copy: string, path: string) => join(copy, 'dist', path.replace(/\.ts$/, '.js'));
+
+/** As the compiler leaves it: without types, and with the endings of what is compiled. */
+async function compile(source: string): Promise<string> {
+  const { code } = await transform(source, { loader: 'ts', format: 'esm', target: 'es2023' });
+  return code.replaceAll(/((?:from|import)\s*\(?\s*)"(\.[^"]+)\.ts"/g, '$1"$2.js"');
+}
+
+/** Runs test files of the copy: the titles that failed; empty when all passed. */
+function failing(copy: string, tests: readonly string[]): Promise<string[]> {
+  const seed = join(copy, 'dist', 'tests', 'support', 'seed.js');
+  const files = tests.map((path) => compiledPath(copy, join('tests', path)));
+  const flags = ['--import', seed, '--test', '--test-reporter=tap', `--test-timeout=${TEST_TIMEOUT_MS}`, '--test-force-exit'];
+  const child = spawn(process.execPath, [...flags, ...files], { cwd: copy, stdio: ['ignore', 'pipe', 'ignore'] });
+  let report = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    report += chunk;
+  });
+  return new Promise((resolve) => {
+    child.once('close', (code) => {
+      const titles = Array.from(report.matchAll(/^ *not ok \d+ - (.+)$/gm), ([, title = '']) => title);
+      resolve(code === 0 ? [] : titles.length > 0 ? titles : [`ended with ${code}`]);
+    });
+  });
+}
+
+/** Not asked: they take minutes each. */
+const SLOW = /^(?:browser|chaos|fuzz)\//;
+const proofs = readTests().filter(({ file }) => !SLOW.test(file));
+
+/** Files whose titles name the rule, those first that start no program. */
+function testsOf(rule: string): string[][] {
+  const files = [...new Set(proofs.filter(({ ids }) => ids.includes(rule)).map(({ file }) => file))];
+  const starts = (file: string) => /^(?:kills|program|scenarios|bench)\//.test(file);
+  return [files.filter((file) => !starts(file)), files.filter(starts)].filter((some) => some.length > 0);
+}
+
+/** What noticed the break: titles of tests; empty: nothing did. */
+async function noticed(copy: string, one: Break): Promise<string[]> {
+  const path = compiledPath(copy, one.file);
+  const whole = readFileSync(path);
+  writeFileSync(path, await compile(broken(one, readFileSync(join(root, one.file), 'utf8'))));
+  try {
+    for (const tests of testsOf(one.rule)) {
+      const titles = await failing(copy, tests);
+      if (titles.length > 0) return titles;
+    }
+    return [];
+  } finally {
+    writeFileSync(path, whole);
+  }
+}
+
+async function main(words: readonly string[]): Promise<void> {
+  const breaks = readBreaks().filter(({ rule, file }) => words.length === 0 || words.some((word) => rule === word || file.includes(word)));
+  const lanes = Array.from({ length: Math.min(availableParallelism(), breaks.length) }, copyOfProject);
+  const survivors: Break[] = [];
+  try {
+    const [first = ''] = lanes;
+    const before = await failing(first, [...new Set(breaks.flatMap(({ rule }) => testsOf(rule)[0] ?? []))]);
+    if (before.length > 0) throw new Error(`These fail without a break: ${before.join('; ')}`);
+    const waiting = [...breaks];
+    await Promise.all(
+      lanes.map(async (copy) => {
+        for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+          const titles = await noticed(copy, one);
+          if (titles.length === 0) survivors.push(one);
+          process.stdout.write(`${titles.length === 0 ? 'SURVIVES' : 'noticed'}  ${one.rule}  ${one.breaks}  [${titles[0] ?? one.file}]\n`);
+        }
+      }),
+    );
+  } finally {
+    for (const copy of lanes) rmSync(copy, { recursive: true, force: true });
+  }
+  process.stdout.write(`${breaks.length - survivors.length} of ${breaks.length} breaks were noticed\n`);
+  process.exitCode = survivors.length === 0 ? 0 : 1;
+}
+
+await main(process.argv.slice(2));
