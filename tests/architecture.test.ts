@@ -19,20 +19,20 @@ const FUNCTION_LINES_MAX = 70;
  */
 const BUDGET: Readonly<Record<string, number>> = {
   '': 240,
-  actors: 19_500,
-  assistant: 9_850,
-  gateway: 9_950,
+  actors: 18_000,
+  assistant: 9_100,
+  gateway: 9_050,
   machines: 3_270,
-  program: 5_650,
+  program: 5_520,
   // 950 of them came from web and assistant: what the console's routes answer, typed once for both sides, and the samples of components.
   protocol: 8_050,
-  storage: 14_450,
+  storage: 13_150,
   watch: 800,
-  web: 25_050,
+  web: 23_000,
   bench: 10_650,
-  tests: 81_200,
-  // With the checker of streams, which stood in web before.
-  tools: 2_320,
+  tests: 80_050,
+  // With the checker of streams, which stood in web before, and what breaks guarantees on purpose (130).
+  tools: 2_460,
 };
 
 /** What of biome's configuration is looked at here. */
