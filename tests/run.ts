@@ -3,7 +3,7 @@
  * share a process, and processes stand side by side as far as the machine and the tier allow.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -48,9 +48,6 @@ const TIERS: Readonly<Record<string, Tier>> = {
   fuzz: { files: below(['fuzz'], '.fuzz.js'), processes: 2, timeoutMinutes: 240 },
 };
 
-/** Files that need a process to themselves, and why. */
-const ALONE: Readonly<Record<string, string>> = {};
-
 /** In memory only where there is room for it: containers give some megabytes. */
 const MEMORY = '/dev/shm';
 const MEMORY_MIN_BYTES = 2 * 1024 ** 3;
@@ -63,11 +60,24 @@ function memoryFolder(): string | undefined {
 
 const here = dirname(fileURLToPath(import.meta.url));
 
+/**
+ * Whether a file, or one of ours that it imports, awaits something before its tests are known. Beside others it would come after the first
+ * of their tests, and `node --test` may have ended by then.
+ */
+function awaitsAtTop(path: string, seen = new Set<string>()): boolean {
+  if (seen.has(path)) return false;
+  seen.add(path);
+  const text = readFileSync(path, 'utf8');
+  if (/^(?:(?:(?:export )?(?:const|let) .*|[}\]]) = )?await /m.test(text)) return true;
+  const imported = Array.from(text.matchAll(/ from '(\.[^']+\.js)';$/gm), ([, to = '']) => join(dirname(path), to));
+  return imported.some((to) => to.startsWith(here) && awaitsAtTop(to, seen));
+}
+
 /** Groups of files of one folder each; the order is that of the paths. */
 function grouped(paths: readonly string[], together: number): (readonly string[])[] {
   const groups = new Map<string, string[][]>();
   for (const path of paths) {
-    const folder = Object.hasOwn(ALONE, path.replace(/js$/, 'ts')) ? path : path.split('/').slice(0, -1).slice(0, 2).join('/');
+    const folder = awaitsAtTop(join(here, path)) ? path : path.split('/').slice(0, -1).slice(0, 2).join('/');
     const ofFolder = groups.get(folder) ?? [[]];
     groups.set(folder, ofFolder);
     if (ofFolder.at(-1)?.length === together) ofFolder.push([]);

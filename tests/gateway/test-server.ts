@@ -30,7 +30,7 @@ export async function serve(
     conditions: new Conditions(log, () => Date.now()),
     stats: () => ({ outstanding: 0, succeeded: 3, failed: 0, overloaded: 0, commits: 1, largestGroup: 3, busyRetries: 0 }),
   };
-  const actors = { stats: () => ({ runningTurns: 0, waitingTurns: 0, readers: 0 }) };
+  const actors = { host: { stats: () => ({ runningTurns: 0, waitingTurns: 0, readers: 0 }) } };
   const config = { publicUrl: undefined, operatorToken: undefined, allowPrivateAddresses: false };
   const setup = { settled: () => Promise.resolve() };
   const billing = { seen: () => {} };
