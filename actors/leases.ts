@@ -1,4 +1,4 @@
-/** Work that one node of the cell does at a time, granted by `cluster/nodes/write-lease.ts`. A process alone has all leases. */
+/** Work that one node of the cell does at a time, granted by `cluster/nodes/node-leases.ts`. A process alone has all leases. */
 
 export interface Lease {
   /** False once it has expired: another node may do the work. */

@@ -9,7 +9,7 @@ import { consoleRoute } from '../route.ts';
 import { appRoute } from './app-read.ts';
 import { requireProposal } from './proposals.ts';
 
-/** An SVG opened on its own is a page. It was purified, and the sandbox still denies it scripts and an origin. */
+/** Logos are encoded anew and no page; the sandbox denies scripts and an origin whatever a browser takes one for. */
 function picture(mediaType: string, body: Uint8Array) {
   const headers = {
     'Content-Type': mediaType,

@@ -52,7 +52,7 @@ export const logoRoute = runtimeRoute('GET', '/v1/apps/logo', {
         // An image with this id never changes.
         ETag: etagOf(assetId),
         'Cache-Control': 'private, no-cache',
-        // An SVG opened on its own is a page. It was purified, and the sandbox still denies it scripts and an origin.
+        // Logos are encoded anew and no page; the sandbox denies scripts and an origin whatever a browser takes one for.
         'Content-Security-Policy': 'sandbox',
         'X-Content-Type-Options': 'nosniff',
       },

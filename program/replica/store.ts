@@ -1,6 +1,6 @@
 /**
- * The destination of files that are no databases: a folder, or a bucket of an S3 server. Names are those of `replicated-files.ts` and of
- * manifests, which end with `.json`. What is put is there as a whole or not at all.
+ * The destination of files that are no databases: a folder, or a bucket of an S3 server. Names are those of files and of manifests,
+ * which end with `.json`. What is put is there as a whole or not at all.
  */
 import { randomUUID } from 'node:crypto';
 import { link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';

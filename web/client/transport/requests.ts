@@ -1,4 +1,4 @@
-/** Owns requests to the service that are answered with JSON: headers, the time-out, and what a refusal says. Streams are in `streams.ts`. */
+/** Owns requests to the service that are answered with JSON: headers, the time-out, and what a refusal says. Streams are beside it. */
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, USER_TOKEN_HEADER, WARNING_HEADER } from '../../../protocol/headers.ts';
 import { parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
