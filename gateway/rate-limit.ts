@@ -47,6 +47,7 @@ interface Bucket {
   atMs: number;
 }
 
+/** A clock that was set back must not fill the bucket. */
 function levelAt(bucket: Bucket, perMinute: number, nowMs: number): number {
   const elapsedMs = Math.max(0, nowMs - bucket.atMs);
   return Math.max(0, bucket.level - (elapsedMs * perMinute) / MINUTE_MS);

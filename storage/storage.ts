@@ -29,6 +29,7 @@ const OPEN_ORGANISATIONS_MAX = 512;
 /** Cached keys, some 300 bytes each; every request looks one up. */
 const KEYS_KEPT = 10_000;
 
+/** How soon a removed or restored file is noticed. */
 const LOOK_AROUND_MS = 1_000;
 
 const SILENT = { error: () => {}, info: () => {} };

@@ -61,7 +61,7 @@ function leavesOpen(status: number): boolean {
   return (status >= 300 && status < 400) || status === 502 || status === 504;
 }
 
-/** The person's token is none, or is over. */
+/** The person's token is none, or is over; 403 says that it holds, and is not enough. */
 const UNAUTHORIZED = 401;
 
 type Secrets = readonly (string | undefined)[];

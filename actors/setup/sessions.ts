@@ -166,6 +166,7 @@ export class SetupSessions {
     await this.#end(organisationId, row, { type: 'session.expire', nowMs: this.#services.nowMs() });
   }
 
+  /** The open setup session ends, a sync session continues (SETUP-6). */
   async appWentLive(organisationId: string, appId: string): Promise<void> {
     const open = readOpenSession(this.#services.storage.organisation(organisationId), appId);
     if (open !== undefined) await this.#end(organisationId, open, { type: 'app.live' });

@@ -15,6 +15,7 @@ function unsupported(what: string): Refusal {
 /** What a text may have of the control characters: tab, line feed, form feed, carriage return, escape. */
 const SPACING: readonly number[] = [0x09, 0x0a, 0x0c, 0x0d, 0x1b];
 const DELETE = 0x7f;
+/** Bytes that windows-1252 gives no character to. */
 const UNASSIGNED: readonly number[] = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 /** UTF-16 unit that stands for a character that could not be decoded. */
 const REPLACEMENT_UNIT = 0xfffd;

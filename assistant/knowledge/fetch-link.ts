@@ -7,7 +7,7 @@ import { LinkError } from './link-error.ts';
 
 const PORTS = new Set(['', '80', '443']);
 
-/** The parsed address of a link or of a redirect (resolved against `base`). @throws LinkError saying which rule it breaks. */
+/** The parsed address of a link (LINK-6) or of a redirect (resolved against `base`). @throws LinkError saying which rule it breaks. */
 export function linkAddress(uri: string, guard: AddressGuard, base?: URL): URL {
   const url = URL.canParse(uri, base?.href) ? new URL(uri, base?.href) : undefined;
   if (url === undefined) throw new LinkError('The address is malformed.');

@@ -34,6 +34,7 @@ export interface AppRecord extends RowOf<typeof appRow> {
   readonly organisationId: string;
 }
 
+/** One is about 2 KB. */
 const CACHED_APPS_MAX = 2_000;
 
 /** By app and revision: a changed row has another key, so nothing is ever stale. */

@@ -7,6 +7,7 @@ import type { Connection } from '../sqlite/connection.ts';
 
 /** A rotated secret stays valid this long: a backend is redeployed within a day. */
 export const PREVIOUS_IDENTITY_SECRET_VALID_MS = 24 * 60 * 60 * 1000;
+/** As long as the SHA-256 that it keys. */
 const SECRET_BYTES = 32;
 
 export interface IdentitySecrets {

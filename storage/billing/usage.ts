@@ -14,6 +14,7 @@ import type { Connection } from '../sqlite/connection.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A month counts as closed only after this, when charges stamped just before midnight are committed. */
 const STRAGGLERS_MS = 60_000;
+/** One small object per organisation and month. */
 const CLOSED_MONTHS_MAX = 2_000;
 
 export interface CreditState {
@@ -216,6 +217,7 @@ export function countUsers(db: Connection, nowMs: number): number {
 
 /** Computing credit costs more than admitting a turn. Added credit counts after a second at most. */
 const CREDIT_KEPT_MS = 1_000;
+/** One small object per active organisation. */
 const CREDIT_KEPT_MAX = 2_000;
 
 interface KnownCredit {

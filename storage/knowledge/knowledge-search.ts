@@ -29,6 +29,7 @@ function chunksWith(db: Connection, appId: string, term: string): number {
   return countRows(db, from, { query: matchExpression(appId, [term]), limit: COMMON_CHUNKS });
 }
 
+/** How many words are searched for together when the question has only common ones. */
 const COMMON_TERMS_MAX = 4;
 
 /** The queries to try, best first: the rarer terms that may be scored together; of common ones alone, all of them before any of them. */

@@ -17,6 +17,7 @@ import { livesHere } from './organisations.ts';
 export const NOBODY = '';
 
 const USED_PER_PAGE = 100;
+/** SQLite's LIMIT for all rows. */
 const ALL = -1;
 
 /** Up to `limit` organisations whose files any process uses, after the id `after` ('' for the first ones). */

@@ -21,12 +21,14 @@ const DEVICE_BOUNDS: Bounds = { bytes: 160 * MB, files: 40 };
 const ADDRESS_BOUNDS: Bounds = { bytes: 320 * MB, files: 400 };
 /** All strangers of an app together, on one kind of key. */
 const APP_BOUNDS: Bounds = { bytes: 2_048 * MB, files: 4_000 };
+/** On a small disk an app has this share of it. */
 const APP_DISK_SHARE = 0.05;
 /**
  * When a quota is full, unused uploads older than this are evicted for newer ones, so that no client can block others for long with files
  * that they never use.
  */
 export const UPLOAD_KEPT_MS = 15 * 60_000;
+/** An upload that would evict more files than this is refused. */
 const EVICTED_AT_ONCE_MAX = 500;
 
 /** Space that uploads leave free in addition to the databases' reserve, for logs and a backup of a small installation. */

@@ -17,6 +17,7 @@ import { toast } from '../shell/toasts.tsx';
 import { KIND_LABELS, STATUS_SIGNALS } from './proposal.ts';
 import { ProposalDetail } from './proposal-detail.tsx';
 
+/** As many as may wait at once. */
 const LISTED_MAX = 200;
 
 const SHOWN = ['pending', 'approved', 'rejected', 'replaced'] as const;

@@ -2,6 +2,7 @@
 import { PHASE_WORDS, type Phase } from './phases.ts';
 
 const WIDTH = 1_000;
+/** What took no time is still to be seen. */
 const BAR_MIN = 4;
 
 const milliseconds = (ms: number): string => `${ms.toLocaleString('en')} ms`;
