@@ -30,6 +30,8 @@ export interface Offer extends MoveRef {
   readonly schema: { readonly control: number; readonly organisation: number };
 }
 
+const BUSY_RETRY_AFTER_S = 1;
+
 export class MoveReceiver {
   readonly #options: MoveReceiverOptions;
 
@@ -64,13 +66,15 @@ export class MoveReceiver {
 
   /**
    * Takes what the other cell sends, verifies it and puts it in place under its seal. Idempotent: what is there is not read again. The
-   * stream of another driver of the same move is taken beside this one.
+   * stream of another driver of the same move is taken beside this one, but not while what came is put in place.
    * @throws Refusal
    */
   async adopt(ref: MoveRef, stream: AsyncIterable<Buffer>): Promise<ArrivalStep> {
     const { storage, files, log, nowMs } = this.#options;
     const { step } = this.#require(ref);
     if (step !== 'receiving') return step;
+    if (files.isPlacing(ref.moveId))
+      throw new Refusal('internal', 'The organisation is being put in place. Ask again.', { status: 503, retryAfterS: BUSY_RETRY_AFTER_S });
     const rows = await files.place(ref, stream);
     const seal = readSeal(storage.organisation(ref.organisationId));
     if (seal?.moveId !== ref.moveId) throw new Error(`the file of ${ref.organisationId} is not the one that came`);

@@ -101,11 +101,12 @@ export class MoveSteps {
   /** Brings everything over, in place and under its seal, unless it is. */
   async #send(move: MoveRow): Promise<void> {
     const { files, storage, nowMs } = this.#services;
+    const { organisationId, moveId, step } = move;
     if (await this.#offer(move)) return;
-    const { folder, copy } = await files.copy(move);
+    const { folder, paths, copy } = await files.copy(move);
     try {
-      await storage.writeControl('noteMove', { ...move, nowMs: nowMs(), copy });
-      await this.#call(move, 'PUT', `?move_id=${move.moveId}`, files.stream(folder), SENDING_TIMEOUTS);
+      await storage.writeControl('noteMove', { organisationId, moveId, step, nowMs: nowMs(), copy });
+      await this.#call(move, 'PUT', `?move_id=${moveId}`, files.stream(folder, paths), SENDING_TIMEOUTS);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -95,8 +95,10 @@ export function capRefusal(command: AnyCommand, cap: TurnCap, nowMs: number): Re
   return new Refusal(code, message, options);
 }
 
-function refuseOldBuild(command: AnyCommand): void {
-  const { minSdk } = command.caller.app.settings;
+/** What keeps every turn of the app, or of the build, from starting: asked before its conversation is. @throws Refusal */
+export function refuseApp(command: AnyCommand): void {
+  const { minSdk, suspended } = command.caller.app.settings;
+  if (suspended) throw new Refusal('quota_exceeded', 'This app is suspended. Its operator can lift that in the console.');
   if (!isOlder(command, minSdk)) return;
   const [platform, version] = buildOf(command);
   throw new Refusal(
@@ -117,8 +119,7 @@ export function admissionOf({ storage }: TurnServices, command: Command): Admiss
 /**
  * Refuses an attempt at a turn before any work on it, because redaction and reading documents cost far more than a refusal. The transaction
  * that counts a turn decides on the caps of `admission`; null: they do not apply.
- * @throws Refusal `quota_exceeded` (suspended app; credit used up, for new conversations; a cap of the day), `rate_limited`,
- * `upgrade_required`. With `notice` where the build can show one.
+ * @throws Refusal `quota_exceeded` (credit used up, for new conversations; a cap of the day), `rate_limited`. With `notice` where the build can show one.
  */
 export function refuseTurn(
   { services, db }: TurnPlace,
@@ -129,8 +130,6 @@ export function refuseTurn(
   const { billing, storage } = services;
   const { app, appId, channel, organisationId } = command.caller;
   const nowMs = services.nowMs();
-  if (app.settings.suspended) throw new Refusal('quota_exceeded', 'This app is suspended. Its operator can lift that in the console.');
-  refuseOldBuild(command);
   if (channel === 'live' && isNewConversation && app.settings.hardCap) {
     if (isCreditExhaustedLately(storage.control, db, organisationId, nowMs)) throw capRefusal(command, 'monthly_credit', nowMs);
   }

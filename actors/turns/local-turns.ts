@@ -12,7 +12,7 @@ import type { Caller, ChannelRef } from '../caller.ts';
 import type { Position } from '../frame-source.ts';
 import { heldWithin, isEnding } from '../node.ts';
 import { ownConversation } from '../people/ownership.ts';
-import { continuedConversation, reusedTurnId, theirTurn } from './admission.ts';
+import { continuedConversation, refuseApp, reusedTurnId, theirTurn } from './admission.ts';
 import type { Command } from './command.ts';
 import { Conversation } from './conversation.ts';
 import { type Beginning, beginningOf, type ConversationSnapshot } from './epoch.ts';
@@ -85,6 +85,7 @@ export class LocalTurns implements TurnHost {
     const known = readTurn(db, command.caller.appId, command.turnId);
     if (known !== undefined) return this.#attach(command, known, snapshot);
     const conversationId = continuedConversation(db, command);
+    refuseApp(command);
     const id = conversationId ?? mintId('cnv', this.#services.nowMs());
     this.#refuseToBegin(id);
     const conversation = this.#conversation(id, command.caller, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
@@ -99,7 +100,10 @@ export class LocalTurns implements TurnHost {
   async #attach(command: Command, row: TurnRow, snapshot?: ConversationSnapshot): Promise<HostedTurn> {
     if (row.fingerprint !== command.fingerprint) throw reusedTurnId();
     const id = row.conversationId;
-    if (row.state === 'failed') this.#refuseToBegin(id);
+    if (row.state === 'failed') {
+      refuseApp(command);
+      this.#refuseToBegin(id);
+    }
     const conversation = this.#conversation(id, command.caller, beginningOf(id, snapshot));
     const begun = await conversation.retry(command, row);
     if (begun !== 'exists') return hosted(conversation, begun);

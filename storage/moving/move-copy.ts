@@ -40,12 +40,17 @@ export function newMoveFolder(layout: DataLayout, side: MoveSide, ref: MoveRef):
   return mkdtempSync(join(folder, prefixOf(side, ref)));
 }
 
-/** Removes all of the move's folders, also those that a crash left. */
-export function clearMoveFolders(layout: DataLayout, side: MoveSide, ref: MoveRef): void {
+/** All of the move's folders, also those that a crash left. */
+export function moveFolders(layout: DataLayout, side: MoveSide, ref: MoveRef): string[] {
   const folder = layout.movesOf(ref.organisationId);
   const prefix = prefixOf(side, ref);
-  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return;
-  for (const name of readdirSync(folder)) if (name.startsWith(prefix)) rmSync(join(folder, name), { recursive: true, force: true });
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
+  return readdirSync(folder).flatMap((name) => (name.startsWith(prefix) ? [join(folder, name)] : []));
+}
+
+/** Blocks: for threads of their own. */
+export function clearMoveFolders(layout: DataLayout, side: MoveSide, ref: MoveRef): void {
+  for (const folder of moveFolders(layout, side, ref)) rmSync(folder, { recursive: true, force: true });
 }
 
 export function databaseName(organisationId: string): string {
@@ -90,6 +95,8 @@ export interface CopyInput extends MoveRef {
 /** What was made, for the move's row, and the folder that it is in. */
 export interface MoveCopy {
   readonly folder: string;
+  /** The files of the manifest, some of them outside the folder, where they were. */
+  readonly paths: readonly string[];
   readonly copy: CopyRecord;
 }
 
@@ -124,7 +131,8 @@ export function copyOrganisation(layout: DataLayout, { keyFingerprint, copy: bef
     });
     writeFileSync(join(folder, MANIFEST), text, { mode: 0o600, flag: 'wx' });
     const uploadBytes = uploads.reduce((sum, { size }) => sum + size, 0);
-    return { folder, copy: { bytes: database.size, rows, uploads: uploads.length, uploadBytes } };
+    const paths = [database, ...uploads].map((file) => file.path);
+    return { folder, paths, copy: { bytes: database.size, rows, uploads: uploads.length, uploadBytes } };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;

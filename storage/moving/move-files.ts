@@ -9,12 +9,12 @@ import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import * as v from 'valibot';
 import { Refusal } from '../../protocol/errors.ts';
-import { isBackupName, MANIFEST, masterKeyFingerprint, readManifest } from '../backup/backup-manifest.ts';
+import { isBackupName, MANIFEST, masterKeyFingerprint } from '../backup/backup-manifest.ts';
 import type { DataLayout } from '../data-layout.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { errorOf, type Failure } from '../sqlite/writer-messages.ts';
 import type { ControlRows } from './control-rows.ts';
-import { type CopyInput, clearMoveFolders, type MoveCopy, type MoveRef, type MoveSide, newMoveFolder } from './move-copy.ts';
+import { type CopyInput, type MoveCopy, type MoveRef, type MoveSide, moveFolders, newMoveFolder } from './move-copy.ts';
 import type { EmptyInput, PlaceInput } from './move-place.ts';
 import type { MoveRow } from './moves.ts';
 
@@ -46,8 +46,8 @@ const headSchema = v.pipe(
   }),
 );
 
-async function* bytesOf(folder: string, { dir }: DataLayout): AsyncGenerator<Uint8Array> {
-  for (const path of [MANIFEST, ...readManifest(folder).files.map((file) => file.path)]) {
+async function* bytesOf(folder: string, paths: readonly string[], { dir }: DataLayout): AsyncGenerator<Uint8Array> {
+  for (const path of [MANIFEST, ...paths]) {
     const copied = join(folder, path);
     const file = await open(existsSync(copied) ? copied : join(dir, path));
     try {
@@ -99,6 +99,7 @@ async function keep(stream: AsyncIterable<Buffer>, folder: string): Promise<void
 export class MoveFiles {
   readonly #layout: DataLayout;
   readonly #keyFingerprint: string;
+  readonly #placing = new Set<string>();
 
   constructor(layout: DataLayout, vault: Vault) {
     this.#layout = layout;
@@ -110,9 +111,14 @@ export class MoveFiles {
     return this.run('copy', { organisationId, moveId, copy, keyFingerprint: this.#keyFingerprint });
   }
 
-  /** What the folder of a copy and the uploads hold, to be sent. */
-  stream(folder: string): Readable {
-    return Readable.from(bytesOf(folder, this.#layout), { objectMode: false });
+  /** A copy and its uploads, to be sent. */
+  stream(folder: string, paths: readonly string[]): Readable {
+    return Readable.from(bytesOf(folder, paths, this.#layout), { objectMode: false });
+  }
+
+  /** Whether what came is being verified and put in place: it goes on for minutes, also when its sender has ended the request and sends again. */
+  isPlacing(moveId: string): boolean {
+    return this.#placing.has(moveId);
   }
 
   /** Takes what is sent, verifies it and puts it in place, sealed. Returns its rows of the control file. */
@@ -121,8 +127,10 @@ export class MoveFiles {
     const folder = newMoveFolder(this.#layout, 'arriving', ref);
     try {
       await keep(stream, folder);
+      this.#placing.add(moveId);
       return await this.run('place', { organisationId, moveId, folder });
     } finally {
+      this.#placing.delete(moveId);
       await rm(folder, { recursive: true, force: true });
     }
   }
@@ -134,7 +142,8 @@ export class MoveFiles {
 
   /** Deletes what has come, or was copied. */
   async clear(side: MoveSide, ref: MoveRef): Promise<void> {
-    clearMoveFolders(this.#layout, side, ref);
+    // One after the other and off the event loop: a folder may hold an organisation's uploads.
+    for (const folder of moveFolders(this.#layout, side, ref)) await rm(folder, { recursive: true, force: true });
   }
 
   /** In a thread of its own. */

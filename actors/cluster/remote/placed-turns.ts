@@ -163,8 +163,13 @@ export class PlacedTurns implements TurnHost {
     // Only a probe makes a node known as gone, so that its conversations can be taken over.
     if ((await members.probe(owner)) !== 'alive') return null;
     const rows = () => this.#rowsOf(organisationId, conversationId, owner);
+    const before = rows()?.epoch;
     try {
-      return (await this.#relayedFrom(owner, { turn: turn(), conversationId })) ?? rows();
+      const found = await this.#relayedFrom(owner, { turn: turn(), conversationId });
+      if (found !== null) return found;
+      // A turn that the owner begins after its answer has a newer epoch, and is not this node's to end.
+      const left = rows();
+      return left?.epoch === before ? left : null;
     } catch (error) {
       if (!(error instanceof NodeUnreachable)) throw error;
       // The process is likely gone: try again at once.

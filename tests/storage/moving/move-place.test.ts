@@ -16,6 +16,7 @@ import { openWriter } from '../../../storage/sqlite/database.ts';
 import { StorageError } from '../../../storage/sqlite/storage-error.ts';
 import { readUploadFile } from '../../../storage/uploads/upload-files.ts';
 import { type MoveFixture, makeFile, note, openFixture, takesWrites, upload, uploadIds } from '../../actors/cells/move-fixture.ts';
+import { eventually } from '../../support/eventually.ts';
 
 interface Staged {
   readonly fixture: MoveFixture;
@@ -225,7 +226,14 @@ test('CELL-13: what comes as a stream is kept when it is a whole backup with nam
   const { fixture, ref, copied, uploadId } = await stage(t);
   const { a, b, organisationId } = fixture;
   const [sending, receiving] = [a, b].map(({ storage: { layout, vault } }) => new MoveFiles(layout, vault)) as [MoveFiles, MoveFiles];
-  const whole = Buffer.concat(await sending.stream(copied).toArray());
+  const whole = Buffer.concat(
+    await sending
+      .stream(
+        copied,
+        readManifest(copied).files.map((file) => file.path),
+      )
+      .toArray(),
+  );
   const take = (...pieces: readonly Buffer[]) => receiving.place(ref, Readable.from(pieces));
   const head = (path: string) => Buffer.from(`${JSON.stringify({ path, size: 1 })}\nx`);
   for (const [sent, said] of [
@@ -243,7 +251,12 @@ test('CELL-13: what comes as a stream is kept when it is a whole backup with nam
   assert.equal(readdirSync(b.storage.layout.movesOf(organisationId)).filter(kept).length, 1, 'only what this test copied');
   // Cut anywhere, also within the line of a file.
   const cuts = [0, 1, 30, 70, 1000, whole.length - 3];
-  await take(...cuts.map((at, index) => whole.subarray(at, cuts[index + 1])));
+  const taken = take(...cuts.map((at, index) => whole.subarray(at, cuts[index + 1])));
+  await eventually(() => receiving.isPlacing(ref.moveId));
+  const arriving = b.receive((given) => (given instanceof MoveFiles ? receiving : given) as typeof given);
+  await assert.rejects(arriving.adopt(ref, Readable.from([])), /being put in place/);
+  await taken;
+  assert.equal(receiving.isPlacing(ref.moveId), false);
   assert.deepEqual(await readUploadFile(b.storage, organisationId, uploadId), Buffer.from('an upload'));
 });
 
