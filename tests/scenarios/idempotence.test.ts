@@ -104,6 +104,9 @@ test('CHAT-10: a turn_id with another body, device or person is refused, never a
     await stranger.say('Hello', { turn_id: turnId }),
     await owner.say('Hello', { turn_id: turnId, user: { id: 'somebody' } }),
   ];
+  // The same body, from a device that is bound to a person since.
+  assert.equal((await owner.send('POST', '/v1/identify', { external_user_id: 'somebody' })).status, 200);
+  refused.push(await owner.say('Hello', { turn_id: turnId }));
   for (const { events, text } of refused) {
     assert.deepEqual(outline(events), ['error', 'turn.end']);
     assert.equal(events[0]?.code, 'invalid_request');
