@@ -4,8 +4,8 @@
  * The idea is mutation testing (DeMillo, Lipton and Sayward, 1978), with mutants that are chosen rather than made by rule.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { transform } from 'esbuild';
 import { projectRoot } from '../tests/support/project-root.ts';
@@ -17,15 +17,14 @@ const TEST_TIMEOUT_MS = 120_000;
 
 const root = projectRoot();
 
-/** A project of its own whose dist/ may be broken; everything else is the project's. */
-function copyOfProject(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'assistant-mutant-'));
-  for (const name of readdirSync(root)) if (!name.startsWith('dist') && name !== 'data') symlinkSync(join(root, name), join(copy, name));
-  cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true });
+/** A compiled program of its own that may be broken, beside dist/, where it finds packages and documents in the same places. */
+function copyOfProgram(): string {
+  const copy = mkdtempSync(join(root, 'dist-mutant-'));
+  cpSync(join(root, 'dist'), copy, { recursive: true });
   return copy;
 }
 
-const compiledPath = (copy: string, path: string) => join(copy, 'dist', path.replace(/\.ts$/, '.js'));
+const compiledPath = (copy: string, path: string) => join(copy, path.replace(/\.ts$/, '.js'));
 
 /** As the compiler leaves it: without types, and with the endings of what is compiled. */
 async function compile(source: string): Promise<string> {
@@ -35,10 +34,10 @@ async function compile(source: string): Promise<string> {
 
 /** Runs test files of the copy: the titles that failed; empty when all passed. */
 function failing(copy: string, tests: readonly string[]): Promise<string[]> {
-  const seed = join(copy, 'dist', 'tests', 'support', 'seed.js');
+  const seed = compiledPath(copy, 'tests/support/seed.ts');
   const files = tests.map((path) => compiledPath(copy, join('tests', path)));
   const flags = ['--import', seed, '--test', '--test-reporter=tap', `--test-timeout=${TEST_TIMEOUT_MS}`, '--test-force-exit'];
-  const child = spawn(process.execPath, [...flags, ...files], { cwd: copy, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [...flags, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
   let report = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     report += chunk;
@@ -80,7 +79,7 @@ async function noticed(copy: string, one: Break): Promise<string[]> {
 
 async function main(words: readonly string[]): Promise<void> {
   const breaks = readBreaks().filter(({ rule, file }) => words.length === 0 || words.some((word) => rule === word || file.includes(word)));
-  const lanes = Array.from({ length: Math.min(availableParallelism(), breaks.length) }, copyOfProject);
+  const lanes = Array.from({ length: Math.min(availableParallelism(), breaks.length) }, copyOfProgram);
   const survivors: Break[] = [];
   try {
     const [first = ''] = lanes;
