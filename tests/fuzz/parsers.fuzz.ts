@@ -329,7 +329,7 @@ describe('SAFE-3: documents and schemas', () => {
       validateBody(name, body);
       const made = modelBody(name, body, { blockId: 'blk_1' });
       if (!made.ok) return;
-      assert.ok(fallbackText(name, made.body).length <= 600);
+      assert.ok(Array.from(fallbackText(name, made.body)).length <= 600, 'code points (BLOCK-11)');
       safeBlock({ index: 0, id: 'blk_1', block_type: name, revision: 1, body: made.body } as never, () => true);
     },
   });
