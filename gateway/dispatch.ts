@@ -40,7 +40,7 @@ function lookAgain({ caller }: Route, exchange: Exchange, services: Services): v
 }
 
 /** The error to send instead of `error`: for an orphaned write, what the same request would get a moment later. */
-export function refusalOfOrphan(error: unknown, route: Route, exchange: Exchange, services: Services): unknown {
+function refusalOfOrphan(error: unknown, route: Route, exchange: Exchange, services: Services): unknown {
   if (!isOrphaned(error)) return error;
   try {
     lookAgain(route, exchange, services);
@@ -66,7 +66,7 @@ function writing({ caller }: Route, error: unknown, header: Headers, services: S
 }
 
 /** Await it before `error` is sent to the caller of the route; never rejects. Undefined: there is nothing to write. */
-export function recordExpiry(route: Route, error: unknown, header: Headers, services: Services): Promise<void> | undefined {
+function recordExpiry(route: Route, error: unknown, header: Headers, services: Services): Promise<void> | undefined {
   const unwritten = (reason: unknown) =>
     services.log.warn({ err: reason }, 'storing that a session or pairing expired failed: callers are told that it expired');
   try {

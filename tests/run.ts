@@ -97,14 +97,19 @@ function entries(folder: string, groups: readonly (readonly string[])[]): string
   });
 }
 
+function refuse(why: string): never {
+  process.stderr.write(`${why}\n`);
+  process.exit(2);
+}
+
 function run(name: string, words: readonly string[]): void {
   const tier = TIERS[name];
-  if (tier === undefined) throw new Error(`There is no tier "${name}". There are: ${Object.keys(TIERS).join(', ')}.`);
+  if (tier === undefined) refuse(`There is no tier "${name}". There are: ${Object.keys(TIERS).join(', ')}.`);
   const paths = filesBelow(here, '', '.js').filter(
     (path) =>
       tier.files(path) && (words.length === 0 || words.some((word) => path.includes(word.replace(/^(?:dist\/)?tests\/|\.[jt]s$/g, '')))),
   );
-  if (paths.length === 0) throw new Error(`No test of "${name}" has ${words.join(' or ')} in its path.`);
+  if (paths.length === 0) refuse(`No test of "${name}" has ${words.join(' or ')} in its path.`);
   const folder = mkdtempSync(join(tmpdir(), 'assistant-tests-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const memory = tier.inMemory === true ? memoryFolder() : undefined;

@@ -79,6 +79,7 @@ async function noticed(copy: string, one: Break): Promise<string[]> {
 
 async function main(words: readonly string[]): Promise<void> {
   const breaks = readBreaks().filter(({ rule, file }) => words.length === 0 || words.some((word) => rule === word || file.includes(word)));
+  if (breaks.length === 0) throw new Error(`No break is of ${words.join(' or ')}: breaks.json lists them.`);
   const lanes = Array.from({ length: Math.min(availableParallelism(), breaks.length) }, copyOfProgram);
   const survivors: Break[] = [];
   try {

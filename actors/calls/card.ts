@@ -1,7 +1,7 @@
 /** The confirmation card of a stored call: how it is redrawn as the call goes on. */
 import { safeCard, safeFallback } from '../../assistant/privacy/safe-block.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
-import type { ConfirmCardBody } from '../../protocol/catalog/confirm.ts';
+import { type ConfirmCardBody, FIELD_ERROR_MAX_CHARS } from '../../protocol/catalog/confirm.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import type { Detail } from '../../protocol/schema/issues.ts';
 import { clip } from '../../protocol/schema/text.ts';
@@ -11,9 +11,6 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { CallDefinition } from './call-definition.ts';
 import { confirmCardBody } from './card-body.ts';
 import { answerOf } from './invocation-step.ts';
-
-/** Room for one sentence on why a changed value was not accepted; the component's own bound. */
-const FIELD_ERROR_MAX_CHARS = 200;
 
 /** @throws Refusal 409 `conflict` with the card as it is now, its values put back by `restore`, when `revision` names another one. */
 export function requireRevision(db: Connection, row: InvocationRow, revision: number | undefined, restore: (card: Block) => Block): void {

@@ -66,12 +66,12 @@ const answerSchema = v.object({
 const NAME_PURPOSE = 'cell question';
 
 /** What a name is kept as: its digest under the master key. */
-export function nameDigest(vault: Storage['vault'], { kind, name }: Name): string {
+function nameDigest(vault: Storage['vault'], { kind, name }: Name): string {
   return vault.digest('foreign name', Buffer.from(`${kind}\0${name}`)).toString('base64url');
 }
 
 /** How a name travels: sealed, for a path. */
-export function sealName(vault: Storage['vault'], { kind, name }: Name): string {
+function sealName(vault: Storage['vault'], { kind, name }: Name): string {
   return vault.seal(NAME_PURPOSE, Buffer.from(`${kind}\0${name}`)).toString('base64url');
 }
 

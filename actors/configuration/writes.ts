@@ -27,7 +27,7 @@ function noteOn(planned: number, unknown: readonly string[]): string {
 }
 
 /** All of the body's screens, or none. @throws Refusal conflict when the app would have more screens than it may; StorageError. */
-export async function takeInScreens(storage: Storage, target: WriteTarget, body: ScreensBody, nowMs: number) {
+async function takeInScreens(storage: Storage, target: WriteTarget, body: ScreensBody, nowMs: number) {
   const { organisationId, appId, origin } = target;
   const { screens = [], archive = [] } = body;
   const done = await storage.write(organisationId, 'declareScreens', { appId, screens, archive, origin, nowMs });

@@ -17,11 +17,11 @@ import { actedConversation } from './ownership.ts';
 import { redactionOf } from './redaction.ts';
 
 /** The same refusal for a missing message, another person's message and a person's own words. */
-export function noSuchAnswer(): Refusal {
+function noSuchAnswer(): Refusal {
   return new Refusal('invalid_request', 'There is no such answer for this device: send the message_id of its turn.start.', { status: 404 });
 }
 
-export function conversationOfAnswer(db: Connection, messageId: string, caller: Caller): ConversationRow {
+function conversationOfAnswer(db: Connection, messageId: string, caller: Caller): ConversationRow {
   const place = readMessagePlace(db, messageId);
   // A missing message is looked up in a missing conversation, so that the time does not tell it from another person's.
   const conversation = actedConversation(db, place?.conversationId ?? '', readAnswerSender(db, messageId), caller);

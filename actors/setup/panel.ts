@@ -23,7 +23,7 @@ const OBSERVED_TITLES: Partial<Record<StepId, string>> = {
   screens: 'A build registered its screens.',
 };
 
-export function storedPanel(row: Pick<SetupSessionRow, 'panel'>): StoredPanel {
+function storedPanel(row: Pick<SetupSessionRow, 'panel'>): StoredPanel {
   return JSON.parse(row.panel) as StoredPanel;
 }
 

@@ -51,7 +51,7 @@ function sends({ type, blockId }: KeptEvent, frame: Told): boolean {
 }
 
 /** Frames of each step: those up to the last one that its effects send. The journal tells of the last attempt only. */
-export function framesOfSteps(db: Connection, turn: number, steps: readonly TraceStep[]): readonly (readonly FrameRun[])[] {
+function framesOfSteps(db: Connection, turn: number, steps: readonly TraceStep[]): readonly (readonly FrameRun[])[] {
   const told = toldOf(db, turn);
   const first = steps.findLastIndex(({ event }) => event.type === 'turn.retry');
   let next = 0;

@@ -8,7 +8,7 @@ import { LinkError } from './link-error.ts';
 const PORTS = new Set(['', '80', '443']);
 
 /** The parsed address of a link (LINK-6) or of a redirect (resolved against `base`). @throws LinkError saying which rule it breaks. */
-export function linkAddress(uri: string, guard: AddressGuard, base?: URL): URL {
+function linkAddress(uri: string, guard: AddressGuard, base?: URL): URL {
   const url = URL.canParse(uri, base?.href) ? new URL(uri, base?.href) : undefined;
   if (url === undefined) throw new LinkError('The address is malformed.');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new LinkError('Only http and https addresses are read.');
@@ -20,7 +20,7 @@ export function linkAddress(uri: string, guard: AddressGuard, base?: URL): URL {
 }
 
 /** What is read; everything else is refused by name. */
-export const LINK_MEDIA_TYPES = ['text/html', 'text/plain', 'text/markdown', 'application/pdf', 'application/json'] as const;
+const LINK_MEDIA_TYPES = ['text/html', 'text/plain', 'text/markdown', 'application/pdf', 'application/json'] as const;
 export type LinkMediaType = (typeof LINK_MEDIA_TYPES)[number];
 
 export interface FetchedLink {

@@ -1,8 +1,7 @@
-/** What a person says with a tap: a thumb, a `rating` block, a confirmation card (FEEDBACK-1, FEEDBACK-4, CONFIRM-5, CONFIRM-13). */
+/** POST /v1/feedback and /v1/ratings: what a person thinks of an answer, by a thumb or a `rating` block (FEEDBACK-1, FEEDBACK-4). */
 import { answerRating, giveFeedback } from '../../actors/people/ratings.ts';
 import { type FeedbackReply, feedbackRequest, type RatingReply, ratingRequest } from '../../protocol/runtime/feedback.ts';
-import { confirmRequest, editRequest } from '../../protocol/runtime/invocations.ts';
-import { json, type Route, runtimeRoute } from '../route.ts';
+import { json, runtimeRoute } from '../route.ts';
 import { actingCaller } from './identity.ts';
 import { writePools } from './pools.ts';
 
@@ -28,26 +27,3 @@ export const ratingsRoute = runtimeRoute('POST', '/v1/ratings', {
     return json(reply);
   },
 });
-
-const CARD_WHY = 'a card is answered on the device that it was shown on';
-
-export const invocationRoutes: readonly Route[] = [
-  runtimeRoute('POST', '/v1/invocations/:id/confirm', {
-    limits: writePools('confirm'),
-    body: confirmRequest,
-    suspended: 'quota_exceeded',
-    async handle(input, services) {
-      const caller = actingCaller(input, services, CARD_WHY);
-      return json(await services.confirmations.confirm(caller, input.params.id ?? '', input.body));
-    },
-  }),
-  runtimeRoute('POST', '/v1/invocations/:id/edit', {
-    limits: writePools('edit'),
-    body: editRequest,
-    suspended: 'quota_exceeded',
-    async handle(input, services) {
-      const caller = actingCaller(input, services, CARD_WHY);
-      return json(await services.confirmations.edit(caller, input.params.id ?? '', input.body));
-    },
-  }),
-];

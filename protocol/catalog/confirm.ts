@@ -17,7 +17,7 @@ import { lines } from './shapes.ts';
 import { id, list, saidTime, time, unique, words } from './values.ts';
 
 /** Room for one sentence on why a changed value was not accepted; the catalog leaves it open. */
-const FIELD_ERROR_MAX_CHARS = 200;
+export const FIELD_ERROR_MAX_CHARS = 200;
 
 const scalar = v.union([v.string(), v.pipe(v.number(), v.finite()), v.boolean()], 'must be a string, a number, true or false');
 

@@ -5,7 +5,7 @@ import { appSettingsEntries } from './app-settings.ts';
 
 export const APP_NAME_MAX_CHARS = 80;
 export const SLUG_MAX_CHARS = 60;
-const PLATFORM_HINT_MAX_CHARS = 40;
+export const PLATFORM_HINT_MAX_CHARS = 40;
 
 export const name = v.pipe(
   text(APP_NAME_MAX_CHARS, 1),

@@ -57,7 +57,7 @@ const LOCK_FILES: ReadonlySet<string> = new Set(['lock.sqlite', 'lock.sqlite-jou
 const PROBLEMS_SHOWN = 5;
 
 /** Whether a restore into this directory was interrupted, so that its data is incomplete. */
-export function isRestoreCutOff(dataDir: string): boolean {
+function isRestoreCutOff(dataDir: string): boolean {
   const { dir, control } = dataLayout(dataDir);
   return existsSync(join(dir, STAGING)) && !existsSync(control);
 }

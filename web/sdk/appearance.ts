@@ -2,6 +2,7 @@
  * How the widget looks and what it is called, of the published configuration and what the app passed to `init` (WIDGET-5). A value that is not
  * of its kind is left out: the configuration comes over the network, and what stands in a style must not be able to say anything else.
  */
+import { RADIUS_MAX_PX } from '../../protocol/limits.ts';
 import type { WidgetTheme } from './options.ts';
 
 export interface Copilot {
@@ -39,7 +40,6 @@ const COLOURS = {
 
 const COLOUR = /^#[0-9a-f]{6}$/i;
 const FONT = /^[\p{L}\p{N} ,'"-]{1,120}$/u;
-const RADIUS_MAX_PX = 32;
 const SPACING_PX = { compact: 8, cosy: 12, roomy: 16 } as const;
 /** As the console takes them. */
 const SUGGESTIONS_MAX = 6;

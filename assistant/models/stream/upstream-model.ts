@@ -17,7 +17,7 @@ const READ_BYTES = 4 * 1024;
 const SHARED_BYTES = 1024;
 
 /** All connections are read into one piece of memory: what came is copied before the next read, so a delta of 200 bytes holds 200 bytes. */
-export function smallReads(): { readonly highWaterMark: number; readonly onread: OnReadOpts } {
+function smallReads(): { readonly highWaterMark: number; readonly onread: OnReadOpts } {
   return {
     highWaterMark: READ_BYTES,
     onread: {

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { request } from 'undici';
 import { confirmCardBody } from '../../../actors/calls/card-body.ts';
 import { Confirmations } from '../../../actors/calls/confirmation.ts';
-import { invocationRoutes } from '../../../gateway/runtime/feedback.ts';
+import { invocationRoutes } from '../../../gateway/runtime/invocations.ts';
 import { fallbackText } from '../../../protocol/catalog/catalog.ts';
 import { mintId } from '../../../protocol/ids.ts';
 import { completeManifest, type ManifestAction } from '../../../protocol/runtime/manifest.ts';

@@ -9,7 +9,7 @@ import {
   MESSAGES_PER_DAY_MAX,
   MESSAGES_PER_MINUTE_MAX,
 } from '../../../protocol/console/app-settings.ts';
-import { APP_NAME_MAX_CHARS, SLUG_MAX_CHARS } from '../../../protocol/console/apps.ts';
+import { APP_NAME_MAX_CHARS, PLATFORM_HINT_MAX_CHARS, SLUG_MAX_CHARS } from '../../../protocol/console/apps.ts';
 import type { App } from '../app/app.ts';
 import { type FieldEntry, labelsOf, linesOf } from '../parts/fields.tsx';
 
@@ -21,7 +21,6 @@ interface SettingGroup {
 }
 
 const MONEY_STEP = 0.01;
-const PLATFORM_HINT_MAX_CHARS = 40;
 
 const count = (value: number) => value.toLocaleString('en');
 const onOff = (isOn: boolean) => `Default: ${isOn ? 'on' : 'off'}.`;
@@ -40,7 +39,6 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
       },
       {
         name: 'platform_hint',
-
         label: 'Built with',
         hint: 'Told to the coding agent before it looks, such as "web" or "flutter". May be empty.',
         max: PLATFORM_HINT_MAX_CHARS,
