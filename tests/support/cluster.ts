@@ -9,7 +9,7 @@ import Database from 'better-sqlite3';
 import { createTestApp, type TestApp } from './client.ts';
 import { operatorTokenOf } from './service.ts';
 import { judgeLoop } from './stall-judge.ts';
-import { temporaryDir } from './temporary-dir.ts';
+import { atEnd, temporaryDir } from './temporary-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 /** Several start at once on machines with few cores. */
@@ -200,7 +200,7 @@ export async function startCluster(t: TestContext, { redisUrl, nodes: count = 4,
   const open = new Map<string, Database.Database>();
   // Nodes are killed here for another reason than what they answer.
   const common = { LOG_LEVEL: 'warn', TURN_LOSSES_MAX: '999', ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }), ...env };
-  t.after(async () => {
+  atEnd(t, async () => {
     for (const db of open.values()) db.close();
     try {
       await Promise.all(nodes.map((node) => node.judge()));

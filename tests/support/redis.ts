@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { temporaryDir } from './temporary-dir.ts';
+import { atEnd, temporaryDir } from './temporary-dir.ts';
 
 /** A start takes 20 ms; machines that run several tests at once take longer. */
 const START_TIMEOUT_MS = 10_000;
@@ -132,7 +132,7 @@ export async function startRedis(t: TestContext, { port: wanted = 0, host = '127
     child.kill('SIGKILL');
     await gone;
   };
-  t.after(kill);
+  atEnd(t, kill);
   return {
     url: `redis://${host}:${port}`,
     port,

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { endLitestreams, litestreamBin } from './litestream.ts';
+import { litestreamBin } from './litestream.ts';
 import { type RunningService, type StartOptions, startService } from './service.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
@@ -34,8 +34,6 @@ export function isAlive(pid: number): boolean {
 
 /** Starts a service whose Litestream ends with the test, whatever becomes of it. */
 export async function startReplicated(t: TestContext, url: string, options: StartOptions = {}): Promise<Replicated> {
-  // Before its folder is removed, in which it would go on making files.
-  if (options.dataDir === undefined) t.after(() => endLitestreams(dataDir));
   const dataDir = options.dataDir ?? temporaryDir(t);
   const env = { LITESTREAM_BIN: litestreamBin(), REPLICA_URL: url, ...options.env };
   const service = await startService(t, { ...options, dataDir, env });

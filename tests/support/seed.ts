@@ -2,6 +2,7 @@
  * The seed of property tests: the same in every run, so that a run which failed can be repeated and one that passed was no
  * luck. `SEED=random npm test` looks further; `SEED=<number>` repeats what such a run printed.
  */
+import { isMainThread } from 'node:worker_threads';
 import fc from 'fast-check';
 
 const DEFAULT_SEED = 20_261_121;
@@ -11,9 +12,10 @@ if (given !== 'random') fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: 
 
 /**
  * `node --test` reads the results of a file from what its process writes, and in Node 20 `--test-force-exit` ends that process before all of it
- * is written: the last tests of a file would not be reported.
+ * is written: the last tests of a file would not be reported. A thread
+ * that exits is not such a process.
  */
-if (process.env.NODE_TEST_CONTEXT?.startsWith('child') === true) {
+if (isMainThread && process.env.NODE_TEST_CONTEXT?.startsWith('child') === true) {
   const exit = process.exit.bind(process);
   const written = (code?: number | string | null) => setImmediate(() => process.stdout.write('', () => exit(code)));
   process.exit = written as unknown as typeof process.exit;

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { endLitestreams } from './litestream.ts';
 import { judgeLoop } from './stall-judge.ts';
-import { temporaryDir } from './temporary-dir.ts';
+import { atEnd, temporaryDir } from './temporary-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 /** A start includes the demo app, so that its knowledge is indexed; slow machines take seconds, and those with a dozen other tests half a minute. */
@@ -85,7 +85,7 @@ export async function startService(
   });
   const found = (pattern: RegExp) => pattern.exec(stdout)?.[1] ?? '';
   const address = () => found(/runtime +(http\S+)\/v1/);
-  t.after(async () => {
+  atEnd(t, async () => {
     const running = child.exitCode === null && child.signalCode === null;
     try {
       await judgeLoop({ baseUrl: address(), pid: child.pid as number, running, stderr, mayStall });
@@ -125,6 +125,6 @@ export async function startAndFail(
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
   });
-  t.after(() => child.kill('SIGKILL'));
+  atEnd(t, () => child.kill('SIGKILL'));
   return { code: await exited(child), stderr };
 }

@@ -18,9 +18,33 @@ async function nameTraces(t: TestContext, dir: string): Promise<void> {
   }
 }
 
+const stacks = new WeakMap<TestContext, (() => unknown)[]>();
+
+/**
+ * Has `close` run when the test has ended, the last one first: `t.after` runs the first one first, so that a directory went
+ * while the program that had it still wrote to it.
+ */
+export function atEnd(t: TestContext, close: () => unknown): void {
+  const known = stacks.get(t);
+  if (known !== undefined) return void known.push(close);
+  const stack = [close];
+  stacks.set(t, stack);
+  t.after(async () => {
+    const failures: unknown[] = [];
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+      try {
+        await next();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  });
+}
+
 export function temporaryDir(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'assistant-test-'));
-  t.after(async () => {
+  atEnd(t, async () => {
     if ((t as Judged).error != null) await nameTraces(t, dir);
     // A process that was killed may put something there until the kernel has ended it.
     rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
