@@ -152,7 +152,7 @@ export function answerFailure({ status, contentType, body, retryAfterS }: OddAns
   return failure(streamedKind(said, false), [what, ...code, ...said.words], said, apiKey);
 }
 
-/** Of an error in an answer whose status was well. */
+/** The kind of an error in an answer that began well. */
 function streamedKind({ status, words }: UpstreamError, hasOutput: boolean): ModelFailureKind {
   if (isExhausted(status, words)) return 'exhausted';
   if (hasOutput) return 'broken';
