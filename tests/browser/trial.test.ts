@@ -1,6 +1,7 @@
 /** The Test page in a browser: the SDK in the page, a build that is watched, and the steps of their turns. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { Locator } from 'playwright-core';
 import { createClient, createOperator, HANDSHAKE } from '../support/client.ts';
 import { startService } from '../support/service.ts';
 import { axeFaults } from './axe.ts';
@@ -56,6 +57,14 @@ test('TRIAL-1, TRIAL-2, TRIAL-5: a question in the page is answered by the SDK, 
   const sent = page.getByRole('region', { name: 'What the model sent' });
   await sent.locator('summary').first().click();
   await sent.getByText('within 60 days').waitFor();
+  await page.setViewportSize({ width: 1_360, height: 500 });
+  await field.fill('How long can I send tea back? '.repeat(60));
+  await field.press('Enter');
+  const place = page.locator('.trial-place');
+  await place.locator('.bubble').nth(1).waitFor();
+  const bottom = async (of: Locator) => Math.round(await of.evaluate((box) => box.getBoundingClientRect().bottom));
+  assert.ok((await bottom(place.locator('.panel'))) <= (await bottom(place)), 'a long thread scrolls in its card');
+  await page.setViewportSize({ width: 1_360, height: 860 });
   assert.match(page.url(), /turn_id=/);
   assert.equal((await status()).facts.manifest, null);
   await look(page, 'test');

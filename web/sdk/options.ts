@@ -3,6 +3,7 @@ import type { TurnContext } from '../../protocol/runtime/chat.ts';
 import type { AssistantOptions } from '../client/assistant.ts';
 import type { LogRecord } from '../client/log.ts';
 import type { BlockWords } from './blocks/words.ts';
+import type { LaterWords } from './later-words.ts';
 import type { WidgetWords } from './words.ts';
 
 type ThemeColour =
@@ -70,7 +71,7 @@ export interface WidgetOptions {
   /** The direction of writing; the page's unless said otherwise. */
   readonly dir?: 'ltr' | 'rtl';
   /** Texts of the widget in the app's language. */
-  readonly words?: Partial<WidgetWords & BlockWords>;
+  readonly words?: Partial<WidgetWords & LaterWords & BlockWords>;
   /** Draws the thread in this element, without a launcher. */
   readonly container?: HTMLElement;
   /** False: the app has a button of its own, and calls `open`. */

@@ -4,6 +4,7 @@ import type { Appearance } from './appearance.ts';
 import type { WidgetAsks } from './asks.ts';
 import type { BlockSurroundings } from './blocks/block-view.ts';
 import { BLOCK_WORDS } from './blocks/words.ts';
+import type { LaterWords } from './later-words.ts';
 import type { WidgetOptions } from './options.ts';
 import { proseFor } from './prose/prose.tsx';
 import { Attaching } from './state/attaching.ts';
@@ -14,7 +15,7 @@ export interface Scene {
   readonly assistant: Assistant;
   readonly panel: PanelStore;
   readonly attaching: Attaching;
-  readonly words: WidgetWords;
+  readonly words: WidgetWords & Partial<LaterWords>;
   readonly around: BlockSurroundings;
   /** Under which what is being written is kept. */
   readonly draftName: string;

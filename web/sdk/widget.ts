@@ -135,7 +135,7 @@ export class Widget {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
     for (const end of this.#endings) end();
-    for (const { key } of this.#scene.panel.get().context.files) this.#scene.attaching.remove(key);
+    this.#scene.attaching.clear();
     render(null, this.#root);
     await this.assistant.close();
   }
@@ -240,7 +240,7 @@ export class Widget {
   /** What one person began to write, and attached, is not the next one's. What nobody in particular did stays, as what they said does. */
   #forget(): void {
     const { panel, attaching, draftName } = this.#scene;
-    for (const { key } of panel.get().context.files) attaching.remove(key);
+    attaching.clear();
     keepDraft(draftName, '');
     panel.send({ type: 'personChanged' });
   }

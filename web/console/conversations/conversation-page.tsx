@@ -39,7 +39,9 @@ function wordsOf({ blocks }: Message): string {
 function drawn(message: Message) {
   const { around, words } = sharedScene();
   if (message.role === 'user') {
-    const files = (message.attachments ?? []).map(({ media_type: type, size }) => `${type}, ${size.toLocaleString('en')} bytes`);
+    const files = (message.attachments ?? []).map(({ media_type: type, size }) => ({
+      name: `${type}, ${size.toLocaleString('en')} bytes`,
+    }));
     return h(Said, { text: wordsOf(message), files, label: words.you });
   }
   const blocks = message.blocks.map((block) => ({

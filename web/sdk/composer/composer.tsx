@@ -11,15 +11,19 @@ import type { Scene } from '../scene.ts';
 import { ACCEPTED } from '../state/attaching.ts';
 import type { WaitingFile } from '../state/panel.ts';
 import { useStore } from '../store-hook.ts';
+import { Picture } from '../thread/message.tsx';
 
 function Files({ files, scene }: { readonly files: readonly WaitingFile[]; readonly scene: Scene }) {
   const { words, attaching } = scene;
   if (files.length === 0) return null;
   return (
     <ul class="files">
-      {files.map(({ key, name, share, uploadId, problem }) => (
+      {files.map(({ key, name, picture, share, uploadId, problem }) => (
         <li key={key} class={problem === undefined ? 'file' : 'file is-bad'}>
-          <span class="file-name">{problem ?? name}</span>
+          {problem === undefined && picture !== undefined ? <Picture address={picture} class="file-picture" /> : null}
+          <span class="file-name" dir="auto">
+            {problem ?? name}
+          </span>
           {problem === undefined && uploadId === undefined ? (
             <progress value={share} max={1} aria-label={filled(words.uploading, { name, percent: Math.round(share * 100) })} />
           ) : null}
@@ -35,7 +39,6 @@ function Files({ files, scene }: { readonly files: readonly WaitingFile[]; reado
 interface ComposerProps {
   readonly conversation: Conversation;
   readonly scene: Scene;
-  readonly fileNames: Map<string, string>;
   readonly draftName: string;
 }
 
@@ -107,7 +110,7 @@ function Attach({ scene }: { readonly scene: Scene }) {
   );
 }
 
-function SendOrStop({ conversation, scene, isEmpty, canSend }: Pick<ComposerProps, 'conversation' | 'scene'> & SendState) {
+function SendOrStop({ conversation, scene, isEmpty, canSend, toField }: Pick<ComposerProps, 'conversation' | 'scene'> & SendState) {
   const { words } = scene;
   const running = useStore(conversation.store, ({ turns }) => turns.find((turn) => isLive(turn)));
   if (running === undefined || !isEmpty) {
@@ -125,7 +128,11 @@ function SendOrStop({ conversation, scene, isEmpty, canSend }: Pick<ComposerProp
       aria-label={label}
       title={label}
       disabled={running.isStopping}
-      onClick={() => conversation.stop(running.turnId)}
+      onClick={() => {
+        conversation.stop(running.turnId);
+        // This button goes, and with it a focus that stays on it.
+        toField();
+      }}
     >
       <Glyph path={STOP} />
     </button>
@@ -135,13 +142,23 @@ function SendOrStop({ conversation, scene, isEmpty, canSend }: Pick<ComposerProp
 interface SendState {
   readonly isEmpty: boolean;
   readonly canSend: boolean;
+  readonly toField: () => void;
 }
 
-export function Composer({ conversation, scene, fileNames, draftName }: ComposerProps) {
+export function Composer({ conversation, scene, draftName }: ComposerProps) {
   const { words, panel, attaching } = scene;
   const { text, setText, field } = useText(draftName);
   const [problem, setProblem] = useState('');
   const files = useStore(panel, ({ files: now }) => now);
+  const edit = useStore(panel, (now) => now.edit);
+  const toField = () => field.current?.focus();
+  useLayoutEffect(() => {
+    if (edit === '') return;
+    panel.send({ type: 'edited', text: '' });
+    // What was being written is not lost for it.
+    setText(text.trim() === '' ? edit : `${text}\n${edit}`);
+    toField();
+  }, [edit]);
   const over = text.length - MESSAGE_TEXT_MAX_CHARS;
   const isUploading = files.some(({ uploadId, problem: wrong }) => uploadId === undefined && wrong === undefined);
   const hasFiles = files.some(({ uploadId }) => uploadId !== undefined);
@@ -152,17 +169,15 @@ export function Composer({ conversation, scene, fileNames, draftName }: Composer
     // What is in the field: somebody who types fast is ahead of the drawing.
     const said = (field.current?.value ?? text).trim();
     if ((said === '' && !hasFiles) || said.length > MESSAGE_TEXT_MAX_CHARS || isUploading) return;
-    const ready = files.flatMap(({ uploadId, name }) => (uploadId === undefined ? [] : [{ uploadId, name }]));
-    for (const { uploadId, name } of ready) fileNames.set(uploadId, name);
     try {
-      conversation.say(said, { uploadIds: ready.map(({ uploadId }) => uploadId) });
+      conversation.say(said, { uploadIds: files.flatMap(({ uploadId }) => uploadId ?? []) });
       setText('');
       setProblem('');
       panel.send({ type: 'filesSent' });
     } catch (error) {
       setProblem(failureWords(failureOf(error), scene.around.words));
     }
-    field.current?.focus();
+    toField();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // A word that is being put together (Japanese, Chinese, Korean) is ended by Enter as well; Safari says so by the key's number alone.
@@ -188,6 +203,7 @@ export function Composer({ conversation, scene, fileNames, draftName }: Composer
         <textarea
           ref={field}
           rows={1}
+          dir="auto"
           aria-label={words.composer}
           placeholder={scene.appearance().copilot.composerHint ?? words.composer}
           value={text}
@@ -195,7 +211,13 @@ export function Composer({ conversation, scene, fileNames, draftName }: Composer
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
-        <SendOrStop conversation={conversation} scene={scene} isEmpty={isEmpty} canSend={!isEmpty && over <= 0 && !isUploading} />
+        <SendOrStop
+          conversation={conversation}
+          scene={scene}
+          isEmpty={isEmpty}
+          canSend={!isEmpty && over <= 0 && !isUploading}
+          toField={toField}
+        />
       </div>
     </form>
   );

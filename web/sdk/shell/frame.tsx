@@ -4,6 +4,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../../client/conversation/conversation.ts';
 import { Glyph } from '../blocks/parts/icon.tsx';
+import { useStyled } from '../blocks/parts/lazy-hook.ts';
 import { Composer } from '../composer/composer.tsx';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
@@ -63,7 +64,9 @@ function useModal(panel: RefObject<HTMLElement | null>, isInline: boolean): bool
     if (element === null || !isModal) return;
     const goRound = (event: KeyboardEvent) => {
       if (event.key !== 'Tab' || event.defaultPrevented) return;
-      const all = [...element.querySelectorAll<HTMLElement>(FOCUSABLE)].filter((each) => each.checkVisibility());
+      const all = [...element.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(
+        (each) => each.checkVisibility() && each.closest('[inert]') === null,
+      );
       const [from, to] = event.shiftKey ? [all[0], all.at(-1)] : [all.at(-1), all[0]];
       if (from === undefined || (element.getRootNode() as ShadowRoot).activeElement !== from) return;
       event.preventDefault();
@@ -136,13 +139,23 @@ function Banner({ scene }: { readonly scene: Scene }) {
   );
 }
 
-function Header({ scene, titleId }: { readonly scene: Scene; readonly titleId: string }) {
+interface HeaderProps {
+  readonly scene: Scene;
+  readonly titleId: string;
+  readonly list: RefObject<HTMLButtonElement | null>;
+  readonly onList: () => void;
+}
+
+function Header({ scene, titleId, list, onList }: HeaderProps) {
   const { words, assistant, isInline } = scene;
   const { copilot } = scene.appearance();
   return (
     <div class="header">
       <Logo scene={scene} />
       <h2 id={titleId}>{copilot.assistantName ?? words.assistant}</h2>
+      <button ref={list} type="button" class="round" aria-label={words.conversations} title={words.conversations} onClick={onList}>
+        <Glyph path="M4 6v4h4M4.6 9.5A8 8 0 1 1 4 13M12 8v4.5l3 1.8" />
+      </button>
       <button type="button" class="round" aria-label={words.newConversation} title={words.newConversation} onClick={() => assistant.open()}>
         <Glyph path="M5 19l1-4L16 5l3 3L9 18zM5 19h14" />
       </button>
@@ -153,6 +166,25 @@ function Header({ scene, titleId }: { readonly scene: Scene; readonly titleId: s
       )}
     </div>
   );
+}
+
+const loadPast = () => import('./lazy/conversations.tsx');
+
+interface PastProps {
+  readonly scene: Scene;
+  readonly onBack: (isOther: boolean) => void;
+  /** It covers what lies below. */
+  readonly onShown: () => void;
+}
+
+/** Earlier conversations, above the panel. Where they cannot be loaded, the conversation stays as it is. */
+function Past({ scene, onBack, onShown }: PastProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const loaded = useStyled(loadPast, place);
+  useLayoutEffect(() => {
+    if (loaded !== undefined) onShown();
+  }, [loaded]);
+  return <div ref={place}>{loaded === undefined ? null : <loaded.Conversations scene={scene} onBack={onBack} />}</div>;
 }
 
 function useDrop(scene: Scene) {
@@ -177,12 +209,26 @@ function useDrop(scene: Scene) {
   };
 }
 
+/** Whether the list of earlier conversations is there, and where the focus goes after it. */
+function usePast(conversation: Conversation, panel: RefObject<HTMLElement | null>) {
+  const [past, setPast] = useState<'none' | 'asked' | 'shown'>('none');
+  const list = useRef<HTMLButtonElement>(null);
+  // Another conversation, or another person: the list of before is over.
+  useEffect(() => setPast('none'), [conversation]);
+  const back = (isOther: boolean) => {
+    setPast('none');
+    // Once it is drawn: until then all below is inert.
+    requestAnimationFrame(() => (isOther ? panel.current?.querySelector('textarea') : list.current)?.focus());
+  };
+  return { list, past, setPast, back };
+}
+
 const TITLE_ID = 'assistant-title';
 
 function Panel({ scene }: { readonly scene: Scene }) {
   const conversation = useConversation(scene);
   const panel = useRef<HTMLElement>(null);
-  const fileNames = useRef(new Map<string, string>());
+  const { list, past, setPast, back } = usePast(conversation, panel);
   const said = useStore(scene.panel, (now) => now.said);
   const person = useStore(scene.panel, (now) => now.person);
   const { isOver, handlers } = useDrop(scene);
@@ -201,16 +247,13 @@ function Panel({ scene }: { readonly scene: Scene }) {
       onKeyDown={onKeyDown}
       {...handlers}
     >
-      <Header scene={scene} titleId={TITLE_ID} />
-      <Banner scene={scene} />
-      <Thread key={`thread ${keyOf(conversation)}`} conversation={conversation} scene={scene} fileNames={fileNames.current} />
-      <Composer
-        key={`composer ${person}`}
-        conversation={conversation}
-        scene={scene}
-        fileNames={fileNames.current}
-        draftName={scene.draftName}
-      />
+      <div class="talk" inert={past === 'shown'}>
+        <Header scene={scene} titleId={TITLE_ID} list={list} onList={() => setPast(past === 'none' ? 'asked' : 'none')} />
+        <Banner scene={scene} />
+        <Thread key={`thread ${keyOf(conversation)}`} conversation={conversation} scene={scene} />
+        <Composer key={`composer ${person}`} conversation={conversation} scene={scene} draftName={scene.draftName} />
+      </div>
+      {past === 'none' ? null : <Past scene={scene} onBack={back} onShown={() => setPast('shown')} />}
       <p class="unseen" role="status">
         {said}
       </p>

@@ -4,6 +4,8 @@ import { createStore } from '@xstate/store';
 export interface WaitingFile {
   readonly key: number;
   readonly name: string;
+  /** Address of the picture, of the person's own file. */
+  readonly picture?: string | undefined;
   /** Share that is sent, from 0 to 1. */
   readonly share: number;
   readonly uploadId?: string;
@@ -17,12 +19,14 @@ interface PanelState {
   /** The last thing that is said to whoever cannot see the thread. */
   readonly said: string;
   readonly isOnline: boolean;
+  /** Words that are put into the field, to be changed and sent anew. */
+  readonly edit: string;
   /** Another number for each person: what one began to write is not the next one's. */
   readonly person: number;
 }
 
 export function createPanelStore(isOpen: boolean) {
-  const context: PanelState = { isOpen, files: [], said: '', isOnline: navigator.onLine, person: 0 };
+  const context: PanelState = { isOpen, files: [], said: '', isOnline: navigator.onLine, edit: '', person: 0 };
   return createStore({
     context,
     on: {
@@ -36,6 +40,7 @@ export function createPanelStore(isOpen: boolean) {
       personChanged: (now): PanelState => ({ ...now, files: [], person: now.person + 1 }),
       filesSent: (now): PanelState => ({ ...now, files: now.files.filter(({ problem }) => problem !== undefined) }),
       said: (now, { text }: { text: string }): PanelState => (now.said === text ? now : { ...now, said: text }),
+      edited: (now, { text }: { text: string }): PanelState => ({ ...now, edit: text }),
       network: (now, { isOnline }: { isOnline: boolean }): PanelState => ({ ...now, isOnline }),
     },
   });

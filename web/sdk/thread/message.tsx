@@ -1,35 +1,106 @@
-/** What was said before: a person's message, or an answer. */
-
-import { useState } from 'preact/hooks';
+/** What was said before: a person's message, or an answer; and the row of tools below each (WIDGET-20). */
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
 import type { MessageReply } from '../../../protocol/runtime/messages.ts';
 import type { AnswerBlock } from '../../client/conversation/answer-blocks.ts';
-import { Glyph } from '../blocks/parts/icon.tsx';
+import { useStyled } from '../blocks/parts/lazy-hook.ts';
 import type { Scene } from '../scene.ts';
-import { useStore } from '../store-hook.ts';
+import type { SentFile } from '../state/attaching.ts';
 import { Answer, type AnswerParts } from './answer.tsx';
 
-function wordsOf({ blocks }: MessageReply): string {
+export function wordsOf({ blocks }: MessageReply): string {
   return blocks.flatMap(({ body, fallback_text: fallback }) => (typeof body.md === 'string' ? body.md : (fallback ?? []))).join('\n');
 }
 
-export function Said({ text, files, label }: { readonly text: string; readonly files: readonly string[]; readonly label: string }) {
+/** A person's own file. Where the page's policy forbids it, its name alone is there. */
+export function Picture({
+  address,
+  name = '',
+  class: className,
+}: {
+  readonly address: string;
+  readonly name?: string;
+  readonly class: string;
+}) {
+  const [isBroken, setBroken] = useState(false);
+  if (isBroken) return <>{name}</>;
+  return <img class={className} src={address} alt={name} title={name} decoding="async" onError={() => setBroken(true)} />;
+}
+
+export interface ToolsProps {
+  readonly scene: Scene;
+  /** What Copy copies, as it was written. */
+  readonly written: string | readonly AnswerBlock[];
+  /** When it was said: milliseconds since 1970, or ISO 8601. */
+  readonly at: number | string;
+  /** Always seen; those of earlier ones while one points at them, or is in them. */
+  readonly isNewest: boolean;
+  /** Of an answer: what the thumbs are about. */
+  readonly messageId?: string | undefined;
+  /** Question that may be asked again. */
+  readonly again?: string | undefined;
+  readonly isEditable?: boolean;
+}
+
+const loadTools = () => import('./lazy/tools.tsx');
+
+export function Tools(props: ToolsProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const loaded = useStyled(loadTools, place);
   return (
-    <div class="said">
-      <span class="unseen">{label}: </span>
-      {text === '' ? null : <div class="bubble">{text}</div>}
-      {files.map((name, at) => (
-        <div class="sent-file" key={at}>
-          {name}
-        </div>
-      ))}
+    <div class={props.isNewest ? 'tools is-newest' : 'tools'} ref={place}>
+      {loaded === undefined ? null : <loaded.MessageTools {...props} />}
     </div>
   );
 }
 
-export function Message({ message, scene, ...parts }: AnswerParts & { readonly message: MessageReply; readonly scene: Scene }) {
-  const { words } = scene;
-  if (message.role === 'user') {
-    return <Said text={wordsOf(message)} files={(message.attachments ?? []).map(({ name }) => name)} label={words.you} />;
+interface SaidProps {
+  readonly text: string;
+  readonly files: readonly SentFile[];
+  readonly label: string;
+  readonly children?: ComponentChildren;
+}
+
+export function Said({ text, files, label, children }: SaidProps) {
+  return (
+    <div class="said">
+      <span class="unseen">{label}: </span>
+      {text === '' ? null : (
+        <div class="bubble" dir="auto">
+          {text}
+        </div>
+      )}
+      {files.length === 0 ? null : (
+        <div class="sent-files">
+          {files.map(({ name, picture }, at) => (
+            <div class="sent-file" key={at} dir="auto">
+              {picture === undefined ? name : <Picture address={picture} name={name} class="sent-picture" />}
+            </div>
+          ))}
+        </div>
+      )}
+      {children}
+    </div>
+  );
+}
+
+interface MessageProps extends AnswerParts {
+  readonly message: MessageReply;
+  readonly scene: Scene;
+  readonly isLastSaid: boolean;
+  readonly again: string | undefined;
+}
+
+export function Message({ message, scene, isLastSaid, again, ...parts }: MessageProps) {
+  const { id, role, created_at: at, attachments = [] } = message;
+  if (role === 'user') {
+    const files = attachments.map(({ upload_id: uploadId, name }) => scene.attaching.sent(uploadId, name));
+    const text = wordsOf(message);
+    return (
+      <Said text={text} files={files} label={scene.words.you}>
+        <Tools written={text} scene={scene} at={at} isNewest={isLastSaid} isEditable={isLastSaid} />
+      </Said>
+    );
   }
   const blocks = message.blocks.map(
     (block): AnswerBlock => ({ phase: 'ready', index: block.index, id: block.id, blockType: block.block_type, block }),
@@ -37,37 +108,7 @@ export function Message({ message, scene, ...parts }: AnswerParts & { readonly m
   return (
     <article class="answer">
       <Answer blocks={blocks} {...parts} />
-      <Feedback messageId={message.id} scene={scene} />
+      <Tools written={blocks} at={at} messageId={id} isNewest={parts.isNewest} again={again} scene={scene} />
     </article>
-  );
-}
-
-const THUMB = 'M7 11v9H4v-9zM7 11l4-8c1.7 0 2.5 1.2 2.2 2.7L12.5 9H18c1.5 0 2.4 1.3 2 2.7l-2 7c-.3.8-1 1.3-1.8 1.3H7';
-
-export function Feedback({ messageId, scene }: { readonly messageId: string; readonly scene: Scene }) {
-  const { conversation, app } = scene.assistant;
-  const given = useStore(conversation.store, ({ feedback }) => feedback[messageId]);
-  const [note, setNote] = useState('');
-  useStore(app, ({ configuration }) => configuration);
-  if (!scene.appearance().copilot.feedback) return null;
-  const rate = async (rating: 1 | -1) => {
-    try {
-      await conversation.opinions.thumb(messageId, rating);
-      setNote(scene.words.thanks);
-    } catch (error) {
-      setNote(error instanceof Error ? error.message : '');
-    }
-  };
-  const thumb = (rating: 1 | -1, label: string) => (
-    <button type="button" class="thumb" aria-pressed={given === rating} aria-label={label} title={label} onClick={() => void rate(rating)}>
-      <Glyph path={THUMB} class={rating === 1 ? '' : 'is-down'} />
-    </button>
-  );
-  return (
-    <div class="feedback">
-      {thumb(1, scene.words.helpful)}
-      {thumb(-1, scene.words.unhelpful)}
-      <span role="status">{note}</span>
-    </div>
   );
 }

@@ -5,7 +5,6 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../../client/conversation/conversation.ts';
 import type { ConversationState } from '../../client/conversation/state.ts';
 import { isAnswering, type ThreadItem, threadOf } from '../../client/conversation/thread.ts';
-import type { TurnState } from '../../client/conversation/turn.ts';
 import type { BlockAnswer } from '../blocks/block-view.ts';
 import { Glyph } from '../blocks/parts/icon.tsx';
 import type { Scene } from '../scene.ts';
@@ -13,13 +12,12 @@ import { useStore } from '../store-hook.ts';
 import type { AnswerParts } from './answer.tsx';
 import { areSameAnswers, blockAnswers } from './block-answers.ts';
 import { useBottom } from './bottom-hook.ts';
-import { Message } from './message.tsx';
-import { Turn } from './turn.tsx';
+import { Message, wordsOf } from './message.tsx';
+import { questionOf, Turn } from './turn.tsx';
 
 interface ThreadProps {
   readonly conversation: Conversation;
   readonly scene: Scene;
-  readonly fileNames: ReadonlyMap<string, string>;
 }
 
 function Welcome({ scene }: { readonly scene: Scene }) {
@@ -99,38 +97,54 @@ function useAnswers(turns: ConversationState['turns']): ReadonlyMap<string, Bloc
  * Draws an item, and gives back what was drawn of it before while nothing of it has changed: Preact looks no further then, and a delta of
  * the newest answer costs the answers before it nothing.
  */
-function useDrawn({ around, answers, calls }: Omit<AnswerParts, 'isNewest'>, scene: Scene, fileNames: ReadonlyMap<string, string>) {
-  const drawn = useMemo(() => [new WeakMap<object, VNode>(), new WeakMap<object, VNode>()] as const, [around, answers, calls, scene]);
-  return (item: ThreadItem, isNewest: boolean): VNode => {
+function useDrawn({ around, answers, calls }: Omit<AnswerParts, 'isNewest'>, scene: Scene) {
+  const drawn = useMemo(() => new Map<string, WeakMap<object, VNode>>(), [around, answers, calls, scene]);
+  return (item: ThreadItem, isNewest: boolean, isLastSaid: boolean, again?: string): VNode => {
     const of = item.kind === 'message' ? item.message : item.turn;
-    const before = drawn[isNewest ? 1 : 0].get(of);
+    const how = `${isNewest} ${isLastSaid}`;
+    const held = drawn.get(how) ?? new WeakMap<object, VNode>();
+    drawn.set(how, held);
+    const before = held.get(of);
     if (before !== undefined) return before;
-    const parts = { around, answers, calls, scene, isNewest };
+    const parts = { around, answers, calls, scene, isNewest, isLastSaid };
     const now =
       item.kind === 'message' ? (
-        <Message key={item.key} message={item.message} {...parts} />
+        <Message key={item.key} message={item.message} again={again} {...parts} />
       ) : (
-        <Turn key={item.key} turn={item.turn} files={filesOf(item.turn, fileNames)} {...parts} />
+        <Turn key={item.key} turn={item.turn} {...parts} />
       );
-    drawn[isNewest ? 1 : 0].set(of, now);
+    held.set(of, now);
     return now;
   };
 }
 
-function filesOf({ payload }: TurnState, fileNames: ReadonlyMap<string, string>): readonly string[] {
-  return (payload.attachments ?? []).map(({ upload_id: id }) => fileNames.get(id) ?? '').filter((name) => name !== '');
+/** Whether the person said it. */
+function isSaid(item: ThreadItem, scene: Scene): boolean {
+  return item.kind === 'message' ? item.message.role === 'user' : questionOf(item.turn, scene) !== undefined;
 }
 
-export function Thread({ conversation, scene, fileNames }: ThreadProps) {
+/** The question that the newest answer of the history answers, where words alone ask it again: a file goes with one message only. */
+function askedBefore(items: readonly ThreadItem[]): string | undefined {
+  const [asked, answer] = items.slice(-2);
+  if (asked?.kind !== 'message' || answer?.kind !== 'message' || asked.message.role !== 'user' || asked.message.attachments !== undefined)
+    return undefined;
+  return wordsOf(asked.message);
+}
+
+export function Thread({ conversation, scene }: ThreadProps) {
   const state = useStore(conversation.store, (now) => now);
   const items = useMemo(() => threadOf(state), [state]);
   const answers = useAnswers(state.turns);
   const isBusy = isAnswering(state);
   const box = useRef<HTMLDivElement>(null);
-  const { isAtEnd, toEnd } = useBottom(box, items[0]?.key, state);
-  useAnnouncements(isBusy, scene);
   const newest = items.at(-1)?.key;
-  const draw = useDrawn({ around: scene.around, answers, calls: state.calls }, scene, fileNames);
+  const lastSaid = items.findLast((item) => isSaid(item, scene))?.key;
+  // Of the turns alone: what is read of before is not said now.
+  const said = state.turns.findLast((turn) => questionOf(turn, scene) !== undefined)?.turnId;
+  const { isAtEnd, toEnd } = useBottom(box, items[0]?.key, said, state);
+  useAnnouncements(isBusy, scene);
+  const draw = useDrawn({ around: scene.around, answers, calls: state.calls }, scene);
+  const again = askedBefore(items);
   return (
     <div class="thread-place">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys */}
@@ -140,7 +154,7 @@ export function Thread({ conversation, scene, fileNames }: ThreadProps) {
           {items.length === 0 && state.history.phase !== 'reading' ? (
             <Welcome scene={scene} />
           ) : (
-            items.map((item) => draw(item, item.key === newest))
+            items.map((item) => draw(item, item.key === newest, item.key === lastSaid, item.key === newest ? again : undefined))
           )}
         </div>
       </div>
