@@ -55,10 +55,10 @@ test('WIDGET-8, WIDGET-17: what one says comes into view, also while one reads f
 
 test('WIDGET-18, WIDGET-19: a silent model is said to work still, once, and after Stop the focus is in the field', async (t) => {
   const { it, page } = await openShop(t);
-  await page.clock.install();
+  await page.clock.install({ time: Date.now() });
   const held = gate();
   t.after(held.open);
-  it.script([{ text: 'One moment' }, { wait: held.wait }, { text: ' more.' }]);
+  it.script([{ text: 'One moment, I look it up. ' }, { wait: held.wait }, { text: 'There.' }]);
   await say(page, 'Think');
   await page.getByText('One moment').waitFor();
   const still = widget(page).locator('.waiting').getByText('Still working …');
@@ -143,7 +143,11 @@ test('WIDGET-20: a message is copied as it was written, asked again, and edited,
   await button(page, 'Ask this again').waitFor();
   await field(page).fill('By the way:');
   await button(page, 'Edit and send again').press('Enter');
-  assert.equal(await focused(page), 'Write a message');
+  await eventually(
+    async () => (await focused(page)) === 'Write a message',
+    SOON_MS,
+    () => 'the field has the focus',
+  );
   assert.equal(await field(page).inputValue(), 'By the way:\nWhen is *it* here?');
   await say(page, 'When are they here?');
   await page.getByText('On Saturday.').waitFor();

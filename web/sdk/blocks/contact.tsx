@@ -51,7 +51,7 @@ export function Contact({ body: { name, role, channels, hours }, around }: Block
       </div>
       <ul class="rows">
         {channels.map((channel) => (
-          <li key={`${channel.kind} ${channel.value}`}>
+          <li dir="auto" key={`${channel.kind} ${channel.value}`}>
             <ChannelView channel={channel} around={around} />
           </li>
         ))}

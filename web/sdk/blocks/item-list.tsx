@@ -77,7 +77,7 @@ export function ItemList({ body: { title, layout, items, total }, around }: Bloc
       ) : null}
       <ul class={`is-${layout} ${layout === 'list' ? 'card rows' : ''}`}>
         {items.map((item) => (
-          <li key={item.id}>
+          <li dir="auto" key={item.id}>
             <ItemView item={item} around={around} />
           </li>
         ))}

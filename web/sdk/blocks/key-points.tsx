@@ -10,7 +10,7 @@ export function KeyPoints({ body: { title, points, links = [] }, around }: Block
       {title ? <div class="title">{title}</div> : null}
       <ul class="points">
         {points.map(({ text, tone = 'neutral', sources = [] }) => (
-          <li key={text} class={`point is-${tone}`}>
+          <li dir="auto" key={text} class={`point is-${tone}`}>
             {tone === 'neutral' ? <span class="dot" aria-hidden="true" /> : <Icon name={toneIcon(tone)} />}
             <div>
               {text}
@@ -19,7 +19,7 @@ export function KeyPoints({ body: { title, points, links = [] }, around }: Block
                   {sources.map((source) => {
                     const href = hrefs.get(source);
                     return (
-                      <li key={source}>
+                      <li dir="auto" key={source}>
                         {href === undefined ? (
                           source
                         ) : (

@@ -15,7 +15,7 @@ export function MapView({ body, around }: BlockProps<'map'>) {
       </div>
       <ol class="rows">
         {body.markers.map(({ id, label, lat, lng }, at) => (
-          <li key={id}>
+          <li dir="auto" key={id}>
             <Link class="row" href={mapAddress(lat, lng)} around={around} words={null}>
               <span class="number" aria-hidden="true">
                 {at + 1}

@@ -52,7 +52,7 @@ function Parcel({ items, around }: { readonly items: Body['items']; readonly aro
   return (
     <ul class="parcel" aria-label={around.words.items}>
       {items.map(({ name, quantity, image, price }) => (
-        <li key={name}>
+        <li dir="auto" key={name}>
           <Picture around={around} image={image} class="is-thumb" />
           <span class="grow">
             {quantity > 1 ? <span class="times">{quantity} × </span> : null}
@@ -81,7 +81,7 @@ export function OrderTracker({ body, around }: BlockProps<'order_tracker'>) {
       </div>
       <ol class={`track ${steps.length > 4 ? 'is-many' : ''}`}>
         {steps.map(({ label, state, at }, index) => (
-          <li key={index} class={`stop is-${state}`} {...(state === 'current' ? { 'aria-current': 'step' as const } : {})}>
+          <li dir="auto" key={index} class={`stop is-${state}`} {...(state === 'current' ? { 'aria-current': 'step' as const } : {})}>
             <StepMark state={state} />
             <span>
               {label}

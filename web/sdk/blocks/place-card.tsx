@@ -76,7 +76,9 @@ export function PlaceCard({ body, around }: BlockProps<'place_card'>) {
             </summary>
             <ul class="hours">
               {hours.map((line) => (
-                <li key={line}>{line}</li>
+                <li dir="auto" key={line}>
+                  {line}
+                </li>
               ))}
             </ul>
           </details>

@@ -18,7 +18,7 @@ export function Checklist({ body: { title, items }, around: { words } }: BlockPr
       </div>
       <ul class="checks">
         {items.map(({ id, label, done: isDone, detail }) => (
-          <li key={id} class={`stop is-${isDone ? 'done' : 'pending'}`}>
+          <li dir="auto" key={id} class={`stop is-${isDone ? 'done' : 'pending'}`}>
             <StepMark state={isDone ? 'done' : 'pending'} />
             <div>
               <span>{label}</span>
@@ -38,7 +38,7 @@ export function Tags({ body: { label, items } }: BlockProps<'tags'>) {
       {label ? <span class="label">{label}</span> : null}
       <ul class="pills">
         {items.map(({ id, label: text, tone = 'neutral' }) => (
-          <li key={id} class={`tag is-${tone}`}>
+          <li dir="auto" key={id} class={`tag is-${tone}`}>
             {text}
           </li>
         ))}
@@ -65,7 +65,7 @@ export function Screens({ body: { items }, around: { ask } }: BlockProps<'screen
   return (
     <ul class="card rows">
       {items.map(({ route, title, description, params = {} }) => (
-        <li key={`${route} ${title}`}>
+        <li dir="auto" key={`${route} ${title}`}>
           <button type="button" class="row" onClick={() => ask.openScreen(route, params)}>
             <Icon name="screen" class="is-mark" />
             <span class="grow">
@@ -123,7 +123,7 @@ export function Timeline({ body: { title, events }, around: { locale, words } }:
       {title ? <div class="title">{title}</div> : null}
       <ol class="rail">
         {events.map(({ title: name, at, detail, state }, index) => (
-          <li key={index} class={`stop is-${state}`} {...(state === 'current' ? { 'aria-current': 'step' as const } : {})}>
+          <li dir="auto" key={index} class={`stop is-${state}`} {...(state === 'current' ? { 'aria-current': 'step' as const } : {})}>
             <StepMark state={state} />
             <div>
               <b>{name}</b>

@@ -12,7 +12,7 @@ export function QuickReplies({ block, body, answer, isNewest, around }: BlockPro
     <div>
       <ul class="pills">
         {shown.map(({ id, label }) => (
-          <li key={id}>
+          <li dir="auto" key={id}>
             {open ? (
               <button type="button" class="pill" onClick={() => around.ask.choose(block, [id], label)}>
                 {label}

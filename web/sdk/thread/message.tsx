@@ -66,8 +66,8 @@ export function Said({ text, files, label, children }: SaidProps) {
     <div class="said">
       <span class="unseen">{label}: </span>
       {text === '' ? null : (
-        <div class="bubble" dir="auto">
-          {text}
+        <div class="bubble">
+          <div dir="auto">{text}</div>
         </div>
       )}
       {files.length === 0 ? null : (
