@@ -214,13 +214,13 @@ test('WIDGET-8: earlier messages are read page by page above the others, and the
   await thread.evaluate((box) => box.scrollTo({ top: 0 }));
   // The thread has seen that its end is not looked at any more.
   await button(page, 'To the newest message').waitFor();
-  const first = page.locator('assistant-widget .said').first();
+  const first = page.locator('assistant-widget .bubble').first();
   const said = await first.innerText();
   const before = await first.boundingBox();
   await earlier.press('Enter');
-  const same = page.locator('assistant-widget .said').filter({ hasText: new RegExp(`${said.replace(/\s+/g, '\\s+')}$`) });
+  const same = page.locator('assistant-widget .bubble').filter({ hasText: new RegExp(`${said.replace(/\s+/g, '\\s+')}$`) });
   await eventually(
-    async () => (await page.locator('assistant-widget .said').first().innerText()) !== said,
+    async () => (await page.locator('assistant-widget .bubble').first().innerText()) !== said,
     SOON_MS,
     () => 'earlier messages are there',
   );

@@ -33,7 +33,7 @@ async function answered(page: Page, count: number): Promise<string> {
     SOON_MS,
     () => `answer ${count} is complete`,
   );
-  return (await answers(page).last().innerText()).trim();
+  return (await answers(page).last().locator('.block').allInnerTexts()).join('\n').trim();
 }
 
 function starting(key: string, more = ''): string {

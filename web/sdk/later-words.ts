@@ -1,15 +1,10 @@
-/** Words of what is loaded later: tools below a message, the list of conversations. As `words.ts`, and outside of what every page loads. */
+/** Words of the list of conversations, which is loaded when somebody wants it. As `words.ts`, and outside of what every page loads. */
 const LATER_WORDS = {
-  again: 'Ask this again',
-  editSaid: 'Edit and send again',
   search: 'Search by what you asked first',
   noConversations: 'You have not asked anything yet.',
   noMatch: 'None of the newest {count} begins with that.',
   untitled: 'A file or a form',
   listFailed: 'Your conversations could not be read.',
-  helpful: 'This helped',
-  unhelpful: 'This did not help',
-  thanks: 'Noted. Thank you.',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type LaterWords = { readonly [K in keyof typeof LATER_WORDS]: string };

@@ -1,12 +1,12 @@
 /** What was said before: a person's message, or an answer; and the row of tools below each (WIDGET-20). */
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { MessageReply } from '../../../protocol/runtime/messages.ts';
 import type { AnswerBlock } from '../../client/conversation/answer-blocks.ts';
-import { useStyled } from '../blocks/parts/lazy-hook.ts';
 import type { Scene } from '../scene.ts';
 import type { SentFile } from '../state/attaching.ts';
 import { Answer, type AnswerParts } from './answer.tsx';
+import { Tools } from './tools.tsx';
 
 export function wordsOf({ blocks }: MessageReply): string {
   return blocks.flatMap(({ body, fallback_text: fallback }) => (typeof body.md === 'string' ? body.md : (fallback ?? []))).join('\n');
@@ -25,33 +25,6 @@ export function Picture({
   const [isBroken, setBroken] = useState(false);
   if (isBroken) return <>{name}</>;
   return <img class={className} src={address} alt={name} title={name} decoding="async" onError={() => setBroken(true)} />;
-}
-
-export interface ToolsProps {
-  readonly scene: Scene;
-  /** What Copy copies, as it was written. */
-  readonly written: string | readonly AnswerBlock[];
-  /** When it was said: milliseconds since 1970, or ISO 8601. */
-  readonly at: number | string;
-  /** Always seen; those of earlier ones while one points at them, or is in them. */
-  readonly isNewest: boolean;
-  /** Of an answer: what the thumbs are about. */
-  readonly messageId?: string | undefined;
-  /** Question that may be asked again. */
-  readonly again?: string | undefined;
-  readonly isEditable?: boolean;
-}
-
-const loadTools = () => import('./lazy/tools.tsx');
-
-export function Tools(props: ToolsProps) {
-  const place = useRef<HTMLDivElement>(null);
-  const loaded = useStyled(loadTools, place);
-  return (
-    <div class={props.isNewest ? 'tools is-newest' : 'tools'} ref={place}>
-      {loaded === undefined ? null : <loaded.MessageTools {...props} />}
-    </div>
-  );
 }
 
 interface SaidProps {

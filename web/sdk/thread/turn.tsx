@@ -6,7 +6,8 @@ import { CopyButton } from '../blocks/parts/copy-button.tsx';
 import { failureWords } from '../blocks/words.ts';
 import type { Scene } from '../scene.ts';
 import { Answer, type AnswerParts } from './answer.tsx';
-import { Said, Tools } from './message.tsx';
+import { Said } from './message.tsx';
+import { Tools } from './tools.tsx';
 
 /** A model that says nothing for so long is told to be at work still: longer than nearly every first word takes (WIDGET-19). */
 const SILENCE_MS = 8_000;

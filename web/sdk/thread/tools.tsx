@@ -1,14 +1,24 @@
 /** Below a message: copy it as it was written, ask or edit it again, say whether it helped, and when it was said (WIDGET-20). */
 import { useEffect, useState } from 'preact/hooks';
-import type { AnswerBlock } from '../../../client/conversation/answer-blocks.ts';
-import { Glyph } from '../../blocks/parts/icon.tsx';
-import { laterWords } from '../../later-words.ts';
-import toolsCss from '../../look/tools.css';
-import type { Scene } from '../../scene.ts';
-import { useStore } from '../../store-hook.ts';
-import type { ToolsProps } from '../message.tsx';
+import type { AnswerBlock } from '../../client/conversation/answer-blocks.ts';
+import { Glyph } from '../blocks/parts/icon.tsx';
+import type { Scene } from '../scene.ts';
+import { useStore } from '../store-hook.ts';
 
-export const LATER_CSS = toolsCss;
+interface ToolsProps {
+  readonly scene: Scene;
+  /** What Copy copies, as it was written. */
+  readonly written: string | readonly AnswerBlock[];
+  /** When it was said: milliseconds since 1970, or ISO 8601. */
+  readonly at: number | string;
+  /** Always seen; those of earlier ones while one points at them, or is in them. */
+  readonly isNewest: boolean;
+  /** Of an answer: what the thumbs are about. */
+  readonly messageId?: string | undefined;
+  /** Question that may be asked again. */
+  readonly again?: string | undefined;
+  readonly isEditable?: boolean;
+}
 
 const COPY = 'M9 9h10v10H9zM5 15V5h10';
 const DONE = 'M5 12.5l4.5 4.5L19 7.5';
@@ -50,8 +60,7 @@ function Tool({ label, path, onClick, isPressed, class: className = '' }: ToolPr
 }
 
 function Thumbs({ scene, messageId, say }: { readonly scene: Scene; readonly messageId: string; readonly say: (note: string) => void }) {
-  const { assistant } = scene;
-  const words = laterWords(scene.words);
+  const { assistant, words } = scene;
   const { conversation } = assistant;
   const given = useStore(conversation.store, ({ feedback }) => feedback[messageId]);
   useStore(assistant.app, ({ configuration }) => configuration);
@@ -81,19 +90,18 @@ function Time({ at, scene: { around } }: Pick<ToolsProps, 'at' | 'scene'>) {
   );
 }
 
-export function MessageTools({ scene, written, at, messageId, again, isEditable }: ToolsProps) {
+export function Tools({ scene, written, at, messageId, again, isNewest, isEditable }: ToolsProps) {
   const [note, setNote] = useState('');
   useEffect(() => {
     if (note === '') return undefined;
     const timer = setTimeout(() => setNote(''), NOTED_MS);
     return () => clearTimeout(timer);
   }, [note]);
-  const { panel, around } = scene;
-  const words = laterWords(scene.words);
+  const { words, panel, around } = scene;
   const text = writtenOf(written);
   const copy = async () => setNote((await around.ask.copy(text)) ? around.words.copied : around.words.failed);
   return (
-    <>
+    <div class={isNewest ? 'tools is-newest' : 'tools'}>
       {text === '' ? null : (
         <Tool label={around.words.copy} path={note === around.words.copied ? DONE : COPY} onClick={() => void copy()} />
       )}
@@ -104,6 +112,6 @@ export function MessageTools({ scene, written, at, messageId, again, isEditable 
       {messageId === undefined ? null : <Thumbs scene={scene} messageId={messageId} say={setNote} />}
       <Time at={at} scene={scene} />
       <span role="status">{note}</span>
-    </>
+    </div>
   );
 }
