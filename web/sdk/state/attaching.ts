@@ -17,7 +17,7 @@ const PICTURES_MAX = 24;
 
 export interface SentFile {
   readonly name: string;
-  /** Of the person's own file, in this page only: nothing is loaded for it. */
+  /** Address of the picture in this page: the person's own file, so that nothing is loaded. */
   readonly picture?: string | undefined;
 }
 
