@@ -9,6 +9,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { transform } from 'esbuild';
+import { endLeftBehind, testFolder } from '../tests/support/left-behind.ts';
 import { projectRoot } from '../tests/support/project-root.ts';
 import { type Break, broken, readBreaks } from './breaks.ts';
 import { readTests } from './specification.ts';
@@ -42,13 +43,21 @@ function failing(copy: string, tests: readonly string[], rules: readonly string[
   const files = tests.map((path) => compiledPath(copy, join('tests', path)));
   const flags = ['--import', seed, '--test', '--test-reporter=tap', `--test-timeout=${TEST_TIMEOUT_MS}`, '--test-force-exit'];
   flags.push(`--test-name-pattern=/\\b(?:${rules.join('|')})\\b/`);
-  const child = spawn(process.execPath, [...flags, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
+  const folder = testFolder();
+  const child = spawn(process.execPath, [...flags, ...files], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, TMPDIR: folder },
+  });
   let report = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     report += chunk;
   });
   return new Promise((resolve) => {
+    // A test that came to no end has not ended what it started.
+    child.once('exit', () => endLeftBehind(child.pid as number, folder, 0));
     child.once('close', (code) => {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
       const titles = Array.from(report.matchAll(/^ *not ok \d+ - (.+)$/gm), ([, title = '']) => title);
       resolve(code === 0 ? [] : titles.length > 0 ? titles : [`ended with ${code}`]);
     });
