@@ -139,7 +139,7 @@ function run(name: string, words: readonly string[]): void {
   child.once('exit', async (code) => {
     const left = await endLeftBehind(child.pid as number, folder);
     endAll('SIGKILL');
-    process.exit(left ? 1 : (code ?? 1));
+    process.exit(left.length > 0 ? 1 : (code ?? 1));
   });
 }
 

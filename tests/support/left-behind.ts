@@ -42,8 +42,8 @@ function leftBehind(group: number, folder: string): LeftBehind[] {
   });
 }
 
-/** Ends what the tests of a group left behind, and names it. @returns whether there was anything */
-export async function endLeftBehind(group: number, folder: string, waitMs = ENDING_MAX_MS): Promise<boolean> {
+/** Ends what the tests of a group left behind, says so on standard error, and returns it. */
+export async function endLeftBehind(group: number, folder: string, waitMs = ENDING_MAX_MS): Promise<readonly LeftBehind[]> {
   const endMs = performance.now() + waitMs;
   let left = leftBehind(group, folder);
   for (; left.length > 0 && performance.now() < endMs; left = leftBehind(group, folder)) await pause(50);
@@ -55,5 +55,5 @@ export async function endLeftBehind(group: number, folder: string, waitMs = ENDI
       // It has ended just now.
     }
   }
-  return left.length > 0;
+  return left;
 }
