@@ -176,7 +176,7 @@ function endlessSource(totalBytes: number) {
   return { source, state, frames };
 }
 
-test('STREAM-18: a reader that takes nothing is dropped after the stuck time, and no more was read than its socket took', async (t) => {
+test('STREAM-17, STREAM-18: a reader that takes nothing is dropped after the stuck time, and no more was read than its socket took', async (t) => {
   const { source, state } = endlessSource(50 * MEGABYTE);
   const times = { stuckMs: 300, sweepMs: 20 };
   const { port, openStreams } = await serve(t, [streaming(() => Promise.resolve({ source, fromSeq: 0 }))], {}, times);
