@@ -56,9 +56,9 @@ function failing(copy: string, tests: readonly string[], rules: readonly string[
     report += chunk;
   });
   return new Promise((resolve) => {
-    // A test that came to no end has not ended what it started.
-    child.once('exit', () => endLeftBehind(child.pid as number, folder, 0));
-    child.once('close', (code) => {
+    child.once('close', async (code) => {
+      // A test that came to no end has not ended what it started.
+      await endLeftBehind(child.pid as number, folder, 0);
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
       // A file stands for its tests where one of them came to no end.
       const titles = Array.from(report.matchAll(/^ *not ok \d+ - (.+)$/gm), ([, title = '']) =>

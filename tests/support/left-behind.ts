@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from './eventually.ts';
 import { MADE_FOR } from './temporary-dir.ts';
 
 /** A TMPDIR for a run of tests: whoever works below it was started by them. Its name is short, because those of sockets may not be long. */
@@ -44,9 +44,8 @@ function leftBehind(group: number, folder: string): LeftBehind[] {
 
 /** Ends what the tests of a group left behind, says so on standard error, and returns it. */
 export async function endLeftBehind(group: number, folder: string, waitMs = ENDING_MAX_MS): Promise<readonly LeftBehind[]> {
-  const endMs = performance.now() + waitMs;
-  let left = leftBehind(group, folder);
-  for (; left.length > 0 && performance.now() < endMs; left = leftBehind(group, folder)) await pause(50);
+  await eventually(() => leftBehind(group, folder).length === 0, waitMs).catch(() => {});
+  const left = leftBehind(group, folder);
   for (const { pid, command, test } of left) {
     process.stderr.write(`left behind: ${command.slice(0, 200)} (${pid}), by ${test ?? 'a test that is not known'}\n`);
     try {

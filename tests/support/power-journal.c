@@ -78,20 +78,16 @@ static void leave(void) {
   errno = kept;
 }
 
-static void put(const void *bytes, size_t length) {
-  REAL(write);
-  int kept = errno;
-  if (real(journal, bytes, length) != (ssize_t)length) abort();
-  errno = kept;
-}
-
-/* One line of JSON, then `length` bytes. Paths have no quotes. */
+/* One line of JSON, then `length` bytes, in one call: a process may be killed between two. Paths have no quotes. */
 static void note(const char *what, const char *path, uint64_t inode, int64_t at, const char *to, const void *bytes, size_t length) {
   char line[2 * PATH_MAX + 256];
   int size = snprintf(line, sizeof line, "{\"what\":\"%s\",\"path\":\"%s\",\"inode\":%llu,\"at\":%lld,\"to\":\"%s\",\"bytes\":%zu}\n", what, path,
                       (unsigned long long)inode, (long long)at, to, length);
-  put(line, (size_t)size);
-  if (length > 0) put(bytes, length);
+  struct iovec parts[] = {{line, (size_t)size}, {(void *)bytes, length}};
+  REAL(writev);
+  int kept = errno;
+  if (real(journal, parts, 2) != (ssize_t)((size_t)size + length)) abort();
+  errno = kept;
 }
 
 static uint64_t inode_of(int fd) {
