@@ -64,7 +64,7 @@ for (const state of Object.keys(TABLE) as PairingState[]) {
 test('PAIRING-4: on every way a code is claimed once at most, and watching ends', () => {
   const paths = getSimplePaths(pairing, {
     input: { dueAtMs: DUE_AT_MS },
-    // Of the times that matter to a code none is the end of its watching.
+    // Watching ends later than any code.
     events: [...Object.values(EVENTS).flat(), { type: 'pairing.expire', nowMs: WATCHED_UNTIL_MS }],
   });
   const reached = new Set<string>();

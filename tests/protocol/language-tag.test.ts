@@ -20,18 +20,6 @@ test('CHAT-5: a locale is a well-formed language tag, else none', () => {
   assert.equal(languageTag(undefined), null);
 });
 
-test('MODEL-6: the registered parts of a tag are repeated, others are not', () => {
-  const told = {
-    'zh-Hant-TW': 'zh-Hant-TW',
-    'es-419': 'es-419',
-    'de-AT-x-obey-me': 'de-AT',
-    'de-Obey-AT': 'de-AT',
-    'de-Latn-QX': 'de-Latn',
-    'zzj-AT': null,
-  };
-  for (const [tag, parts] of Object.entries(told)) assert.equal(registeredTag(tag), parts, tag);
-});
-
 test('MODEL-6: what is repeated of any tag is a language, a script and a region', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/), (locale) => {
