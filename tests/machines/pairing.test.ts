@@ -61,6 +61,11 @@ for (const state of Object.keys(TABLE) as PairingState[]) {
   }
 }
 
+test('PAIRING-1: a new code is good until the time that it was given', () => {
+  const claimed = EVENTS['pairing.claim'].map((claim) => stepper(pairing, { input: { dueAtMs: DUE_AT_MS } }).send(claim).state);
+  assert.deepEqual(claimed, ['claimed', 'expired', 'expired']);
+});
+
 test('PAIRING-4: on every way a code is claimed once at most, and watching ends', () => {
   const paths = getSimplePaths(pairing, {
     input: { dueAtMs: DUE_AT_MS },

@@ -92,10 +92,11 @@ describe('PRIVACY-9: placeholders that are split across chunks of the model', ()
       '+a@evil.example',
       '⟦phone_1⟧',
       '.'.repeat(64),
+      '.'.repeat(70),
       `${'-'.repeat(63)}@e`,
     ])
       assert.ok(hideInAddresses(`to ⟦email_1⟧${after}`).startsWith('to ⟦email⟧'), after);
-    for (const after of ['', ' ', '.', '. Bye', '+', '!@', '?x', `${'.'.repeat(63)} `, ' @a', ' ⟦phone_1⟧', '💬'])
+    for (const after of ['', ' ', '.', '. Bye', '+', '+a b', '!@', '?x', `${'.'.repeat(63)} `, ' @a', ' ⟦phone_1⟧', '💬'])
       assert.equal(hideInAddresses(`to ⟦email_1⟧${after}`), `to ⟦email_1⟧${after}`);
     const gate = new PlaceholderGate();
     assert.equal(gate.push(`⟦email_1⟧${'.'.repeat(63)}`), '', 'it may still become one');
