@@ -13,7 +13,7 @@ import { withModel } from './model/model.ts';
 import { Progress } from './progress.ts';
 import type { Finding, Question, QuestionScene } from './question.ts';
 import { configAnswers } from './questions/config/config-answers.ts';
-import { diskDelays } from './questions/cost/disk-delays.ts';
+import { coldTurns } from './questions/cost/cold-turns.ts';
 import { turnCost } from './questions/cost/turn-cost.ts';
 import { growingConversations } from './questions/growth/growing-conversations.ts';
 import { idleConversations } from './questions/growth/idle-conversations.ts';
@@ -32,6 +32,7 @@ import { WORKLOADS, type Workload } from './workloads/workloads.ts';
 
 const OURS: readonly Candidate[] = [relay, service, serviceWithAll, replicatedService];
 const QUESTIONS: readonly Question[] = [
+  coldTurns,
   ...turns,
   turnCost,
   openStreams,
@@ -40,7 +41,6 @@ const QUESTIONS: readonly Question[] = [
   growingConversations,
   betweenNodes,
   severalNodes,
-  diskDelays,
 ];
 const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */

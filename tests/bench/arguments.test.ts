@@ -80,7 +80,7 @@ describe('BENCH-1: what the benchmark is asked for', () => {
       for (const line of [
         /^ {2}--only LIST /m,
         /^ {2}W1B +200 deltas in bursts/m,
-        /^ {2}D1 +a slow disk$/m,
+        /^ {2}COLD +the first turns of a fresh process$/m,
         /^ {2}relay +\S/m,
         /^ {2}mastra +\S/m,
       ])
