@@ -87,7 +87,7 @@ function bullets(report: Report, figures: readonly Figure[], folder: string): st
   });
   const { aims, broken, warnings } = report.behind;
   const ours = (lines: readonly string[]): string[] => lines.filter((line) => /^\w+, service: /.test(line));
-  const lists = [...less, ...ours(broken).map((line) => `X];
+  const lists = [...less, ...[...ours(broken), ...ours(aims)].map((line) => `- ${line.replace(', service', '')}`)];
   const rest = warnings.length === 0 ? '' : ` Its questions warn of ${warnings.length} more things.`;
   return [
     ...(first.length === 0 ? [] : [`**Where the service is ahead** of every peer: ${first.join('; ')}. The nearest peer in brackets.`]),

@@ -245,7 +245,7 @@ export async function play(stage: Stage, workload: Workload): Promise<{ outcomes
         player.warmUp = await warmUp(stage, workload, player);
       });
     }
-    for (let again = 0; again <= AGAIN_MAX; again++) {
+    for (let again = 0; again <= (stage.quick ? 0 : AGAIN_MAX); again++) {
       const due = again === 0 ? [...players.list] : players.list.filter(({ rounds }) => isScattered({ workload, rounds }));
       for (const player of due) Object.assign(player, { rounds: [], again });
       for (let round = 0; round < stage.rounds; round++) {

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { UsageError } from '../../../bench/arguments.ts';
 import { linearScale, logScale, scaleFor, spread } from '../../../bench/page/scale.ts';
+import { readmeFigures, readmeOf } from '../../../bench/report/readme.ts';
 import { reportOf } from '../../../bench/report/report-data.ts';
 import { readReport } from '../../../bench/report/report-file.ts';
 import { reportHtml } from '../../../bench/report/report-html.ts';
 import { reportMarkdown } from '../../../bench/report/report-markdown.ts';
 import { huesOf, readmeSvg } from '../../../bench/report/report-plots.ts';
 import { writeAgain } from '../../../bench/report/results.ts';
+import { projectRoot } from '../../support/project-root.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { madeReport } from './made-report.ts';
 
@@ -119,6 +121,19 @@ describe('BENCH-13: the page of the report', () => {
     const hues = [...huesOf(report.candidates).values()];
     assert.equal(new Set(hues).size, report.candidates.length);
   });
+});
+
+test('BENCH-17: README.md tells what the latest kept result makes (`npm run bench -- readme` writes it)', () => {
+  const readme = readFileSync(join(projectRoot(), 'README.md'), 'utf8');
+  assert.equal(readmeOf(readme), readme);
+});
+
+test('BENCH-17: its figures are of all servers; who has less than the service is named, with each missed aim', () => {
+  const made = readmeFigures(report, 'bench/results/x');
+  for (const { what, role } of report.candidates) assert.equal(made.includes(what) || role === 'limit', role !== 'earlier', what);
+  assert.match(made, /^- short turns: \d+ µs; less: portkey \d+ µs\.$/m);
+  assert.match(made, /ahead\*\* of every peer: long answers/);
+  assert.doesNotMatch(made, /NaN|undefined|Infinity/);
 });
 
 describe('BENCH-13: axes', () => {

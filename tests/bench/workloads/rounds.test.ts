@@ -5,11 +5,12 @@ import { describe, test } from 'node:test';
 import { compileLoad, SHARES } from '../../../bench/load/load.ts';
 import { withModel } from '../../../bench/model/model.ts';
 import { secondsLeft, shownTime } from '../../../bench/progress.ts';
-import { summarize } from '../../../bench/report/report.ts';
+import { summarize, workloadTable } from '../../../bench/report/report.ts';
 import { median, percentile } from '../../../bench/report/table.ts';
 import type { Candidate, Scene } from '../../../bench/servers/candidate.ts';
 import { relay } from '../../../bench/servers/candidate.ts';
-import { ableTo, inOrderOf, type Outcome, play, type Round, reasonOf } from '../../../bench/workloads/rounds.ts';
+import { ableTo, inOrderOf, isScattered, type Outcome, play, type Round, reasonOf } from '../../../bench/workloads/rounds.ts';
+import { warmUntilStill, warmUs } from '../../../bench/workloads/warm-up.ts';
 import { workloadNamed } from '../../../bench/workloads/workloads.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -59,6 +60,24 @@ describe('BENCH-2: rounds', () => {
     // Ten turns a round: 50 ms are 5,000 µs a turn.
     assert.deepEqual([other.cpu_us, other.cpu_us_min, other.cpu_us_max], [5_000, 4_000, 6_000]);
     assert.deepEqual([other.ratio, other.first_p50_ms, other.added_p50_ms], [2.5, 7.5, 4.5]);
+  });
+
+  test('BENCH-18: a warm-up ends when three windows cost the same, and at its maximum otherwise', async () => {
+    const warmed = (costs: readonly number[]) => {
+      let at = 0;
+      return warmUntilStill(async () => costs[at++ % costs.length] ?? 0, { maxS: 20, now: () => at * 2_000 });
+    };
+    const falling = await warmed([900, 500, 300, 210, 201, 200, 205, 100]);
+    assert.deepEqual([falling.windows_us.length, falling.is_steady, falling.seconds, warmUs(falling)], [6, true, 12, 611 / 3]);
+    const restless = await warmed([100, 200]);
+    assert.deepEqual([restless.windows_us.length, restless.is_steady], [10, false]);
+  });
+
+  test('BENCH-19: rounds that scatter are marked, and added latency is never below zero', () => {
+    const [calm, scattered] = [outcome('relay', [round(10, 3), round(15, 3)]), outcome('other', [round(10, 1), round(16, 1)])];
+    assert.deepEqual([calm, scattered].map(isScattered), [false, true]);
+    const [, row = []] = workloadTable([calm, { ...scattered, again: 2 }]).rows;
+    assert.ok(row.includes('1000 to 1600 (wide)**') && row.includes('within the spread / within the spread'), row.join());
   });
 
   test('the time left is that of all parts, by the pace of those that are over', () => {
