@@ -97,13 +97,16 @@ interface LinePlot {
 }
 
 const WIDTH = 520;
-const HEIGHT = 270;
+const PLOT_HEIGHT = 226;
 const LEFT = 50;
 const RIGHT = 18;
 /** With the names of the lines beside their ends. */
 const RIGHT_NAMED = 104;
 const TOP = 12;
-const BOTTOM = 46;
+/** Below the plot, with the labels of its axis, and with the name of the axis too. */
+const BOTTOM = 28;
+const BOTTOM_NAMED = 46;
+const GROUND = TOP + PLOT_HEIGHT;
 const NAME_HEIGHT = 17;
 /** More points than this are not visible. */
 const POINTS_MAX = 400;
@@ -157,7 +160,7 @@ function namesSvg(drawn: readonly Drawn[], { x, y }: Places): string {
     ends.map((end) => y(end?.y ?? 0)),
     NAME_HEIGHT,
     TOP + 4,
-    HEIGHT - BOTTOM,
+    GROUND,
   );
   return drawn
     .map(({ name, hue }, at) => {
@@ -210,16 +213,16 @@ export function linePlot(plot: LinePlot): string {
   const isNamed = drawn.length > KEYED_MAX;
   const right = WIDTH - (isNamed ? RIGHT_NAMED : RIGHT);
   const x = (value: number): number => LEFT + scale.place(value) * (right - LEFT);
-  const y = (value: number): number => HEIGHT - BOTTOM - yScale.place(value) * (HEIGHT - TOP - BOTTOM);
+  const y = (value: number): number => GROUND - yScale.place(value) * PLOT_HEIGHT;
   const grid = yScale.ticks.map(
     ({ at, label }) =>
       `<line class="grid" x1="${LEFT}" x2="${right}" y1="${fixed(y(at))}" y2="${fixed(y(at))}"/><text class="tick end" x="${LEFT - 7}" y="${fixed(y(at) + 4)}">${label}</text>`,
   );
   const ticks = scale.ticks.map(
-    ({ at, label }) => `<text class="tick middle" x="${fixed(x(at))}" y="${HEIGHT - BOTTOM + 17}">${escaped(label)}</text>`,
+    ({ at, label }) => `<text class="tick middle" x="${fixed(x(at))}" y="${GROUND + 17}">${escaped(label)}</text>`,
   );
   const axis =
-    xLabel === undefined ? '' : `<text class="tick middle" x="${(LEFT + right) / 2}" y="${HEIGHT - 8}">${escaped(xLabel)}</text>`;
+    xLabel === undefined ? '' : `<text class="tick middle" x="${(LEFT + right) / 2}" y="${GROUND + 38}">${escaped(xLabel)}</text>`;
   const limitSvg =
     limit === undefined || !withLimit.includes(limit.at)
       ? ''
@@ -228,11 +231,11 @@ export function linePlot(plot: LinePlot): string {
   const shadeSvg =
     shade === undefined
       ? ''
-      : `<rect class="shade" x="${LEFT}" y="${TOP}" width="${fixed(x(shade.to) - LEFT)}" height="${HEIGHT - TOP - BOTTOM}"/><text class="tick" x="${LEFT + 5}" y="${TOP + 13}">${escaped(shade.label)}</text>`;
+      : `<rect class="shade" x="${LEFT}" y="${TOP}" width="${fixed(x(shade.to) - LEFT)}" height="${PLOT_HEIGHT}"/><text class="tick" x="${LEFT + 5}" y="${TOP + 13}">${escaped(shade.label)}</text>`;
   // What is ours lies on top.
   const lines = drawn.toSorted((one, other) => Number(one.hue === 'ours') - Number(other.hue === 'ours'));
   const svg = lines.map((line) => lineSvg(line, { x, y }, isMarked)).join('');
   const key = isNamed ? [] : drawn.map(({ name, hue }) => `<span class="key ${hue}"><i></i>${escaped(name)}</span>`);
   const by = yScale.isLog ? `${unit}, by powers` : unit;
-  return `<figure><figcaption>${escaped(title)} <small>${escaped(by)}</small> ${key.join('')}</figcaption><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(wordsOf(plot, drawn))}">${shadeSvg}${grid.join('')}${ticks.join('')}${axis}${limitSvg}${svg}${isNamed ? namesSvg(drawn, { x, y }) : ''}${tipsSvg(lines, { x, y })}</svg></figure>`;
+  return `<figure><figcaption>${escaped(title)} <small>${escaped(by)}</small> ${key.join('')}</figcaption><svg viewBox="0 0 ${WIDTH} ${GROUND + (xLabel === undefined ? BOTTOM : BOTTOM_NAMED)}" role="img" aria-label="${escaped(wordsOf(plot, drawn))}">${shadeSvg}${grid.join('')}${ticks.join('')}${axis}${limitSvg}${svg}${isNamed ? namesSvg(drawn, { x, y }) : ''}${tipsSvg(lines, { x, y })}</svg></figure>`;
 }

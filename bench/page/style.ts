@@ -99,7 +99,7 @@ figcaption{font-weight:600;font-size:14px;margin-bottom:4px}svg{width:100%;heigh
 .scroll{overflow-x:auto;margin:10px 0;background:var(--panel);border:1px solid var(--line);border-radius:8px}
 table{border-collapse:collapse;font-size:13.5px;font-variant-numeric:tabular-nums;min-width:100%}
 caption{text-align:left;font-weight:600;padding:8px 12px 2px}
-th,td{text-align:left;padding:5px 12px;border-bottom:1px solid var(--line);vertical-align:top}td{max-width:60ch}
+th,td{text-align:left;padding:5px 12px;border-bottom:1px solid var(--line);vertical-align:top}td{max-width:60ch}td:last-child{min-width:20ch}td.number:last-child{min-width:0}
 thead th{color:var(--ink-2);font-weight:600;vertical-align:bottom}tbody th{font-weight:600;white-space:nowrap}tr:last-child>*{border-bottom:0}
 .number{text-align:right;white-space:nowrap}.first>*{border-top:1px solid var(--ink-3)}
 .level-1{background:var(--soft)}.level-2{background:var(--wait-soft)}.level-3{background:var(--bad-soft)}
