@@ -21,7 +21,7 @@ import { betweenNodes } from './questions/nodes/hand-over.ts';
 import { severalNodes } from './questions/nodes/several-nodes.ts';
 import { openStreams } from './questions/streams/open-streams.ts';
 import { turns } from './questions/turns/turns.ts';
-import { writeReadme } from './report/readme.ts';
+import { writePages } from './report/readme.ts';
 import { emptyRun, type Measured, sourceCommit } from './report/report-data.ts';
 import { writeAgain, writeResults } from './report/results.ts';
 import { type Candidate, relay } from './servers/candidate.ts';
@@ -128,7 +128,7 @@ async function main(): Promise<void> {
   const instead = commandOf(argv);
   if (instead !== undefined) {
     const { command, file = '' } = instead;
-    const written = command === 'readme' ? writeReadme(instead.file) : join(writeAgain(resolve(file)), 'report.html');
+    const written = command === 'readme' ? writePages(instead.file) : join(writeAgain(resolve(file)), 'report.html');
     process.stdout.write(`Written: ${written}\n`);
     return;
   }

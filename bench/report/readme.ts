@@ -1,8 +1,9 @@
-/** The part of README.md that tells figures: made of the latest result that is kept in bench/results, so that it cannot grow old. */
+/** The parts of README.md and docs/scaling.md that tell figures: made of the latest result that is kept in bench/results, so that they cannot grow old. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UsageError } from '../arguments.ts';
 import { projectDir } from '../load/compile.ts';
+import { coresFigures } from './cores.ts';
 import type { Report, Server } from './report-data.ts';
 import { readReport } from './report-file.ts';
 import { machineShown } from './report-markdown.ts';
@@ -106,36 +107,42 @@ export function readmeFigures(report: Report, folder: string): string {
   const columns = ['server', ...figures.map(({ title }, at) => `${title}${marks[at]}`)];
   const rows = report.candidates.filter(({ role }) => role !== 'earlier').map((server) => rowOf(report, figures, server));
   return [
-    BEGIN,
     `![CPU time a delta and a turn, of the service and its peers](${folder}/cpu.svg)`,
     `Medians of ${rounds} in one run of ${report.began.slice(0, 10)}, on ${machineShown(report.machine)} Every server is warm, but where it says otherwise:`,
     markdownOf({ columns, rows }),
     `${figures.map(({ means }, at) => `${marks[at]} ${means}.`).join(' ')} All tables, versions, ranges and curves: [the report](${folder}/report.md), as [a page with plots](${folder}/report.html) and [for programs](${folder}/report.json).`,
     ...bullets(report, figures, folder),
-    END,
   ].join('\n\n');
 }
 
-/** README.md as the latest kept result makes it. @throws UsageError where it lacks the markers, or nothing is kept */
-export function readmeOf(readme: string): string {
+/** The pages that have such a part. */
+const PAGES: Readonly<Record<string, (report: Report, folder: string) => string>> = {
+  'README.md': readmeFigures,
+  'docs/scaling.md': coresFigures,
+};
+
+/** Those pages as the latest kept result makes them, by their paths. @throws UsageError where one lacks the markers, or nothing is kept */
+export function pagesMade(): readonly (readonly [path: string, text: string])[] {
   const latest = readdirSync(join(projectDir(), RESULTS)).toSorted().at(-1);
-  const [begin, end] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-  if (latest === undefined || begin < 0 || end < begin)
-    throw new UsageError(`README.md needs the lines ${BEGIN} and ${END}, and ${RESULTS} a result`);
+  if (latest === undefined) throw new UsageError(`${RESULTS} holds no result`);
   const folder = `${RESULTS}/${latest}`;
-  return (
-    readme.slice(0, begin) + readmeFigures(readReport(join(projectDir(), folder, 'report.json')), folder) + readme.slice(end + END.length)
-  );
+  const report = readReport(join(projectDir(), folder, 'report.json'));
+  return Object.entries(PAGES).map(([path, made]) => {
+    const text = readFileSync(join(projectDir(), path), 'utf8');
+    const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+    if (begin < 0 || end < begin) throw new UsageError(`${path} needs the lines ${BEGIN} and ${END}`);
+    return [path, `${text.slice(0, begin)}${BEGIN}\n\n${made(report, folder)}\n\n${text.slice(end)}`];
+  });
 }
 
-/** Keeps the files beside `file`, a report.json, as the result of its day where one is named, and writes README.md. @throws UsageError */
-export function writeReadme(file: string | undefined): string {
+/** Keeps the files beside `file`, a report.json, as the result of its day where one is named, and writes the pages. @throws UsageError */
+export function writePages(file: string | undefined): string {
   if (file !== undefined) {
     const folder = join(projectDir(), RESULTS, readReport(file).began.slice(0, 10));
     mkdirSync(folder, { recursive: true });
     for (const name of KEPT) copyFileSync(join(dirname(file), name), join(folder, name));
   }
-  const readme = join(projectDir(), 'README.md');
-  writeFileSync(readme, readmeOf(readFileSync(readme, 'utf8')));
-  return readme;
+  const pages = pagesMade();
+  for (const [path, text] of pages) writeFileSync(join(projectDir(), path), text);
+  return pages.map(([path]) => path).join(', ');
 }

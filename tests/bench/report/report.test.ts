@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { UsageError } from '../../../bench/arguments.ts';
 import { linearScale, logScale, scaleFor, spread } from '../../../bench/page/scale.ts';
-import { readmeFigures, readmeOf } from '../../../bench/report/readme.ts';
+import { pagesMade, readmeFigures } from '../../../bench/report/readme.ts';
 import { reportOf } from '../../../bench/report/report-data.ts';
 import { readReport } from '../../../bench/report/report-file.ts';
 import { reportHtml } from '../../../bench/report/report-html.ts';
@@ -123,9 +123,10 @@ describe('BENCH-13: the page of the report', () => {
   });
 });
 
-test('BENCH-17: README.md tells what the latest kept result makes (`npm run bench -- readme` writes it)', () => {
-  const readme = readFileSync(join(projectRoot(), 'README.md'), 'utf8');
-  assert.equal(readmeOf(readme), readme);
+test('BENCH-17: README.md and docs/scaling.md tell what the latest kept result makes (`npm run bench -- readme` writes them)', () => {
+  const pages = pagesMade();
+  assert.equal(pages.length, 2);
+  for (const [path, text] of pages) assert.equal(readFileSync(join(projectRoot(), path), 'utf8'), text, path);
 });
 
 test('BENCH-17: its figures are of all servers; who has less than the service is named, with each missed aim', () => {
