@@ -15,7 +15,6 @@ import type { Finding, Question, QuestionScene } from './question.ts';
 import { configAnswers } from './questions/config/config-answers.ts';
 import { coldTurns } from './questions/cost/cold-turns.ts';
 import { turnCost } from './questions/cost/turn-cost.ts';
-import { growingConversations } from './questions/growth/growing-conversations.ts';
 import { idleConversations } from './questions/growth/idle-conversations.ts';
 import { betweenNodes } from './questions/nodes/hand-over.ts';
 import { severalNodes } from './questions/nodes/several-nodes.ts';
@@ -39,7 +38,6 @@ const QUESTIONS: readonly Question[] = [
   openStreams,
   configAnswers,
   idleConversations,
-  growingConversations,
   betweenNodes,
   severalNodes,
 ];

@@ -123,10 +123,10 @@ export function millionTable(demands: Demands): Table {
   };
 }
 
-/** Both tables with what they were reckoned from. */
-export function coresFigures(report: Report): string {
+/** Both tables with what they were reckoned from; undefined where the run has not measured W2, W3, W6 and WN. */
+export function coresFigures(report: Report): string | undefined {
   const demands = demandsOf(report);
-  if (demands === undefined) return 'The latest kept result has not measured W2, W3, W6 and WN together, of which these tables are made.';
+  if (demands === undefined) return undefined;
   const { turnUs, deltaUs, slowDeltaUs, redisUs, redisMoreUs, nodeMoreUs, deltaBytes } = demands;
   const parts = `A turn ${whole(turnUs)} µs (W3), a delta ${deltaUs.toFixed(1)} µs at 20 a second (W2) and ${slowDeltaUs.toFixed(1)} at one (W6), ${whole(deltaBytes)} bytes of it; Redis ${redisUs.toFixed(1)} µs a turn and ${redisMoreUs.toFixed(1)} more with each further node; in one file ${whole(nodeMoreUs)} µs a turn more with each (WN).`;
   return [

@@ -115,23 +115,26 @@ export function readmeFigures(report: Report, folder: string): string {
   ].join('\n\n');
 }
 
-/** The pages that have such a part. */
-const PAGES: Readonly<Record<string, (report: Report, folder: string) => string>> = {
+/** The pages that have such a part; undefined of a result that lacks what it is made of: the one before it is taken. */
+const PAGES: Readonly<Record<string, (report: Report, folder: string) => string | undefined>> = {
   'README.md': readmeFigures,
   'docs/scaling.md': coresFigures,
 };
 
-/** Those pages as the latest kept result makes them, by their paths. @throws UsageError where one lacks the markers, or nothing is kept */
+/** Those pages as the latest kept result makes them, by their paths. @throws UsageError where one lacks the markers, or no result has it */
 export function pagesMade(): readonly (readonly [path: string, text: string])[] {
-  const latest = readdirSync(join(projectDir(), RESULTS)).toSorted().at(-1);
-  if (latest === undefined) throw new UsageError(`${RESULTS} holds no result`);
-  const folder = `${RESULTS}/${latest}`;
-  const report = readReport(join(projectDir(), folder, 'report.json'));
+  const folders = readdirSync(join(projectDir(), RESULTS)).toSorted().toReversed();
+  const results = folders.map((each) => {
+    const folder = `${RESULTS}/${each}`;
+    return { folder, report: readReport(join(projectDir(), folder, 'report.json')) };
+  });
   return Object.entries(PAGES).map(([path, made]) => {
     const text = readFileSync(join(projectDir(), path), 'utf8');
     const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
     if (begin < 0 || end < begin) throw new UsageError(`${path} needs the lines ${BEGIN} and ${END}`);
-    return [path, `${text.slice(0, begin)}${BEGIN}\n\n${made(report, folder)}\n\n${text.slice(end)}`];
+    const part = results.map(({ report, folder }) => made(report, folder)).find((each) => each !== undefined);
+    if (part === undefined) throw new UsageError(`${RESULTS} holds no result for ${path}`);
+    return [path, `${text.slice(0, begin)}${BEGIN}\n\n${part}\n\n${text.slice(end)}`];
   });
 }
 

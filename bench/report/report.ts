@@ -4,15 +4,10 @@ import { at } from '../load/load.ts';
 import { EARLIER } from '../servers/candidate.ts';
 import { aimsShown } from '../workloads/aims.ts';
 import type { Outcome, Round } from '../workloads/rounds.ts';
-import type { Workload } from '../workloads/workloads.ts';
+import { units, type Workload } from '../workloads/workloads.ts';
 import { type Column, digits, median, range, sum, type Table, tableOf, WITHIN_SPREAD, whole } from './table.ts';
 
 export type Summary = ReturnType<typeof summarize>[number];
-
-/** What CPU time is divided by: upstream tokens (whether or not the server merged them) or turns, of whole streams. */
-export function units(workload: Workload, round: Pick<Round, 'ok'>): number {
-  return workload.unit === 'delta' ? round.ok * workload.tokens : round.ok;
-}
 
 /**
  * Medians over the rounds of every outcome; `broken` is the sum, because one broken stream is one too many. Ratios and added latency refer to the

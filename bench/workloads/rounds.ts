@@ -3,11 +3,10 @@
 import { type Extent, type LoadResult, load } from '../load/load.ts';
 import { forgetPeak, peakRssBytes, rssBytes, SETTLE_MS, spending } from '../meters/cpu.ts';
 import type { Wrote } from '../meters/written.ts';
-import { units } from '../report/report.ts';
 import { isWide } from '../report/table.ts';
 import type { Candidate, Target } from '../servers/candidate.ts';
 import { type WarmUp, WINDOW_S, warmUntilStill } from './warm-up.ts';
-import type { Workload } from './workloads.ts';
+import { units, type Workload } from './workloads.ts';
 
 /** Even a workload of one client is warmed up by this many, or half a minute would not be enough to compile what is hot. */
 const WARM_UP_STREAMS = 64;

@@ -124,3 +124,8 @@ export function workloadNamed(name: string): Workload {
 export function charsPerStream(workload: Workload): number {
   return workload.tokens * TOKEN_CHARS;
 }
+
+/** What CPU time is divided by: upstream tokens (whether or not the server merged them) or turns, of whole streams. */
+export function units(workload: Workload, round: { readonly ok: number }): number {
+  return workload.unit === 'delta' ? round.ok * workload.tokens : round.ok;
+}
