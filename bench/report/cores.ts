@@ -10,7 +10,7 @@ import { markdownOf, median, sum, type Table, whole } from './table.ts';
 const DELTAS = 200;
 /** No core, link or Redis is used for more than this: beyond it waiting grows faster than work. */
 const USED = 0.7;
-/** Of the cores of a large host, the share with a node each; the others have Redis, the kernel's network and side threads. */
+/** The share of a large host's cores with a node each; the others have Redis, the kernel's network and side threads. */
 const NODES_SHARE = 7 / 8;
 /** The writer thread's time for a turn (docs/performance.md), in which nobody else writes to the file. */
 const WRITER_US = 240;

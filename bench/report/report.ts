@@ -3,7 +3,7 @@
 import { at } from '../load/load.ts';
 import { EARLIER } from '../servers/candidate.ts';
 import { aimsShown } from '../workloads/aims.ts';
-import type { Outcome, Round } from '../workloads/rounds.ts';
+import type { Outcome } from '../workloads/rounds.ts';
 import { units, type Workload } from '../workloads/workloads.ts';
 import { type Column, digits, median, range, sum, type Table, tableOf, WITHIN_SPREAD, whole } from './table.ts';
 
