@@ -83,7 +83,7 @@ export function commandOf(
 }
 
 /** Server names and parts of a short run: what the service is held against, and all that is aimed at, in a quarter of an hour. */
-const SHORT = { parts: /^(?:W[1-6]|COLD)$/, servers: /^(?:relay|service|service-all|fastify)$/, rounds: 3 } as const;
+const SHORT = { parts: /^(?:W[1-6]|COLD)$/, servers: /^(?:relay|service|service-all|fastify)$/, rounds: 2 } as const;
 
 export function readArguments(argv: readonly string[], { parts, servers, peers, apart = [] }: Names): Arguments {
   const { values, positionals } = parse(argv);
@@ -121,7 +121,7 @@ export function helpText({ parts, servers }: Choices): string {
 
   npm run bench                               everything, five rounds: some hours, on a machine that does nothing else
   npm run bench -- quick                      relay and service, one short round, under three minutes; not for quoting
-  npm run bench -- short                      W1 to W6 and COLD of relay, service and fastify, three rounds: a quarter of an hour
+  npm run bench -- short                      W1 to W6 and COLD of relay, service and fastify, two rounds: a quarter of an hour
   npm run bench -- readme [FILE]              no run: keeps the report.json and what is made of it in bench/results, and makes the figures of README.md of the latest
   npm run bench -- report FILE                no run: the page, the tables and the plot anew from a report.json, beside it
 

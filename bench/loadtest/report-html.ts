@@ -27,7 +27,7 @@ function coursePlots({ series, seconds, goodput, plan }: Report): string[] {
   const x = ticksScale(timeTicks(seconds));
   const limit = goodput.slo.first_delta;
   const rampS = plan.ramp_ms / 1e3;
-  const shade = rampS === 0 ? undefined : { to: Math.min(rampS, seconds), label: 'ramp: counts in no percentile' };
+  const shade = rampS === 0 ? undefined : { to: Math.min(rampS, seconds), label: 'ramp' };
   return [
     linePlot({
       title: 'Turns',

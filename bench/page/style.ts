@@ -105,7 +105,7 @@ thead th{color:var(--ink-2);font-weight:600;vertical-align:bottom}tbody th{font-
 .level-1{background:var(--soft)}.level-2{background:var(--wait-soft)}.level-3{background:var(--bad-soft)}
 ul.sentences{padding:0;margin:8px 0;list-style:none}ul.sentences li{padding:6px 12px;border-left:3px solid var(--ink-3);margin:6px 0;background:var(--panel);max-width:110ch;overflow-wrap:anywhere}
 ul.bad li{border-color:var(--bad)}ul.wait li{border-color:var(--wait)}
-code{font:13px ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}
+pre{margin:6px 0;white-space:pre-wrap}code{font:13px ui-monospace,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 @media (max-width:640px){main{padding:18px 12px 48px}text{font-size:16px}.tick,.aim-name{font-size:15px}figure{padding:10px 8px 4px}dl{grid-template-columns:1fr}dt{margin-top:6px}.key{margin-left:0;margin-right:12px}}
 @media print{body{font-size:11px;background:none}main{max-width:none;padding:0}nav{display:none}.plots{grid-template-columns:1fr 1fr}.scroll{overflow:visible;border:0}table{font-size:8px}th,td{padding:2px 4px}h2,h3{break-after:avoid}tr{break-inside:avoid}}
 `;
