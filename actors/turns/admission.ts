@@ -4,6 +4,7 @@
  * never contains a number of the operator's.
  */
 
+import { LRUCache } from 'lru-cache';
 import semver from 'semver';
 import { type ErrorCode, Refusal, type RefusalOptions } from '../../protocol/errors.ts';
 import { MESSAGES_PER_DAY_ADDRESS_MIN, MESSAGES_PER_DAY_ADDRESS_SHARE } from '../../protocol/limits.ts';
@@ -11,6 +12,7 @@ import { toMicroUsd } from '../../protocol/money.ts';
 import type { NoticeReason } from '../../protocol/runtime/notice.ts';
 import { NOTICES_CAPABILITY, type TurnUsage } from '../../protocol/runtime/stream-events.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
+import type { AppRecord } from '../../storage/apps/apps.ts';
 import { creditResetsAtMs, isCreditExhaustedLately } from '../../storage/billing/usage.ts';
 import { type Admission, type Cap, nextUtcDayMs, passCaps, type Sender, turnsLeft } from '../../storage/billing/usage-ledger.ts';
 import { readConversation } from '../../storage/conversations/conversations.ts';
@@ -116,6 +118,35 @@ export function admissionOf({ storage }: TurnServices, command: Command): Admiss
   return { messagesPerDay, dailyModelBudgetMicroUsd, sender: senderOf(command, storage) };
 }
 
+/** Apps and addresses that sent something within the last second; of one that is forgotten the rows are read. */
+const DAYS_KEPT = 1_000;
+/** While turns come in numbers the last one tells the next what is left; other nodes' turns show after so long. */
+const DAY_KEPT_MS = 1_000;
+
+/**
+ * What the last openings left of the day, so that a turn need not read what its transaction counts anyway. It says that there is room, never
+ * that there is none: that is read.
+ */
+export class DaysLeft {
+  readonly #days = new LRUCache<string, { readonly app: AppRecord; readonly left: number; readonly atMs: number }>({ max: DAYS_KEPT });
+
+  /** `left`: what the opening of `command` left, null where it was not counted; what its app may use otherwise is read each time. */
+  opened({ caller }: AnyCommand, admission: Admission | null, left: number | null, atMs: number): void {
+    if (admission === null || left === null || caller.channel === 'sandbox' || admission.dailyModelBudgetMicroUsd !== null) return;
+    this.#days.set(keyOf(caller, admission), { app: caller.app, left, atMs });
+  }
+
+  /** An app whose settings changed since is another record. */
+  hasRoom({ caller }: AnyCommand, admission: Admission, nowMs: number): boolean {
+    const day = this.#days.get(keyOf(caller, admission));
+    return day !== undefined && day.left > 0 && day.app === caller.app && Math.abs(nowMs - day.atMs) < DAY_KEPT_MS;
+  }
+}
+
+function keyOf({ appId, channel }: AnyCommand['caller'], { sender }: Admission): string {
+  return `${appId} ${channel} ${sender?.address ?? ''}`;
+}
+
 /**
  * Refuses an attempt at a turn before any work on it, because redaction and reading documents cost far more than a refusal. The transaction
  * that counts a turn decides on the caps of `admission`; null: they do not apply.
@@ -133,7 +164,8 @@ export function refuseTurn(
   if (channel === 'live' && isNewConversation && app.settings.hardCap) {
     if (isCreditExhaustedLately(storage.control, db, organisationId, nowMs)) throw capRefusal(command, 'monthly_credit', nowMs);
   }
-  const { cap } = admission === null ? { cap: null } : passCaps(db, { appId, channel, isNewConversation, nowMs }, admission);
+  const isCounted = admission !== null && !services.daysLeft.hasRoom(command, admission, nowMs);
+  const { cap } = isCounted ? passCaps(db, { appId, channel, isNewConversation, nowMs }, admission) : { cap: null };
   if (cap !== null) throw capRefusal(command, cap, nowMs);
   // After all other caps, because it stops everything that spends. The service's own questions are not charged.
   if (command.purpose === 'person' && billing.platform.isReached(nowMs)) throw capRefusal(command, 'platform_ceiling', nowMs);

@@ -11,6 +11,8 @@ const REFUSED_KEPT = 1_000;
 export class EarlyCalls {
   /** Turns that are being opened with a call; each is a request under way. */
   readonly #asking = new Set<string>();
+  /** Openings that were committed here. */
+  opened = 0;
   readonly #refused = new LRUCache<string, true>({ max: REFUSED_KEPT });
 
   /**
@@ -36,7 +38,8 @@ export class EarlyCalls {
       }
       const output = await committing;
       this.#refused.delete(organisationId);
-      if (output.outcome !== 'opened') early?.giveUp();
+      if (output.outcome === 'opened') this.opened += 1;
+      else early?.giveUp();
       return { output, early };
     } catch (error) {
       this.#refused.set(organisationId, true);
