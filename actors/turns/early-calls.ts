@@ -33,8 +33,9 @@ export class EarlyCalls {
       const committing = commit();
       try {
         if (asks) early = ask();
-      } finally {
-        await committing.catch(() => early?.giveUp());
+      } catch (error) {
+        await committing.catch(() => {});
+        throw error;
       }
       const output = await committing;
       this.#refused.delete(organisationId);
@@ -42,6 +43,7 @@ export class EarlyCalls {
       else early?.giveUp();
       return { output, early };
     } catch (error) {
+      early?.giveUp();
       this.#refused.set(organisationId, true);
       throw error;
     } finally {

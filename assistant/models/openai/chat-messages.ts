@@ -92,11 +92,12 @@ function endOffering(tools: readonly ToolDefinition[]): Buffer {
 export function completionBody(model: string, request: ModelRequest): PassingBody | StreamedBody {
   const pictures: ImagePart[] = [];
   // Nobody who writes a message knows it: it stands where pictures go, and nowhere else.
-  const gap = randomUUID();
+  let gap = '';
   const body: ChatCompletionCreateParamsStreaming = {
     model,
     messages: chatMessages(request, (picture) => {
       pictures.push(picture);
+      gap ||= randomUUID();
       return gap;
     }),
     stream: true,
