@@ -100,13 +100,16 @@ export class Redaction {
   }
 
   #redact<T>(value: T, how: How, work = new RedactionWork()): T | Promise<T> {
-    const names: Names = new Map();
-    const unknown = new Map<string, PersonalValue>();
-    const known = this.#lookup();
+    // Made with the first finding: most texts have none.
+    let findings:
+      | { names: Names; unknown: Map<string, PersonalValue>; known: (kind: PlaceholderKind, value: string) => string | undefined }
+      | undefined;
     const { numberedMax = Infinity } = how;
     // Read again with the numbers of what was found, it has to be read alike.
     const again = work.copy();
     const redacted = this.#rewrite(value, how, work, (kind, found) => {
+      findings ??= { names: new Map(), unknown: new Map(), known: this.#lookup() };
+      const { names, unknown, known } = findings;
       const key = `${kind} ${found}`;
       if (!names.has(key) && !unknown.has(key) && names.size + unknown.size >= numberedMax)
         return this.#table.placeholderFor(kind, found) ?? placeholderOf(kind, undefined);
@@ -116,7 +119,8 @@ export class Redaction {
       return name ?? '';
     });
     this.#trim();
-    if (unknown.size === 0) return redacted;
+    if (findings === undefined || findings.unknown.size === 0) return redacted;
+    const { names, unknown } = findings;
     return this.#allocate(unknown, names).then(() =>
       this.#rewrite(
         value,

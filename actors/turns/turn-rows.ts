@@ -56,9 +56,11 @@ export function machineRow(machine: Stepper<typeof chatTurn>): MachineRow {
   return rowOf(machine, takenTrace(chatTurn, machine));
 }
 
-/** What was said since the last commit: the journal's entries, then `events` from `firstSeq` on. */
-function saidRows(firstSeq: number, events: readonly StreamEvent[], before: readonly JournalEntry[] = []) {
-  const entries = [...before, ...events.map((event, offset) => journalEvent(firstSeq + offset, event))];
+/** What was said since the last commit: `entries` of the journal, which take up `events` from `firstSeq` on. */
+function saidRows(firstSeq: number, events: readonly StreamEvent[], entries: JournalEntry[] = []) {
+  events.forEach((event, offset) => {
+    entries.push(journalEvent(firstSeq + offset, event));
+  });
   return { nextSeq: firstSeq + events.length, journal: { firstSeq: entries[0]?.seq ?? firstSeq, entries: packEntries(entries) } };
 }
 

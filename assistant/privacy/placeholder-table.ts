@@ -139,7 +139,8 @@ function rewriteObject(value: object, rewriting: Rewriting, depth: number): obje
   const memberOf = (name: string) => (value as Readonly<Record<string, unknown>>)[name];
   // Made with the first change: most objects have none.
   let entries: (readonly [string, unknown])[] | undefined;
-  for (const [at, name] of names.entries()) {
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] as string;
     const member = memberOf(name);
     // Who keys a map by e-mail addresses writes them there.
     const renamed = rewriting.rewrite(name, '');
