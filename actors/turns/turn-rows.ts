@@ -36,7 +36,10 @@ export function turnMachine(stored?: { readonly state: TurnState; readonly snaps
 /** JSON of what differs from a turn that begins. */
 function keptContext(context: ChatTurnContext): string {
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(context)) if (JSON.stringify(value) !== FRESH_JSON.get(name)) kept[name] = value;
+  for (const [name, value] of Object.entries(context)) {
+    // Most of it is the same value still.
+    if (value !== FRESH[name as keyof ChatTurnContext] && JSON.stringify(value) !== FRESH_JSON.get(name)) kept[name] = value;
+  }
   return JSON.stringify(kept);
 }
 
