@@ -29,9 +29,8 @@ export type IdPrefix = (typeof PREFIXES)[number];
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
-/** The present id's characters, written one by one: pieces of text joined to one another leave twenty times as much garbage. */
+// The present id's characters: pieces of text joined to one another leave twenty times as much garbage.
 const written = Buffer.alloc(24);
-
 /** Writes base32 of the low `digits * 5` bits of `value` up to `end`. */
 function writeBase32(value: number, digits: number, end: number): void {
   for (let rest = value, at = end - 1; at >= end - digits; at--) {
