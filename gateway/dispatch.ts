@@ -103,6 +103,8 @@ class Counted implements AdmittedCaller {
   #limits: readonly RateLimit[];
   /** Who signed, as limits count. */
   #signer: string | null;
+  /** A turn takes it along. */
+  readonly minuteLeft = (): number => Math.min(...this.#limits.map((limit) => this.#buckets.left(limit, this.#caller, this.#signer)));
 
   constructor(caller: RuntimeCaller, limits: readonly RateLimit[], signer: string | null, buckets: RateBuckets) {
     this.app = caller.app;
@@ -130,10 +132,6 @@ class Counted implements AdmittedCaller {
 
   giveBack(): void {
     this.#buckets.giveBack(this.#limits, this.#caller, this.#signer);
-  }
-
-  minuteLeft(): number {
-    return Math.min(...this.#limits.map((limit) => this.#buckets.left(limit, this.#caller, this.#signer)));
   }
 }
 
