@@ -32,17 +32,13 @@ const KEYS_KEPT = 10_000;
 /** The apps of as many; apps.ts keeps their records. */
 const APPS_KEPT = 2_000;
 
-/** What people who chat write. It changes no app, so that kept ones outlive it. */
+/** What nearly every turn writes. It changes no app, so that kept ones outlive it. */
 const SPARES_APPS: ReadonlySet<string> = new Set<TransactionName>([
   'openTurn',
   'commitTurn',
   'allocatePlaceholders',
   'seeDevices',
   'identify',
-  'answerInvocation',
-  'settleInvocations',
-  'giveFeedback',
-  'saveUpload',
 ]);
 
 /** How soon a removed or restored file is noticed. */
