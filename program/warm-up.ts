@@ -21,12 +21,16 @@ import { Starts } from '../watch/starts.ts';
 import { compose } from './compose.ts';
 import { type Config, readConfig } from './config.ts';
 
-/** Longest warm-up: some 1,500 turns, of which the last cost what a warm one does. A rollout waits so long for each process. */
+/** Longest warm-up, in CPU time of the process: some 1,500 turns, of which the last cost what a warm one does. A rollout waits so long for each. */
 export const WARM_UP_MAX_MS = 3_000;
+/** The same by the clock, on a machine that is busy with other work. */
+export const WARM_UP_BUSY_MAX_MS = Number(process.env.WARM_WALL ?? 8_000);
 /** Where files lie in memory. On a system without it there is no warm-up. */
 const MEMORY = '/dev/shm';
 /** Turns at a time: enough for groups of writes, and so few that somebody else's request waits for some milliseconds. */
-const VISITORS = 8;
+const VISITORS = Number(process.env.WARM_VISITORS ?? 8);
+/** A client reads history and configuration after so many conversations. */
+const READS_EVERY = 8;
 /** How often it is looked whether people who came early are served. */
 const GIVE_WAY_MS = 50;
 /** The cost of a turn is compared from one batch of so many to the next. */
@@ -35,6 +39,7 @@ const BATCH_TURNS = 100;
 const STILL_BATCHES = 4;
 const HARDLY_CHEAPER = 0.97;
 
+const US_PER_MS = 1e3;
 const MODEL = 'warm-up';
 const HOST = '127.0.0.1';
 /** In each organisation's `usage` a turn costs nothing, and no limit is met. */
@@ -98,11 +103,12 @@ function answer(socket: Socket, at: number): void {
 class Visitor {
   readonly #socket: Socket;
   readonly #head: string;
+  device = '';
   #said = '';
   #settle: { resolve(said: string): void; reject(error: Error): void } | undefined;
 
   constructor(port: number, key: string) {
-    this.#head = `Host: ${HOST}\r\nX-Service-Key: ${key}\r\nX-Service-Device: ${randomBytes(16).toString('hex')}\r\n`;
+    this.#head = `Host: ${HOST}\r\nX-Service-Key: ${key}\r\n`;
     this.#socket = connect(port, HOST);
     this.#socket.setEncoding('latin1');
     this.#socket.on('data', (text: string) => {
@@ -126,7 +132,7 @@ class Visitor {
     this.#said = '';
     const said = await new Promise<string>((resolve, reject) => {
       this.#settle = { resolve, reject };
-      this.#socket.write(`${method} ${path} HTTP/1.1\r\n${this.#head}${about}\r\n${text}`);
+      this.#socket.write(`${method} ${path} HTTP/1.1\r\n${this.#head}X-Service-Device: ${this.device}\r\n${about}\r\n${text}`);
     });
     if (!said.startsWith('HTTP/1.1 200')) throw new Error(`${path} was answered ${said.slice(0, said.indexOf('\r'))}`);
     return said;
@@ -137,33 +143,45 @@ class Visitor {
   }
 }
 
-/** Whether the CPU of a turn, told after each, stands still. */
-export function standstill(cpuUs: () => number): () => boolean {
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / US_PER_MS;
+}
+
+/** A clock of the thread would keep a file open. */
+const threadTime = () => ({ ranMs: cpuMs() });
+
+/** Whether the CPU of a turn stands still, asked before each; `spentMs` is that of all so far. */
+export function standstill(spentMs: () => number): () => boolean {
   let turns = 0;
   let still = 0;
-  let beforeUs = cpuUs();
-  let cheapestUs = Number.POSITIVE_INFINITY;
+  let beforeMs = spentMs();
+  let cheapestMs = Number.POSITIVE_INFINITY;
   return () => {
     turns += 1;
     if (turns % BATCH_TURNS === 0) {
-      const nowUs = cpuUs();
-      still = nowUs - beforeUs < cheapestUs * HARDLY_CHEAPER ? 0 : still + 1;
-      cheapestUs = Math.min(cheapestUs, nowUs - beforeUs);
-      beforeUs = nowUs;
+      const nowMs = spentMs();
+      if (process.env.WARM_DEBUG) process.stderr.write(`${((nowMs - beforeMs) / BATCH_TURNS).toFixed(2)} `);
+      still = nowMs - beforeMs < cheapestMs * HARDLY_CHEAPER ? 0 : still + 1;
+      cheapestMs = Math.min(cheapestMs, nowMs - beforeMs);
+      beforeMs = nowMs;
     }
-    return still >= STILL_BATCHES;
+    return process.env.WARM_TURNS === undefined ? still >= STILL_BATCHES : turns >= Number(process.env.WARM_TURNS);
   };
 }
 
-/** A conversation of two turns, and what a client reads besides. `mayGoOn` is asked before each turn. */
+/** Conversations of two turns, each on a device of its own, and what a client reads at times. `mayGoOn` is asked before each turn. */
 async function visit(visitor: Visitor, components: readonly string[], mayGoOn: () => Promise<boolean>): Promise<void> {
   const client = { protocol: 1, sdk: 'web/0.50.0', catalog_version: CATALOG_VERSION, components };
   const body = { message: { text: 'Where is my order?' }, client };
-  while (await mayGoOn()) {
+  for (let count = 1; await mayGoOn(); count += 1) {
+    visitor.device = randomBytes(16).toString('hex');
     const said = await visitor.ask('POST', '/v1/chat', { ...body, turn_id: randomUUID() });
     const id = /"conversation_id":"([^"]+)"/.exec(said)?.[1];
     if (!(await mayGoOn())) return;
     await visitor.ask('POST', '/v1/chat', { ...body, turn_id: randomUUID(), conversation_id: id });
+    // Seldom, because addresses have limits for reads.
+    if (count % READS_EVERY !== 0) continue;
     await visitor.ask('GET', `/v1/conversations/${id}/messages`);
     await visitor.ask('GET', '/v1/apps/config');
   }
@@ -187,7 +205,8 @@ export class WarmUp {
 
   constructor(options: WarmUpOptions) {
     this.#options = options;
-    this.isAhead = options.config.warmUp;
+    // The offline model is for trying the service out, where no load is waited for.
+    this.isAhead = options.config.warmUp && options.config.model.provider !== 'offline';
   }
 
   /** Settles once nothing is left of it. Idempotent; never rejects. */
@@ -214,7 +233,6 @@ export class WarmUp {
 
   async #inMemory(): Promise<void> {
     const { config, storage } = this.#options;
-    const untilMs = performance.now() + WARM_UP_MAX_MS;
     // The same at each start, so that what a killed process left is replaced.
     const { dev, ino } = statSync(config.dataDir);
     const dir = join(
@@ -227,7 +245,7 @@ export class WarmUp {
     process.once('exit', remove);
     const model = await startModel();
     try {
-      await this.#play(dir, (model.address() as AddressInfo).port, storage, untilMs);
+      await this.#play(dir, (model.address() as AddressInfo).port, storage);
     } finally {
       model.close();
       process.off('exit', remove);
@@ -235,7 +253,13 @@ export class WarmUp {
     }
   }
 
-  async #play(dir: string, modelPort: number, beside: Storage, untilMs: number): Promise<void> {
+  async #play(dir: string, modelPort: number, beside: Storage): Promise<void> {
+    const untilMs = performance.now() + WARM_UP_BUSY_MAX_MS;
+    const untilCpuMs = cpuMs() + Number(process.env.WARM_MS ?? WARM_UP_MAX_MS);
+    if (process.env.WARM_FLAGS) for (const f of process.env.WARM_FLAGS.split(' ')) (await import('node:v8')).setFlagsFromString(f);
+    const t0 = performance.now();
+    const c0 = cpuMs();
+    let turns = 0;
     const config = readConfig({
       ...{ DATA_DIR: dir, PORT: '0', DEMO: 'off', OPENAI_BASE_URL: `http://${HOST}:${modelPort}/v1`, MODEL, MODEL_CHECK: 'off' },
       ...{ OPENAI_API_KEY: MODEL, MODEL_PRICES: JSON.stringify(PRICES) },
@@ -243,25 +267,25 @@ export class WarmUp {
     const log = pino({ level: this.#options.config.logLevel }, { write() {} });
     const composed = await compose(config, log, () => {}, beside);
     const load = watchLoad({ writes: () => composed.services.storage.stats(), log });
-    const services = { ...composed.services, load, starts: new Starts({ log, opening: () => load.stats().turnsOpening }) };
+    const services = { ...composed.services, load, starts: new Starts({ log, threadTime, opening: () => load.stats().turnsOpening }) };
     const server = await startServer({ host: HOST, port: 0, services, routes: runtimeRoutes, passing: true });
     const visitors: Visitor[] = [];
     try {
       services.node.send({ type: 'serve', url: HOST });
       const key = await prepare(services.storage);
-      const standsStill = standstill(() => {
-        const { user, system } = process.cpuUsage();
-        return user + system;
-      });
+      const standsStill = standstill(cpuMs);
+      const isLate = () => performance.now() >= untilMs || cpuMs() >= untilCpuMs;
       const mayGoOn = async () => {
-        while (this.#options.isBusy() && performance.now() < untilMs) await pause(GIVE_WAY_MS);
-        this.#ended ||= standsStill() || performance.now() >= untilMs;
+        turns++;
+        while (this.#options.isBusy() && !isLate()) await pause(GIVE_WAY_MS);
+        this.#ended ||= standsStill() || isLate();
         return !this.#ended;
       };
       for (let number = 0; number < VISITORS; number += 1) visitors.push(new Visitor(server.port, key));
       const all = [...CATALOG.keys()];
       await Promise.all(visitors.map((visitor, number) => visit(visitor, number % 2 === 0 ? all : ['text'], mayGoOn)));
     } finally {
+      process.stderr.write(`WARM ${turns} turns, ${performance.now() - t0} ms, cpu ${cpuMs() - c0}\n`);
       for (const visitor of visitors) visitor.close();
       server.close();
       await composed.close();
