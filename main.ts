@@ -133,11 +133,11 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
   };
   if (config.supervised !== undefined) endWithSupervisor(log, drain, () => server !== undefined);
   const composed = await compose(config, log, () => drain('asked for by an operator'));
-  const { node, storage } = composed.services;
-  const warmUp = new WarmUp({ config, log, storage, isBusy: () => node.get().context.streams > 0 });
   // Created only now, so that a slow start does not count as load.
   const load = watchLoad({ writes: () => composed.services.storage.stats(), log });
   const stalls = watchStalls({ stallMs: config.stallMs, log, onLook: (look) => load.looked(look) });
+  const { node, storage } = composed.services;
+  const warmUp = new WarmUp({ config, log, storage, stalls, isBusy: () => node.get().context.streams > 0 });
   const services: Services = {
     ...composed.services,
     stalls,

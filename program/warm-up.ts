@@ -11,6 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pino, { type Logger } from 'pino';
 import { runtimeRoutes } from '../gateway/runtime/routes.ts';
 import { startServer } from '../gateway/server.ts';
+import type { Services } from '../gateway/services.ts';
 import { CATALOG } from '../protocol/catalog/catalog.ts';
 import { mintId } from '../protocol/ids.ts';
 import { CATALOG_VERSION } from '../protocol/limits.ts';
@@ -18,17 +19,18 @@ import { createApp } from '../storage/apps/app-creation.ts';
 import type { Storage } from '../storage/storage.ts';
 import { watchLoad } from '../watch/load-watch.ts';
 import { Starts } from '../watch/starts.ts';
+import { threadClock } from '../watch/thread-time.ts';
 import { compose } from './compose.ts';
 import { type Config, readConfig } from './config.ts';
 
-/** Longest warm-up, in CPU time of the process: some 1,500 turns, of which the last cost what a warm one does. A rollout waits so long for each. */
+/** Longest warm-up, in the event loop's own time: some 1,000 turns, of which the last cost little more than a warm one. A rollout waits so long for each process. */
 export const WARM_UP_MAX_MS = 3_000;
 /** The same by the clock, on a machine that is busy with other work. */
-export const WARM_UP_BUSY_MAX_MS = Number(process.env.WARM_WALL ?? 8_000);
+export const WARM_UP_BUSY_MAX_MS = 8_000;
 /** Where files lie in memory. On a system without it there is no warm-up. */
 const MEMORY = '/dev/shm';
 /** Turns at a time: enough for groups of writes, and so few that somebody else's request waits for some milliseconds. */
-const VISITORS = Number(process.env.WARM_VISITORS ?? 8);
+const VISITORS = 16;
 /** A client reads history and configuration after so many conversations. */
 const READS_EVERY = 8;
 /** How often it is looked whether people who came early are served. */
@@ -40,6 +42,11 @@ const STILL_BATCHES = 4;
 const HARDLY_CHEAPER = 0.97;
 
 const US_PER_MS = 1e3;
+/**
+ * Turns of a first composition, before another one takes over: what is optimised for one alone is thrown away when the next comes, which
+ * would be the one that serves.
+ */
+const FIRST_TURNS = 100;
 const MODEL = 'warm-up';
 const HOST = '127.0.0.1';
 /** In each organisation's `usage` a turn costs nothing, and no limit is met. */
@@ -148,9 +155,6 @@ function cpuMs(): number {
   return (user + system) / US_PER_MS;
 }
 
-/** A clock of the thread would keep a file open. */
-const threadTime = () => ({ ranMs: cpuMs() });
-
 /** Whether the CPU of a turn stands still, asked before each; `spentMs` is that of all so far. */
 export function standstill(spentMs: () => number): () => boolean {
   let turns = 0;
@@ -161,12 +165,11 @@ export function standstill(spentMs: () => number): () => boolean {
     turns += 1;
     if (turns % BATCH_TURNS === 0) {
       const nowMs = spentMs();
-      if (process.env.WARM_DEBUG) process.stderr.write(`${((nowMs - beforeMs) / BATCH_TURNS).toFixed(2)} `);
       still = nowMs - beforeMs < cheapestMs * HARDLY_CHEAPER ? 0 : still + 1;
       cheapestMs = Math.min(cheapestMs, nowMs - beforeMs);
       beforeMs = nowMs;
     }
-    return process.env.WARM_TURNS === undefined ? still >= STILL_BATCHES : turns >= Number(process.env.WARM_TURNS);
+    return still >= STILL_BATCHES;
   };
 }
 
@@ -192,12 +195,14 @@ export interface WarmUpOptions {
   readonly log: Logger;
   /** The one that serves, whose writer thread gets warm. */
   readonly storage: Storage;
+  readonly stalls: NonNullable<Services['stalls']>;
   /** Whether people are being served now: then the warm-up waits. */
   isBusy(): boolean;
 }
 
 export class WarmUp {
   readonly #options: WarmUpOptions;
+  readonly #loopTime = threadClock();
   #ended = false;
   #done: Promise<void> | undefined;
   /** False once it has ended, or where it is off. */
@@ -232,20 +237,22 @@ export class WarmUp {
   }
 
   async #inMemory(): Promise<void> {
-    const { config, storage } = this.#options;
+    const { config } = this.#options;
     // The same at each start, so that what a killed process left is replaced.
     const { dev, ino } = statSync(config.dataDir);
-    const dir = join(
-      MEMORY,
-      `assistant-warm-up-${dev}-${ino}-${config.cluster === undefined ? 'alone' : (config.cluster.nodeId ?? process.pid)}`,
-    );
+    const node = config.cluster === undefined ? 'alone' : (config.cluster.nodeId ?? process.pid);
+    const dir = join(MEMORY, `assistant-warm-up-${dev}-${ino}-${node}`);
     const remove = () => rmSync(dir, { recursive: true, force: true });
     remove();
     mkdirSync(dir, { mode: 0o700 });
     process.once('exit', remove);
     const model = await startModel();
     try {
-      await this.#play(dir, (model.address() as AddressInfo).port, storage);
+      const { port } = model.address() as AddressInfo;
+      const mayGoOn = this.#bound();
+      let left = FIRST_TURNS;
+      await this.#play(dir, port, async () => --left >= 0 && mayGoOn());
+      if (!this.#ended) await this.#play(dir, port, mayGoOn);
     } finally {
       model.close();
       process.off('exit', remove);
@@ -253,39 +260,39 @@ export class WarmUp {
     }
   }
 
-  async #play(dir: string, modelPort: number, beside: Storage): Promise<void> {
+  /** To be asked before each turn: waits while others are answered. */
+  #bound(): () => Promise<boolean> {
     const untilMs = performance.now() + WARM_UP_BUSY_MAX_MS;
-    const untilCpuMs = cpuMs() + Number(process.env.WARM_MS ?? WARM_UP_MAX_MS);
-    if (process.env.WARM_FLAGS) for (const f of process.env.WARM_FLAGS.split(' ')) (await import('node:v8')).setFlagsFromString(f);
-    const t0 = performance.now();
-    const c0 = cpuMs();
-    let turns = 0;
+    const untilRanMs = this.#loopTime().ranMs + WARM_UP_MAX_MS;
+    const isLate = () => performance.now() >= untilMs || this.#loopTime().ranMs >= untilRanMs;
+    const standsStill = standstill(cpuMs);
+    return async () => {
+      while (this.#options.isBusy() && !isLate()) await pause(GIVE_WAY_MS);
+      this.#ended ||= standsStill() || isLate();
+      return !this.#ended;
+    };
+  }
+
+  async #play(dir: string, modelPort: number, mayGoOn: () => Promise<boolean>): Promise<void> {
     const config = readConfig({
       ...{ DATA_DIR: dir, PORT: '0', DEMO: 'off', OPENAI_BASE_URL: `http://${HOST}:${modelPort}/v1`, MODEL, MODEL_CHECK: 'off' },
       ...{ OPENAI_API_KEY: MODEL, MODEL_PRICES: JSON.stringify(PRICES) },
     });
     const log = pino({ level: this.#options.config.logLevel }, { write() {} });
-    const composed = await compose(config, log, () => {}, beside);
+    const composed = await compose(config, log, () => {}, this.#options.storage);
     const load = watchLoad({ writes: () => composed.services.storage.stats(), log });
-    const services = { ...composed.services, load, starts: new Starts({ log, threadTime, opening: () => load.stats().turnsOpening }) };
+    const starts = new Starts({ log, threadTime: this.#loopTime, opening: () => load.stats().turnsOpening });
+    // The same fields in the same order as in main.ts: what is optimised depends on it.
+    const services: Services = { ...composed.services, stalls: this.#options.stalls, load, starts, isWarming: () => false };
     const server = await startServer({ host: HOST, port: 0, services, routes: runtimeRoutes, passing: true });
     const visitors: Visitor[] = [];
     try {
       services.node.send({ type: 'serve', url: HOST });
       const key = await prepare(services.storage);
-      const standsStill = standstill(cpuMs);
-      const isLate = () => performance.now() >= untilMs || cpuMs() >= untilCpuMs;
-      const mayGoOn = async () => {
-        turns++;
-        while (this.#options.isBusy() && !isLate()) await pause(GIVE_WAY_MS);
-        this.#ended ||= standsStill() || isLate();
-        return !this.#ended;
-      };
       for (let number = 0; number < VISITORS; number += 1) visitors.push(new Visitor(server.port, key));
       const all = [...CATALOG.keys()];
       await Promise.all(visitors.map((visitor, number) => visit(visitor, number % 2 === 0 ? all : ['text'], mayGoOn)));
     } finally {
-      process.stderr.write(`WARM ${turns} turns, ${performance.now() - t0} ms, cpu ${cpuMs() - c0}\n`);
       for (const visitor of visitors) visitor.close();
       server.close();
       await composed.close();
