@@ -1,5 +1,5 @@
 /**
- * The warm-up (RUN-35 to RUN-37): turns through all of the program before load arrives, so that the engine has compiled and optimised what they run. A
+ * The warm-up (RUN-36 to RUN-38): turns through all of the program before load arrives, so that the engine has compiled and optimised what they run. A
  * second composition of the same code, with its own server, model, organisation and log; it shares the writer thread, whose code has to be warm too,
  * and its files lie in memory. All of it goes when it ends; nothing of it is counted, logged or kept.
  */

@@ -67,7 +67,7 @@ async function start(t: TestContext, env: Record<string, string> = {}): Promise<
   return { upstream, service: await startService(t, { env: own, mayStall }) };
 }
 
-test('RUN-35: after its banner a process warms up before it is ready, answers meanwhile, and leaves what one leaves that did not', async (t) => {
+test('RUN-36: after its banner a process warms up before it is ready, answers meanwhile, and leaves what one leaves that did not', async (t) => {
   const warm = await start(t);
   assert.deepEqual(await readiness(warm.service.baseUrl), [503, 'warming']);
   await eventually(() => isReady(warm.service.baseUrl), WARM_MS);
@@ -77,7 +77,7 @@ test('RUN-35: after its banner a process warms up before it is ready, answers me
   assert.equal(await warm.service.stop(), 0);
 });
 
-test('RUN-35, RUN-36: who comes early is answered, and the process is ready afterwards', async (t) => {
+test('RUN-36, RUN-37: who comes early is answered, and the process is ready afterwards', async (t) => {
   const { service, upstream } = await start(t);
   const { liveKey } = await createTestApp(service.baseUrl, service.operatorToken);
   const live = createClient(service.baseUrl, liveKey);
@@ -90,7 +90,7 @@ test('RUN-35, RUN-36: who comes early is answered, and the process is ready afte
   assert.equal((await live.say('And again')).events.at(-1)?.status, 'completed', 'the writer thread goes on');
 });
 
-test('RUN-36: a process that is told to end during its warm-up drains, ends with 0 and leaves nothing in memory', async (t) => {
+test('RUN-37: a process that is told to end during its warm-up drains, ends with 0 and leaves nothing in memory', async (t) => {
   const { service } = await start(t);
   await eventually(() => inMemory(service.dataDir).length === 1, WARM_MS);
   assert.equal(await service.stop(), 0);
@@ -98,7 +98,7 @@ test('RUN-36: a process that is told to end during its warm-up drains, ends with
   assert.doesNotMatch(service.output().stderr, /"level":"(?:warn|error|fatal)"(?!.*event loop)/);
 });
 
-test('RUN-36: what a killed process left in memory is gone after the next start', async (t) => {
+test('RUN-37: what a killed process left in memory is gone after the next start', async (t) => {
   const { service, upstream } = await start(t);
   await eventually(() => inMemory(service.dataDir).length === 1, WARM_MS);
   await service.stop('SIGKILL');
@@ -109,7 +109,7 @@ test('RUN-36: what a killed process left in memory is gone after the next start'
   assert.deepEqual(inMemory(service.dataDir), []);
 });
 
-test('RUN-36: a warm-up ends once four batches of turns in a row cost as much as the cheapest', () => {
+test('RUN-37: a warm-up ends once four batches of turns in a row cost as much as the cheapest', () => {
   const costs = [9, 4, 2, 1.5, 1, 1, 0.99, 1.1, 1, 1];
   let turn = 0;
   const standsStill = standstill(() => {
@@ -124,7 +124,7 @@ test('RUN-36: a warm-up ends once four batches of turns in a row cost as much as
   assert.equal(batches, 8);
 });
 
-test('RUN-37: a worker that starts while others serve is ready when it listens; the first one listens before that', async (t) => {
+test('RUN-38: a worker that starts while others serve is ready when it listens; the first one listens before that', async (t) => {
   const upstream = await startUpstream(t, () => [{ text: 'Here.' }]);
   const statuses = [];
   for (const BANNER of ['off', 'on']) {

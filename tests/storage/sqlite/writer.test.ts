@@ -161,7 +161,7 @@ test('STORE-3: a file that cannot be opened or is no database rejects; the threa
   assert.deepEqual(await writer.write(path, 'addNote', { text: 'a' }), { id: 1 });
 });
 
-test('RUN-35: a writer beside another has its thread for other files, counts apart, and closes them without it', async (t) => {
+test('RUN-36: a writer beside another has its thread for other files, counts apart, and closes them without it', async (t) => {
   const { writer, path } = setUp(t);
   const beside = setUp(t, { beside: writer as never });
   const notes = (of: typeof beside) => Promise.all(['a', 'b', 'c'].map((text) => of.writer.write(of.path, 'addNote', { text })));
