@@ -22,6 +22,7 @@ import { Starts } from '../watch/starts.ts';
 import { threadClock } from '../watch/thread-time.ts';
 import { compose } from './compose.ts';
 import { type Config, readConfig } from './config.ts';
+import { collectGarbage, keepOptimised, STARTED_MS } from './engine.ts';
 
 /** Longest warm-up, in the event loop's own time: some 1,000 turns, of which the last cost little more than a warm one. A rollout waits so long for each process. */
 export const WARM_UP_MAX_MS = 3_000;
@@ -183,7 +184,7 @@ async function visit(visitor: Visitor, components: readonly string[], mayGoOn: (
     const id = /"conversation_id":"([^"]+)"/.exec(said)?.[1];
     if (!(await mayGoOn())) return;
     await visitor.ask('POST', '/v1/chat', { ...body, turn_id: randomUUID(), conversation_id: id });
-    // Seldom, because addresses have limits for reads.
+    // Not each time, because addresses have limits for reads.
     if (count % READS_EVERY !== 0) continue;
     await visitor.ask('GET', `/v1/conversations/${id}/messages`);
     await visitor.ask('GET', '/v1/apps/config');
@@ -216,7 +217,7 @@ export class WarmUp {
 
   /** Settles once nothing is left of it. Idempotent; never rejects. */
   run(): Promise<void> {
-    this.#done ??= this.isAhead && !this.#ended ? this.#run() : Promise.resolve();
+    this.#done ??= this.isAhead && !this.#ended ? this.#run() : Promise.resolve(keepOptimised(STARTED_MS));
     return this.#done;
   }
 
@@ -232,11 +233,14 @@ export class WarmUp {
     } catch (error) {
       this.#options.log.info({ err: error }, 'the warm-up ended early: the first turns are slower');
     } finally {
+      collectGarbage();
       this.isAhead = false;
     }
   }
 
   async #inMemory(): Promise<void> {
+    // Otherwise a process that nobody uses in its first seconds would lose what it does this for.
+    keepOptimised(0);
     const { config } = this.#options;
     // The same at each start, so that what a killed process left is replaced.
     const { dev, ino } = statSync(config.dataDir);

@@ -41,7 +41,7 @@ function rowsOf(path: string): Record<string, number> {
   return Object.fromEntries(counts);
 }
 
-/** Of the process, which is warm afterwards, or of moments. */
+/** Series about the process, which is warm afterwards, or about moments. */
 const OF_PROCESS = /^(?:process|nodejs)_|^assistant_loop_|^assistant_starts_|_seconds/;
 
 /** All that a start leaves and tells: files, rows, what is counted, and what is logged, without the values that differ at each start. */

@@ -169,10 +169,10 @@ test('RUN-36: a writer beside another has its thread for other files, counts apa
   await assert.rejects(beside.writer.write(join(beside.path, 'no', 'such'), 'addNote', { text: 'd' }), StorageError);
   await beside.writer.close();
   assert.deepEqual(await writer.write(path, 'addNote', { text: 'e' }), { id: 4 });
+  assert.equal(existsSync(`${beside.path}-wal`), false, 'its connection is closed');
   assert.deepEqual([texts(path).length, texts(beside.path).length], [4, 3]);
   const { succeeded, failed } = writer.stats();
   assert.deepEqual([succeeded, failed, beside.writer.stats().succeeded, beside.writer.stats().failed], [4, 0, 3, 1]);
-  assert.equal(existsSync(`${beside.path}-wal`), false, 'its connection is closed');
 });
 
 test('STORE-2: input or output that cannot be cloned fails alone', async (t) => {
