@@ -30,6 +30,7 @@ test('SETUP-11: a used code is code_used, also once its session has ended; one t
   const { code } = await app.open();
   const agent = await agentOf(baseUrl, code);
   await agent.get('POST', '/start', AGENT);
+  assertRefused(await fetchFile(baseUrl, code), 410, 'code_used');
   await agent.get('POST', '/complete', { summary: 'Done.' });
   assertRefused(await fetchFile(baseUrl, code), 410, 'code_used');
   const unused = await app.open();
