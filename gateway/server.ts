@@ -30,6 +30,8 @@ export interface ServerOptions {
   /** Other processes listen there, too: the kernel gives each connection to one of them. */
   readonly sharesPort?: boolean;
   readonly services: Services;
+  /** It ends before its process does, which another one serves. */
+  readonly passing?: boolean;
   readonly routes: readonly Route[];
   /** Lets tests shorten what takes seconds. */
   readonly streamTimes?: Omit<StreamTimes, 'nowMs' | 'counted'>;
@@ -76,7 +78,7 @@ class Gateway {
   #looksForProxy: boolean;
   readonly #viewers: SpeakingSockets | undefined;
 
-  constructor({ services, routes, streamTimes }: ServerOptions) {
+  constructor({ services, routes, streamTimes, passing }: ServerOptions) {
     const tell = () => {
       this.#telling = undefined;
       services.node.send({ type: 'counted', counts: { streams: this.streams.count } });
@@ -87,7 +89,7 @@ class Gateway {
       this.#lookForIdle();
     };
     this.streams = new EventStreams({ ...streamTimes, nowMs: services.nowMs, counted });
-    this.#metrics = createMetrics(services);
+    this.#metrics = createMetrics(services, passing);
     this.#looksForProxy = services.config.trustProxy === undefined;
     this.#gate = { services, buckets: new RateBuckets(services.nowMs, services.counts), streams: this.streams };
     const table = [...routes, ...healthRoutes(this.#metrics, this.#gate.buckets)];

@@ -76,6 +76,7 @@ export interface Storage {
   endUse(organisationId: string, lookThrough: (db: Connection) => LookedThrough | null): Promise<boolean>;
   /** @throws StorageError `fenced` while another host may have taken this cell over (CELL-17) */
   requireLease(): void;
+  readonly writer: Writer<Registry>;
   stats(): ReturnType<Writer<Registry>['stats']>;
   close(): Promise<void>;
 }
@@ -97,6 +98,8 @@ interface StorageOptions {
   readonly process?: string;
   /** Absent: conditions are not recorded. */
   readonly conditions?: Conditions;
+  /** Another of this process, whose writer thread this one uses until it is closed, which comes first. */
+  readonly beside?: Storage | undefined;
   /** The writer thread died: nothing can be acknowledged any more. */
   onFatal(error: Error): void;
 }
@@ -250,6 +253,7 @@ export function openStorage(options: StorageOptions): Storage {
     onFatal: options.onFatal,
     replicated: options.replicated ?? false,
     lease: options.lease,
+    beside: options.beside?.writer,
   });
   const noteUse = (organisationId: string, usedBy: string) => writer.write(layout.control, 'beginUse', { organisationId, usedBy });
   const forget = (organisationId: string) => {
@@ -284,7 +288,7 @@ export function openStorage(options: StorageOptions): Storage {
   const looks = setInterval(() => files.lookAround(), LOOK_AROUND_MS).unref();
 
   return {
-    ...{ layout, vault, control, conditions },
+    ...{ layout, vault, control, conditions, writer },
     requireLease: () => options.lease?.require('nothing was tried'),
     organisation: (organisationId) => readers.current(organisationId),
     closeReader: (organisationId) => readers.forget(organisationId),
