@@ -9,8 +9,15 @@ import type { RateBuckets } from './rate-limit.ts';
 import { json, publicRoute, type Reply, type Route } from './route.ts';
 import type { Services } from './services.ts';
 
-/** Shown to operators only. A load balancer should keep sending requests when the model is not set up. */
-const FOR_OPERATORS: ReadonlySet<ConditionName> = new Set(['model_unusable']);
+/** Shown to operators only: a load balancer should keep sending requests, and what fails beside this service is no stranger's business. */
+const FOR_OPERATORS: ReadonlySet<ConditionName> = new Set([
+  'model_unusable',
+  'model_failing',
+  'backend_failing',
+  'knowledge_failing',
+  'mail_failing',
+  'credit_ends',
+]);
 
 const healthz = publicRoute('/healthz', () => json({ status: 'ok' }));
 

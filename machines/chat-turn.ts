@@ -24,6 +24,7 @@
 import { assign, emit, setup } from 'xstate';
 import { TURN_ROUNDS_MAX } from '../protocol/limits.ts';
 import type { Notice } from '../protocol/runtime/notice.ts';
+import type { FailureCause } from '../protocol/runtime/states.ts';
 import type { TurnEndStatus } from '../protocol/runtime/stream-events.ts';
 
 /** Why a turn failed: a wire code (HTTP-18). */
@@ -35,6 +36,8 @@ export interface TurnFailure {
   readonly notice?: Notice;
   /** Seconds after which a retry makes sense, where known. */
   readonly retryAfterS?: number;
+  /** For whoever runs the app; clients are not told. */
+  readonly cause?: FailureCause;
 }
 
 /** How many calls of a round wait for somebody: the client's own reads, and what a person has to confirm. */
@@ -102,7 +105,7 @@ const ATTEMPTS_MAX = 10;
 function lastOf(failure: TurnFailure, attempt: number): TurnFailure {
   if (attempt < ATTEMPTS_MAX || !failure.retryable || failure.code === 'model_busy') return failure;
   const message = `The answer could not be finished in ${attempt} attempts, and is not tried again. Send another message instead.`;
-  return { code: failure.code, message, retryable: false };
+  return { code: failure.code, message, retryable: false, ...(failure.cause && { cause: failure.cause }) };
 }
 
 const definition = setup({

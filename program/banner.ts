@@ -29,7 +29,7 @@ const DEMO_DEVICE = '0123456789abcdef0123456789abcdef';
 
 function curlLine(publicUrl: string, key: string): string {
   const client = `{"protocol":1,"sdk":"web/0.50.0","catalog_version":"${CATALOG_VERSION}","components":["text","key_points","quick_replies"]}`;
-  const body = `{"message":{"text":"What happens when I send the same turn_id twice?"},"client":${client}}`;
+  const body = `{"message":{"text":"How long does delivery take?"},"client":${client}}`;
   return `curl -N ${publicUrl}/v1/chat -H 'X-Service-Key: ${key}' -H 'X-Service-Device: ${DEMO_DEVICE}' -H 'Content-Type: application/json' -d '${body}'`;
 }
 

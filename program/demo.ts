@@ -1,11 +1,10 @@
 /**
- * The demo app of a first start: an app whose knowledge is this service's own documentation, so that there is
- * something real to ask. Made once per data directory; what a person changes in it afterwards stays changed.
+ * The demo app of a first start: the assistant of a small shop, which knows what the shop says of itself. Made once per data directory;
+ * what a person changes in it afterwards stays changed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type KnowledgeServices, takeInKnowledge } from '../actors/configuration/knowledge.ts';
 import { mintId } from '../protocol/ids.ts';
-import { KNOWLEDGE_TEXT_MAX_CHARS } from '../protocol/limits.ts';
 import { completeManifest, type Manifest, type PostedManifest } from '../protocol/runtime/manifest.ts';
 import { clip } from '../protocol/schema/text.ts';
 import { createApp } from '../storage/apps/app-creation.ts';
@@ -16,10 +15,8 @@ import { listKeys, organisationOfApp } from '../storage/organisations/organisati
 import type { Storage } from '../storage/storage.ts';
 import type { DemoKeys } from './banner.ts';
 
-/** Beside the package's sources, compiled (dist) or not. */
-const DOCS = [new URL('../../docs/', import.meta.url), new URL('../docs/', import.meta.url)];
-/** Left out: only contributors need the list of rules and tests; the other documents explain the same for users. */
-const FOR_CONTRIBUTORS: ReadonlySet<string> = new Set(['conformance.md']);
+/** What the shop says of itself, beside the package's sources, compiled (dist) or not. */
+const KNOWLEDGE = [new URL('../../web/demo/knowledge/', import.meta.url), new URL('../web/demo/knowledge/', import.meta.url)];
 const INSTALLED = 'demo_app';
 /** Everybody who tries the demo shares one device. */
 const MESSAGES_PER_MINUTE = 120;
@@ -52,38 +49,33 @@ export const DEMO_MANIFEST: PostedManifest = {
 const PERSONA = {
   assistantName: 'Ada',
   tone: 'Friendly, brief and exact.',
-  instructions:
-    'Help people in the demo shop: their orders, the cart, what to buy. Help developers to build with the Assistant Service: its interfaces, its guarantees and how to run it.',
-  guardrails: 'Always say which document an answer comes from.\nNever invent an endpoint, a field or a limit.',
+  instructions: 'Help people in the demo shop: what to buy, their cart, orders and returns, shipping, brewing and care.',
+  guardrails: 'Never invent a price, a date or a rule of the shop.\nOffer nothing that the shop does not sell.',
   languages: ['en'],
-  welcomeTitle: 'Ask about an order, or about this service',
-  welcomeBody: 'I know the demo shop, and the documentation of the Assistant Service.',
-  suggestions: ['Where is my order?', 'Compare the kettles', 'What happens when I retry a turn?'],
+  welcomeTitle: 'How can I help?',
+  welcomeBody: 'I know the shop, what it sells, and your orders.',
+  suggestions: ['Where is my order?', 'Compare the kettles', 'How long does delivery take?'],
 };
 
 function titleOf(markdown: string, name: string): string {
   return clip(/^#\s+(.+)$/m.exec(markdown)?.[1] ?? name, 160);
 }
 
-function withoutProofs(markdown: string): string {
-  return markdown.replaceAll(/\|[^|\n]*\.test\.ts[^|\n]*(?=\|)/g, '| ');
-}
-
-/** The documents shipped with the service. @throws Error when none are found. */
+/** @throws Error when none are found. */
 function documents(): { key: string; title: string; content: string }[] {
-  for (const folder of DOCS) {
+  for (const folder of KNOWLEDGE) {
     try {
-      const names = readdirSync(folder).filter((name) => name.endsWith('.md') && !FOR_CONTRIBUTORS.has(name));
+      const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
       if (names.length === 0) continue;
       return names.sort().map((name) => {
-        const content = withoutProofs(readFileSync(new URL(name, folder), 'utf8'));
-        return { key: `docs/${name}`, title: titleOf(content, name), content: content.slice(0, KNOWLEDGE_TEXT_MAX_CHARS) };
+        const content = readFileSync(new URL(name, folder), 'utf8');
+        return { key: `shop/${name}`, title: titleOf(content, name), content };
       });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
-  throw new Error('The documentation that the demo app answers from is missing (docs/*.md). Set DEMO=off to start without the demo.');
+  throw new Error('What the demo app answers from is missing (web/demo/knowledge/*.md). Set DEMO=off to start without the demo.');
 }
 
 function keysOf(storage: Storage, appId: string): DemoKeys | undefined {
@@ -107,7 +99,7 @@ async function createDemo(services: KnowledgeServices): Promise<DemoKeys | undef
   });
   const { app, keys } = await createApp(storage, {
     organisationId,
-    name: 'Assistant Service demo',
+    name: 'Kettle shop',
     platformHint: 'web',
     settings: { messages_per_minute: MESSAGES_PER_MINUTE, messages_per_day: MESSAGES_PER_DAY },
     nowMs,

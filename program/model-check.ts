@@ -3,7 +3,7 @@
  * condition of the node, shown in the log, in `GET /readyz` for operators, and in the banner.
  */
 import type { Logger } from 'pino';
-import type { Model, ModelFailure } from '../assistant/models/model.ts';
+import { failedSentence, type Model, type ModelFailure } from '../assistant/models/model.ts';
 import { createOfflineModel } from '../assistant/models/offline/offline.ts';
 import { createOpenAiModel } from '../assistant/models/openai/openai.ts';
 import type { Conditions } from '../storage/health/conditions.ts';
@@ -41,10 +41,10 @@ function askOnce(model: Model): Promise<ModelFailure | undefined> {
   });
 }
 
-function hintFor({ kind, detail }: ModelFailure): string {
+function hintFor({ kind, status }: ModelFailure): string {
   if (kind === 'silent') return 'Raise MODEL_SILENCE_S where it has to be loaded first, else check OPENAI_BASE_URL.';
-  const status = /^status (\d{3})/.exec(detail)?.[1] ?? '';
-  if (kind === 'misconfigured' && ['401', '402', '403'].includes(status)) return 'Check OPENAI_API_KEY.';
+  if (kind === 'exhausted') return 'Its account has to be paid, or its quota raised: the key is in OPENAI_API_KEY.';
+  if (kind === 'misconfigured' && (status === 401 || status === 403)) return 'Check OPENAI_API_KEY.';
   if (kind === 'misconfigured') return 'Check MODEL and OPENAI_BASE_URL.';
   return kind === 'refused' ? 'Check MODEL.' : 'Check OPENAI_BASE_URL, and whether the server is up.';
 }
@@ -59,10 +59,12 @@ export function createCheckedModel(config: Config['model'], conditions: Conditio
   const { apiKey, baseUrl, model: name, silenceMs, isChecked } = config;
   let refusals = 0;
   const noteOutcome = (failure: ModelFailure | undefined) => {
+    // What is wrong with one message is not about the model.
+    if (failure?.kind !== 'refused') conditions.tried('model_failing', name, failure && failedSentence(`the model ${name}`, failure));
     if (failure === undefined) {
       refusals = 0;
       conditions.close('model_unusable');
-    } else if (failure.kind === 'misconfigured') {
+    } else if (failure.kind === 'misconfigured' || failure.kind === 'exhausted') {
       refusals += 1;
       if (refusals >= REFUSALS_IN_A_ROW) conditions.open('model_unusable', complaintAbout(name, failure));
     }

@@ -4,7 +4,8 @@
  * in rows, credit within a second and the ceiling's sum within a minute.
  */
 import type { Logger } from 'pino';
-import { creditState, noteBought, noteCharged } from '../../storage/billing/usage.ts';
+import { USAGE_MAIL_THRESHOLDS } from '../../protocol/limits.ts';
+import { type CreditState, creditState, noteBought, noteCharged } from '../../storage/billing/usage.ts';
 import { type Channel, readOrganisation } from '../../storage/organisations/organisations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Announcer } from '../announcements.ts';
@@ -12,7 +13,7 @@ import type { DeviceRef } from '../caller.ts';
 import { createDeadlines, type DeadlineKind, nearerOf } from '../deadlines.ts';
 import { DeviceSightings } from './device-sightings.ts';
 import type { Mailer } from './mail.ts';
-import { MemberMails } from './member-mails.ts';
+import { isReached, MemberMails } from './member-mails.ts';
 import type { Payments } from './payments.ts';
 import { PlatformSpend } from './platform-spend.ts';
 import { TopUps } from './top-ups.ts';
@@ -131,9 +132,21 @@ export class Billing {
     // In this order: see TopUps.plan.
     const newest = this.#topUps.newest(organisationId);
     const credit = creditState(storage.control, storage.organisation(organisationId), organisationId, nowMs());
+    this.#noteCredit(organisationId, credit);
     if (await this.#topUps.plan(organisation, credit, newest)) this.#topUpDeadlines.note(organisationId, nowMs());
     if (await this.#mails.plan(organisation, credit)) this.#mailDeadlines.note(organisationId, nowMs());
     this.#failed.delete(organisationId);
+  }
+
+  #noteCredit(organisationId: string, credit: CreditState): void {
+    const { conditions } = this.#services.storage;
+    const [warnedAt] = USAGE_MAIL_THRESHOLDS;
+    if (!isReached(warnedAt, credit)) {
+      conditions.close('credit_ends', organisationId);
+      return;
+    }
+    const used = isReached(100, credit) ? 'is used up' : `is used to ${warnedAt} % or more`;
+    conditions.open('credit_ends', `The usage credit of ${organisationId} for ${credit.month} ${used}.`, organisationId);
   }
 
   seen(device: DeviceRef): void {

@@ -110,6 +110,7 @@ export class MemberMails {
     const organisation = readOrganisation(storage.control, organisationId);
     if (due.length === 0 || organisation === undefined) return;
     if (!(await mailer.ready())) {
+      this.#noteOutcome(true);
       const attempts = Math.max(...due.map((mail) => mail.attempts)) + 1;
       const atMs = nowMs();
       const retryAtMs = atMs + backOffMs(attempts);
@@ -125,10 +126,17 @@ export class MemberMails {
     if (!(await storage.write(organisation.id, 'claimMemberMail', { about, email, nowMs: nowMs() }))) return;
     const isMember = organisation.members.some((member) => member.email.toLowerCase() === email);
     const outcome = isMember ? await mailer.send({ key: `${organisation.id} ${about} ${email}`, to: email, subject, text }) : 'refused';
+    // An address that is refused is not about the mail server.
+    if (outcome !== 'refused') this.#noteOutcome(outcome !== 'sent');
     if (outcome !== 'sent') log.warn({ organisation_id: organisation.id, about, outcome }, 'a mail to a member was not sent');
     // It may have arrived, and a second copy would be worse than none.
     if (outcome === 'unknown') return;
     await storage.write(organisation.id, 'settleMemberMail', { about, email, ...this.#settlement(outcome, attempts + 1), nowMs: nowMs() });
+  }
+
+  #noteOutcome(failed: boolean): void {
+    const failing = failed ? 'The mail server took none of the last mails: check SMTP_URL.' : undefined;
+    this.#services.storage.conditions.tried('mail_failing', '', failing);
   }
 
   #settlement(outcome: Exclude<MailOutcome, 'unknown'>, attempts: number) {

@@ -27,8 +27,8 @@ export interface ActionCall {
 export type ActionOutcome =
   /** `result` is JSON of at most 16 KB. It is the endpoint's: data, to be fenced. */
   | { readonly outcome: 'succeeded'; readonly result: string }
-  /** `error` has at most 500 characters and may hold the endpoint's words: to be fenced. */
-  | { readonly outcome: 'failed' | 'unknown'; readonly error: string; readonly isTokenRefused?: true };
+  /** `error` has at most 500 characters and may hold the endpoint's words: to be fenced. `outage`: the app's server is away, in our words. */
+  | { readonly outcome: 'failed' | 'unknown'; readonly error: string; readonly isTokenRefused?: true; readonly outage?: string };
 
 /** `status` null: the endpoint gave none. */
 export interface ActionAttempt {
@@ -63,6 +63,12 @@ function leavesOpen(status: number): boolean {
 
 /** The person's token is none, or is over; 403 says that it holds, and is not enough. */
 const UNAUTHORIZED = 401;
+const FORBIDDEN = 403;
+
+/** An answer that says nothing of the request: the server is away, broken, or does not know this service. */
+function isOutage(status: number | undefined): boolean {
+  return status === undefined || status >= 500 || status === UNAUTHORIZED || status === FORBIDDEN;
+}
 
 type Secrets = readonly (string | undefined)[];
 
@@ -77,12 +83,17 @@ async function outcomeOf(
   if (called.kind === 'failed' && definition.risk !== 'read' && leavesOpen(called.answer?.status ?? 0)) {
     return {
       outcome: 'unknown',
+      outage: called.reason,
       error: shownError(`${called.reason} Whether the action was carried out is not known.`, called.answer, hide),
     };
   }
   const answer = called.kind === 'failed' ? called.answer : undefined;
   const isTokenRefused = definition.auth === 'user' && answer?.status === UNAUTHORIZED;
-  return { outcome: called.kind, error: shownError(called.reason, answer, hide), ...(isTokenRefused ? { isTokenRefused } : {}) };
+  return {
+    outcome: called.kind,
+    error: shownError(called.reason, answer, hide),
+    ...(isTokenRefused ? { isTokenRefused } : isOutage(answer?.status) ? { outage: called.reason } : {}),
+  };
 }
 
 function statusOf(called: CallOutcome): number | null {

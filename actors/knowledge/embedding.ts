@@ -131,12 +131,13 @@ export class KnowledgeEmbedding {
   /** Logged once for each outage. */
   #restAfter(error: unknown): void {
     const { firstMs, maxMs } = this.#services.backoff ?? BACKOFF;
+    const reason = error instanceof Error ? error.message : String(error);
     if (this.#failures === 0) {
-      const reason = error instanceof Error ? error.message : String(error);
       this.#services.log.warn({ reason }, 'embedding passages failed: search finds them by their words only until a retry succeeds');
     }
     // Two steps that fail together are one failure.
     if (this.#rest !== null) return;
+    this.#noteOutcome(`The embeddings server takes nothing: ${reason}`);
     const restMs = Math.min(firstMs * 2 ** this.#failures, maxMs);
     this.#failures += 1;
     this.#rest = setTimeout(() => {
@@ -146,7 +147,13 @@ export class KnowledgeEmbedding {
     this.#rest.unref();
   }
 
+  #noteOutcome(failing?: string): void {
+    const { embedder, storage } = this.#services;
+    storage.conditions.tried('knowledge_failing', embedder.name, failing);
+  }
+
   #recovered(): void {
+    this.#noteOutcome();
     if (this.#failures > 0) this.#services.log.info({ failures: this.#failures }, 'embedding passages works again');
     this.#failures = 0;
   }

@@ -163,15 +163,22 @@ export class KnowledgeIndexer {
     );
     if (begun === null) return;
     if (begun.state === 'failed') this.#noteGivenUp(organisationId, source);
-    if (begun.state === 'failed' || (await this.#finish(organisationId, content, read))) this.#noteSettled(organisationId, source);
+    if (begun.state === 'failed' || (await this.#finish(organisationId, { ...content, appId: source.appId }, read)))
+      this.#noteSettled(organisationId, source);
   }
 
   /** Whether the source came to rest by this. After an error the attempt does not count, because the process did not end: a disk that stays full must not use up the attempts. */
-  async #finish(organisationId: string, content: IndexedContent, read: () => Promise<Read | null>): Promise<boolean> {
+  async #finish(
+    organisationId: string,
+    { appId, ...content }: IndexedContent & { appId: string },
+    read: () => Promise<Read | null>,
+  ): Promise<boolean> {
     const { storage } = this.#services;
     try {
       const found = await read();
       if (found === null) return false;
+      const failing = 'error' in found ? `The last sources of app ${appId} could all not be read: ${found.error}` : undefined;
+      storage.conditions.tried('knowledge_failing', appId, failing);
       const settled =
         'error' in found
           ? await this.#move(organisationId, content, { type: 'indexing.failed', error: found.error }, (move) =>

@@ -83,6 +83,7 @@ export const INTERRUPTED: TurnFailure = {
   code: 'internal',
   message: 'The service was interrupted while it answered. Try again.',
   retryable: true,
+  cause: { kind: 'interrupted' },
 };
 
 /** The failure of a turn that is not tried again, because the processes that answered it were lost. */
@@ -91,6 +92,7 @@ export const GIVEN_UP: TurnFailure = {
   message:
     'The service was interrupted again and again while it answered this message, and does not try again. Send another message instead.',
   retryable: false,
+  cause: { kind: 'given_up' },
 };
 
 export function errorEvent({ code, message, retryable, retryAfterS, notice }: TurnFailure): StreamEvent {
@@ -101,13 +103,25 @@ export function errorEvent({ code, message, retryable, retryAfterS, notice }: Tu
 export const FAILED_END: StreamEvent = { type: 'turn.end', status: 'error', billable: false };
 
 /** The turn's failure when the upstream fails (MODEL-16). A retry within seconds is worth it only before any output. */
-export function failureOf({ kind, retryAfterS }: ModelFailure, saidNothing: boolean): TurnFailure {
+export function failureOf(failure: ModelFailure, saidNothing: boolean): TurnFailure {
+  const { kind, detail, status, code } = failure;
+  const cause = { kind, ...(status !== undefined && { status }), ...(code !== undefined && { code }), detail };
+  return { ...toldFailure(failure, saidNothing), cause };
+}
+
+function toldFailure({ kind, retryAfterS }: ModelFailure, saidNothing: boolean): TurnFailure {
   switch (kind) {
     case 'busy': {
       if (!saidNothing) break;
       const wait = retryAfterS === undefined ? {} : { retryAfterS };
       return { code: 'model_busy', message: 'The assistant is busy at the moment. Try again in a few seconds.', retryable: true, ...wait };
     }
+    case 'exhausted':
+      return {
+        code: 'internal',
+        message: 'The assistant is out of service at the moment. Trying again does not help until whoever runs it has acted.',
+        retryable: false,
+      };
     case 'misconfigured':
       return {
         code: 'internal',
@@ -125,17 +139,17 @@ export function failureOf({ kind, retryAfterS }: ModelFailure, saidNothing: bool
 }
 
 export function nothingSaid(reason: RoundResult['reason']): TurnFailure {
-  const code = 'internal';
+  const said = { code: 'internal', cause: { kind: 'empty', code: reason } } as const;
   if (reason === 'length') {
     const message = 'The answer would have become too long for the model. Ask for less at once, or begin a new conversation.';
-    return { code, message, retryable: false };
+    return { ...said, message, retryable: false };
   }
   if (reason === 'filtered') {
     return {
-      code,
+      ...said,
       message: "The content filter of the assistant's model does not let it answer this. Ask in other words.",
       retryable: false,
     };
   }
-  return { code, message: 'The assistant gave no answer. Try again.', retryable: true };
+  return { ...said, message: 'The assistant gave no answer. Try again.', retryable: true };
 }

@@ -2,7 +2,7 @@
  * The rounds of one turn: asks the model, hears its answer, and has its calls answered. Owns what the model is asked, what that costs, and how
  * the last round ended. Decides nothing about states: what happens becomes an event of the `chat-turn` machine.
  */
-import type { ModelFailure, RoundResult, ToolCall } from '../../assistant/models/model.ts';
+import { failedSentence, type ModelFailure, type RoundResult, type ToolCall } from '../../assistant/models/model.ts';
 import { asksAgain, type ChatTurnEvent, type chatTurn } from '../../machines/chat-turn.ts';
 import type { Stepper } from '../../machines/step.ts';
 import { section } from '../../watch/sections.ts';
@@ -114,6 +114,7 @@ export class TurnRounds {
 
   #finishRound({ reason, toolCalls, usage }: RoundResult): void {
     this.#mailbox.upstream = null;
+    this.#noteOutcome();
     this.reason = reason;
     const argumentChars = toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
     this.spending.finished(usage, argumentChars);
@@ -138,11 +139,19 @@ export class TurnRounds {
   }
 
   #fail(failure: ModelFailure): void {
+    if (failure.kind !== 'refused') this.#noteOutcome(failure);
     this.#mailbox.upstream = null;
     this.spending.failed(failure);
     const saidNothing = this.#answer.count === 0;
     logOf(this.#turn).warn({ kind: failure.kind, detail: failure.detail }, 'the model server failed');
     this.finish({ type: 'round.failed', failure: failureOf(failure, saidNothing), ...this.spending.ofRound() });
+  }
+
+  /** For `model_failing`, of the app. What is wrong with one message (`refused`) is not about the model. */
+  #noteOutcome(failure?: ModelFailure): void {
+    const { command, services } = this.#turn;
+    const { appId } = command.caller;
+    services.storage.conditions.tried('model_failing', appId, failure && failedSentence(`app ${appId}`, failure));
   }
 
   /** Tells the person plainly that the service does not know how a write ended. */

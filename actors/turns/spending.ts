@@ -119,7 +119,7 @@ export class TurnSpending {
     const nowMs = services.nowMs();
     if (!isSpent(command, db, nowMs, costMicroUsd(services.prices, services.model.name, this.#usage))) return null;
     const { message, notice } = capRefusal(command, 'daily_model_budget', nowMs);
-    return { code: 'quota_exceeded', message, retryable: false, ...(notice === undefined ? {} : { notice }) };
+    return { code: 'quota_exceeded', message, retryable: false, cause: { kind: 'budget' }, ...(notice === undefined ? {} : { notice }) };
   }
 
   /**

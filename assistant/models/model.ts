@@ -66,19 +66,30 @@ export interface RoundResult {
   readonly usage: Usage | undefined;
 }
 
-/** `busy`: no output yet, or pictures waited too long. `misconfigured` (whoever runs the service has to act) and `refused` fail again. */
-export type ModelFailureKind = 'busy' | 'silent' | 'broken' | 'misconfigured' | 'refused';
+/**
+ * `busy`: no output yet, or pictures waited too long. `exhausted` (a quota or what was paid for is used up), `misconfigured` (the operator
+ * has to act) and `refused` fail again.
+ */
+export type ModelFailureKind = 'busy' | 'exhausted' | 'silent' | 'broken' | 'misconfigured' | 'refused';
 
 export interface ModelFailure {
   readonly kind: ModelFailureKind;
   /** For the log, never for the person: no secrets, no message text. */
   readonly detail: string;
+  /** The HTTP status, and the upstream's own code, where it said them. */
+  readonly status?: number;
+  readonly code?: string;
   /** What the upstream reported before the round failed; absent: nothing. */
   readonly usage?: Usage;
   /** The answer had begun: characters of calls' arguments that came, which no delta told. Absent: nothing of an answer came. */
   readonly argumentChars?: number;
   /** When the upstream takes requests again, as it says itself; of `busy` only. */
   readonly retryAfterS?: number;
+}
+
+/** What fails at the model's server, for the operator. `whose`: such as `app app_1`. */
+export function failedSentence(whose: string, { kind, detail }: ModelFailure): string {
+  return `The last questions of ${whose} to the model's server all failed (${kind}): ${detail.replace(/\.$/, '')}.`;
 }
 
 /** Called synchronously from the model's stream, in order; nothing is called after `finished` or `failed`. */

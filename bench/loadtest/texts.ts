@@ -10,12 +10,12 @@ export interface Texts {
 }
 
 const QUESTIONS = [
-  'What happens when I send the same turn_id twice?',
-  'How do read actions work?',
-  'Where does the service keep its data?',
-  'How does a client re-attach to a turn?',
-  'What is a confirmation card?',
-  'How many requests a minute may a device send?',
+  'How long does delivery take?',
+  'How can I pay?',
+  'How hot should water be for green tea?',
+  'How do I descale a kettle?',
+  'What is the Stone mug made of?',
+  'When does the money come back?',
 ];
 const BUILT_IN: Readonly<Partial<Record<VisitKind, readonly string[]>>> = {
   components: ['show me a timeline', 'show me a comparison', 'show me an item list', 'show me an order tracker', 'show me a choice'],

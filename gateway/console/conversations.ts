@@ -5,7 +5,7 @@ import type { ConversationHead as ShownHead, Transcript } from '../../protocol/c
 import { Refusal } from '../../protocol/errors.ts';
 import { toUsd } from '../../protocol/money.ts';
 import { conversationTitle } from '../../protocol/runtime/conversations.ts';
-import { TURN_STATES } from '../../protocol/runtime/states.ts';
+import { type KeptFailure, TURN_STATES } from '../../protocol/runtime/states.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { type Spent, spentOnTurn } from '../../storage/billing/usage-ledger.ts';
 import { readBlocks } from '../../storage/conversations/blocks.ts';
@@ -77,6 +77,13 @@ export function shownDevice(deviceId: string | null): string | null {
   return deviceId === null || deviceId === '' ? null : deviceId.slice(-DEVICE_SHOWN_CHARS);
 }
 
+/** What is asked of a failure that a row keeps as JSON: what the person saw, and why. */
+function failureToWire(kept: string | null): KeptFailure | null {
+  if (kept === null) return null;
+  const { code, message, retryable, cause } = JSON.parse(kept) as KeptFailure;
+  return { code, message, retryable, ...(cause !== undefined && { cause }) };
+}
+
 function headToWire(head: ConversationHead): ShownHead {
   return {
     id: head.id,
@@ -87,6 +94,7 @@ function headToWire(head: ConversationHead): ShownHead {
     external_user_id: head.externalUserId,
     title: conversationTitle(head.firstWords),
     turn_state: head.turnState,
+    turn_failure: failureToWire(head.turnFailure),
     messages: head.messages,
     created_at: timestamp(head.createdAtMs),
     updated_at: timestamp(head.updatedAtMs),
@@ -163,7 +171,9 @@ function saidOf(feedback: readonly FeedbackRow[], ratings: readonly RatingRow[],
 }
 
 function turnToWire(turn: MessageTurn | undefined) {
-  return turn === undefined ? null : { turn_id: turn.turnId, state: turn.state, model: turn.model, ended_at: timestamp(turn.endedAtMs) };
+  if (turn === undefined) return null;
+  const { turnId, state, model, endedAtMs, failure } = turn;
+  return { turn_id: turnId, state, model, ended_at: timestamp(endedAtMs), failure: failureToWire(failure) };
 }
 
 /** Messages with everything that hangs on them; what an assistant's message alone can have is missing on a person's. */

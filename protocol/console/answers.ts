@@ -1,6 +1,7 @@
 /** What the console interface answers of apps and organisations: returned by its routes, and read by its pages. */
 import type { Block } from '../catalog/block.ts';
 import type { PlanName } from '../plans.ts';
+import type { KeptFailure } from '../runtime/states.ts';
 import type { ShownSettings } from './app-settings.ts';
 import type { AutoTopUp, Member, MoveReply } from './organisations.ts';
 
@@ -60,6 +61,8 @@ export interface ConversationHead {
   /** The first line of what was said first; '' where that was no text. */
   readonly title: string;
   readonly turn_state: string | null;
+  /** How the newest turn failed; null where it did not. */
+  readonly turn_failure: KeptFailure | null;
   readonly messages: number;
   readonly created_at: string;
   readonly updated_at: string;
@@ -85,7 +88,13 @@ export interface Message {
   readonly blocks: readonly Block[];
   readonly created_at: string;
   readonly attachments?: readonly { readonly upload_id: string; readonly media_type: string; readonly size: number }[];
-  readonly turn?: { readonly turn_id: string; readonly state: string; readonly model: string; readonly ended_at: string | null } | null;
+  readonly turn?: {
+    readonly turn_id: string;
+    readonly state: string;
+    readonly model: string;
+    readonly ended_at: string | null;
+    readonly failure: KeptFailure | null;
+  } | null;
   readonly invocations?: readonly Call[];
   readonly feedback?: readonly { readonly rating: number; readonly reason: string | null; readonly updated_at: string }[];
   readonly ratings?: readonly { readonly block_id: string; readonly value: number; readonly comment: string | null }[];

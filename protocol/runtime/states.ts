@@ -12,6 +12,29 @@ export const TURN_STATES = [
 ] as const;
 export type TurnState = (typeof TURN_STATES)[number];
 
+/**
+ * Why a turn failed, for the people who run the app. Of the model's server: `busy`, `exhausted` (quota or credit used up), `silent`, `broken`,
+ * `misconfigured`, `refused`. Else the service's own: `empty` (the model said nothing), `budget` (of the day), `interrupted`, `given_up`.
+ */
+export interface FailureCause {
+  readonly kind: 'busy' | 'exhausted' | 'silent' | 'broken' | 'misconfigured' | 'refused' | 'empty' | 'budget' | 'interrupted' | 'given_up';
+  /** The HTTP status of the model's server. */
+  readonly status?: number;
+  /** The upstream's own code, such as `insufficient_quota`. */
+  readonly code?: string;
+  /** What it said, without keys and without what people wrote. */
+  readonly detail?: string;
+}
+
+/** How a turn failed, as its row keeps it. */
+export interface KeptFailure {
+  readonly code: string;
+  /** What the person saw. */
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly cause?: FailureCause;
+}
+
 /** `pending.editing` for a nested state. */
 export const INVOCATION_STATES = [
   'requested',

@@ -16,6 +16,10 @@ const conversationPlace = columns(place);
 
 const NEWEST_STATE = '(SELECT state FROM turns WHERE conversation_id = conversations.id ORDER BY turns.id DESC LIMIT 1)';
 
+/** JSON of a failed turn's failure, as its machine keeps it; null of all others. */
+const FAILURE = "CASE WHEN state = 'failed' THEN snapshot -> '$.failure' END";
+const NEWEST_FAILURE = `(SELECT ${FAILURE} FROM turns WHERE conversation_id = conversations.id ORDER BY turns.id DESC LIMIT 1)`;
+
 const conversationHead = columns({
   ...place,
   appId: text,
@@ -25,6 +29,7 @@ const conversationHead = columns({
   /** As the app names the person; null: anonymous. */
   externalUserId: orNull(text).from('(SELECT external_user_id FROM end_users WHERE end_users.id = conversations.end_user_id)'),
   turnState: orNull(text.as<TurnState>()).from(NEWEST_STATE),
+  turnFailure: orNull(text).from(NEWEST_FAILURE),
   messages: integer.from(
     `coalesce((SELECT ordinal FROM messages
        WHERE no = 2 * (SELECT max(turns.id) FROM turns WHERE conversation_id = conversations.id) + 1), 0)`,
@@ -128,6 +133,7 @@ const messageTurn = columns({
   state: text,
   model: text,
   endedAtMs: orNull(integer),
+  failure: orNull(text).from(FAILURE),
   assistantMessageId: text.from(ANSWER_OF_TURN),
 });
 

@@ -14,6 +14,11 @@
  * - `cell_away`: another cell does not answer. About a cell.
  * - `replica_behind`: what is stored here is not replicated, or later than REPLICA_LAG_MAX_S.
  * - `model_unusable`: the model's server refuses the key, the name or the address, or did not answer at the start.
+ * - `model_failing`: the last rounds of an app, or of the model, all failed. About an app, or the model by its name.
+ * - `backend_failing`: the last calls of an app's own server all failed. About an app.
+ * - `knowledge_failing`: the last sources of an app could all not be read, or the embeddings server takes nothing. About either.
+ * - `mail_failing`: the last mails were all not taken.
+ * - `credit_ends`: most of a month's usage credit is used. About an organisation.
  */
 export const CONDITIONS = [
   'fenced',
@@ -27,6 +32,11 @@ export const CONDITIONS = [
   'cell_away',
   'replica_behind',
   'model_unusable',
+  'model_failing',
+  'backend_failing',
+  'knowledge_failing',
+  'mail_failing',
+  'credit_ends',
 ] as const;
 export type ConditionName = (typeof CONDITIONS)[number];
 
@@ -38,6 +48,11 @@ export interface Condition {
   readonly detail: string;
   readonly sinceMs: number;
 }
+
+/** One failure may be one person's message; this many with no success between them are about what fails (RUN-35). */
+const FAILURES_IN_A_ROW = 5;
+/** What fails that is counted at once: each is an app or a server. Of more, the first are. */
+const FAILING_MAX = 10_000;
 
 /** A pino logger fits. */
 interface ConditionLog {
@@ -55,6 +70,7 @@ function keyOf(name: ConditionName, subject: string): string {
 export class Conditions {
   // Bounded by the number of organisations and cells.
   readonly #open = new Map<string, Condition>();
+  readonly #failures = new Map<string, number>();
   readonly #log: ConditionLog;
   readonly #nowMs: () => number;
 
@@ -78,6 +94,19 @@ export class Conditions {
     this.#open.delete(key);
     const heldForMs = this.#nowMs() - condition.sinceMs;
     this.#log.info({ condition: name, ...(subject !== '' && { subject }), held_for_ms: heldForMs }, OVER);
+  }
+
+  /** How an attempt ended, of which one may fail. Several failures in a row open the condition, and the first success ends it. */
+  tried(name: ConditionName, subject: string, failure: string | undefined): void {
+    const key = keyOf(name, subject);
+    if (failure === undefined) {
+      if (this.#failures.delete(key)) this.close(name, subject);
+      return;
+    }
+    if (this.#failures.size >= FAILING_MAX && !this.#failures.has(key)) return;
+    const count = (this.#failures.get(key) ?? 0) + 1;
+    this.#failures.set(key, count);
+    if (count >= FAILURES_IN_A_ROW) this.open(name, failure, subject);
   }
 
   holds(name: ConditionName, subject = ''): boolean {

@@ -31,9 +31,9 @@ function oneLine(markdown: string): string {
   return markdown.replace(/^\s*>\s?/gm, '').replace(/\s+/g, ' ');
 }
 
-/** What the shipped documents say, cut at the ends of sentences. */
-function documentedSentences(): string[] {
-  const folder = new URL('../../../docs/', import.meta.url);
+/** What the shop says of itself, cut at the ends of sentences. */
+function sentencesOfShop(): string[] {
+  const folder = new URL('../../../web/demo/knowledge/', import.meta.url);
   const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
   return names
     .flatMap((name) => oneLine(readFileSync(new URL(name, folder), 'utf8')).split(/(?<=[.;:|]) /))
@@ -44,7 +44,7 @@ function documentedSentences(): string[] {
 const demo = await startService(FILE);
 const bare = await startService(FILE, { env: { DEMO: 'off' } });
 
-test('RUN-1, DEMO-6: a first start without configuration prints where it is, its keys and one curl line that streams an answer from the documentation', async () => {
+test('RUN-1, DEMO-6: a first start without configuration prints where it is, its keys and one curl line that streams an answer from what the shop says of itself', async () => {
   const { stdout } = demo.output();
   assert.match(stdout, new RegExp(`up\\.\\n\\n +demo +${demo.baseUrl}/demo\\n`), 'the demo is named first');
   assert.match(stdout, new RegExp(`console +${demo.baseUrl}/console\\?once=\\S{20,}`));
@@ -65,7 +65,7 @@ test('RUN-1, DEMO-6: a first start without configuration prints where it is, its
     events.map((_, seq) => seq),
   );
   const said = oneLine(spoken(events));
-  const quoted = documentedSentences().filter((sentence) => said.includes(sentence));
+  const quoted = sentencesOfShop().filter((sentence) => said.includes(sentence));
   assert.ok(quoted.length > 0, `quotes nothing: ${said}`);
   assert.equal((await createClient(demo.baseUrl, demo.testKey).say('Hello')).status, 200, 'the test key works too');
 });
@@ -79,7 +79,7 @@ test('DEMO-5: the demo’s key answers pages of the service itself, and no other
 test('RUN-4: a restart keeps the keys and the conversation, and makes no second demo', async (t) => {
   const dataDir = temporaryDir(t);
   const first = await startService(t, { dataDir });
-  const { events } = await createClient(first.baseUrl, first.liveKey).say('How do read actions work?');
+  const { events } = await createClient(first.baseUrl, first.liveKey).say('How do I descale a kettle?');
   const path = `/v1/conversations/${events[0]?.conversation_id}/messages`;
   const before = await createClient(first.baseUrl, first.liveKey).send('GET', path);
   assert.equal(await first.stop(), 0);

@@ -40,6 +40,8 @@ const POINT_MAX_CHARS = 200;
 const LABEL_MAX_CHARS = 24;
 /** A sentence worth quoting comes near the best one. */
 const NEAR_BEST = 0.5;
+/** What makes a point beside the answer; less has a word of the question by chance. */
+const FAIR = 0.25;
 /** What a place in a better passage is worth beside the words of the question: it settles ties, no more. */
 const RANK_BONUS = 0.1;
 
@@ -171,7 +173,8 @@ function quoteText(chosen: readonly Unit[], passages: readonly Passage[]): strin
 function keyPointsOf(units: readonly Unit[], chosen: readonly Unit[], passages: readonly Passage[]): KnowledgeAnswer['keyPoints'] {
   const lead = passages[chosen[0]?.passage ?? 0];
   if (lead === undefined) return undefined;
-  const others = units.filter((unit) => unit.score > 0 && !chosen.includes(unit)).sort((a, b) => b.score - a.score);
+  const least = Math.max(...units.map(({ score }) => score)) * FAIR;
+  const others = units.filter((unit) => unit.score > least && !chosen.includes(unit)).sort((a, b) => b.score - a.score);
   const points: { text: string; sources: string[] }[] = [];
   const add = (unit: Unit) => {
     const text = cutWords(plainText(unit.text), POINT_MAX_CHARS);

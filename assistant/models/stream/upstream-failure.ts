@@ -16,14 +16,21 @@ const KEY_LIKE = /\bBearer\s+[^\s"'`]+|\b(?:sk|pk|rk|gsk|key|xai|hf|nvapi)[-_][\
 const PERCENT_ENCODED = /%([2-7][0-9a-f])/gi;
 
 const OVERLOAD_STATUSES = new Set([429, 503, 529]);
-/** The key, the right to use it, what is paid for, the address and the name of the model: only the operator can mend these. */
-const CONFIGURATION_STATUSES = new Set([401, 402, 403, 404, 405]);
+/** The key, the right to use it, the address and the name of the model: only the operator can mend these. */
+const CONFIGURATION_STATUSES = new Set([401, 403, 404, 405]);
 /** "Not now" in other words: the request itself is as it should be. */
 const PASSING_STATUSES = new Set([408, 409, 425]);
 /** Longer values are ignored; nobody waits for hours. */
 const RETRY_AFTER_MAX_S = 3_600;
 /** Codes and types by which upstreams say "later" (OpenAI, Azure, vLLM, OpenRouter, Groq, Gemini's compatible endpoint). */
 const OVERLOAD_WORDS = /rate.?limit|overload|too.?many.?requests|quota|resource.?exhausted|unavailable|capacity|server.?busy|slow.?down/i;
+
+/** Codes and types of an account that has to be paid or raised first: no wait helps (OpenAI, DeepSeek, OpenRouter, Anthropic). */
+const EXHAUSTED_WORDS =
+  /insufficient.?(?:user.?)?(?:quota|credits?|balance|funds)|billing.?(?:hard.?limit|not.?active|error)|payment.?required|credits?.?exhausted/i;
+const PAYMENT_REQUIRED = 402;
+/** Codes are words; what is longer, or holds other characters, is a sentence. */
+const CODE = /^[\w.:-]{1,64}$/;
 
 interface UpstreamError {
   readonly status: number | undefined;
@@ -60,6 +67,10 @@ function readError(error: unknown): UpstreamError {
   return { status, words, sentence };
 }
 
+function isExhausted(status: number | undefined, words: readonly string[]): boolean {
+  return status === PAYMENT_REQUIRED || words.some((word) => EXHAUSTED_WORDS.test(word));
+}
+
 function isOverload(status: number | undefined, words: readonly string[]): boolean {
   if (status !== undefined) return OVERLOAD_STATUSES.has(status);
   return words.some((word) => OVERLOAD_WORDS.test(word));
@@ -83,14 +94,17 @@ function unquoted(sentence: string): string {
   return short.replace(QUOTED, (quoted) => (quoted.length > QUOTED_MAX_CHARS ? '[…]' : quoted)).replaceAll('…', '...');
 }
 
-function failure(kind: ModelFailureKind, parts: readonly string[], sentence: string, apiKey: string | undefined): ModelFailure {
-  const said = unquoted(sentence);
-  const detail = tidy(parts.join(' '), apiKey).slice(0, DETAIL_MAX_CHARS / 2);
-  return { kind, detail: (said === '' ? detail : `${detail}: ${tidy(said, apiKey)}`).slice(0, DETAIL_MAX_CHARS) };
+function failure(kind: ModelFailureKind, parts: readonly string[], said: Partial<UpstreamError>, apiKey: string | undefined): ModelFailure {
+  const sentence = unquoted(said.sentence ?? '');
+  const what = tidy(parts.join(' '), apiKey).slice(0, DETAIL_MAX_CHARS / 2);
+  const detail = (sentence === '' ? what : `${what}: ${tidy(sentence, apiKey)}`).slice(0, DETAIL_MAX_CHARS);
+  const code = said.words?.map((word) => tidy(word, apiKey)).find((word) => CODE.test(word));
+  return { kind, detail, ...(said.status !== undefined && { status: said.status }), ...(code !== undefined && { code }) };
 }
 
-/** What becomes of a request that was answered with `status`, from 300 on. */
-function kindOf(status: number): ModelFailureKind {
+/** What becomes of a request that was answered with `status`, from 300 on, and these codes. */
+function kindOf(status: number, words: readonly string[]): ModelFailureKind {
+  if (isExhausted(status, words)) return 'exhausted';
   if (OVERLOAD_STATUSES.has(status)) return 'busy';
   if (status >= 500 || PASSING_STATUSES.has(status)) return 'broken';
   return status < 400 || CONFIGURATION_STATUSES.has(status) ? 'misconfigured' : 'refused';
@@ -129,29 +143,35 @@ export function answerFailure({ status, contentType, body, retryAfterS }: OddAns
   const said = readError(found ?? (isObject(json) ? { detail: json.detail } : undefined));
   if (status >= 300) {
     const sentence = said.sentence === '' && contentType === 'text/plain' ? body : said.sentence;
-    const failed = failure(kindOf(status), [`status ${status}`, ...said.words], sentence, apiKey);
+    const failed = failure(kindOf(status, said.words), [`status ${status}`, ...said.words], { ...said, status, sentence }, apiKey);
     return failed.kind === 'busy' && retryAfterS !== undefined ? { ...failed, retryAfterS } : failed;
   }
   const what = `status ${status} with ${contentType === '' ? 'no content type' : contentType} instead of an event stream`;
-  if (found === undefined) return failure('misconfigured', [what], '', apiKey);
+  if (found === undefined) return failure('misconfigured', [what], { status }, apiKey);
   const code = said.status === undefined ? [] : [`error ${said.status}`];
-  const kind = said.status === undefined ? 'broken' : kindOf(said.status);
-  return failure(isOverload(said.status, said.words) ? 'busy' : kind, [what, ...code, ...said.words], said.sentence, apiKey);
+  return failure(streamedKind(said, false), [what, ...code, ...said.words], said, apiKey);
+}
+
+/** The kind of an error in an answer that began well. */
+function streamedKind({ status, words }: UpstreamError, hasOutput: boolean): ModelFailureKind {
+  if (isExhausted(status, words)) return 'exhausted';
+  if (hasOutput) return 'broken';
+  if (isOverload(status, words)) return 'busy';
+  return status === undefined ? 'broken' : kindOf(status, words);
 }
 
 /** An error that came as a line of the stream. `hasOutput`: something of the answer came before it. */
 export function streamedFailure(error: unknown, hasOutput: boolean, apiKey: string | undefined): ModelFailure {
-  const { status, words, sentence } = readError(error);
-  const code = status === undefined ? [] : [String(status)];
-  const judged = hasOutput || status === undefined ? 'broken' : kindOf(status);
-  const kind = !hasOutput && isOverload(status, words) ? 'busy' : judged;
-  return failure(kind, ['error in the stream', ...code, ...words], sentence, apiKey);
+  const said = readError(error);
+  const code = said.status === undefined ? [] : [String(said.status)];
+  return failure(streamedKind(said, hasOutput), ['error in the stream', ...code, ...said.words], said, apiKey);
 }
 
 /** The connection failed, before or in the answer. Only the code of `error` is told: its message may quote what was sent. */
 export function connectionFailure(error: unknown, answering: boolean): ModelFailure {
   const code = isObject(error) && typeof error.code === 'string' ? error.code : error instanceof Error ? error.name : 'unknown';
   // A header or a path that cannot be written (a key with a line break in it) comes from the configuration.
-  if (code === 'UND_ERR_INVALID_ARG') return failure('misconfigured', ['the request cannot be written:', code], '', undefined);
-  return failure('broken', [answering ? 'the stream broke off:' : 'the connection failed:', code], '', undefined);
+  if (code === 'UND_ERR_INVALID_ARG')
+    return failure('misconfigured', ['the request cannot be written:', code], { words: [code] }, undefined);
+  return failure('broken', [answering ? 'the stream broke off:' : 'the connection failed:', code], { words: [code] }, undefined);
 }

@@ -210,6 +210,23 @@ test('LIMIT-26: who has left the organisation is not written to', async (t) => {
   assert.deepEqual(told(server), ['ada@example.com 80']);
 });
 
+test('RUN-35: a mail server that took none of five mails in a row is a condition; an address that it refuses is none', async (t) => {
+  const server = await startMailServer(t);
+  const { fixture, look } = await open(t, smtp(server.url));
+  const holds = () => fixture.storage.conditions.holds('mail_failing');
+  server.refuse((to) => (to.startsWith('ada') ? 550 : 451));
+  fixture.spend(4);
+  for (let n = 1; n <= 5; n += 1) {
+    assert.equal(holds(), false);
+    await look();
+    fixture.pass(HOUR_MS);
+  }
+  assert.equal(holds(), true);
+  server.refuse(() => 0);
+  await look();
+  assert.equal(holds(), false);
+});
+
 test('LIMIT-28: without SMTP_URL each mail is a file in the outbox', async (t) => {
   const { fixture, look, states } = await open(t, ({ storage, log }) =>
     createMailer({ smtpUrl: undefined, from: FROM, outbox: storage.layout.outbox, log }),

@@ -54,6 +54,7 @@ test('CONSOLE-18: a row of GET /apps/:app/conversations, with the last four char
     external_user_id: null,
     title: 'How long?',
     turn_state: 'completed',
+    turn_failure: null,
     messages: 2,
     created_at: new Date(START + 5).toISOString(),
     updated_at: new Date(START + 5).toISOString(),
@@ -116,7 +117,8 @@ test('CONSOLE-17, CONSOLE-18: the transcript in placeholder form, with calls, th
   const [question, answer] = messages;
   assert.deepEqual([question?.id, question?.role, question?.attachments], [talk.userMessageId, 'user', []]);
   assert.deepEqual(question?.blocks[0]?.body, { md: 'Write to ⟦email_1⟧' });
-  assert.deepEqual(answer?.turn, { turn_id: talk.turnId, state: 'completed', model: 'offline', ended_at: new Date(START).toISOString() });
+  const ended = { state: 'completed', model: 'offline', ended_at: new Date(START).toISOString(), failure: null };
+  assert.deepEqual(answer?.turn, { turn_id: talk.turnId, ...ended });
   assert.deepEqual(answer?.blocks[1]?.body, { ...RATING, status: 'answered', selected_ids: ['2'] });
   const call = answer?.invocations?.[0];
   assert.deepEqual([call?.name, call?.state, call?.params], ['send', 'pending.clean', { to: '⟦email_1⟧' }]);

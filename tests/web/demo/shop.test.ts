@@ -83,6 +83,7 @@ test('DEMO-4: every suggestion of the shop leads to what it promises', async (t)
   assert.deepEqual(Object.fromEntries(shown), {
     'Compare the kettles': ['text', 'comparison'],
     'Where is my order?': ['text', 'order_tracker'],
+    'How long does delivery take?': ['text', 'key_points', 'quick_replies'],
     'Put the Large kettle in my cart': ['confirm_card', 'text', 'quick_replies'],
     'Cancel order A-1042': ['confirm_card', 'text', 'order_tracker'],
     'I want to return something': ['text', 'form'],

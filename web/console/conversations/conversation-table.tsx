@@ -1,5 +1,6 @@
 /** Conversations as rows. */
 import type { ConversationHead } from '../../../protocol/console/answers.ts';
+import type { FailureCause } from '../../../protocol/runtime/states.ts';
 import { appAddress } from '../app/app.ts';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
@@ -14,6 +15,23 @@ const SIGNALS: Readonly<Record<string, string>> = {
 
 export function signalOf(state: string): string {
   return SIGNALS[state] ?? 'is-wait';
+}
+
+const CAUSES: Readonly<Record<FailureCause['kind'], string>> = {
+  busy: 'the model is busy',
+  exhausted: 'the model’s quota or credit is used up',
+  silent: 'the model said nothing in time',
+  broken: 'the model’s server failed',
+  misconfigured: 'the model is not set up correctly',
+  refused: 'the model refused the request',
+  empty: 'the model’s answer was empty',
+  budget: 'the day’s budget was spent',
+  interrupted: 'the service was interrupted',
+  given_up: 'the service was interrupted again and again',
+};
+
+export function shortCause({ kind, status, code }: FailureCause): string {
+  return [CAUSES[kind] ?? kind, ...(status === undefined ? [] : [`status ${status}`]), ...(code === undefined ? [] : [code])].join(', ');
 }
 
 export function ConversationTable({ app, conversations }: { readonly app: string; readonly conversations: readonly ConversationHead[] }) {
@@ -37,7 +55,13 @@ export function ConversationTable({ app, conversations }: { readonly app: string
           },
           {
             title: 'Newest turn',
-            of: ({ turn_state: state }) => state !== null && <span class={`chip ${signalOf(state)}`}>{state.replaceAll('_', ' ')}</span>,
+            of: ({ turn_state: state, turn_failure: failure }) =>
+              state !== null && (
+                <>
+                  <span class={`chip ${signalOf(state)}`}>{state.replaceAll('_', ' ')}</span>{' '}
+                  {failure?.cause !== undefined && <span class="line-note">{shortCause(failure.cause)}</span>}
+                </>
+              ),
           },
           {
             title: 'Person',

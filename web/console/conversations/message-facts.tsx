@@ -1,6 +1,7 @@
 /** Beside an answer: how its turn went, what was called with which result, and what people thought of it. */
 import { useState } from 'preact/hooks';
 import type { Call, Message } from '../../../protocol/console/answers.ts';
+import type { KeptFailure } from '../../../protocol/runtime/states.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { type App, appPath } from '../app/app.ts';
 import { momentOf } from '../parts/times.ts';
@@ -8,7 +9,7 @@ import { PhaseList } from '../traces/phase-list.tsx';
 import { phasesOf } from '../traces/phases.ts';
 import { type TracesAnswer, tracesOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
-import { signalOf } from './conversation-table.tsx';
+import { shortCause, signalOf } from './conversation-table.tsx';
 
 function CallFacts({ call }: { readonly call: Call }) {
   return (
@@ -82,6 +83,29 @@ function TurnPhases({ app, query }: { readonly app: string; readonly query: stri
   return phases.length === 0 ? null : <PhaseList phases={phases} />;
 }
 
+function Failure({ message, cause }: KeptFailure) {
+  return (
+    <dl class="call-facts">
+      <dt>The person saw</dt>
+      <dd>{message}</dd>
+      {cause !== undefined && (
+        <>
+          <dt>Why</dt>
+          <dd class="fault">{shortCause(cause)}</dd>
+        </>
+      )}
+      {cause?.detail !== undefined && (
+        <>
+          <dt>In its own words</dt>
+          <dd>
+            <code>{cause.detail}</code>
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
 export function MessageFacts({ app, message }: { readonly app: App; readonly message: Message }) {
   const { turn, invocations = [], feedback = [], ratings = [] } = message;
   return (
@@ -97,6 +121,7 @@ export function MessageFacts({ app, message }: { readonly app: App; readonly mes
           </>
         )}
       </p>
+      {turn?.failure != null && <Failure {...turn.failure} />}
       {turn != null && <TurnTimes app={app} turnId={turn.turn_id} />}
       {invocations.map((call) => (
         <CallFacts key={call.id} call={call} />

@@ -61,12 +61,12 @@ function Conditions() {
   const { answer } = useAsked<NodesAnswer>('/nodes', POLLED);
   return (
     <>
-      {answer?.conditions.map(({ condition, detail }) => (
+      {answer?.conditions.map(({ condition, detail, about = [] }) => (
         <p key={condition}>
           <a href="/console/nodes" class="chip is-bad">
             {condition}
           </a>{' '}
-          {detail}
+          {detail ?? about[0]?.detail}
         </p>
       ))}
     </>

@@ -1,17 +1,18 @@
 /** The nodes and cells of the service, what lives on them, and what is wrong. */
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
-import type { ActorEntry, ActorsAnswer, CellsAnswer, ConditionEntry, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
+import type { ActorEntry, ActorsAnswer, CellsAnswer, NodeEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
 import type { MoveReply } from '../../../protocol/console/organisations.ts';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { appAddress, organisationAddress } from '../app/app.ts';
-import { Card, Problem } from '../parts/card.tsx';
+import { Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
 import { Confirm } from '../parts/dialog.tsx';
 import { Scrolling, Table, UNSEEN_TITLE } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
+import { ConditionList } from '../shell/conditions.tsx';
 import { Page } from '../shell/page.tsx';
 
 function MoveTable({ moves }: { readonly moves: readonly MoveReply[] }) {
@@ -43,46 +44,6 @@ function StepOfMove({ step, error }: MoveReply) {
     <>
       <span class={`chip ${step === 'aborted' ? 'is-bad' : 'is-wait'}`}>{step}</span> {error}
     </>
-  );
-}
-
-/** What to do about a condition, as docs/operations.md has it; of one that this page does not know, nothing. */
-const REMEDIES: Readonly<Record<string, string>> = {
-  fenced: 'Stop this service: another host serves its cell.',
-  term_unproved: 'See to Redis, or to the destination that REPLICA_URL names: one of them is enough.',
-  disk_low: 'Make room: uploads are refused from here on, before databases are.',
-  disk_full: 'Make room: reads are served, writes are not. The service goes on within seconds.',
-  read_only: 'Mount the data directory for writing, and see to its owner and mode.',
-  disk_failing: 'Look at the log of the system.',
-  organisation_unavailable: 'See “A file is missing or damaged” in docs/backups.md. Others are served.',
-  redis_away: 'See to the Redis that REDIS_URL names. Conversations go on; nodes cannot hand over.',
-  model_unusable: 'Do what it says: the key, the name or the address of the model.',
-  replica_behind: 'See to the destination that REPLICA_URL names. Until then a lost disk loses more.',
-  cell_away: 'Look at that cell. It is over with the next request that can be passed on.',
-};
-
-function ConditionList({ conditions }: { readonly conditions: readonly ConditionEntry[] }) {
-  if (conditions.length === 0) return null;
-  return (
-    <Card title="What is wrong">
-      <ul class="conditions">
-        {conditions.map(({ condition, since, count, about = [], detail }) => (
-          <li key={condition}>
-            <p>
-              <span class="chip is-bad">{condition}</span> {count !== undefined && <b>{count} × </b>}
-              <span class="hint">since {momentOf(since)}</span>
-            </p>
-            {detail !== undefined && <p>{detail}</p>}
-            {about.map((each) => (
-              <p key={each.id}>
-                <code class="selectable">{each.id}</code> {each.detail}
-              </p>
-            ))}
-            {Object.hasOwn(REMEDIES, condition) && <p class="hint">{REMEDIES[condition]}</p>}
-          </li>
-        ))}
-      </ul>
-    </Card>
   );
 }
 

@@ -10,6 +10,7 @@ import { Dock } from '../dock/dock.tsx';
 import { PAGES } from '../pages.ts';
 import { Button } from '../parts/card.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { ConditionBar } from './conditions.tsx';
 import { Navigation } from './navigation.tsx';
 import { Page } from './page.tsx';
 import { Palette } from './palette.tsx';
@@ -122,6 +123,7 @@ export function Shell() {
       <div class="app">
         <Navigation />
         <div class="stage">
+          <ConditionBar />
           <Pages />
           <Dock />
         </div>

@@ -3,6 +3,7 @@
 export const SUGGESTIONS = [
   'Compare the kettles',
   'Where is my order?',
+  'How long does delivery take?',
   'Put the Large kettle in my cart',
   'Cancel order A-1042',
   'I want to return something',

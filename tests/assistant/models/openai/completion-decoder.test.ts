@@ -199,7 +199,12 @@ describe('MODEL-13: completion stream', () => {
 
   test('an error line is busy before any output when it says so, else broken', () => {
     const overload = { error: { message: 'Slow down.', type: 'overloaded_error', code: 529 } };
-    assert.deepEqual(decode(overload).decoder.failure, { kind: 'busy', detail: 'error in the stream 529 overloaded_error: Slow down.' });
+    assert.deepEqual(decode(overload).decoder.failure, {
+      kind: 'busy',
+      detail: 'error in the stream 529 overloaded_error: Slow down.',
+      status: 529,
+      code: 'overloaded_error',
+    });
     assert.equal(decode({ error: { code: 'rate_limit_exceeded' } }).decoder.failure?.kind, 'busy');
     assert.equal(decode({ object: 'error', message: 'x', code: 503 }).decoder.failure?.kind, 'busy');
     assert.equal(decode({ error: 'boom' }).decoder.failure?.kind, 'broken');

@@ -141,7 +141,11 @@ describe('MODEL-16: an upstream that fails', () => {
   test('an error line is busy before output, broken after it', async () => {
     const line = dataLine({ error: { message: 'Slow down.', code: 'rate_limit_exceeded' } });
     const model = await modelOn((res, nth) => sse(res).end(nth === 0 ? line : contentLine('Hi') + line));
-    assert.deepEqual((await round(model)).end, { kind: 'busy', detail: 'error in the stream rate_limit_exceeded: Slow down.' });
+    assert.deepEqual((await round(model)).end, {
+      kind: 'busy',
+      detail: 'error in the stream rate_limit_exceeded: Slow down.',
+      code: 'rate_limit_exceeded',
+    });
     const { sink, end } = await round(model);
     assert.equal(kindOf(end), 'broken');
     assert.equal(sink.spoken, 'Hi');
@@ -164,7 +168,7 @@ describe('MODEL-16: an upstream that fails', () => {
     const sink = new RecordedSink();
     modelAt(server.baseUrl).stream(request(), sink);
     assert.equal(sink.heard.length, 0);
-    assert.deepEqual(await sink.ended, { kind: 'broken', detail: 'the connection failed: ECONNREFUSED' });
+    assert.deepEqual(await sink.ended, { kind: 'broken', detail: 'the connection failed: ECONNREFUSED', code: 'ECONNREFUSED' });
   });
 
   test('a key that no header can carry is refused without being told', async () => {
@@ -191,11 +195,16 @@ describe('MODEL-16: an upstream that fails', () => {
     const ends: (RoundResult | ModelFailure)[] = [];
     for (const _ of answers) ends.push((await round(model)).end);
     assert.deepEqual(ends, [
-      { kind: 'misconfigured', detail: 'status 200 with text/html instead of an event stream' },
-      { kind: 'misconfigured', detail: 'status 200 with application/json instead of an event stream' },
-      { kind: 'busy', detail: 'status 200 with application/json instead of an event stream error 429: Too many.' },
-      { kind: 'misconfigured', detail: 'status 200 with application/json instead of an event stream error 401 auth' },
-      { kind: 'broken', detail: 'status 200 with application/json instead of an event stream error 502' },
+      { kind: 'misconfigured', detail: 'status 200 with text/html instead of an event stream', status: 200 },
+      { kind: 'misconfigured', detail: 'status 200 with application/json instead of an event stream', status: 200 },
+      { kind: 'busy', detail: 'status 200 with application/json instead of an event stream error 429: Too many.', status: 429 },
+      {
+        kind: 'misconfigured',
+        detail: 'status 200 with application/json instead of an event stream error 401 auth',
+        status: 401,
+        code: 'auth',
+      },
+      { kind: 'broken', detail: 'status 200 with application/json instead of an event stream error 502', status: 502 },
     ]);
   });
 
@@ -204,8 +213,8 @@ describe('MODEL-16: an upstream that fails', () => {
       if (nth === 0) res.writeHead(302, { location: '/elsewhere' }).end();
       else res.writeHead(503, { 'content-type': 'text/plain' }).write('x'.repeat(40_000));
     });
-    assert.deepEqual((await round(model)).end, { kind: 'misconfigured', detail: 'status 302' });
-    assert.deepEqual((await round(model)).end, { kind: 'busy', detail: 'status 503' });
+    assert.deepEqual((await round(model)).end, { kind: 'misconfigured', detail: 'status 302', status: 302 });
+    assert.deepEqual((await round(model)).end, { kind: 'busy', detail: 'status 503', status: 503 });
   });
 
   test('MODEL-15: a line beyond 1 MB is broken', async () => {
@@ -262,7 +271,7 @@ describe('MODEL-17: silence', () => {
       { silenceMs: 60 },
     );
     assert.equal(kindOf((await round(model)).end), 'finished stop');
-    assert.deepEqual((await round(model)).end, { kind: 'misconfigured', detail: 'status 401' });
+    assert.deepEqual((await round(model)).end, { kind: 'misconfigured', detail: 'status 401', status: 401 });
   });
 
   test('an answer that never ends after [DONE] loses its connection', { timeout: 20_000 }, async () => {

@@ -89,12 +89,18 @@ describe('MODEL-13, MODEL-16: a model behind the chat-completions stream of an i
 
   test('other 5xx are broken; keys, names and addresses are misconfigured, other 4xx refused; the sentence is told without the key', async () => {
     mock.nextRequestError(500, { message: 'It broke.', type: 'server_error' });
-    assert.deepEqual((await round(model)).end, { kind: 'broken', detail: 'status 500 server_error: It broke.' });
+    assert.deepEqual((await round(model)).end, {
+      kind: 'broken',
+      detail: 'status 500 server_error: It broke.',
+      status: 500,
+      code: 'server_error',
+    });
     mock.nextRequestError(401, { message: `Incorrect API key provided: ${KEY}`, type: `type ${KEY}`, code: 'invalid_api_key' });
     const detail = 'status 401 invalid_api_key type [key]: Incorrect API key provided: [key]';
-    assert.deepEqual((await round(model)).end, { kind: 'misconfigured', detail });
+    assert.deepEqual((await round(model)).end, { kind: 'misconfigured', detail, status: 401, code: 'invalid_api_key' });
     for (const [status, kind] of [
       [400, 'refused'],
+      [402, 'exhausted'],
       [403, 'misconfigured'],
       [404, 'misconfigured'],
       [408, 'broken'],

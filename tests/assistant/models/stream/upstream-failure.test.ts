@@ -1,7 +1,7 @@
 /** What of an upstream's own words reaches the log: its sentence, never a key, never what people wrote. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { answerFailure, retryAfterOf } from '../../../../assistant/models/stream/upstream-failure.ts';
+import { answerFailure, retryAfterOf, streamedFailure } from '../../../../assistant/models/stream/upstream-failure.ts';
 
 const KEY = 'a-key-of-its-own-kind';
 const said = (body: unknown, status = 400, contentType = 'application/json') =>
@@ -51,6 +51,22 @@ describe('PRIVACY-15: upstream sentences', () => {
     }
     const long = said({ error: { message: 'line\nbreak '.repeat(500) } });
     assert.ok(long.length <= 400 && !long.includes('\n'));
+  });
+
+  test('MODEL-16: an account that is used up is no passing overload, whatever its status', () => {
+    const kind = (status: number, error: object) =>
+      answerFailure({ status, contentType: 'application/json', body: JSON.stringify({ error }) }, KEY).kind;
+    const words = [
+      'insufficient_quota',
+      'billing_hard_limit_reached',
+      'insufficient_user_quota',
+      'Insufficient Balance',
+      'payment_required',
+    ];
+    for (const code of words) assert.deepEqual([kind(429, { code }), kind(400, { type: code })], ['exhausted', 'exhausted'], code);
+    for (const code of ['rate_limit_exceeded', 'tokens_per_minute_quota', 'RESOURCE_EXHAUSTED'])
+      assert.equal(kind(429, { code }), 'busy', code);
+    assert.equal(streamedFailure({ code: 'insufficient_quota' }, true, KEY).kind, 'exhausted');
   });
 
   test('MODEL-16: Retry-After is a number or a date, an hour at most', () => {

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Conditions } from '../../../storage/health/conditions.ts';
+
+test('RUN-35: five failures in a row begin a condition, each of its own subject, and a success ends it and counts anew', () => {
+  let nowMs = 1_000;
+  const logged: unknown[] = [];
+  const log = { error: (facts: object) => logged.push(facts), info: (facts: object) => logged.push(facts) };
+  const conditions = new Conditions(log, () => nowMs);
+  const fail = (subject: string, times: number) => {
+    for (let n = 1; n <= times; n += 1) conditions.tried('mail_failing', subject, `failure ${n}`);
+  };
+  fail('one', 4);
+  fail('other', 4);
+  conditions.tried('mail_failing', 'one', undefined);
+  fail('one', 4);
+  assert.deepEqual(conditions.list(), []);
+  fail('other', 1);
+  nowMs = 3_000;
+  fail('other', 2);
+  assert.deepEqual(conditions.list(), [{ name: 'mail_failing', subject: 'other', detail: 'failure 2', sinceMs: 1_000 }]);
+  conditions.tried('mail_failing', 'other', undefined);
+  assert.deepEqual(conditions.list(), []);
+  assert.deepEqual(logged, [
+    { condition: 'mail_failing', subject: 'other' },
+    { condition: 'mail_failing', subject: 'other', held_for_ms: 2_000 },
+  ]);
+});
