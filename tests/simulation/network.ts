@@ -388,6 +388,17 @@ function sometimesBusy(connection: Connection): Connection {
 
 /** Before any node is made; the program is loaded by then. */
 export async function prepareThreads(): Promise<void> {
+  const { Readers } = await import('../../actors/readers.ts');
+  // One list for all readers of a process would be one for all processes here, and would wait for the one that began it.
+  const waking = new WeakSet<object>();
+  Readers.prototype.wake = function (): void {
+    if (waking.has(this)) return;
+    waking.add(this);
+    setImmediate(() => {
+      waking.delete(this);
+      this.flush();
+    });
+  };
   const { open, transactions, ...registry } = await import('../../storage/transactions.ts');
   const fenced = (['openTurn', 'commitTurn', 'loseExecutions'] as const).map((name) => [name, watched(name, transactions[name])]);
   SimulatedThread.registry = {

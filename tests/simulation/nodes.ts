@@ -55,13 +55,16 @@ function speak(request: ModelRequest, sink: ModelSink) {
   plan();
   return {
     pause() {
+      world.note(`the model of ${name} is paused`);
       isPaused = true;
     },
     resume: () => {
+      world.note(`the model of ${name} goes on`);
       isPaused = false;
       plan();
     },
     abort() {
+      world.note(`the model of ${name} is not heard`);
       says.length = 0;
     },
   };

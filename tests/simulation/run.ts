@@ -22,7 +22,7 @@ import { createDice, type Dice } from '../support/seeded.ts';
 import { checkHeld, heldRows } from '../support/stored-history.ts';
 import { beginDisk, cutPower, dataDirOf, failLogSyncs } from './disk.ts';
 import { beginNetwork, calm, cutSockets, faults, fencing, prepareThreads, server, setRedis } from './network.ts';
-import { beginNodes, MODEL_CALM, modelling, SimulatedNode } from './nodes.ts';
+import { beginNodes, logged, MODEL_CALM, modelling, SimulatedNode } from './nodes.ts';
 import { People, type Question, type SimulatedApp } from './people.ts';
 import { BEGINS_AT_MS, refillIds, uncaught, world } from './world.ts';
 
@@ -49,7 +49,7 @@ const CELLS = ['a', 'b'];
 const CONVERSATIONS = 3;
 /** Everything is drawn from so long; then faults end, and what was asked has this long to be answered. */
 const ACTIVE_MS = 6_000;
-const REST_MS = 120_000;
+const REST_MS = 60_000;
 const NUMBERED = ['lost', 'doubled', 'socketMs', 'threadMs', 'serverMs', 'refused', 'unanswered', 'unheard', 'busy'] as const;
 /** How bad each fault may get. */
 const WORST: Readonly<Record<(typeof NUMBERED)[number], number>> = {
@@ -227,6 +227,8 @@ class Run {
     }
     for (const error of uncaught.splice(0)) this.broken.push(`nothing is thrown: ${error instanceof Error ? error.stack : error}`);
     for (const { broken } of this.people) this.broken.push(...broken.splice(0));
+    // An error that is nobody's but the program's: faults have causes that are told.
+    for (const line of logged.splice(0)) if (/"code":"failed"/.test(line)) this.broken.push(`errors have causes: ${line}`);
   }
 
   start(name: string): void {

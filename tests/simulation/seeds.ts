@@ -33,6 +33,7 @@ export async function runSeeds(first: number, every: number, end: number): Promi
     if (outcome.broken.length === 0) continue;
     failed += 1;
     process.stdout.write(`seed ${seed} FAILED: ${outcome.broken.slice(0, 3).join('\n  ')}\n`);
+    if (process.env.SHRINK === 'off') continue;
     const least = await shrunk(outcome);
     // Once more, so that its files are there.
     await simulate(seed, least.ops);

@@ -208,7 +208,11 @@ class World {
     const endMs = this.nowMs + limitMs;
     while (!isDone()) {
       const task = this.#agenda.pop();
-      if (task === undefined || task.atMs > endMs) return false;
+      if (task === undefined) return false;
+      if (task.atMs > endMs) {
+        this.#agenda.push(task);
+        return false;
+      }
       if (task.run === null || task.owner?.isAlive === false) continue;
       this.nowMs = Math.max(this.nowMs, task.atMs);
       if (task.owner?.isSuspended === true) {
