@@ -80,6 +80,7 @@ export const failLogSyncs = (wait: number, count: number) => failSyncs(failures,
 /** The power of a cell's host is cut: its directory has what was synced, and of the rest what luck says. Its processes are dead. */
 export function cutPower(cell: string): void {
   const dir = dataDirOf(cell);
+  failLogSyncs(0, 0);
   dropGuards(dir);
   const bytes = fs.readFileSync(journal);
   const left = mkdtempSync(join(tmpdir(), 'left-'));

@@ -11,7 +11,12 @@ import { Owner, uncaught, world } from './world.ts';
 export const logged: string[] = [];
 const log = pino(
   { level: process.env.SHOW === undefined ? 'error' : 'info' },
-  { write: (line: string) => void (logged.push(line), process.env.SHOW && process.stderr.write(line)) },
+  {
+    write(line: string) {
+      logged.push(line);
+      if (process.env.SHOW !== undefined) process.stderr.write(line);
+    },
+  },
 );
 
 /** How the model is at present. */

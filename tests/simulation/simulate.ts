@@ -16,6 +16,8 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     seed: { type: 'string' },
     processes: { type: 'string', default: '2' },
+    /** With a fault of the program's own, for the test of what finds them. */
+    planted: { type: 'boolean', default: false },
   },
 });
 const from = Number(values.seed ?? values.from);
@@ -27,7 +29,10 @@ const MEMORY = '/dev/shm';
 function work(first: number, every: number): Promise<number> {
   const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'simulation-'));
   const args = ['--enable-source-maps', fileURLToPath(new URL('./worker.js', import.meta.url)), first, every, from + seeds].map(String);
-  const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...powerEnv(folder, join(folder, 'd')) } });
+  const child = spawn(process.execPath, args, {
+    stdio: 'inherit',
+    env: { ...process.env, ...powerEnv(folder, join(folder, 'd')), ...(values.planted ? { PLANTED: '1' } : {}) },
+  });
   return new Promise((resolve) =>
     child.once('exit', (code) => {
       rmSync(folder, { recursive: true, force: true });
