@@ -1,6 +1,7 @@
 /** Runs seeds in a world of its own: what it replaces has to be replaced before the program is imported. */
 import { uncaught } from './world.ts';
 import './network.ts';
+import './threads.ts';
 import './disk.ts';
 
 try {
