@@ -24,7 +24,7 @@ export const faults = {
   /** Of calls of the app's server, in percent, that are refused, and of which the answer is lost. */
   refused: 0,
   unanswered: 0,
-  /** Of what clients read, in percent, after which their connection breaks. */
+  /** The share of what clients read, in percent, after which their connection breaks. */
   unheard: 0,
   /** Of writes, in percent, that find the file locked. */
   busy: 0,

@@ -63,7 +63,7 @@ export class People {
   readonly #app: SimulatedApp;
   readonly #nodes: readonly SimulatedNode[];
   readonly #path: string;
-  /** Of what a person answered on a card: what the first reply said. */
+  /** What the first reply to a person’s answer on a card said. */
   readonly answers = new Map<string, string>();
   /** Questions that are not over. */
   waiting = 0;

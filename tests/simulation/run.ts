@@ -106,7 +106,7 @@ async function makeApp(cell: string, storage: NonNullable<SimulatedNode['compose
 export interface Outcome {
   readonly seed: number;
   readonly ops: readonly Op[];
-  /** Of all that happened, in its order. */
+  /** The digest of all that happened, in its order. */
   readonly digest: string;
   readonly steps: number;
   /** What did not hold; empty: all did. */
