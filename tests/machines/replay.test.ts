@@ -24,7 +24,7 @@ import {
 } from '../../machines/simulator/samples.ts';
 import { stepper } from '../../machines/step.ts';
 import { stepPanel } from '../../machines/step-panel.ts';
-import { packSteps, unpackSteps, WRITTEN } from '../../machines/trace.ts';
+import { keptEffects, keptEvent, packSteps, unpackSteps, WRITTEN } from '../../machines/trace.ts';
 import { AGENT_STEPS, STEP_IDS } from '../../protocol/setup/steps.ts';
 import { SESSION_KINDS } from './setup-paths.ts';
 
@@ -131,6 +131,9 @@ test('TRACE-3: nothing that somebody wrote is in a trace, and what is kept stays
     1,
   );
   assert.deepEqual(claimed.steps[0]?.event.agent, { tool: WRITTEN, model: WRITTEN, os: null });
+  for (const { event, effects } of [...trace.steps, ...claimed.steps]) {
+    assert.deepEqual([keptEvent(event), keptEffects(effects)], [event, effects]);
+  }
 });
 
 describe('TRACE-3: what is kept is bounded', () => {

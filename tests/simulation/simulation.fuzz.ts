@@ -19,14 +19,14 @@ async function simulated(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-test('HOUSE-17: the same seed is the same run, step by step', async () => {
+test('HOUSE-18: the same seed is the same run, step by step', async () => {
   const digest = async () => /digest ([0-9a-f]{64})/.exec(await simulated('--seed', BUSY_SEED))?.[1];
   const first = await digest();
   assert.ok(first !== undefined);
   assert.equal(await digest(), first);
 });
 
-test('HOUSE-17: what was planted breaks its rule, and is shrunk to what it needs', async () => {
+test('HOUSE-18: what was planted breaks its rule, and is shrunk to what it needs', async () => {
   const failed = await simulated('--seed', '1', '--planted').then(
     () => '',
     (error: Error) => error.message,
@@ -37,6 +37,6 @@ test('HOUSE-17: what was planted breaks its rule, and is shrunk to what it needs
   assert.match(failed, /traces: \S+\.json/);
 });
 
-test(`HOUSE-17, CHAT-9, STORE-1, CLUSTER-4, ACTION-12: ${SEEDS} seeds break no rule`, async () => {
+test(`HOUSE-18, CHAT-9, STORE-1, CLUSTER-4, ACTION-12: ${SEEDS} seeds break no rule`, async () => {
   assert.match(await simulated('--seeds', String(SEEDS)), / 0 failed/);
 });
