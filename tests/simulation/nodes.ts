@@ -23,6 +23,9 @@ const log = pino(
 export const modelling = { words: 6, everyMs: 40, fails: 0 };
 export const MODEL_CALM = { ...modelling };
 
+/** The failures of one question: a turn is given up after 10 attempts, and every question is to be answered here. */
+const FAILURES_MAX = 3;
+
 /** The n-th call for a question says so. */
 const asked = new Map<string, number>();
 
@@ -33,7 +36,7 @@ function speak(request: ModelRequest, sink: ModelSink) {
   asked.set(name, call);
   const owner = world.current;
   const usage = { inputTokens: 1_000, outputTokens: 1_000 };
-  const failsAt = world.dice.below(100) < modelling.fails ? world.dice.below(modelling.words) : -1;
+  const failsAt = call <= FAILURES_MAX && world.dice.below(100) < modelling.fails ? world.dice.below(modelling.words) : -1;
   const kind = world.dice.pick(['busy', 'silent', 'broken'] as const);
   const card = { id: `call_${name}`, name: CARD_ACTION, arguments: '{}' };
   const says: (() => void)[] = wantsCard
@@ -144,8 +147,8 @@ export class SimulatedNode {
     world.kill(this.#owner);
   }
 
-  /** As SIGTERM: what runs may end, and the process does. */
-  drain(): void {
+  /** As SIGTERM: what runs may end, and the process does. `gone` is called then, unless it is killed before. */
+  drain(gone = () => {}): void {
     const { composed } = this;
     if (composed === undefined) return;
     this.composed = undefined;
@@ -156,7 +159,10 @@ export class SimulatedNode {
         .drain(2_000)
         .then(() => composed.close())
         .catch((error: unknown) => uncaught.push(error))
-        .then(() => this.kill());
+        .then(() => {
+          this.kill();
+          gone();
+        });
     });
   }
 

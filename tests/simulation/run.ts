@@ -16,7 +16,7 @@ import { createApp } from '../../storage/apps/app-creation.ts';
 import { usageByApp } from '../../storage/billing/usage.ts';
 import { dataLayout } from '../../storage/data-layout.ts';
 import { reading } from '../../storage/sqlite/database.ts';
-import { checkObservations } from '../support/history.ts';
+import { checkObservations, type EpochSample } from '../support/history.ts';
 import { CARD_ACTION } from '../support/paced-model.ts';
 import { checkHeld, heldRows } from '../support/stored-history.ts';
 import { beginDisk, cutPower, dataDirOf, failLogSyncs } from './disk.ts';
@@ -118,7 +118,7 @@ class Run {
   readonly people: readonly People[];
   readonly broken: string[] = [];
   readonly #called = new Map<string, number>();
-  readonly #versions = new Map<People, unknown>();
+  #begun = 0;
   #isCalm = false;
 
   constructor({ apps }: Ground) {
@@ -141,17 +141,11 @@ class Run {
 
   /** Looked at after each step. */
   step(): void {
-    for (const one of this.people) {
-      const { rows } = one;
-      const version = rows.pragma('data_version', { simple: true });
-      if (version === this.#versions.get(one)) continue;
-      this.#versions.set(one, version);
-      for (const { id, epoch, owner } of rows.prepare('SELECT id, epoch, owner FROM conversations').all() as {
-        id: string;
-        epoch: number;
-        owner: string;
-      }[])
-        one.history.sample({ conversationId: id, epoch, owner });
+    if (this.#begun !== fencing.begun) {
+      this.#begun = fencing.begun;
+      for (const { history, rows } of this.people)
+        for (const row of rows.prepare('SELECT id AS conversationId, epoch, owner FROM conversations').all())
+          history.sample(row as EpochSample);
     }
     for (const error of uncaught.splice(0)) this.broken.push(`nothing is thrown: ${error instanceof Error ? error.stack : error}`);
     for (const { broken } of this.people) this.broken.push(...broken.splice(0));
@@ -183,8 +177,7 @@ class Run {
         later(op.downMs, () => this.start(op.node));
         return;
       case 'drain':
-        this.#node(op.node).drain();
-        later(op.downMs + 3_000, () => this.start(op.node));
+        this.#node(op.node).drain(() => later(op.downMs, () => this.start(op.node)));
         return;
       case 'suspend': {
         const { owner } = this.#node(op.node);

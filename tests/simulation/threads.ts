@@ -46,8 +46,8 @@ class SimulatedThread extends EventEmitter {
   }
 }
 
-/** Told of each write that was made with an epoch that is over. */
-export const fencing = { broke: (_what: string): void => {} };
+/** Told of each write that was made with an epoch that is over; counts transactions. */
+export const fencing = { broke: (_what: string): void => {}, begun: 0 };
 
 interface Fenced {
   readonly conversationId: string;
@@ -75,6 +75,7 @@ function sometimesBusy(connection: Connection): Connection {
   const { run } = begin;
   begin.run = (...given) => {
     if (happens(faults.busy)) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+    fencing.begun += 1;
     return run.apply(begin, given);
   };
   return connection;
