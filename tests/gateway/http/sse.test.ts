@@ -88,7 +88,8 @@ test('STREAM-2: the stream opens at once with its headers, sends frames as they 
   source.push(delta(2, 'b'));
   source.end();
   assert.equal(await response.text(), `: open\n\n${delta(1, 'a')}${delta(2, 'b')}`);
-  assert.equal(openStreams(), 0);
+  // Told once a tick.
+  await eventually(() => openStreams() === 0);
   assert.equal(source.subscribers, 0);
 });
 
