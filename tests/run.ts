@@ -25,6 +25,8 @@ const CORES = Math.max(2, availableParallelism());
 /** What starts programs, copies organisations or fills disks. */
 const SYSTEM = ['bench', 'program', 'scenarios'];
 const APART = [...SYSTEM, 'kills', 'browser'];
+/** Seeds in plenty: what strangers send, and what may happen to the processes of a cell. */
+const SEEDED = ['fuzz', 'simulation'];
 const roomOf = (path: string) => path.split('/')[0] ?? '';
 const below =
   (rooms: readonly string[], ending = '.test.js') =>
@@ -46,7 +48,7 @@ const TIERS: Readonly<Record<string, Tier>> = {
   kills: { files: below(['kills']), processes: 2, timeoutMinutes: 10 },
   browser: { files: below(['browser']), processes: 1, timeoutMinutes: 5 },
   chaos: { files: below(['chaos'], '.chaos.js'), processes: 1, timeoutMinutes: 60, env: { THOROUGH: '1' } },
-  fuzz: { files: below(['fuzz'], '.fuzz.js'), processes: 2, timeoutMinutes: 240 },
+  fuzz: { files: below(SEEDED, '.fuzz.js'), processes: 2, timeoutMinutes: 240 },
 };
 
 /** In memory only where there is room for it: containers give some megabytes. */

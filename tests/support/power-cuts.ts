@@ -56,24 +56,22 @@ export interface PowerJournal {
   read(): Buffer;
 }
 
-export function powerJournal(t: TestContext, dataDir: string): PowerJournal {
-  const dir = temporaryDir(t);
+/** Makes in `dir` what is preloaded into a program; needs a C compiler. Returns the program's environment. */
+export function powerEnv(dir: string, dataDir: string) {
   const [library, journal, failures] = ['power.so', 'journal', 'failures'].map((name) => join(dir, name)) as [string, string, string];
-  execFileSync('gcc', [
-    '-O1',
-    '-shared',
-    '-fPIC',
-    '-o',
-    library,
-    join(projectRoot(), 'tests/support/power-journal.c'),
-    '-ldl',
-    '-lpthread',
-  ]);
+  const source = join(projectRoot(), 'tests/support/power-journal.c');
+  execFileSync('gcc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl', '-lpthread']);
   writeFileSync(journal, '');
   writeFileSync(failures, Buffer.alloc(FAILURES_BYTES));
   mkdirSync(dataDir, { recursive: true });
+  return { LD_PRELOAD: library, POWER_FOLDER: dataDir, POWER_JOURNAL: journal, POWER_FAILURES: failures } as const;
+}
+
+export function powerJournal(t: TestContext, dataDir: string): PowerJournal {
+  const env = powerEnv(temporaryDir(t), dataDir);
+  const { POWER_JOURNAL: journal, POWER_FAILURES: failures } = env;
   return {
-    env: { LD_PRELOAD: library, POWER_FOLDER: dataDir, POWER_JOURNAL: journal, POWER_FAILURES: failures },
+    env,
     failSyncs: (which) => failSyncs(failures, which),
     failed: () => readFileSync(failures).readInt32LE(FAILED_AT),
     position: () => statSync(journal).size,
