@@ -77,6 +77,8 @@ interface LinePlot {
   readonly isMarked?: boolean;
   /** A horizontal line, such as the SLO. */
   readonly limit?: { readonly at: number; readonly label: string } | undefined;
+  /** Moments on x at which something happened. */
+  readonly marks?: readonly { readonly at: number; readonly label: string }[];
 }
 
 const WIDTH = 520;
@@ -162,7 +164,7 @@ function wordsOf({ title, unit, xLabel }: LinePlot, drawn: readonly Drawn[]): st
 
 /** One plot with its key, `''` when no line has two points. */
 export function linePlot(plot: LinePlot): string {
-  const { title, unit, x: scale, xLabel, limit, isMarked = false } = plot;
+  const { title, unit, x: scale, xLabel, limit, isMarked = false, marks = [] } = plot;
   const real = plot.lines.map((line, at): Drawn => {
     const points = line.points.filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
     return { ...line, hue: line.hue ?? lineHue(at), points };
@@ -184,6 +186,9 @@ export function linePlot(plot: LinePlot): string {
   const ticks = scale.ticks.map(
     ({ at, label }) => `<text class="tick middle" x="${fixed(x(at))}" y="${HEIGHT - BOTTOM + 17}">${escaped(label)}</text>`,
   );
+  const moments = marks.map(
+    ({ at, label }) => `<path class="moment" d="M${fixed(x(at))} ${TOP}V${HEIGHT - BOTTOM}"><title>${escaped(label)}</title></path>`,
+  );
   const axis =
     xLabel === undefined ? '' : `<text class="tick middle" x="${(LEFT + right) / 2}" y="${HEIGHT - 8}">${escaped(xLabel)}</text>`;
   const limitSvg =
@@ -195,5 +200,5 @@ export function linePlot(plot: LinePlot): string {
   const svg = lines.map((line) => lineSvg(line, { x, y }, isMarked)).join('');
   const key = isNamed ? [] : drawn.map(({ name, hue }) => `<span class="key ${hue}"><i></i>${escaped(name)}</span>`);
   const by = yScale.isLog ? `${unit}, by powers` : unit;
-  return `<figure><figcaption>${escaped(title)} <small>${escaped(by)}</small> ${key.join('')}</figcaption><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(wordsOf(plot, drawn))}">${grid.join('')}${ticks.join('')}${axis}${limitSvg}${svg}${isNamed ? namesSvg(drawn, { x, y }) : ''}</svg></figure>`;
+  return `<figure><figcaption>${escaped(title)} <small>${escaped(by)}</small> ${key.join('')}</figcaption><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(wordsOf(plot, drawn))}">${grid.join('')}${moments.join('')}${ticks.join('')}${axis}${limitSvg}${svg}${isNamed ? namesSvg(drawn, { x, y }) : ''}</svg></figure>`;
 }
