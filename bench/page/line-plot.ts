@@ -77,8 +77,8 @@ interface LinePlot {
   readonly isMarked?: boolean;
   /** A horizontal line, such as the SLO. */
   readonly limit?: { readonly at: number; readonly label: string } | undefined;
-  /** Moments on x at which something happened. */
-  readonly marks?: readonly { readonly at: number; readonly label: string }[];
+  /** Moments on x at which something happened; its label shows where it `isSaid`. */
+  readonly marks?: readonly { readonly at: number; readonly label: string; readonly isSaid?: boolean }[];
 }
 
 const WIDTH = 520;
@@ -186,9 +186,10 @@ export function linePlot(plot: LinePlot): string {
   const ticks = scale.ticks.map(
     ({ at, label }) => `<text class="tick middle" x="${fixed(x(at))}" y="${HEIGHT - BOTTOM + 17}">${escaped(label)}</text>`,
   );
-  const moments = marks.map(
-    ({ at, label }) => `<path class="moment" d="M${fixed(x(at))} ${TOP}V${HEIGHT - BOTTOM}"><title>${escaped(label)}</title></path>`,
-  );
+  const moments = marks.map(({ at, label, isSaid = false }) => {
+    const said = isSaid ? `<text class="tick" x="${fixed(x(at) + 4)}" y="${TOP + 9}">${escaped(label)}</text>` : '';
+    return `<path class="moment${isSaid ? ' said' : ''}" d="M${fixed(x(at))} ${TOP}V${HEIGHT - BOTTOM}"><title>${escaped(label)}</title></path>${said}`;
+  });
   const axis =
     xLabel === undefined ? '' : `<text class="tick middle" x="${(LEFT + right) / 2}" y="${HEIGHT - 8}">${escaped(xLabel)}</text>`;
   const limitSvg =

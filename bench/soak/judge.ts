@@ -20,6 +20,8 @@ export interface Bound {
   /** What it may grow in a run, as a share of its middle value, or this much, whichever is more. */
   readonly share: number;
   readonly floor: number;
+  /** What no middle may be above, whether it grows or not. */
+  readonly most?: number;
   /** Shorter runs do not judge it. */
   readonly fromMinutes?: number;
 }
@@ -50,7 +52,11 @@ function stretchesOf(points: readonly Point[], take: Bound['take'], runS: number
 }
 
 /** The median of the slopes of all pairs (Theil and Sen), which a third of the points may miss by any distance, and Kendall's tau. */
-export function trendOf(points: readonly Point[], { take, share, floor }: Bound, runS: number): Trend | undefined {
+export function trendOf(
+  points: readonly Point[],
+  { take, share, floor, most = Number.POSITIVE_INFINITY }: Bound,
+  runS: number,
+): Trend | undefined {
   const stretches = stretchesOf(points, take, runS);
   if (stretches.length < STRETCHES_MIN) return undefined;
   const slopes = stretches.flatMap((one, at) => stretches.slice(at + 1).map((other) => (other.value - one.value) / (other.atS - one.atS)));
@@ -58,5 +64,5 @@ export function trendOf(points: readonly Point[], { take, share, floor }: Bound,
   const middle = middleOf(stretches.map(({ value }) => value));
   const growth = middleOf(slopes) * runS;
   const allowed = Math.max(share * middle, floor);
-  return { middle, growth, allowed, isFlat: growth <= allowed || tau <= RISING_TAU };
+  return { middle, growth, allowed, isFlat: middle <= most && (growth <= allowed || tau <= RISING_TAU) };
 }

@@ -4,6 +4,7 @@ import { escaped, pageHtml, tableHtml } from '../page/html.ts';
 import { linePlot } from '../page/line-plot.ts';
 import { ticksScale, timeTicks } from '../page/scale.ts';
 import { WARM_UP_SHARE } from './judge.ts';
+import { MEASURES } from './sampler.ts';
 import type { Judged, Soak } from './soak.ts';
 
 /** By what `key` tells, in the order of the first of each. */
@@ -15,7 +16,7 @@ function grouped<Item>(items: readonly Item[], key: (item: Item) => string): Rea
 
 function plotsOf({ series, samples, seconds, marks }: Soak): readonly string[] {
   const x = ticksScale(timeTicks(seconds));
-  const warm = { at: seconds * WARM_UP_SHARE, label: 'judged from here on' };
+  const warm = { at: seconds * WARM_UP_SHARE, label: 'judged from here', isSaid: true };
   return [...grouped(series, ({ plot }) => plot)].map(([title, all]) => {
     const lines = all.map(({ id, name }) => ({ name, points: samples[id].map(({ atS, value }) => ({ x: atS, y: value })) }));
     return linePlot({
@@ -23,6 +24,7 @@ function plotsOf({ series, samples, seconds, marks }: Soak): readonly string[] {
       unit: all[0]?.unit ?? '',
       lines,
       x,
+      mayBeLog: title === MEASURES.turnKb.plot,
       marks: [...marks.map(({ atS, what }) => ({ at: atS, label: what })), warm],
     });
   });
@@ -60,6 +62,6 @@ export function soakHtml(soak: Soak): string {
 <h2>Series</h2>${tableHtml({ columns: ['plot', 'series', 'unit', 'middle', 'grows in a run', 'may grow', 'verdict'], rows: series.map(row) })}
 <h2>What was done to it</h2>${tableHtml({ columns: ['what', 'how often'], rows: disturbed.map(([what, all]) => [what, formatNumber(all.length)]) })}
 <h2>What people did beside turns</h2>${tableHtml({ columns: ['what', 'done', 'failed', 'the last failure'], rows: doings })}
-<h2>Errors that clients met</h2>${tableHtml({ columns: ['code', 'how often'], rows: Object.entries(errors).map(([name, count]) => [name, formatNumber(count)]) })}`,
+<h2>Errors that clients met</h2>${tableHtml({ columns: ['code', 'how often', 'for example'], rows: errors.map(({ name, count, message }) => [name, formatNumber(count), message]) })}`,
   );
 }

@@ -110,7 +110,7 @@ async function soakIn(world: World, plan: SoakPlan) {
   const twice = [...world.site.calls].flatMap(([id, times]) => (times > 1 ? [`the call ${id} reached the backend ${times} times`] : []));
   const violations = [...notFlat(series), ...wrong, ...failed, ...idle, ...twice, ...(await stillServes(world))];
   const turns = reports.reduce((sum, report) => sum + report.turns.ended, 0);
-  const errors = Object.fromEntries(reports.flatMap(({ errors: all }) => all.map(({ name, count }) => [name, count])));
+  const errors = reports.flatMap((report) => report.errors.map(({ name, count, example }) => ({ name, count, message: example.message })));
   return { minutes, seconds, turns, errors, done: visitors.done, marks, series, samples, violations, hasClock: world.clock !== undefined };
 }
 

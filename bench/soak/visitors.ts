@@ -27,11 +27,15 @@ function ask(person: Person, method: string, path: string, body?: object): Promi
   return fetch(`${person.url}${path}`, { method, headers, signal, ...(body !== undefined && { body: JSON.stringify(body) }) });
 }
 
-/** Sends a message and reads the beginning of its answer. */
+/** Sends a message and reads until its turn has begun. */
 async function begin(person: Person, turnId: string) {
   const body = { turn_id: turnId, client: HANDSHAKE, message: { text: AT_LENGTH } };
   const reader = (await ask(person, 'POST', '/v1/chat', body)).body?.getReader();
-  await reader?.read();
+  for (let said = ''; !said.includes('event: turn.start'); ) {
+    const piece = await reader?.read();
+    if (piece?.value === undefined) throw new Error(`no turn began: ${said.slice(0, 300)}`);
+    said += Buffer.from(piece.value).toString();
+  }
   return reader;
 }
 
@@ -69,9 +73,9 @@ const DOINGS: Readonly<Record<string, (world: World, person: Person) => Promise<
       if (status !== 200) throw new Error(`${path}: ${status} ${text.slice(0, 200)}`);
     }
   },
-  async 'set up'({ setUp }, { url }) {
+  async 'set up'({ draftAppId }, { url }) {
     const operator = createOperator(url, OPERATOR_TOKEN);
-    const { session, code } = await openSession(operator, setUp.appId, 'sync');
+    const { session, code } = await openSession(operator, draftAppId);
     try {
       const agent = await agentOf(url, code);
       // What its smoke test says is not what is measured here.

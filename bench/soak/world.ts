@@ -25,7 +25,8 @@ export interface World {
   readonly other: Host;
   readonly stays: TestApp;
   readonly moves: TestApp;
-  readonly setUp: TestApp;
+  /** That is set up again and again, and never goes live. */
+  readonly draftAppId: string;
   /** Undefined where there is no C compiler. */
   readonly clock: Clock | undefined;
   close(): Promise<void>;
@@ -57,11 +58,12 @@ export async function openWorld(): Promise<World> {
     await Promise.all([workers.start(), other.start()]);
     const settings = { messages_per_day: 10_000_000, hard_cap: false };
     const app = () => createTestApp(node.baseUrl, OPERATOR_TOKEN, settings);
-    const [stays, moves, setUp] = [await app(), await app(), await app()];
+    const [stays, moves, apart] = [await app(), await app(), await app()];
+    const { app: draft } = await node.operator<{ app: { id: string } }>('POST', `/orgs/${apart.organisationId}/apps`, { name: 'Draft' });
     const action = { external_key: 'do', name: ACTION, description: 'Does it.', method: 'POST', risk: 'write', auth: 'user' };
     const asked = { ...action, confirm_template: 'Do it?', url_template: `${site.backendUrl}/do` };
     for (const { appId } of [stays, moves]) await node.operator('POST', `/apps/${appId}/actions`, { items: [asked] });
-    return { site, node, workers, other, stays, moves, setUp, clock, close };
+    return { site, node, workers, other, stays, moves, draftAppId: draft.id, clock, close };
   } catch (error) {
     await close();
     throw error;
@@ -77,8 +79,8 @@ async function move({ node, other, moves }: World): Promise<string> {
   const path = `/orgs/${moves.organisationId}/move`;
   await from.operator('POST', path, { cell });
   for (const endMs = performance.now() + MOVE_MAX_MS; ; await pause(LOOK_MS)) {
-    const { move: last } = await from.operator<{ move: { state: string } }>('GET', path);
-    if (last.state === 'done' && isThere(to, moves)) return `the organisation moved to ${cell}`;
+    const { move: last } = await from.operator<{ move: { step: string } }>('GET', path);
+    if (last.step === 'done' && isThere(to, moves)) return `the organisation moved to ${cell}`;
     if (performance.now() > endMs) throw new Error(`the move to ${cell} is ${JSON.stringify(last)} after ${MOVE_MAX_MS} ms`);
   }
 }
