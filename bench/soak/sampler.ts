@@ -27,10 +27,10 @@ export interface Measure {
 /** The node that no one ends is told of most: a leak shows in who lives long. Floors are what load and chance make of it in a minute. */
 export const MEASURES = {
   nodeMb: { name: 'node', plot: 'Resident memory', unit: 'MB', bound: memory('middle', 25) },
-  heapMb: { name: 'heap', plot: 'What JavaScript holds in the node', unit: 'MB', bound: memory('least', 8) },
-  externalMb: { name: 'beside the heap', plot: 'What JavaScript holds in the node', unit: 'MB', bound: memory('least', 8) },
   otherMb: { name: 'second cell', plot: 'Resident memory', unit: 'MB' },
   supervisorMb: { name: 'supervisor', plot: 'Resident memory', unit: 'MB', bound: memory('middle', 8) },
+  heapMb: { name: 'heap', plot: 'What JavaScript holds in the node', unit: 'MB', bound: memory('least', 8) },
+  externalMb: { name: 'beside the heap', plot: 'What JavaScript holds in the node', unit: 'MB', bound: memory('least', 8) },
   nodeFds: { name: 'node', plot: 'Descriptors', unit: 'open', bound: counted(24) },
   supervisorFds: { name: 'supervisor', plot: 'Descriptors', unit: 'open', bound: counted(3) },
   otherFds: { name: 'second cell', plot: 'Descriptors', unit: 'open' },

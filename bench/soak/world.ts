@@ -2,8 +2,6 @@
  * What a soak runs: a cell of a node that nobody ends and of a supervisor with two workers on the same directory, a second cell, an
  * organisation that stays and one that moves between them; and what is done to them while people talk.
  */
-import { mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createTestApp, type TestApp } from '../../tests/support/client.ts';
 import type { Dice } from '../../tests/support/seeded.ts';
@@ -25,6 +23,8 @@ export interface World {
   readonly other: Host;
   readonly stays: TestApp;
   readonly moves: TestApp;
+  /** Where the organisation is that moves. */
+  readonly place: { cell: string };
   /** That is set up again and again, and never goes live. */
   readonly draftAppId: string;
   /** Undefined where there is no C compiler. */
@@ -42,7 +42,6 @@ function clockIn(dir: string): Clock | undefined {
 
 export async function openWorld(): Promise<World> {
   const site = await openSite({ s3: false });
-  mkdirSync(site.dir, { recursive: true });
   const clock = clockIn(site.dir);
   const plan = { site, cell: CELL, replica: undefined } as const;
   const node = await Host.make({ ...plan, name: 'node', env: { ...clock?.env, NODE_ID: 'node' } });
@@ -63,24 +62,24 @@ export async function openWorld(): Promise<World> {
     const action = { external_key: 'do', name: ACTION, description: 'Does it.', method: 'POST', risk: 'write', auth: 'user' };
     const asked = { ...action, confirm_template: 'Do it?', url_template: `${site.backendUrl}/do` };
     for (const { appId } of [stays, moves]) await node.operator('POST', `/apps/${appId}/actions`, { items: [asked] });
-    return { site, node, workers, other, stays, moves, draftAppId: draft.id, clock, close };
+    return { site, node, workers, other, stays, moves, draftAppId: draft.id, place: { cell: CELL }, clock, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-const isThere = (host: Host, { organisationId }: TestApp) =>
-  readdirSync(join(host.dataDir, 'organisations')).includes(`${organisationId}.sqlite`);
-
 /** @throws Error when it has not arrived in time */
-async function move({ node, other, moves }: World): Promise<string> {
-  const [from, to, cell] = isThere(other, moves) ? [other, node, CELL] : [node, other, OTHER_CELL];
+async function move({ node, other, moves, place }: World): Promise<string> {
+  const [from, cell] = place.cell === CELL ? [node, OTHER_CELL] : [other, CELL];
   const path = `/orgs/${moves.organisationId}/move`;
   await from.operator('POST', path, { cell });
   for (const endMs = performance.now() + MOVE_MAX_MS; ; await pause(LOOK_MS)) {
     const { move: last } = await from.operator<{ move: { step: string } }>('GET', path);
-    if (last.step === 'done' && isThere(to, moves)) return `the organisation moved to ${cell}`;
+    if (last.step === 'done') {
+      place.cell = cell;
+      return `the organisation moved to ${cell}`;
+    }
     if (performance.now() > endMs) throw new Error(`the move to ${cell} is ${JSON.stringify(last)} after ${MOVE_MAX_MS} ms`);
   }
 }
