@@ -11,9 +11,6 @@ import type { Acknowledged } from './people.ts';
 export const LOSS_MAX_MS = 3_000;
 /** An organisation that came within this time before may be missing as a whole: scaling.md, "When a host is lost". */
 export const NEWCOMER_MS = 3_000;
-/** The host may have told that it is further behind, by up to this: within seconds, REPLICA-1 says. */
-export const TOLD_LAG_MAX_MS = 5_000;
-
 /** What the host had answered was on its way when it was lost, to people whose processor has other work. */
 export const ON_THE_WAY_MS = 500;
 
@@ -22,8 +19,6 @@ export interface Evidence {
   readonly organisationId: string;
   readonly acknowledged: readonly Acknowledged[];
   readonly burntAtMs: number;
-  /** How far behind the replica was just before, as the host told it: nothing older may be lost but by the age of what it told. */
-  readonly toldLagMs: number;
   readonly calls: ReadonlyMap<string, number>;
 }
 
@@ -91,7 +86,7 @@ function readRows(dataDir: string, organisationId: string): Rows {
   }
 }
 
-export function judge({ dataDir, organisationId, acknowledged, burntAtMs, toldLagMs, calls }: Evidence) {
+export function judge({ dataDir, organisationId, acknowledged, burntAtMs, calls }: Evidence) {
   const rows = readRows(dataDir, organisationId);
   const missing = acknowledged.filter((thing) => !rows.has(thing));
   const lost = missing
@@ -99,15 +94,13 @@ export function judge({ dataDir, organisationId, acknowledged, burntAtMs, toldLa
     // Below zero when the answer was on its way.
     .map(({ kind, id, atMs }) => ({ kind, id, ageMs: burntAtMs - atMs }))
     .sort((one, other) => other.ageMs - one.ageMs);
-  const mayLoseMs = LOSS_MAX_MS + Math.min(toldLagMs, TOLD_LAG_MAX_MS);
-  const tooOld = lost.filter(({ kind, ageMs }) => ageMs > mayLoseMs + (kind === 'organisation' ? NEWCOMER_MS : 0));
+  const tooOld = lost.filter(({ kind, ageMs }) => ageMs > LOSS_MAX_MS + (kind === 'organisation' ? NEWCOMER_MS : 0));
   const later = missing.filter(({ atMs }) => atMs > burntAtMs + ON_THE_WAY_MS);
   const twice = [...calls].filter(([, times]) => times > 1);
   return {
     acknowledgedBefore: acknowledged.filter(({ atMs }) => atMs <= burntAtMs).length,
     lost,
     violations: [
-      ...(toldLagMs > TOLD_LAG_MAX_MS ? [`the replica was ${toldLagMs} ms behind when the host was lost`] : []),
       ...tooOld.map(({ kind, id, ageMs }) => `${kind} ${id} was acknowledged ${ageMs} ms before the host was lost, and is lost`),
       ...later.map(
         ({ kind, id, atMs }) => `${kind} ${id} was acknowledged ${atMs - burntAtMs} ms after the host was lost, and is not there`,

@@ -135,7 +135,6 @@ async function lose(scene: Scene, dice: Dice) {
   const livedMs = dice.between(...LIFE_MS);
   await pause(livedMs);
 
-  const toldLagMs = 1_000 * (await old.metric('assistant_replica_lag_max_seconds'));
   const burntAtMs = Date.now();
   await old.burn();
   const databaseBytes = bytesBelow(old.dataDir);
@@ -161,11 +160,11 @@ async function lose(scene: Scene, dice: Dice) {
   await other.stop();
   const { acknowledged } = people;
   const { calls } = site;
-  const judgement = judge({ dataDir: fresh.dataDir, organisationId: app.organisationId, acknowledged, burntAtMs, toldLagMs, calls });
+  const judgement = judge({ dataDir: fresh.dataDir, organisationId: app.organisationId, acknowledged, burntAtMs, calls });
   return {
     ...judgement,
     violations: [...judgement.violations, ...fencing, ...late, ...serving],
-    ...{ toldLagMs, databaseBytes, livedMs, takenOverMs, answersMs },
+    ...{ databaseBytes, livedMs, takenOverMs, answersMs },
     firstTurnMs: direct === undefined ? undefined : direct + takenOverMs,
     firstTurnViaOtherMs: viaOther === undefined ? undefined : viaOther + takenOverMs,
   };
