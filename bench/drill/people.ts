@@ -13,7 +13,7 @@ export interface Acknowledged {
   readonly kind: 'turn' | 'confirmation' | 'organisation';
   readonly id: string;
   readonly atMs: number;
-  /** Of an organisation: its app by id and a turn in it by turn_id, acknowledged before. */
+  /** The app of an organisation by its id, and a turn in it by turn_id, acknowledged before. */
   readonly with?: readonly string[];
 }
 

@@ -1,12 +1,12 @@
 /** Whether a series of a soak is flat, by what it would grow in the run if it went on. Pure. */
 
-/** Of the run, from its start: caches fill and code is compiled. */
+/** The share of a run at its start that is not judged: caches fill and code is compiled. */
 export const WARM_UP_SHARE = 1 / 3;
 /** The rest is looked at in so many stretches of one length: a saw-tooth becomes a line, and a single peak nothing. */
 const STRETCHES = 24;
 /** Fewer say nothing of a trend. */
 const STRETCHES_MIN = 8;
-/** Of two moments the later one is the higher so much more often than the lower: what goes up and down stays below. */
+/** How much more often the later of two moments is the higher than the lower; what goes up and down stays below. */
 const RISING_TAU = 1 / 3;
 
 export interface Point {
@@ -15,7 +15,7 @@ export interface Point {
 }
 
 export interface Bound {
-  /** Of each stretch: its middle value, or its lowest, which is what is left after work and collections. */
+  /** The middle value of each stretch, or its lowest, which is what is left after work and collections. */
   readonly take: 'middle' | 'least';
   /** What it may grow in a run, as a share of its middle value, or this much, whichever is more. */
   readonly share: number;
@@ -29,7 +29,7 @@ export interface Bound {
 /** `middle`, `growth` and `allowed` in the unit of the series; undefined: there is too little to tell. */
 export interface Trend {
   readonly middle: number;
-  /** Of the whole run, if it had gone as since the warm-up. */
+  /** What the whole run would add if it had gone as since the warm-up. */
   readonly growth: number;
   readonly allowed: number;
   readonly isFlat: boolean;
