@@ -30,7 +30,8 @@ const BUDGET: Readonly<Record<string, number>> = {
   watch: 800,
   web: 23_000,
   bench: 10_650,
-  tests: 80_100,
+  // 40 of them close what a test started in the order in which it has to end.
+  tests: 80_140,
   // With the checker of streams, which stood in web before, and what breaks guarantees on purpose (130).
   tools: 2_460,
 };
