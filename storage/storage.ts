@@ -8,7 +8,7 @@ import { createDiskWatch, type DiskWatch } from './health/disk-watch.ts';
 import { LongReader } from './long-reads.ts';
 import { openControl } from './organisations/control-file.ts';
 import { OrganisationFiles } from './organisations/organisation-files.ts';
-import { CurrentReader, OrganisationReaders } from './organisations/organisation-readers.ts';
+import { OrganisationReaders } from './organisations/organisation-readers.ts';
 import { type LookedThrough, NOBODY, readUseCount } from './organisations/organisation-uses.ts';
 import { isHere, type Key, readKey } from './organisations/organisations.ts';
 import { UsesHere } from './organisations/uses-here.ts';
@@ -246,10 +246,7 @@ export function openStorage(options: StorageOptions): Storage {
   return {
     ...{ layout, vault, control, conditions },
     requireLease: () => options.lease?.require('nothing was tried'),
-    organisation(organisationId) {
-      readers.get(organisationId);
-      return new CurrentReader(layout.organisation(organisationId), () => readers.get(organisationId));
-    },
+    organisation: (organisationId) => readers.current(organisationId),
     closeReader: (organisationId) => readers.forget(organisationId),
     key: (token) => parts.keys.read(token),
     async countUsers(organisationId, nowMs) {

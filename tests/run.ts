@@ -3,11 +3,12 @@
  * share a process, and processes stand side by side as far as the machine and the tier allow.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { filesBelow } from './support/files-below.ts';
+import { endLeftBehind, testFolder } from './support/left-behind.ts';
 
 interface Tier {
   readonly files: (path: string) => boolean;
@@ -110,9 +111,8 @@ function run(name: string, words: readonly string[]): void {
       tier.files(path) && (words.length === 0 || words.some((word) => path.includes(word.replace(/^(?:dist\/)?tests\/|\.[jt]s$/g, '')))),
   );
   if (paths.length === 0) refuse(`No test of "${name}" has ${words.join(' or ')} in its path.`);
-  const folder = mkdtempSync(join(tmpdir(), 'assistant-tests-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const memory = tier.inMemory === true ? memoryFolder() : undefined;
+  const folder = testFolder(tier.inMemory === true ? memoryFolder() : undefined);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   const flags = [
     '--enable-source-maps',
     '--import',
@@ -124,7 +124,7 @@ function run(name: string, words: readonly string[]): void {
   ];
   const child = spawn(process.execPath, [...flags, ...entries(folder, grouped(paths, tier.together ?? 1))], {
     stdio: 'inherit',
-    env: { ...process.env, ...tier.env, ...(memory === undefined ? {} : { TMPDIR: memory }) },
+    env: { ...process.env, ...tier.env, TMPDIR: folder },
     // A group of its own, so that the programs which tests started end with them, however that comes.
     detached: true,
   });
@@ -136,9 +136,10 @@ function run(name: string, words: readonly string[]): void {
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => endAll('SIGTERM'));
-  child.once('exit', (code) => {
+  child.once('exit', async (code) => {
+    const left = await endLeftBehind(child.pid as number, folder);
     endAll('SIGKILL');
-    process.exit(code ?? 1);
+    process.exit(left.length > 0 ? 1 : (code ?? 1));
   });
 }
 

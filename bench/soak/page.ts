@@ -16,7 +16,7 @@ function grouped<Item>(items: readonly Item[], key: (item: Item) => string): Rea
 
 function plotsOf({ series, samples, seconds, marks }: Soak): readonly string[] {
   const x = ticksScale(timeTicks(seconds));
-  const warm = { at: seconds * WARM_UP_SHARE, label: 'judged from here', isSaid: true };
+  const shade = { to: seconds * WARM_UP_SHARE, label: 'not judged' };
   return [...grouped(series, ({ plot }) => plot)].map(([title, all]) => {
     const lines = all.map(({ id, name }) => ({ name, points: samples[id].map(({ atS, value }) => ({ x: atS, y: value })) }));
     return linePlot({
@@ -25,7 +25,8 @@ function plotsOf({ series, samples, seconds, marks }: Soak): readonly string[] {
       lines,
       x,
       mayBeLog: title === MEASURES.turnKb.plot,
-      marks: [...marks.map(({ atS, what }) => ({ at: atS, label: what })), warm],
+      shade,
+      marks: marks.map(({ atS, what }) => ({ at: atS, label: what })),
     });
   });
 }
