@@ -53,9 +53,13 @@ export function soakHtml(soak: Soak): string {
     ...grouped(marks, ({ what }) => what.replace(/-?\d+ min from the right time/, 'another time').replace(/eu-\d/, 'the other cell')),
   ];
   const doings = Object.entries(done).map(([name, count]) => [name, formatNumber(count.done), formatNumber(count.failed), count.lastWords]);
+  const met = [...grouped(errors, ({ name, message }) => `${name} ${message.replace(/\d+/g, '')}`).values()].map((all) => {
+    const [{ name, message } = { name: '', message: '' }] = all;
+    return [name, formatNumber(all.reduce((sum, { count }) => sum + count, 0)), message];
+  });
   return pageHtml(
     'Soak',
-    `<h1>Soak of ${formatNumber(Math.round(seconds / 60))} minutes</h1>
+    `<h1>Soak of ${Number((seconds / 60).toFixed(1))} minutes</h1>
 <p class="muted">Two cells, four nodes, one Redis; ${formatNumber(turns)} turns${hasClock ? '' : '; no C compiler, so the clock did not jump'}</p>
 <div class="verdict${isGood ? '' : ' bad'}">${said.map((each) => `<p>${escaped(each)}</p>`).join('')}</div>
 <p>Thin lines are what was done to the service; the first third of the run is not judged.</p>
@@ -63,6 +67,6 @@ export function soakHtml(soak: Soak): string {
 <h2>Series</h2>${tableHtml({ columns: ['plot', 'series', 'unit', 'middle', 'grows in a run', 'may grow', 'verdict'], rows: series.map(row) })}
 <h2>What was done to it</h2>${tableHtml({ columns: ['what', 'how often'], rows: disturbed.map(([what, all]) => [what, formatNumber(all.length)]) })}
 <h2>What people did beside turns</h2>${tableHtml({ columns: ['what', 'done', 'failed', 'the last failure'], rows: doings })}
-<h2>Errors that clients met</h2>${tableHtml({ columns: ['code', 'how often', 'for example'], rows: errors.map(({ name, count, message }) => [name, formatNumber(count), message]) })}`,
+<h2>Errors that clients met</h2>${tableHtml({ columns: ['code', 'how often', 'for example'], rows: met })}`,
   );
 }
