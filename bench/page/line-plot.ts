@@ -92,6 +92,8 @@ interface LinePlot {
   readonly isMarked?: boolean;
   /** A horizontal line, such as the SLO. */
   readonly limit?: { readonly at: number; readonly label: string } | undefined;
+  /** Moments on x at which something happened. */
+  readonly marks?: readonly { readonly at: number; readonly label: string }[];
   /** The beginning of the x axis up to here is shaded, and named. */
   readonly shade?: { readonly to: number; readonly label: string } | undefined;
 }
@@ -199,7 +201,7 @@ function wordsOf({ title, unit, xLabel }: LinePlot, drawn: readonly Drawn[]): st
 
 /** One plot with its key, `''` when no line has two points. */
 export function linePlot(plot: LinePlot): string {
-  const { title, unit, x: scale, xLabel, limit, isMarked = false } = plot;
+  const { title, unit, x: scale, xLabel, limit, isMarked = false, marks = [] } = plot;
   const real = plot.lines.map((line, at): Drawn => {
     const points = line.points.filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
     return { ...line, hue: line.hue ?? lineHue(at), points };
@@ -221,6 +223,9 @@ export function linePlot(plot: LinePlot): string {
   const ticks = scale.ticks.map(
     ({ at, label }) => `<text class="tick middle" x="${fixed(x(at))}" y="${GROUND + 17}">${escaped(label)}</text>`,
   );
+  const moments = marks.map(
+    ({ at, label }) => `<path class="moment" d="M${fixed(x(at))} ${TOP}V${GROUND}"><title>${escaped(label)}</title></path>`,
+  );
   const axis =
     xLabel === undefined ? '' : `<text class="tick middle" x="${(LEFT + right) / 2}" y="${GROUND + 38}">${escaped(xLabel)}</text>`;
   const limitSvg =
@@ -237,5 +242,5 @@ export function linePlot(plot: LinePlot): string {
   const svg = lines.map((line) => lineSvg(line, { x, y }, isMarked)).join('');
   const key = isNamed ? [] : drawn.map(({ name, hue }) => `<span class="key ${hue}"><i></i>${escaped(name)}</span>`);
   const by = yScale.isLog ? `${unit}, by powers` : unit;
-  return `<figure><figcaption>${escaped(title)} <small>${escaped(by)}</small> ${key.join('')}</figcaption><svg viewBox="0 0 ${WIDTH} ${GROUND + (xLabel === undefined ? BOTTOM : BOTTOM_NAMED)}" role="img" aria-label="${escaped(wordsOf(plot, drawn))}">${shadeSvg}${grid.join('')}${ticks.join('')}${axis}${limitSvg}${svg}${isNamed ? namesSvg(drawn, { x, y }) : ''}${tipsSvg(lines, { x, y })}</svg></figure>`;
+  return `<figure><figcaption>${escaped(title)} <small>${escaped(by)}</small> ${key.join('')}</figcaption><svg viewBox="0 0 ${WIDTH} ${GROUND + (xLabel === undefined ? BOTTOM : BOTTOM_NAMED)}" role="img" aria-label="${escaped(wordsOf(plot, drawn))}">${shadeSvg}${grid.join('')}${moments.join('')}${ticks.join('')}${axis}${limitSvg}${svg}${isNamed ? namesSvg(drawn, { x, y }) : ''}${tipsSvg(lines, { x, y })}</svg></figure>`;
 }

@@ -69,7 +69,7 @@ export function isDashed(hue: Hue): boolean {
 
 export const PLOT_STYLE = `${PALETTE}
 text{font:12px ui-sans-serif,system-ui,"Segoe UI",Roboto,Helvetica,Arial,sans-serif;font-variant-numeric:tabular-nums;fill:var(--ink)}
-.tick{fill:var(--ink-3);font-size:11px}.grid{stroke:var(--line)}.end{text-anchor:end}.middle{text-anchor:middle}
+.tick{fill:var(--ink-3);font-size:11px}.grid{stroke:var(--line)}.moment{stroke:var(--ink-3);stroke-dasharray:1 4;opacity:.7}.end{text-anchor:end}.middle{text-anchor:middle}
 .bar{fill:var(--hue)}.range{stroke:var(--ink);stroke-width:1.2;opacity:.75}.name.ours,.label.ours{font-weight:650}.faint{fill:var(--ink-3)}
 .reference{stroke:var(--limit);stroke-dasharray:3 3}
 .line{fill:none;stroke:var(--hue);stroke-width:1.7;stroke-linejoin:round}.line.ours{stroke-width:2.8}.dashed{stroke-dasharray:6 3}
