@@ -257,9 +257,9 @@ test('WIDGET-8: a thread that was scrolled away stays where it is, and a button 
   assert.ok((await fromEnd()) <= 1, 'it stays at its end');
   const held = gate();
   t.after(held.open);
-  it.script([{ text: 'Short' }, { wait: held.wait }, { text: ' and more.' }]);
+  it.script([{ text: 'A short one, I look it up. ' }, { wait: held.wait }, { text: 'There.' }]);
   await say(page, 'More');
-  await page.getByText('Short').waitFor();
+  await page.getByText('A short one').waitFor();
   await thread.evaluate((box) => box.scrollTo({ top: 40 }));
   await page.getByRole('button', { name: 'To the newest message' }).waitFor();
   held.open();
