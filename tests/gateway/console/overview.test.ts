@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { keptGlance, readGlanceOf } from '../../../actors/organisation-glance.ts';
 import type { AppSummary, Glance, Overview } from '../../../protocol/console/answers.ts';
+import { createApp } from '../../../storage/apps/app-creation.ts';
 import { readAppEvents, readAppHeads, readUsageDays, UNDECIDED } from '../../../storage/apps/app-glance.ts';
 import { medianFirstWord, readAppHours } from '../../../storage/billing/app-hours.ts';
 import { openStorage } from '../../../storage/storage.ts';
@@ -71,7 +72,7 @@ test('CONSOLE-32: the summary of an app has the same for 1, 7 and 30 days, its b
     const { series, total } = await summaryOf(it, days);
     assert.deepEqual([series.length, series.at(-1)?.turns, total.turns, total.ended], [days, 3, 3, 3]);
   }
-  const document = { actions: [], routes: [{ name: 'orders', description: 'Orders' }], native_views: [], context_keys: [] };
+  const document = { version: '1', actions: [], routes: [{ name: 'orders', title: 'Orders' }] };
   await it.client.register(document);
   const { builds, events } = await summaryOf(it, 7);
   assert.ok(
@@ -117,8 +118,9 @@ test('CONSOLE-33: the overview opens no file of an organisation that nobody uses
   const [id = ''] = await makeOrganisations(dataDir, 3);
   const storage = openStorage({ dataDir, masterKey: undefined, onFatal: assert.fail });
   const glance = (db: typeof storage.control) => JSON.stringify(readGlanceOf(storage.control, db, id, Date.now()));
-  await storage.use(id);
-  await storage.endUse(id, (db) => ({ dueAtMs: null, spentDay: '', spentMicroUsd: 0, glance: glance(db) }));
+  await createApp(storage, { organisationId: id, name: 'Shop', platformHint: 'web', settings: {}, nowMs: Date.now() });
+  const end = { dueAtMs: null, spentDay: '', spentMicroUsd: 0 };
+  assert.equal(await storage.endUse(id, (db) => ({ ...end, glance: glance(db) })), true);
   await storage.close();
   const service = await startService(t, { dataDir, env: { DEMO: 'off' } });
   const operator = createOperator(service.baseUrl, service.operatorToken);

@@ -66,7 +66,7 @@ export function FailedShare(counts: Pick<Counts, 'ended' | 'failed'>) {
 }
 
 export function FirstWord({ first_word_ms: ms }: Pick<Counts, 'first_word_ms'>) {
-  return ms === null ? NONE : <>{msWords(ms)}</>;
+  return ms === null ? NONE : <span>{msWords(ms)}</span>;
 }
 
 export function spentWords(spent: number): string {
