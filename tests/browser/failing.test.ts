@@ -20,7 +20,10 @@ test('CONSOLE-30: a model that fails is said above every page, with the way to w
   // In full on the first page, and there alone.
   const list = page.getByRole('region', { name: 'What is wrong' });
   await list.getByText('The model fails').waitFor();
-  await list.getByText(/status 500 server_error: The engine is down\. <img/).waitFor();
+  await list
+    .getByText(/status 500 server_error: The engine is down\. <img/)
+    .first()
+    .waitFor();
   assert.equal(await bar.isVisible(), false);
   await look(page, 'failing-overview');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);

@@ -1,4 +1,5 @@
 /** The first page of an app: how it goes, what talks to it, how far it is on the way to its people, and the keys that it is built with. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AppSummary, Build, ConversationHead, Counts, Key } from '../../../protocol/console/answers.ts';
 import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
@@ -105,38 +106,28 @@ function Numbers({ summary }: { readonly summary: AppSummary }) {
   const line = (what: string, of: (counts: Counts) => number, look = '') => (
     <Spark numbers={series.map(of)} label={`${what} by ${by}: ${series.map(of).join(', ')}`} look={look} />
   );
-  const averaged = total.people === null ? null : Math.round(total.people / days);
+  const cells: readonly (readonly [title: string, value: ComponentChildren, line: ComponentChildren])[] = [
+    ['Turns', total.turns.toLocaleString('en'), line('Turns', ({ turns }) => turns)],
+    ['Failed', <FailedShare key="failed" {...total} />, line('Failed attempts', ({ failed }) => failed, 'is-failing')],
+    ['First word, median', <FirstWord key="word" {...total} />, line('Milliseconds', ({ first_word_ms: ms }) => ms ?? 0)],
+    [
+      days === 1 ? 'People' : 'People a day',
+      total.people === null ? NONE : Math.round(total.people / days),
+      line('People', ({ people }) => people ?? 0),
+    ],
+    ['Spent', spentWords(total.spent_usd), days > 1 && line('Spent', ({ spent_usd: spent }) => spent)],
+  ];
   return (
     <dl class="numbers">
-      <div>
-        <dt>Turns</dt>
-        <dd>{total.turns.toLocaleString('en')}</dd>
-        {line('Turns', ({ turns }) => turns)}
-      </div>
-      <div>
-        <dt>Failed</dt>
-        <dd>
-          <FailedShare {...total} />
-        </dd>
-        {line('Failed attempts', ({ failed }) => failed, 'is-failing')}
-      </div>
-      <div>
-        <dt>First word, median</dt>
-        <dd>
-          <FirstWord {...total} />
-        </dd>
-        {line('Milliseconds to the first word', ({ first_word_ms: ms }) => ms ?? 0)}
-      </div>
-      <div>
-        <dt>{days === 1 ? 'People' : 'People a day'}</dt>
-        <dd>{averaged ?? NONE}</dd>
-        {line('People', ({ people }) => people ?? 0)}
-      </div>
-      <div>
-        <dt>Spent</dt>
-        <dd>{spentWords(total.spent_usd)}</dd>
-        {days > 1 && line('Spent', ({ spent_usd: spent }) => spent)}
-      </div>
+      {cells.map(([title, value, drawn]) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>
+            <b>{value}</b>
+            {drawn}
+          </dd>
+        </div>
+      ))}
     </dl>
   );
 }

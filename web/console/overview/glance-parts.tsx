@@ -70,7 +70,7 @@ export function FirstWord({ first_word_ms: ms }: Pick<Counts, 'first_word_ms'>) 
 }
 
 export function spentWords(spent: number): string {
-  return spent === 0 ? '$0' : usd(spent);
+  return spent === 0 ? '0 USD' : spent < 0.01 ? '< 0.01 USD' : usd(spent);
 }
 
 function counted(count: number, one: string, many: string): string {

@@ -47,7 +47,7 @@ export function OrganisationCard({ id, name, plan, glance }: OverviewEntry) {
   return (
     <section class="card" aria-label={name}>
       <h2>
-        <span>
+        <span class="card-org">
           <a href={organisationAddress(id)}>{name}</a> <small>plan {plan}</small>
         </span>
         {glance !== null && <Credit id={id} credit={glance.credit} />}
