@@ -61,7 +61,8 @@ const summaryRoute = appRoute('GET', '/summary', undefined, async ({ app, db }, 
   const today = firstHourOf(nowMs);
   const hours = readAppHours(db, app.id, channel, today - (days - 1) * DAY_HOURS);
   const step = days === 1 ? 1 : DAY_HOURS;
-  const series = Array.from({ length: days === 1 ? DAY_HOURS : days }, (_, at) => {
+  const length = days === 1 ? Math.floor(nowMs / HOUR_MS) - today + 1 : days;
+  const series = Array.from({ length }, (_, at) => {
     const from = today - (days - 1) * DAY_HOURS + at * step;
     const own = hours.filter(({ hour }) => hour >= from && hour < from + step);
     const counts = countsOf(channel, days === 1 ? [] : used.filter(({ day }) => day === names[at]), own);

@@ -335,7 +335,7 @@ export interface AppSummary {
   readonly days: number;
   readonly channel: 'live' | 'test';
   readonly total: Counts;
-  /** Of one day by the hour, else by the day (UTC), the newest last; `turns` of an hour are attempts that ended. */
+  /** Of today by the hour so far, else by the day (UTC), the newest last; `turns` of an hour are attempts that ended. */
   readonly series: readonly (Counts & { readonly at: string })[];
   readonly last_at: string | null;
   readonly waits: Waits;

@@ -92,7 +92,7 @@ test('CONSOLE-31, CONSOLE-32: the overview and the summary of an app have its nu
   const ask = (text: string) => live.chat({ message: { text }, client: HANDSHAKE });
   for (const text of ['When does my order come?', 'And the second one?', 'Where is it now?']) await ask(text);
   storeDays(dataDir, it.app.organisationId, it.app.appId);
-  assert.equal((await operator('POST', `/orgs/${it.app.organisationId}/apps`, { name: 'Returns desk' })).status, 201);
+  assert.equal((await operator('POST', `/orgs/${it.app.organisationId}/apps`, { name: 'Returns' })).status, 201);
   const world = await openWorld(t, it.service);
   const { page } = await world.signedIn('/console', { bypassCSP: true });
   const row = page.getByRole('row', { name: /Test app/ });

@@ -63,7 +63,8 @@ test('CONSOLE-31: the overview has of each app its turns today and of the week, 
 test('CONSOLE-32: the summary of an app has the same for 1, 7 and 30 days, its builds and its newest events', async (t) => {
   const it = await talked(t);
   const day = await summaryOf(it, 1);
-  assert.deepEqual([day.series.length, day.total.turns, day.total.failed], [24, 3, 1]);
+  assert.deepEqual([day.total.turns, day.total.failed], [3, 1]);
+  assert.equal(day.series[0]?.at.slice(11), '00:00:00.000Z');
   assert.equal(
     day.series.reduce((sum, { turns }) => sum + turns, 0),
     3,
@@ -94,8 +95,14 @@ test('CONSOLE-31: what an app does at a glance is found by an index and read fro
   const spy = { ...db, path: db.path, exec: () => assert.fail(), close: () => assert.fail() };
   const watched = {
     ...spy,
-    statement: (sql: string) => (asked.push(sql), db.statement(sql)),
-    tuples: (sql: string) => (asked.push(sql), db.tuples(sql)),
+    statement(sql: string) {
+      asked.push(sql);
+      return db.statement(sql);
+    },
+    tuples(sql: string) {
+      asked.push(sql);
+      return db.tuples(sql);
+    },
   } as typeof db;
   readGlanceOf(storage.control, watched, organisationId, Date.now());
   readAppHeads(watched);

@@ -100,11 +100,18 @@ const SPANS = [
 
 type Span = (typeof SPANS)[number][0];
 
+const DAY_HOURS = 24;
+
 function Numbers({ summary }: { readonly summary: AppSummary }) {
   const { total, series, days } = summary;
   const by = days === 1 ? 'hour' : 'day';
   const line = (what: string, of: (counts: Counts) => number, look = '') => (
-    <Spark numbers={series.map(of)} label={`${what} by ${by}: ${series.map(of).join(', ')}`} look={look} />
+    <Spark
+      numbers={series.map(of)}
+      room={days === 1 ? DAY_HOURS : days}
+      label={`${what} by ${by}: ${series.map(of).join(', ')}`}
+      look={look}
+    />
   );
   const cells: readonly (readonly [title: string, value: ComponentChildren, line: ComponentChildren])[] = [
     ['Turns', total.turns.toLocaleString('en'), line('Turns', ({ turns }) => turns)],
@@ -182,8 +189,8 @@ function HowItGoes({ app }: { readonly app: App }) {
   return (
     <>
       <Card
-        title="How it goes"
-        note={app.live ? 'days in UTC' : 'by the test key until the app is live; days in UTC'}
+        title={<span>How it goes {!app.live && <small>by the test key, until the app is live</small>}</span>}
+        label="How it goes"
         aside={<SideBySide label="Time" value={span} options={SPANS} onChange={show} />}
       >
         <Problem error={error} retry={reload} />

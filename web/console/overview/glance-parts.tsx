@@ -12,18 +12,18 @@ export const NONE = <span class="none">–</span>;
 
 const SPARK = { width: 72, height: 20, gap: 2 } as const;
 
-/** One bar for each number; what is none is a line on the floor. */
-export function Spark({
-  numbers,
-  label,
-  look = '',
-}: {
+interface SparkProps {
   readonly numbers: readonly number[];
   readonly label: string;
   readonly look?: string;
-}) {
+  /** Room for so many, where more are to come. */
+  readonly room?: number;
+}
+
+/** One bar for each number; what is none is a line on the floor. */
+export function Spark({ numbers, label, look = '', room = numbers.length }: SparkProps) {
   const most = Math.max(1, ...numbers);
-  const step = SPARK.width / Math.max(1, numbers.length);
+  const step = SPARK.width / Math.max(1, room);
   const gap = Math.min(SPARK.gap, step / 4);
   return (
     <svg class={`spark ${look}`} viewBox={`0 0 ${SPARK.width} ${SPARK.height}`} preserveAspectRatio="none" role="img" aria-label={label}>
