@@ -256,7 +256,7 @@ export interface Waits {
   readonly keys: number;
   /** Sources of knowledge that could not be read. */
   readonly sources: number;
-  /** Of an app that is not live: its newest setup session, and what that left for a person to do. */
+  /** The newest setup session of an app that is not live; null else. `todos`: what it left for a person to do. */
   readonly setup: 'open' | 'ended' | null;
   readonly todos: number;
 }

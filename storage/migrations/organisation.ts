@@ -1,5 +1,6 @@
 /** Schema of one organisation's file: apps, knowledge, conversations and usage. */
 import type { Migration } from './migrate.ts';
+import { APP_HOURS } from './organisation-hours.ts';
 import { RUNTIME_SCHEMA } from './organisation-runtime.ts';
 import { SETUP_SCHEMA } from './organisation-setup.ts';
 
@@ -334,23 +335,6 @@ const SCHEMA = `
   CREATE INDEX knowledge_sources_waiting ON knowledge_sources (attempts, updated_at_ms, id, kind, state, archived_at_ms)
     WHERE state IN ('pending', 'indexing') AND archived_at_ms IS NULL;
   CREATE INDEX knowledge_sources_by_state ON knowledge_sources (app_id, state, archived_at_ms) WHERE archived_at_ms IS NULL;
-`;
-
-const APP_HOURS = `
-  CREATE TABLE app_hours (
-    app_id TEXT NOT NULL REFERENCES apps (id) ON DELETE CASCADE,
-    channel TEXT NOT NULL,
-    -- Hours since 1970, UTC.
-    hour INTEGER NOT NULL,
-    -- Attempts at turns that ended, and those of them that failed.
-    ended INTEGER NOT NULL,
-    failed INTEGER NOT NULL,
-    -- Devices that were first seen that day.
-    people INTEGER NOT NULL,
-    -- How many took how long to the first word: JSON, see app-hours.ts.
-    first_words TEXT NOT NULL,
-    PRIMARY KEY (app_id, channel, hour)
-  ) STRICT, WITHOUT ROWID;
 `;
 
 export const organisationMigrations: readonly Migration[] = [
