@@ -19,6 +19,7 @@ import { tuneEngine } from './program/engine.ts';
 import { LogLines } from './program/log-lines.ts';
 import { Keeper } from './program/replica/keeper.ts';
 import { loggedError } from './program/source-names.ts';
+import { WarmUp } from './program/warm-up.ts';
 import { supervise } from './program/workers/supervisor.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './program/workers/worker.ts';
 import { isNothingStored } from './storage/sqlite/storage-error.ts';
@@ -92,11 +93,17 @@ async function announce(config: Config, { model, complaint, demo }: Composed, { 
 
 interface Running {
   readonly server: Server;
+  readonly warmUp: WarmUp;
   /** Undefined: nothing is replicated, or the supervisor sees to it. */
   readonly keeper: Keeper | undefined;
 }
 
-async function stop({ actors, close, services }: Composed, { server, keeper }: Running, log: pino.Logger, reason: string): Promise<void> {
+async function stop(
+  { actors, close, services }: Composed,
+  { server, warmUp, keeper }: Running,
+  log: pino.Logger,
+  reason: string,
+): Promise<void> {
   log.info({ signal: reason, open_streams: services.node.get().context.streams }, 'draining');
   setTimeout(() => {
     log.error({ after_ms: STOP_MS }, 'the drain took too long: exiting without finishing it');
@@ -104,6 +111,7 @@ async function stop({ actors, close, services }: Composed, { server, keeper }: R
     process.exit(1);
   }, STOP_MS);
   const closing = server.drain(DRAIN_MS + LAST_BYTES_MS);
+  await warmUp.end();
   await actors.host.drain(DRAIN_MS);
   await closing;
   await close();
@@ -121,22 +129,27 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     // Before it listens there is nothing to drain.
     if (server === undefined || composed.services.node.get().context.life.phase !== 'serving') return;
     composed.services.node.send({ type: 'drain' });
-    void stop(composed, { server, keeper }, log, reason);
+    void stop(composed, { server, warmUp, keeper }, log, reason);
   };
   if (config.supervised !== undefined) endWithSupervisor(log, drain, () => server !== undefined);
   const composed = await compose(config, log, () => drain('asked for by an operator'));
   // Created only now, so that a slow start does not count as load.
   const load = watchLoad({ writes: () => composed.services.storage.stats(), log });
   const stalls = watchStalls({ stallMs: config.stallMs, log, onLook: (look) => load.looked(look) });
+  const { node, storage } = composed.services;
+  const warmUp = new WarmUp({ config, log, storage, stalls, isBusy: () => node.get().context.streams > 0 });
   const services: Services = {
     ...composed.services,
     stalls,
     load,
     starts: new Starts({ log, opening: () => load.stats().turnsOpening }),
+    isWarming: () => warmUp.isAhead,
   };
   const minted = openConsole(services);
   // At once: it is kept nowhere, and a start may still fail before its banner.
   if (minted !== undefined && config.banner) process.stdout.write(`Operator token, shown by this start alone: ${minted}\n`);
+  // Workers share a port, so that a balancer cannot spare the one that has just listened; the others serve meanwhile.
+  if (config.supervised !== undefined && !config.banner) await warmUp.run();
   server = await startServer({
     host: config.host,
     port: config.port,
@@ -160,6 +173,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
   // Before the banner, which may wait for the model: the other workers need not.
   if (config.supervised !== undefined) reportToSupervisor({ port: server.port, publicUrl: publicUrlOf(config, server.port) });
   await announce(config, composed, { services, port: server.port, minted });
+  await warmUp.run();
 }
 
 /** Ends the process when its supervisor is gone: a new one would start another in its place, and none would kill this one if it hangs. */

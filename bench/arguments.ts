@@ -71,27 +71,36 @@ export function asksForHelp(argv: readonly string[]): boolean {
   return parse(argv).values.help === true;
 }
 
-/** The file of `report <report.json>`; undefined when a run is asked for. @throws UsageError */
-export function fileToReport(argv: readonly string[]): string | undefined {
+/** What is asked for in place of a run: `report <report.json>` or `readme [report.json]`; undefined when a run is. @throws UsageError */
+export function commandOf(
+  argv: readonly string[],
+): { readonly command: 'report' | 'readme'; readonly file: string | undefined } | undefined {
   const [command, file, ...more] = argv;
-  if (command !== 'report') return undefined;
-  if (file === undefined || more.length > 0) throw new UsageError('report takes one file: the report.json of a run');
-  return file;
+  if (command !== 'report' && command !== 'readme') return undefined;
+  if (more.length > 0 || (file === undefined && command === 'report'))
+    throw new UsageError(`${command} takes one file: the report.json of a run`);
+  return { command, file };
 }
+
+/** Server names and parts of a short run: what the service is held against, and all that is aimed at, in a quarter of an hour. */
+const SHORT = { parts: /^(?:W[1-6]|COLD)$/, servers: /^(?:relay|service|service-all|fastify)$/, rounds: 2 } as const;
 
 export function readArguments(argv: readonly string[], { parts, servers, peers, apart = [] }: Names): Arguments {
   const { values, positionals } = parse(argv);
-  const stray = positionals.find((word) => word !== 'quick');
+  const stray = positionals.find((word) => word !== 'quick' && word !== 'short');
   if (stray !== undefined)
-    throw new UsageError(`"${stray}" is no command: only quick and report are, and the options are ${OPTIONS_SHOWN}`);
-  const quick = values.quick === true || positionals.length > 0;
+    throw new UsageError(`"${stray}" is no command: only quick, short, report and readme are, and the options are ${OPTIONS_SHOWN}`);
+  const quick = values.quick === true || positionals.includes('quick');
+  const short = positionals.includes('short');
   const only = namesOf('only', parts, values.only);
-  const usual = servers.filter((name) => !apart.includes(name) && !(quick && peers.includes(name)));
+  const usual = servers.filter((name) => {
+    return short ? SHORT.servers.test(name) : !apart.includes(name) && !(quick && peers.includes(name));
+  });
   return {
-    parts: only ?? parts,
+    parts: only ?? parts.filter((name) => !short || SHORT.parts.test(name)),
     servers: namesOf('peer', servers, values.peer) ?? usual,
     against: values.against,
-    rounds: numberOf('rounds', ROUNDS_MAX, values.rounds) ?? (quick ? 1 : ROUNDS),
+    rounds: numberOf('rounds', ROUNDS_MAX, values.rounds) ?? (quick ? 1 : short ? SHORT.rounds : ROUNDS),
     quick,
     named: only !== undefined,
   };
@@ -112,6 +121,8 @@ export function helpText({ parts, servers }: Choices): string {
 
   npm run bench                               everything, five rounds: some hours, on a machine that does nothing else
   npm run bench -- quick                      relay and service, one short round, under three minutes; not for quoting
+  npm run bench -- short                      W1 to W6 and COLD of relay, service and fastify, two rounds: a quarter of an hour
+  npm run bench -- readme [FILE]              no run: keeps the report.json and what is made of it in bench/results, and makes the figures of README.md of the latest
   npm run bench -- report FILE                no run: the page, the tables and the plot anew from a report.json, beside it
 
   --only LIST      some parts, as W1,W3

@@ -1,11 +1,11 @@
 /**
  * The benchmark: runs the workloads against the candidates side by side, then the questions that bring a load of their
  * own, and writes what it found to `bench/out/`.
- * `node dist/bench/run.js [quick] [--only W1,H1] [--peer relay,service] [--against dist] [--rounds 5]`; `--help` and bench/README.md say the rest.
+ * `node dist/bench/run.js [quick|short] [--only W1,H1] [--peer relay,service] [--against dist] [--rounds 5]`; `--help` and bench/README.md say the rest.
  */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Arguments, asksForHelp, fileToReport, helpText, readArguments, UsageError } from './arguments.ts';
+import { type Arguments, asksForHelp, commandOf, helpText, readArguments, UsageError } from './arguments.ts';
 import { projectDir } from './load/compile.ts';
 import { compileLoad } from './load/load.ts';
 import { syncDelayUs } from './meters/slow-disk.ts';
@@ -13,14 +13,14 @@ import { withModel } from './model/model.ts';
 import { Progress } from './progress.ts';
 import type { Finding, Question, QuestionScene } from './question.ts';
 import { configAnswers } from './questions/config/config-answers.ts';
-import { diskDelays } from './questions/cost/disk-delays.ts';
+import { coldTurns } from './questions/cost/cold-turns.ts';
 import { turnCost } from './questions/cost/turn-cost.ts';
-import { growingConversations } from './questions/growth/growing-conversations.ts';
 import { idleConversations } from './questions/growth/idle-conversations.ts';
 import { betweenNodes } from './questions/nodes/hand-over.ts';
 import { severalNodes } from './questions/nodes/several-nodes.ts';
 import { openStreams } from './questions/streams/open-streams.ts';
 import { turns } from './questions/turns/turns.ts';
+import { writePages } from './report/readme.ts';
 import { emptyRun, type Measured, sourceCommit } from './report/report-data.ts';
 import { writeAgain, writeResults } from './report/results.ts';
 import { type Candidate, relay } from './servers/candidate.ts';
@@ -32,15 +32,14 @@ import { WORKLOADS, type Workload } from './workloads/workloads.ts';
 
 const OURS: readonly Candidate[] = [relay, service, serviceWithAll, replicatedService];
 const QUESTIONS: readonly Question[] = [
+  coldTurns,
   ...turns,
   turnCost,
   openStreams,
   configAnswers,
   idleConversations,
-  growingConversations,
   betweenNodes,
   severalNodes,
-  diskDelays,
 ];
 const EXIT_USAGE = 2;
 /** Whoever ends a run ends its servers with it: those that are held still would hear of nothing else. */
@@ -124,9 +123,11 @@ async function answerOf(question: Question, scene: QuestionScene): Promise<Findi
 async function main(): Promise<void> {
   for (const [signal, code] of Object.entries(ENDS)) process.once(signal, () => process.exit(code));
   const argv = process.argv.slice(2);
-  const again = fileToReport(argv);
-  if (again !== undefined) {
-    process.stdout.write(`Report: ${join(writeAgain(resolve(again)), 'report.html')}\n`);
+  const instead = commandOf(argv);
+  if (instead !== undefined) {
+    const { command, file = '' } = instead;
+    const written = command === 'readme' ? writePages(instead.file) : join(writeAgain(resolve(file)), 'report.html');
+    process.stdout.write(`Written: ${written}\n`);
     return;
   }
   const known = peers();

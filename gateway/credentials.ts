@@ -1,7 +1,8 @@
 /** Who is calling: from the headers of a runtime request to its app, channel and device (KEY-1, KEY-8). */
 import { Refusal } from '../protocol/errors.ts';
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, runtimeHeader } from '../protocol/headers.ts';
-import { readApp } from '../storage/apps/apps.ts';
+import type { AppRecord } from '../storage/apps/apps.ts';
+import type { Channel, Key } from '../storage/organisations/organisations.ts';
 import { checkOrigin, isOwnPage } from './http/cors.ts';
 import type { Exchange } from './http/exchange.ts';
 import type { RuntimeCaller } from './route.ts';
@@ -23,11 +24,33 @@ function deviceOf(header: (name: string) => string): string {
   throw new Refusal('invalid_request', `X-Service-Device ${message}.`, { details: [{ path: 'X-Service-Device', message }] });
 }
 
+/** Its address is made when a limit asks for it. A class, because a getter of an object literal is a shape of its own each time. */
+class Presented implements RuntimeCaller {
+  readonly app: AppRecord;
+  readonly appId: string;
+  readonly organisationId: string;
+  readonly channel: Channel;
+  readonly deviceId: string;
+  readonly person = null;
+  readonly #exchange: Pick<Exchange, 'address'>;
+
+  constructor(app: AppRecord, { organisationId, channel }: Key, deviceId: string, exchange: Pick<Exchange, 'address'>) {
+    this.app = app;
+    this.appId = app.id;
+    this.organisationId = organisationId;
+    this.channel = channel;
+    this.deviceId = deviceId;
+    this.#exchange = exchange;
+  }
+
+  get address(): string {
+    return this.#exchange.address;
+  }
+}
+
 /** Key, origin, device id (CHAT-15). @throws Refusal `invalid_request`, `invalid_key`, `app_not_live`, `origin_not_allowed`. */
-export function authenticateRuntime(
-  { header, address, origin }: Pick<Exchange, 'header' | 'address' | 'origin'>,
-  services: Services,
-): RuntimeCaller {
+export function authenticateRuntime(exchange: Pick<Exchange, 'header' | 'address' | 'origin'>, services: Services): RuntimeCaller {
+  const { header, origin } = exchange;
   const token = presentSpelling(runtimeHeader(header, 'key'));
   if (token === '') {
     const message = 'is required';
@@ -40,7 +63,7 @@ export function authenticateRuntime(
   if (key === undefined || key.revokedAtMs !== null) {
     throw new Refusal('invalid_key', 'The publishable key is unknown or was revoked. Check the key and the environment it is for.');
   }
-  const app = readApp(storage.organisation(key.organisationId), key.appId, key.organisationId);
+  const app = storage.app(key.organisationId, key.appId);
   if (app === undefined) throw new Refusal('invalid_key', 'The app of this key no longer exists.');
   if (key.channel === 'live' && !app.live) {
     throw new Refusal('app_not_live', 'The app is not live yet. Use its test key until it is.');
@@ -48,13 +71,5 @@ export function authenticateRuntime(
   // The demo's own page needs no setting (DEMO-5).
   const isDemo = token === services.demo?.key && isOwnPage(origin, header('host'), services.config.publicUrl);
   if (!isDemo) checkOrigin(origin, app.settings.allowedDomains, key.channel);
-  return {
-    app,
-    appId: app.id,
-    organisationId: key.organisationId,
-    channel: key.channel,
-    deviceId: deviceOf(header),
-    person: null,
-    address,
-  };
+  return new Presented(app, key, deviceOf(header), exchange);
 }

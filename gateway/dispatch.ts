@@ -1,6 +1,8 @@
 /** From a route to its answer (CHAT-15). Synchronous where the route is: small answers leave in the callback that brought the request. */
 import type { Cells } from '../actors/cells/cells.ts';
 import { Refusal } from '../protocol/errors.ts';
+import type { AppRecord } from '../storage/apps/apps.ts';
+import type { Channel } from '../storage/organisations/organisations.ts';
 import { isOrphaned } from '../storage/sqlite/storage-error.ts';
 import { section } from '../watch/sections.ts';
 import { authenticateCell } from './cells/access.ts';
@@ -19,6 +21,7 @@ import { type Brought, NOTHING_BROUGHT, RequestInput } from './request-input.ts'
 import {
   type Admitted,
   type AdmittedCaller,
+  type RateLimit,
   type Reply,
   type Route,
   type RuntimeCaller,
@@ -88,28 +91,53 @@ function refuseWhileSuspended(route: RuntimeRoute, { app }: RuntimeCaller): void
   throw new Refusal(route.suspended, 'The app is suspended. Whoever runs the service can say why and lift it.');
 }
 
-function admitCounted(route: RuntimeRoute, caller: RuntimeCaller, { header }: Exchange, { services, buckets }: Gate): AdmittedCaller {
-  const asksWho = route.limits.some(({ scope }) => scope === 'person');
-  let person = asksWho ? signedPersonOf(caller, header, services) : null;
-  let limits = route.limits;
-  buckets.pass(limits, { ...caller, person });
-  // Written field by field: an object put together of another takes as much again for a shape of its own.
-  return {
-    app: caller.app,
-    appId: caller.appId,
-    organisationId: caller.organisationId,
-    channel: caller.channel,
-    deviceId: caller.deviceId,
-    person: caller.person,
-    address: caller.address,
-    pass(further, signed) {
-      buckets.pass(further, { ...caller, person: signed });
-      person = signed;
-      limits = [...limits, ...further];
-    },
-    giveBack: () => buckets.giveBack(limits, { ...caller, person }),
-    minuteLeft: () => Math.min(...limits.map((limit) => buckets.left(limit, { ...caller, person }))),
-  };
+class Counted implements AdmittedCaller {
+  readonly app: AppRecord;
+  readonly appId: string;
+  readonly organisationId: string;
+  readonly channel: Channel;
+  readonly deviceId: string;
+  readonly person: string | null;
+  readonly #caller: RuntimeCaller;
+  readonly #buckets: RateBuckets;
+  #limits: readonly RateLimit[];
+  /** Who signed, as limits count. */
+  #signer: string | null;
+  /** A turn takes it along. */
+  readonly minuteLeft = (): number => Math.min(...this.#limits.map((limit) => this.#buckets.left(limit, this.#caller, this.#signer)));
+
+  constructor(caller: RuntimeCaller, limits: readonly RateLimit[], signer: string | null, buckets: RateBuckets) {
+    this.app = caller.app;
+    this.appId = caller.appId;
+    this.organisationId = caller.organisationId;
+    this.channel = caller.channel;
+    this.deviceId = caller.deviceId;
+    this.person = caller.person;
+    this.#caller = caller;
+    this.#buckets = buckets;
+    this.#limits = limits;
+    this.#signer = signer;
+    buckets.pass(limits, caller, signer);
+  }
+
+  get address(): string {
+    return this.#caller.address;
+  }
+
+  pass(further: readonly RateLimit[], signer: string | null): void {
+    this.#buckets.pass(further, this.#caller, signer);
+    this.#signer = signer;
+    this.#limits = [...this.#limits, ...further];
+  }
+
+  giveBack(): void {
+    this.#buckets.giveBack(this.#limits, this.#caller, this.#signer);
+  }
+}
+
+function admitCounted({ limits }: RuntimeRoute, caller: RuntimeCaller, { header }: Exchange, { services, buckets }: Gate): AdmittedCaller {
+  const asksWho = limits.some(({ scope }) => scope === 'person');
+  return new Counted(caller, limits, asksWho ? signedPersonOf(caller, header, services) : null, buckets);
 }
 
 function admit(route: Route, exchange: Exchange, gate: Gate): Admitted {

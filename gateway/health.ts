@@ -45,7 +45,7 @@ function isOperator({ header, address }: Asker, services: Services, buckets: Rat
 }
 
 /**
- * 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503 while draining or taken over. Open private addresses
+ * 200 `ready`, or `degraded` with what is wrong, because what can be served is; 503 while warming, draining or taken over. Open private addresses
  * and an open demo are said, so that nobody runs them unknowingly; names only to the operator.
  */
 function readiness(asker: Asker, services: Services, buckets: RateBuckets): Reply {
@@ -58,6 +58,7 @@ function readiness(asker: Asker, services: Services, buckets: RateBuckets): Repl
     ...((load?.overloaded === true || starts?.stats().isRefusing === true) && { overloaded: true }),
   };
   if (isEnding(node)) return json({ status: 'draining', ...open }, 503);
+  if (services.isWarming?.() === true) return json({ status: 'warming', ...open }, 503);
   const held = storage.conditions.list();
   if (held.length === 0) return json({ status: 'ready', ...open });
   const conditions = knowsAll ? held : held.filter(({ name }) => !FOR_OPERATORS.has(name));

@@ -81,11 +81,11 @@ const BUCKETS_MAX: Readonly<Record<Scope, number>> = {
 };
 
 /** The bucket's name after its app; undefined: the limit is not about this caller. */
-function bucketOf(scope: Scope, { deviceId, address, person }: RuntimeCaller): string | undefined {
+function bucketOf(scope: Scope, caller: RuntimeCaller, person: string | null): string | undefined {
   if (scope === 'app') return '';
-  if (scope === 'device') return ` ${deviceId}`;
+  if (scope === 'device') return ` ${caller.deviceId}`;
   if (scope === 'person') return person === null ? undefined : ` ${person}`;
-  return person === null ? ` ${address}` : undefined;
+  return person === null ? ` ${caller.address}` : undefined;
 }
 
 function tooMany(who: string, waitS: number): Refusal {
@@ -134,9 +134,9 @@ export class RateBuckets {
   }
 
   /** How many more requests of this caller would pass `limit` at once, now; Infinity when it does not count them. Counts nothing. */
-  left({ pool, scope, perMinute: limitOf }: RateLimit, caller: RuntimeCaller): number {
+  left({ pool, scope, perMinute: limitOf }: RateLimit, caller: RuntimeCaller, person = caller.person): number {
     const perMinute = limitOf(caller.app);
-    const name = bucketOf(scope, caller);
+    const name = bucketOf(scope, caller, person);
     if (name === undefined || perMinute === Infinity) return Infinity;
     const bucket = this.#buckets(scope).peek(`${pool} ${caller.app.id}${name}`);
     if (bucket === undefined) return perMinute;
@@ -144,9 +144,9 @@ export class RateBuckets {
   }
 
   /** Counts the request in every bucket. @throws Refusal `rate_limited` with Retry-After when one is full; then it counts no further. */
-  pass(limits: readonly RateLimit[], caller: RuntimeCaller): void {
+  pass(limits: readonly RateLimit[], caller: RuntimeCaller, person = caller.person): void {
     for (const limit of limits) {
-      const name = bucketOf(limit.scope, caller);
+      const name = bucketOf(limit.scope, caller, person);
       const perMinute = limit.perMinute(caller.app);
       if (name === undefined || perMinute === Infinity) continue;
       const isModest = limit.keptPerAddress !== undefined && this.#isModest(limit.pool, limit.keptPerAddress, caller);
@@ -155,9 +155,9 @@ export class RateBuckets {
   }
 
   /** Takes back what `pass` counted: nothing was done for the request, and its client is asked to send it again. */
-  giveBack(limits: readonly RateLimit[], caller: RuntimeCaller): void {
+  giveBack(limits: readonly RateLimit[], caller: RuntimeCaller, person = caller.person): void {
     for (const { pool, scope, perMinute: limitOf } of limits) {
-      const name = bucketOf(scope, caller);
+      const name = bucketOf(scope, caller, person);
       const perMinute = limitOf(caller.app);
       if (name === undefined || perMinute === Infinity) continue;
       const key = `${pool} ${caller.app.id}${name}`;

@@ -30,6 +30,8 @@ export interface ServerOptions {
   /** Other processes listen there, too: the kernel gives each connection to one of them. */
   readonly sharesPort?: boolean;
   readonly services: Services;
+  /** It ends before its process does, which another one serves. */
+  readonly passing?: boolean;
   readonly routes: readonly Route[];
   /** Lets tests shorten what takes seconds. */
   readonly streamTimes?: Omit<StreamTimes, 'nowMs' | 'counted'>;
@@ -71,17 +73,23 @@ class Gateway {
   readonly #gate: Gate;
   readonly #metrics: GatewayMetrics;
   #exchanges = 0;
+  #telling: NodeJS.Immediate | undefined;
   #onIdle: () => void = () => {};
   #looksForProxy: boolean;
   readonly #viewers: SpeakingSockets | undefined;
 
-  constructor({ services, routes, streamTimes }: ServerOptions) {
-    const counted = (streams: number) => {
-      services.node.send({ type: 'counted', counts: { streams } });
+  constructor({ services, routes, streamTimes, passing }: ServerOptions) {
+    const tell = () => {
+      this.#telling = undefined;
+      services.node.send({ type: 'counted', counts: { streams: this.streams.count } });
+    };
+    const counted = () => {
+      // Once for each loop tick: an event of the store costs some 10 µs.
+      this.#telling ??= setImmediate(tell);
       this.#lookForIdle();
     };
     this.streams = new EventStreams({ ...streamTimes, nowMs: services.nowMs, counted });
-    this.#metrics = createMetrics(services);
+    this.#metrics = createMetrics(services, passing);
     this.#looksForProxy = services.config.trustProxy === undefined;
     this.#gate = { services, buckets: new RateBuckets(services.nowMs, services.counts), streams: this.streams };
     const table = [...routes, ...healthRoutes(this.#metrics, this.#gate.buckets)];

@@ -85,6 +85,8 @@ export interface Services {
   readonly load?: LoadWatch;
   /** The queue of new turns; absent: each begins at once. */
   readonly starts?: Starts;
+  /** Whether the warm-up is under way, while `/readyz` says that no load is to be sent here; absent: there is none. */
+  readonly isWarming?: () => boolean;
   /** Measures the event loop; absent: not measured. */
   readonly stalls?: Pick<StallWatch, 'stats'>;
   nowMs(): number;

@@ -92,19 +92,25 @@ function standIn(text: string, known: unknown): string {
   return typeof known === 'string' && known !== text ? OTHER_WRITTEN : WRITTEN;
 }
 
-function keptFields(value: object, depth: number, known?: unknown): { readonly [name: string]: Kept } {
+function keptFields(value: object, depth: number, known?: unknown): Record<string, Kept> {
   const around = typeof known === 'object' && known !== null ? (known as Readonly<Record<string, unknown>>) : undefined;
-  const fields: [string, Kept][] = [];
-  for (const [name, field] of Object.entries(value)) {
-    if (fields.length >= FIELDS_MAX) break;
+  const fields: Record<string, Kept> = {};
+  let count = 0;
+  for (const name of Object.keys(value)) {
+    if (count >= FIELDS_MAX) break;
+    const field = (value as Readonly<Record<string, unknown>>)[name];
     // Names come from the machines' own types, but values of `unknown` payloads may bring any.
-    if (field !== undefined && WORD.test(name)) fields.push([name, keptValue(field, name, depth + 1, around?.[name])]);
+    if (field === undefined || !WORD.test(name) || name === '__proto__') continue;
+    fields[name] = keptValue(field, name, depth + 1, around?.[name]);
+    count += 1;
   }
-  return Object.fromEntries(fields);
+  return fields;
 }
 
 export function keptEvent(event: { readonly type: string }, context?: unknown): KeptEvent {
-  return { ...keptFields(event, 0, context), type: WORD.test(event.type) ? event.type : WRITTEN };
+  const kept = keptFields(event, 0, context);
+  kept.type = WORD.test(event.type) ? event.type : WRITTEN;
+  return kept as KeptEvent;
 }
 
 export function keptInput(input: unknown): Kept {

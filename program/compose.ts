@@ -61,8 +61,9 @@ function requireCellId(cluster: Config['cluster'], { control, layout }: Storage)
   throw new Error(`${layout.dir} is the directory of cell "${noted.cell}", and CELL_ID is not set. Set it, with REDIS_URL, as it was.`);
 }
 
-function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, log: Logger) {
+function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, log: Logger, beside: Storage | undefined) {
   const fatal = (error: Error) => {
+    if (beside !== undefined) return;
     log.fatal({ err: error }, 'the writer thread died and no write can be stored: exiting');
     log.flush();
     process.exit(1);
@@ -72,7 +73,7 @@ function openData({ cluster, dataDir, embeddings, masterKey, replica }: Config, 
   const lock = lockDataDir(dataDir, shared ? 'shared' : 'alone');
   const replicated = replica !== undefined;
   const lease = cluster?.cell && new WriteLease();
-  const options = { dataDir, masterKey, shared, replicated, lease, vectors: embeddings !== undefined, conditions, onFatal: fatal };
+  const options = { dataDir, masterKey, shared, replicated, lease, vectors: embeddings !== undefined, conditions, beside, onFatal: fatal };
   // One of several nodes uses files under the name by which the others know whether it lives.
   const storage = openStorage(cluster === undefined ? options : { ...options, process: mintNodeId(cluster.nodeId) });
   requireCellId(cluster, storage);
@@ -125,21 +126,24 @@ const openCells: typeof openCell = async (options) => (await import('./join-cell
 
 export type Composed = Awaited<ReturnType<typeof composeAlone>>;
 
-/** `drain`: does what SIGTERM does. @throws Error with one sentence when the person who starts the service can mend it. */
-export async function compose(config: Config, log: Logger, drain: () => void): Promise<Composed> {
+/**
+ * `drain`: does what SIGTERM does. `beside`: the storage of the one that serves, where this one is for the warm-up and closed before it.
+ * @throws Error with one sentence when the person who starts the service can mend it.
+ */
+export async function compose(config: Config, log: Logger, drain: () => void, beside?: Storage): Promise<Composed> {
   // The data directory holds people's messages and the keys to them.
   process.umask(0o077);
   prepareDataDir(config.dataDir);
   refuseCutOffRestore(config.dataDir);
   if (!isLimitedBySystem) log.warn(PARSERS_WITHOUT_LIMITS);
   if (!isIsolated()) log.warn(PARSERS_NOT_ISOLATED);
-  const work = () => composeAlone(config, log, drain);
+  const work = () => composeAlone(config, log, drain, beside);
   // Secrets of a first start are minted once, however many nodes start together.
   return config.cluster === undefined ? work() : withStartLock(config.dataDir, work);
 }
 
-async function composeAlone(config: Config, log: Logger, drain: () => void) {
-  const { lock, lease, storage } = openData(config, log);
+async function composeAlone(config: Config, log: Logger, drain: () => void, beside?: Storage) {
+  const { lock, lease, storage } = openData(config, log, beside);
   const nowMs = Date.now;
   const startedAtMs = nowMs();
   const { dataDir, replica: replicated } = config;
@@ -206,7 +210,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void) {
       await billing.close();
       await answering.close();
       await knowledge.close();
-      await parsers.close();
+      if (beside === undefined) await parsers.close();
       await largeBodies.close();
       await composed.close();
       replica?.close();

@@ -171,5 +171,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     /** How many workers there are, as the process that looks after them tells; undefined: there is no supervisor. */
     supervised: read.SUPERVISED,
     banner: read.BANNER,
+    warmUp: read.WARM_UP,
   });
 }

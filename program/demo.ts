@@ -136,5 +136,10 @@ export async function boundDemo({ storage, nowMs }: KnowledgeServices): Promise<
 /** The demo's manifest for its clients that name none, such as a line of `curl`: they need not register one first. */
 export function demoManifests(storage: Storage): (appId: string) => { readonly hash: string; readonly document: Manifest } | undefined {
   const manifest = { hash: hashManifest(DEMO_MANIFEST).hash, document: completeManifest(DEMO_MANIFEST) };
-  return (appId) => (readInstallation(storage.control, INSTALLED) === appId ? manifest : undefined);
+  let demo: string | undefined;
+  return (appId) => {
+    // Noted once and never changed.
+    demo ??= readInstallation(storage.control, INSTALLED);
+    return demo === appId ? manifest : undefined;
+  };
 }

@@ -1,5 +1,6 @@
 /** What the program asks of V8, the engine it runs on, by options of V8's own. They hold for all threads. */
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /** After a pause this long memory is given back. Shorter ones are what lies between two people all day. */
 const QUIET_MS = 10 * 60_000;
@@ -37,9 +38,19 @@ export function engineOptions(v8Version: string): EngineOptions {
  * slower in the first of them. Called before any work.
  */
 export function tuneEngine(): void {
-  const { atStart, later } = engineOptions(process.versions.v8);
-  for (const option of atStart) setFlagsFromString(option);
+  for (const option of engineOptions(process.versions.v8).atStart) setFlagsFromString(option);
+}
+
+/** From `inMs` on what is optimised is kept through pauses, and memory with it (RUN-32). */
+export function keepOptimised(inMs: number): void {
   setTimeout(() => {
-    for (const option of later) setFlagsFromString(option);
-  }, STARTED_MS).unref();
+    for (const option of engineOptions(process.versions.v8).later) setFlagsFromString(option);
+  }, inMs).unref();
+}
+
+/** Frees what nothing refers to any more, and leaves optimised code alone, which V8's own way of giving memory back does not. */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  setFlagsFromString('--no-expose-gc');
 }

@@ -153,6 +153,7 @@ export const environment = v.object({
     v.pipe(v.string(), v.regex(/^\d{1,2}$/, 'only the process that looks after workers sets it'), v.transform(Number)),
   ),
   BANNER: v.optional(flag, 'on'),
+  WARM_UP: v.optional(flag, 'off'),
   REPLICA_URL: v.optional(
     v.pipe(
       v.string(),

@@ -29,23 +29,14 @@ export type IdPrefix = (typeof PREFIXES)[number];
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
-function randomBytes9(): Buffer {
-  if (used + 9 > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += 9;
-  return pool.subarray(used - 9, used);
-}
-
-/** Base32 of the low `digits * 5` bits of `value`. */
-function base32(value: number, digits: number): string {
-  let text = '';
-  for (let rest = value, i = 0; i < digits; i++) {
-    text = ALPHABET[rest % 32] + text;
+// The present id's characters: pieces of text joined to one another leave twenty times as much garbage.
+const written = Buffer.alloc(24);
+/** Writes base32 of the low `digits * 5` bits of `value` up to `end`. */
+function writeBase32(value: number, digits: number, end: number): void {
+  for (let rest = value, at = end - 1; at >= end - digits; at--) {
+    written[at] = ALPHABET.charCodeAt(rest % 32);
     rest = Math.floor(rest / 32);
   }
-  return text;
 }
 
 /**
@@ -53,11 +44,16 @@ function base32(value: number, digits: number): string {
  * of entropy in 75). Ids of one prefix minted in different milliseconds sort by time.
  */
 export function mintId(prefix: IdPrefix, nowMs: number): string {
-  const bytes = randomBytes9();
-  const high = bytes.readUIntBE(0, 3);
-  const middle = bytes.readUIntBE(3, 3);
-  const low = bytes.readUIntBE(6, 3);
-  return `${prefix}_${base32(nowMs, 9)}${base32(high, 5)}${base32(middle, 5)}${base32(low, 5)}`;
+  if (used + 9 > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  writeBase32(nowMs, 9, 9);
+  for (const end of [14, 19, 24]) {
+    writeBase32(pool.readUIntBE(used, 3), 5, end);
+    used += 3;
+  }
+  return `${prefix}_${written.toString('latin1')}`;
 }
 
 const ID = new RegExp(`^(?:${PREFIXES.join('|')})_[${ALPHABET}]{24}$`);

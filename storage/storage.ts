@@ -1,6 +1,7 @@
 /** The door to storage: read-only connections, named write transactions in the writer thread, and the vault. */
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { type AppRecord, readApp } from './apps/apps.ts';
 import { refuseLostData, requireItsKey } from './backup/lost-data.ts';
 import { type DataLayout, dataLayout, prepareDataDir } from './data-layout.ts';
 import { Conditions } from './health/conditions.ts';
@@ -8,7 +9,7 @@ import { createDiskWatch, type DiskWatch } from './health/disk-watch.ts';
 import { LongReader } from './long-reads.ts';
 import { openControl } from './organisations/control-file.ts';
 import { OrganisationFiles } from './organisations/organisation-files.ts';
-import { CurrentReader, OrganisationReaders } from './organisations/organisation-readers.ts';
+import { OrganisationReaders } from './organisations/organisation-readers.ts';
 import { type LookedThrough, NOBODY, readUseCount } from './organisations/organisation-uses.ts';
 import { isHere, type Key, readKey } from './organisations/organisations.ts';
 import { UsesHere } from './organisations/uses-here.ts';
@@ -28,6 +29,17 @@ const OPEN_ORGANISATIONS_MAX = 512;
 
 /** Cached keys, some 300 bytes each; every request looks one up. */
 const KEYS_KEPT = 10_000;
+/** The apps of as many; apps.ts keeps their records. */
+const APPS_KEPT = 2_000;
+
+/** What nearly every turn writes. It changes no app, so that kept ones outlive it. */
+const SPARES_APPS: ReadonlySet<string> = new Set<TransactionName>([
+  'openTurn',
+  'commitTurn',
+  'allocatePlaceholders',
+  'seeDevices',
+  'identify',
+]);
 
 /** How soon a removed or restored file is noticed. */
 const LOOK_AROUND_MS = 1_000;
@@ -41,6 +53,8 @@ export interface Storage {
   readonly control: Connection;
   /** The key with this token; cached until any process writes to `control.sqlite`. */
   key(token: string): Key | undefined;
+  /** The app as it is; cached until this process writes what may change it. With other processes its revision is looked at each time. */
+  app(organisationId: string, appId: string): AppRecord | undefined;
   readonly conditions: Conditions;
   /** Read-only; may be kept as long as the storage is open. @throws StorageError unavailable; what the disk refuses with. */
   organisation(organisationId: string): Connection;
@@ -62,6 +76,7 @@ export interface Storage {
   endUse(organisationId: string, lookThrough: (db: Connection) => LookedThrough | null): Promise<boolean>;
   /** @throws StorageError `fenced` while another host may have taken this cell over (CELL-17) */
   requireLease(): void;
+  readonly writer: Writer<Registry>;
   stats(): ReturnType<Writer<Registry>['stats']>;
   close(): Promise<void>;
 }
@@ -83,6 +98,8 @@ interface StorageOptions {
   readonly process?: string;
   /** Absent: conditions are not recorded. */
   readonly conditions?: Conditions;
+  /** Another of this process, whose writer thread this one uses until it is closed, which comes first. */
+  readonly beside?: Storage | undefined;
   /** The writer thread died: nothing can be acknowledged any more. */
   onFatal(error: Error): void;
 }
@@ -114,6 +131,21 @@ function keysOf(control: Connection, shared: boolean) {
   };
 }
 
+/** A cache of apps, valid until `forget`; with `shared` none. */
+function appsOf(readers: OrganisationReaders, shared: boolean) {
+  const apps = new LRUCache<string, AppRecord>({ max: APPS_KEPT });
+  return {
+    read(organisationId: string, appId: string): AppRecord | undefined {
+      const known = apps.get(appId);
+      if (known !== undefined) return known;
+      const app = readApp(readers.get(organisationId), appId, organisationId);
+      if (app !== undefined && !shared) apps.set(appId, app);
+      return app;
+    },
+    forget: () => apps.clear(),
+  };
+}
+
 interface Parts {
   readonly layout: DataLayout;
   readonly control: Connection;
@@ -123,13 +155,14 @@ interface Parts {
   readonly readers: OrganisationReaders;
   readonly uses: UsesHere;
   readonly keys: ReturnType<typeof keysOf>;
+  readonly apps: ReturnType<typeof appsOf>;
   readonly process: string;
   /** Closes what is open for the organisation. */
   forget(organisationId: string): void;
 }
 
 /** What a failed write tells of the disk and of the file is noted. */
-function writesOf({ layout, writer, disk, files, uses, keys }: Parts): Pick<Storage, 'writeControl' | 'write' | 'use'> {
+function writesOf({ layout, writer, disk, files, uses, keys, apps }: Parts): Pick<Storage, 'writeControl' | 'write' | 'use'> {
   const toFile = async <Value>(organisationId: string, write: () => Promise<Value>): Promise<Value> => {
     try {
       files.prepare(organisationId);
@@ -150,9 +183,16 @@ function writesOf({ layout, writer, disk, files, uses, keys }: Parts): Pick<Stor
         throw error;
       } finally {
         keys.forget();
+        apps.forget();
       }
     },
-    write: (organisationId, name, input) => toFile(organisationId, () => writer.write(layout.organisation(organisationId), name, input)),
+    async write(organisationId, name, input) {
+      try {
+        return await toFile(organisationId, () => writer.write(layout.organisation(organisationId), name, input));
+      } finally {
+        if (!SPARES_APPS.has(name)) apps.forget();
+      }
+    },
     use: (organisationId) => toFile(organisationId, async () => {}),
   };
 }
@@ -213,11 +253,13 @@ export function openStorage(options: StorageOptions): Storage {
     onFatal: options.onFatal,
     replicated: options.replicated ?? false,
     lease: options.lease,
+    beside: options.beside?.writer,
   });
   const noteUse = (organisationId: string, usedBy: string) => writer.write(layout.control, 'beginUse', { organisationId, usedBy });
   const forget = (organisationId: string) => {
     // The reader first: the last connection to close removes the log, and only one that writes can.
     readers.forget(organisationId);
+    apps.forget();
     writer.forget(layout.organisation(organisationId));
   };
   const files = new OrganisationFiles({
@@ -235,23 +277,22 @@ export function openStorage(options: StorageOptions): Storage {
     ...{ files, vectors, pathOf: layout.organisation, note: disk.note },
     openMax: options.openOrganisationsMax ?? OPEN_ORGANISATIONS_MAX,
   });
+  const apps = appsOf(readers, shared);
   const openAfresh = () => {
     readers.close();
+    apps.forget();
     controlFile.reopen();
   };
   const longReader = new LongReader();
-  const parts: Parts = { layout, control, writer, disk, files, readers, uses, keys: keysOf(control, shared), process, forget };
+  const parts: Parts = { layout, control, writer, disk, files, readers, uses, keys: keysOf(control, shared), apps, process, forget };
   const looks = setInterval(() => files.lookAround(), LOOK_AROUND_MS).unref();
 
   return {
-    ...{ layout, vault, control, conditions },
+    ...{ layout, vault, control, conditions, writer },
     requireLease: () => options.lease?.require('nothing was tried'),
-    organisation(organisationId) {
-      readers.get(organisationId);
-      return new CurrentReader(layout.organisation(organisationId), () => readers.get(organisationId));
-    },
+    organisation: (organisationId) => readers.current(organisationId),
     closeReader: (organisationId) => readers.forget(organisationId),
-    key: (token) => parts.keys.read(token),
+    ...{ key: parts.keys.read, app: apps.read },
     async countUsers(organisationId, nowMs) {
       // Fails as every other read does, also on a disk that takes no writes.
       readers.get(organisationId);

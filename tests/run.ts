@@ -3,11 +3,12 @@
  * share a process, and processes stand side by side as far as the machine and the tier allow.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { filesBelow } from './support/files-below.ts';
+import { endLeftBehind, testFolder } from './support/left-behind.ts';
 
 interface Tier {
   readonly files: (path: string) => boolean;
@@ -24,6 +25,8 @@ const CORES = Math.max(2, availableParallelism());
 /** What starts programs, copies organisations or fills disks. */
 const SYSTEM = ['bench', 'program', 'scenarios'];
 const APART = [...SYSTEM, 'kills', 'browser'];
+/** Seeds in plenty: what strangers send, and what may happen to the processes of a cell. */
+const SEEDED = ['fuzz', 'simulation'];
 const roomOf = (path: string) => path.split('/')[0] ?? '';
 const below =
   (rooms: readonly string[], ending = '.test.js') =>
@@ -45,7 +48,7 @@ const TIERS: Readonly<Record<string, Tier>> = {
   kills: { files: below(['kills']), processes: 2, timeoutMinutes: 10 },
   browser: { files: below(['browser']), processes: 1, timeoutMinutes: 5 },
   chaos: { files: below(['chaos'], '.chaos.js'), processes: 1, timeoutMinutes: 60, env: { THOROUGH: '1' } },
-  fuzz: { files: below(['fuzz'], '.fuzz.js'), processes: 2, timeoutMinutes: 240 },
+  fuzz: { files: below(SEEDED, '.fuzz.js'), processes: 2, timeoutMinutes: 240 },
 };
 
 /** In memory only where there is room for it: containers give some megabytes. */
@@ -110,9 +113,8 @@ function run(name: string, words: readonly string[]): void {
       tier.files(path) && (words.length === 0 || words.some((word) => path.includes(word.replace(/^(?:dist\/)?tests\/|\.[jt]s$/g, '')))),
   );
   if (paths.length === 0) refuse(`No test of "${name}" has ${words.join(' or ')} in its path.`);
-  const folder = mkdtempSync(join(tmpdir(), 'assistant-tests-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const memory = tier.inMemory === true ? memoryFolder() : undefined;
+  const folder = testFolder(tier.inMemory === true ? memoryFolder() : undefined);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   const flags = [
     '--enable-source-maps',
     '--import',
@@ -124,7 +126,7 @@ function run(name: string, words: readonly string[]): void {
   ];
   const child = spawn(process.execPath, [...flags, ...entries(folder, grouped(paths, tier.together ?? 1))], {
     stdio: 'inherit',
-    env: { ...process.env, ...tier.env, ...(memory === undefined ? {} : { TMPDIR: memory }) },
+    env: { ...process.env, ...tier.env, TMPDIR: folder },
     // A group of its own, so that the programs which tests started end with them, however that comes.
     detached: true,
   });
@@ -136,9 +138,10 @@ function run(name: string, words: readonly string[]): void {
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => endAll('SIGTERM'));
-  child.once('exit', (code) => {
+  child.once('exit', async (code) => {
+    const left = await endLeftBehind(child.pid as number, folder);
     endAll('SIGKILL');
-    process.exit(code ?? 1);
+    process.exit(left.length > 0 ? 1 : (code ?? 1));
   });
 }
 

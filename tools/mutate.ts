@@ -1,6 +1,7 @@
 /**
  * `npm run mutate [-- rule or part of a path …]`: breaks each guarantee of docs/specification/breaks.json on purpose, one at a time, in a
  * copy of the compiled program, and runs the tests whose titles name its rule. A break that none of them notices is a survivor, and the run fails.
+ * `npm run mutate -- --some [day]` tries some ten of them, on each day others, so that all are tried within a week or two.
  * The idea is mutation testing (DeMillo, Lipton and Sayward, 1978), with mutants that are chosen rather than made by rule.
  */
 import { spawn } from 'node:child_process';
@@ -8,12 +9,18 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { transform } from 'esbuild';
+import { endLeftBehind, testFolder } from '../tests/support/left-behind.ts';
 import { projectRoot } from '../tests/support/project-root.ts';
 import { type Break, broken, readBreaks } from './breaks.ts';
 import { readTests } from './specification.ts';
 
 /** A break may make a test wait for ever: that is noticed too. */
 const TEST_TIMEOUT_MS = 120_000;
+/** As many as two cores try in two minutes. */
+const SOME = 10;
+const DAY_MS = 86_400_000;
+/** Of power: a break is there all the time. */
+const FEW_CUTS = '40';
 
 const root = projectRoot();
 
@@ -32,19 +39,31 @@ async function compile(source: string): Promise<string> {
   return code.replaceAll(/((?:from|import)\s*\(?\s*)"(\.[^"]+)\.ts"/g, '$1"$2.js"');
 }
 
-/** Runs test files of the copy: the titles that failed; empty when all passed. */
-function failing(copy: string, tests: readonly string[]): Promise<string[]> {
+/** Runs tests of the copy that name one of the rules: the titles that failed; empty when all passed. */
+function failing(copy: string, tests: readonly string[], rules: readonly string[]): Promise<string[]> {
   const seed = compiledPath(copy, 'tests/support/seed.ts');
   const files = tests.map((path) => compiledPath(copy, join('tests', path)));
   const flags = ['--import', seed, '--test', '--test-reporter=tap', `--test-timeout=${TEST_TIMEOUT_MS}`, '--test-force-exit'];
-  const child = spawn(process.execPath, [...flags, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
+  flags.push(`--test-name-pattern=/\\b(?:${rules.join('|')})\\b/`);
+  const folder = testFolder();
+  const child = spawn(process.execPath, [...flags, ...files], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { CUTS: FEW_CUTS, ...process.env, TMPDIR: folder },
+  });
   let report = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     report += chunk;
   });
   return new Promise((resolve) => {
-    child.once('close', (code) => {
-      const titles = Array.from(report.matchAll(/^ *not ok \d+ - (.+)$/gm), ([, title = '']) => title);
+    child.once('close', async (code) => {
+      // A test that came to no end has not ended what it started.
+      await endLeftBehind(child.pid as number, folder, 0);
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+      // A file stands for its tests where one of them came to no end.
+      const titles = Array.from(report.matchAll(/^ *not ok \d+ - (.+)$/gm), ([, title = '']) =>
+        title.startsWith(copy) ? `no end: ${title.slice(copy.length + 1)}` : title,
+      );
       resolve(code === 0 ? [] : titles.length > 0 ? titles : [`ended with ${code}`]);
     });
   });
@@ -68,7 +87,7 @@ async function noticed(copy: string, one: Break): Promise<string[]> {
   writeFileSync(path, await compile(broken(one, readFileSync(join(root, one.file), 'utf8'))));
   try {
     for (const tests of testsOf(one.rule)) {
-      const titles = await failing(copy, tests);
+      const titles = await failing(copy, tests, [one.rule]);
       if (titles.length > 0) return titles;
     }
     return [];
@@ -77,14 +96,28 @@ async function noticed(copy: string, one: Break): Promise<string[]> {
   }
 }
 
+/** Every so many of the list, which goes from subject to subject. */
+function someOf(breaks: readonly Break[], day: number): Break[] {
+  const step = Math.ceil(breaks.length / SOME);
+  process.stdout.write(`some breaks of day ${day}: npm run mutate -- --some ${day} tries them again\n`);
+  return breaks.filter((_, index) => index % step === day % step);
+}
+
+function chosen([first, day, ...more]: readonly string[]): Break[] {
+  if (first === '--some') return someOf(readBreaks(), day === undefined ? Math.floor(Date.now() / DAY_MS) : Number(day));
+  const words = [first, day, ...more].filter((word) => word !== undefined);
+  return readBreaks().filter(({ rule, file }) => words.length === 0 || words.some((word) => rule === word || file.includes(word)));
+}
+
 async function main(words: readonly string[]): Promise<void> {
-  const breaks = readBreaks().filter(({ rule, file }) => words.length === 0 || words.some((word) => rule === word || file.includes(word)));
+  const breaks = chosen(words);
   if (breaks.length === 0) throw new Error(`No break is of ${words.join(' or ')}: breaks.json lists them.`);
   const lanes = Array.from({ length: Math.min(availableParallelism(), breaks.length) }, copyOfProgram);
   const survivors: Break[] = [];
   try {
     const [first = ''] = lanes;
-    const before = await failing(first, [...new Set(breaks.flatMap(({ rule }) => testsOf(rule)[0] ?? []))]);
+    const rules = breaks.map(({ rule }) => rule);
+    const before = await failing(first, [...new Set(rules.flatMap((rule) => testsOf(rule)[0] ?? []))], rules);
     if (before.length > 0) throw new Error(`These fail without a break: ${before.join('; ')}`);
     const waiting = [...breaks];
     await Promise.all(

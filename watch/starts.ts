@@ -15,13 +15,13 @@ const SLICE_MIN_MS = 10;
 const SLICE_MAX_MS = 25;
 /**
  * Longest wait, in the thread's own time, before a start is refused; starting then takes about as long again. Delays by other processes are
- * no reason to refuse.
+ * no reason to refuse. Who is refused is told to come back in seconds and goes to the end of the queue, so a wait of that length is the better answer.
  */
-export const START_WAIT_MAX_MS = 500;
-/** They take about a second; each holds its body, usually some kilobytes. */
-export const STARTS_WAITING_MAX = 320;
+export const START_WAIT_MAX_MS = 2_000;
+/** They take two to three seconds; each holds its body, usually some kilobytes. */
+export const STARTS_WAITING_MAX = 1_200;
 /** One organisation must leave places for others. */
-export const STARTS_OF_ONE_MAX = 240;
+export const STARTS_OF_ONE_MAX = 900;
 /** The rate of starts is that of the last complete window. */
 const RATE_WINDOW_MS = 1_000;
 /** Turns that may be opening at once, mostly waiting for their rows to be written; more would only make larger groups. */

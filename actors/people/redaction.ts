@@ -46,12 +46,15 @@ interface How {
 
 const KNOWN: How = { numbers: false, lookalikes: true };
 
+const SAID: How = { numbers: true, lookalikes: true };
+
 type Names = Map<string, string>;
 
 /** Stored values that are kept in memory: some pages of a conversation, a few hundred KB at most. */
 const VALUES_KEPT_MAX = 2_000;
 /** For one turn, beside the person's words: rows that last. Some hundred people are usual, thousands an attempt to fill the disk. */
 export const TOLD_NUMBERED_MAX = 300;
+const TOLD: How = { ...SAID, numberedMax: TOLD_NUMBERED_MAX };
 /** Rows that are looked up on the event loop, at some 10 µs each; for more values the write finds out which exist. */
 const LOOKUPS_MAX = 200;
 
@@ -77,7 +80,7 @@ export class Redaction {
 
   /** At once when nothing is personal. `numbers`: whole numbers too. @throws StorageError (the promise): nothing may be passed on then. */
   redact<T>(value: T, numbers = false): T | Promise<T> {
-    return this.#redact(value, { numbers, lookalikes: true });
+    return this.#redact(value, numbers ? SAID : KNOWN);
   }
 
   /** The same for text of the model: its placeholders are real and stay. */
@@ -86,20 +89,27 @@ export class Redaction {
   }
 
   /** Within one budget: what was said, each value numbered, and what is `told`: TOLD_NUMBERED_MAX get one, the others `⟦email⟧`. */
-  async redactTurn<S, T>(said: S, told: T): Promise<[S, T]> {
+  redactTurn<S, T>(said: S, told: T): readonly [S, T] | Promise<readonly [S, T]> {
     const work = new RedactionWork();
-    const how = { numbers: true, lookalikes: true };
-    return [await this.#redact(said, how, work), await this.#redact(told, { ...how, numberedMax: TOLD_NUMBERED_MAX }, work)];
+    const whole = (kept: S): readonly [S, T] | Promise<readonly [S, T]> => {
+      const rest = this.#redact(told, TOLD, work);
+      return rest instanceof Promise ? rest.then((toldKept) => [kept, toldKept] as const) : [kept, rest];
+    };
+    const kept = this.#redact(said, SAID, work);
+    return kept instanceof Promise ? kept.then(whole) : whole(kept);
   }
 
   #redact<T>(value: T, how: How, work = new RedactionWork()): T | Promise<T> {
-    const names: Names = new Map();
-    const unknown = new Map<string, PersonalValue>();
-    const known = this.#lookup();
+    // Made with the first finding: most texts have none.
+    let findings:
+      | { names: Names; unknown: Map<string, PersonalValue>; known: (kind: PlaceholderKind, value: string) => string | undefined }
+      | undefined;
     const { numberedMax = Infinity } = how;
     // Read again with the numbers of what was found, it has to be read alike.
     const again = work.copy();
     const redacted = this.#rewrite(value, how, work, (kind, found) => {
+      findings ??= { names: new Map(), unknown: new Map(), known: this.#lookup() };
+      const { names, unknown, known } = findings;
       const key = `${kind} ${found}`;
       if (!names.has(key) && !unknown.has(key) && names.size + unknown.size >= numberedMax)
         return this.#table.placeholderFor(kind, found) ?? placeholderOf(kind, undefined);
@@ -109,7 +119,8 @@ export class Redaction {
       return name ?? '';
     });
     this.#trim();
-    if (unknown.size === 0) return redacted;
+    if (findings === undefined || findings.unknown.size === 0) return redacted;
+    const { names, unknown } = findings;
     return this.#allocate(unknown, names).then(() =>
       this.#rewrite(
         value,

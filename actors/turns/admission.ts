@@ -133,7 +133,8 @@ export function refuseTurn(
   if (channel === 'live' && isNewConversation && app.settings.hardCap) {
     if (isCreditExhaustedLately(storage.control, db, organisationId, nowMs)) throw capRefusal(command, 'monthly_credit', nowMs);
   }
-  const { cap } = admission === null ? { cap: null } : passCaps(db, { appId, channel, isNewConversation, nowMs }, admission);
+  const isCounted = admission !== null && !services.daysLeft.hasRoom(command, admission, nowMs);
+  const { cap } = isCounted ? passCaps(db, { appId, channel, isNewConversation, nowMs }, admission) : { cap: null };
   if (cap !== null) throw capRefusal(command, cap, nowMs);
   // After all other caps, because it stops everything that spends. The service's own questions are not charged.
   if (command.purpose === 'person' && billing.platform.isReached(nowMs)) throw capRefusal(command, 'platform_ceiling', nowMs);

@@ -33,17 +33,21 @@ function asSaid(block: Block): Block {
 export type Outgoing = { readonly block: Block; readonly leftOut?: number } | { readonly event: StreamEvent; readonly speak: () => void };
 
 export function blocksOf(items: readonly Outgoing[]): Block[] {
-  return items.flatMap((item) => ('block' in item ? [item.block] : []));
+  const blocks: Block[] = [];
+  for (const item of items) if ('block' in item) blocks.push(item.block);
+  return blocks;
 }
 
 /** Blocks that are sent become ready where they stand among the rest. */
 export function blockEvents(items: readonly Outgoing[], effects: readonly ChatTurnEffect[]): StreamEvent[] {
-  const sent = new Set(effects.flatMap((effect) => (effect.type === 'sendBlock' ? [effect.blockId] : [])));
-  return items.flatMap((item): StreamEvent[] => {
-    if (!('block' in item)) return [item.event];
-    const { block } = item;
-    return sent.has(block.id) ? [{ type: 'block.ready', index: block.index, block }] : [];
-  });
+  const sent = new Set<string>();
+  for (const effect of effects) if (effect.type === 'sendBlock') sent.add(effect.blockId);
+  const events: StreamEvent[] = [];
+  for (const item of items) {
+    if (!('block' in item)) events.push(item.event);
+    else if (sent.has(item.block.id)) events.push({ type: 'block.ready', index: item.block.index, block: item.block });
+  }
+  return events;
 }
 
 export function speak(items: readonly Outgoing[]): void {

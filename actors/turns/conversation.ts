@@ -105,7 +105,8 @@ export class Conversation {
 
   /** Has a turn begin, behind those before it. @throws Refusal when too many wait or the rows refuse it. */
   enqueue(command: Command): Promise<Begun> {
-    return this.queue.once(command, () => this.#begin(command));
+    const { opened } = this.#services.earlyCalls;
+    return this.queue.once(command, () => this.#begin(command, opened));
   }
 
   /** A retry of a turn that exists: live, from its rows, or as a new attempt when it failed and may be tried again. */
@@ -134,13 +135,14 @@ export class Conversation {
     return this.#stored(row);
   }
 
-  async #begin(command: Command): Promise<Begun> {
+  /** `opened`: how many openings were committed here when there was no such turn yet. */
+  async #begin(command: Command, opened: number): Promise<Begun> {
     let asksEarly = true;
     try {
       return await retried(MOVED, async () => {
         await this.#held.recover();
         const opening = await draftOpening(this.#place(command), command, this.#held.openingFence());
-        const { output, early } = await this.#open(opening, asksEarly);
+        const { output, early } = await this.#open(opening, asksEarly, opened);
         // Who was overtaken once waits for the commit from then on: one request gives up one call at most.
         asksEarly = false;
         switch (output.outcome) {
@@ -156,6 +158,7 @@ export class Conversation {
             const { turn, rows } = opening;
             if (rows.ended) return { source: journalSource(this.#db, output.turn, rows.nextSeq), fromSeq: 0 };
             noteOpened(turn, output);
+            this.#services.daysLeft.opened(command, rows.admission, output.dayLeft, rows.nowMs);
             const position = this.#goOn(turn, early ?? new RunningTurn(this.#held, opening));
             early?.opened();
             return position;
@@ -174,12 +177,18 @@ export class Conversation {
    * Commits what opens the turn. Where it may be, the model is asked meanwhile (CHAT-22): `early` is then the attempt, which has said nothing
    * to anybody. When the commit does not open the turn, the call is aborted.
    */
-  #open(opening: Opening, asksEarly: boolean): Promise<{ readonly output: OpenTurnOutput; readonly early: RunningTurn | null }> {
+  #open(
+    opening: Opening,
+    asksEarly: boolean,
+    opened: number,
+  ): Promise<{ readonly output: OpenTurnOutput; readonly early: RunningTurn | null }> {
     const { mayAskEarly, rows } = opening;
     const { appId, organisationId } = this.home;
-    // The same turn may have run while this request waited.
-    const mayAsk = asksEarly && mayAskEarly && this.#held.isUncontested && readTurn(this.#db, appId, rows.turnId) === undefined;
-    return this.#services.earlyCalls.during(
+    const { earlyCalls } = this.#services;
+    // The same turn may have run while this request waited, if any did.
+    const isNew = () => earlyCalls.opened === opened || readTurn(this.#db, appId, rows.turnId) === undefined;
+    const mayAsk = asksEarly && mayAskEarly && this.#held.isUncontested && isNew();
+    return earlyCalls.during(
       { organisationId, turn: `${appId} ${rows.turnId}`, mayAsk },
       () => this.#held.open(rows),
       () => new RunningTurn(this.#held, opening).beforeOpening(),

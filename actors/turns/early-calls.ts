@@ -11,6 +11,8 @@ const REFUSED_KEPT = 1_000;
 export class EarlyCalls {
   /** Turns that are being opened with a call; each is a request under way. */
   readonly #asking = new Set<string>();
+  /** Openings that were committed here. */
+  opened = 0;
   readonly #refused = new LRUCache<string, true>({ max: REFUSED_KEPT });
 
   /**
@@ -31,14 +33,17 @@ export class EarlyCalls {
       const committing = commit();
       try {
         if (asks) early = ask();
-      } finally {
-        await committing.catch(() => early?.giveUp());
+      } catch (error) {
+        await committing.catch(() => {});
+        throw error;
       }
       const output = await committing;
       this.#refused.delete(organisationId);
-      if (output.outcome !== 'opened') early?.giveUp();
+      if (output.outcome === 'opened') this.opened += 1;
+      else early?.giveUp();
       return { output, early };
     } catch (error) {
+      early?.giveUp();
       this.#refused.set(organisationId, true);
       throw error;
     } finally {

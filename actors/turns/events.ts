@@ -64,11 +64,14 @@ interface Outcome {
 export function endEvent(effect: EndTurn, isNotice: boolean, turn: TurnFacts, { pending, reason, isTokenRefused }: Outcome): StreamEvent {
   const { status } = effect;
   const usage = usageOf(turn);
+  const billable = turn.command.caller.channel === 'live' && status !== 'error';
+  const isPlain = status === 'completed' && !effect.stopped && reason === 'stop' && !isTokenRefused;
+  if (isPlain && usage !== undefined) return { type: 'turn.end', status, billable, usage };
   return {
     type: 'turn.end',
     status: isNotice ? 'completed' : status,
     ...(status.startsWith('awaiting') ? { pending } : {}),
-    billable: turn.command.caller.channel === 'live' && status !== 'error',
+    billable,
     ...short(effect, reason),
     ...(isTokenRefused ? { user_token_refused: true } : {}),
     ...(usage === undefined ? {} : { usage }),

@@ -11,7 +11,6 @@ import { readManifest } from '../../storage/apps/manifests.ts';
 import type { StoredMessage } from '../../storage/conversations/conversations.ts';
 import type { InvocationRow } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
-import { hasIndexedKnowledge } from '../../storage/knowledge/knowledge-search.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Billing } from '../billing/billing.ts';
@@ -22,6 +21,7 @@ import type { NodeStore } from '../node.ts';
 import type { Redaction } from '../people/redaction.ts';
 import type { AnyCommand } from './command.ts';
 import { CommitBudget } from './commit-budget.ts';
+import { DaysLeft } from './days-left.ts';
 import { EarlyCalls } from './early-calls.ts';
 import type { Ownership } from './epoch.ts';
 import { type AnswerShare, LongAnswers } from './long-answers.ts';
@@ -57,12 +57,13 @@ export interface TurnServices extends TurnOptions {
   readonly commitBudget: CommitBudget;
   readonly longAnswers: LongAnswers;
   readonly earlyCalls: EarlyCalls;
+  readonly daysLeft: DaysLeft;
 }
 
 export function turnServices(options: TurnOptions): TurnServices {
   const commitBudget = new CommitBudget();
   const longAnswers = new LongAnswers({ isBusy: () => commitBudget.waiting > 0 });
-  return { ...options, toolset: createToolsets(), commitBudget, longAnswers, earlyCalls: new EarlyCalls() };
+  return { ...options, toolset: createToolsets(), commitBudget, longAnswers, earlyCalls: new EarlyCalls(), daysLeft: new DaysLeft() };
 }
 
 export type OpenedTurn = Pick<Extract<OpenTurnOutput, { outcome: 'opened' }>, 'turn' | 'dayLeft'>;
@@ -156,7 +157,7 @@ export function logOf({ command, conversationId, services }: TurnFacts): Logger 
 
 /** What the model can call in a turn of this command. @throws Refusal `manifest_unknown` */
 export function turnTools({ services, db }: TurnPlace, { body, caller: { app } }: AnyCommand): TurnTools {
-  const hasKnowledge = hasIndexedKnowledge(db, app.id);
+  const { hasKnowledge } = app;
   const { components, action_kinds: actionKinds, manifest_hash: hash = null } = body.client;
   const manifest = hash === null ? services.manifestWithout?.(app.id) : registered(db, app.id, hash);
   return { hasKnowledge, toolset: services.toolset({ components, actionKinds, manifest, http: enabledActions(db, app), hasKnowledge }) };

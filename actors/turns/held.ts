@@ -109,25 +109,28 @@ export class Held {
   }
 
   /** Opens a turn, behind the fence that `openingFence` gave. What it answers leaves the epoch known, or, when it is `stale`, to be read again. */
-  async open(rows: Omit<OpenTurnInput, HeldRows>): Promise<OpenTurnOutput> {
-    const output = await this.#services.storage.write(this.#organisationId, 'openTurn', { ...rows, ...this.#rows });
+  async open(rows: OpenTurnInput): Promise<OpenTurnOutput> {
+    const output = await this.#services.storage.write(this.#organisationId, 'openTurn', rows);
     if (output.outcome === 'opened') this.#now = { state: 'held', epoch: rows.fence.epoch };
     if (output.outcome === 'stale') this.#now = { state: 'unknown' };
     return output;
   }
 
-  /** A write to a conversation that exists; of one that was deleted it is refused. False when the fence refused. @throws StorageError, OwnedElsewhere */
+  /**
+   * A write to a conversation that exists; of one that was deleted it is refused. `input` is handed over. False when the fence refused.
+   * @throws StorageError, OwnedElsewhere
+   */
   async write<Name extends keyof Writes>(
     name: Name,
     input: Omit<Writes[Name], HeldRows | 'fence' | 'nowMs'>,
     nowMs = this.#services.nowMs(),
   ): Promise<boolean> {
-    const { expectedEpoch, ...rest } = this.#fence();
+    const { expectedEpoch, epoch, owner } = this.#fence();
     // Epochs begin at 1.
-    const fence = { ...rest, expectedEpoch: expectedEpoch ?? 0 };
+    const fence = { expectedEpoch: expectedEpoch ?? 0, epoch, owner };
     // Until the write has answered, the rows are unknown: a failure makes the next turn read them again.
     this.lose();
-    const whole = { ...input, ...this.#rows, fence, nowMs } as unknown as Writes[Name];
+    const whole = Object.assign(input, this.#rows, { fence, nowMs }) as unknown as Writes[Name];
     if (!(await this.#services.storage.write(this.#organisationId, name, whole))) return false;
     this.#now = { state: 'held', epoch: fence.epoch };
     return true;

@@ -216,13 +216,17 @@ export class TurnLog implements FrameSource {
   /** What was said since the last commit, as the journal keeps it; pings are not worth keeping. */
   unjournalled(): JournalEntry[] {
     this.#sealText();
-    return this.#entries.slice(this.#find(this.#journalled)).flatMap((entry): JournalEntry[] => {
-      if (!isDeltaRun(entry)) return entry.event.type === 'ping' ? [] : [journalEvent(entry.seq, entry.event)];
-      const skip = Math.max(0, this.#journalled - entry.seq);
-      const from = entry.offset + (skip === 0 ? 0 : (entry.ends[skip - 1] as number));
-      const ends = entry.ends.slice(skip).map((end) => entry.offset + end);
-      return [{ seq: entry.seq + skip, deltas: entry.blockId, index: entry.index, from, ends }];
-    });
+    const kept: JournalEntry[] = [];
+    for (let at = this.#find(this.#journalled); at < this.#entries.length; at++) {
+      const entry = this.#entries[at] as Entry;
+      if (isDeltaRun(entry)) {
+        const skip = Math.max(0, this.#journalled - entry.seq);
+        const from = entry.offset + (skip === 0 ? 0 : (entry.ends[skip - 1] as number));
+        const ends = entry.ends.slice(skip).map((end) => entry.offset + end);
+        kept.push({ seq: entry.seq + skip, deltas: entry.blockId, index: entry.index, from, ends });
+      } else if (entry.event.type !== 'ping') kept.push(journalEvent(entry.seq, entry.event));
+    }
+    return kept;
   }
 
   /** Everything before `seq` is committed now, and may leave memory. */

@@ -17,7 +17,7 @@ import { startEvent, stepEvents } from './events.ts';
 import { mint, type TurnFacts, type TurnPlace, type TurnServices, turnFacts, turnReceipt, turnTools } from './facts.ts';
 import { planTurn, type TurnPlan } from './plan.ts';
 import { requireBudget } from './spending.ts';
-import { type HeldRows, openedRows, turnMachine } from './turn-rows.ts';
+import { openedRows, turnMachine } from './turn-rows.ts';
 import { retriedWords, type TurnWords, turnWords, withQuestion } from './words.ts';
 
 /** An attempt whose first step is not committed yet. */
@@ -33,7 +33,7 @@ export interface Draft {
 }
 
 export interface Opening extends Draft {
-  readonly rows: Omit<OpenTurnInput, HeldRows>;
+  readonly rows: OpenTurnInput;
   /**
    * Whether the model may be asked while `rows` are being committed (CHAT-22): all that it is asked is known. It is not where the opening
    * changes rows of earlier turns, which the model reads, or where something has to be said before the model's answer.
@@ -126,7 +126,12 @@ export async function draftOpening(place: TurnPlace, command: Command, fence: Op
     opened: null,
   });
   const events = firstEvents(turn, effects, plan.confirmed);
-  const rows: Opening['rows'] = {
+  const { state, attempt, snapshot, trace, nextSeq, journal } = openedRows(machine, events, isPlain(plan));
+  const rows: OpenTurnInput = {
+    appId: command.caller.appId,
+    channel: command.caller.channel,
+    conversationId,
+    runBy: services.ownership.process,
     turnId: command.turnId,
     kind: plan.kind,
     fingerprint: command.fingerprint,
@@ -141,7 +146,12 @@ export async function draftOpening(place: TurnPlace, command: Command, fence: Op
     userMessage: message,
     placeholders: isNew ? redaction.newRows() : [],
     messageId: turn.messageId,
-    ...openedRows(machine, events, isPlain(plan)),
+    state,
+    attempt,
+    snapshot,
+    trace: trace ?? null,
+    nextSeq,
+    journal,
     ended: effects.some((effect) => effect.type === 'endTurn'),
     admission,
     picks: plan.picks,

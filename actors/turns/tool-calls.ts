@@ -89,7 +89,7 @@ export class ToolCalls {
   /** Sorts a round's calls: blocks are completed, actions wait, and the rest is the server's to answer. `requests`: what the round was asked with. */
   sort(calls: readonly ToolCall[], requests: AskedWith): SortedCalls {
     this.#calls = calls;
-    this.#answers = new Map();
+    if (this.#answers.size > 0) this.#answers = new Map();
     this.#reads = [];
     const { toolset } = this.#turn;
     const components = calls.filter((call) => this.drawsComponent(call.name));

@@ -36,6 +36,7 @@ function attachments(storage: Storage, { body, caller }: Command, nowMs: number)
 export async function turnWords(storage: Storage, command: Command, redaction: Redaction, nowMs: number): Promise<TurnWords> {
   const attached = await attachments(storage, command, nowMs);
   const kept = await redacted(storage, command, redaction);
+  if (attached.length === 0) return { command: kept.command, traits: kept.traits, attachments: [] };
   const words = await redaction.redact(attached.map((attachment) => [attachment.name, textOf(attachment)] as const));
   return {
     ...kept,

@@ -135,15 +135,20 @@ interface Rewriting {
 }
 
 function rewriteObject(value: object, rewriting: Rewriting, depth: number): object {
-  let isChanged = false;
-  const entries = Object.entries(value).map(([name, member]): [string, unknown] => {
+  const names = Object.keys(value);
+  const memberOf = (name: string) => (value as Readonly<Record<string, unknown>>)[name];
+  // Made with the first change: most objects have none.
+  let entries: (readonly [string, unknown])[] | undefined;
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at] as string;
+    const member = memberOf(name);
     // Who keys a map by e-mail addresses writes them there.
     const renamed = rewriting.rewrite(name, '');
     const rewritten = rewriteAt(member, rewriting, name, depth);
-    isChanged ||= renamed !== name || rewritten !== member;
-    return [renamed, rewritten];
-  });
-  return isChanged ? Object.fromEntries(entries) : value;
+    if (renamed !== name || rewritten !== member) entries ??= names.slice(0, at).map((before) => [before, memberOf(before)]);
+    entries?.push([renamed, rewritten]);
+  }
+  return entries === undefined ? value : Object.fromEntries(entries);
 }
 
 function rewriteNumber(value: number, { rewrite, numbers }: Rewriting, label: string): unknown {

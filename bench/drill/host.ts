@@ -20,6 +20,8 @@ interface HostPlan {
   readonly cell: string;
   /** Undefined: it is not replicated. */
   readonly replica: string | undefined;
+  /** Wins over what every host is given: another node of a cell has its directory and its address. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export class Host {
@@ -30,8 +32,8 @@ export class Host {
   readonly #logFile: string;
   #service: Running | undefined;
 
-  private constructor({ site, name, cell, replica }: HostPlan, port: number) {
-    this.dataDir = join(site.dir, name);
+  private constructor({ site, name, cell, replica, env = {} }: HostPlan, port: number) {
+    this.dataDir = env.DATA_DIR ?? join(site.dir, name);
     this.baseUrl = `http://127.0.0.1:${port}`;
     this.#name = name;
     this.#logFile = join(site.dir, `${name}.log`);
@@ -52,6 +54,7 @@ export class Host {
       LITESTREAM_BIN: process.env.LITESTREAM_BIN ?? litestreamBin(),
       // It is killed for another reason than what it answers.
       TURN_LOSSES_MAX: '999',
+      ...env,
     };
   }
 
@@ -69,6 +72,11 @@ export class Host {
       readyUrl: `${this.baseUrl}/healthz`,
       readyTimeoutMs: READY_TIMEOUT_MS,
     });
+  }
+
+  /** Undefined: it does not run. */
+  get pid(): number | undefined {
+    return this.#service?.pid;
   }
 
   /** Its processes are gone at once. */

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { HANDSHAKE, parseEvents, type StreamedEvent } from '../../tests/support/client.ts';
-import type { Host } from './host.ts';
+import { createTestApp, HANDSHAKE, parseEvents, type StreamedEvent } from '../../tests/support/client.ts';
+import { type Host, OPERATOR_TOKEN } from './host.ts';
 import { DO_IT } from './site.ts';
 
 export interface Acknowledged {
@@ -13,9 +13,13 @@ export interface Acknowledged {
   readonly kind: 'turn' | 'confirmation' | 'organisation';
   readonly id: string;
   readonly atMs: number;
+  /** The app of an organisation by its id, and a turn in it by turn_id, acknowledged before. */
+  readonly with?: readonly string[];
 }
 
 interface Person {
+  /** By default that of the app in use. */
+  readonly key?: string;
   readonly device: string;
   base(): string;
 }
@@ -59,8 +63,8 @@ export class People {
     await this.#running;
   }
 
-  #note(kind: Acknowledged['kind'], id: string): void {
-    this.acknowledged.push({ kind, id, atMs: Date.now() });
+  #note(kind: Acknowledged['kind'], id: string, parts: readonly string[] = []): void {
+    this.acknowledged.push({ kind, id, atMs: Date.now(), with: parts });
   }
 
   async #live(person: Person): Promise<void> {
@@ -114,7 +118,7 @@ export class People {
 
   #send(person: Person, path: string, body: object): Promise<Response> {
     const headers = {
-      'X-Service-Key': this.#key,
+      'X-Service-Key': person.key ?? this.#key,
       'X-Service-Device': person.device,
       'X-Service-User-Token': 'person',
       'Content-Type': 'application/json',
@@ -141,9 +145,14 @@ export class People {
   async #makeOrganisations(home: () => Host): Promise<void> {
     while (!this.#stopped) {
       await pause(ORGANISATION_EVERY_MS);
+      const host = home();
+      const turnId = randomUUID();
       try {
-        const { org } = await home().operator<{ org: { id: string } }>('POST', '/orgs', { name: 'Newcomer' });
-        this.#note('organisation', org.id);
+        const { appId, organisationId, liveKey: key } = await createTestApp(host.baseUrl, OPERATOR_TOKEN);
+        const person = { key, device: randomUUID().replaceAll('-', ''), base: () => host.baseUrl };
+        const body = { turn_id: turnId, client: HANDSHAKE, message: { text: 'Where is my order?' } };
+        const said = await (await this.#send(person, '/v1/chat', body)).text();
+        if (parseEvents(said).at(-1)?.status === 'completed') this.#note('organisation', organisationId, [appId, turnId]);
       } catch {
         // The host is away: the next one is made later.
       }

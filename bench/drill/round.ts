@@ -5,12 +5,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createClient, createTestApp, type TestApp } from '../../tests/support/client.ts';
+import { createTestApp, type TestApp } from '../../tests/support/client.ts';
 import type { Dice } from '../../tests/support/seeded.ts';
 import { Host, OPERATOR_TOKEN } from './host.ts';
-import { judge, turnsIn } from './judge.ts';
+import { judge, rowCounts } from './judge.ts';
 import { People } from './people.ts';
 import { ACTION, openSite, type Site } from './site.ts';
+import { Witness } from './witness.ts';
 
 const CELL = 'eu-1';
 const OTHER_CELL = 'eu-2';
@@ -44,9 +45,10 @@ interface Scene {
   readonly fresh: Host;
   readonly address: string;
   readonly app: TestApp;
+  readonly witness: Witness;
 }
 
-interface Hosts extends Omit<Scene, 'app'> {}
+interface Hosts extends Omit<Scene, 'app' | 'witness'> {}
 
 async function makeHosts(site: Site): Promise<Hosts> {
   const address = site.address('first');
@@ -80,7 +82,7 @@ async function setTheScene(hosts: Hosts, organisations: number): Promise<Scene> 
     }
   };
   await Promise.all(Array.from({ length: MAKERS }, make));
-  return { ...hosts, app };
+  return { ...hosts, app, witness: await Witness.of(old.baseUrl, app) };
 }
 
 async function until(what: string, maxMs: number, holds: () => Promise<boolean> | boolean): Promise<void> {
@@ -102,21 +104,19 @@ function replicated({ old, site }: Scene): Promise<void> {
   });
 }
 
-/** Starts the old host again and returns what it did that a fenced host must not. */
-async function comesBack({ old, app }: Scene, when: string): Promise<string[]> {
-  const before = turnsIn(old.dataDir, app.organisationId);
+/** Starts the old host again and returns what it did that a fenced host must not, or did not and must. */
+async function comesBack({ old, app, witness }: Scene, when: string): Promise<string[]> {
+  const before = rowCounts(old.dataDir, app.organisationId);
   await old.start();
   const { status, conditions } = await old.readiness();
-  const { text } = await createClient(old.baseUrl, app.liveKey).say('Is anybody there?');
+  const wrong = await witness.asks(old.baseUrl, false);
   await old.burn();
-  const after = turnsIn(old.dataDir, app.organisationId);
+  const after = rowCounts(old.dataDir, app.organisationId);
   return [
-    ...(status === 503 && conditions.includes('fenced')
-      ? []
-      : [`the old host came back ${when} and is not fenced: ${status} ${conditions}`]),
-    ...(text.includes('storage_unavailable') ? [] : [`the old host came back ${when} and answered: ${text.slice(0, 200)}`]),
-    ...(after === before ? [] : [`the old host came back ${when} and wrote ${after - before} turns`]),
-  ];
+    ...(status === 503 && conditions.includes('fenced') ? [] : [`is not fenced: ${status} ${conditions}`]),
+    ...wrong,
+    ...(after === before ? [] : [`wrote: ${before} became ${after}`]),
+  ].map((what) => `the old host came back ${when}: ${what}`);
 }
 
 function bytesBelow(dir: string): number {
@@ -127,7 +127,7 @@ function bytesBelow(dir: string): number {
 }
 
 async function lose(scene: Scene, dice: Dice) {
-  const { site, old, other, fresh, address, app } = scene;
+  const { site, old, other, fresh, address, app, witness } = scene;
   await replicated(scene);
   let home = old;
   const people = new People(app.liveKey);
@@ -152,16 +152,18 @@ async function lose(scene: Scene, dice: Dice) {
     (error: Error) => [error.message],
   );
   const [direct, viaOther] = first();
+  const serving = [...(await witness.asks(fresh.baseUrl, true)), ...(await witness.asks(other.baseUrl, true))];
   const fencing = [...(await inBetween), ...(await comesBack(scene, 'after the take-over'))];
   await pause(AFTER_MS);
   await people.end();
   await fresh.stop();
   await other.stop();
   const { acknowledged } = people;
-  const judgement = judge({ dataDir: fresh.dataDir, organisationId: app.organisationId, acknowledged, burntAtMs, calls: site.calls });
+  const { calls } = site;
+  const judgement = judge({ dataDir: fresh.dataDir, organisationId: app.organisationId, acknowledged, burntAtMs, calls });
   return {
     ...judgement,
-    violations: [...judgement.violations, ...fencing, ...late],
+    violations: [...judgement.violations, ...fencing, ...late, ...serving],
     ...{ databaseBytes, livedMs, takenOverMs, answersMs },
     firstTurnMs: direct === undefined ? undefined : direct + takenOverMs,
     firstTurnViaOtherMs: viaOther === undefined ? undefined : viaOther + takenOverMs,

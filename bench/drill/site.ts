@@ -25,26 +25,37 @@ export const ACTION = 'do_it';
 
 export type Site = Awaited<ReturnType<typeof openSite>>;
 
+/** What a person says to be told much. */
+export const AT_LENGTH = 'Tell me at length.';
+
 interface ModelRequest {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
 const WORDS_MS = 5;
+const SENTENCE = 'Your order is on its way.';
+/** Some two seconds of words. */
+const SENTENCES_AT_LENGTH = 60;
 const USAGE = { prompt_tokens: 100, completion_tokens: 20 };
 
-/** Says some words; asked to do it, calls the action, and then repeats what it was told of it. */
+/** Says some words; asked for an action by its name, calls it, and then repeats what it was told of it. */
 async function startModel() {
   return serveFake(async (req, res) => {
-    const { model, messages } = await requestBody<ModelRequest>(req);
+    const { model, messages, tools = [] } = await requestBody<ModelRequest>(req);
     const last = messages.at(-1);
+    const said = String(last?.content);
     res.writeHead(200, STREAM_HEAD);
-    if (last?.role !== 'tool' && String(last?.content).includes(DO_IT)) {
-      for (const chunk of callChunks(model, { id: `call_${randomUUID().slice(0, 8)}`, name: ACTION, args: {} }))
+    const asked = tools.find(({ function: { name } }) => said.includes(name.replaceAll('_', ' ')))?.function.name;
+    if (last?.role !== 'tool' && asked !== undefined) {
+      const args = asked === ACTION ? {} : { order_id: 'A-1042' };
+      for (const chunk of callChunks(model, { id: `call_${randomUUID().slice(0, 8)}`, name: asked, args }))
         await writeWhenReady(res, chunk);
       await writeWhenReady(res, completionChunk(model, {}, 'tool_calls'));
     } else {
-      const text = last?.role === 'tool' ? String(last.content) : 'Your order is on its way.';
+      const answer = said.includes(AT_LENGTH) ? Array.from({ length: SENTENCES_AT_LENGTH }, () => SENTENCE).join(' ') : SENTENCE;
+      const text = last?.role === 'tool' ? said : answer;
       for (const word of text.split(' ')) {
         await writeWhenReady(res, completionChunk(model, { content: `${word} ` }));
         await new Promise((resolve) => setTimeout(resolve, WORDS_MS));

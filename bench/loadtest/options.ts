@@ -1,5 +1,6 @@
 /** Parses the command line into a plan, or into one line that says what is wrong. */
 import { parseArgs } from 'node:util';
+import { shownKey } from './preflight.ts';
 import { parseMix, parseSlo } from './slo.ts';
 import { CannotRun } from './usage.ts';
 
@@ -124,6 +125,7 @@ export function readPlan(args: readonly string[]) {
   const { values } = parsed(args);
   if (values.help) return undefined;
   return {
+    given: args,
     url: urlOf(values.url),
     keys: keysOf(values.key),
     isLiveAllowed: values.live ?? false,
@@ -140,4 +142,17 @@ export function readPlan(args: readonly string[]) {
     jsonFile: values.json,
     htmlFile: values.html,
   };
+}
+
+/** What a shell takes as it is. */
+const PLAIN = /^[\w@%+=:,./-]+$/;
+
+function quoted(word: string): string {
+  return PLAIN.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The command that repeats a run. Keys are shown by their beginnings, and have to be put in. */
+export function commandOf({ given, keys }: Plan): string {
+  const words = given.map((word) => keys.reduce((shown, key) => shown.replaceAll(key, shownKey(key)), word));
+  return `npm run loadtest -- ${words.map(quoted).join(' ')}`;
 }

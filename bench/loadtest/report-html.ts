@@ -23,14 +23,17 @@ function courseOf(series: readonly Point[], value: (point: Point) => number | un
   });
 }
 
-function coursePlots({ series, seconds, goodput }: Report): string[] {
+function coursePlots({ series, seconds, goodput, plan }: Report): string[] {
   const x = ticksScale(timeTicks(seconds));
   const limit = goodput.slo.first_delta;
+  const rampS = plan.ramp_ms / 1e3;
+  const shade = rampS === 0 ? undefined : { to: Math.min(rampS, seconds), label: 'ramp' };
   return [
     linePlot({
       title: 'Turns',
       unit: 'a second',
       x,
+      shade,
       lines: [
         { name: 'begun', points: courseOf(series, ({ begun, seconds: over }) => begun / over) },
         { name: 'with an error', points: courseOf(series, ({ failed, seconds: over }) => failed / over) },
@@ -41,17 +44,25 @@ function coursePlots({ series, seconds, goodput }: Report): string[] {
       title: 'First delta over time',
       unit: 'ms',
       x,
+      shade,
       lines: [
         { name: 'p50', points: courseOf(series, ({ firstDeltaP50Ms }) => firstDeltaP50Ms) },
         { name: 'p99', points: courseOf(series, ({ firstDeltaP99Ms }) => firstDeltaP99Ms) },
       ],
       limit: limit === undefined ? undefined : { at: limit, label: `SLO ${limit} ms` },
     }),
-    linePlot({ title: 'Streams open', unit: 'at a time', x, lines: [{ name: 'open', points: courseOf(series, ({ open }) => open) }] }),
+    linePlot({
+      title: 'Streams open',
+      unit: 'at a time',
+      x,
+      shade,
+      lines: [{ name: 'open', points: courseOf(series, ({ open }) => open) }],
+    }),
     linePlot({
       title: 'Tokens',
       unit: 'a second, four characters each',
       x,
+      shade,
       lines: [{ name: 'tokens', points: courseOf(series, ({ tokensPerS }) => tokensPerS) }],
     }),
   ];
@@ -116,6 +127,7 @@ ${summary(report)}
 ${timesTable(report)}
 ${namedTable('Wrong streams', report.faults)}
 ${namedTable('Errors', report.errors)}
-<h2>What was asked</h2><p><code>${escaped(JSON.stringify(plan))}</code></p>`,
+<h2>What was asked</h2><p><code>${escaped(JSON.stringify(plan))}</code></p>
+<h2>Run it again</h2><pre><code>${escaped(report.command)}</code></pre>`,
   );
 }

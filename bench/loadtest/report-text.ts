@@ -75,6 +75,8 @@ export function reportText(report: Report): string {
     ...section('This load tester', own.words === undefined ? [] : [own.words]),
     '',
     ...verdict.words,
+    '',
+    `Again: ${report.command}`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,9 +1,10 @@
 /** The report of a run as plain data: the content of `--json`, and the input of the reports for people. */
 import type { RecordableHistogram } from 'node:perf_hooks';
 import { FAULTS } from '../../tools/turn-checker/faults.ts';
+import { isTold } from '../page/line-plot.ts';
 import { adviceFor } from './advice.ts';
 import { formatPercent, formatTime } from './failure.ts';
-import type { Plan } from './options.ts';
+import { commandOf, type Plan } from './options.ts';
 import { shownKey } from './preflight.ts';
 import type { Point } from './series.ts';
 import { MEASURE_WORDS, MEASURES, type Measure } from './slo.ts';
@@ -50,7 +51,8 @@ function timesOf(name: string, histogram: RecordableHistogram) {
     p50: at(50),
     p90: at(90),
     p99: at(99),
-    p999: at(99.9),
+    /** Undefined of fewer measurements than a thousandth of can be told. */
+    p999: isTold(0.999, histogram.count) ? at(99.9) : undefined,
     max: ms(histogram.max),
     percentiles: PLOTTED.map((percentile) => [percentile, at(percentile)] as const),
   };
@@ -97,7 +99,7 @@ function ownWords(lateMs: number, cpuShare: number): string | undefined {
   return undefined;
 }
 
-function planOf(plan: Plan): Readonly<Record<string, unknown>> {
+function planOf(plan: Plan) {
   const { load, rampMs, durationMs, drainMs, maxOpen, mix, textsFile, pauseMs } = plan;
   return {
     load,
@@ -124,6 +126,7 @@ export function reportOf(result: RunResult) {
     seconds,
     target: { url: plan.url.href, keys: plan.keys.map(shownKey), model: result.model },
     plan: planOf(plan),
+    command: commandOf(plan),
     verdict: verdictOf(result),
     goodput: {
       share: total === 0 ? undefined : tally.good / total,

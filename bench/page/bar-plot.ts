@@ -1,4 +1,5 @@
 /** Bars with ranges as SVG, beside a reference line. Pure. */
+import { digits } from '../report/table.ts';
 import { escaped } from './html.ts';
 import { type Scale, scaleFor } from './scale.ts';
 import type { Hue } from './style.ts';
@@ -55,7 +56,10 @@ export function barsSvg({ title, unit, bars, reference }: BarPlot): {
     const middle = TOP + at * ROW + ROW / 2;
     const [begin, end] = [Math.min(from, x(value)), Math.max(from, x(value))];
     const said = `<tspan>${escaped(label)}</tspan>${note === undefined ? '' : `<tspan class="faint" dx="6">${escaped(note)}</tspan>`}`;
-    return `<g class="${hue}"><text class="name end ${hue}" x="${LEFT - 8}" y="${middle + 4}">${escaped(name)}</text><rect class="bar" x="${fixed(begin)}" y="${middle - BAR / 2}" width="${fixed(Math.max(1.5, end - begin))}" height="${BAR}" rx="2"/><path class="range" d="M${fixed(x(low))} ${middle}H${fixed(x(high))}M${fixed(x(low))} ${middle - 3}v6M${fixed(x(high))} ${middle - 3}v6"/><text class="label ${hue}" x="${fixed(Math.max(x(high), x(value), from) + 7)}" y="${middle + 4}">${said}</text></g>`;
+    const [least, most] = [low, high].map(digits);
+    const tip = `<title>${escaped(`${name}: ${label}, rounds ${least} to ${most}${note === undefined ? '' : `, ${note}`}`)}</title>`;
+    const ground = `<rect class="row" x="0" y="${TOP + at * ROW}" width="${WIDTH}" height="${ROW}" rx="4"/>`;
+    return `<g class="${hue}">${tip}${ground}<text class="name end ${hue}" x="${LEFT - 8}" y="${middle + 4}">${escaped(name)}</text><rect class="bar" x="${fixed(begin)}" y="${middle - BAR / 2}" width="${fixed(Math.max(1.5, end - begin))}" height="${BAR}" rx="2"/><path class="range" d="M${fixed(x(low))} ${middle}H${fixed(x(high))}M${fixed(x(low))} ${middle - 3}v6M${fixed(x(high))} ${middle - 3}v6"/><text class="label ${hue}" x="${fixed(Math.max(x(high), x(value), from) + 7)}" y="${middle + 4}">${said}</text></g>`;
   });
   const at = reference === undefined ? 0 : x(reference.value);
   const line = reference === undefined ? '' : `<line class="reference" x1="${fixed(at)}" x2="${fixed(at)}" y1="${TOP}" y2="${bottom}"/>`;

@@ -1,17 +1,20 @@
 /** Pieces of a page: escaping, tables, the frame. Pure. */
-import type { Table } from '../report/table.ts';
+import { type Table, WITHIN_SPREAD } from '../report/table.ts';
 import { STYLE } from './style.ts';
 
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;');
 }
 
-/** `12.3`, `1,000`, `0.5 / 2.0`, `1 to 3`, `≤ 60`, `99 %`, `−`, nothing. */
+/** `12.3`, `1,000`, `0.5 / 2.0`, `1 to 3 (wide)`, `within the spread`, `≤ 60`, `99 %`, `−`, nothing. */
 const NUMERIC =
-  /^(?:[≤≥<>+~−–-]?\s?[\d.,]*(?:\s?(?:×|%|ms|s|µs|MB|KB|GB))?(?:\s?(?:\/|to|\+)\s?[−-]?[\d.,]+(?:\s?(?:×|%|ms|s|µs|MB|KB|GB))?)*|the limit)$/;
+  /^(?:[≤≥<>+~−–-]?\s?[\d.,]*(?:\s?(?:×|%|ms|s|µs|MB|KB|GB))?(?:\s?(?:\/|to|\+)\s?[−-]?[\d.,]+(?:\s?(?:×|%|ms|s|µs|MB|KB|GB))?)*(?: \(wide\))?\**|the limit)$/;
 
 function numericColumns({ columns, rows }: Table): readonly boolean[] {
-  return columns.map((_, at) => rows.some((row) => /\d/.test(row[at] ?? '')) && rows.every((row) => NUMERIC.test(row[at] ?? '')));
+  return columns.map(
+    (_, at) =>
+      rows.some((row) => /\d/.test(row[at] ?? '')) && rows.every((row) => NUMERIC.test((row[at] ?? '').replaceAll(WITHIN_SPREAD, '0'))),
+  );
 }
 
 /** How many rows from here on begin with the same cell; 0 where the row before does. */

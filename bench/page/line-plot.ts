@@ -1,4 +1,5 @@
 /** Lines as SVG: courses, curves of growth and percentiles. Pure. */
+import { digits } from '../report/table.ts';
 import { escaped } from './html.ts';
 import { linearScale, type Scale, scaleFor, shownTick, spread, ticksScale } from './scale.ts';
 import { type Hue, isDashed, lineHue } from './style.ts';
@@ -23,6 +24,14 @@ const TICKS = [0, 0.5, 0.9, 0.99, 0.999, 0.9999];
 /** An axis that ends this soon after a tick has no other label there. */
 const CROWDED = 0.45;
 
+/** Beyond the 99th percentile one is told only where so many measurements lie beyond it: p99.9 of 10,000. */
+const BEYOND_MIN = 10;
+
+/** Whether a percentile of so many measurements says something; the least and the slowest of all always do. */
+export function isTold(share: number, count: number): boolean {
+  return share === 1 || count * (1 - share) * 1.000_001 >= (share > 0.99 ? BEYOND_MIN : 1);
+}
+
 /** log10 of 1 ÷ (1 − share). */
 function percentilePlace(share: number): number {
   return -Math.log10(Math.max(1 - share, 1e-6)) || 0;
@@ -39,13 +48,17 @@ function shown(share: number): string {
 /** A plot of percentiles; the slowest of all stands at the end of its line. */
 export function percentilePlot({ lines, ...plot }: PercentilePlot): string {
   const end = Math.max(...lines.map(({ count }) => reachOf(count)));
-  const marks = TICKS.filter((share) => percentilePlace(share) < end - CROWDED).map((share) => {
+  const most = Math.max(...lines.map(({ count }) => count));
+  const marks = TICKS.filter((share) => isTold(share, most) && percentilePlace(share) < end - CROWDED).map((share) => {
     return { at: percentilePlace(share), label: shown(share) };
   });
   const drawn: Line[] = lines.map(({ count, percentiles, ...line }) => {
     const reach = reachOf(count);
-    const within = percentiles.filter(([share]) => share === 1 || percentilePlace(share) < reach);
-    return { ...line, points: within.map(([share, value]) => ({ x: share === 1 ? reach : percentilePlace(share), y: value })) };
+    const within = percentiles.filter(([share]) => isTold(share, count) && (share === 1 || percentilePlace(share) < reach));
+    return {
+      ...line,
+      points: within.map(([share, y]) => ({ x: share === 1 ? reach : percentilePlace(share), y, at: share === 1 ? 'max' : shown(share) })),
+    };
   });
   return linePlot({ ...plot, lines: drawn, x: ticksScale([...marks, { at: end, label: 'max' }]) });
 }
@@ -55,6 +68,8 @@ interface LinePoint {
   readonly y: number;
   readonly low?: number | undefined;
   readonly high?: number | undefined;
+  /** What `x` is called where a pointer rests on the point. */
+  readonly at?: string | undefined;
 }
 
 export interface Line {
@@ -77,19 +92,28 @@ interface LinePlot {
   readonly isMarked?: boolean;
   /** A horizontal line, such as the SLO. */
   readonly limit?: { readonly at: number; readonly label: string } | undefined;
+  /** Moments on x at which something happened. */
+  readonly marks?: readonly { readonly at: number; readonly label: string }[];
+  /** The beginning of the x axis up to here is shaded, and named. */
+  readonly shade?: { readonly to: number; readonly label: string } | undefined;
 }
 
 const WIDTH = 520;
-const HEIGHT = 290;
+const PLOT_HEIGHT = 226;
 const LEFT = 50;
 const RIGHT = 18;
 /** With the names of the lines beside their ends. */
 const RIGHT_NAMED = 104;
 const TOP = 12;
-const BOTTOM = 46;
+/** Below the plot, with the labels of its axis, and with the name of the axis too. */
+const BOTTOM = 28;
+const BOTTOM_NAMED = 46;
+const GROUND = TOP + PLOT_HEIGHT;
 const NAME_HEIGHT = 17;
 /** More points than this are not visible. */
 const POINTS_MAX = 400;
+/** More points than this are too near each other for a pointer. */
+const TIPS_MAX = 40;
 /** A plot of more lines has their names at their ends: a key of ten colours is a riddle. */
 const KEYED_MAX = 3;
 /** A text alternative of more points reads worse than none. */
@@ -98,10 +122,10 @@ const TOLD_MAX = 14;
 const LIMIT_FAR = 3;
 
 /** Downsamples a line. Keeps the highest point of each group, so that no peak is lost. */
-export function thinned(points: readonly LinePoint[]): readonly LinePoint[] {
-  if (points.length <= POINTS_MAX) return points;
-  const each = points.length / POINTS_MAX;
-  return Array.from({ length: POINTS_MAX }, (_, at) => {
+export function thinned(points: readonly LinePoint[], most = POINTS_MAX): readonly LinePoint[] {
+  if (points.length <= most) return points;
+  const each = points.length / most;
+  return Array.from({ length: most }, (_, at) => {
     const share = points.slice(Math.floor(at * each), Math.floor((at + 1) * each));
     return share.reduce((highest, point) => (point.y > highest.y ? point : highest));
   });
@@ -138,7 +162,7 @@ function namesSvg(drawn: readonly Drawn[], { x, y }: Places): string {
     ends.map((end) => y(end?.y ?? 0)),
     NAME_HEIGHT,
     TOP + 4,
-    HEIGHT - BOTTOM,
+    GROUND,
   );
   return drawn
     .map(({ name, hue }, at) => {
@@ -147,6 +171,21 @@ function namesSvg(drawn: readonly Drawn[], { x, y }: Places): string {
       const from = `${fixed(x(end.x))} ${fixed(y(end.y))}`;
       return `<g class="${hue}"><path class="leader" fill="none" d="M${from}L${WIDTH - RIGHT_NAMED + 14} ${fixed(place)}"/><text class="line-name label ${hue}" x="${WIDTH - RIGHT_NAMED + 17}" y="${fixed(place + 4)}">${escaped(name)}</text></g>`;
     })
+    .join('');
+}
+
+/** What a pointer that rests on a point is told; above all lines. */
+function tipsSvg(drawn: readonly Drawn[], { x, y }: Places): string {
+  return drawn
+    .flatMap(({ name, hue, points }) =>
+      thinned(points, TIPS_MAX).map((point) => {
+        const [left, top] = [x(point.x), y(point.y)];
+        const anchor = left > WIDTH / 2 ? ' end' : '';
+        const range = point.low === undefined || point.high === undefined ? '' : ` (${digits(point.low)} to ${digits(point.high)})`;
+        const words = `${name}, ${point.at ?? shownTick(point.x)}: ${digits(point.y)}${range}`;
+        return `<g class="tip ${hue}"><circle class="hit" cx="${fixed(left)}" cy="${fixed(top)}" r="9"/><circle class="dot" cx="${fixed(left)}" cy="${fixed(top)}" r="4"/><text class="${hue}${anchor}" x="${fixed(left)}" y="${fixed(Math.max(TOP + 8, top - 10))}">${escaped(words)}</text></g>`;
+      }),
+    )
     .join('');
 }
 
@@ -162,7 +201,7 @@ function wordsOf({ title, unit, xLabel }: LinePlot, drawn: readonly Drawn[]): st
 
 /** One plot with its key, `''` when no line has two points. */
 export function linePlot(plot: LinePlot): string {
-  const { title, unit, x: scale, xLabel, limit, isMarked = false } = plot;
+  const { title, unit, x: scale, xLabel, limit, isMarked = false, marks = [] } = plot;
   const real = plot.lines.map((line, at): Drawn => {
     const points = line.points.filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y));
     return { ...line, hue: line.hue ?? lineHue(at), points };
@@ -176,24 +215,32 @@ export function linePlot(plot: LinePlot): string {
   const isNamed = drawn.length > KEYED_MAX;
   const right = WIDTH - (isNamed ? RIGHT_NAMED : RIGHT);
   const x = (value: number): number => LEFT + scale.place(value) * (right - LEFT);
-  const y = (value: number): number => HEIGHT - BOTTOM - yScale.place(value) * (HEIGHT - TOP - BOTTOM);
+  const y = (value: number): number => GROUND - yScale.place(value) * PLOT_HEIGHT;
   const grid = yScale.ticks.map(
     ({ at, label }) =>
       `<line class="grid" x1="${LEFT}" x2="${right}" y1="${fixed(y(at))}" y2="${fixed(y(at))}"/><text class="tick end" x="${LEFT - 7}" y="${fixed(y(at) + 4)}">${label}</text>`,
   );
   const ticks = scale.ticks.map(
-    ({ at, label }) => `<text class="tick middle" x="${fixed(x(at))}" y="${HEIGHT - BOTTOM + 17}">${escaped(label)}</text>`,
+    ({ at, label }) => `<text class="tick middle" x="${fixed(x(at))}" y="${GROUND + 17}">${escaped(label)}</text>`,
+  );
+  const moments = marks.map(
+    ({ at, label }) => `<path class="moment" d="M${fixed(x(at))} ${TOP}V${GROUND}"><title>${escaped(label)}</title></path>`,
   );
   const axis =
-    xLabel === undefined ? '' : `<text class="tick middle" x="${(LEFT + right) / 2}" y="${HEIGHT - 8}">${escaped(xLabel)}</text>`;
+    xLabel === undefined ? '' : `<text class="tick middle" x="${(LEFT + right) / 2}" y="${GROUND + 38}">${escaped(xLabel)}</text>`;
   const limitSvg =
     limit === undefined || !withLimit.includes(limit.at)
       ? ''
       : `<line class="aim" x1="${LEFT}" x2="${right}" y1="${fixed(y(limit.at))}" y2="${fixed(y(limit.at))}"/><text class="aim-name end" x="${right}" y="${fixed(y(limit.at) - 5)}">${escaped(limit.label)}</text>`;
+  const { shade } = plot;
+  const shadeSvg =
+    shade === undefined
+      ? ''
+      : `<rect class="shade" x="${LEFT}" y="${TOP}" width="${fixed(x(shade.to) - LEFT)}" height="${PLOT_HEIGHT}"/><text class="tick" x="${LEFT + 5}" y="${TOP + 13}">${escaped(shade.label)}</text>`;
   // What is ours lies on top.
   const lines = drawn.toSorted((one, other) => Number(one.hue === 'ours') - Number(other.hue === 'ours'));
   const svg = lines.map((line) => lineSvg(line, { x, y }, isMarked)).join('');
   const key = isNamed ? [] : drawn.map(({ name, hue }) => `<span class="key ${hue}"><i></i>${escaped(name)}</span>`);
   const by = yScale.isLog ? `${unit}, by powers` : unit;
-  return `<figure><figcaption>${escaped(title)} <small>${escaped(by)}</small> ${key.join('')}</figcaption><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(wordsOf(plot, drawn))}">${grid.join('')}${ticks.join('')}${axis}${limitSvg}${svg}${isNamed ? namesSvg(drawn, { x, y }) : ''}</svg></figure>`;
+  return `<figure><figcaption>${escaped(title)} <small>${escaped(by)}</small> ${key.join('')}</figcaption><svg viewBox="0 0 ${WIDTH} ${GROUND + (xLabel === undefined ? BOTTOM : BOTTOM_NAMED)}" role="img" aria-label="${escaped(wordsOf(plot, drawn))}">${shadeSvg}${grid.join('')}${moments.join('')}${ticks.join('')}${axis}${limitSvg}${svg}${isNamed ? namesSvg(drawn, { x, y }) : ''}${tipsSvg(lines, { x, y })}</svg></figure>`;
 }

@@ -14,7 +14,7 @@ export interface Scale {
 
 /** Values that differ by more than this are drawn by powers: the smallest would be a hair otherwise. */
 const LINEAR_MAX = 25;
-const LINEAR_TICKS = 4;
+const LINEAR_TICKS_MAX = 5;
 /** Axes of more powers than this are labelled at every power, shorter ones between them too. */
 const FINE_POWERS_MAX = 2;
 
@@ -37,13 +37,17 @@ function tick(at: number): Tick {
   return { at, label: shownTick(at) };
 }
 
-/** From zero to a round number at or above `most`. */
+/** From zero to the first tick at or above `most`: a top that is much higher would leave the plot empty. */
 export function linearScale(most: number): Scale {
-  const top = roundUp(most);
+  const least = (most > 0 ? most : 1) / LINEAR_TICKS_MAX;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = ([1, 2, 2.5, 5, 10].find((each) => each * power * 1.001 >= least) ?? 10) * power;
+  const count = Math.max(1, Math.ceil(most / step / 1.001));
+  const top = step * count;
   return {
     isLog: false,
     place: (value) => Math.min(1, Math.max(0, value / top)),
-    ticks: Array.from({ length: LINEAR_TICKS + 1 }, (_, at) => tick((top * at) / LINEAR_TICKS)),
+    ticks: Array.from({ length: count + 1 }, (_, at) => tick(step * at)),
   };
 }
 

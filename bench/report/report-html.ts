@@ -2,7 +2,7 @@
 import { escaped, pageHtml, tableHtml } from '../page/html.ts';
 import type { Outcome } from '../workloads/rounds.ts';
 import { workloadTable } from './report.ts';
-import type { Report, Server } from './report-data.ts';
+import type { Report } from './report-data.ts';
 import { behindSections, leftOutShown, machineShown, roundsShown, versionsShown } from './report-markdown.ts';
 import { curvePlot, type Hues, huesOf, workloadPlots } from './report-plots.ts';
 
@@ -15,11 +15,6 @@ function sentences(lines: readonly string[], mark = ''): string {
 
 function many(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
-}
-
-function namedWithVersions(server: Server): string {
-  const versions = versionsShown(server);
-  return versions === '' ? server.name : `${server.name} (${versions})`;
 }
 
 function head(report: Report): string {
@@ -36,7 +31,7 @@ function head(report: Report): string {
   const facts: readonly (readonly [string, string])[] = [
     ['Machine', machineShown(machine)],
     ['Figures', roundsShown(report)],
-    ['Servers', candidates.map(namedWithVersions).join('; ')],
+    ['Servers', candidates.map(({ name }) => name).join(', ')],
     ...(leftOut.length === 0 ? [] : [['Left out', leftOut.map(leftOutShown).join('; ')] as const]),
   ];
   return `<h1>Benchmark of ${escaped(began.slice(0, 10))}${quick ? ' <small>quick: not for quoting</small>' : ''}</h1>
@@ -74,7 +69,7 @@ function overview({ summaries, candidates, outcomes }: Report): string {
   });
   const columns = workloads.map((name) => `<th scope="col" class="number"><a href="#${escaped(name)}">${escaped(name)}</a></th>`);
   return `<h2>CPU at a glance</h2><p class="muted">CPU of each server for the same work, × the raw relay's; shaded from ${LEVELS.join(', ')} × on. – was not measured.</p>
-<div class="scroll" role="region" tabindex="0" aria-label="CPU by server and workload"><table><thead><tr><th scope="col">server</th>${columns.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
+<div class="scroll fit" role="region" tabindex="0" aria-label="CPU by server and workload"><table><thead><tr><th scope="col">server</th>${columns.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
 function workloadSections(report: Report, hues: Hues): string {
@@ -83,7 +78,7 @@ function workloadSections(report: Report, hues: Hues): string {
     return `<section id="${escaped(name)}"><h3>${escaped(name)} <small>${escaped(what)}</small></h3><div class="plots">${workloadPlots(outcomes, hues).join('\n')}</div></section>`;
   });
   if (sections.length === 0) return '';
-  return `<h2>Workloads</h2><p class="muted">A bar is the median of the rounds, the thin line its smallest and largest round; the dashed line is the relay. Latency: each nine further right is ten times rarer, and the last point is the slowest of a round.</p>${sections.join('\n')}`;
+  return `<h2>Workloads</h2><p class="muted">A bar is the median of the rounds, the thin line its smallest and largest round; the dashed line is the relay. Latency: each nine further right is ten times rarer, and the last point is the slowest of a round. A pointer on a bar or a line tells its figures. (wide): the largest round is over 1.5 times the smallest; each * is another time that the rounds were played because of it.</p>${sections.join('\n')}`;
 }
 
 function against({ against: found }: Report): string {
@@ -93,13 +88,9 @@ function against({ against: found }: Report): string {
 }
 
 function growth({ findings }: Report, hues: Hues): string {
-  const sections = findings.flatMap(({ name, what, curves = [] }) => {
-    const plots = curves.map((curve) => curvePlot(curve, hues)).filter((plot) => plot !== '');
-    return plots.length === 0
-      ? []
-      : [`<h3>${escaped(name)} <small>${escaped(what)}</small></h3><div class="plots">${plots.join('\n')}</div>`];
-  });
-  return sections.length === 0 ? '' : `<section id="growth"><h2>Curves</h2>${sections.join('\n')}</section>`;
+  // All in one grid: a question of one curve would leave half a row empty.
+  const plots = findings.flatMap(({ curves = [] }) => curves.map((curve) => curvePlot(curve, hues)).filter((plot) => plot !== ''));
+  return plots.length === 0 ? '' : `<section id="growth"><h2>Curves</h2><div class="plots">${plots.join('\n')}</div></section>`;
 }
 
 function behind(report: Report): string {

@@ -113,10 +113,11 @@ export function workloadPlots(outcomes: readonly Outcome[], hues: Hues): string[
   if (first === undefined || bars === undefined) return [];
   const { workload } = first;
   return [
+    // Two of a kind beside each other: cards of a row are as high as the higher one.
     barPlot(bars),
+    memoryPlot(workload, outcomes, hues),
     latencyPlot(`${workload.name}: first delta`, outcomes, hues, ({ first_ms }) => first_ms),
     latencyPlot(`${workload.name}: whole turn`, outcomes, hues, ({ whole_ms }) => whole_ms),
-    memoryPlot(workload, outcomes, hues),
   ];
 }
 

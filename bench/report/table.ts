@@ -18,6 +18,9 @@ export function tableOf<Row>(columns: readonly Column<Row>[], rows: readonly Row
   };
 }
 
+/** What stands in place of a difference that is not above zero. */
+export const WITHIN_SPREAD = 'within the spread';
+
 /** The median of a figure over the rounds and its range, a column each. */
 export function spread<Row>(title: string, of: (row: Row) => readonly number[], rangeTitle = 'range'): Column<Row>[] {
   return [
@@ -63,7 +66,15 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Smallest and largest: `0.12 to 12.3`. */
+/** Rounds of which one has more than so many times another's figure say little by their median. */
+const WIDE = 1.5;
+
+export function isWide(values: readonly number[]): boolean {
+  const least = Math.min(...values);
+  return least > 0 && Math.max(...values) > WIDE * least;
+}
+
+/** Smallest and largest: `0.12 to 0.15`, `0.12 to 12.3 (wide)`. */
 export function range(values: readonly number[]): string {
-  return `${digits(Math.min(...values))} to ${digits(Math.max(...values))}`;
+  return `${digits(Math.min(...values))} to ${digits(Math.max(...values))}${isWide(values) ? ' (wide)' : ''}`;
 }

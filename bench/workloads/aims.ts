@@ -1,7 +1,7 @@
 /** What the service aims at on the workloads, as values: shown in the tables, and held against what was measured. Pure. */
 
 /** What can be aimed at, each a figure of a summary; the relay is the other server of the same workload and run. */
-type Aimed = 'ratio' | 'peak_ratio' | 'added_p50_ms' | 'added_p99_ms' | 'first_p99_ms';
+type Aimed = 'ratio' | 'peak_ratio' | 'added_p50_ms' | 'added_p99_ms' | 'first_p99_ms' | 'refused';
 
 /** A row of the report, as far as it is held against aims. */
 type Aimable = { readonly workload: string; readonly candidate: string } & { readonly [Figure in Aimed]: number | undefined };
@@ -30,6 +30,7 @@ const WORDING: Readonly<Record<Aimed, Wording>> = {
     measured: (value) => `first delta ${value} ms after the relay's at p99`,
   },
   first_p99_ms: { aim: (most) => `first delta p99 ≤ ${most} ms`, measured: (value) => `first delta after ${value} ms at p99` },
+  refused: { aim: (most) => `refused ≤ ${most}`, measured: (value) => `${Number(value)} streams refused` },
 };
 
 /** The sentence for an aim that a question misses; none where it is reached. */
@@ -40,12 +41,6 @@ export function missedBy(what: string, value: number, most: number, unit: string
 /** A sentence where turns or streams were not whole: their figures are not to be quoted. */
 export function brokenAmong(who: string, broken: number, what = 'streams'): string[] {
   return broken === 0 ? [] : [`${who}: ${broken.toLocaleString('en-US')} ${what} were not whole.`];
-}
-
-/** As `missedBy`, for what should be no less. */
-export function fallsShort(what: string, value: number, least: number, unit: string): string[] {
-  const count = (each: number): string => Math.round(each).toLocaleString('en-US');
-  return value < least ? [`${what}: ${count(value)} ${unit} (aim: ≥ ${count(least)}).`] : [];
 }
 
 export function aimsShown(aims: readonly Aim[]): string {

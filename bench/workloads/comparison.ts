@@ -1,9 +1,8 @@
 /** Two servers of the same workload side by side, figure by figure, and whether they differ by more than the spread. Pure. */
 import { at } from '../load/load.ts';
-import { units } from '../report/report.ts';
 import { digits, median } from '../report/table.ts';
 import type { Outcome, Round } from './rounds.ts';
-import type { Workload } from './workloads.ts';
+import { units, type Workload } from './workloads.ts';
 
 /** A figure of a round, and how it is spoken of. The smaller, the better. */
 export interface Measure {

@@ -3,19 +3,22 @@
 import { type Extent, type LoadResult, load } from '../load/load.ts';
 import { forgetPeak, peakRssBytes, rssBytes, SETTLE_MS, spending } from '../meters/cpu.ts';
 import type { Wrote } from '../meters/written.ts';
+import { isWide } from '../report/table.ts';
 import type { Candidate, Target } from '../servers/candidate.ts';
-import type { Workload } from './workloads.ts';
+import { type WarmUp, WINDOW_S, warmUntilStill } from './warm-up.ts';
+import { units, type Workload } from './workloads.ts';
 
 /** Even a workload of one client is warmed up by this many, or half a minute would not be enough to compile what is hot. */
 const WARM_UP_STREAMS = 64;
+/** More than a window can hold. */
+const REQUESTS_MAX = 1_000_000;
 /** A server that takes longer has fewer turns to a round: what each costs shows all the same. */
 const ROUND_MAX_S = 3;
-/** As long as it takes an engine to compile what turns need: after 8 s the service still took a third more CPU than after 12. */
-const WARM_UP_MAX_S = 12;
-/** A quick run: a quarter of the streams, for a second at most, after a warm-up that is no more than enough to run at all. */
+/** A quick run: a quarter of the streams, for a second at most, after a warm-up of one window. */
 const QUICK_DIVISOR = 4;
 const QUICK_MAX_S = 1;
-const QUICK_WARM_UP_MAX_S = 2;
+/** A server whose rounds differ by more than `WIDE` plays all of them again, so many times at most. */
+const AGAIN_MAX = 2;
 
 export interface Round extends LoadResult {
   readonly cpu_ns: number;
@@ -32,6 +35,10 @@ export interface Outcome {
   readonly rounds: readonly Round[];
   /** Before its first turn. */
   readonly idle_rss_bytes: number;
+  /** How it became warm; absent in results of before this was kept. */
+  readonly warm_up?: WarmUp;
+  /** How often its rounds were played again because they differed too much: these are the last ones. */
+  readonly again?: number;
   /** Over the life of the server's processes: start, warm-up and all rounds. */
   readonly peak_rss_bytes: number;
 }
@@ -60,7 +67,9 @@ export interface Stage {
 interface Player {
   readonly candidate: Candidate;
   readonly target: Target;
-  readonly rounds: Round[];
+  rounds: Round[];
+  warmUp?: WarmUp;
+  again: number;
   idleRssBytes: number;
   /** Until the last round that was measured. */
   peakRssBytes: number;
@@ -138,33 +147,44 @@ class Players {
   }
 }
 
-function extentOf({ quick }: Stage, requests: number, atLeast: number, seconds: number): Extent {
-  return { requests: Math.max(Math.ceil(quick ? requests / QUICK_DIVISOR : requests), atLeast), seconds };
+/** Load for so many seconds, and what it took. @throws when no stream was whole */
+async function asked(stage: Stage, workload: Workload, { target }: Player, extent: Extent) {
+  const asking = () => load(stage.program, stage.outDir, workload, target, extent);
+  const {
+    result,
+    ns: [cpu = 0],
+  } = await spending([target.process], asking);
+  if (result.ok === 0) throw new Error(`no stream was whole: ${result.reasons[0] ?? 'nothing came'}`);
+  return { ...result, cpu_ns: cpu };
 }
 
-async function warmUp(stage: Stage, workload: Workload, { target }: Player): Promise<void> {
+/** Windows of the workload's own turns, by as many clients as it has and no fewer than warm a server up at all. */
+function warmUp(stage: Stage, workload: Workload, player: Player): Promise<WarmUp> {
   const streams = Math.max(workload.streams, WARM_UP_STREAMS);
-  const extent = extentOf(stage, workload.warmUp, streams, stage.quick ? QUICK_WARM_UP_MAX_S : WARM_UP_MAX_S);
-  const { ok, reasons } = await load(stage.program, stage.outDir, { ...workload, streams, gapMs: 0 }, target, extent);
-  target.process.check();
-  if (ok === 0) throw new Error(`no stream of the warm-up was whole: ${reasons[0] ?? 'nothing came'}`);
+  const windows: Workload = { ...workload, streams, gapMs: 0, rampMs: Math.min(workload.rampMs ?? 0, WINDOW_S * 1e3) };
+  const window = async (): Promise<number> => {
+    const round = await asked(stage, windows, player, { requests: REQUESTS_MAX, seconds: WINDOW_S });
+    return round.cpu_ns / 1e3 / units(workload, round);
+  };
+  return warmUntilStill(window, stage.quick ? { maxS: 0 } : {});
 }
 
 async function measure(stage: Stage, workload: Workload, player: Player): Promise<Round> {
   const { target } = player;
   player.peakRssBytes = Math.max(player.peakRssBytes, peakRssBytes(target.process.pid));
   forgetPeak(target.process.pid);
-  const extent = extentOf(stage, workload.requests, workload.streams, stage.quick ? QUICK_MAX_S : (workload.roundS ?? ROUND_MAX_S));
+  const { requests, streams, roundS = ROUND_MAX_S } = workload;
+  const most = Math.max(Math.ceil(stage.quick ? requests / QUICK_DIVISOR : requests), streams);
   const wrote = stage.meter?.(target);
-  const asked = () => load(stage.program, stage.outDir, workload, target, extent);
-  const {
-    result,
-    ns: [cpu = 0],
-  } = await spending([target.process], asked);
-  if (result.ok === 0) throw new Error(`no stream of a round was whole: ${result.reasons[0] ?? 'nothing came'}`);
+  const round = await asked(stage, workload, player, { requests: most, seconds: stage.quick ? QUICK_MAX_S : roundS });
   const peak = peakRssBytes(target.process.pid);
   player.peakRssBytes = Math.max(player.peakRssBytes, peak);
-  return { ...result, cpu_ns: cpu, peak_rss_bytes: peak, ...(wrote === undefined ? {} : { wrote: wrote() }) };
+  return { ...round, peak_rss_bytes: peak, ...(wrote === undefined ? {} : { wrote: wrote() }) };
+}
+
+/** Whether the CPU of a unit differs so much between the rounds that their median says little. */
+export function isScattered({ workload, rounds }: Pick<Outcome, 'workload' | 'rounds'>): boolean {
+  return isWide(rounds.map((round) => round.cpu_ns / units(workload, round)));
 }
 
 /** A peer that is asked for so many times the streams that one core can feed measures its queue, for minutes. */
@@ -185,6 +205,8 @@ export function ableTo(workload: Workload, candidates: readonly Candidate[]): { 
 
 /** Of starting a server, and of stopping it. */
 const START_S = 1.5;
+/** Servers that are quick come to rest in four or five windows, the others never. */
+const WARM_UP_USUAL_S = 10;
 /** Streams that servers end in a second, fast ones and slow ones taken together. */
 const DRAINED_A_SECOND = 80;
 
@@ -193,7 +215,7 @@ export function expectedSeconds(
   { roundS = ROUND_MAX_S, streams }: Workload,
   { candidates, rounds, quick }: Pick<Stage, 'candidates' | 'rounds' | 'quick'>,
 ): number {
-  const [warmUp, round] = quick ? [QUICK_WARM_UP_MAX_S, QUICK_MAX_S] : [WARM_UP_MAX_S, roundS];
+  const [warmUp, round] = quick ? [WINDOW_S, QUICK_MAX_S] : [WARM_UP_USUAL_S, roundS];
   // Slow servers need some time for the streams that are open when a round's time is up.
   const drain = SETTLE_MS / 1e3 + streams / DRAINED_A_SECOND;
   return candidates.length * (START_S + warmUp + rounds * (round + drain));
@@ -209,7 +231,7 @@ export async function play(stage: Stage, workload: Workload): Promise<{ outcomes
     for (const candidate of able) {
       step('starts', candidate);
       await players.try(candidate, async () => {
-        players.list.push({ candidate, target: await candidate.start(scene), rounds: [], idleRssBytes: 0, peakRssBytes: 0 });
+        players.list.push({ candidate, target: await candidate.start(scene), rounds: [], again: 0, idleRssBytes: 0, peakRssBytes: 0 });
       });
     }
     for (const player of players.list) {
@@ -218,20 +240,28 @@ export async function play(stage: Stage, workload: Workload): Promise<{ outcomes
     }
     for (const player of [...players.list]) {
       step('warms up', player.candidate);
-      await players.turnOf(player, () => warmUp(stage, workload, player));
+      await players.turnOf(player, async () => {
+        player.warmUp = await warmUp(stage, workload, player);
+      });
     }
-    for (let round = 0; round < stage.rounds; round++) {
-      for (const player of inOrderOf([...players.list], round)) {
-        step(`in round ${round + 1} of ${stage.rounds}`, player.candidate);
-        await players.turnOf(player, async () => {
-          player.rounds.push(await measure(stage, workload, player));
-        });
+    for (let again = 0; again <= (stage.quick ? 0 : AGAIN_MAX); again++) {
+      const due = again === 0 ? [...players.list] : players.list.filter(({ rounds }) => isScattered({ workload, rounds }));
+      for (const player of due) Object.assign(player, { rounds: [], again });
+      for (let round = 0; round < stage.rounds; round++) {
+        for (const player of inOrderOf(due, round).filter((each) => players.list.includes(each))) {
+          step(`in round ${round + 1} of ${stage.rounds}${again === 0 ? '' : ', again'}`, player.candidate);
+          await players.turnOf(player, async () => {
+            player.rounds.push(await measure(stage, workload, player));
+          });
+        }
       }
     }
-    const outcomes = players.list.map(({ candidate, rounds, idleRssBytes, peakRssBytes: peak }) => ({
+    const outcomes = players.list.map(({ candidate, rounds, again, warmUp: warm_up, idleRssBytes, peakRssBytes: peak }) => ({
       workload,
       candidate: candidate.name,
       rounds,
+      again,
+      ...(warm_up === undefined ? {} : { warm_up }),
       idle_rss_bytes: idleRssBytes,
       peak_rss_bytes: peak,
     }));

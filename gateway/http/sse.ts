@@ -38,7 +38,8 @@ export interface StreamTimes {
   /** A client that takes nothing for this long is dropped. */
   readonly stuckMs?: number;
   readonly sweepMs?: number;
-  counted?(open: number): void;
+  /** Called when `count` has changed. */
+  counted?(): void;
   /** Before its first frame a stream sends a ping at least this often. */
   readonly waitingMs?: number;
 }
@@ -202,7 +203,7 @@ export class EventStreams {
   readonly #stuckMs: number;
   readonly #sweepMs: number;
   readonly #waitingMs: number;
-  readonly #counted: (open: number) => void;
+  readonly #counted: () => void;
   readonly #open = new Set<EventStream>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -211,7 +212,7 @@ export class EventStreams {
     this.#stuckMs = times.stuckMs ?? STUCK_MS;
     this.#sweepMs = times.sweepMs ?? SWEEP_MS;
     this.#waitingMs = times.waitingMs ?? PING_INTERVAL_MS;
-    this.#counted = (open) => times.counted?.(open);
+    this.#counted = () => times.counted?.();
   }
 
   /** Opens at once, fills when the source is there. A rejection is told in the stream (CHAT-16). */
@@ -223,7 +224,7 @@ export class EventStreams {
     }
     const stream = new EventStream(exchange, this, refusalOf);
     this.#open.add(stream);
-    this.#counted(this.#open.size);
+    this.#counted();
     this.#timer ??= setInterval(() => this.#sweep(), this.#sweepMs).unref();
     source.then(
       (position) => stream.attach(position),
@@ -241,7 +242,7 @@ export class EventStreams {
   }
 
   forget(stream: EventStream): void {
-    if (this.#open.delete(stream)) this.#counted(this.#open.size);
+    if (this.#open.delete(stream)) this.#counted();
     if (this.#open.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -2,9 +2,9 @@
 import { CONFIG_KEPT_PER_ADDRESS, CONFIG_PER_MINUTE_PER_APP, CONFIG_PER_MINUTE_PER_DEVICE } from '../../protocol/limits.ts';
 import type { AppConfigReply } from '../../protocol/runtime/config.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
+import type { AppRecord } from '../../storage/apps/apps.ts';
 import { type PublishedConfig, readPublishedConfig } from '../../storage/apps/drafts.ts';
 import { isCreditExhaustedLately } from '../../storage/billing/usage.ts';
-import type { Connection } from '../../storage/sqlite/connection.ts';
 import { etagOf, noneMatch } from '../http/etag.ts';
 import { perMinute } from '../rate-limit.ts';
 import { type Reply, type RuntimeCaller, runtimeRoute } from '../route.ts';
@@ -17,8 +17,8 @@ interface Rendered {
   readonly etag: string;
 }
 
-/** Keyed by the object that storage caches per revision and channel, so an entry lives as long as that. */
-const rendered = new WeakMap<PublishedConfig, Map<string, Rendered>>();
+/** By the record that storage keeps of a revision, so an entry lives as long as that; by channel and whether it is available. */
+const rendered = new WeakMap<AppRecord, Rendered[]>();
 
 function render(published: PublishedConfig, caller: RuntimeCaller, available: boolean): Rendered {
   const { version, config } = published;
@@ -34,25 +34,22 @@ function render(published: PublishedConfig, caller: RuntimeCaller, available: bo
   return { etag, fresh: { ...answer, isUnchanged: false }, unchanged: { ...answer, isUnchanged: true } };
 }
 
-function renderOnce(published: PublishedConfig, caller: RuntimeCaller, available: boolean): Rendered {
-  let variants = rendered.get(published);
+function renderOnce(caller: RuntimeCaller, available: boolean, { storage }: Services): Rendered {
+  const { app, channel } = caller;
+  let variants = rendered.get(app);
   if (variants === undefined) {
-    variants = new Map();
-    rendered.set(published, variants);
+    variants = [];
+    rendered.set(app, variants);
   }
-  const variant = `${caller.channel} ${available} ${caller.app.settings.requireIdentity}`;
-  let answer = variants.get(variant);
-  if (answer === undefined) {
-    answer = render(published, caller, available);
-    variants.set(variant, answer);
-  }
-  return answer;
+  const variant = (channel === 'live' ? 2 : 0) + (available ? 1 : 0);
+  variants[variant] ??= render(readPublishedConfig(storage.organisation(caller.organisationId), app, channel), caller, available);
+  return variants[variant];
 }
 
 /** Not once the credit is exhausted (LIMIT-23). Daily caps do not hide the launcher: it would come and go. Test keys never spend. */
-function isAvailable({ app, channel, organisationId }: RuntimeCaller, db: Connection, { storage, nowMs }: Services): boolean {
+function isAvailable({ app, channel, organisationId }: RuntimeCaller, { storage, nowMs }: Services): boolean {
   if (channel === 'sandbox' || !app.settings.hardCap) return true;
-  return !isCreditExhaustedLately(storage.control, db, organisationId, nowMs());
+  return !isCreditExhaustedLately(storage.control, storage.organisation(organisationId), organisationId, nowMs());
 }
 
 /** Answers for addresses that ask rarely, once others have used the app's up: a hundred a second cost less than a percent of a core. */
@@ -63,9 +60,7 @@ export const configRoute = runtimeRoute('GET', '/v1/apps/config', {
   limits: [perMinute('config', 'device', CONFIG_PER_MINUTE_PER_DEVICE)],
   suspended: 'app_suspended',
   handle({ caller, header }, services) {
-    const db = services.storage.organisation(caller.organisationId);
-    const published = readPublishedConfig(db, caller.app, caller.channel);
-    const answer = renderOnce(published, caller, isAvailable(caller, db, services));
+    const answer = renderOnce(caller, isAvailable(caller, services), services);
     // Costs no more than a refusal, so it is counted for the device alone.
     if (noneMatch(header('if-none-match'), answer.etag)) return answer.unchanged;
     caller.pass(freshPools, null);

@@ -91,6 +91,10 @@ export class Restarts {
     };
   }
 
+  get isServed(): boolean {
+    return this.#someIs('serving');
+  }
+
   #ended(seat: Seat): number {
     const { firstBackOffMs, longestBackOffMs, longestServedBackOffMs, settledMs } = this.#times;
     const nowMs = this.#clock.nowMs();

@@ -90,6 +90,7 @@ class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #times: SupervisorTimes;
   readonly #workers: readonly Worker[];
+  readonly #restarts: Restarts;
   #port: number;
   /** The banner was not printed yet. */
   #bannerDue = true;
@@ -110,6 +111,7 @@ class Supervisor {
     const { entry, log } = options;
     const nodeId = nodeName(options.nodeId);
     const restarts = new Restarts(this.#times);
+    this.#restarts = restarts;
     this.#workers = Array.from({ length: options.workers }, (_, index) => {
       const name = `${nodeId}-${index + 1}`;
       return new Worker({ name, entry, log, restarts, times: this.#times, env: () => this.#env(name) });
@@ -119,7 +121,9 @@ class Supervisor {
   #env(node: string): NodeJS.ProcessEnv {
     const { WORKERS: _, ...env } = this.#options.env;
     const { workers } = this.#options;
-    return { ...env, NODE_ID: node, PORT: String(this.#port), SUPERVISED: String(workers), BANNER: this.#bannerDue ? 'on' : 'off' };
+    const told = { NODE_ID: node, PORT: String(this.#port), SUPERVISED: String(workers), BANNER: this.#bannerDue ? 'on' : 'off' };
+    // While nobody serves, a slow worker is better than none.
+    return { ...env, ...told, ...(!this.#bannerDue && !this.#restarts.isServed && { WARM_UP: 'off' }) };
   }
 
   /** Until all workers are gone: 0, or the exit code of a first worker that did not come up. */
@@ -201,7 +205,8 @@ class Supervisor {
 
 /**
  * Runs the workers until a signal ends them; returns the exit code of this process. Each is `entry` in a process of its own with
- * `NODE_ID=<name>-<k>`, the same `PORT`, no `WORKERS`, and `SUPERVISED=<workers>`; `BANNER` is `on` for the first start of the first one and `off` for all else.
+ * `NODE_ID=<name>-<k>`, the same `PORT`, no `WORKERS`, and `SUPERVISED=<workers>`; `BANNER` is `on` for the first start of the first one and `off` for all else, and
+ * `WARM_UP` `off` for one that starts while none serves.
  * @throws Error when the port is taken.
  */
 export function supervise(options: SupervisorOptions): Promise<number> {

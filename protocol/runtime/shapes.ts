@@ -29,9 +29,10 @@ function withNulls<const Entries extends v.ObjectEntries>(entries: Entries): Ent
 
 /** Leaves out what is null and might be absent, or puts its default there. */
 function withoutNulls<Value extends object>(entries: v.ObjectEntries) {
+  const optional = Object.entries(entries).filter(([, entry]) => isAbsentAsNull(entry));
   const drop = v.transform((value: Value): Value => {
     const given = value as Readonly<Record<string, unknown>>;
-    const nulls = Object.entries(entries).filter(([name, entry]) => given[name] === null && isAbsentAsNull(entry));
+    const nulls = optional.filter(([name]) => given[name] === null);
     if (nulls.length === 0) return value;
     const rest: Record<string, unknown> = { ...given };
     for (const [name, entry] of nulls) {

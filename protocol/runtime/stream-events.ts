@@ -89,7 +89,12 @@ export function renderFrame(seq: number, type: StreamEvent['type'], fieldsJson: 
 }
 
 export function renderEvent(seq: number, event: StreamEvent): string {
-  const { type, ...fields } = event;
+  const { type } = event;
+  const json = JSON.stringify(event);
+  const opens = `{"type":"${type}",`;
+  // Nearly all begin so, and a copy without the type costs more than the text.
+  if (json.startsWith(opens)) return renderFrame(seq, type, json.slice(opens.length, -1));
+  const { type: _, ...fields } = event;
   return renderFrame(seq, type, JSON.stringify(fields).slice(1, -1));
 }
 

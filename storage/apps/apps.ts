@@ -14,6 +14,11 @@ import type { Connection } from '../sqlite/connection.ts';
 import { transactions as draftTransactions } from './drafts.ts';
 import { transactions as identityTransactions } from './identity-secrets.ts';
 
+/** Whether the app's knowledge has anything to be found. Read with the revision, which indexing does not raise. */
+const hasKnowledge = flag.from(
+  "EXISTS (SELECT 1 FROM knowledge_sources WHERE app_id = apps.id AND state = 'indexed' AND archived_at_ms IS NULL)",
+);
+
 const appRow = columns({
   id: text,
   name: text,
@@ -28,6 +33,7 @@ const appRow = columns({
   handshakeAtMs: orNull(integer),
   createdAtMs: integer,
   updatedAtMs: integer,
+  hasKnowledge,
 });
 
 export interface AppRecord extends RowOf<typeof appRow> {
@@ -37,10 +43,14 @@ export interface AppRecord extends RowOf<typeof appRow> {
 /** One is about 2 KB. */
 const CACHED_APPS_MAX = 2_000;
 
-/** By app and revision: a changed row has another key, so nothing is ever stale. */
+/** By app and what is read of it each time: a changed row has another key, so nothing is ever stale. */
 const cache = new LRUCache<string, AppRecord>({ max: CACHED_APPS_MAX });
 
-const appRevision = columns({ revision: integer });
+const appRevision = columns({ revision: integer, hasKnowledge });
+
+function keyOf(appId: string, { revision, hasKnowledge: knows }: RowOf<typeof appRevision>): string {
+  return `${appId}@${revision}${knows ? '+' : ''}`;
+}
 
 function organisationIdOf(db: Connection): string {
   return basename(db.path, '.sqlite');
@@ -56,11 +66,11 @@ function loadApp(db: Connection, appId: string, organisationId: string): AppReco
 export function readApp(db: Connection, appId: string, organisationId = organisationIdOf(db)): AppRecord | undefined {
   const row = appRevision.get(db, 'FROM apps WHERE id = :appId', { appId });
   if (row === undefined) return undefined;
-  const known = cache.get(`${appId}@${row.revision}`);
+  const known = cache.get(keyOf(appId, row));
   if (known !== undefined) return known;
   const app = loadApp(db, appId, organisationId);
   // The row may have moved on between the two reads; it is kept under the revision that it has.
-  if (app !== undefined) cache.set(`${appId}@${app.revision}`, app);
+  if (app !== undefined) cache.set(keyOf(appId, app), app);
   return app;
 }
 

@@ -127,8 +127,3 @@ export function rankKnowledge(db: Connection, appId: string, text: string, limit
 export function searchKnowledge(db: Connection, appId: string, text: string, limit: number, meaning?: Meaning): FoundPassage[] {
   return rankKnowledge(db, appId, text, limit, meaning).map(({ wordsRank: _, meaningRank: __, ...found }) => found);
 }
-
-export function hasIndexedKnowledge(db: Connection, appId: string): boolean {
-  const select = `SELECT 1 FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL LIMIT 1`;
-  return db.statement(select).get({ appId }) !== undefined;
-}

@@ -88,10 +88,13 @@ interface ReadersOptions {
 export class OrganisationReaders {
   readonly #options: ReadersOptions;
   readonly #open: LRUCache<string, OpenFile>;
+  /** By organisation: whoever holds one reads through whichever connection is open. */
+  readonly #current: LRUCache<string, CurrentReader>;
   #unmade: Connection | undefined;
 
   constructor(options: ReadersOptions) {
     this.#options = options;
+    this.#current = new LRUCache({ max: options.openMax });
     this.#open = new LRUCache({
       max: options.openMax,
       maxSize: SNAPSHOTS_MAX_BYTES,
@@ -112,6 +115,17 @@ export class OrganisationReaders {
       this.#open.set(organisationId, file);
     }
     return file.connection;
+  }
+
+  /** As `get`, to be held across an await. */
+  current(organisationId: string): Connection {
+    this.get(organisationId);
+    let reader = this.#current.get(organisationId);
+    if (reader === undefined) {
+      reader = new CurrentReader(this.#options.pathOf(organisationId), () => this.get(organisationId));
+      this.#current.set(organisationId, reader);
+    }
+    return reader;
   }
 
   #openFile(organisationId: string): OpenFile {

@@ -10,7 +10,7 @@ import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'n
 import { dirname } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
-import { jitteredPauseMs } from './database.ts';
+import { jitteredPauseMs, rollBack } from './database.ts';
 import { syncPath } from './database-copy.ts';
 
 /** Immediate tries, each of 50 ms inside SQLite and a pause of up to 20 ms: most readers finish within milliseconds. */
@@ -103,7 +103,7 @@ export function mend(db: Connection, what: 'log' | 'file'): void {
     db.exec(`PRAGMA user_version = ${db.statement('PRAGMA user_version').get()?.user_version}`);
     db.exec('COMMIT');
   } catch (error) {
-    db.exec('ROLLBACK');
+    rollBack(db);
     throw error;
   }
 }

@@ -39,7 +39,7 @@ const BUSY_TRIES_MAX = 30;
 /** A shorter log stays as it is on a disk that has little room: emptying it costs two fsyncs. */
 const LOG_KEPT_BYTES = 1024 * 1024;
 
-interface Registry {
+export interface Registry {
   readonly transactions: RunnableTransactions;
   open(path: string): Connection;
   /** Absent: none of these files is ever sealed. */
@@ -56,7 +56,7 @@ interface FileQueue {
   paused: boolean;
 }
 
-class WriterThread {
+export class WriterThread {
   readonly #port: MessagePort;
   readonly #registry: Registry;
   readonly #queues = new Map<string, FileQueue>();
@@ -290,9 +290,10 @@ function failAll(group: readonly WriteRequest[], failure: Failure): Settlement[]
   return group.map(({ id }) => ({ id, ok: false, failure }));
 }
 
-if (parentPort === null) throw new Error('writer-thread runs as a worker thread only');
-const settings = workerData as ThreadSettings;
-const registry = (await import(settings.registryUrl)) as Registry;
-const thread = new WriterThread(parentPort, registry, settings);
-// Messages that came before this line have waited in the port.
-parentPort.on('message', (message: ToThread) => thread.receive(message));
+// Without a port it is imported by what runs it in a thread of its own choice, as the simulation does.
+if (parentPort !== null) {
+  const settings = workerData as ThreadSettings;
+  const thread = new WriterThread(parentPort, (await import(settings.registryUrl)) as Registry, settings);
+  // Messages that came before this line have waited in the port.
+  parentPort.on('message', (message: ToThread) => thread.receive(message));
+}

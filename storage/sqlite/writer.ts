@@ -39,7 +39,7 @@ export interface Sealing {
   isChangedBy(name: string): boolean;
 }
 
-export interface WriterOptions {
+export interface WriterOptions<Registry extends Transactions = Transactions> {
   /** A module that exports `transactions`, `open(path): Connection` and perhaps `sealing`; the thread imports it. */
   readonly registryUrl: URL;
   readonly maxQueued?: number;
@@ -49,7 +49,12 @@ export interface WriterOptions {
   readonly lease?: WriteLease | undefined;
   /** The thread has died; every write rejects from now on. Called at most once. */
   readonly onFatal?: (error: StorageError) => void;
+  /** Whose thread it uses, for other files; absent: it starts one. One at a time, closed before the other. */
+  readonly beside?: Writer<Registry> | undefined;
 }
+
+/** Ids of a writer beside another begin here, so that each knows the answers to its own writes. */
+const IDS_BESIDE = 2 ** 40;
 
 interface Waiter {
   readonly path: string;
@@ -64,34 +69,47 @@ export class Writer<Registry extends Transactions> {
   readonly #maxQueued: number;
   readonly #onFatal: (error: StorageError) => void;
   readonly #exited: Promise<void>;
+  #leave: () => void = () => {};
   readonly #waiters = new Map<number, Waiter>();
   #batch: WriteRequest[] = [];
   /** Settlements not yet delivered, by file and in the order of their commits. */
   readonly #settlements = new Map<string, Settlement[]>();
-  #lastId = 0;
+  #lastId: number;
+  /** Files whose connections are closed at the end, because the thread goes on without this writer; null: it is this one's. */
+  readonly #paths: Set<string> | null;
   #dead: StorageError | undefined;
   #closing: Promise<void> | undefined;
   #whenDrained: (() => void) | undefined;
   readonly #counts = { succeeded: 0, failed: 0, overloaded: 0, commits: 0, largestGroup: 0, busyRetries: 0 };
 
-  constructor(options: WriterOptions) {
+  constructor(options: WriterOptions<Registry>) {
     this.#maxQueued = options.maxQueued ?? WRITES_QUEUED_MAX;
     this.#onFatal = options.onFatal ?? (() => {});
+    this.#lastId = options.beside === undefined ? 0 : IDS_BESIDE;
+    this.#paths = options.beside === undefined ? null : new Set();
     const workerData: ThreadSettings = {
       registryUrl: options.registryUrl.href,
       replicated: options.replicated ?? false,
       lease: options.lease?.buffer,
     };
     // `.js`: the path of a worker is not an import, so the compiler does not rewrite its extension.
-    this.#worker = new Worker(new URL('./writer-thread.js', import.meta.url), { workerData, name: 'writer' });
-    this.#worker.on('message', (message: FromThread) => this.#settle(message));
-    this.#worker.on('messageerror', (error) => this.#die(error));
-    this.#worker.on('error', (error) => this.#die(error));
+    const start = () => new Worker(new URL('./writer-thread.js', import.meta.url), { workerData, name: 'writer' });
+    this.#worker = options.beside === undefined ? start() : options.beside.#worker;
     this.#exited = new Promise((resolve) => {
-      this.#worker.on('exit', (code) => {
-        if (this.#closing === undefined || this.#waiters.size > 0) this.#die(new Error(`it exited with code ${code}`));
+      const listeners = {
+        message: (message: FromThread) => this.#settle(message),
+        messageerror: (error: Error) => this.#die(error),
+        error: (error: Error) => this.#die(error),
+        exit: (code: number) => {
+          if (this.#closing === undefined || this.#waiters.size > 0) this.#die(new Error(`it exited with code ${code}`));
+          resolve();
+        },
+      };
+      for (const [event, listener] of Object.entries(listeners)) this.#worker.on(event, listener);
+      this.#leave = () => {
+        for (const [event, listener] of Object.entries(listeners)) this.#worker.off(event, listener);
         resolve();
-      });
+      };
     });
   }
 
@@ -110,6 +128,7 @@ export class Writer<Registry extends Transactions> {
     const id = this.#lastId;
     if (this.#batch.length === 0) this.#planFlush();
     this.#batch.push({ id, path, name, input });
+    this.#paths?.add(path);
     // The registry's types exist only on this side; the thread sees names and plain data.
     return new Promise((resolve, reject) => this.#waiters.set(id, { path, resolve, reject, sinceMs: performance.now() }));
   }
@@ -125,7 +144,7 @@ export class Writer<Registry extends Transactions> {
   }
 
   makeRoom(): void {
-    if (this.#dead === undefined && this.#closing === undefined) this.#post({ kind: 'make_room' });
+    if (this.#dead === undefined && this.#closing === undefined && this.#paths === null) this.#post({ kind: 'make_room' });
   }
 
   /** `outstanding`: called and not yet settled. `overloaded`: refused. `busyRetries`: tries for a lock that another process held. */
@@ -148,7 +167,10 @@ export class Writer<Registry extends Transactions> {
         this.#whenDrained = resolve;
       });
     }
-    if (this.#dead === undefined) this.#post({ kind: 'close' });
+    if (this.#paths !== null) {
+      for (const path of this.#paths) this.#worker.postMessage({ kind: 'forget', path } satisfies ToThread);
+      this.#leave();
+    } else if (this.#dead === undefined) this.#post({ kind: 'close' });
     await this.#exited;
   }
 
@@ -187,6 +209,8 @@ export class Writer<Registry extends Transactions> {
   }
 
   #settle({ settlements, committed, busyRetries }: FromThread): void {
+    // Those of one message are of one file, and so of one writer.
+    if (!this.#waiters.has(settlements[0]?.id ?? 0)) return;
     this.#counts.busyRetries += busyRetries;
     if (committed) this.#counts.commits += 1;
     this.#counts.largestGroup = Math.max(this.#counts.largestGroup, settlements.length);
@@ -256,7 +280,7 @@ export class Writer<Registry extends Transactions> {
     for (const id of [...this.#waiters.keys()]) this.#reject(id, dead);
     this.#noteDrained();
     // An unreadable message does not end the thread by itself, and `close` waits for its end.
-    void this.#worker.terminate();
+    if (this.#paths === null) void this.#worker.terminate();
     this.#onFatal(dead);
   }
 }

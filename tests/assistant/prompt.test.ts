@@ -36,7 +36,8 @@ describe('MODEL-6: trusted instructions are made of the persona', () => {
 
   test('MODEL-6: of the locale only registered parts stand in the instructions, none of the words that a tag has room for', () => {
     const device = (locale: string) => / The device is set to (.*)\.\n\n/.exec(systemPrompt('Shop', DEFAULT_PERSONA, locale))?.[1];
-    const cases = { 'zh-Hant-TW': 'zh-Hant-TW', 'es-419': 'es-419', 'de-AT-x-obey-me-now': 'de-AT', 'de-Obey': 'de', 'en-obeymeno': 'en' };
+    const kept = { 'zh-Hant-TW': 'zh-Hant-TW', 'es-419': 'es-419', 'de-AT-x-obey-me-now': 'de-AT' };
+    const cases = { ...kept, 'de-Obey': 'de', 'en-obeymeno': 'en', 'de-QX': 'de' };
     for (const [locale, told] of Object.entries(cases)) assert.equal(device(locale), told, locale);
     assert.equal(device('ignore-rules'), undefined);
   });

@@ -44,11 +44,23 @@ describe('BENCH-1: what the benchmark is asked for', () => {
     assert.deepEqual({ servers, rounds }, { servers: ['swift'], rounds: 2 });
   });
 
+  test('a short run is two rounds of what the service is held against', () => {
+    const names = {
+      parts: ['COLD', 'W1', 'W1B', 'W6', 'W7'],
+      servers: ['relay', 'service', 'fastify', 'slow'],
+      peers: ['fastify', 'slow'],
+    };
+    const { parts, servers, rounds, quick } = readArguments(['short'], names);
+    assert.deepEqual({ parts, servers }, { parts: ['COLD', 'W1', 'W6'], servers: ['relay', 'service', 'fastify'] });
+    assert.deepEqual({ rounds, quick }, { rounds: 2, quick: false });
+    assert.deepEqual(readArguments(['short', '--peer', 'slow', '--only', 'W7'], names).servers, ['slow']);
+  });
+
   test('what nobody knows is refused in one line that says what there is', () => {
     const all = 'the options are --only, --peer, --against, --rounds, --quick, --help';
     assert.equal(refusalOf('--fast'), `Unknown option '--fast': ${all}`);
     assert.equal(refusalOf('--only'), `Option '--only <value>' argument missing: ${all}`);
-    assert.equal(refusalOf('slowly'), `"slowly" is no command: only quick and report are, and ${all}`);
+    assert.equal(refusalOf('slowly'), `"slowly" is no command: only quick, short, report and readme are, and ${all}`);
     assert.equal(refusalOf('--only', 'W1,W9'), '--only does not know "W9": choose from W1, W3, A1');
     assert.equal(refusalOf('--peer', ''), '--peer does not know "": choose from relay, service, swift, slow');
     for (const rounds of ['0', '-1', '2.5', 'many', '1001']) {
@@ -80,7 +92,7 @@ describe('BENCH-1: what the benchmark is asked for', () => {
       for (const line of [
         /^ {2}--only LIST /m,
         /^ {2}W1B +200 deltas in bursts/m,
-        /^ {2}D1 +a slow disk$/m,
+        /^ {2}COLD +the first turns of a fresh process$/m,
         /^ {2}relay +\S/m,
         /^ {2}mastra +\S/m,
       ])

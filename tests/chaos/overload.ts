@@ -11,7 +11,7 @@ import { compileLoad } from '../../bench/load/load.ts';
 import { createOperator, createTestApp, HANDSHAKE } from '../support/client.ts';
 import { readMetrics } from '../support/process.ts';
 import { type RunningService, startService } from '../support/service.ts';
-import { temporaryDir } from '../support/temporary-dir.ts';
+import { atEnd, temporaryDir } from '../support/temporary-dir.ts';
 import { spread } from './figures.ts';
 import { slowness } from './slowness.ts';
 
@@ -145,7 +145,7 @@ async function load(t: TestContext, baseUrl: string, key: string, { streams, for
     Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]),
     { stdio: 'ignore' },
   );
-  t.after(() => child.kill('SIGKILL'));
+  atEnd(t, () => child.kill('SIGKILL'));
   await once(child, 'exit');
 }
 

@@ -12,7 +12,7 @@ import { createOperator } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { redisMissing, startRedis } from '../support/redis.ts';
 import { startService } from '../support/service.ts';
-import { temporaryDir } from '../support/temporary-dir.ts';
+import { atEnd, temporaryDir } from '../support/temporary-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 /** Starts of the program itself, several of them, beside other tests. */
@@ -62,7 +62,7 @@ test('RUN-24: a worker whose supervisor is gone before it listens does not go on
   lock.exec('BEGIN EXCLUSIVE');
   const env = { PATH: process.env.PATH, SUPERVISED: '1', BANNER: 'off', DEMO: 'off', PORT: '0', DATA_DIR: dir, REDIS_URL: redis.url };
   const child = fork(MAIN, { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-  t.after(() => child.kill('SIGKILL'));
+  atEnd(t, () => child.kill('SIGKILL'));
   const ended = once(child, 'exit');
   let said = '';
   child.stderr?.on('data', (chunk) => {

@@ -61,12 +61,18 @@ for (const state of Object.keys(TABLE) as PairingState[]) {
   }
 }
 
+test('PAIRING-1: a new code is good until the time that it was given', () => {
+  const claimed = EVENTS['pairing.claim'].map((claim) => stepper(pairing, { input: { dueAtMs: DUE_AT_MS } }).send(claim).state);
+  assert.deepEqual(claimed, ['claimed', 'expired', 'expired']);
+});
+
 test('PAIRING-4: on every way a code is claimed once at most, and watching ends', () => {
   const paths = getSimplePaths(pairing, {
     input: { dueAtMs: DUE_AT_MS },
-    events: Object.values(EVENTS).flat(),
+    // Watching ends later than any code.
+    events: [...Object.values(EVENTS).flat(), { type: 'pairing.expire', nowMs: WATCHED_UNTIL_MS }],
   });
-  assert.ok(paths.length > 0);
+  const reached = new Set<string>();
   for (const path of paths) {
     const machine = stepper(pairing, { input: { dueAtMs: DUE_AT_MS } });
     const states = [machine.state];
@@ -74,5 +80,7 @@ test('PAIRING-4: on every way a code is claimed once at most, and watching ends'
     const changes = states.filter((state, at) => at > 0 && state !== states[at - 1]);
     assert.ok(changes.filter((state) => state === 'claimed').length <= 1);
     if (changes.includes('over')) assert.deepEqual(changes, ['claimed', 'over']);
+    for (const state of states) reached.add(state);
   }
+  assert.deepEqual([...reached].sort(), Object.keys(TABLE).sort());
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { AnyStateMachine, EventFromLogic } from 'xstate';
+import { type AnyStateMachine, createActor, type EventFromLogic } from 'xstate';
 import { appLifecycle } from '../../machines/app-lifecycle.ts';
 import { chatTurn } from '../../machines/chat-turn.ts';
 import { invocation } from '../../machines/invocation.ts';
@@ -24,7 +24,7 @@ import {
 } from '../../machines/simulator/samples.ts';
 import { stepper } from '../../machines/step.ts';
 import { stepPanel } from '../../machines/step-panel.ts';
-import { packSteps, unpackSteps, WRITTEN } from '../../machines/trace.ts';
+import { keptEffects, keptEvent, packSteps, unpackSteps, WRITTEN } from '../../machines/trace.ts';
 import { AGENT_STEPS, STEP_IDS } from '../../protocol/setup/steps.ts';
 import { SESSION_KINDS } from './setup-paths.ts';
 
@@ -107,6 +107,29 @@ const histories = fc.constantFrom(...SUBJECTS).chain(({ machine, inputs, events 
 
 const OPEN: Sent = { type: 'turn.open', serverCalls: 0, waiting: { reads: 0, confirmations: 0 } } as Sent;
 
+test('TRACE-7: 5,000 random histories end where actors of XState end, with the same effects', () => {
+  fc.assert(
+    fc.property(histories, ({ machine, input, events }) => {
+      const ours = stepper(machine, input === undefined ? {} : { input });
+      const actor = createActor(machine, { input: input as never });
+      let emitted: unknown[] = [];
+      actor.on('*', (effect) => emitted.push(effect));
+      actor.start();
+      for (const event of events as readonly EventFromLogic<AnyStateMachine>[]) {
+        emitted = [];
+        const { effects, snapshot } = ours.send(event);
+        actor.send(event);
+        const { value, context, status } = actor.getSnapshot();
+        assert.deepEqual(
+          { value: snapshot.value, context: snapshot.context, status: snapshot.status, effects },
+          { value, context, status, effects: emitted },
+        );
+      }
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
 test('TRACE-7: 10,000 random histories are replayed to the kept states and effects, step by step', () => {
   fc.assert(
     fc.property(histories, ({ machine, input, events, perCommit }) => {
@@ -131,6 +154,9 @@ test('TRACE-3: nothing that somebody wrote is in a trace, and what is kept stays
     1,
   );
   assert.deepEqual(claimed.steps[0]?.event.agent, { tool: WRITTEN, model: WRITTEN, os: null });
+  for (const { event, effects } of [...trace.steps, ...claimed.steps]) {
+    assert.deepEqual([keptEvent(event), keptEffects(effects)], [event, effects]);
+  }
 });
 
 describe('TRACE-3: what is kept is bounded', () => {

@@ -67,6 +67,14 @@ const CASES: readonly Case[] = [
     allowed: /./,
   },
   {
+    variable: 'WARM_UP',
+    read: (config) => config.warmUp,
+    unset: false,
+    good: { on: true, off: false },
+    bad: ['yes', '3'],
+    allowed: /may be true or false/,
+  },
+  {
     variable: 'DEMO',
     read: (config) => config.demo,
     unset: true,

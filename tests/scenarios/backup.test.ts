@@ -17,7 +17,7 @@ import { eventually } from '../support/eventually.ts';
 import { auditLedger } from '../support/ledger-audit.ts';
 import { scaled } from '../support/scale.ts';
 import { type RunningService, startService } from '../support/service.ts';
-import { temporaryDir } from '../support/temporary-dir.ts';
+import { atEnd, temporaryDir } from '../support/temporary-dir.ts';
 
 const BACKUPS = scaled(10, 3);
 /** Turns that are answered before each backup begins, and while the last one runs. */
@@ -96,7 +96,7 @@ function writeOn(service: RunningService, apps: readonly TestApp[]): { readonly 
 function startBackup(t: TestContext, dataDir: string, target: string): ChildProcess {
   const program = fileURLToPath(new URL('./backup-process.js', import.meta.url));
   const child = spawn(process.execPath, ['--enable-source-maps', program, dataDir, target], { stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => child.kill('SIGKILL'));
+  atEnd(t, () => child.kill('SIGKILL'));
   return child;
 }
 

@@ -81,6 +81,7 @@ export class ClusterNode {
         DATA_DIR: this.#dataDir,
         NODE_ID: this.name,
         DEMO: 'off',
+        WARM_UP: 'off',
         ...this.#plan.env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -45,7 +45,7 @@ const KEEP_ALIVE_MS = 10 * 60_000;
 const ENDING = usageChunk(MODEL, { prompt_tokens: 1_000, completion_tokens: 1_000 }) + DONE;
 
 /** The question's name, and which question of the conversation it is, from 1. */
-function questionOf(messages: readonly Message[]): { name: string; ordinal: number; wantsCard: boolean } {
+export function questionOf(messages: readonly Message[]): { name: string; ordinal: number; wantsCard: boolean } {
   const asked = messages.filter(({ role, content }) => role === 'user' && QUESTION.test(String(content)));
   const text = String(asked.at(-1)?.content ?? '');
   const wantsCard = messages.at(-1)?.role === 'user' && text.includes(ASKS_FOR_CARD);

@@ -1,6 +1,6 @@
 /*
  * Preloaded into a program: writes down in order what it does to the files below one folder, so that a power cut can be replayed, and fails
- * syncs on request. POWER_FOLDER: the folder. POWER_JOURNAL: where to write. POWER_FAILURES: which syncs fail (struct failures).
+ * syncs or writes on request. POWER_FOLDER: the folder. POWER_JOURNAL: where to write. POWER_FAILURES: what fails (struct failures).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,11 +19,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The next `wait` syncs of files whose names end in `suffix` succeed, the `fail` after them do not. */
+/* The next `wait` syncs, or writes, of files whose names end in `suffix` succeed, the `fail` after them do not. `failed`: syncs so far. */
 struct failures {
   int32_t wait;
   int32_t fail;
-  char suffix[56];
+  int32_t writes;
+  int32_t failed;
+  char suffix[48];
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -76,20 +78,16 @@ static void leave(void) {
   errno = kept;
 }
 
-static void put(const void *bytes, size_t length) {
-  REAL(write);
-  int kept = errno;
-  if (real(journal, bytes, length) != (ssize_t)length) abort();
-  errno = kept;
-}
-
-/* One line of JSON, then `length` bytes. Paths have no quotes. */
+/* One line of JSON, then `length` bytes, in one call: a process may be killed between two. Paths have no quotes. */
 static void note(const char *what, const char *path, uint64_t inode, int64_t at, const char *to, const void *bytes, size_t length) {
   char line[2 * PATH_MAX + 256];
   int size = snprintf(line, sizeof line, "{\"what\":\"%s\",\"path\":\"%s\",\"inode\":%llu,\"at\":%lld,\"to\":\"%s\",\"bytes\":%zu}\n", what, path,
                       (unsigned long long)inode, (long long)at, to, length);
-  put(line, (size_t)size);
-  if (length > 0) put(bytes, length);
+  struct iovec parts[] = {{line, (size_t)size}, {(void *)bytes, length}};
+  REAL(writev);
+  int kept = errno;
+  if (real(journal, parts, 2) != (ssize_t)((size_t)size + length)) abort();
+  errno = kept;
 }
 
 static uint64_t inode_of(int fd) {
@@ -139,13 +137,36 @@ static void note_written(int fd, const char *path, const void *bytes, ssize_t wr
   if (written > 0) note("write", path, inode_of(fd), at, "", bytes, (size_t)written);
 }
 
+static int fails(const char *path, int writes) {
+  char suffix[sizeof failures->suffix];
+  memcpy(suffix, (const void *)failures->suffix, sizeof suffix);
+  size_t length = strnlen(suffix, sizeof suffix), whole = strlen(path);
+  if (failures->fail <= 0 || failures->writes != writes) return 0;
+  if (whole < length || memcmp(path + whole - length, suffix, length) != 0) return 0;
+  if (failures->wait > 0) {
+    failures->wait--;
+    return 0;
+  }
+  failures->fail--;
+  return 1;
+}
+
+/* One that fails has written half of its bytes. */
+static ssize_t failed_to_write(const char *path, ssize_t written) {
+  note("refused", path, 0, 0, "", NULL, 0);
+  if (written >= 0) errno = EIO;
+  return -1;
+}
+
 ssize_t write(int fd, const void *bytes, size_t length) {
   REAL(write);
   char path[PATH_MAX];
   if (journal < 0 || !path_of(fd, path)) return real(fd, bytes, length);
   enter();
-  ssize_t written = real(fd, bytes, length);
+  int refused = fails(path, 1);
+  ssize_t written = real(fd, bytes, refused ? length / 2 : length);
   note_written(fd, path, bytes, written, written > 0 ? lseek(fd, 0, SEEK_CUR) - written : 0);
+  if (refused) written = failed_to_write(path, written);
   leave();
   return written;
 }
@@ -155,8 +176,10 @@ ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at) {
   char path[PATH_MAX];
   if (!path_of(fd, path)) return real(fd, bytes, length, at);
   enter();
-  ssize_t written = real(fd, bytes, length, at);
+  int refused = fails(path, 1);
+  ssize_t written = real(fd, bytes, refused ? length / 2 : length, at);
   note_written(fd, path, bytes, written, at);
+  if (refused) written = failed_to_write(path, written);
   leave();
   return written;
 }
@@ -213,25 +236,13 @@ int ftruncate64(int fd, off64_t length) {
   return ftruncate(fd, length);
 }
 
-static int fails(const char *path) {
-  char suffix[sizeof failures->suffix];
-  memcpy(suffix, (const void *)failures->suffix, sizeof suffix);
-  size_t length = strnlen(suffix, sizeof suffix), whole = strlen(path);
-  if (failures->fail <= 0 || whole < length || memcmp(path + whole - length, suffix, length) != 0) return 0;
-  if (failures->wait > 0) {
-    failures->wait--;
-    return 0;
-  }
-  failures->fail--;
-  return 1;
-}
-
 static int synced(int (*real)(int), int fd) {
   char path[PATH_MAX];
   if (!path_of(fd, path)) return real(fd);
   enter();
   int result = 0;
-  if (fails(path)) {
+  if (fails(path, 0)) {
+    failures->failed++;
     note("failed", path, inode_of(fd), 0, "", NULL, 0);
     errno = EIO;
     result = -1;

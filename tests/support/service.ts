@@ -50,9 +50,9 @@ function exited(child: ChildProcess): Promise<number | null> {
   return once(child, 'exit').then(([code]) => code as number | null);
 }
 
-/** The environment of a start: nothing of the machine's own configuration leaks in. */
+/** The environment of a start: nothing of the machine's own configuration leaks in, and no test waits for the warm-up but those of it. */
 function environment(dataDir: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: dataDir, ...env };
+  return { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: dataDir, WARM_UP: 'off', ...env };
 }
 
 /** Starts the program and waits for its banner. @throws Error with what it printed when it does not come up. */

@@ -1,5 +1,6 @@
 /** What the service holds at the end, in rows and over HTTP, against what its clients observed: nothing twice, nothing lost. */
 import assert from 'node:assert/strict';
+import type Database from 'better-sqlite3';
 import { createClient, createOperator, type TestApp } from './client.ts';
 import type { Cluster } from './cluster.ts';
 import {
@@ -65,8 +66,7 @@ interface TurnRow {
 
 type Report = (rule: Rule, of: string, detail: string) => void;
 
-function heldRows(cluster: Cluster, { organisationId }: TestApp): Pick<Held, 'turns' | 'messages'> & { charged: number; orphans: number } {
-  const db = cluster.rows(organisationId);
+export function heldRows(db: Database.Database): Pick<Held, 'turns' | 'messages'> & { charged: number; orphans: number } {
   const all = <T>(sql: string) => db.prepare(sql).all() as T[];
   const turns = all<TurnRow>(
     `SELECT t.*, u.id AS user_message_id, a.id AS assistant_message_id, (SELECT count(*) FROM charges c WHERE c.turn = t.id) AS charges
@@ -131,7 +131,7 @@ export async function readHeld(
   history: History,
   seen: Partial<Pick<Held, 'modelCalls' | 'executions'>> = {},
 ): Promise<Held> {
-  const { turns, messages, charged, orphans } = heldRows(cluster, app);
+  const { turns, messages, charged, orphans } = heldRows(cluster.rows(app.organisationId));
   const usage = await createOperator(cluster.up()[0]?.baseUrl ?? '', cluster.operatorToken)('GET', `/orgs/${app.organisationId}/usage`);
   assert.equal(usage.status, 200, usage.text);
   const { spent_usd, apps } = usage.json as { spent_usd: number; apps: { turns: number }[] };

@@ -1,5 +1,5 @@
 /** A fresh directory for one test, removed when the test ends. Of a test that failed the traces of machines stay, and it names them. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -42,8 +42,13 @@ export function atEnd(t: TestContext, close: () => unknown): void {
   });
 }
 
+/** A file beside the directories, where there is one: which test each of them is of (left-behind.ts). */
+export const MADE_FOR = 'made-for';
+
 export function temporaryDir(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'assistant-test-'));
+  const madeFor = join(tmpdir(), MADE_FOR);
+  if (existsSync(madeFor)) appendFileSync(madeFor, `${dir}\t${t.name}\n`);
   atEnd(t, async () => {
     if ((t as Judged).error != null) await nameTraces(t, dir);
     // A process that was killed may put something there until the kernel has ended it.

@@ -45,14 +45,14 @@ test('RUN-17: who waits too long, or behind too many, is told to come again, and
     if (isIn) enter(organisation);
     return isIn;
   };
-  const taken = Array.from({ length: 500 }, () => send('loud')).filter(Boolean).length;
+  const taken = Array.from({ length: STARTS_WAITING_MAX }, () => send('loud')).filter(Boolean).length;
   assert.equal(taken, 10 + STARTS_OF_ONE_MAX);
   assert.deepEqual([send('quiet'), starts.admits()], [true, true]);
   let others = 0;
   while (send(`another ${others}`)) others += 1;
   assert.equal(STARTS_OF_ONE_MAX + 1 + others, STARTS_WAITING_MAX);
   assert.deepEqual([starts.stats().isRefusing, lines.length], [true, 1], 'said once');
-  turn(80);
+  turn(300);
   assert.deepEqual([starts.stats().waiting, send('loud')], [0, true]);
 
   for (let n = 0; n < 20; n++) enter('slow');

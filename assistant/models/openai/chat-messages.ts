@@ -92,11 +92,12 @@ function endOffering(tools: readonly ToolDefinition[]): Buffer {
 export function completionBody(model: string, request: ModelRequest): PassingBody | StreamedBody {
   const pictures: ImagePart[] = [];
   // Nobody who writes a message knows it: it stands where pictures go, and nowhere else.
-  const gap = randomUUID();
+  let gap = '';
   const body: ChatCompletionCreateParamsStreaming = {
     model,
     messages: chatMessages(request, (picture) => {
       pictures.push(picture);
+      gap ||= randomUUID();
       return gap;
     }),
     stream: true,
@@ -105,6 +106,8 @@ export function completionBody(model: string, request: ModelRequest): PassingBod
   const said = JSON.stringify(body).slice(0, -1);
   const end = endOffering(request.tools);
   if (pictures.length > 0) return streamedBody(`${said}${end}`.split(gap), pictures);
-  const pieces = [Buffer.from(said), end];
-  return new PassingBody(end.byteLength <= COPIED_MAX_BYTES ? [Buffer.concat(pieces)] : pieces);
+  if (end.byteLength > COPIED_MAX_BYTES) return new PassingBody([Buffer.from(said), end]);
+  const whole = Buffer.allocUnsafe(Buffer.byteLength(said) + end.byteLength);
+  end.copy(whole, whole.write(said));
+  return new PassingBody([whole]);
 }

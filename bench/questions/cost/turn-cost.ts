@@ -15,9 +15,9 @@ import { expectedSeconds, play, type Round } from '../../workloads/rounds.ts';
 import { type Workload, workloadNamed } from '../../workloads/workloads.ts';
 
 /** Enough to fill the log of a database many times over. */
-const BUSY: Workload = { ...workloadNamed('W3'), requests: 10_000, warmUp: 5_000 };
+const BUSY: Workload = { ...workloadNamed('W3'), requests: 10_000 };
 /** Counts do not vary as times do. */
-const ALONE: Workload = { ...workloadNamed('W4'), requests: 200, warmUp: 1_000 };
+const ALONE: Workload = { ...workloadNamed('W4'), requests: 200 };
 
 export interface Found {
   readonly server: string;

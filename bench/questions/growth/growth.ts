@@ -1,18 +1,16 @@
 /** What a turn costs the service while something it stores grows: the points, the curve, and the sentence that names what grows too much. */
 
 import { randomUUID } from 'node:crypto';
-import { at, type LoadClient, load } from '../../load/load.ts';
 import { StreamClient, turnRequest } from '../../load/turn-client.ts';
-import { mintDevice } from '../../loadtest/service-api.ts';
 import { spending } from '../../meters/cpu.ts';
 import { withModel } from '../../model/model.ts';
 import type { Curve, Point } from '../../question.ts';
-import { type Column, digits, median, spread, sum } from '../../report/table.ts';
+import { digits, median } from '../../report/table.ts';
 import type { Running } from '../../servers/processes.ts';
 import { SERVER_CORE } from '../../servers/processes.ts';
-import { modelEnv, type Server, startProgram, targetOf, withDataDir } from '../../servers/service.ts';
+import { modelEnv, type Server, startProgram, withDataDir } from '../../servers/service.ts';
 import { reasonOf } from '../../workloads/rounds.ts';
-import { TOKEN_CHARS, workloadNamed } from '../../workloads/workloads.ts';
+import { TOKEN_CHARS } from '../../workloads/workloads.ts';
 
 /** What the fake model answers: so many tokens, at once unless told how far apart. */
 export interface Answers {
@@ -71,24 +69,8 @@ export async function takeTurn(client: StreamClient, liveKey: string, { device, 
   return { conversationId, firstMs: firstAtMs - sentAtMs };
 }
 
-/** Has the service itself make a conversation of so many turns; returns its id. */
-export async function converse({ port }: Server, liveKey: string, turns: number, answers: Answers): Promise<string> {
-  const client = new StreamClient(port);
-  const device = mintDevice();
-  try {
-    let { conversationId: id } = await takeTurn(client, liveKey, { device }, answers);
-    for (let turn = 1; turn < turns; turn++) id = (await takeTurn(client, liveKey, { device, id }, answers)).conversationId;
-    return id;
-  } finally {
-    client.close();
-  }
-}
-
 /** A cost that is more than this many times what it is at the smallest size grows faster than it should. */
 const GROWTH_MAX = 1.3;
-/** While it is measured, a thing may grow by this part: its cost is still that of its size. */
-const DRIFT_MAX = 0.05;
-
 export interface Growth {
   /** As a sentence begins: "CPU time of a turn". */
   readonly cost: string;
@@ -104,11 +86,6 @@ export function pointOf(x: number, rounds: readonly number[]): Point {
   return { x, y: median(rounds), low: Math.min(...rounds), high: Math.max(...rounds) };
 }
 
-/** How often something of this size may be measured when each time adds so much to it; at least once. */
-export function usesOf(size: number, added: number): number {
-  return Math.max(1, Math.floor((size * DRIFT_MAX) / added));
-}
-
 export function curveOf({ cost, unit, of, points }: Growth): Curve {
   return { title: `${cost} by ${of}`, x: of, y: unit === '' ? cost : `${cost}, ${unit}`, logX: true, lines: [{ name: 'service', points }] };
 }
@@ -122,10 +99,6 @@ export function growthWarnings({ cost, unit, of, points }: Growth): string[] {
   const [few, many] = [first, last].map(({ x, y }) => `${digits(y)}${unit === '' ? '' : ` ${unit}`} at ${x.toLocaleString('en-US')}`);
   return [`${cost} grows with the ${of}: ${many} is ${ratio.toFixed(1)} times the ${few}.`];
 }
-
-const NEW_CONVERSATIONS = workloadNamed('W3');
-/** Far more than the turns of one load take: a server that hangs must not hold the run up. */
-const LOAD_MAX_S = 60;
 
 export interface Turns {
   readonly ok: number;
@@ -159,11 +132,6 @@ export async function repeated(
 
 export type TurnCost = Awaited<ReturnType<typeof costOfTurns>>;
 
-export interface SizeCost {
-  readonly size: number;
-  readonly rounds: readonly TurnCost[];
-}
-
 /** Has `take` send turns, and says what each cost the server. @throws Error when none was answered whole. */
 export async function costOfTurns(server: Running, take: () => Promise<Turns>) {
   const {
@@ -172,34 +140,4 @@ export async function costOfTurns(server: Running, take: () => Promise<Turns>) {
   } = await spending([server], take);
   if (ok === 0) throw new Error(`no turn was whole: ${reasons[0] ?? 'nothing came'}`);
   return { cpu_us: cpu / 1e3 / ok, first_p50_ms: firstP50Ms, ok, broken };
-}
-
-export async function newConversations(client: LoadClient, server: Server, liveKey: string, turns: number): Promise<Turns> {
-  const target = targetOf(server, liveKey, 'growing');
-  const extent = { requests: turns, seconds: LOAD_MAX_S };
-  const { ok, broken, first_ms, reasons } = await load(client.program, client.outDir, NEW_CONVERSATIONS, target, extent);
-  return { ok, broken, firstP50Ms: at(first_ms, 0.5), reasons };
-}
-
-export const COST_COLUMNS: readonly Column<SizeCost>[] = [
-  ...spread<SizeCost>('CPU µs a turn', ({ rounds }) => rounds.map(({ cpu_us }) => cpu_us)),
-  ...spread<SizeCost>('first delta p50 ms', ({ rounds }) => rounds.map(({ first_p50_ms }) => first_p50_ms)),
-  ['broken', ({ rounds }) => String(sum(rounds.map(({ broken }) => broken)))],
-];
-
-/** CPU time and first delta by the size of what grows. */
-export function growthsOf(of: string, sizes: readonly SizeCost[]): Growth[] {
-  const pointsOf = (value: (cost: TurnCost) => number) => sizes.map(({ size, rounds }) => pointOf(size, rounds.map(value)));
-  return [
-    { cost: 'CPU time of a turn', unit: 'µs', of, points: pointsOf(({ cpu_us }) => cpu_us) },
-    { cost: 'First delta p50', unit: 'ms', of, points: pointsOf(({ first_p50_ms }) => first_p50_ms) },
-  ];
-}
-
-export function warningsOf(growths: readonly Growth[], of: string, sizes: readonly SizeCost[]): string[] {
-  const broken = sizes.flatMap(({ size, rounds }) => {
-    const count = sum(rounds.map((round) => round.broken));
-    return count === 0 ? [] : [`With ${size.toLocaleString('en-US')} ${of}, ${count} turns were not whole.`];
-  });
-  return [...growths.flatMap(growthWarnings), ...broken];
 }

@@ -1,138 +1,17 @@
 /**
- * A1: what it takes to activate an idle conversation and to passivate it, and what idle conversations take of memory. The actor of a
+ * A1: what it takes to activate an idle conversation and to passivate it. The actor of a
  * conversation lives while a turn of it runs or waits: four turns that wait for each other are one life, four that follow each other are
  * four. What they differ in is three lives.
  */
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
-import { dataLayout } from '../../../storage/data-layout.ts';
-import { openReader } from '../../../storage/sqlite/database.ts';
-import type { LoadClient } from '../../load/load.ts';
-import { compileLoad } from '../../load/load.ts';
 import { StreamClient } from '../../load/turn-client.ts';
 import { mintDevice } from '../../loadtest/service-api.ts';
-import { rssBytes } from '../../meters/cpu.ts';
-import type { Finding, Point, Question, QuestionScene } from '../../question.ts';
-import { type Column, digits, median, range, sum, tableOf, whole } from '../../report/table.ts';
-import { pause } from '../../servers/processes.ts';
-import type { LiveApp } from '../../servers/service.ts';
+import type { Finding, Question, QuestionScene } from '../../question.ts';
+import { digits, median, range, sum } from '../../report/table.ts';
 import { createLiveApp, type Server } from '../../servers/service.ts';
 import { ROUNDS_TO_JUDGE } from '../../workloads/comparison.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
-import {
-  type Asked,
-  COST_COLUMNS,
-  costOfTurns,
-  curveOf,
-  type Growth,
-  growthsOf,
-  growthWarnings,
-  newConversations,
-  repeated,
-  type SizeCost,
-  startAt,
-  type TurnCost,
-  type Turns,
-  takeTurn,
-  warningsOf,
-  withPlace,
-} from './growth.ts';
-
-const SIZES = [1_000, 10_000, 100_000];
-const QUICK_SIZES = [500, 2_000];
-/** The load client is asked for no more at a time, so that a load ends within its minute. */
-const BEGUN_AT_ONCE = 20_000;
-const TURNS_A_ROUND = 400;
-const ROUNDS = 3;
-/** From the last turn until memory is read: what beginning them took for a moment is given back. */
-const SETTLE_MS = 3_000;
-const LOOKS = 10;
-const LOOK_EVERY_MS = 200;
-const OF = 'idle conversations';
-const ASKED_AT_A_TIME = 16;
-/** What is measured is a turn of one token. */
-const MEASURED = { tokens: 1 };
-
-/** The next turns of a size, each in the conversation that was asked longest ago. */
-function takeTurns(server: Server, liveKey: string, written: readonly Asked[], from: number): Promise<Turns> {
-  return repeated(server, { times: TURNS_A_ROUND, atATime: ASKED_AT_A_TIME }, async ([client], at) => {
-    const asked = written[(from + at) % written.length] as Asked;
-    return (await takeTurn(client as StreamClient, liveKey, asked, MEASURED)).firstMs;
-  });
-}
-
-interface Size extends SizeCost {
-  readonly rss: Point;
-}
-
-/** Conversations of other sizes were begun before: these are the newest. */
-function newest({ dataDir }: Server, { organisationId }: LiveApp, count: number): Asked[] {
-  const db = openReader(dataLayout(dataDir).organisation(organisationId));
-  try {
-    const sql = 'SELECT id, device_id AS device FROM conversations ORDER BY created_at_ms DESC LIMIT :count';
-    return db.statement(sql).all({ count }) as { id: string; device: string }[];
-  } finally {
-    db.close();
-  }
-}
-
-/** Memory is collected in strides: the median of some looks is what is usually taken. */
-async function usualRss({ process: { pid } }: Server, size: number): Promise<Point> {
-  await pause(SETTLE_MS);
-  const seen: number[] = [];
-  for (let look = 0; look < LOOKS; look++) {
-    seen.push(rssBytes(pid) / 1e6);
-    await pause(LOOK_EVERY_MS);
-  }
-  return { x: size, y: median(seen), low: Math.min(...seen), high: Math.max(...seen) };
-}
-
-/** Begins conversations of one turn until there are so many. @throws Error when some were not whole: there would be fewer */
-async function fill(client: LoadClient, server: Server, { liveKey }: LiveApp, missing: number): Promise<void> {
-  for (let left = missing; left > 0; left -= BEGUN_AT_ONCE) {
-    const due = Math.min(left, BEGUN_AT_ONCE);
-    const { ok, reasons } = await newConversations(client, server, liveKey, due);
-    if (ok < due) throw new Error(`A1: ${due - ok} conversations were not begun: ${reasons[0] ?? 'nothing came'}`);
-  }
-}
-
-/** The sizes one after the other, on a server that has taken turns before. */
-async function measureMemory(server: Server, app: LiveApp, client: LoadClient, scene: QuestionScene): Promise<Finding> {
-  const sizes: Size[] = [];
-  let begun = 0;
-  for (const size of scene.quick ? QUICK_SIZES : SIZES) {
-    scene.onStep(`A1: ${size.toLocaleString('en-US')} idle conversations`);
-    await fill(client, server, app, size - begun);
-    begun = size;
-    const rss = await usualRss(server, size);
-    const written = newest(server, app, TURNS_A_ROUND);
-    const rounds = [];
-    for (let round = 0; round < ROUNDS; round++)
-      rounds.push(await costOfTurns(server.process, () => takeTurns(server, app.liveKey, written, round * TURNS_A_ROUND)));
-    sizes.push({ size, rounds, rss });
-  }
-  return findingOf(sizes);
-}
-
-export function findingOf(sizes: readonly Size[]): Finding {
-  const memory: Growth = { cost: 'Memory of the service', unit: 'MB', of: OF, points: sizes.map(({ rss }) => rss) };
-  const costs = growthsOf(OF, sizes);
-  const more = (size: Size): string => {
-    const before = sizes[sizes.indexOf(size) - 1];
-    return before === undefined ? '' : `${Math.round(((size.rss.y - before.rss.y) * 1e6) / (size.size - before.size))}`;
-  };
-  const columns: readonly Column<Size>[] = [
-    [OF, ({ size }) => whole(size)],
-    ['RSS MB', ({ rss }) => digits(rss.y)],
-    ['bytes more each', more],
-    ...COST_COLUMNS,
-  ];
-  return {
-    tables: [tableOf(columns, sizes, 'Idle conversations')],
-    curves: [memory, ...costs].map(curveOf),
-    warnings: [...growthWarnings(memory), ...warningsOf(costs, OF, sizes)],
-    data: sizes,
-  };
-}
+import { type Asked, costOfTurns, repeated, startAt, type TurnCost, takeTurn, withPlace } from './growth.ts';
 
 /** One token after 20 ms: long enough for the turns that are sent with the first one to wait for it. */
 const ANSWERS = { tokens: 1, apartMs: 20 };
@@ -231,21 +110,13 @@ export function livesFinding(lives: readonly [Lives, Lives]): Pick<Finding, 'tab
   return { tables: [{ title: 'A life of a conversation, CPU', columns, rows: [row] }], warnings };
 }
 
-async function measure(scene: QuestionScene): Promise<Finding> {
-  const program = compileLoad(scene.outDir);
+function measure(scene: QuestionScene): Promise<Finding> {
   return withPlace(scene.outDir, async (place) => {
     const server = await startAt(place, ANSWERS);
     try {
       const app = await createLiveApp(server.operator);
       const lives = (await measureLives(server, app.liveKey, scene)) as [Lives, Lives];
-      const found = livesFinding(lives);
-      const memory = await measureMemory(server, app, { program, outDir: scene.outDir }, scene);
-      return {
-        tables: [...found.tables, ...memory.tables],
-        curves: memory.curves ?? [],
-        warnings: [...(found.warnings ?? []), ...(memory.warnings ?? [])],
-        data: { lives, memory: memory.data },
-      };
+      return { ...livesFinding(lives), data: lives };
     } finally {
       await server.stop();
     }
@@ -254,7 +125,7 @@ async function measure(scene: QuestionScene): Promise<Finding> {
 
 export const idleConversations: Question = {
   name: 'A1',
-  what: 'activating an idle conversation, and what idle ones take of memory',
-  expectedSeconds: ({ quick, rounds }) => (quick ? 20 : 150 + 5 * rounds),
+  what: 'activating an idle conversation',
+  expectedSeconds: ({ quick, rounds }) => (quick ? 10 : 15 + 5 * rounds),
   measure,
 };

@@ -13,6 +13,7 @@ import { SERVER_CORE } from '../../servers/processes.ts';
 import { createLiveApp, modelEnv, startServer, targetOf } from '../../servers/service.ts';
 import { brokenAmong } from '../../workloads/aims.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
+import { warmUntilStill } from '../../workloads/warm-up.ts';
 import { type Workload, workloadNamed } from '../../workloads/workloads.ts';
 import { curveOf, type Growth, growthWarnings, pointOf } from '../growth/growth.ts';
 
@@ -88,12 +89,12 @@ const SITES = [null, 1, 2, 4] as const;
 /** Far more than a load takes: a node that hangs must not hold the run up. */
 const LOAD_MAX_S = 60;
 
-/** The loads of W3 and W2 in shorter rounds; `streams` and `requests` are those of all nodes together, `warmUp` is that of each. */
-const TURNS: Workload = { ...workloadNamed('W3'), requests: 4_000, warmUp: 10_000 };
-const DELTAS: Workload = { ...workloadNamed('W2'), requests: 1_000, warmUp: 500, rampMs: 1_000 };
+/** The loads of W3 and W2 in shorter rounds; `streams` and `requests` are those of all nodes together. */
+const TURNS: Workload = { ...workloadNamed('W3'), requests: 4_000 };
+const DELTAS: Workload = { ...workloadNamed('W2'), requests: 1_000, rampMs: 1_000 };
 const QUICK_KINDS: readonly Workload[] = [
-  { ...TURNS, requests: 500, warmUp: 200 },
-  { ...DELTAS, what: '100 deltas at 20 ms, 100 open streams', streams: 100, requests: 100, warmUp: 0 },
+  { ...TURNS, requests: 500 },
+  { ...DELTAS, what: '100 deltas at 20 ms, 100 open streams', streams: 100, requests: 100 },
 ];
 
 interface Site {
@@ -137,13 +138,20 @@ async function measureRound(client: LoadClient, kind: Workload, site: Site) {
   return { results, nodes_ns: sum(ns.slice(0, targets.length)), redis_ns: sum(ns.slice(targets.length)), rss_bytes };
 }
 
-async function measureKind(kind: Workload, client: LoadClient, model: Model, { rounds, onStep }: QuestionScene): Promise<NodesCost[]> {
+async function measureKind(
+  kind: Workload,
+  client: LoadClient,
+  model: Model,
+  { rounds, quick, onStep }: QuestionScene,
+): Promise<NodesCost[]> {
   const sites: (Site & { readonly rounds: NodesRound[] })[] = [];
   try {
     onStep(`WN: ${kind.what}: warms up`);
     for (const nodes of SITES) sites.push({ ...(await startSite(nodes, kind, model, client.outDir)), rounds: [] });
-    // Each node by as many turns, however many they are: else the nodes of a large cell would run code that is not compiled.
-    if (kind.warmUp > 0) for (const site of sites) await loadAll(client, kind, site, kind.warmUp * site.targets.length);
+    // All nodes of a site at a time, until none of them gets cheaper.
+    const warm = quick ? { maxS: 0 } : {};
+    for (const site of sites)
+      await warmUntilStill(async () => median(cpuUs({ kind, ...site, rounds: [await measureRound(client, kind, site)] })), warm);
     for (let round = 0; round < rounds; round++) {
       onStep(`WN: ${kind.what}: round ${round + 1} of ${rounds}`);
       for (const site of inOrderOf(sites, round)) site.rounds.push(await measureRound(client, kind, site));

@@ -97,7 +97,6 @@ class Streams {
       tokens: DELTAS,
       streams,
       requests: streams,
-      warmUp: 0,
       rampMs: Math.round(rampMs),
       unit: 'delta',
       aims: [],

@@ -3,6 +3,8 @@
  * with ids of their own. Whatever the schema is, a copy is what the service wrote. To be called while nothing has the file open.
  */
 import { randomUUID } from 'node:crypto';
+import { statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import Database from 'better-sqlite3';
 import { type IdPrefix, mintId } from '../../../protocol/ids.ts';
 import { syncPath } from '../../../storage/sqlite/database-copy.ts';
@@ -167,4 +169,31 @@ export function copyConversation(file: string, id: string, count: number, told: 
     db.close();
   }
   syncPath(file);
+}
+
+/** What is written beside it, and others who write: a full disk would end more than the benchmark. */
+const SPARE = 2;
+
+function freeBytes(): number {
+  const { bavail, bsize } = statfsSync(tmpdir());
+  return bavail * bsize;
+}
+
+/**
+ * Leaves out sizes, the largest first, until the disk has twice the room that all that are left take together.
+ * @param sizes from the smallest to the largest
+ * @param bytesOf what all of these take
+ */
+export function fitting(
+  sizes: readonly number[],
+  bytesOf: (sizes: readonly number[]) => number,
+  free = freeBytes(),
+): { readonly sizes: readonly number[]; readonly leftOut: readonly string[] } {
+  const bytes = bytesOf(sizes);
+  const largest = sizes.at(-1);
+  if (largest === undefined || bytes * SPARE <= free) return { sizes, leftOut: [] };
+  const gb = (value: number): string => `${(value / 1e9).toFixed(1)} GB`;
+  const why = `${gb(bytes)} would be written, and ${tmpdir()} has ${gb(free)} free, less than twice that. Set TMPDIR to a larger disk.`;
+  const rest = fitting(sizes.slice(0, -1), bytesOf, free);
+  return { sizes: rest.sizes, leftOut: [`${largest.toLocaleString('en-US')} is left out: ${why}`, ...rest.leftOut] };
 }

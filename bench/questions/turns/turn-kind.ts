@@ -7,7 +7,7 @@ import { type Asker, mintDevice } from '../../loadtest/service-api.ts';
 import { LIST_ACTION_MODEL, LIST_COMPONENT, READ_ACTION, SEARCH_MODEL } from '../../model/scripted-model.ts';
 import { textSource } from '../../model/text.ts';
 import type { Console, LiveApp } from '../../servers/service.ts';
-import { copyConversation } from './copied-conversations.ts';
+import { copyConversation, fitting } from './copied-conversations.ts';
 
 /** A running service with an app in it that has nothing yet. */
 interface TurnStage {
@@ -138,6 +138,8 @@ const EARLIER_TURNS = 199;
 /** Each is asked a few dozen times in a run: its 200th turn and the next ones. */
 const CONVERSATIONS = 512;
 const QUICK_CONVERSATIONS = 64;
+/** What one takes of the disk, for a guess beforehand: a message of each side, with its rows, for each turn. */
+const CONVERSATION_BYTES = EARLIER_TURNS * 3_000;
 const PERSONS_SEED = 13;
 
 /** Has one conversation with the service; returns its id. */
@@ -175,8 +177,11 @@ export const longConversation: TurnKind = {
   async prepare(stage) {
     const original = await converse(stage);
     const known: { readonly asker: Asker; readonly id: string }[] = [];
+    const wanted = stage.quick ? [QUICK_CONVERSATIONS] : [QUICK_CONVERSATIONS, CONVERSATIONS];
+    const { sizes, leftOut } = fitting(wanted, (each) => Math.max(...each) * CONVERSATION_BYTES);
+    for (const line of leftOut) process.stderr.write(`W8: ${line}\n`);
     await stage.withFile(this.model, (file) =>
-      copyConversation(file, original, stage.quick ? QUICK_CONVERSATIONS : CONVERSATIONS, ({ id, device }) =>
+      copyConversation(file, original, sizes.at(-1) ?? QUICK_CONVERSATIONS, ({ id, device }) =>
         known.push({ id, asker: { key: stage.app.liveKey, device, manifestHash: undefined } }),
       ),
     );

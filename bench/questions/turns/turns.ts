@@ -14,6 +14,7 @@ import { SERVER_CORE } from '../../servers/processes.ts';
 import { createLiveApp, modelEnv, type Server, startProgram, withDataDir } from '../../servers/service.ts';
 import { type Verdict, verdictOf } from '../../workloads/comparison.ts';
 import { inOrderOf } from '../../workloads/rounds.ts';
+import { WINDOW_S, warmUntilStill } from '../../workloads/warm-up.ts';
 import { listAndAction, longConversation, PLAIN, type PlayTurn, type TurnKind, type TurnTimes, turnWithSearch } from './turn-kind.ts';
 
 /** Of whole turns; what the model was sent meanwhile. */
@@ -114,7 +115,8 @@ export function findingOf(all: readonly Played[]): Finding {
 
 /** Turns at a time, as in W3. */
 const STREAMS = 64;
-const WARM_UP_MS = 4_000;
+/** What a warm-up usually takes. */
+const WARM_UP_MS = 10_000;
 const ROUND_MS = 3_000;
 const QUICK_MS = 1_000;
 /** The reasons of the first broken turns say enough. */
@@ -241,7 +243,10 @@ async function playAll(kind: TurnKind, model: Model, scene: QuestionScene): Prom
         players.push(await startPlayer(each, candidate, scene, model.origin));
       }
     }
-    for (const player of players) await loadPlayer(player, scene.quick ? QUICK_MS : WARM_UP_MS);
+    const warm = scene.quick ? { maxS: 0 } : {};
+    const windowMs = scene.quick ? QUICK_MS : WINDOW_S * 1e3;
+    for (const player of players)
+      await warmUntilStill(async () => median(cpuUsOf({ ...player, rounds: [await measureRound(player, model.served, windowMs)] })), warm);
     for (let round = 0; round < scene.rounds; round++) {
       scene.onStep(`${kind.name}: round ${round + 1} of ${scene.rounds}`);
       for (const player of inOrderOf(players, round))

@@ -6,6 +6,10 @@ import type { Beginning } from '../../../actors/turns/epoch.ts';
 import { turnServices } from '../../../actors/turns/facts.ts';
 import type { Model } from '../../../assistant/models/model.ts';
 import { readTurn } from '../../../storage/conversations/turns.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
+import { eventually } from '../../support/eventually.ts';
+
+import { readOn } from './fixture.ts';
 import { gate, readToEnd, ScriptedModel, turnsWorld, type World } from './world.ts';
 
 function conversationOf(world: World, model: Model, id: string, beginning: Beginning = { state: 'new' }) {
@@ -35,6 +39,21 @@ test('CHAT-9: a turn begins, is told to its end, and is told again from its rows
   const again = await conversation.attach(row);
   assert.deepEqual(await readToEnd(again), frames);
   assert.ok(idle() > 0);
+});
+
+test('STORE-1: while a commit waits for the disk, nothing of what it holds is told', async (t) => {
+  const world = await turnsWorld(t);
+  const answers = gate();
+  const { conversation } = conversationOf(world, new ScriptedModel(() => ({ text: 'Hello.', after: answers.opened })), 'cnv_1');
+  const position = await begin(conversation, world.command({ message: { text: 'Hello' } }));
+  const lock = openWriter(world.db.path);
+  t.after(() => lock.close());
+  lock.exec('BEGIN IMMEDIATE');
+  answers.open();
+  await eventually(() => world.storage.stats().outstanding > 0);
+  assert.deepEqual(typesOf(readOn(position.source, 0, Number.MAX_SAFE_INTEGER).frames), ['turn.start', 'block.start']);
+  lock.exec('COMMIT');
+  assert.deepEqual(typesOf(await readToEnd(position)), ['turn.start', 'block.start', 'block.ready', 'turn.end']);
 });
 
 test('CHAT-9: the same turn_id again is no second turn', async (t) => {

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { createAddressGuard } from '../../../assistant/http/address-guard.ts';
+import { type AddressGuard, createAddressGuard } from '../../../assistant/http/address-guard.ts';
 import { type CallOutcome, createHttpActionCaller } from '../../../assistant/http-action/call.ts';
 import { type ActionRequest, renderRequest } from '../../../assistant/http-action/request.ts';
 import { HTTP_ACTION_ANSWER_MAX_BYTES } from '../../../protocol/limits.ts';
@@ -228,6 +228,22 @@ test('CALL-4: a call is sent once, also when the endpoint closes without an answ
     }
     assert.deepEqual([endpoint.heads.length, endpoint.connections()], [methods.length, methods.length], name);
   }
+});
+
+test('CALL-4: a connection that breaks before the request is written is not replaced by another', async (t) => {
+  const endpoint = await rawEndpoint(t, (socket) => socket.end());
+  let opened = 0;
+  const guard: AddressGuard = {
+    ...OPEN_GUARD,
+    connect: (options, callback) =>
+      OPEN_GUARD.connect(options, (...result) => {
+        opened += 1;
+        result[1]?.destroy();
+        callback(...result);
+      }),
+  };
+  assertReason(await createHttpActionCaller({ guard }).call(requestTo(endpoint.url), { ...OPTIONS, timeoutMs: 1_000 }), 'unknown', /./);
+  assert.deepEqual([opened, endpoint.heads.length], [1, 0]);
 });
 
 test('CALL-4: each call has a connection of its own, though the endpoint would keep it', async (t) => {

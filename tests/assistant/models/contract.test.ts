@@ -139,7 +139,7 @@ for (const [name, start] of Object.entries(SUBJECTS)) {
       });
     }
 
-    test('MODEL-18: a round that was paused says the same in the end, and goes on only when it is resumed', async (t) => {
+    test('MODEL-18: a round that is paused and resumed several times says the same in the end', async (t) => {
       const { model, words } = await open(t, start);
       const whole = new RecordedSink();
       model.stream(words, whole);

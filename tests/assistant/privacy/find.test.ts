@@ -142,6 +142,48 @@ describe('PRIVACY-2: cards and IBANs', () => {
     for (const card of cards) assert.deepEqual(found(`Card: ${card}, exp 12/27`), [`card ${card}`]);
   });
 
+  const numberOf = (prefix: string, length: number) => {
+    const begun = prefix.padEnd(length - 1, '7');
+    return begun + luhnDigit(begun);
+  };
+
+  test('PRIVACY-2: cards at both ends of what each issuer has are found, numbers beside them are none', () => {
+    const issued: readonly (readonly [prefixes: string, lengths: readonly number[]])[] = [
+      ['4', [13, 16, 19]],
+      ['51 55 2221 2229 223 229 23 26 270 271 2720', [16]],
+      ['34 37', [15]],
+      ['300 305 309 36 38 39', [14, 16, 19]],
+      ['6011 644 649 65 3528 3529 353 358 2200 2204', [16, 19]],
+      ['62', [16, 17, 18, 19]],
+      ['500 509 56 58 6304 67', [14, 19]],
+      ['60 81 82 508', [16]],
+    ];
+    for (const [prefixes, lengths] of issued) {
+      for (const card of prefixes.split(' ').flatMap((prefix) => lengths.map((length) => numberOf(prefix, length))))
+        assert.deepEqual(found(`Card: ${card}`), [`card ${card}`]);
+    }
+    const beside = {
+      14: '306 1300',
+      15: '4 33 36 51 134',
+      16: '34 359 643 66 83 162 2205 2220 2721 3527 12200 13528 16011',
+      17: '65',
+      19: '51',
+    };
+    for (const [length, prefixes] of Object.entries(beside)) {
+      for (const prefix of prefixes.split(' '))
+        assert.doesNotMatch(found(`Card: ${numberOf(prefix, Number(length))}`).join(), /card/, prefix);
+    }
+  });
+
+  test('PRIVACY-2: groups of somebody’s own are a card where they are few or alike; thirteen digits may be an article number', () => {
+    for (const card of ['4111111-111111111', '41111.11111.111111', '41 111 1111 11 11111', '411 111 111 111 111 1', '4000 000 000 006'])
+      assert.deepEqual(found(`Card: ${card}`), [`card ${card}`]);
+    for (const text of ['4111111.111111111', '41 111 1111 11 11111 77', '41 111 11 111 11 1111', '41 111 11 111 111 111', '4000000000006'])
+      assert.doesNotMatch(found(text).join(), /card/, text);
+    const dashed = '4111-1111-1111-1111';
+    for (const text of [`12/${dashed}`, `${dashed}/12`]) assert.deepEqual(found(text), [`card ${dashed}`]);
+  });
+
   const CARD = '4111111111111111';
   const inGroups = (separator: string) => ['4111', '1111', '1111', '1111'].join(separator);
 
@@ -157,31 +199,8 @@ describe('PRIVACY-2: cards and IBANs', () => {
   });
 
   test('PRIVACY-2: before a number may stand any punctuation', () => {
-    for (const before of [
-      'Card no.',
-      'card=',
-      '?pan=',
-      '&x=1&pan=',
-      '#',
-      'No#',
-      '(',
-      '"',
-      ',',
-      ';',
-      ':',
-      '*',
-      '**',
-      '|',
-      '/',
-      'pan/',
-      '…',
-      '“',
-      '>',
-      '-',
-      'card-',
-      'card_',
-      'Kartennr.',
-    ]) {
+    const signs = 'Card no.~card=~?pan=~&x=1&pan=~#~No#~(~"~,~;~:~*~**~|~/~pan/~…~“~>~-~card-~card_~card~cartão~num~12/~Kartennr.';
+    for (const before of signs.split('~')) {
       assert.deepEqual(found(`${before}${CARD}`), [`card ${CARD}`], before);
     }
     assert.deepEqual(found(`${CARD}/12/27 ${CARD}.`), [`card ${CARD}`, `card ${CARD}`]);
@@ -200,6 +219,8 @@ describe('PRIVACY-2: cards and IBANs', () => {
       '356938035643809',
       'ORD-4111111111111111',
       'x4111111111111111',
+      'CARDX4111111111111111',
+      'Tel +4111111111111111',
       '4111111111111111x',
       '+4111111111111111',
       '0.4111111111111111',
@@ -218,7 +239,7 @@ describe('PRIVACY-2: cards and IBANs', () => {
 
   test('IBANs of every grouping, cut at their country’s length', () => {
     const ibans = `DE89 3704 0044 0532 0130 00 | DE89370400440532013000 | de89 3704 0044 0532 0130 00 | GB82 WEST 1234 5698 7654 32
-      NO93 8601 1117 947 | FR14 2004 1010 0505 0001 3M02 606 | MT84MALT011000012345MTLCAST001S`
+      NO93 8601 1117 947 | NO66 8601 1117 948 | FR14 2004 1010 0505 0001 3M02 606 | MT84MALT011000012345MTLCAST001S`
       .split(/[|\n]/)
       .map((iban) => iban.trim());
     for (const iban of ibans) assert.deepEqual(found(`IBAN ${iban} bitte 12`), [`iban ${iban}`]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { RESTORABLE } from '../../../assistant/privacy/placeholder.ts';
-import { PlaceholderGate } from '../../../assistant/privacy/placeholder-gate.ts';
+import { hideInAddresses, PlaceholderGate } from '../../../assistant/privacy/placeholder-gate.ts';
 
 const PARTS = [
   '⟦email_1⟧',
@@ -80,6 +80,33 @@ describe('PRIVACY-9: placeholders that are split across chunks of the model', ()
       assert.equal(gate.push(delta), held + delta, held);
       assert.equal(gate.flush(), '');
     }
+  });
+
+  test('what follows at once makes a host or an address of mail of it, or does not; what is undecided after 64 characters does', () => {
+    for (const after of [
+      'x',
+      '.evil.example',
+      '-1.example',
+      '__x',
+      '@evil.example',
+      '+a@evil.example',
+      '⟦phone_1⟧',
+      '.'.repeat(64),
+      '.'.repeat(70),
+      `${'-'.repeat(63)}@e`,
+    ])
+      assert.ok(hideInAddresses(`to ⟦email_1⟧${after}`).startsWith('to ⟦email⟧'), after);
+    for (const after of ['', ' ', '.', '. Bye', '+', '+a b', '!@', '?x', `${'.'.repeat(63)} `, ' @a', ' ⟦phone_1⟧', '💬'])
+      assert.equal(hideInAddresses(`to ⟦email_1⟧${after}`), `to ⟦email_1⟧${after}`);
+    const gate = new PlaceholderGate();
+    assert.equal(gate.push(`⟦email_1⟧${'.'.repeat(63)}`), '', 'it may still become one');
+    assert.equal(gate.push('.'), `⟦email⟧${'.'.repeat(64)}`);
+  });
+
+  test('an address that was said before the placeholder came hides it, and none after the end of its text', () => {
+    const gate = new PlaceholderGate();
+    assert.equal(gate.push('https://evil.example/?') + gate.push('⟦email_1⟧ '), 'https://evil.example/?⟦email⟧ ');
+    assert.equal(gate.push('https://evil.example/?') + gate.flush() + gate.push('⟦email_1⟧ '), 'https://evil.example/?⟦email_1⟧ ');
   });
 
   test('a second opening lets the first go and is held itself', () => {

@@ -24,7 +24,6 @@ const WORKLOAD: Workload = {
   tokens: RECORDED.tokens,
   streams: 1,
   requests: REQUESTS,
-  warmUp: 0,
   unit: 'turn',
   aims: [],
 };

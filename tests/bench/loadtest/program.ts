@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Report } from '../../../bench/loadtest/report.ts';
-import { temporaryDir } from '../../support/temporary-dir.ts';
+import { atEnd, temporaryDir } from '../../support/temporary-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../../bench/loadtest/main.js', import.meta.url));
 
@@ -33,7 +33,7 @@ export function startLoadTest(t: TestContext, args: readonly string[]): Started 
   const child = spawn(process.execPath, ['--enable-source-maps', MAIN, '--json', json, '--html', html, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  t.after(() => child.kill('SIGKILL'));
+  atEnd(t, () => child.kill('SIGKILL'));
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => {
     stdout += chunk;

@@ -151,6 +151,22 @@ describe('LOAD-8: the report', () => {
     assert.doesNotMatch(reportHtml(report), /<svg|NaN|undefined/);
   });
 
+  test('marks the ramp in its plots over time, and ends with the command that repeats it, without the key', () => {
+    const asked = readPlan([...ARGS, '--ramp', '2s', '--texts', "a b's.txt"]) as typeof plan;
+    const report = reportOf(resultWith(rich, { plan: asked }));
+    assert.equal(reportHtml(report).split('class="shade"').length - 1, 4);
+    assert.doesNotMatch(reportHtml(reportOf(resultWith(rich))), /class="shade"/);
+    const again = `Again: npm run loadtest -- --url http://127.0.0.1:8787 --key 'rd_pk_test_abc…' --slo first_delta=500,turn=5000 --ramp 2s --texts 'a b'\\''s.txt'`;
+    assert.equal(reportText(report).trimEnd().split('\n').at(-1), again);
+    assert.ok(reportHtml(report).includes('--ramp 2s --texts'));
+  });
+
+  test('tells p99.9 where there are 10,000 measurements', () => {
+    const of = (count: number) => reportOf(resultWith(tallyOf(many(count)))).times.turn?.p999;
+    assert.equal(of(9_999), undefined);
+    assert.ok((of(10_000) ?? 0) > 0);
+  });
+
   test('says so where the load tester itself was late', () => {
     const tally = tallyOf(many(10));
     tally.visitBegan('new', 500);

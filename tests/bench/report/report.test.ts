@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { UsageError } from '../../../bench/arguments.ts';
 import { linearScale, logScale, scaleFor, spread } from '../../../bench/page/scale.ts';
+import { pagesMade, readmeFigures } from '../../../bench/report/readme.ts';
 import { reportOf } from '../../../bench/report/report-data.ts';
 import { readReport } from '../../../bench/report/report-file.ts';
 import { reportHtml } from '../../../bench/report/report-html.ts';
 import { reportMarkdown } from '../../../bench/report/report-markdown.ts';
 import { huesOf, readmeSvg } from '../../../bench/report/report-plots.ts';
 import { writeAgain } from '../../../bench/report/results.ts';
+import { projectRoot } from '../../support/project-root.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 import { madeReport } from './made-report.ts';
 
@@ -121,6 +123,20 @@ describe('BENCH-13: the page of the report', () => {
   });
 });
 
+test('BENCH-17: README.md and docs/scaling.md tell what the latest kept result makes (`npm run bench -- readme` writes them)', () => {
+  const pages = pagesMade();
+  assert.equal(pages.length, 2);
+  for (const [path, text] of pages) assert.equal(readFileSync(join(projectRoot(), path), 'utf8'), text, path);
+});
+
+test('BENCH-17: its figures are of all servers; who has less than the service is named, with each missed aim', () => {
+  const made = readmeFigures(report, 'bench/results/x');
+  for (const { what, role } of report.candidates) assert.equal(made.includes(what) || role === 'limit', role !== 'earlier', what);
+  assert.match(made, /^- short turns: \d+ µs; less: portkey \d+ µs\.$/m);
+  assert.match(made, /ahead\*\* of every peer: long answers/);
+  assert.doesNotMatch(made, /NaN|undefined|Infinity/);
+});
+
 describe('BENCH-13: axes', () => {
   test('values that differ much go by powers, the others begin at zero', () => {
     assert.equal(scaleFor([3, 600]).isLog, true);
@@ -128,7 +144,7 @@ describe('BENCH-13: axes', () => {
     assert.equal(scaleFor([]).place(1), 1);
     assert.deepEqual(
       linearScale(8).ticks.map(({ at }) => at),
-      [0, 2.5, 5, 7.5, 10],
+      [0, 2, 4, 6, 8],
     );
     const scale = logScale(3, 600);
     assert.deepEqual(

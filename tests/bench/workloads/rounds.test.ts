@@ -5,11 +5,12 @@ import { describe, test } from 'node:test';
 import { compileLoad, SHARES } from '../../../bench/load/load.ts';
 import { withModel } from '../../../bench/model/model.ts';
 import { secondsLeft, shownTime } from '../../../bench/progress.ts';
-import { summarize } from '../../../bench/report/report.ts';
+import { summarize, workloadTable } from '../../../bench/report/report.ts';
 import { median, percentile } from '../../../bench/report/table.ts';
 import type { Candidate, Scene } from '../../../bench/servers/candidate.ts';
 import { relay } from '../../../bench/servers/candidate.ts';
-import { ableTo, inOrderOf, type Outcome, play, type Round, reasonOf } from '../../../bench/workloads/rounds.ts';
+import { ableTo, inOrderOf, isScattered, type Outcome, play, type Round, reasonOf } from '../../../bench/workloads/rounds.ts';
+import { warmUntilStill, warmUs } from '../../../bench/workloads/warm-up.ts';
 import { workloadNamed } from '../../../bench/workloads/workloads.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -61,6 +62,24 @@ describe('BENCH-2: rounds', () => {
     assert.deepEqual([other.ratio, other.first_p50_ms, other.added_p50_ms], [2.5, 7.5, 4.5]);
   });
 
+  test('BENCH-18: a warm-up ends when three windows cost the same, and at its maximum otherwise', async () => {
+    const warmed = (costs: readonly number[]) => {
+      let at = 0;
+      return warmUntilStill(async () => costs[at++ % costs.length] ?? 0, { maxS: 20, now: () => at * 2_000 });
+    };
+    const falling = await warmed([900, 500, 300, 210, 201, 200, 205, 100]);
+    assert.deepEqual([falling.windows_us.length, falling.is_steady, falling.seconds, warmUs(falling)], [6, true, 12, 611 / 3]);
+    const restless = await warmed([100, 200]);
+    assert.deepEqual([restless.windows_us.length, restless.is_steady], [10, false]);
+  });
+
+  test('BENCH-19: rounds that scatter are marked, and added latency is never below zero', () => {
+    const [calm, scattered] = [outcome('relay', [round(10, 3), round(15, 3)]), outcome('other', [round(10, 1), round(16, 1)])];
+    assert.deepEqual([calm, scattered].map(isScattered), [false, true]);
+    const [, row = []] = workloadTable([calm, { ...scattered, again: 2 }]).rows;
+    assert.ok(row.includes('1000 to 1600 (wide)**') && row.includes('within the spread / within the spread'), row.join());
+  });
+
   test('the time left is that of all parts, by the pace of those that are over', () => {
     const fresh = { expected: 0, took: 0, partExpected: 100, partTook: 0, ahead: 900 };
     assert.equal(secondsLeft(fresh), 1_000);
@@ -85,7 +104,7 @@ test('BENCH-2, BENCH-6: servers are measured in turns, and a peer that fails is 
   const again: Candidate = { ...relay, name: 'again', start: async (scene) => ({ ...(await relay.start(scene)), name: 'again' }) };
   const steps: string[] = [];
   const program = compileLoad(outDir);
-  const workload = { ...workloadNamed('W3'), requests: 200, warmUp: 100 };
+  const workload = { ...workloadNamed('W3'), requests: 200 };
   const { outcomes, leftOut } = await withModel(outDir, ({ origin }) => {
     const candidates = [relay, absent, mute, again];
     return play({ candidates, rounds: 2, quick: true, program, upstream: origin, outDir, onStep: (step) => steps.push(step) }, workload);
@@ -99,11 +118,7 @@ test('BENCH-2, BENCH-6: servers are measured in turns, and a peer that fails is 
   );
   for (const { rounds } of outcomes) for (const { ok, broken: lost, cpu_ns } of rounds) assert.ok(ok >= 64 && lost === 0 && cpu_ns > 0);
   assert.deepEqual(
-    leftOut.map(({ candidate, workload: of, why }) => [
-      candidate,
-      of,
-      /it does not start|^no stream of the warm-up was whole: not 200/.test(why),
-    ]),
+    leftOut.map(({ candidate, workload: of, why }) => [candidate, of, /it does not start|^no stream was whole: not 200/.test(why)]),
     [
       ['absent', 'W3', true],
       ['mute', 'W3', true],

@@ -103,9 +103,13 @@ for (const [name, text] of [
 test('HTTP-1: empty, not UTF-8, not JSON and half a surrogate pair are told apart', () => {
   assert.match(refusal(() => parseJson(bytes(''), 'runtime')).message, /JSON body is required/);
   assert.match(refusal(() => parseJson(new Uint8Array([0x22, 0xc3, 0x28, 0x22]), 'runtime')).message, /UTF-8/);
-  assert.match(refusal(() => parseJson(bytes('{"a":}'), 'runtime')).message, /not valid JSON/);
+  assert.match(refusal(() => parseJson(bytes('{"longer key":1,b}'), 'runtime')).message, /not valid JSON at position 16\.$/);
+  assert.match(refusal(() => parseJson(bytes('{"a":'), 'runtime')).message, /not valid JSON\.$/);
   assert.match(refusal(() => parseJson(bytes('{"a":["\\uD800x"]}'), 'runtime')).message, /surrogate/);
   assert.match(refusal(() => parseJson(bytes('{"\\udc00":1}'), 'runtime')).message, /surrogate/);
+  const among = '{"n":null,"a":["fine",{"c":1,"b":"\\udbffx"}],"z":"fine"}';
+  assert.match(refusal(() => parseJson(bytes(among), 'runtime')).message, /surrogate/);
+  assert.deepEqual(parseJson(bytes('{"a":["\\uD83D\\uDE00",1,null]}'), 'runtime'), { a: ['😀', 1, null] });
   assert.equal(parseJson(bytes('"\\uD83D\\uDE00"'), 'runtime'), '😀');
   assert.equal(parseJson(bytes('"\\\\ud800"'), 'runtime'), '\\ud800');
 });
@@ -116,7 +120,13 @@ test('HTTP-12: an error never quotes the body', () => {
 });
 
 test('HTTP-1: Content-Type must be application/json in UTF-8, each interface in its own words', () => {
-  for (const fine of ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"']) {
+  for (const fine of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON;charset="UTF-8"',
+    'application/json;charset=utf8;v=1',
+    'application/json;v=1',
+  ]) {
     assert.doesNotThrow(() => checkContentType(fine, 'runtime'));
   }
   for (const wrong of [
@@ -131,6 +141,9 @@ test('HTTP-1: Content-Type must be application/json in UTF-8, each interface in 
     assert.match(refusal(() => checkContentType(wrong, 'runtime')).message, /Content-Type/);
     assert.equal(refusal(() => checkContentType(wrong, 'console')).code, 'invalid_json');
   }
+  const said = (type: string) => refusal(() => checkContentType(type, 'runtime')).message;
+  assert.match(said(''), /it is missing/);
+  assert.match(said(`x/${'y'.repeat(5_000)}`), /not x\/y{58}\.$/);
 });
 
 test('HTTP-2, HTTP-3: a mismatch is 400 invalid_request with the paths of at most twelve faults; unknown fields are ignored', () => {

@@ -66,6 +66,8 @@ test('DEMO-5: a page is the service’s own by the host that was asked or the pu
     'https://assistant.example.evil.example',
     'file://assistant.example',
   ]) {
-    assert.equal(isOwnPage(origin, '127.0.0.1:8787', 'https://assistant.example'), false, origin);
+    for (const known of ['https://assistant.example', 'no address', undefined]) {
+      assert.equal(isOwnPage(origin, '127.0.0.1:8787', known), false, `${origin} ${known}`);
+    }
   }
 });

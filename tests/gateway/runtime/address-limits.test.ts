@@ -228,4 +228,5 @@ test('SAFE-11: large bodies that are refused for what they hold are counted by a
   assert.equal((await from('203.0.113.30', { message: { text: 7 } })).status, 400, 'a small one is read');
   assert.ok(isAnswered(await stranger(app, '203.0.113.30').say()), 'and so is a good one');
   assert.equal((await from('203.0.113.31', broken)).status, 400, 'another address');
+  assert.ok(isAnswered(await stranger(app, '203.0.113.31').say({ padding: 'x'.repeat(100_000) })), 'and its valid large one is served');
 });

@@ -105,6 +105,15 @@ test('LIMIT-11: on a test key the turns of all apps of the organisation count to
   assertAnswered(await say(app.liveKey));
 });
 
+test('LIMIT-14: a cap that is lowered holds from the next turn on, however soon that comes and whatever was left', async () => {
+  const app = await makeApp({ messages_per_day: 100 });
+  for (let n = 0; n < 2; n++) assertAnswered(await say(app.liveKey));
+  const asked = upstream.requests.length;
+  await operator('PATCH', `/apps/${app.appId}`, { messages_per_day: 2 });
+  assertNotice(await say(app.liveKey, NOTICES), { reason: 'user_limit', code: 'rate_limited', until: 'day' });
+  assert.equal(upstream.requests.length, asked);
+});
+
 test('LIMIT-11, LIMIT-14: sixteen at once get exactly as many answers as are left', async () => {
   const app = await makeApp({ messages_per_day: 5 });
   const answers = await Promise.all(Array.from({ length: 16 }, () => say(app.liveKey, NOTICES)));

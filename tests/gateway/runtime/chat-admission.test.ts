@@ -173,6 +173,10 @@ test('LIMIT-11, LIMIT-12: rate_limited in the stream; a retry of a counted turn 
   assertAnswered(continuation);
   assertRefusedInStream(await client.say('Hello'), 'rate_limited', /last message for today/);
   assertAnswered(await createClient(service.baseUrl, app.testKey).say('Hello'));
+  // One more a day is one more, however much went on beside the three.
+  await patch(app, { messages_per_day: 4 });
+  assertAnswered(await client.say('Hello'));
+  assertRefusedInStream(await client.say('Hello'), 'rate_limited', /last message for today/);
 });
 
 test('LIMIT-13: the 201st on a test key is quota_exceeded for all apps of the organisation, live goes on', async () => {

@@ -1,9 +1,12 @@
 /** What a malformed request is told, row by row. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { request } from 'undici';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { createClient, createOperator, createTestApp, HANDSHAKE, outline } from '../../support/client.ts';
 import { startService } from '../../support/service.ts';
 import { startUpstream, upstreamEnv } from '../../support/upstream.ts';
@@ -222,6 +225,19 @@ test('KEY-1: a revoked key is 401 invalid_key from the next request on', async (
   const refused = await other.say('Hello');
   assert.equal(refused.status, 401);
   assert.equal((refused.json as ErrorAnswer).error.code, 'invalid_key');
+});
+
+test('CONSOLE-10: what nearly every turn writes changes no row of an app, so that apps that are kept stay true', async () => {
+  await client.say('Hello');
+  for (const name of readdirSync(join(service.dataDir, 'organisations')).filter((file) => file.endsWith('.sqlite'))) {
+    const db = openWriter(join(service.dataDir, 'organisations', name), { mustExist: true });
+    for (const write of ['UPDATE', 'DELETE'])
+      db.exec(`CREATE TRIGGER apps_outlive_${write} BEFORE ${write} ON apps BEGIN SELECT RAISE(ABORT, 'an app was written'); END`);
+    db.close();
+  }
+  const other = createClient(service.baseUrl, app.liveKey);
+  assert.equal((await other.say('Mail me at someone@example.com')).events.at(-1)?.status, 'completed');
+  assert.equal((await other.send('POST', '/v1/identify', { external_user_id: 'u1' })).status, 200);
 });
 
 /** What only the rows know is told in the stream (error, then turn.end, and no turn.start: CHAT-16). */

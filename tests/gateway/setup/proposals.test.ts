@@ -139,7 +139,7 @@ async function putLogo({ appId }: SetupApp, content: string | Uint8Array): Promi
   return (JSON.parse(text) as { logoAssetId: string }).logoAssetId;
 }
 
-test('PROPOSAL-4: of a proposal approved by two people at once one applies it; of two sessions’ proposals about one item only one', async () => {
+test('PROPOSAL-4: of verdicts on one proposal at once one counts; of two sessions’ proposals about one item one is approved', async () => {
   const { app, agent } = await liveApp(setup);
   const { proposal_id: id } = await propose(agent, 'knowledge');
   const twice = await Promise.all([decide(id, 'approve'), decide(id, 'approve'), decide(id, 'reject')]);

@@ -30,6 +30,7 @@ test('SETUP-11: a used code is code_used, also once its session has ended; one t
   const { code } = await app.open();
   const agent = await agentOf(baseUrl, code);
   await agent.get('POST', '/start', AGENT);
+  assertRefused(await fetchFile(baseUrl, code), 410, 'code_used');
   await agent.get('POST', '/complete', { summary: 'Done.' });
   assertRefused(await fetchFile(baseUrl, code), 410, 'code_used');
   const unused = await app.open();
@@ -240,14 +241,21 @@ test('SETUP-6: a sync session whose app goes live while a body comes proposes', 
   assert.equal((await app.console<{ draft: unknown }>('GET', '/experience')).draft, null);
 });
 
-test('SETUP-13: a token that a newer file replaces while a body comes claims nothing', async () => {
+test('SETUP-13: a token that a newer file replaces while a body comes claims and writes nothing', async () => {
   const app = await setup.app();
   const { session, code } = await app.open();
   const finish = await halfSent(await tokenOf(code), 'POST', '/start', JSON.stringify({ tool: 'old' }));
-  const issued = (await setup.operator('POST', `/sessions/${session.id}/code`)).json as { code: string };
-  const newer = await agentOf(setup.service.baseUrl, issued.code);
+  const fetchNewer = async () => {
+    const issued = (await setup.operator('POST', `/sessions/${session.id}/code`)).json as { code: string };
+    return agentOf(setup.service.baseUrl, issued.code);
+  };
+  const newer = await fetchNewer();
   assert.equal((await finish()).status, 401);
   await newer.get('POST', '/start', AGENT);
+  const finishWrite = await halfSent(newer.token, 'PUT', '/experience', PERSONA);
+  await fetchNewer();
+  assert.equal((await finishWrite()).status, 401);
+  assert.equal((await app.console<{ draft: unknown }>('GET', '/experience')).draft, null);
 });
 
 test('SETUP-15: a Host header that is no host does not reach the command', async () => {

@@ -138,8 +138,9 @@ describe('restarts of workers', () => {
 
   test('RUN-20: a worker that cannot start at all waits up to 30 s between tries while others serve', () => {
     const clock = new HandClock();
-    const [, broken] = workersOn(clock, [1_000, null]) as [SeenWorker, SeenWorker];
+    const [sound, broken] = workersOn(clock, [1_000, null]) as [SeenWorker, SeenWorker];
     clock.advance(200_000);
+    assert.deepEqual([sound.starts, sound.serving], [[0], true]);
     const pauses = broken.starts.slice(1).map((atMs, index) => atMs - (broken.starts[index] ?? 0) - 300);
     assert.deepEqual(pauses.slice(0, 9), [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   });

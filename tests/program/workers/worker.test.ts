@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import pino from 'pino';
 import type { Restarts } from '../../../program/workers/restarts.ts';
 import { Worker } from '../../../program/workers/worker.ts';
-import { temporaryDir } from '../../support/temporary-dir.ts';
+import { atEnd, temporaryDir } from '../../support/temporary-dir.ts';
 
 const STUCK_MS = 40_000;
 
@@ -25,7 +25,7 @@ test('RUN-21: time in which the supervisor stood still itself does not count aga
   const log = pino({ base: null }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
   const restarts = { place: () => ({ starting() {}, serving() {}, away() {}, ended: () => 0 }) } as unknown as Restarts;
   const worker = new Worker({ name: 'n-1', entry, env: () => ({}), log, times: { stopMs: 60_000, stuckMs: STUCK_MS }, restarts });
-  t.after(() => worker.stop('SIGKILL'));
+  atEnd(t, () => worker.stop('SIGKILL'));
   assert.equal((await worker.start()).outcome, 'listening');
 
   // One look comes late, by whichever clock.

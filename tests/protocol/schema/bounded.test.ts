@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import * as v from 'valibot';
 import { appSettingsEntries } from '../../../protocol/console/app-settings.ts';
 import { createOrganisationBody } from '../../../protocol/console/organisations.ts';
@@ -8,6 +9,7 @@ import { chatRequest } from '../../../protocol/runtime/chat.ts';
 import { manifestRequest } from '../../../protocol/runtime/manifest.ts';
 import { turnContext } from '../../../protocol/runtime/turn-context.ts';
 import { explain } from '../../../protocol/schema/issues.ts';
+import { clip, fits, fitsBytes } from '../../../protocol/schema/text.ts';
 import { actionsBody, judgeHttpAction } from '../../../protocol/setup/actions.ts';
 import { completeBody } from '../../../protocol/setup/completion.ts';
 import { parseEvents } from '../../../protocol/setup/events.ts';
@@ -139,4 +141,17 @@ test('HTTP-7: lists longer than an action may hold are not looked into; the item
   const { items } = v.parse(actionsBody, { items: [{ ...READ, params: [], op: 'archive' }] });
   assert.equal(items[0]?.op, 'archive');
   assert.equal(v.is(actionsBody, { items: [{ ...READ, params: [null] }] }), false, 'a list of the right length is checked');
+});
+
+test('CHAT-3, SETUP-31: bytes are those of UTF-8 and characters those of Unicode, up to the bound and not beyond', () => {
+  const words = fc.oneof(fc.string({ unit: 'binary', maxLength: 30 }), fc.stringMatching(/^[\x7f\x80\u07ff\u0800\ud7ff\ue000😀]{1,30}$/u));
+  fc.assert(
+    fc.property(words, (text) => {
+      const [bytes, characters] = [Buffer.byteLength(text), [...text].length];
+      assert.deepEqual([fitsBytes(text, bytes), fitsBytes(text, bytes - 1)], [true, false]);
+      assert.deepEqual([fits(text, characters), fits(text, characters - 1)], [true, false]);
+      assert.equal(clip(text, characters), text);
+      if (characters > 1) assert.equal(clip(text, characters - 1), `${[...text].slice(0, -2).join('')}…`);
+    }),
+  );
 });

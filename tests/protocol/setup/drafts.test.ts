@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { Refusal } from '../../../protocol/errors.ts';
+import { FONT_FAMILY_MAX_CHARS as FONT_MAX } from '../../../protocol/limits.ts';
 import { acceptDraft } from '../../../protocol/setup/accept.ts';
 import { appearanceBody } from '../../../protocol/setup/appearance.ts';
 import { judgeKnowledgeItem, knowledgeBody } from '../../../protocol/setup/knowledge.ts';
@@ -80,8 +81,10 @@ test('PERSONA-4: each field of the persona takes a value at its bound, and the n
 });
 
 test('APPEARANCE-11: each token and label takes a value at its bound, and no other', () => {
-  const taken = { radius: [0, 32], spacing: ['cosy'], fontScale: [0.8, 1.4], style: ['outlined'], launcherPosition: ['end'] };
-  const refused = { radius: [-1, 33], spacing: ['wide'], fontScale: [0.79, 1.41], style: ['shiny'], launcherPosition: ['top'] };
+  const words = { spacing: ['cosy'], style: ['outlined'], launcherPosition: ['end'] };
+  const taken = { ...words, radius: [0, 32], fontScale: [0.8, 1.4], fontFamily: ['x', 'x'.repeat(FONT_MAX)] };
+  const others = { spacing: ['wide'], style: ['shiny'], launcherPosition: ['top'] };
+  const refused = { ...others, radius: [-1, 33], fontScale: [0.79, 1.41], fontFamily: ['', 'x'.repeat(FONT_MAX + 1)] };
   for (const [token, values] of Object.entries(taken)) {
     for (const value of values) assert.ok(v.is(appearanceBody, { theme: { ...THEME, [token]: value } }), `${token} ${value}`);
   }

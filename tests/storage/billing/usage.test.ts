@@ -3,13 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addMonths, transactions } from '../../../storage/billing/credit-purchases.ts';
 import { countUsers, creditState, isCreditExhaustedLately, noteBought, noteCharged, usageByApp } from '../../../storage/billing/usage.ts';
+import { recordCharge, spentToday } from '../../../storage/billing/usage-ledger.ts';
 import type { Channel } from '../../../storage/organisations/organisations.ts';
 import { transactions as organisations } from '../../../storage/organisations/organisations.ts';
 import { insert } from '../../../storage/sqlite/columns.ts';
-import { storeConversation } from '../conversations/stored-turns.ts';
+import { storeConversation, storeTurn } from '../conversations/stored-turns.ts';
 import { addApp, type Files, openFiles } from '../migrations/migrated-files.ts';
 
 const USD = 1_000_000;
+const NOON = at('2026-01-05');
 
 function at(text: string): number {
   return Date.parse(`${text}T12:00:00.000Z`);
@@ -34,6 +36,26 @@ function left(files: Files, day: string): [number, number, number] {
 function isExhausted(files: Files, day: string): boolean {
   return creditState(files.control, files.db, files.organisationId, at(day)).exhausted;
 }
+
+test('LIMIT-16, LIMIT-17: what a turn and its failed attempts cost is counted once, however often it is written', (t) => {
+  const files = openFiles(t, NOON);
+  const { db } = files;
+  const appId = addApp(files, 'Shop', NOON);
+  storeConversation(db, { id: 'cnv', appId, deviceId: '' });
+  const turn = storeTurn(db, { appId, conversationId: 'cnv', turnId: 'turn' });
+  const cost = { model: 'm', inputTokens: 1, outputTokens: 1 };
+  for (const again of [false, true]) {
+    for (const [attempt, billed, costMicroUsd] of [
+      [1, false, 5],
+      [2, false, 20],
+      [3, true, 100],
+    ] as const) {
+      const spentMicroUsd = spentToday(db, appId, NOON);
+      recordCharge(db, { turn, attempt, appId, channel: 'live', nowMs: NOON }, { ...cost, billed, costMicroUsd });
+      assert.equal(spentToday(db, appId, NOON), spentMicroUsd + (again ? 0 : costMicroUsd));
+    }
+  }
+});
 
 test('LIMIT-21: plan credit resets on the first of the month, test keys never spend', (t) => {
   const files = openFiles(t, at('2026-01-05'));

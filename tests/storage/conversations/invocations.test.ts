@@ -105,6 +105,7 @@ test('CONFIRM-5: an answer takes effect with its card or not at all', (t) => {
   assert.deepEqual(seen()[0], ['pending.clean', 'pending']);
   assert.equal(answer(db, { ...change, revision: 1, confirmedAtMs: 7 }, card), true);
   assert.equal(answer(db, { ...change, revision: 1 }, card), false, 'it was answered');
+  assert.equal(answer(db, change, null), false, 'it was answered, whatever its card says');
   assert.deepEqual(seen(), [
     ['declined', 'declined'],
     ['pending.clean', 'pending'],

@@ -12,7 +12,7 @@ import { dataLayout, prepareDataDir } from '../../../storage/data-layout.ts';
 import { hasConsoleLink } from '../../../storage/organisations/installation.ts';
 import { withStartLock } from '../../../storage/sqlite/lock.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
-import { temporaryDir } from '../../support/temporary-dir.ts';
+import { atEnd, temporaryDir } from '../../support/temporary-dir.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
 const ORGANISATION = 'org_000000000000000000000001';
@@ -22,7 +22,7 @@ function starter(t: TestContext, dir: string, task: 'mint' | 'hold'): { child: C
   const child = spawn(process.execPath, [fileURLToPath(new URL('./start-worker.js', import.meta.url)), dir, task], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  t.after(() => child.kill('SIGKILL'));
+  atEnd(t, () => child.kill('SIGKILL'));
   return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
 }
 

@@ -7,14 +7,14 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { lockDataDir } from '../../../storage/sqlite/lock.ts';
-import { temporaryDir } from '../../support/temporary-dir.ts';
+import { atEnd, temporaryDir } from '../../support/temporary-dir.ts';
 
 /** Starts a process that tries for the lock; returns it and the line it printed: `held`, or the refusal. */
 async function contender(t: TestContext, dir: string, mode: 'alone' | 'shared'): Promise<{ child: ChildProcess; said: string }> {
   const child = spawn(process.execPath, [fileURLToPath(new URL('./lock-worker.js', import.meta.url)), dir, mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  t.after(() => child.kill('SIGKILL'));
+  atEnd(t, () => child.kill('SIGKILL'));
   const [said] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   return { child, said };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openWriter } from '../../../storage/sqlite/database.ts';
-import { temporaryDir } from '../../support/temporary-dir.ts';
+import { atEnd, temporaryDir } from '../../support/temporary-dir.ts';
 
 /** Acknowledged writes to see before the kill: enough for groups of every size and a checkpoint in some of the runs. */
 const ACKS_BEFORE_KILL = [1, 700, 3_000];
@@ -32,7 +32,7 @@ for (const killAfter of ACKS_BEFORE_KILL) {
     const child = spawn(process.execPath, [fileURLToPath(new URL('./kill-worker.js', import.meta.url)), path], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    t.after(() => child.kill('SIGKILL'));
+    atEnd(t, () => child.kill('SIGKILL'));
     const acks = await acksUntilKilled(child, killAfter);
     assert.ok(acks.length >= killAfter);
     const connection = openWriter(path);

@@ -161,6 +161,20 @@ test('STORE-3: a file that cannot be opened or is no database rejects; the threa
   assert.deepEqual(await writer.write(path, 'addNote', { text: 'a' }), { id: 1 });
 });
 
+test('RUN-36: a writer beside another has its thread for other files, counts apart, and closes them without it', async (t) => {
+  const { writer, path } = setUp(t);
+  const beside = setUp(t, { beside: writer as never });
+  const notes = (of: typeof beside) => Promise.all(['a', 'b', 'c'].map((text) => of.writer.write(of.path, 'addNote', { text })));
+  await Promise.all([notes({ writer, path }), notes(beside)]);
+  await assert.rejects(beside.writer.write(join(beside.path, 'no', 'such'), 'addNote', { text: 'd' }), StorageError);
+  await beside.writer.close();
+  assert.deepEqual(await writer.write(path, 'addNote', { text: 'e' }), { id: 4 });
+  assert.equal(existsSync(`${beside.path}-wal`), false, 'its connection is closed');
+  assert.deepEqual([texts(path).length, texts(beside.path).length], [4, 3]);
+  const { succeeded, failed } = writer.stats();
+  assert.deepEqual([succeeded, failed, beside.writer.stats().succeeded, beside.writer.stats().failed], [4, 0, 3, 1]);
+});
+
 test('STORE-2: input or output that cannot be cloned fails alone', async (t) => {
   const { writer, path } = setUp(t);
   const results = await Promise.allSettled([

@@ -22,7 +22,7 @@ interface SparkProps {
 
 /** One bar for each number; what is none is a line on the floor. */
 export function Spark({ numbers, label, look = '', room = numbers.length }: SparkProps) {
-  const most = Math.max(1, ...numbers);
+  const most = Math.max(...numbers) || 1;
   const step = SPARK.width / Math.max(1, room);
   const gap = Math.min(SPARK.gap, step / 4);
   return (

@@ -11,7 +11,7 @@ import { countTokens, firstTurnTokens } from '../../../../bench/meters/request-t
 import { storedBytes, writing } from '../../../../bench/meters/written.ts';
 import { type Found, turnCostTable } from '../../../../bench/questions/cost/turn-cost.ts';
 import { relay } from '../../../../bench/servers/candidate.ts';
-import { temporaryDir } from '../../../support/temporary-dir.ts';
+import { atEnd, temporaryDir } from '../../../support/temporary-dir.ts';
 
 /** Writes three times 1,000 bytes on the main thread and twice 500 in a worker, once it is told to. */
 const WRITING = `
@@ -34,7 +34,7 @@ async function started(t: TestContext, program: string) {
   writeFileSync(join(dir, 'program.cjs'), program);
   const args = [join(dir, 'program.cjs'), join(dir, 'file')];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  t.after(() => child.kill('SIGKILL'));
+  atEnd(t, () => child.kill('SIGKILL'));
   await said(child);
   return child;
 }

@@ -110,7 +110,7 @@ describe('BENCH-7: what rounds of such turns say', () => {
     const [columns, cells] = [tables[0]?.columns, tables[0]?.rows[1]];
     assert.equal(columns?.length, cells?.length);
     // 30 ms for 10 turns of two rounds beside 10 ms for 10 of one.
-    const cost = ['3000', '1500', '1000 to 3000', '1.50', '1.00 to 1.50'];
+    const cost = ['3000', '1500', '1000 to 3000 (wide)', '1.50', '1.00 to 1.50'];
     assert.deepEqual(cells, ['service', 'W7', ...cost, '1.00 / 2.00', '3.00 / 4.00', '10', '2.00', '0', '≤ 2 ×']);
     assert.deepEqual(warnings, []);
   });

@@ -30,6 +30,10 @@ test('BLOCKVIEW-11: a way that is none ends where it stops making sense, within 
       for (const { lat, lng } of decodePolyline(text)) assert.ok(Math.abs(lat) <= 90 && Math.abs(lng) <= 180);
     }),
   );
+  const place = '_p~iF~ps|U';
+  // A character of no way, half a point, a number without end, a place beyond the world: what follows is not read.
+  for (const wrong of ['!???', '?', '~~~~~~~~??', place])
+    assert.deepEqual(decodePolyline(place + wrong), [{ lat: 38.5, lng: -120.2 }], wrong);
 });
 
 test('BLOCKVIEW-2: a price or a time that cannot be written is shown as it came', () => {
