@@ -10,6 +10,7 @@ import { isHere } from '../storage/organisations/organisations.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 import type { Storage } from '../storage/storage.ts';
 import { attempt, type EachServices, forEachOrganisation } from './for-each-organisation.ts';
+import { readGlanceOf } from './organisation-glance.ts';
 import { Serial } from './serial.ts';
 
 /** Somebody has to put a file back or make room first, so there is no hurry. */
@@ -223,11 +224,12 @@ export class OrganisationUpkeep {
 
   /** Null while something is under way: what is due has not been done by whoever minds it. */
   #find(organisationId: string, db: Connection) {
-    const { isUnfinished, next, nowMs } = this.#services;
+    const { isUnfinished, next, nowMs, storage } = this.#services;
     const atMs = nowMs();
     const dueAtMs = next(organisationId);
     if (isUnfinished(organisationId) || (dueAtMs !== null && dueAtMs <= atMs)) return null;
-    return { dueAtMs, spentDay: utcDay(atMs), spentMicroUsd: organisationSpentToday(db, atMs) };
+    const glance = isHere(storage.control, organisationId) ? JSON.stringify(readGlanceOf(storage.control, db, organisationId, atMs)) : '';
+    return { dueAtMs, spentDay: utcDay(atMs), spentMicroUsd: organisationSpentToday(db, atMs), glance };
   }
 
   async close(): Promise<void> {

@@ -6,6 +6,7 @@ import * as httpActions from './apps/http-actions.ts';
 import * as manifests from './apps/manifests.ts';
 import * as screens from './apps/screens.ts';
 import * as sharedKeys from './apps/shared-keys.ts';
+import * as appHours from './billing/app-hours.ts';
 import * as memberMails from './billing/member-mails.ts';
 import * as topUps from './billing/top-ups.ts';
 import * as feedback from './conversations/feedback.ts';
@@ -82,6 +83,7 @@ export const transactions = {
   ...goingLive.transactions,
   ...smokeRuns.transactions,
   ...devices.transactions,
+  ...appHours.transactions,
   ...memberMails.transactions,
   ...topUps.transactions,
   ...turnOpenings.transactions,

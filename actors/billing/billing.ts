@@ -11,6 +11,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Announcer } from '../announcements.ts';
 import type { DeviceRef } from '../caller.ts';
 import { createDeadlines, type DeadlineKind, nearerOf } from '../deadlines.ts';
+import { AppHours, type EndedAttempt } from './app-hours.ts';
 import { DeviceSightings } from './device-sightings.ts';
 import type { Mailer } from './mail.ts';
 import { isReached, MemberMails } from './member-mails.ts';
@@ -47,6 +48,7 @@ export class Billing {
   readonly #mails: MemberMails;
   readonly #topUps: TopUps;
   readonly #sightings: DeviceSightings;
+  readonly hours: AppHours;
   readonly platform: PlatformSpend;
   // A mail server that does not answer must not hold up top-ups, nor these each other's deadlines.
   readonly #mailDeadlines: ReturnType<typeof createDeadlines>;
@@ -63,6 +65,7 @@ export class Billing {
     this.#mails = new MemberMails(services);
     this.#topUps = new TopUps(services);
     this.#sightings = new DeviceSightings(storage, log, nowMs);
+    this.hours = new AppHours(storage, log, nowMs);
     this.platform = new PlatformSpend({ storage, log }, platformBudgetMicroUsd, nowMs());
     this.#mailDeadlines = createDeadlines({ storage, log, nowMs, others });
     this.#topUpDeadlines = createDeadlines({ storage, log, nowMs, others });
@@ -153,6 +156,10 @@ export class Billing {
     this.#sightings.seen(device);
   }
 
+  ended(attempt: EndedAttempt): void {
+    this.hours.ended(attempt);
+  }
+
   /** Learns from rows which mails and top-ups of the organisation are pending, and when each is due. */
   learn(organisationId: string): void {
     this.#mailDeadlines.look(organisationId);
@@ -195,5 +202,6 @@ export class Billing {
     this.#mailDeadlines.close();
     this.#topUpDeadlines.close();
     await this.#sightings.flush();
+    await this.hours.flush();
   }
 }

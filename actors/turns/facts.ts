@@ -43,8 +43,8 @@ export interface TurnOptions {
   readonly turnLossesMax: number;
   /** The manifest of an app whose clients name none; without one they can do nothing. */
   readonly manifestWithout?: (appId: string) => ToolsetInput['manifest'];
-  /** The platform's ceiling; `charged` is called with every charge. */
-  readonly billing: Pick<Billing, 'platform' | 'charged'>;
+  /** The platform's ceiling; `charged` is called with every charge, `ended` with every attempt that ended. */
+  readonly billing: Pick<Billing, 'platform' | 'charged' | 'ended'>;
   nowMs(): number;
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;

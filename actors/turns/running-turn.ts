@@ -176,7 +176,10 @@ export class RunningTurn implements RoundsOwner {
     speak(after);
     this.#mailbox.release();
     this.#perform(effects);
-    if (end !== undefined) this.#end(true);
+    if (end !== undefined) {
+      this.#rounds.spending.ended(end.status === 'error');
+      this.#end(true);
+    }
     this.#mailbox.resume();
     return true;
   }

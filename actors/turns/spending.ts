@@ -41,6 +41,8 @@ export class TurnSpending {
   #begunAtMs = 0;
   #askedAtMs: number | undefined;
   #firstMs: number | undefined;
+  /** How long the person waited for the attempt's first word, from the request on. */
+  #firstWordMs: number | undefined;
   /** The upstream's own count of the round; undefined: it reports none. */
   #reported: Usage | undefined;
 
@@ -67,8 +69,10 @@ export class TurnSpending {
 
   heard(chars: number): void {
     this.#unreportedChars += chars;
-    if (this.#firstMs === undefined && this.#askedAtMs !== undefined)
-      this.#firstMs = Math.max(0, this.#turn.services.nowMs() - this.#askedAtMs);
+    const { command, services } = this.#turn;
+    if (this.#firstMs === undefined && this.#askedAtMs !== undefined) this.#firstMs = Math.max(0, services.nowMs() - this.#askedAtMs);
+    if (this.#firstWordMs === undefined && chars > 0 && command.receivedAtMs !== undefined)
+      this.#firstWordMs = Math.max(0, services.nowMs() - command.receivedAtMs);
   }
 
   /** A round ended; `usage` as the upstream reports it, `argumentChars` of the calls in it. */
@@ -120,6 +124,14 @@ export class TurnSpending {
     if (!isSpent(command, db, nowMs, costMicroUsd(services.prices, services.model.name, this.#usage))) return null;
     const { message, notice } = capRefusal(command, 'daily_model_budget', nowMs);
     return { code: 'quota_exceeded', message, retryable: false, cause: { kind: 'budget' }, ...(notice === undefined ? {} : { notice }) };
+  }
+
+  /** The attempt has ended, and is counted for whoever looks (CONSOLE-31). */
+  ended(failed: boolean): void {
+    const { command, services } = this.#turn;
+    if (command.purpose !== 'person') return;
+    const { organisationId, appId, channel } = command.caller;
+    services.billing.ended({ organisationId, appId, channel, failed, firstWordMs: this.#firstWordMs });
   }
 
   /**

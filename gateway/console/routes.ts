@@ -16,6 +16,7 @@ import { moveRoutes } from './moves.ts';
 import { nodeRoutes } from './nodes.ts';
 import { signInRoutes } from './operator-session.ts';
 import { organisationRoutes } from './organisations.ts';
+import { overviewRoutes } from './overview.ts';
 import { pairingRoutes } from './pairings.ts';
 import { readLogoRoute, readProposedLogoRoute } from './pictures.ts';
 import { proposalRoutes } from './proposals.ts';
@@ -40,6 +41,7 @@ export const consoleRoutes: readonly Route[] = [
   ...signInRoutes,
   ...organisationRoutes,
   ...appRoutes,
+  ...overviewRoutes,
   ...keyRoutes,
   ...endUserRoutes,
   ...draftRoutes,

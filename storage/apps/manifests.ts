@@ -104,6 +104,24 @@ export function latestRoutes(db: Connection, appId: string, limit: number): Read
   return new Set(manifests.flatMap(({ routes }) => routes.map(({ name }) => name)));
 }
 
+export interface Build extends Omit<ManifestRow, 'document'> {
+  readonly actions: number;
+  readonly screens: number;
+  readonly counts: boolean;
+}
+
+/** The last posted of all, whoever posted them, and the one that counts, which is "the latest". */
+export function listBuilds(db: Connection, appId: string, limit: number): Build[] {
+  const from = 'FROM manifests WHERE app_id = :appId ORDER BY last_seen_at_ms DESC LIMIT :limit';
+  const rows = manifestRow.all(db, from, { appId, limit });
+  const [counting] = newestManifests(db, appId, 1);
+  if (counting !== undefined && !rows.some(({ hash }) => hash === counting.hash)) rows.push(counting);
+  return rows.map(({ document, ...row }) => {
+    const { actions, routes } = parse(db, appId, row.hash, document);
+    return { ...row, actions: actions.length, screens: routes.length, counts: row.hash === counting?.hash };
+  });
+}
+
 interface RegisterManifest extends HashedManifest {
   readonly appId: string;
   readonly sdk: string;

@@ -169,4 +169,8 @@ const SCHEMA = `
   ) STRICT;
 `;
 
-export const controlMigrations: readonly Migration[] = [{ version: 1, name: 'the schema', sql: SCHEMA }];
+export const controlMigrations: readonly Migration[] = [
+  { version: 1, name: 'the schema', sql: SCHEMA },
+  // What the console shows of an organisation whose file is closed (CONSOLE-33): JSON as it was found when it was looked through last.
+  { version: 2, name: 'a glance at closed files', sql: "ALTER TABLE organisation_files ADD COLUMN glance TEXT NOT NULL DEFAULT ''" },
+];

@@ -68,6 +68,13 @@ export function readUseCount(control: Connection, organisationId: string): numbe
   return readValue(control, integer, 'SELECT uses FROM organisation_files WHERE organisation_id = :organisationId', { organisationId });
 }
 
+/** What was found in a file that is closed; undefined: it is in use. '': nothing was. */
+export function readGlance(control: Connection, organisationId: string): string | undefined {
+  const select = `SELECT glance FROM organisation_files AS f WHERE organisation_id = :organisationId
+    AND NOT EXISTS (SELECT 1 FROM organisation_uses AS u WHERE u.organisation_id = f.organisation_id)`;
+  return readValue(control, text, select, { organisationId });
+}
+
 interface UseRef {
   readonly organisationId: string;
   readonly usedBy: string;
@@ -79,6 +86,8 @@ export interface LookedThrough {
   /** The day on which it was looked through (UTC), and what was spent on it. */
   readonly spentDay: string;
   readonly spentMicroUsd: number;
+  /** What the console shows of it while it is closed: JSON; absent: nothing. */
+  readonly glance?: string;
 }
 
 /** To be committed before the process writes to the file. Idempotent. */
@@ -94,9 +103,9 @@ export function beginUse(db: Connection, { organisationId, usedBy }: UseRef): vo
  */
 function endUse(db: Connection, { usedBy, ...found }: UseRef & LookedThrough & { readonly uses: number }): boolean {
   const { organisationId } = found;
-  const update = `UPDATE organisation_files SET uses = uses + 1, due_at_ms = :dueAtMs, spent_day = :spentDay, spent_microusd = :spentMicroUsd
+  const update = `UPDATE organisation_files SET uses = uses + 1, due_at_ms = :dueAtMs, spent_day = :spentDay, spent_microusd = :spentMicroUsd, glance = :glance
     WHERE organisation_id = :organisationId AND uses = :uses`;
-  const { changes } = db.statement(update).run({ ...found });
+  const { changes } = db.statement(update).run({ glance: '', ...found });
   if (changes === 0) return false;
   forgetUses(db, { organisationId, processes: [usedBy] });
   const change = `UPDATE organisation_files SET due_at_ms = NULL

@@ -1,7 +1,8 @@
 /** Installations of an app: whom POST /v1/identify bound each to (PERSON-7), and when it was last seen. */
 
+import { addAppHour, HOUR_MS } from '../billing/app-hours.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import { columns, flag, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, flag, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const deviceBinding = columns({
@@ -68,7 +69,15 @@ function seeDevices(db: Connection, input: { sightings: readonly Sighting[]; now
      SELECT :appId, 'live', :deviceId, :nowMs FROM apps WHERE id = :appId
      ON CONFLICT (app_id, channel, device_id) DO UPDATE SET seen_at_ms = max(coalesce(seen_at_ms, 0), excluded.seen_at_ms)`,
   );
-  for (const { appId, deviceId } of input.sightings) see.run({ appId, deviceId, nowMs: input.nowMs });
+  const dayMs = input.nowMs - (input.nowMs % (24 * HOUR_MS));
+  const seen = `SELECT seen_at_ms FROM devices WHERE app_id = :appId AND channel = 'live' AND device_id = :deviceId`;
+  const people = new Map<string, number>();
+  for (const { appId, deviceId } of input.sightings) {
+    if ((readValue(db, orNull(integer), seen, { appId, deviceId }) ?? 0) < dayMs) people.set(appId, (people.get(appId) ?? 0) + 1);
+    see.run({ appId, deviceId, nowMs: input.nowMs });
+  }
+  const hour = Math.floor(input.nowMs / HOUR_MS);
+  for (const [appId, count] of people) addAppHour(db, { appId, channel: 'live', hour, ended: 0, failed: 0, people: count, firstWords: [] });
 }
 
 export const transactions = { seeDevices };

@@ -1,8 +1,11 @@
-/** The first page of the console with more organisations than one answer of the interface holds. */
+/** The first page of the console, in numbers, and with more organisations than one answer of the interface holds; the summary of an app. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { createOperator } from '../support/client.ts';
+import { openWriter } from '../../storage/sqlite/database.ts';
+import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
+import { createClient, createOperator, HANDSHAKE } from '../support/client.ts';
 import { startService } from '../support/service.ts';
 import { axeFaultsInAllLooks } from './axe.ts';
 import { openWorld, waitForPage } from './browser.ts';
@@ -15,7 +18,7 @@ const HOSTILE = '<img src=x onerror="document.title=1">%_';
 
 /** The page shows so many organisations. */
 async function waitForCards(page: Page, count: number): Promise<void> {
-  await page.waitForFunction((wanted) => document.querySelectorAll('main .card h2 a').length === wanted, count);
+  await page.waitForFunction((wanted) => document.querySelectorAll('main .card h2 a:not(.card-credit)').length === wanted, count);
 }
 
 test('APPS-6: each of more than 200 organisations is reached, page after page or by a part of its name, which is in the address', async (t) => {
@@ -59,4 +62,69 @@ test('APPS-6: each of more than 200 organisations is reached, page after page or
   await page.getByText('No organisation has nobody in its name.').waitFor();
   await find.fill('');
   await waitForCards(page, 50);
+});
+
+/** Days that were before the test. */
+function storeDays(dataDir: string, organisationId: string, appId: string): void {
+  const db = openWriter(join(dataDir, 'organisations', `${organisationId}.sqlite`));
+  const hour = Math.floor(Date.now() / 3_600_000);
+  for (let before = 1; before < 30; before += 1) {
+    const day = new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10);
+    const turns = 20 + ((before * 37) % 50);
+    db.exec(
+      `INSERT INTO usage_days (app_id, channel, day, turns, cost_microusd) VALUES ('${appId}', 'live', '${day}', ${turns}, ${turns * 4_000})`,
+    );
+    db.exec(
+      `INSERT INTO app_hours VALUES ('${appId}', 'live', ${hour - before * 24}, ${turns}, ${before % 9 === 4 ? 3 : 0}, ${Math.ceil(turns / 3)}, '[0,0,1,4,${turns},6,2,1]')`,
+    );
+  }
+  db.close();
+}
+
+test('CONSOLE-31, CONSOLE-32: the overview and the summary of an app have its numbers, which move while one looks', async (t) => {
+  const it = await startScriptedChat(t);
+  const { dataDir, baseUrl, operatorToken } = it.service;
+  const operator = createOperator(baseUrl, operatorToken);
+  const live = createClient(baseUrl, it.app.liveKey);
+  const down = { status: 500, body: { error: { message: 'The engine is down.', type: 'server_error' } } } as const;
+  it.script([{ text: 'In two days.' }], [{ text: 'Tomorrow.' }], [down], [{ text: 'On Monday.' }], [{ text: 'On Tuesday.' }]);
+  await live.register({ version: '1', actions: [], routes: [{ name: 'orders', title: 'Orders' }] });
+  const ask = (text: string) => live.chat({ message: { text }, client: HANDSHAKE });
+  for (const text of ['When does my order come?', 'And the second one?', 'Where is it now?']) await ask(text);
+  storeDays(dataDir, it.app.organisationId, it.app.appId);
+  assert.equal((await operator('POST', `/orgs/${it.app.organisationId}/apps`, { name: 'Returns' })).status, 201);
+  const world = await openWorld(t, it.service);
+  const { page } = await world.signedIn('/console', { bypassCSP: true });
+  const row = page.getByRole('row', { name: /Test app/ });
+  await row.getByRole('cell', { name: '33 %' }).waitFor();
+  const turns = row.getByRole('cell').first();
+  assert.match(await turns.innerText(), /3$/);
+  await page.getByText('Went live').waitFor();
+  await look(page, 'overview');
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
+  await ask('And now?');
+  await row.getByRole('cell', { name: '25 %' }).waitFor();
+  assert.match(await turns.innerText(), /4$/);
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+  await page.setViewportSize({ width: 1_360, height: 860 });
+
+  await row.getByRole('link', { name: 'Test app' }).click();
+  await waitForPage(page, 'Test app');
+  const numbers = page.getByRole('region', { name: 'How it goes' });
+  await numbers.getByText('25 %').waitFor();
+  await page.getByRole('table').getByText('When does my order come?').waitFor();
+  await page.getByRole('region', { name: 'Builds', exact: true }).getByText('counts').waitFor();
+  await look(page, 'summary');
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
+  await numbers.getByRole('radio', { name: '30 days' }).check({ force: true });
+  await numbers
+    .getByText('< 1 %')
+    .or(numbers.getByText('1 %', { exact: true }))
+    .waitFor();
+  await look(page, 'summary-month');
+  await ask('And on Tuesday?');
+  await page.getByRole('table').getByText('And on Tuesday?').waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
 });

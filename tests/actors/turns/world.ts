@@ -142,7 +142,7 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
     turnLossesMax: 2,
     node: servingNode(),
     ownership: { self, process: self, isLost: () => true, mayTake: () => true },
-    billing: { platform: new PlatformSpend({ storage, log }, null, NOW), charged() {} },
+    billing: { platform: new PlatformSpend({ storage, log }, null, NOW), charged() {}, ended() {} },
     nowMs: () => NOW,
     noteDeadline() {},
     ...more,

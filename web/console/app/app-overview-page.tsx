@@ -1,9 +1,16 @@
-/** The first page of an app: how far it is on the way to its people, and the keys that it is built with. */
-import type { Key } from '../../../protocol/console/answers.ts';
+/** The first page of an app: how it goes, what talks to it, how far it is on the way to its people, and the keys that it is built with. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { AppSummary, Build, ConversationHead, Counts, Key } from '../../../protocol/console/answers.ts';
 import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
+import { ConversationTable } from '../conversations/conversation-table.tsx';
+import { EventsCard, FailedShare, FirstWord, GLANCED, NONE, Spark, spentWords, WaitLinks, waitingOf } from '../overview/glance-parts.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
+import { SideBySide } from '../parts/choices.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { Scrolling, Table } from '../parts/table.tsx';
+import { momentOf } from '../parts/times.ts';
 import { type App, appAddress, appPath, SECTIONS } from './app.ts';
 import { AppPage } from './app-page.tsx';
 
@@ -85,6 +92,122 @@ function KeysCard({ id }: { readonly id: string }) {
   );
 }
 
+const SPANS = [
+  ['1', 'Today'],
+  ['7', '7 days'],
+  ['30', '30 days'],
+] as const;
+
+type Span = (typeof SPANS)[number][0];
+
+const DAY_HOURS = 24;
+
+function Numbers({ summary }: { readonly summary: AppSummary }) {
+  const { total, series, days } = summary;
+  const by = days === 1 ? 'hour' : 'day';
+  const line = (what: string, of: (counts: Counts) => number, look = '') => (
+    <Spark
+      numbers={series.map(of)}
+      room={days === 1 ? DAY_HOURS : days}
+      label={`${what} by ${by}: ${series.map(of).join(', ')}`}
+      look={look}
+    />
+  );
+  const cells: readonly (readonly [title: string, value: ComponentChildren, line: ComponentChildren])[] = [
+    ['Turns', total.turns.toLocaleString('en'), line('Turns', ({ turns }) => turns)],
+    ['Failed', <FailedShare key="failed" {...total} />, line('Failed attempts', ({ failed }) => failed, 'is-failing')],
+    ['First word, median', <FirstWord key="word" {...total} />, line('Milliseconds', ({ first_word_ms: ms }) => ms ?? 0)],
+    [
+      days === 1 ? 'People' : 'People a day',
+      total.people === null ? NONE : Math.round(total.people / days),
+      line('People', ({ people }) => people ?? 0),
+    ],
+    ['Spent', spentWords(total.spent_usd), days > 1 && line('Spent', ({ spent_usd: spent }) => spent)],
+  ];
+  return (
+    <dl class="numbers">
+      {cells.map(([title, value, drawn]) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>
+            <b>{value}</b>
+            {drawn}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function BuildsCard({ app, builds }: { readonly app: string; readonly builds: readonly Build[] }) {
+  if (builds.length === 0) return null;
+  const newest = builds[0]?.hash;
+  return (
+    <Card title="Builds that call in" aside={<a href={appAddress(app, 'actions')}>Actions and screens</a>} label="Builds">
+      <Scrolling label="Builds that call in">
+        <Table
+          rows={builds}
+          keyOf={({ hash }) => hash}
+          columns={[
+            {
+              title: 'Platform and version',
+              of: ({ sdk, hash, counts }) => (
+                <>
+                  {sdk} {counts && <span class="chip is-accent">counts</span>}{' '}
+                  {hash === newest && !counts && <span class="chip">newest</span>}
+                </>
+              ),
+            },
+            { title: 'Actions', of: ({ actions }) => actions, look: 'number' },
+            { title: 'Screens', of: ({ screens }) => screens, look: 'number' },
+            { title: 'First seen', of: ({ first_seen_at: at }) => momentOf(at) },
+            { title: 'Last seen', of: ({ last_seen_at: at }) => momentOf(at) },
+          ]}
+        />
+      </Scrolling>
+    </Card>
+  );
+}
+
+const CONVERSATIONS_SHOWN = 5;
+
+function NewestConversations({ app }: { readonly app: string }) {
+  const path = `${appPath(app)}/conversations?limit=${CONVERSATIONS_SHOWN}`;
+  const { answer, error, reload } = useAsked<{ readonly conversations: readonly ConversationHead[] }>(path, GLANCED);
+  if (answer?.conversations.length === 0) return null;
+  return (
+    <Card title="Newest conversations" aside={<a href={appAddress(app, 'conversations')}>All conversations</a>}>
+      <Problem error={error} retry={reload} />
+      {answer !== undefined && <ConversationTable app={app} conversations={answer.conversations} />}
+    </Card>
+  );
+}
+
+function HowItGoes({ app }: { readonly app: App }) {
+  const [span, show] = useState<Span>('1');
+  const { answer, error, reload } = useAsked<AppSummary>(`${appPath(app.id)}/summary?days=${span}`, GLANCED);
+  return (
+    <>
+      <Card
+        title={<span>How it goes {!app.live && <small>by the test key, until the app is live</small>}</span>}
+        label="How it goes"
+        aside={<SideBySide label="Time" value={span} options={SPANS} onChange={show} />}
+      >
+        <Problem error={error} retry={reload} />
+        {answer !== undefined && <Numbers summary={answer} />}
+        {answer !== undefined && waitingOf(answer.waits).length > 0 && (
+          <p class="card-waits">
+            <b>Waits for you</b> <WaitLinks app={app.id} waits={answer.waits} />
+          </p>
+        )}
+      </Card>
+      <NewestConversations app={app.id} />
+      {answer !== undefined && <BuildsCard app={app.id} builds={answer.builds} />}
+      {answer !== undefined && <EventsCard events={answer.events} />}
+    </>
+  );
+}
+
 function Facts({ app }: { readonly app: App }) {
   return (
     <p class="facts">
@@ -101,7 +224,9 @@ export function AppOverviewPage() {
       {(app) => (
         <>
           <Facts app={app} />
-          <GoLiveCard app={app} />
+          {!app.live && <GoLiveCard app={app} />}
+          <HowItGoes app={app} />
+          {app.live && <GoLiveCard app={app} />}
           <KeysCard id={app.id} />
         </>
       )}

@@ -1,45 +1,60 @@
-/** The first page: organisations, their apps, and what state each is in. */
+/** The first page: what is wrong, and how each organisation and app is, while one looks. */
 
 import { useRef, useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
-import type { Organisation } from '../../../protocol/console/answers.ts';
+import type { NodesAnswer, Overview, OverviewEntry } from '../../../protocol/console/answers.ts';
+import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { usePages } from '../api/pages-hook.ts';
-import { type App, organisationAddress } from '../app/app.ts';
-import { AppTable } from '../organisations/app-table.tsx';
 import { NewOrganisation } from '../organisations/new-forms.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { replaceAddress } from '../shell/address.ts';
+import { ConditionList } from '../shell/conditions.tsx';
 import { Page } from '../shell/page.tsx';
-
-interface OrganisationsAnswer {
-  readonly orgs: readonly Organisation[];
-  readonly next: string | null;
-}
+import { EventsCard, GLANCED } from './glance-parts.tsx';
+import { OrganisationCard } from './organisation-card.tsx';
 
 const ORGANISATIONS_SHOWN = 50;
+const EVENTS_SHOWN = 8;
 const FEW = 8;
 
-/** Those that were shown stay until there are others. */
-function useOrganisations(name: string) {
-  const path = `/orgs?limit=${ORGANISATIONS_SHOWN}${name === '' ? '' : `&name=${encodeURIComponent(name)}`}`;
-  const list = usePages<OrganisationsAnswer>(path);
-  const shown = useRef<readonly Organisation[] | undefined>(undefined);
-  if (list.pages.length > 0) shown.current = list.pages.flatMap(({ orgs }) => orgs);
-  return { ...list, organisations: shown.current };
+/** All pages that are shown are asked again; those that were shown stay until there are others. */
+function useOverview(name: string) {
+  const [asked, readOn] = useState({ name, pages: 1 });
+  const pages = asked.name === name ? asked.pages : 1;
+  const path = `/overview?limit=${ORGANISATIONS_SHOWN}${name === '' ? '' : `&name=${encodeURIComponent(name)}`}`;
+  const read = async (signal: AbortSignal): Promise<Overview> => {
+    const orgs: OverviewEntry[] = [];
+    let next: string | null = null;
+    for (let page = 0; page < pages && (page === 0 || next !== null); page += 1) {
+      const more: string = next === null ? '' : `&after=${encodeURIComponent(next)}`;
+      const answer: Overview = await ask<Overview>('GET', `${path}${more}`, undefined, signal);
+      orgs.push(...answer.orgs);
+      next = answer.next;
+    }
+    return { orgs, next };
+  };
+  const { answer, error, reload } = useAsked<Overview>(`${path}#${pages}`, { ...GLANCED, read });
+  const shown = useRef<Overview | undefined>(undefined);
+  if (answer !== undefined) shown.current = answer;
+  const more = () => readOn({ name, pages: pages + 1 });
+  return { shown: shown.current, isReading: answer === undefined, error, reload, more };
 }
 
 export function OverviewPage() {
   const { query } = useRoute();
   const [name, type] = useState(query.find ?? '');
   const [isCreating, create] = useState(false);
-  const { organisations, pages, next, error, isReading, reload, more } = useOrganisations(name.trim());
+  const { shown, error, isReading, reload, more } = useOverview(name.trim());
+  const { answer: nodes } = useAsked<NodesAnswer>('/nodes', GLANCED);
+  const organisations = shown?.orgs;
+  const next = shown?.next ?? null;
   const isEmpty = organisations?.length === 0 && name.trim() === '';
   const hasMany = name !== '' || next !== null || (organisations?.length ?? 0) > FEW;
   const button = <Button label="New organisation" onClick={() => create(true)} />;
   return (
     <Page title="Overview" {...(isEmpty || organisations === undefined ? {} : { actions: button })}>
+      <ConditionList conditions={nodes?.conditions ?? []} />
       <Problem error={error} retry={reload} />
       {isEmpty && <FirstOrganisation />}
       {hasMany && (
@@ -55,7 +70,7 @@ export function OverviewPage() {
           }}
         />
       )}
-      {pages.length > 0 && organisations?.length === 0 && name.trim() !== '' && (
+      {!isReading && organisations?.length === 0 && name.trim() !== '' && (
         <p class="card card-empty">No organisation has {name.trim()} in its name.</p>
       )}
       {organisations?.map((organisation) => (
@@ -66,6 +81,7 @@ export function OverviewPage() {
           <Button label="Show more" disabled={isReading} onClick={more} />
         </p>
       )}
+      <NewestEvents organisations={organisations ?? []} />
       {isCreating && (
         <Dialog title="New organisation" onClose={() => create(false)}>
           <NewOrganisation />
@@ -89,20 +105,9 @@ function FirstOrganisation() {
   );
 }
 
-function OrganisationCard({ id, name, plan }: Organisation) {
-  const { answer, error, reload } = useAsked<{ readonly apps: readonly App[] }>(`/orgs/${encodeURIComponent(id)}/apps`);
-  return (
-    <section class="card" aria-label={name}>
-      <h2>
-        <a href={organisationAddress(id)}>{name}</a> <small>plan {plan}</small>
-      </h2>
-      <Problem error={error} retry={reload} />
-      {answer?.apps.length === 0 && (
-        <p class="card-empty">
-          No apps yet. <a href={organisationAddress(id)}>Create one</a>
-        </p>
-      )}
-      {answer !== undefined && answer.apps.length > 0 && <AppTable organisation={name} apps={answer.apps} />}
-    </section>
-  );
+function NewestEvents({ organisations }: { readonly organisations: readonly OverviewEntry[] }) {
+  const glances = organisations.flatMap(({ glance }) => glance ?? []);
+  const names = new Map(glances.flatMap(({ apps }) => apps.map(({ id, name }) => [id, name] as const)));
+  const events = glances.flatMap((glance) => glance.events).sort((one, other) => (one.at < other.at ? 1 : -1));
+  return <EventsCard events={events.slice(0, EVENTS_SHOWN)} names={names} />;
 }
