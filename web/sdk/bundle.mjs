@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 import { NOTICES_FOOTER, writeNotices } from '../notices.mjs';
+import { SPARED } from './prose/spared.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const out = join(root, 'dist', 'web', 'sdk', 'served');
@@ -24,6 +25,7 @@ mkdirSync(out, { recursive: true });
 const shared = {
   absWorkingDir: root,
   outdir: out,
+  alias: SPARED,
   bundle: true,
   // The first with light-dark() and popovers.
   target: ['es2022', 'safari17.5', 'firefox125', 'chrome123'],
@@ -78,10 +80,10 @@ const partsBeside = {
 };
 
 /** What is loaded when a block first needs it, each a module of its own. */
-async function makeParts(...names) {
+async function makeParts(...paths) {
   const { metafile } = await build({
     ...shared,
-    entryPoints: names.map((name) => join(root, 'web', 'sdk', 'blocks', 'lazy', name)),
+    entryPoints: paths.map((path) => join(root, 'web', 'sdk', path)),
     format: 'esm',
     entryNames: '[name]-[hash]',
     outExtension: { '.js': '.mjs' },
@@ -91,7 +93,10 @@ async function makeParts(...names) {
   return metafile;
 }
 
-const parts = [await makeParts('barcode.tsx', 'code-colours.tsx', 'map-drawing.tsx'), await makeParts('later-views.ts')];
+const parts = [
+  await makeParts('blocks/lazy/barcode.tsx', 'blocks/lazy/code-colours.tsx', 'blocks/lazy/map-drawing.tsx'),
+  await makeParts('blocks/lazy/later-views.ts', 'prose/lazy/markdown.tsx'),
+];
 
 const plugins = [smallCss, partsBeside];
 const module = await build({

@@ -8,6 +8,7 @@ import { isAnswering, type ThreadItem, threadOf } from '../../client/conversatio
 import type { TurnState } from '../../client/conversation/turn.ts';
 import type { BlockAnswer } from '../blocks/block-view.ts';
 import { Glyph } from '../blocks/parts/icon.tsx';
+import { loadMarkdown } from '../prose/prose.tsx';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
 import type { AnswerParts } from './answer.tsx';
@@ -129,6 +130,8 @@ export function Thread({ conversation, scene, fileNames }: ThreadProps) {
   const box = useRef<HTMLDivElement>(null);
   const { isAtEnd, toEnd } = useBottom(box, items[0]?.key, state);
   useAnnouncements(isBusy, scene);
+  // An answer may come soon.
+  useEffect(() => void loadMarkdown().catch(() => undefined), []);
   const newest = items.at(-1)?.key;
   const draw = useDrawn({ around: scene.around, answers, calls: state.calls }, scene, fileNames);
   return (
