@@ -28,8 +28,7 @@ function addressAt(text: string): { readonly url: string } | null {
 /** Escapes what an address may not have, and leaves what is escaped. */
 function encoded(address: string): string {
   try {
-    return encodeURI(address)
-      .replaceAll(/%25([0-9a-f]{2})/gi, '%$1');
+    return encodeURI(address).replaceAll(/%25([0-9a-f]{2})/gi, '%$1');
   } catch {
     // Half of a pair is all that has come of a letter.
     return address;

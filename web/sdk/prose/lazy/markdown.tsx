@@ -21,6 +21,8 @@ const SPEAKS = new Set(['p', 'li', 'h3', 'h4', 'h5', 'td', 'th']);
 /** What holds those has the direction of the first letter in it: `auto` would look past all that have one of their own. */
 const HOLDS = new Set(['ul', 'ol', 'blockquote', 'table']);
 const RIGHT_TO_LEFT = /^[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+/** Of one block: 8,000 characters may be a table of 65,000 cells. What is beyond is written into the last of them. */
+const ELEMENTS_MAX = 5_000;
 const TASK = /^\[([ x])\]\s/i;
 
 /** An element that is open. */
@@ -53,8 +55,9 @@ class Drawing {
   readonly #around: Around;
   readonly #isOpen: boolean;
   readonly #stack: Open[] = [];
-  /** Elements beyond the deepest that is written. */
+  /** Elements that are open beyond the deepest, or the last, that is written. */
   #deeper = 0;
+  #elements = 0;
 
   constructor(around: Around, isOpen: boolean) {
     this.#around = around;
@@ -79,7 +82,8 @@ class Drawing {
   }
 
   #begin(token: Token): void {
-    if (this.#stack.length > DEPTH_MAX * 2) this.#deeper += 1;
+    this.#elements += 1;
+    if (this.#deeper > 0 || this.#stack.length > DEPTH_MAX * 2 || this.#elements > ELEMENTS_MAX) this.#deeper += 1;
     else this.#stack.push({ token, tag: HEADINGS[token.tag] ?? token.tag, children: [], words: '' });
   }
 
