@@ -147,7 +147,7 @@ describe('WIDGET-7: Markdown is read as CommonMark says', () => {
     );
   });
 
-  test('blocks that are closed are never drawn again, and a definition changes the words that it is of alone', () => {
+  test('WIDGET-31: blocks that are closed are never drawn again, and a definition changes the words that it is of alone', () => {
     const md =
       '# One\n\nTwo *words* and [three].\n\n- a\n- b\n\n> - a\n\n```js\ncode\n```\n\n| a |\n|---|\n| b |\n\nlast\n\n[three]: https://shop.example/\n';
     const box = document.createElement('div');
@@ -198,7 +198,7 @@ const EXAMPLES: readonly (readonly [name: string, md: string, html: string])[] =
   ['Arabic in quotes and lists', '> - سلام a', '<blockquote dir="rtl"><ul dir="rtl"><li dir="auto">سلام a</li></ul></blockquote>'],
 ];
 
-for (const [name, md, html] of EXAMPLES) test(`WIDGET-7: ${name}`, () => assert.equal(shown(md).innerHTML, html));
+for (const [name, md, html] of EXAMPLES) test(`WIDGET-7, WIDGET-31: ${name}`, () => assert.equal(shown(md).innerHTML, html));
 
 test('WIDGET-7: an address in words is a link, without what ends the sentence', () => {
   for (const [md, href] of [
@@ -217,7 +217,7 @@ test('WIDGET-7: an address in words is a link, without what ends the sentence', 
   }
 });
 
-test('WIDGET-7: what is written to be slow or deep is neither', () => {
+test('WIDGET-32: what is written to be slow, deep or endless is neither', () => {
   const hostile = {
     delimiters: '*a_'.repeat(27_000),
     brackets: '['.repeat(10_000),
@@ -242,7 +242,7 @@ test('WIDGET-7: what is written to be slow or deep is neither', () => {
     assert.ok(spentMs < 5_000, `${name} took ${spentMs} ms`);
     let depth = 0;
     for (let each: Element | null | undefined = box; each; each = each.firstElementChild) depth += 1;
-    assert.ok(depth < 60, `${name} is ${depth} deep`);
+    assert.ok(depth <= 60, `${name} is ${depth} deep`);
     assert.ok(box.querySelectorAll('*').length < 6_000, `${name} has no end of elements`);
   }
 });
