@@ -198,6 +198,9 @@ const EXAMPLES: readonly (readonly [name: string, md: string, html: string])[] =
   ['Arabic in quotes and lists', '> - سلام a', '<blockquote dir="rtl"><ul dir="rtl"><li dir="auto">سلام a</li></ul></blockquote>'],
 ];
 
+test('WIDGET-7: a tag that the service took the bracket of is told as it was written', () =>
+  assert.equal(shown('‹b>a‹/b> ‹c› `‹b>`').textContent, '<b>a</b> ‹c› ‹b>'));
+
 for (const [name, md, html] of EXAMPLES) test(`WIDGET-7, WIDGET-31: ${name}`, () => assert.equal(shown(md).innerHTML, html));
 
 test('WIDGET-7: an address in words is a link, without what ends the sentence', () => {

@@ -25,6 +25,9 @@ const RIGHT_TO_LEFT = /^[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{S
 const ELEMENTS_MAX = 5_000;
 const TASK = /^\[([ x])\]\s/i;
 
+/** A tag as the service sends it, for readers that would draw it. */
+const DEFUSED_TAG = /‹(?=[a-z/!?][^‹›<>]{0,200}>)/gi;
+
 /** An element that is open. */
 interface Open {
   readonly token: Token;
@@ -125,7 +128,8 @@ class Drawing {
     return tag === '' ? this.#plain(content) : [<Tag />, '\n'];
   }
 
-  #plain(words: string): [string, string] {
+  #plain(text: string): [string, string] {
+    const words = text.replaceAll(DEFUSED_TAG, '<');
     const item = this.#stack.findLast(({ tag }) => tag !== 'p');
     const [mark, state] = item?.tag === 'li' && item.words === '' && this.#stack.at(-1)?.words === '' ? (TASK.exec(words) ?? []) : [];
     if (item === undefined || mark === undefined) return [words, words];
