@@ -4,7 +4,7 @@
  */
 import MarkdownIt from 'markdown-it';
 
-/** Of the largest that a stranger's text may nest: deeper ones are written flat. Two for a list, one for a quote. */
+/** How deep a text may nest lists (two each) and quotes (one each): deeper ones are written flat. */
 export const DEPTH_MAX = 24;
 
 type Parser = InstanceType<typeof MarkdownIt>;
@@ -89,7 +89,7 @@ export class GrowingBlocks {
   #open: TextBlock[] = [];
   /** Where what is read again begins. */
   #at = 0;
-  /** Of what is closed. */
+  /** What the closed blocks define. */
   readonly #references: References = {};
   /** What all definitions came to when the blocks were read. */
   #defined = '{}';

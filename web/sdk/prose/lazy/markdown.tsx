@@ -21,7 +21,7 @@ const SPEAKS = new Set(['p', 'li', 'h3', 'h4', 'h5', 'td', 'th']);
 /** What holds those has the direction of the first letter in it: `auto` would look past all that have one of their own. */
 const HOLDS = new Set(['ul', 'ol', 'blockquote', 'table']);
 const RIGHT_TO_LEFT = /^[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
-/** Of one block: 8,000 characters may be a table of 65,000 cells. What is beyond is written into the last of them. */
+/** Elements in one block: 8,000 characters may be a table of 65,000 cells. What is beyond is written into the last of them. */
 const ELEMENTS_MAX = 5_000;
 const TASK = /^\[([ x])\]\s/i;
 
