@@ -165,7 +165,7 @@ const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   '@xstate/store': ['actors', 'web/client', 'web/console', 'web/sdk'],
   preact: ['web/console', 'web/sdk', 'web/demo'],
   'preact-iso': ['web/console'],
-  'streaming-markdown': ['web/sdk/prose'],
+  'markdown-it': ['web/sdk/prose'],
   react: ['web/react'],
 };
 

@@ -185,12 +185,12 @@ const HOSTILE_PAGE = `
 import { h, render } from 'preact';
 import { BlockDrawing } from './web/sdk/blocks/block-drawing.tsx';
 import { BLOCK_WORDS } from './web/sdk/blocks/words.ts';
-import { proseFor } from './web/sdk/prose/prose.tsx';
+import { loadMarkdown, proseFor } from './web/sdk/prose/prose.tsx';
 import { SHOWN } from './web/demo/components/states.ts';
 
 const nothing = () => undefined;
 const ask = new Proxy({}, { get: () => nothing });
-const Prose = proseFor({ openLink: () => false });
+const Prose = proseFor({ ask, words: BLOCK_WORDS });
 const around = { ask, words: BLOCK_WORDS, locale: 'en', now: () => Date.parse('2026-11-23T09:30:00Z'), Prose };
 const root = document.body.appendChild(document.createElement('div'));
 
@@ -221,7 +221,8 @@ function faultsOf(name) {
   return faults.map((fault) => name + ': ' + fault);
 }
 
-globalThis.drawHostile = (texts) => {
+globalThis.drawHostile = async (texts) => {
+  await loadMarkdown();
   const faults = [];
   let drawn = 0;
   for (const [type, samples] of Object.entries(SHOWN)) {

@@ -13,6 +13,7 @@ import { startService } from '../support/service.ts';
 import { axeFaults } from './axe.ts';
 import { type BrowserWorld, openWorld } from './browser.ts';
 import { embedding, type HostPage, serveHostPages } from './host-page.ts';
+import { look } from './look.ts';
 
 const SOON_MS = 20_000;
 
@@ -308,4 +309,39 @@ test('WIDGET-11: a panel keeps Tab from the moment that it says it is modal', as
   );
   await page.setViewportSize({ width: 360, height: 640 });
   assert.equal(await kept, true);
+});
+
+test('WIDGET-33, WIDGET-31, WIDGET-7: an answer is drawn, its code is copied, and without the parser it is its words', async (t) => {
+  const { it, page: open } = await openShop(t);
+  const page = await open();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const code = 'const order = await shop.order(id);\n';
+  const md = `# Ways\n\n> - Express, <b>next day</b>\n\n**Costs**\n\n| Way | Price |\n|:-:|--:|\n| a | 1 |\n\n\`\`\`js\n${code}\`\`\`\n\n- مرحبا\n- [x] done\n\n&rarr; end`;
+  it.script([{ text: md }], [{ text: md }]);
+  await say(page, 'Which ways?');
+  const prose = page.locator('assistant-widget .prose');
+  await prose.getByText('→ end').waitFor();
+  assert.equal(await prose.locator('li').first().innerText(), 'Express, <b>next day</b>');
+  assert.equal(
+    await prose
+      .locator('td')
+      .last()
+      .evaluate((cell) => getComputedStyle(cell).textAlign),
+    'right',
+  );
+  assert.equal(
+    await prose
+      .locator('ul')
+      .last()
+      .evaluate((list) => getComputedStyle(list).direction),
+    'rtl',
+  );
+  assert.equal(await prose.locator('.code-name').innerText(), 'js');
+  await button(page, 'Copy: js').click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), code);
+  await look(page, 'widget-markdown');
+  assert.deepEqual(await axeFaults(page), []);
+  await page.route(/\/markdown-[^/]*\.mjs$/, (route) => route.abort());
+  await page.reload();
+  await page.locator('assistant-widget .prose.as-written').getByText('| Way | Price |').first().waitFor();
 });

@@ -118,8 +118,8 @@ test('the widget on a page with the strictest policy', async (t) => {
         .locator('assistant-widget .prose a[href]')
         .evaluateAll((all) => all.map((link) => [link.getAttribute('href'), link.textContent]));
       assert.deepEqual(links, [
-        ['https://elsewhere.example/pixel.png', 'pixel (elsewhere.example)'],
-        ['https://shop.example/', 'good (shop.example)'],
+        ['https://elsewhere.example/pixel.png', 'pixel (elsewhere.example) (opens in a new tab)'],
+        ['https://shop.example/', 'good (shop.example) (opens in a new tab)'],
       ]);
       assert.equal(await page.evaluate('window.ran'), undefined);
       assert.equal(await page.locator('assistant-widget .prose :is(img, script, iframe)').count(), 0);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { NOTICES_FOOTER, writeNotices } from '../notices.mjs';
+import { SPARED } from '../sdk/prose/spared.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
@@ -28,6 +29,7 @@ const { metafile } = await build({
   outdir: assets,
   entryNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
+  alias: SPARED,
   bundle: true,
   splitting: true,
   format: 'esm',

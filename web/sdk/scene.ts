@@ -44,7 +44,7 @@ export function sceneOf(
   return {
     ...{ assistant, panel, words },
     attaching: new Attaching(assistant, panel, words),
-    around: { ask, words, locale, now: () => Date.now(), Prose: proseFor(ask) },
+    around: { ask, words, locale, now: () => Date.now(), Prose: proseFor({ ask, words }) },
     say: (text) => ask.say(text),
     ...own,
   };

@@ -3,40 +3,38 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { CATALOG } from '../../../protocol/catalog/catalog.ts';
 import { PICTURES } from '../../../protocol/catalog/samples/sample.ts';
 import { BlockDrawing } from '../../sdk/blocks/block-drawing.tsx';
-import type { BlockSurroundings } from '../../sdk/blocks/block-view.ts';
+import type { BlockAsks, BlockSurroundings } from '../../sdk/blocks/block-view.ts';
 import { DRAWN_COMPONENTS } from '../../sdk/blocks/views.ts';
 import { BLOCK_WORDS } from '../../sdk/blocks/words.ts';
 import { proseFor } from '../../sdk/prose/prose.tsx';
 import { DIRECTIONS, SCHEMES, type Stage, searchOf, stageOf, WIDTHS } from './stage.ts';
 import { SAMPLE_NOW_MS, statesOf } from './states.ts';
 
-/** No app opens links here: the browser does. */
-const PROSE = proseFor({ openLink: () => false });
-
 /** Nothing is sent anywhere: what would be asked for is said below the title. */
 function surroundings(tell: (what: string) => void, locale: string): BlockSurroundings {
+  const ask: BlockAsks = {
+    choose: (_block, ids, words, otherText) =>
+      tell(`chose ${[...ids, ...(otherText === undefined ? [] : [otherText])].join(', ')}: “${words}”`),
+    submit: (_block, values) => tell(`submitted ${JSON.stringify(values)}`),
+    rate: (_block, value, comment) => tell(`rated ${value}${comment === undefined ? '' : `: “${comment}”`}`),
+    confirm: (_id, typed) => tell(`confirmed${typed === undefined ? '' : `, typed “${typed}”`}`),
+    decline: () => tell('declined'),
+    edit: (_id, values) => tell(`changed ${JSON.stringify(values)}`),
+    say: (text) => tell(`said “${text}”`),
+    openScreen: (route, params) => tell(`opened the screen ${route} ${JSON.stringify(params)}`),
+    openLink: () => false,
+    copy: async (text) => {
+      tell(`copied “${text}”`);
+      return true;
+    },
+  };
   return {
+    ask,
     words: BLOCK_WORDS,
     locale,
     now: () => SAMPLE_NOW_MS,
-    Prose: PROSE,
+    Prose: proseFor({ ask, words: BLOCK_WORDS }),
     picture: (address) => (address.startsWith(PICTURES) ? `/demo/pictures/${address.slice(PICTURES.length)}` : address),
-    ask: {
-      choose: (_block, ids, words, otherText) =>
-        tell(`chose ${[...ids, ...(otherText === undefined ? [] : [otherText])].join(', ')}: “${words}”`),
-      submit: (_block, values) => tell(`submitted ${JSON.stringify(values)}`),
-      rate: (_block, value, comment) => tell(`rated ${value}${comment === undefined ? '' : `: “${comment}”`}`),
-      confirm: (_id, typed) => tell(`confirmed${typed === undefined ? '' : `, typed “${typed}”`}`),
-      decline: () => tell('declined'),
-      edit: (_id, values) => tell(`changed ${JSON.stringify(values)}`),
-      say: (text) => tell(`said “${text}”`),
-      openScreen: (route, params) => tell(`opened the screen ${route} ${JSON.stringify(params)}`),
-      openLink: () => false,
-      copy: async (text) => {
-        tell(`copied “${text}”`);
-        return true;
-      },
-    },
   };
 }
 

@@ -2,7 +2,7 @@
 import { Component, type ComponentType } from 'preact';
 import type { Block } from '../../../protocol/catalog/block.ts';
 import { fallbackOf } from '../../client/conversation/answer-blocks.ts';
-import type { BlockProps, BlockState, ComponentName } from './block-view.ts';
+import type { BlockProps, BlockState, BodyOf, ComponentName } from './block-view.ts';
 import { Skeleton } from './parts/skeleton.tsx';
 import { BLOCK_VIEWS } from './views.ts';
 
@@ -28,14 +28,18 @@ export class BlockDrawing extends Component<BlockState, { readonly broken?: Bloc
     this.setState({ broken: this.props.block });
   }
 
+  /** Of a text, whatever its state: what is drawn of it goes on when it is complete. */
+  #textOf(block: BlockState['block']): string {
+    if (block.blockType !== 'text' || this.state.broken === block) return '';
+    return block.phase === 'ready' ? (block.block.body as BodyOf<'text'>).md : block.text;
+  }
+
   /** Another state of a block that could not be drawn is tried again. */
   #content() {
     const { block, around, ...others } = this.props;
-    if (block.phase === 'announced') {
-      if (block.blockType !== 'text') return <Skeleton type={block.blockType} label={around.words.loading} />;
-      return block.text === '' ? <Skeleton type="text" label={around.words.loading} /> : <around.Prose md={block.text} isGrowing />;
-    }
-    if (block.phase === 'unfinished' && block.blockType === 'text' && block.text !== '') return <around.Prose md={block.text} />;
+    const md = this.#textOf(block);
+    if (md !== '') return <around.Prose md={md} isGrowing={block.phase === 'announced'} />;
+    if (block.phase === 'announced') return <Skeleton type={block.blockType} label={around.words.loading} />;
     const isDrawn = block.phase === 'ready' && viewOf(block.blockType) !== undefined && this.state.broken !== block;
     return isDrawn ? <Ready block={block.block} around={around} {...others} /> : <Fallback text={fallbackOf(block)} />;
   }

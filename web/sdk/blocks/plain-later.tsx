@@ -1,10 +1,10 @@
-/** Drawings of a few lines each that are loaded later. The colours of code come when they are loaded, too. */
+/** Drawings of a few lines each that are loaded later. */
 import type { BlockProps } from './block-view.ts';
 import { ActionRow } from './parts/action-button.tsx';
+import { CodeFrame } from './parts/code-frame.tsx';
 import { CopyButton } from './parts/copy-button.tsx';
 import { momentWords } from './parts/formats.ts';
 import { Icon, StepMark, toneIcon } from './parts/icon.tsx';
-import { useLazy } from './parts/lazy-hook.ts';
 import { Picture } from './parts/picture.tsx';
 import { filled } from './words.ts';
 
@@ -138,21 +138,6 @@ export function Timeline({ body: { title, events }, around: { locale, words } }:
   );
 }
 
-const loadColours = () => import('./lazy/code-colours.tsx');
-
 export function Code({ body: { language, code, filename }, around }: BlockProps<'code'>) {
-  const colours = useLazy(loadColours);
-  return (
-    <div class="card code">
-      <div class="head">
-        <span class="code-name">{filename || language}</span>
-        {filename ? <span class="aside">{language}</span> : null}
-        <CopyButton text={code} around={around} name={filename || language} />
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys */}
-      <pre tabIndex={0} dir="ltr">
-        <code>{colours === undefined ? code : <colours.CodeColours language={language} code={code} />}</code>
-      </pre>
-    </div>
-  );
+  return <CodeFrame language={language} code={code} filename={filename} around={around} />;
 }

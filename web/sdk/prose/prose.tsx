@@ -1,16 +1,35 @@
-/** Draws Markdown, also while it grows. Preact keeps the box; what is in it is the parser's. */
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import { GrowingMarkdown, type LinkWishes } from './markdown.ts';
+/** Draws Markdown, also while it grows (WIDGET-7). The parser is loaded when there is something to read; until then, and without it, the text is what is shown. */
+import type { BlockSurroundings } from '../blocks/block-view.ts';
+import { useLazy } from '../blocks/parts/lazy-hook.ts';
 
-export function proseFor(wishes: LinkWishes) {
+type Part = typeof import('./lazy/markdown.tsx');
+
+/** The catalog lets a block have 8,000; what is longer is not read, and shown as it came. */
+const LENGTH_MAX = 100_000;
+
+let part: Part | undefined;
+
+/** May be called early, so that it is there when it is needed. */
+export async function loadMarkdown(): Promise<Part> {
+  part ??= await import('./lazy/markdown.tsx');
+  return part;
+}
+
+/** `around`: its links are followed and its code is copied by it. */
+export function proseFor(around: Pick<BlockSurroundings, 'ask' | 'words'>) {
   return function Prose({ md, isGrowing = false }: { readonly md: string; readonly isGrowing?: boolean }) {
-    const box = useRef<HTMLDivElement>(null);
-    const growing = useRef<GrowingMarkdown | null>(null);
-    useLayoutEffect(() => {
-      if (box.current === null) return;
-      growing.current ??= new GrowingMarkdown(box.current, wishes);
-      growing.current.show(md, isGrowing);
-    }, [md, isGrowing]);
-    return <div class="prose" ref={box} />;
+    const loaded = useLazy(loadMarkdown) ?? part;
+    if (loaded === undefined || md.length > LENGTH_MAX) {
+      return (
+        <div class="prose as-written" dir="auto">
+          {md}
+        </div>
+      );
+    }
+    return (
+      <div class="prose">
+        <loaded.Markdown md={md} isGrowing={isGrowing} around={around} />
+      </div>
+    );
   };
 }

@@ -8,7 +8,7 @@ const SAID_MS = 1_600;
 
 interface CopyButtonProps {
   readonly text: string;
-  readonly around: BlockSurroundings;
+  readonly around: Pick<BlockSurroundings, 'ask' | 'words'>;
   readonly name?: string;
   readonly class?: string;
   /** Shown; without it there is an icon alone. */

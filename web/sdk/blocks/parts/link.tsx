@@ -16,7 +16,7 @@ export function hrefOf(kind: AddressKind, value: string): string | undefined {
 interface LinkProps {
   /** Of `hrefOf`. */
   readonly href: string;
-  readonly around: BlockSurroundings;
+  readonly around: Pick<BlockSurroundings, 'ask' | 'words'>;
   /** What it says of where it leads, so that its host is shown where that is something else. Null: the address is the widget's own, or the children show it. */
   readonly words: string | null;
   readonly class?: string;
