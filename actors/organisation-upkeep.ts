@@ -6,7 +6,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { organisationSpentToday, utcDay } from '../storage/billing/usage-ledger.ts';
 import { dueOrganisations, NOBODY, organisationsUsedBy, usersOf, usingProcesses } from '../storage/organisations/organisation-uses.ts';
-import { isHere } from '../storage/organisations/organisations.ts';
+import { isHere, readOrganisation } from '../storage/organisations/organisations.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 import type { Storage } from '../storage/storage.ts';
 import { attempt, type EachServices, forEachOrganisation } from './for-each-organisation.ts';
@@ -228,7 +228,8 @@ export class OrganisationUpkeep {
     const atMs = nowMs();
     const dueAtMs = next(organisationId);
     if (isUnfinished(organisationId) || (dueAtMs !== null && dueAtMs <= atMs)) return null;
-    const glance = isHere(storage.control, organisationId) ? JSON.stringify(readGlanceOf(storage.control, db, organisationId, atMs)) : '';
+    const isKnown = isHere(storage.control, organisationId) && readOrganisation(storage.control, organisationId) !== undefined;
+    const glance = isKnown ? JSON.stringify(readGlanceOf(storage.control, db, organisationId, atMs)) : '';
     return { dueAtMs, spentDay: utcDay(atMs), spentMicroUsd: organisationSpentToday(db, atMs), glance };
   }
 
