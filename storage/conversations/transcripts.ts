@@ -17,7 +17,7 @@ const conversationPlace = columns(place);
 const NEWEST_STATE = '(SELECT state FROM turns WHERE conversation_id = conversations.id ORDER BY turns.id DESC LIMIT 1)';
 
 /** JSON of a failed turn's failure, as its machine keeps it; null of all others. */
-const FAILURE = "CASE WHEN state = 'failed' THEN snapshot -> '$.failure' END";
+export const FAILURE = "CASE WHEN state = 'failed' THEN snapshot -> '$.failure' END";
 const NEWEST_FAILURE = `(SELECT ${FAILURE} FROM turns WHERE conversation_id = conversations.id ORDER BY turns.id DESC LIMIT 1)`;
 
 const conversationHead = columns({
