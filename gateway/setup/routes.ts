@@ -8,6 +8,12 @@ import { writeRoutes } from '../write-routes.ts';
 import { readRoutes } from './reads.ts';
 import { sessionRoutes } from './session.ts';
 
+/** What each item of a batch lacked, by its key. */
+function faultsOf({ results }: Readonly<Record<string, unknown>>): string {
+  const items = (Array.isArray(results) ? results : []) as readonly { readonly external_key?: string; readonly error?: string }[];
+  return items.map(({ external_key: key, error }) => `${key ?? 'an item'}: ${error ?? 'refused'}`).join('; ');
+}
+
 /** By kind. Carries a write out or keeps it for a person, and puts its line on the panel. What saved nothing leaves a line that says why. */
 export const setupWrites = writeRoutes({
   prefix: '/setup',
@@ -19,7 +25,7 @@ export const setupWrites = writeRoutes({
       ? await proposeWrite(services, target, ref.sessionId, write)
       : { ...(await applyWrite(services, target, write)), status: 200 };
     if (written.savedNothing) {
-      await setup.agent.refused(ref, STEP_OF_WRITE[write.kind], write.kind, written.line);
+      await setup.agent.refused(ref, STEP_OF_WRITE[write.kind], write.kind, `${written.line} ${faultsOf(written.reply)}`.trim());
       return json(written.reply, 422);
     }
     try {

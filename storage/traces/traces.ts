@@ -1,6 +1,5 @@
 /** The steps that machines made, in the pieces in which their commits kept them: written inside those commits, read by instance. */
 import { placeIn } from '../conversations/blocks.ts';
-import { FAILURE } from '../conversations/transcripts.ts';
 import { columns, integer, orNull, type RowOf, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { packedSteps, stepsText } from './packed-steps.ts';
@@ -75,6 +74,9 @@ export function readNewestPieces(db: Connection, appId: string, sinceMs: number,
     ) ORDER BY at DESC LIMIT :limit`;
   return newestPiece.all(db, from, { appId, sinceMs, limit });
 }
+
+/** JSON of a failed turn's failure, as its machine keeps it; null of all others. Here, because what reads turns imports this file. */
+export const FAILURE = "CASE WHEN state = 'failed' THEN snapshot -> '$.failure' END";
 
 /** What a person said to open a turn: the first words of its message. */
 const TURN_WORDS = `(SELECT b.body ->> '$.md' FROM blocks b WHERE b.${placeIn('(turns.id * 2)')} ORDER BY b.place LIMIT 1)`;

@@ -17,7 +17,9 @@ test('APPS-4, APPS-3: settings are refused at their field, kept over a reload, s
   await page.getByLabel('Domains').fill('shop.example.com\nhttps://no');
   await page.getByRole('button', { name: 'Save changes' }).click();
   await page.getByRole('alert').getByText('must be a whole number from 1 to 10000', { exact: true }).first().waitFor();
-  await page.getByText('line 2 must be a host').first().waitFor();
+  await page.getByText('line 2 must be a host').waitFor();
+  assert.equal(await page.getByText('must be a host').count(), 1);
+  assert.equal(await page.getByText('allowed_domains').count(), 0);
   await perMinute.fill('30');
   await page.reload();
   assert.equal(await perMinute.inputValue(), '30');

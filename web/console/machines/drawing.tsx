@@ -19,7 +19,7 @@ import { edgeKey, type Hits, rowKey, tintOf } from './coverage.ts';
 import { type Highlights, isLabelOf } from './highlights.ts';
 import { useViewport } from './viewport-hook.ts';
 
-const COUNT_PX = 9;
+const COUNT_PX = 11;
 
 interface DrawingProps {
   readonly picture: MachinePicture;

@@ -58,10 +58,9 @@ function StepRow({ step, lines, isOpen, toggle }: StepRowProps) {
       <button type="button" class="setup-step-head" aria-expanded={isOpen} aria-controls={isOpen ? panel : undefined} onClick={toggle}>
         <StepMark mark={mark} />
         <span class="setup-step-label">
-          {step.label}
-          <span class="unseen">, {MARK_WORDS[mark]}</span>
+          {step.label}{' '}
+          {mark === 'waits' ? <span class="chip is-wait">{MARK_WORDS.waits}</span> : <span class="unseen">, {MARK_WORDS[mark]}</span>}
         </span>
-        {mark === 'waits' && <span class="chip is-wait">{MARK_WORDS.waits}</span>}
         <span class="setup-step-count">{lines.length === 0 ? '' : lines.length === 1 ? '1 line' : `${lines.length} lines`}</span>
         {!isOpen && last !== undefined && <span class="setup-step-last">{last.title}</span>}
       </button>
