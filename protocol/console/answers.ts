@@ -247,7 +247,7 @@ export interface NewestTrace {
   /** Where it is; null of a machine with several regions. */
   readonly state: string | null;
   readonly at_ms: number;
-  /** Of a turn, as all below: from its opening to its end; null of all others, and while it goes on. */
+  /** From a turn's opening to its end; null while it goes on, and of other machines, as all below. */
   readonly took_ms: number | null;
   /** The first line of what the person said, in placeholder form; '' where that was no text. */
   readonly words: string;

@@ -86,13 +86,13 @@ const newestTrace = columns({
   instance: text,
   state: orNull(text),
   atMs: integer.from('at'),
-  /** Of a turn only, as all below: its number. */
+  /** Number of a turn; null of other machines, as all down to `failure`. */
   turn: orNull(integer),
   endedAtMs: orNull(integer),
   words: orNull(text),
   /** JSON of why it failed. */
   failure: orNull(text),
-  /** Of all others: the last of their steps. */
+  /** The last steps of what is no turn. */
   steps: orNull(stepsText),
 });
 

@@ -80,14 +80,14 @@ test('REPLAY-1, REPLAY-2, REPLAY-3: a turn that waits is followed while it goes 
   const count = await steps(page).getByRole('listitem').count();
   await page.getByText(`${count} of ${count}`).waitFor();
   await page.getByText('over', { exact: true }).waitFor();
-  assert.equal(await page.evaluate(WHOLE), true);
+  await page.waitForFunction(WHOLE);
   await look(page, 'trace');
   const before = (await page.locator('.drawing').boundingBox())?.width ?? 0;
   await page.keyboard.press('w');
   await steps(page).waitFor({ state: 'hidden' });
   await page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'hidden' });
   assert.ok(((await page.locator('.drawing').boundingBox())?.width ?? 0) > 2 * before);
-  assert.equal(await page.evaluate(WHOLE), true);
+  await page.waitForFunction(WHOLE);
   await look(page, 'trace-wide');
   await page.keyboard.press('w');
   await steps(page).waitFor();

@@ -98,7 +98,7 @@ function Declared({ app, kind }: { readonly app: App; readonly kind: Kind }) {
       {list.answer !== undefined && built.answer !== undefined && (
         <>
           <BuildsCard builds={built.answer} />
-          <div class="declared">
+          <div class="declared is-below">
             <DeclaredTable kind={kind} rows={rows} markOf={markOf} chosen={query.item} show={show} hasNewest={newest !== undefined} />
             <Chosen app={app} kind={kind} item={query.item} rows={rows} markOf={markOf} show={show} onChange={reload} />
           </div>

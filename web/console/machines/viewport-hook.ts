@@ -90,7 +90,8 @@ export function useViewport(drawing: Size) {
       });
     },
     zoom: (factor: number) => change((now, within) => zoomed(now, within, factor)),
-    fit: () => change((_, within) => fitted(drawing, within)),
+    /** All of it, and again whenever the frame changes, until somebody moves it. */
+    fit: () => hold(undefined),
   };
 }
 
