@@ -1,5 +1,6 @@
 /** The six writes that configure an app, once for both interfaces that serve them. */
 import * as v from 'valibot';
+import { Refusal } from '../protocol/errors.ts';
 import { LOGO_MAX_BYTES } from '../protocol/limits.ts';
 import { acceptDraft } from '../protocol/setup/accept.ts';
 import { actionsBody } from '../protocol/setup/actions.ts';
@@ -70,30 +71,46 @@ export interface WriteFace<Kind extends Writer> {
   readonly caller: Kind;
   /** Does something with a write whose body has passed its schema, and answers it. */
   perform(input: WriteInput<Kind>, write: SetupWrite, services: Services): Promise<Reply>;
+  /** Hears of a write that was refused, before its caller does. */
+  refused?(input: WriteInput<Kind>, kind: WriteKind, refusal: Refusal, services: Services): Promise<void>;
 }
 
-export function writeRoutes<const Kind extends Writer>({ prefix, caller, perform }: WriteFace<Kind>): Readonly<Record<WriteKind, Route>> {
-  const jsonRoute = <Schema extends v.GenericSchema>({ method, path, body, toWrite }: JsonWrite<Schema>) =>
+export function writeRoutes<const Kind extends Writer>({
+  prefix,
+  caller,
+  perform,
+  refused,
+}: WriteFace<Kind>): Readonly<Record<WriteKind, Route>> {
+  const tried = async (kind: WriteKind, input: WriteInput<Kind>, services: Services, write: () => SetupWrite) => {
+    try {
+      return await perform(input, write(), services);
+    } catch (error) {
+      if (error instanceof Refusal) await refused?.(input, kind, error, services);
+      throw error;
+    }
+  };
+  const jsonRoute = <Schema extends v.GenericSchema>(kind: WriteKind, { method, path, body, toWrite }: JsonWrite<Schema>) =>
     defineRoute<Kind, Schema>({
       method,
       path: prefix + path,
       caller,
       body,
-      handle: (input, services) => perform(input, toWrite(input.body as v.InferOutput<Schema>), services),
+      handle: (input, services) => tried(kind, input, services, () => toWrite(input.body as v.InferOutput<Schema>)),
     });
   const logo = defineRoute({
     method: 'POST',
     path: `${prefix}/logo`,
     caller,
     upload: { field: 'file', maxBytes: LOGO_MAX_BYTES },
-    handle: (input, services) => perform(input, { kind: 'logo', content: Buffer.from(input.upload.bytes).toString('base64') }, services),
+    handle: (input, services) =>
+      tried('logo', input, services, () => ({ kind: 'logo', content: Buffer.from(input.upload.bytes).toString('base64') })),
   });
   return {
-    appearance: jsonRoute(appearance),
+    appearance: jsonRoute('appearance', appearance),
     logo,
-    experience: jsonRoute(experience),
-    knowledge: jsonRoute(knowledge),
-    actions: jsonRoute(actions),
-    screens: jsonRoute(screens),
+    experience: jsonRoute('experience', experience),
+    knowledge: jsonRoute('knowledge', knowledge),
+    actions: jsonRoute('actions', actions),
+    screens: jsonRoute('screens', screens),
   };
 }

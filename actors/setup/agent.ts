@@ -1,4 +1,7 @@
 /** The calls of an agent on its session: claim, report, write, complete and fail (SETUP-3). */
+import { Refusal } from '../../protocol/errors.ts';
+import { EVENT_DETAIL_MAX_CHARS } from '../../protocol/limits.ts';
+import { clipWhole } from '../../protocol/placeholder.ts';
 import type { CompleteBody, FailBody } from '../../protocol/setup/completion.ts';
 import { type Detected, mergeDetected } from '../../protocol/setup/detected.ts';
 import type { ProgressEvent } from '../../protocol/setup/events.ts';
@@ -89,6 +92,14 @@ export class SetupAgent {
     return this.#call(ref, ({ panel }) => {
       panel.send({ type: 'step.written', step });
       return { events: [line(step, 'progress', what)] };
+    });
+  }
+
+  /** A write that saved nothing: a line says why, for who watches. The step stays as it is; a session that is over keeps no line. */
+  async refused(ref: SessionRef, step: Exclude<StepId, 'waiting' | 'connected'>, kind: string, why: string): Promise<void> {
+    const refusal = line(step, 'failed', `A write of ${kind} was refused.`, clipWhole(why, EVENT_DETAIL_MAX_CHARS));
+    await this.#call(ref, () => ({ events: [refusal] })).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
     });
   }
 

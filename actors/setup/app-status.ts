@@ -77,7 +77,9 @@ function knowledgeCheck({ knowledge }: AppFacts): GoLiveCheck {
   const detail =
     waiting > 0
       ? `${counted(waiting, 'source waits', 'sources wait')} to be indexed. Wait a little and look again.`
-      : `${counted(knowledge.indexed, 'source is', 'sources are')} indexed, none waits.${failed}`;
+      : knowledge.indexed === 0
+        ? `There is no source to read: the assistant answers from its actions and the conversation alone.${failed}`
+        : `${counted(knowledge.indexed, 'source is', 'sources are')} indexed, none waits.${failed}`;
   return { key: 'knowledge', label: 'Knowledge indexed', ok: waiting === 0, detail };
 }
 
@@ -85,7 +87,9 @@ function screensCheck({ declaredScreens }: AppFacts, missing: number): GoLiveChe
   const detail =
     missing > 0
       ? `${counted(missing, 'declared screen is', 'declared screens are')} not in the latest manifest. Register them in the app and start it once, or archive them.`
-      : `${counted(declaredScreens, 'screen is', 'screens are')} declared, none is missing in the latest manifest.`;
+      : declaredScreens === 0
+        ? 'No screen is declared, so none is missing.'
+        : `${counted(declaredScreens, 'screen is', 'screens are')} declared, none is missing in the latest manifest.`;
   return { key: 'screens', label: 'Screens registered', ok: missing === 0, detail };
 }
 

@@ -78,7 +78,7 @@ export function shownDevice(deviceId: string | null): string | null {
 }
 
 /** What is asked of a failure that a row keeps as JSON: what the person saw, and why. */
-function failureToWire(kept: string | null): KeptFailure | null {
+export function failureToWire(kept: string | null): KeptFailure | null {
   if (kept === null) return null;
   const { code, message, retryable, cause } = JSON.parse(kept) as KeptFailure;
   return { code, message, retryable, ...(cause !== undefined && { cause }) };

@@ -1,7 +1,7 @@
 /** Console: the screens declared for an app, and what its build registers (SCREEN-2). */
 import type { DeclaredScreen } from '../../protocol/console/setup-answers.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
-import { latestManifest } from '../../storage/apps/manifests.ts';
+import { readBuilds } from '../../storage/apps/manifests.ts';
 import {
   countPlanned,
   countScreens,
@@ -33,7 +33,14 @@ export const listScreensRoute = appRead('/screens', ({ app, db }, query) => {
   return { facts, screens: items.map((screen) => screenToWire(screen, registered)), next };
 });
 
+function buildToWire(build: ReturnType<typeof readBuilds>['counts']) {
+  if (build === undefined) return null;
+  const { lastSeenAtMs, ...rest } = build;
+  return { ...rest, last_seen_at: timestamp(lastSeenAtMs) };
+}
+
+/** The build that counts, and the newest one where that is another. */
 export const readManifestRoute = appRead('/manifest', ({ app, db }) => {
-  const latest = latestManifest(db, app.id);
-  return { manifest: latest === undefined ? null : { sdk: latest.sdk, hash: latest.hash, document: latest.document } };
+  const { counts, newest } = readBuilds(db, app.id);
+  return { manifest: buildToWire(counts), newest: buildToWire(newest) };
 });

@@ -9,13 +9,17 @@ import {
   traceJsonOf,
 } from '../../actors/traces/instances.ts';
 import { liveSource } from '../../actors/traces/live.ts';
+import { unpackSteps } from '../../machines/trace.ts';
 import type { NewestTrace } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { conversationTitle } from '../../protocol/runtime/conversations.ts';
+import { spentOnTurn } from '../../storage/billing/usage-ledger.ts';
 import { readTurn } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { APP_MACHINES, type AppMachine, readNewestTraces, readTurnOfCall, readTurnOfRequest } from '../../storage/traces/traces.ts';
 import type { Route } from '../route.ts';
 import { appRead, appRoute } from './app-read.ts';
+import { failureToWire, spentToWire } from './conversations.ts';
 
 /** A request id is looked for in the newest turns of the organisation: it comes from a log line, and logs are read while they are new. */
 const REQUESTS_SEARCHED = 20_000;
@@ -75,12 +79,19 @@ const readTracesRoute = appRead('/traces', ({ app, db }, query) => ({
 const NEWEST_SEARCHED = 2_000;
 const NEWEST_MAX = 50;
 
+/** The name of a state; of a machine with regions there is none: each has its own. */
+const plainState = (state: string | undefined) => (state === undefined || state.startsWith('{') ? null : state);
+
 const readNewestTracesRoute = appRead<{ readonly newest: readonly NewestTrace[] }>('/traces/newest', ({ app, db }) => ({
-  newest: readNewestTraces(db, app.id, NEWEST_SEARCHED, NEWEST_MAX).map(({ machine, instance, state, atMs }) => ({
+  newest: readNewestTraces(db, app.id, NEWEST_SEARCHED, NEWEST_MAX).map(({ machine, instance, steps, state, atMs, ...turn }) => ({
     machine,
     instance,
-    state,
+    state: steps === null ? state : plainState(unpackSteps(steps).steps.at(-1)?.to),
     at_ms: atMs,
+    took_ms: turn.endedAtMs === null ? null : turn.endedAtMs - atMs,
+    words: conversationTitle(turn.words ?? ''),
+    cost_usd: turn.turn === null ? null : (spentToWire(spentOnTurn(db, turn.turn))?.cost_usd ?? null),
+    failure: failureToWire(turn.failure),
   })),
 }));
 

@@ -31,6 +31,9 @@ function queryOf(id: string): string {
   return `turn_id=${encodeURIComponent(id)}`;
 }
 
+/** What else an id may be that the service did not mint: `x-request-id` of an answer, `request_id` of a log line. */
+const requestQuery = (id: string) => `request_id=${encodeURIComponent(id)}`;
+
 function linesOf({ machine, instance, steps }: Trace, from: number): string[] {
   return steps.slice(from).map((step) => {
     const effects = step.effects.map(({ type }) => type).join(' ');
@@ -42,10 +45,12 @@ function linesOf({ machine, instance, steps }: Trace, from: number): string[] {
 async function watch(call: Call): Promise<void> {
   const [app = '', id = ''] = call.args;
   const service = call.service();
-  const path = `/apps/${encodeURIComponent(app)}/traces?${queryOf(id)}`;
+  const read = (query: string) => service.ask('GET', `/apps/${encodeURIComponent(app)}/traces?${query}`, answerSchema);
+  let query = queryOf(id);
+  if (query.startsWith('turn_id=')) await read(query).catch(() => (query = requestQuery(id)));
   const told = new Map<string, number>();
   for (;;) {
-    const { traces } = await service.ask('GET', path, answerSchema);
+    const { traces } = await read(query);
     for (const { trace } of traces) {
       const key = `${trace.machine} ${trace.instance}`;
       for (const line of linesOf(trace, told.get(key) ?? 0)) call.print(line);
@@ -61,7 +66,7 @@ async function watch(call: Call): Promise<void> {
 export const watchCommand: Command = {
   name: 'watch',
   usage: '<app> <id>',
-  does: 'Prints the steps of a turn (by its turn_id), a conversation, a call, a setup session, a knowledge source, a pairing or an app as they are committed.',
+  does: 'Prints the steps of a turn (by its turn_id, or the request id of an answer or a log line), a conversation, a call, a setup session, a knowledge source, a pairing or an app as they are committed.',
   arity: [2, 2],
   options: { once: { does: 'print what there is and end' } },
   run: watch,

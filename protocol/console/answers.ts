@@ -244,9 +244,15 @@ export interface ActorsAnswer {
 export interface NewestTrace {
   readonly machine: string;
   readonly instance: string;
-  /** Where it is; null where only its trace would say. */
+  /** Where it is; null of a machine with several regions. */
   readonly state: string | null;
   readonly at_ms: number;
+  /** From a turn's opening to its end; null while it goes on, and of other machines, as all below. */
+  readonly took_ms: number | null;
+  /** The first line of what the person said, in placeholder form; '' where that was no text. */
+  readonly words: string;
+  readonly cost_usd: number | null;
+  readonly failure: KeptFailure | null;
 }
 
 /** What waits for a person at an app. */

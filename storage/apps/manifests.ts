@@ -12,7 +12,7 @@ import canonicalize from 'canonicalize';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../protocol/errors.ts';
 import { completeManifest, type Manifest, type PostedManifest } from '../../protocol/runtime/manifest.ts';
-import { columns, integer, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
@@ -97,6 +97,23 @@ function newestManifests(db: Connection, appId: string, limit: number): Manifest
 export function latestManifest(db: Connection, appId: string): ManifestRecord | undefined {
   const [row] = newestManifests(db, appId, 1);
   return row === undefined ? undefined : { ...row, document: parse(db, appId, row.hash, row.document) };
+}
+
+const build = columns({ hash: text, sdk: text, document: text, lastSeenAtMs: integer, hours: orNull(integer), vouched: orNull(integer) });
+
+/** The manifest that counts, and the one posted last where that is another: each with what it was used for. Null hours: no turn named it yet. */
+export function readBuilds(db: Connection, appId: string) {
+  const latest = latestManifest(db, appId);
+  const from = `FROM manifests LEFT JOIN manifest_uses USING (app_id, hash) WHERE app_id = :appId
+    AND (hash = :hash OR last_seen_at_ms = (SELECT max(last_seen_at_ms) FROM manifests WHERE app_id = :appId))`;
+  const rows = build.all(db, from, { appId, hash: latest?.hash ?? '' });
+  const builds = rows.map(({ document, hours, vouched, ...row }) => ({
+    ...row,
+    document: parse(db, appId, row.hash, document),
+    standing: vouched === 1 ? ('vouched' as const) : (hours ?? 0) >= HOURS_IN_USE ? ('in_use' as const) : ('new' as const),
+    hours: hours ?? 0,
+  }));
+  return { counts: builds.find(({ hash }) => hash === latest?.hash), newest: builds.find(({ hash }) => hash !== latest?.hash) };
 }
 
 export function latestRoutes(db: Connection, appId: string, limit: number): ReadonlySet<string> {

@@ -4,6 +4,7 @@ import type { Channel } from '../organisations/organisations.ts';
 import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { afterPage, type PageKey, pageStart } from '../sqlite/page-key.ts';
+import { FAILURE } from '../traces/traces.ts';
 import { messageHead, messagesOf, numberOf, OF_TURNS, pageMessage, role, type StoredMessage, withinPage } from './conversations.ts';
 import { FIRST_WORDS } from './own-conversations.ts';
 import { ANSWER_OF_TURN } from './turns.ts';
@@ -16,8 +17,6 @@ const conversationPlace = columns(place);
 
 const NEWEST_STATE = '(SELECT state FROM turns WHERE conversation_id = conversations.id ORDER BY turns.id DESC LIMIT 1)';
 
-/** JSON of a failed turn's failure, as its machine keeps it; null of all others. */
-const FAILURE = "CASE WHEN state = 'failed' THEN snapshot -> '$.failure' END";
 const NEWEST_FAILURE = `(SELECT ${FAILURE} FROM turns WHERE conversation_id = conversations.id ORDER BY turns.id DESC LIMIT 1)`;
 
 const conversationHead = columns({

@@ -1,4 +1,5 @@
 /** The steps that machines made, in the pieces in which their commits kept them: written inside those commits, read by instance. */
+import { placeIn } from '../conversations/blocks.ts';
 import { columns, integer, orNull, type RowOf, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { packedSteps, stepsText } from './packed-steps.ts';
@@ -74,19 +75,39 @@ export function readNewestPieces(db: Connection, appId: string, sinceMs: number,
   return newestPiece.all(db, from, { appId, sinceMs, limit });
 }
 
-const newestTrace = columns({ machine: text, instance: text, state: orNull(text), atMs: integer.from('at') });
+/** JSON of a failed turn's failure, as its machine keeps it; null of all others. Here, because what reads turns imports this file. */
+export const FAILURE = "CASE WHEN state = 'failed' THEN snapshot -> '$.failure' END";
 
-/** An instance of an app, by the id that people know it by; `state` of turns only. */
+/** What a person said to open a turn: the first words of its message. */
+const TURN_WORDS = `(SELECT b.body ->> '$.md' FROM blocks b WHERE b.${placeIn('(turns.id * 2)')} ORDER BY b.place LIMIT 1)`;
+
+const newestTrace = columns({
+  machine: text,
+  instance: text,
+  state: orNull(text),
+  atMs: integer.from('at'),
+  /** Number of a turn; null of other machines, as all down to `failure`. */
+  turn: orNull(integer),
+  endedAtMs: orNull(integer),
+  words: orNull(text),
+  /** JSON of why it failed. */
+  failure: orNull(text),
+  /** The last steps of what is no turn. */
+  steps: orNull(stepsText),
+});
+
+/** An instance of an app, by the id that people know it by. */
 export type NewestTrace = RowOf<typeof newestTrace>;
 
 /** The newest instances of an app among the newest `within` turns and pieces. A turn counts from its opening, the rest from their last step. */
 export function readNewestTraces(db: Connection, appId: string, within: number, limit: number): NewestTrace[] {
   const from = `FROM (
-      SELECT * FROM (SELECT 'chat-turn' AS machine, turn_id AS instance, state, opened_at_ms AS at FROM turns
+      SELECT * FROM (SELECT 'chat-turn' AS machine, turn_id AS instance, state, opened_at_ms AS at, id AS turn, ended_at_ms, ${TURN_WORDS} AS words,
+        ${FAILURE} AS failure, NULL AS steps FROM turns
         WHERE id > (SELECT coalesce(max(id), 0) FROM turns) - :within AND app_id = :appId ORDER BY id DESC LIMIT :limit)
       UNION ALL
-      SELECT machine, instance, NULL AS state, max(at_ms) AS at FROM
-        (SELECT machine, instance, at_ms FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :within) GROUP BY machine, instance
+      SELECT machine, instance, NULL AS state, max(at_ms) AS at, NULL AS turn, NULL AS ended_at_ms, NULL AS words, NULL AS failure, steps FROM
+        (SELECT machine, instance, at_ms, steps FROM traces WHERE app_id = :appId ORDER BY id DESC LIMIT :within) GROUP BY machine, instance
     ) ORDER BY at DESC LIMIT :limit`;
   return newestTrace.all(db, from, { appId, within, limit });
 }

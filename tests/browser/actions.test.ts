@@ -28,7 +28,7 @@ async function shop(t: TestContext) {
   const { org } = (await operator('POST', '/orgs', { name: 'Tea' })).json as { org: { id: string } };
   const made = (await operator('POST', `/orgs/${org.id}/apps`, { name: 'Tea shop' })).json as {
     app: { id: string };
-    keys: { test: string };
+    keys: { test: string; live: string };
   };
   const console = async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const answer = await operator(method, `/apps/${made.app.id}${path}`, body);
@@ -49,9 +49,12 @@ async function shop(t: TestContext) {
       { name: 'home', title: 'Home' },
     ],
   };
-  const called = await createClient(service.baseUrl, made.keys.test).send('POST', '/v1/apps/manifest', { sdk: HANDSHAKE.sdk, manifest });
-  assert.equal(called.status, 200, called.text);
-  return { world: await openWorld(t, service), path: `/console/apps/${made.app.id}/actions`, console };
+  const call = async (sdk: string, own: object, key = made.keys.live) => {
+    const called = await createClient(service.baseUrl, key).send('POST', '/v1/apps/manifest', { sdk, manifest: own });
+    assert.equal(called.status, 200, called.text);
+  };
+  await call(HANDSHAKE.sdk, manifest, made.keys.test);
+  return { world: await openWorld(t, service), path: `/console/apps/${made.app.id}/actions`, console, call };
 }
 
 const row = (page: Page, name: string) => page.getByRole('row').filter({ has: page.getByRole('button', { name, exact: true }) });
@@ -84,6 +87,23 @@ test('DECLARED-1: actions and screens, declared beside the build, with what diff
   await page.goBack();
   await page.getByRole('region', { name: 'Key' }).waitFor();
   assert.equal(await page.title(), 'Actions and screens · Console');
+});
+
+test('DECLARED-5: a newest build that does not count yet stands beside the one that does, with what it registers and why', async (t) => {
+  const { world, path, console, call } = await shop(t);
+  await console('POST', '/go-live');
+  const actions = Array.from({ length: 8 }, (_, at) => ({ name: `action_${at}`, description: 'Does it.' }));
+  const routes = ['home', 'cart', 'orders', 'help'].map((name) => ({ name, title: name }));
+  await call('web/0.51.0', { version: '1', actions, routes });
+  const { page } = await world.signedIn(path);
+  const builds = page.getByRole('region', { name: 'Builds' });
+  await builds.getByText('web/0.51.0 registers 8 actions and 4 screens').waitFor();
+  await builds.getByText('No turn has used it yet. It counts once').waitFor();
+  await builds.getByText('registers 2 actions and 2 screens').waitFor();
+  await builds.getByText('It counts: it called in before the app was live').waitFor();
+  await row(page, 'action_7').getByText('not yet').waitFor();
+  await look(page, 'actions-builds');
+  assert.deepEqual(await axeFaults(page), []);
 });
 
 test('DECLARED-2: a definition is edited, refused with the reason beside it, kept through a reload, saved, declared anew and archived', async (t) => {

@@ -50,6 +50,7 @@ test('GOLIVE-1, GOLIVE-2: checks say what to do and pass by themselves, the smok
   const answers = page.getByRole('list', { name: 'Questions and answers' });
   await answers.getByText('within 60 days').first().waitFor();
   await answers.getByText('Stood on the knowledge it was given').first().waitFor();
+  await answers.locator('.prose').first().waitFor();
   await page.getByText('Live keys have been served since').waitFor();
   await page.reload();
   await answers.getByText('within 60 days').first().waitFor();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
 const WIDE = { width: 1_360, height: 860 };
-const NARROW = { width: 360, height: 780 };
+const NARROW = { width: 390, height: 780 };
 
 /** Takes `name`-light, -dark and -narrow. */
 export async function look(page: Page, name: string): Promise<void> {

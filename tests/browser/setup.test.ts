@@ -83,6 +83,14 @@ test('WATCH-1, WATCH-2: a person opens a session, hands over the command, and tw
     if (name === 'events install') {
       await marked(page, 'install', 'claimed');
       await marked(page, 'verify', 'pending');
+      await agent.get('POST', '/events', { step: 'verify', status: 'waiting', title: 'Start the shop once.' });
+      await marked(page, 'verify', 'waits');
+      await agent.send('PUT', '/appearance', { theme: { accent: 'red' } });
+      const toDo = page.getByRole('region', { name: 'For you to do' });
+      await toDo.getByRole('button', { name: 'Start the shop once.' }).click();
+      await step(page, 'verify').getByText('waits for a person').first().waitFor();
+      await page.getByText('A write of appearance was refused.').first().waitFor();
+      await look(page, 'setup-waits');
     }
   }
   for (const window of [page, second]) {

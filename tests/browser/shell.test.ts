@@ -146,6 +146,9 @@ test('PAGE-9: in a narrow window the navigation is behind a button', async (t) =
   await link.click();
   await waitForPage(page, 'Machines');
   await page.getByRole('link', { name: 'Machines', exact: true }).waitFor({ state: 'hidden' });
+  // What is wider than the window scrolls in itself.
+  await page.getByRole('table').waitFor();
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
 });
 
 test('PAGE-9: ? lists the keys of the page, and no key takes what somebody types', async (t) => {
@@ -160,7 +163,10 @@ test('PAGE-9: ? lists the keys of the page, and no key takes what somebody types
   await page.getByRole('heading', { level: 1 }).click();
   await page.keyboard.press('?');
   const dialog = page.getByRole('dialog', { name: 'Keys on this page' });
+  const overlaps = `[...document.querySelectorAll('.keys kbd')].some((key) =>
+    key.getBoundingClientRect().right > key.closest('div').querySelector('dd').getBoundingClientRect().left)`;
   await dialog.getByText('One step back').waitFor();
+  assert.equal(await page.evaluate(overlaps), false);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'detached' });
 });

@@ -12,6 +12,7 @@ import { temporaryDir } from '../support/temporary-dir.ts';
 import type { Play } from '../support/upstream.ts';
 import { axeFaults } from './axe.ts';
 import { type BrowserWorld, openWorld, waitForPage } from './browser.ts';
+import { look } from './look.ts';
 
 const CANCEL: Play = { call: 'cancel_order', args: { id: '7' }, id: 'call_cancel' };
 const MANIFEST = {
@@ -26,6 +27,13 @@ const MANIFEST = {
     },
   ],
 };
+
+/** Whether the whole picture is within its frame. */
+const WHOLE = `(() => {
+  const frame = document.querySelector('.drawing-frame').getBoundingClientRect();
+  const inside = (one) => one.left >= frame.left && one.right <= frame.right && one.top >= frame.top && one.bottom <= frame.bottom;
+  return [...document.querySelectorAll('.drawing .state-box')].every((box) => inside(box.getBoundingClientRect()));
+})()`;
 
 const TITLE = 'A turn, step by step';
 
@@ -71,6 +79,18 @@ test('REPLAY-1, REPLAY-2, REPLAY-3: a turn that waits is followed while it goes 
   await steps(page).getByText('succeeded').waitFor();
   const count = await steps(page).getByRole('listitem').count();
   await page.getByText(`${count} of ${count}`).waitFor();
+  await page.getByText('over', { exact: true }).waitFor();
+  await page.waitForFunction(WHOLE);
+  await look(page, 'trace');
+  const before = (await page.locator('.drawing').boundingBox())?.width ?? 0;
+  await page.keyboard.press('w');
+  await steps(page).waitFor({ state: 'hidden' });
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor({ state: 'hidden' });
+  assert.ok(((await page.locator('.drawing').boundingBox())?.width ?? 0) > 2 * before);
+  await page.waitForFunction(WHOLE);
+  await look(page, 'trace-wide');
+  await page.keyboard.press('w');
+  await steps(page).waitFor();
   await page.locator('.state.is-active').first().waitFor();
   for (let at = count - 1; at > 0; at -= 1) {
     await page.keyboard.press('ArrowUp');
@@ -150,7 +170,11 @@ test('REPLAY-7: all turns of a conversation are on one picture, each state with 
 test('REPLAY-4, REPLAY-5: a trace is saved and opened again from its file; a file that is none is told in one sentence, and one of another version is a table', async (t) => {
   const { it, world, turnId } = await askedTurn(t);
   const { page } = await world.signedIn(`/console/traces?app=${it.app.appId}`);
-  await page.getByRole('link', { name: turnId }).click();
+  const listed = page.getByRole('row').filter({ hasText: turnId });
+  await listed.getByText('awaiting', { exact: false }).waitFor();
+  await listed.getByText(/\d m?s$/).waitFor();
+  await look(page, 'traces');
+  await listed.getByRole('link', { name: 'Cancel order 7.' }).click();
   await waitForPage(page, TITLE);
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: /^Save the trace/ }).click();
@@ -181,11 +205,13 @@ test('REPLAY-6: the picture and the table of a machine tint what traffic has hit
   await page.locator('.label.is-hit-1').first().getByText('1×').waitFor();
   await page.locator('.label.is-never').first().waitFor();
   assert.deepEqual(await axeFaults(page), []);
+  await look(page, 'coverage');
   await page.getByLabel('has hit in').selectOption('the last week');
   await page.getByLabel('on the').selectOption('table');
   await page.waitForURL(/hours=168.*on=table/);
   await page.reload();
   await page.locator('.cell.is-hit-1').first().waitFor();
   await page.locator('.cell.is-never').first().getByText('never').waitFor();
+  await look(page, 'coverage-table');
   assert.deepEqual(await axeFaults(page), []);
 });

@@ -85,7 +85,7 @@ test('STEP-7, STEP-8: done of an agent for verify and test is recorded and chang
   assert.equal(await state('test'), 'done');
 });
 
-test('STEP-5: every write adds one line saying what it did; a write that saved nothing adds none', async () => {
+test('STEP-5: every write adds one line saying what it did; one that was refused adds one that says why, and its step stays as it was', async () => {
   const { agent, view } = await setup.started();
   const writes: readonly (readonly [step: string, says: RegExp, work: () => Promise<unknown>])[] = [
     ['appearance', /accent/, () => agent.get('PUT', '/appearance', { theme: THEME })],
@@ -105,10 +105,21 @@ test('STEP-5: every write adds one line saying what it did; a write that saved n
   }
   const before = await view();
   await agent.send('POST', '/knowledge', { items: [article('bad', ' ')] });
-  assert.deepEqual(await view(), before);
+  await agent.send('PUT', '/appearance', { theme: { ...THEME, accent: 'red' } });
+  const refused = (await view()).events.slice(before.events.length);
+  assert.deepEqual(
+    refused.map(({ step, status, title }) => [step, status, title]),
+    [
+      ['knowledge', 'failed', 'A write of knowledge was refused.'],
+      ['appearance', 'failed', 'A write of appearance was refused.'],
+    ],
+  );
+  assert.match(String(refused[0]?.detail), /^Knowledge: 1 failed\. bad: content /);
+  assert.match(String(refused[1]?.detail), /^invalid_appearance: .*accent/);
+  assert.deepEqual((await view()).session, before.session);
   await agent.get('POST', '/knowledge', { items: [article('good'), article('bad', ' ')] });
   // The indexer notes on its own that it is done, before or after the write does.
-  const lines = (await view()).events.slice(before.events.length).map(({ step, status, title }) => [step, status, title]);
+  const lines = (await view()).events.slice(before.events.length + refused.length).map(({ step, status, title }) => [step, status, title]);
   assert.deepEqual(lines.sort(), [
     ['knowledge', 'done', 'A knowledge source is indexed.'],
     ['knowledge', 'progress', 'Knowledge: 1 created, 1 failed.'],

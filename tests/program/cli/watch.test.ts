@@ -19,6 +19,8 @@ test('TRACE-13: watch prints each step of a turn once, and ends with it', async 
   assert.match(lines.at(-1) ?? '', /round\.finished {2}answering → completed {2}endTurn$/);
   const conversation = await run('watch', app.appId, String(said.events[0]?.conversation_id), '--once');
   assert.equal(conversation.stdout, stdout);
+  const byRequest = await run('watch', app.appId, String(said.headers['x-request-id']));
+  assert.deepEqual([byRequest.code, byRequest.stdout], [0, stdout]);
   const unknown = await run('watch', app.appId, randomUUID());
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /Nothing is kept of this/);

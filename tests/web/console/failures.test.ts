@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { failureGroups } from '../../../web/console/dock/failures.ts';
 
-const of = (machine: string, instance: string, state: string | null, at: number) => ({ machine, instance, state, at_ms: at });
+const of = (machine: string, instance: string, state: string | null, at: number) => ({
+  ...{ machine, instance, state, at_ms: at, took_ms: null, words: '', cost_usd: null, failure: null },
+});
 
 test('DOCK-1: what failed is grouped by machine and state, the newest first; what goes on or ended well is left out', () => {
   const groups = failureGroups([

@@ -12,8 +12,19 @@ import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { Form } from '../parts/form.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
+import { momentOf } from '../parts/times.ts';
 import { toast } from '../shell/toasts.tsx';
-import { actionMark, definitionOf, differing, type Manifest, type Mark, type Row, rowsOf, screenMark } from './declared.ts';
+import {
+  actionMark,
+  type Definition,
+  definitionOf,
+  differing,
+  type Manifest,
+  type Mark,
+  type Row,
+  rowsOf,
+  screenMark,
+} from './declared.ts';
 import { DefinitionCard, type Kind, NEW_ITEM } from './definition-card.tsx';
 import { TrialCard } from './trial-card.tsx';
 
@@ -47,6 +58,15 @@ export function ActionsPage() {
   );
 }
 
+type DeclaredRow = Row<DeclaredAction | DeclaredScreen>;
+
+interface Builds {
+  /** The one that counts. */
+  readonly manifest: Manifest | null;
+  /** The one that called in last, where that is another one. */
+  readonly newest: Manifest | null;
+}
+
 interface Lists {
   readonly actions?: readonly DeclaredAction[];
   readonly screens?: readonly DeclaredScreen[];
@@ -56,7 +76,7 @@ function Declared({ app, kind }: { readonly app: App; readonly kind: Kind }) {
   const { query } = useRoute();
   const { route } = useLocation();
   const list = useAsked<Lists>(`${appPath(app.id)}/${kind}?limit=${LISTED_MAX}`);
-  const built = useAsked<{ readonly manifest: Manifest | null }>(`${appPath(app.id)}/manifest`);
+  const built = useAsked<Builds>(`${appPath(app.id)}/manifest`);
   const problem = list.error ?? built.error;
   const show = (item: string | undefined) =>
     route(`${appAddress(app.id, 'actions')}?show=${kind}${item === undefined ? '' : `&item=${encodeURIComponent(item)}`}`);
@@ -65,31 +85,76 @@ function Declared({ app, kind }: { readonly app: App; readonly kind: Kind }) {
     built.reload();
   };
   const document = built.answer?.manifest?.document;
-  const rows: readonly Row<DeclaredAction | DeclaredScreen>[] =
+  const newest = built.answer?.newest?.document;
+  const rows: readonly DeclaredRow[] =
     kind === 'actions'
-      ? rowsOf(list.answer?.actions ?? [], document?.actions ?? [])
-      : rowsOf(list.answer?.screens ?? [], document?.routes ?? []);
-  const markOf = (row: Row<DeclaredAction | DeclaredScreen>): Mark =>
+      ? rowsOf(list.answer?.actions ?? [], document?.actions ?? [], newest?.actions ?? [])
+      : rowsOf(list.answer?.screens ?? [], document?.routes ?? [], newest?.routes ?? []);
+  const markOf = (row: DeclaredRow): Mark =>
     kind === 'actions' ? actionMark(row as Row<DeclaredAction>) : screenMark(row as Row<DeclaredScreen>);
   return (
     <>
       <Problem error={problem} retry={reload} />
       {list.answer !== undefined && built.answer !== undefined && (
-        <div class="declared">
-          <DeclaredTable kind={kind} rows={rows} markOf={markOf} chosen={query.item} show={show} sdk={built.answer.manifest?.sdk} />
-          <Chosen app={app} kind={kind} item={query.item} rows={rows} markOf={markOf} show={show} onChange={reload} />
-        </div>
+        <>
+          <BuildsCard builds={built.answer} />
+          <div class="declared is-below">
+            <DeclaredTable kind={kind} rows={rows} markOf={markOf} chosen={query.item} show={show} hasNewest={newest !== undefined} />
+            <Chosen app={app} kind={kind} item={query.item} rows={rows} markOf={markOf} show={show} onChange={reload} />
+          </div>
+        </>
       )}
     </>
   );
 }
 
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+const REASONS: Readonly<Record<Manifest['standing'], (hours: number) => string>> = {
+  vouched: () => 'It counts: it called in before the app was live, or people who were signed in use it.',
+  in_use: (hours) => `It counts: turns used it in ${counted(hours, 'different hour')}.`,
+  new: (hours) => (hours === 0 ? 'No turn has used it yet.' : `Turns used it in ${counted(hours, 'hour')} so far.`),
+};
+
+/** The build that counts and the newest one, with what each registers; the key that registers is public, so a new one has to prove itself. */
+function BuildsCard({ builds: { manifest, newest } }: { readonly builds: Builds }) {
+  if (manifest === null && newest === null) return <p class="hint">No build has called in yet.</p>;
+  const rows = [
+    ...(newest === null ? [] : [{ build: newest, role: 'newest', signal: 'is-wait' }]),
+    ...(manifest === null ? [] : [{ build: manifest, role: newest === null ? 'newest, counts' : 'counts', signal: 'is-ok' }]),
+  ];
+  return (
+    <Card title="Builds">
+      <ul class="lines">
+        {rows.map(({ build: { sdk, document, standing, hours, last_seen_at: at }, role, signal }) => (
+          <li key={role} class="line">
+            <span class={`chip ${signal}`}>{role}</span>
+            <div class="line-text">
+              <b>{sdk}</b> registers {counted(document.actions.length, 'action')} and {counted(document.routes.length, 'screen')}, called in{' '}
+              {momentOf(at)}
+              <p class="line-note">
+                {REASONS[standing](hours)}
+                {role === 'newest' && ` ${UNPROVEN}`}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+const UNPROVEN =
+  'It counts once a signed-in person uses it, or turns use it in 3 different hours: the key is public, so anybody may send one. People who use it get what it registers all the same.';
+
 interface ChosenProps {
   readonly app: App;
   readonly kind: Kind;
   readonly item: string | undefined;
-  readonly rows: readonly Row<DeclaredAction | DeclaredScreen>[];
-  readonly markOf: (row: Row<DeclaredAction | DeclaredScreen>) => Mark;
+  readonly rows: readonly DeclaredRow[];
+  readonly markOf: (row: DeclaredRow) => Mark;
   readonly show: (item: string | undefined) => void;
   readonly onChange: () => void;
 }
@@ -108,6 +173,12 @@ function Chosen({ app, kind, item, rows, markOf, show, onChange }: ChosenProps) 
           </h2>
           <div class="card-body">
             <p class="hint">{markOf(row).what}</p>
+            {row.build === undefined && row.newest !== undefined && (
+              <details open={declared === undefined}>
+                <summary>As the newest build registers it</summary>
+                <pre class="definition">{JSON.stringify(row.newest, null, 2)}</pre>
+              </details>
+            )}
             {row.build !== undefined && (
               <details open={declared === undefined}>
                 <summary>As the build registers it</summary>
@@ -142,21 +213,21 @@ function Chosen({ app, kind, item, rows, markOf, show, onChange }: ChosenProps) 
 
 interface DeclaredTableProps {
   readonly kind: Kind;
-  readonly rows: readonly Row<DeclaredAction | DeclaredScreen>[];
-  readonly markOf: (row: Row<DeclaredAction | DeclaredScreen>) => Mark;
+  readonly rows: readonly DeclaredRow[];
+  readonly markOf: (row: DeclaredRow) => Mark;
   readonly chosen: string | undefined;
   readonly show: (item: string | undefined) => void;
-  /** The build whose manifest counts; undefined: none called in. */
-  readonly sdk: string | undefined;
+  /** Whether the newest build is another one than that which counts. */
+  readonly hasNewest: boolean;
 }
 
-function DeclaredTable({ kind, rows, markOf, chosen, show, sdk }: DeclaredTableProps) {
+function DeclaredTable({ kind, rows, markOf, chosen, show, hasNewest }: DeclaredTableProps) {
   const label = kind === 'actions' ? 'Actions' : 'Screens';
   return (
     <section class="card" aria-label={label}>
       <h2>
         <span>
-          {label} <small>{sdk === undefined ? 'no build has called in yet' : `beside the build of ${sdk}`}</small>
+          {label} <small>{rows.length}</small>
         </span>
         <Button label={kind === 'actions' ? 'Declare an action' : 'Declare a screen'} onClick={() => show(NEW_ITEM)} />
       </h2>
@@ -178,7 +249,12 @@ function DeclaredTable({ kind, rows, markOf, chosen, show, sdk }: DeclaredTableP
                 ),
               },
               { title: 'Declared', of: ({ declared }) => declaredWords(declared) },
-              { title: 'In the build', of: buildWords, look: (row) => (differing(row).length > 0 ? 'is-different' : undefined) },
+              {
+                title: hasNewest ? 'In the build that counts' : 'In the build',
+                of: ({ build }) => buildWords(build),
+                look: (row) => (differing(row).length > 0 ? 'is-different' : undefined),
+              },
+              ...(hasNewest ? [{ title: 'In the newest', of: ({ newest }: DeclaredRow) => buildWords(newest) }] : []),
               { title: 'State', of: (row) => <span class={`chip ${markOf(row).signal}`}>{markOf(row).word}</span> },
             ]}
           />
@@ -200,8 +276,7 @@ function declaredWords(declared: DeclaredAction | DeclaredScreen | undefined): s
   return 'method' in declared ? `${declared.method} ${declared.host}, ${declared.risk}` : declared.title;
 }
 
-function buildWords(row: Row<DeclaredAction | DeclaredScreen>): string {
-  const { build } = row;
+function buildWords(build: Definition | undefined): string {
   if (build === undefined) return '·';
   const said = build.title ?? build.risk ?? 'read';
   return typeof said === 'string' ? said : '';

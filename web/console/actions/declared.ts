@@ -5,6 +5,10 @@ export type Definition = Readonly<Record<string, unknown>>;
 
 export interface Manifest {
   readonly sdk: string;
+  readonly last_seen_at: string;
+  readonly standing: 'vouched' | 'in_use' | 'new';
+  /** Different hours in which turns named it. */
+  readonly hours: number;
   readonly document: {
     readonly actions: readonly (Definition & { readonly name: string; readonly description: string; readonly risk?: string })[];
     readonly routes: readonly (Definition & { readonly name: string; readonly title: string })[];
@@ -14,19 +18,24 @@ export interface Manifest {
 export interface Row<Declared> {
   readonly name: string;
   readonly declared: Declared | undefined;
+  /** As the build that counts registers it. */
   readonly build: Definition | undefined;
+  /** As the newest build registers it, where that is another one. */
+  readonly newest: Definition | undefined;
 }
 
 export function rowsOf<Declared extends { readonly name: string; readonly archived_at: string | null }>(
   declared: readonly Declared[],
   build: readonly (Definition & { readonly name: string })[],
+  newest: readonly (Definition & { readonly name: string })[],
 ): readonly Row<Declared>[] {
   const inService = declared.filter(({ archived_at: at }) => at === null);
-  const names = [...new Set([...inService, ...build].map(({ name }) => name))].sort();
+  const names = [...new Set([...inService, ...build, ...newest].map(({ name }) => name))].sort();
   return names.map((name) => ({
     name,
     declared: inService.find((one) => one.name === name),
     build: build.find((one) => one.name === name),
+    newest: newest.find((one) => one.name === name),
   }));
 }
 
@@ -67,8 +76,15 @@ export interface Mark {
   readonly what: string;
 }
 
+const ONLY_NEWEST: Mark = {
+  word: 'not yet',
+  signal: 'is-wait',
+  what: 'Only the newest build registers it, and that one does not count yet: see above why.',
+};
+
 export function actionMark(row: Row<DeclaredAction>): Mark {
   const { declared, build } = row;
+  if (declared === undefined && build === undefined) return ONLY_NEWEST;
   if (declared === undefined) {
     return {
       word: 'in the build',
@@ -84,6 +100,7 @@ export function actionMark(row: Row<DeclaredAction>): Mark {
 
 export function screenMark(row: Row<DeclaredScreen>): Mark {
   const { declared, build } = row;
+  if (declared === undefined && build === undefined) return ONLY_NEWEST;
   if (declared === undefined)
     return { word: 'only in the build', signal: 'is-accent', what: 'It works. Declare it, so that a build that loses it is noticed.' };
   if (build === undefined) {

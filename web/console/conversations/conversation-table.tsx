@@ -8,8 +8,11 @@ import { momentOf } from '../parts/times.ts';
 const SIGNALS: Readonly<Record<string, string>> = {
   completed: 'is-ok',
   succeeded: 'is-ok',
+  live: 'is-ok',
+  ready: 'is-ok',
   failed: 'is-bad',
   expired: 'is-bad',
+  unknown: 'is-bad',
   declined: '',
 };
 

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { NewestTrace, NodesAnswer } from '../../../protocol/console/answers.ts';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
+import { clockOf } from '../parts/times.ts';
 import { newestAddress } from '../traces/find.ts';
 import { useLiveTraces } from '../traces/live-hook.ts';
 import { type FailureGroup, failureGroups } from './failures.ts';
@@ -12,8 +13,6 @@ export interface DockPanelProps {
 }
 
 const EVENTS_SHOWN = 30;
-
-const timeOf = (ms: number) => new Date(ms).toLocaleTimeString('en-GB');
 
 export function DockPanel({ app, conversation }: DockPanelProps) {
   if (app === undefined) {
@@ -99,7 +98,7 @@ function Failure({ app, machine, state, members }: FailureGroup & { readonly app
         </summary>
         {members.map((each) => (
           <a key={each.instance} class="mono" href={newestAddress(app, each)}>
-            {timeOf(each.at_ms)} {each.instance}
+            {clockOf(each.at_ms)} {each.instance}
           </a>
         ))}
       </details>
@@ -113,7 +112,7 @@ function AppEvents({ app, newest }: NewestProps) {
     <ul class="dock-lines">
       {newest.slice(0, EVENTS_SHOWN).map((each) => (
         <li key={`${each.machine} ${each.instance}`}>
-          <time>{timeOf(each.at_ms)}</time> {each.machine} <b>{each.state ?? '·'}</b>{' '}
+          <time>{clockOf(each.at_ms)}</time> {each.machine} <b>{each.state ?? '·'}</b>{' '}
           <a class="mono" href={newestAddress(app, each)}>
             {each.instance}
           </a>
@@ -132,7 +131,7 @@ function ConversationEvents({ app, conversation }: { readonly app: string; reado
     <ul class="dock-lines">
       {newest.map(({ machine, instance, step }, at) => (
         <li key={`${instance} ${newest.length - at}`}>
-          <time>{timeOf(step.atMs)}</time> {machine} {step.event.type} → <b>{step.to}</b>
+          <time>{clockOf(step.atMs)}</time> {machine} {step.event.type} → <b>{step.to}</b>
         </li>
       ))}
     </ul>

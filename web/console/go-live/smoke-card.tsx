@@ -1,6 +1,7 @@
 /** The smoke test: questions made of the configuration, what was answered, and what each answer stood on. */
 
 import type { SmokeAnswer, SmokeRun } from '../../../protocol/console/setup-answers.ts';
+import { proseFor } from '../../sdk/prose/prose.tsx';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
@@ -8,6 +9,9 @@ import { type App, appPath } from '../app/app.ts';
 import { readApp } from '../app/app-store.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
+
+/** As people would see it; a link opens as links do. */
+const AnswerProse = proseFor({ openLink: () => false });
 
 const ORIGINS: Readonly<Record<SmokeAnswer['from'], string>> = {
   suggestion: 'from a suggestion',
@@ -75,7 +79,11 @@ function Answers({ run }: { readonly run: SmokeRun }) {
               <b>{result.question}</b>
               <small>{ORIGINS[result.from]}</small>
             </p>
-            {result.answer !== '' && <p class="smoke-text">{result.answer}</p>}
+            {result.answer !== '' && (
+              <div class="smoke-text">
+                <AnswerProse md={result.answer} />
+              </div>
+            )}
             <p class="smoke-ground">{groundOf(result)}</p>
           </li>
         ))}

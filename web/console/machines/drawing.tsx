@@ -1,5 +1,6 @@
 /** A machine's picture: its coordinates were made when building, here it is only painted, lit and moved. */
 
+import { useState } from 'preact/hooks';
 import { edgePath } from '../../../machines/diagrams/edge-path.ts';
 import {
   FOOT_PX,
@@ -13,11 +14,12 @@ import {
 } from '../../../machines/diagrams/text.ts';
 import type { MachinePicture, PictureEdge, PictureState } from '../../../machines/picture.ts';
 import { Button } from '../parts/card.tsx';
+import { useShortcut } from '../shell/shortcuts.ts';
 import { edgeKey, type Hits, rowKey, tintOf } from './coverage.ts';
 import { type Highlights, isLabelOf } from './highlights.ts';
 import { useViewport } from './viewport-hook.ts';
 
-const COUNT_PX = 9;
+const COUNT_PX = 11;
 
 interface DrawingProps {
   readonly picture: MachinePicture;
@@ -30,7 +32,7 @@ interface DrawingProps {
 }
 
 export function Drawing({ picture, highlights, hits, places, onState }: DrawingProps) {
-  const { frame, viewBox, zoom, fit, ...handlers } = useViewport(picture, middleOf(picture, highlights));
+  const { frame, viewBox, zoom, fit, ...handlers } = useViewport(picture);
   const around = new Set(picture.states.flatMap(({ parent }) => parent ?? []));
   const outer = picture.states.filter(({ id }) => around.has(id));
   const inner = picture.states.filter(({ id }) => !around.has(id));
@@ -78,15 +80,29 @@ export function Drawing({ picture, highlights, hits, places, onState }: DrawingP
           −
         </button>
         <Button label="Fit" look="bare" onClick={fit} />
+        <WideButton onChange={fit} />
       </div>
     </div>
   );
 }
 
-function middleOf({ states }: MachinePicture, { active }: Highlights): { readonly x: number; readonly y: number } | undefined {
-  const state = states.find(({ id }) => active.has(id));
-  return state === undefined ? undefined : { x: state.x + state.width / 2, y: state.y + state.height / 2 };
+/** Folds what stands beside the picture, the navigation too; the look follows the attribute (look/machines.css). Kept until the tab closes. */
+function WideButton({ onChange }: { readonly onChange: () => void }) {
+  const [isWide, widen] = useState(wasWide);
+  const turn = () => {
+    wasWide = !isWide;
+    widen(wasWide);
+    onChange();
+  };
+  useShortcut('w', 'Only the picture, or everything', turn);
+  return (
+    <button type="button" class="button bare drawing-wide" aria-pressed={isWide} onClick={turn}>
+      {isWide ? 'Show all' : 'Only the picture'} <kbd>w</kbd>
+    </button>
+  );
 }
+
+let wasWide = false;
 
 /** Heads of arrows, by what a line is; a marker does not take the colour of its line everywhere. */
 function Arrows() {

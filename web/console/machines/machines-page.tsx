@@ -2,7 +2,7 @@
 
 import { useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../parts/card.tsx';
-import { Table } from '../parts/table.tsx';
+import { Scrolling, Table } from '../parts/table.tsx';
 import { Page } from '../shell/page.tsx';
 import type { MachineLine, MachinesAnswer } from './state-table.tsx';
 
@@ -15,21 +15,19 @@ export function MachinesPage() {
     >
       <Problem error={error} retry={reload} />
       {answer !== undefined && (
-        <section class="card" aria-label="Machines">
-          <div class="scroll-x">
-            <Table
-              rows={answer.machines}
-              keyOf={({ name }) => name}
-              columns={[
-                { title: 'Machine', of: MachineName },
-                { title: 'States', of: ({ states }) => states, look: 'number' },
-                { title: 'Events', of: ({ events }) => events, look: 'number' },
-                { title: 'Its rules', of: SourceLink },
-                { title: 'Version', of: ({ version }) => <code>{version}</code> },
-              ]}
-            />
-          </div>
-        </section>
+        <Scrolling label="Machines" isCard>
+          <Table
+            rows={answer.machines}
+            keyOf={({ name }) => name}
+            columns={[
+              { title: 'Machine', of: MachineName },
+              { title: 'States', of: ({ states }) => states, look: 'number' },
+              { title: 'Events', of: ({ events }) => events, look: 'number' },
+              { title: 'Its rules', of: SourceLink },
+              { title: 'Version', of: ({ version }) => <code>{version}</code> },
+            ]}
+          />
+        </Scrolling>
       )}
     </Page>
   );

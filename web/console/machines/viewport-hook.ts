@@ -1,6 +1,6 @@
 /** Moving a drawing by drag, wheel and keys. Lengths are set as attributes of the drawing, because the page has no inline styles. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { fitted, panned, readable, reframed, type Size, type Viewport, zoomed } from './viewport.ts';
+import { fitted, panned, reframed, type Size, type Viewport, zoomed } from './viewport.ts';
 
 const KEY_PAN = 0.1;
 const KEY_ZOOM = 1.25;
@@ -47,13 +47,12 @@ function useFrameSize(frame: { readonly current: SVGSVGElement | null }): Size |
   return size;
 }
 
-export function useViewport(drawing: Size, focus: { readonly x: number; readonly y: number } | undefined) {
+export function useViewport(drawing: Size) {
   const frame = useRef<SVGSVGElement>(null);
   const size = useFrameSize(frame);
   const [held, hold] = useState<{ readonly size: Size; readonly shown: Viewport }>();
   const drag = useRef<Drag | null>(null);
-  const shown =
-    size === undefined ? undefined : held === undefined ? readable(drawing, size, focus) : reframed(held.shown, held.size, size);
+  const shown = size === undefined ? undefined : held === undefined ? fitted(drawing, size) : reframed(held.shown, held.size, size);
   const change = (next: (shown: Viewport, size: Size) => Viewport | undefined) => {
     if (size === undefined || shown === undefined) return;
     const changed = next(shown, size);
@@ -91,7 +90,8 @@ export function useViewport(drawing: Size, focus: { readonly x: number; readonly
       });
     },
     zoom: (factor: number) => change((now, within) => zoomed(now, within, factor)),
-    fit: () => change((_, within) => fitted(drawing, within)),
+    /** All of it, and again whenever the frame changes, until somebody moves it. */
+    fit: () => hold(undefined),
   };
 }
 

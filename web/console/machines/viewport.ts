@@ -35,19 +35,6 @@ export function zoomed(shown: Viewport, frame: Size, factor: number, at = { x: 0
   return { x: shown.x + (shown.width - width) * at.x, y: shown.y + (shown.height - height) * at.y, width, height };
 }
 
-/** Words of a picture are small print from here on. */
-const READABLE_SCALE = 0.75;
-
-/** All of it where that can be read, else as much as can, around a point that matters. */
-export function readable(drawing: Size, frame: Size, around: { readonly x: number; readonly y: number } | undefined): Viewport {
-  const whole = fitted(drawing, frame);
-  if (around === undefined || frame.width / whole.width >= READABLE_SCALE) return whole;
-  const [width, height] = [frame.width / READABLE_SCALE, frame.height / READABLE_SCALE];
-  const start = (centre: number, shown: number, all: number) =>
-    shown >= all + 2 * MARGIN ? (all - shown) / 2 : clamp(centre - shown / 2, -MARGIN, all + MARGIN - shown);
-  return { x: start(around.x, width, drawing.width), y: start(around.y, height, drawing.height), width, height };
-}
-
 /** Moved by parts of the frame: 1 is a whole frame to the right or down. Some of the drawing stays in sight. */
 export function panned(shown: Viewport, drawing: Size, right: number, down: number): Viewport {
   return {

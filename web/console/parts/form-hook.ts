@@ -1,4 +1,5 @@
 /** A form: what is typed into it, how it is saved, and what the service refused of it, told at the field. */
+import { useRef } from 'preact/hooks';
 import { type Act, useAct } from '../api/act-hook.ts';
 import { ApiError, type ErrorDetail } from '../api/request.ts';
 import { type Draft, isSame, useDraft, type Values } from './draft-hook.ts';
@@ -17,8 +18,18 @@ interface Others<Fields extends Values> {
 
 const SAVED_MEANWHILE = 'Somebody else saved this meanwhile, so nothing of yours was saved yet. See what they wrote below.';
 
+const TOLD_AT_FIELDS = 'Nothing was saved. What is wrong is said at each field above.';
+
 function isAt({ path }: ErrorDetail, name: string): boolean {
   return path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`);
+}
+
+/** `[1].email` as people count: `line 2, email `; '' for the field itself. */
+function placeIn(rest: string): string {
+  const words = [...rest.matchAll(/\[(\d+)\]|\.?([^.[\]]+)/g)].map(([, index, name]) =>
+    index === undefined ? name : `line ${Number(index) + 1}`,
+  );
+  return words.length === 0 ? '' : `${words.join(', ')} `;
 }
 
 /**
@@ -34,9 +45,15 @@ export function useForm<Fields extends Values>(
 ): Form<Fields> {
   const draft = useDraft(key, saved);
   const act = useAct();
+  // Names that fields asked about: what is told there is not told again at the button.
+  const told = useRef(new Set<string>());
+  const { error } = act;
+  const isTold =
+    error !== undefined && error.details.length > 0 && error.details.every((one) => [...told.current].some((name) => isAt(one, name)));
+  const shown = isTold ? new ApiError(error.code, TOLD_AT_FIELDS, error.status, { requestId: error.requestId ?? null }) : error;
   return {
     ...draft,
-    act,
+    act: { ...act, error: shown },
     save() {
       const changes: Partial<Fields> = {};
       for (const name of draft.changed) changes[name] = draft.values[name];
@@ -57,8 +74,9 @@ export function useForm<Fields extends Values>(
       draft.discard();
     },
     faultOf: (name) => {
-      const faults = act.error?.details.filter((detail) => isAt(detail, name)) ?? [];
-      return faults.map(({ path, message }) => (path === name ? message : `${path} ${message}`)).join('; ');
+      told.current.add(name);
+      const faults = error?.details.filter((detail) => isAt(detail, name)) ?? [];
+      return faults.map(({ path, message }) => `${placeIn(path.slice(name.length))}${message}`).join('; ');
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Times as people read them, in their own zone. */
+/** Times as people read them, in their own zone, and in one form whatever the browser's language: `23 Nov 2026, 14:03`. */
 
 /** `23 Nov 2026`. */
 export function dayOf(time: string): string {
@@ -10,7 +10,19 @@ export function momentOf(time: string): string {
   return new Date(time).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 }
 
-/** `23 Nov 2026, 14:03`, as the browser's language has it. */
+/** `23 Nov 2026, 14:03`. */
 export function wholeMomentOf(time: string): string {
-  return new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+/** `14:03:09`, of what happened a short while ago; '' for what is no time. */
+export function clockOf(time: string | number): string {
+  const at = new Date(time);
+  return Number.isNaN(at.getTime()) ? '' : at.toLocaleTimeString('en-GB');
+}
+
+/** `23 Nov 2026, 14:03:09.123`, where milliseconds tell steps apart. */
+export function exactMomentOf(atMs: number): string {
+  const more = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 } as const;
+  return `${dayOf(new Date(atMs).toISOString())}, ${new Date(atMs).toLocaleTimeString('en-GB', more)}`;
 }

@@ -12,6 +12,7 @@ import { AppPage } from '../app/app-page.tsx';
 import { countProposals, openedApp } from '../app/app-store.ts';
 import { Button, Problem } from '../parts/card.tsx';
 import { Select } from '../parts/choices.tsx';
+import { momentOf } from '../parts/times.ts';
 import { useShortcut } from '../shell/shortcuts.ts';
 import { toast } from '../shell/toasts.tsx';
 import { KIND_LABELS, STATUS_SIGNALS } from './proposal.ts';
@@ -163,9 +164,7 @@ function ProposalList({ proposals, id, show, label }: ProposalListProps) {
           <li key={one.id}>
             <button type="button" class="proposal-line" aria-current={one.id === id ? 'true' : undefined} onClick={() => show(one)}>
               <span class={`chip ${STATUS_SIGNALS[one.status]}`}>{KIND_LABELS[one.kind]}</span>
-              <time dateTime={one.created_at}>
-                {new Date(one.created_at).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'short' })}
-              </time>
+              <time dateTime={one.created_at}>{momentOf(one.created_at)}</time>
               <span class="proposal-line-text">{one.summary}</span>
             </button>
           </li>

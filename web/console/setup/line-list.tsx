@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import type { Line } from '../../../protocol/console/setup-answers.ts';
 import { Button } from '../parts/card.tsx';
+import { clockOf } from '../parts/times.ts';
 
 const LINES_SHOWN = 200;
 
@@ -33,11 +34,6 @@ export function LineList({ lines, label, stepLabels }: LineListProps) {
   );
 }
 
-function timeOfDay(at: string): string {
-  const time = new Date(at);
-  return Number.isNaN(time.getTime()) ? '' : time.toLocaleTimeString(undefined, { hour12: false });
-}
-
 const SIGNALS: Readonly<Record<string, string>> = { done: 'is-ok', failed: 'is-bad', waiting: 'is-wait', started: 'is-accent' };
 
 function LineItem({ line, stepLabel }: { readonly line: Line; readonly stepLabel: string | undefined }) {
@@ -45,7 +41,7 @@ function LineItem({ line, stepLabel }: { readonly line: Line; readonly stepLabel
   return (
     <li class="setup-line" data-line={line.id}>
       <time class="setup-line-time" dateTime={at} title={at}>
-        {timeOfDay(at)}
+        {clockOf(at)}
       </time>
       <div class="setup-line-body">
         <p class="setup-line-title">

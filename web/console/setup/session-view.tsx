@@ -13,7 +13,7 @@ import { timeLeft, useNow } from '../parts/clock-hook.ts';
 import { CommandCard, keepCommand } from './command-card.tsx';
 import { LineList } from './line-list.tsx';
 import { Outcome, StatusChip } from './outcome.tsx';
-import { isOver, textsOf, withLines } from './session.ts';
+import { isOver, linesByStep, markOf, textsOf, withLines } from './session.ts';
 import { StepList } from './step-list.tsx';
 
 interface FollowedSession {
@@ -118,7 +118,7 @@ export function SessionView({ app, isLive, id, step, view, go, onOver, another }
       <div class="setup-side">
         <CommandCard session={session} />
         <Outcome session={session} />
-        <PersonList app={app} isLive={isLive} session={session} />
+        <PersonList app={app} isLive={isLive} session={session} lines={followed.lines} onStep={(at) => go({ step: at })} />
         {isEnded && another}
       </div>
       <section class="card setup-main" aria-label="What the agent does">
@@ -169,6 +169,18 @@ const VIEWS = [
 interface Todo {
   readonly text: string;
   readonly href?: string;
+  /** The step that waits for it. */
+  readonly step?: string;
+}
+
+/** What the agent stands at until a person has done something. */
+function waitingSteps({ steps, closed_at: closedAt }: SetupSession, lines: readonly Line[]): readonly Todo[] {
+  if (closedAt !== null) return [];
+  const byStep = linesByStep(lines);
+  return steps.flatMap((step) => {
+    const own = byStep.get(step.id) ?? [];
+    return markOf(step, own) === 'waits' ? [{ text: own.at(-1)?.title ?? step.label, step: step.id }] : [];
+  });
 }
 
 function counted(count: number, one: string, many: string): string {
@@ -191,7 +203,15 @@ function todosOf(app: string, isLive: boolean, status: AppStatus | undefined, wa
   ];
 }
 
-function PersonList({ app, isLive, session }: { readonly app: string; readonly isLive: boolean; readonly session: SetupSession }) {
+interface PersonListProps {
+  readonly app: string;
+  readonly isLive: boolean;
+  readonly session: SetupSession;
+  readonly lines: readonly Line[];
+  readonly onStep: (step: string) => void;
+}
+
+function PersonList({ app, isLive, session, lines, onStep }: PersonListProps) {
   const path = `/apps/${encodeURIComponent(app)}`;
   const status = useAsked<AppStatus>(`${path}/status`);
   const proposals = useAsked<{ readonly proposals: readonly unknown[] }>(`${path}/proposals?status=pending`);
@@ -201,15 +221,26 @@ function PersonList({ app, isLive, session }: { readonly app: string; readonly i
     status.reload();
     proposals.reload();
   }, [moved, session.status]);
-  const todos = todosOf(app, isLive, status.answer, proposals.answer?.proposals.length ?? 0, session);
+  const others = todosOf(app, isLive, status.answer, proposals.answer?.proposals.length ?? 0, session);
+  const todos = [...waitingSteps(session, lines), ...others];
   return (
     <Card title="For you to do">
       {todos.length === 0 ? (
         <p class="card-empty">Nothing yet. What only a person can do, such as entering a key, comes up here.</p>
       ) : (
         <ul class="setup-todos">
-          {todos.map(({ text, href }) => (
-            <li key={text}>{href === undefined ? text : <a href={href}>{text}</a>}</li>
+          {todos.map(({ text, href, step }) => (
+            <li key={`${step} ${text}`}>
+              {step !== undefined ? (
+                <button type="button" class="link" onClick={() => onStep(step)}>
+                  {text}
+                </button>
+              ) : href === undefined ? (
+                text
+              ) : (
+                <a href={href}>{text}</a>
+              )}
+            </li>
           ))}
         </ul>
       )}

@@ -30,7 +30,7 @@ export function StepList({ steps, lines, open, onOpen }: StepListProps) {
         ))}
       </ol>
       <ul class="setup-step-legend" aria-label="What the marks say">
-        {(['observed', 'claimed', 'active', 'pending'] as const).map((mark) => (
+        {(['observed', 'claimed', 'active', 'waits', 'pending'] as const).map((mark) => (
           <li key={mark}>
             <StepMark mark={mark} />
             {MARK_WORDS[mark]}
@@ -54,12 +54,12 @@ function StepRow({ step, lines, isOpen, toggle }: StepRowProps) {
   const last = lines.findLast(({ title }) => title !== null);
   const panel = `lines-of-${step.id}`;
   return (
-    <li class={`setup-step is-${mark}`} data-step={step.id} data-mark={mark} aria-current={mark === 'active' ? 'step' : undefined}>
+    <li class={`setup-step is-${mark}`} data-step={step.id} data-mark={mark} aria-current={step.state === 'active' ? 'step' : undefined}>
       <button type="button" class="setup-step-head" aria-expanded={isOpen} aria-controls={isOpen ? panel : undefined} onClick={toggle}>
         <StepMark mark={mark} />
         <span class="setup-step-label">
-          {step.label}
-          <span class="unseen">, {MARK_WORDS[mark]}</span>
+          {step.label}{' '}
+          {mark === 'waits' ? <span class="chip is-wait">{MARK_WORDS.waits}</span> : <span class="unseen">, {MARK_WORDS[mark]}</span>}
         </span>
         <span class="setup-step-count">{lines.length === 0 ? '' : lines.length === 1 ? '1 line' : `${lines.length} lines`}</span>
         {!isOpen && last !== undefined && <span class="setup-step-last">{last.title}</span>}
@@ -86,6 +86,7 @@ function StepMark({ mark }: { readonly mark: Mark }) {
       {(mark === 'observed' || mark === 'claimed') && <path d="M5.8 9.2l2.2 2.2 4.2-4.6" />}
       {mark === 'failed' && <path d="M6.4 6.4l5.2 5.2M11.6 6.4l-5.2 5.2" />}
       {mark === 'skipped' && <path d="M5.8 9h6.4" />}
+      {mark === 'waits' && <path d="M9 5v4.6M9 12.2v.4" />}
       {mark === 'active' && <circle class="setup-step-dot" cx="9" cy="9" r="3" />}
     </svg>
   );

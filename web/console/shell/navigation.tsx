@@ -37,7 +37,8 @@ function AppNavigation({ path }: { readonly path: string }) {
   const opened = useStore(openedApp, (context) => context);
   const id = appIdOf(path);
   if (id === undefined) return null;
-  const { app, waiting = 0 } = opened.id === id ? opened : {};
+  const { app, waiting = 0, error } = opened.id === id ? opened : {};
+  if (app === undefined && error?.status === 404) return null;
   return (
     <section class="side-group" aria-label="App">
       <h2 class="side-app">{app?.name ?? 'App'}</h2>

@@ -3,6 +3,17 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAsked } from '../api/asked-hook.ts';
 import { type StreamedStep, type Trace, type TracesAnswer, tracesOf, withStep } from './traces.ts';
 
+/** States that an instance leaves no more; a machine that is not here may always go on. */
+const ENDS: Readonly<Record<string, readonly string[]>> = {
+  'chat-turn': ['completed', 'continued'],
+  invocation: ['succeeded', 'failed', 'declined', 'expired', 'unknown'],
+  'setup-session': ['completed', 'failed', 'cancelled', 'expired'],
+};
+
+function isOver(traces: readonly Trace[]): boolean {
+  return traces.every(({ machine, steps }) => ENDS[machine]?.includes(steps.at(-1)?.to ?? '') === true);
+}
+
 export function useLiveTraces(app: string, query: string) {
   const path = `/apps/${encodeURIComponent(app)}/traces`;
   const { answer, error, reload } = useAsked<TracesAnswer>(`${path}?${query}`);
@@ -21,5 +32,5 @@ export function useLiveTraces(app: string, query: string) {
     });
     return () => stream.close();
   }, [answer]);
-  return { traces, error, isLive, reload };
+  return { traces, error, isLive, isOver: traces !== undefined && isOver(traces), reload };
 }

@@ -3,6 +3,7 @@ import { type ModelRound, modelRoundAt } from '../../../machines/model-round.ts'
 import type { Difference } from '../../../machines/replay.ts';
 import type { WalkStep } from '../../../machines/simulator/walk.ts';
 import type { StepCommit } from '../../../machines/trace.ts';
+import { exactMomentOf } from '../parts/times.ts';
 import { payloadWords } from '../simulator/leaves.ts';
 import { ContextNow, Effects, Step } from '../simulator/step-card.tsx';
 import { sinceWords } from './scene-list.tsx';
@@ -25,7 +26,7 @@ export function SceneCard({ scene: { trace, step, index }, before, walked, diffe
         <dl class="scene-facts">
           <dt>Step</dt>
           <dd>
-            <time>{timeWords(step.atMs)}</time>
+            <time>{exactMomentOf(step.atMs)}</time>
             {before !== undefined && <span class="reason"> {sinceWords(step.atMs - before.step.atMs)} after the step before</span>}
           </dd>
           {step.committed !== undefined && <Commit machine={trace.machine} step={step} committed={step.committed} />}
@@ -59,8 +60,6 @@ export function SceneCard({ scene: { trace, step, index }, before, walked, diffe
     </>
   );
 }
-
-const timeWords = (atMs: number) => new Date(atMs).toISOString().replace('T', ' ').replace('Z', '');
 
 const TABLES: Readonly<Record<string, string>> = {
   'chat-turn': 'turns',
@@ -114,7 +113,7 @@ function Round({ round: { round, askedAtMs, endedAtMs, endedBy } }: { readonly r
     <>
       <dt>Model</dt>
       <dd>
-        round {round}, asked <time>{timeWords(askedAtMs).slice(11)}</time>
+        round {round}, asked <time>{exactMomentOf(askedAtMs).slice(11)}</time>
         <span class="reason">
           {endedAtMs === null ? ', not over yet' : `, over ${sinceWords(endedAtMs - askedAtMs).slice(1)} later by ${endedBy}`}
         </span>

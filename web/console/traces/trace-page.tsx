@@ -27,11 +27,16 @@ function queryOf(query: Readonly<Record<string, string>>): string {
 
 export function TracePage() {
   const { params, query } = useRoute();
-  const { traces, error, isLive, reload } = useLiveTraces(params.app ?? '', queryOf(query));
+  const { traces, error, isLive, isOver, reload } = useLiveTraces(params.app ?? '', queryOf(query));
   const machine = traces?.[0]?.machine ?? '';
   const title = query.conversation_id !== undefined ? 'A conversation, step by step' : (TITLES[machine] ?? 'A trace, step by step');
   return (
-    <Traced title={title} crumbs={CRUMBS} traces={traces} isLive={isLive}>
+    <Traced
+      title={title}
+      crumbs={CRUMBS}
+      traces={traces}
+      following={isOver && query.conversation_id === undefined ? 'over' : isLive ? 'following' : 'not following'}
+    >
       <Problem error={error} retry={reload} />
     </Traced>
   );
@@ -48,27 +53,30 @@ export function MoveTracePage() {
   );
 }
 
+/** `over`: nothing more will come of it. */
+type Following = 'following' | 'not following' | 'over';
+
 interface TracedProps extends Pick<PageProps, 'title' | 'crumbs' | 'children'> {
   readonly traces: readonly Trace[] | undefined;
   /** Absent: of a move, which is followed by no stream. */
-  readonly isLive?: boolean;
+  readonly following?: Following;
 }
 
-function Traced({ traces = [], isLive, children, ...frame }: TracedProps) {
+function Traced({ traces = [], following, children, ...frame }: TracedProps) {
   const [first] = traces;
   return (
-    <Page fills {...frame} facts={first && <Facts trace={first} isLive={isLive} />}>
+    <Page fills {...frame} facts={first && <Facts trace={first} following={following} />}>
       {children}
       {traces.length > 0 && <TraceView traces={traces} />}
     </Page>
   );
 }
 
-function Facts({ trace, isLive }: { readonly trace: Trace; readonly isLive: boolean | undefined }) {
-  const named = isLive === undefined ? { what: 'Move', id: trace.instance } : { what: 'Request', id: trace.requestId };
+function Facts({ trace, following }: { readonly trace: Trace; readonly following: Following | undefined }) {
+  const named = following === undefined ? { what: 'Move', id: trace.instance } : { what: 'Request', id: trace.requestId };
   return (
     <>
-      {isLive !== undefined && <span class={isLive ? 'chip is-ok' : 'chip'}>{isLive ? 'following' : 'not following'}</span>}
+      {following !== undefined && <span class={following === 'following' ? 'chip is-ok' : 'chip'}>{following}</span>}
       {named.id !== null && (
         <span>
           {named.what} <code class="selectable">{named.id}</code>

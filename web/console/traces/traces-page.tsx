@@ -4,10 +4,13 @@ import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import type { NewestTrace } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
+import { shortCause, signalOf } from '../conversations/conversation-table.tsx';
 import { Button, Problem } from '../parts/card.tsx';
 import { WordedSelect } from '../parts/choices.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
+import { exactMomentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
+import { usd } from '../usage/pace.ts';
 import { type AppChoice, findTrace, newestAddress, useApps } from './find.ts';
 
 export function TracesPage() {
@@ -76,6 +79,18 @@ function FindForm({ apps }: { readonly apps: readonly AppChoice[] }) {
   );
 }
 
+const tookWords = (ms: number) => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`);
+
+function Outcome({ state, failure }: NewestTrace) {
+  if (state === null) return null;
+  return (
+    <>
+      <span class={`chip ${signalOf(state)}`}>{state.replaceAll('_', ' ')}</span>
+      {failure !== null && <span class="line-note"> {failure.cause === undefined ? failure.message : shortCause(failure.cause)}</span>}
+    </>
+  );
+}
+
 function NewestTraces({ app }: { readonly app: AppChoice }) {
   const { answer, error, reload } = useAsked<{ readonly newest: readonly NewestTrace[] }>(
     `/apps/${encodeURIComponent(app.id)}/traces/newest`,
@@ -96,16 +111,21 @@ function NewestTraces({ app }: { readonly app: AppChoice }) {
         keyOf={({ machine, instance }) => `${machine} ${instance}`}
         columns={[
           {
-            title: 'Instance',
+            title: 'What it is',
             of: (trace) => (
-              <a href={newestAddress(app.id, trace)}>
-                <span class="mono">{trace.instance}</span>
-              </a>
+              <>
+                <a class="clipped said-title" href={newestAddress(app.id, trace)}>
+                  {trace.words || trace.machine}
+                </a>
+                <code class="said-id">{trace.instance}</code>
+              </>
             ),
           },
           { title: 'Machine', of: ({ machine }) => machine },
-          { title: 'State', of: ({ state }) => state ?? '·' },
-          { title: 'Begun or moved last (UTC)', of: (trace) => new Date(trace.at_ms).toISOString().slice(0, 19).replace('T', ' ') },
+          { title: 'Outcome', of: Outcome },
+          { title: 'Took', of: ({ took_ms: took }) => (took === null ? '' : tookWords(took)), look: 'number' },
+          { title: 'Cost', of: ({ cost_usd: cost }) => (cost === null ? '' : usd(cost)), look: 'number' },
+          { title: 'Begun or moved last', of: (trace) => exactMomentOf(trace.at_ms) },
         ]}
       />
     </Scrolling>
