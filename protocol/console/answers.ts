@@ -61,7 +61,6 @@ export interface ConversationHead {
   /** The first line of what was said first; '' where that was no text. */
   readonly title: string;
   readonly turn_state: string | null;
-  /** How the newest turn failed; null where it did not. */
   readonly turn_failure: KeptFailure | null;
   readonly messages: number;
   readonly created_at: string;

@@ -5,14 +5,13 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { Message, Transcript } from '../../../protocol/console/answers.ts';
 import { widgetSheets } from '../../sdk/look/sheets.ts';
-import type { Scene } from '../../sdk/scene.ts';
 import { Answer } from '../../sdk/thread/answer.tsx';
 import { Said } from '../../sdk/thread/message.tsx';
 import { usePages } from '../api/pages-hook.ts';
 import { type App, appAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
-import { previewScene } from '../preview/preview-scene.ts';
+import { quietScene } from '../preview/preview-scene.ts';
 import { signalOf } from './conversation-table.tsx';
 import { MessageFacts } from './message-facts.tsx';
 
@@ -21,23 +20,14 @@ const PLACE_CSS = `
   .message { font: 400 calc(14.5px * var(--scale)) / 1.5 var(--font); color: var(--ink); display: grid; }
 `;
 
-let scene: Scene | undefined;
 let sheets: CSSStyleSheet[] | undefined;
-
-function sharedScene(): Scene {
-  scene ??= previewScene(
-    () => ({}),
-    () => Promise.resolve(undefined),
-  );
-  return scene;
-}
 
 function wordsOf({ blocks }: Message): string {
   return blocks.flatMap(({ body, fallback_text: fallback }) => (typeof body.md === 'string' ? body.md : (fallback ?? []))).join('\n');
 }
 
 function drawn(message: Message) {
-  const { around, words } = sharedScene();
+  const { around, words } = quietScene();
   if (message.role === 'user') {
     const files = (message.attachments ?? []).map(({ media_type: type, size }) => ({
       name: `${type}, ${size.toLocaleString('en')} bytes`,

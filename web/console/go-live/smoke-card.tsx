@@ -1,7 +1,6 @@
 /** The smoke test: questions made of the configuration, what was answered, and what each answer stood on. */
 
 import type { SmokeAnswer, SmokeRun } from '../../../protocol/console/setup-answers.ts';
-import { proseFor } from '../../sdk/prose/prose.tsx';
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
@@ -9,9 +8,7 @@ import { type App, appPath } from '../app/app.ts';
 import { readApp } from '../app/app-store.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { wholeMomentOf } from '../parts/times.ts';
-
-/** As people would see it; a link opens as links do. */
-const AnswerProse = proseFor({ openLink: () => false });
+import { quietScene } from '../preview/preview-scene.ts';
 
 const ORIGINS: Readonly<Record<SmokeAnswer['from'], string>> = {
   suggestion: 'from a suggestion',
@@ -63,6 +60,7 @@ export function SmokeCard({ app, onRun }: { readonly app: App; readonly onRun: (
 }
 
 function Answers({ run }: { readonly run: SmokeRun }) {
+  const { Prose } = quietScene().around;
   return (
     <>
       <p class="smoke-when">
@@ -81,7 +79,7 @@ function Answers({ run }: { readonly run: SmokeRun }) {
             </p>
             {result.answer !== '' && (
               <div class="smoke-text">
-                <AnswerProse md={result.answer} />
+                <Prose md={result.answer} />
               </div>
             )}
             <p class="smoke-ground">{groundOf(result)}</p>

@@ -83,3 +83,14 @@ export function previewScene(configuration: () => object, logo: () => Promise<Bl
     },
   );
 }
+
+let quiet: Scene | undefined;
+
+/** One for all that is only looked at: nothing is asked of it, and it asks nothing. */
+export function quietScene(): Scene {
+  quiet ??= previewScene(
+    () => ({}),
+    () => Promise.resolve(undefined),
+  );
+  return quiet;
+}
