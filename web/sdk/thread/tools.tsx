@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { AnswerBlock } from '../../client/conversation/answer-blocks.ts';
 import { Glyph } from '../blocks/parts/icon.tsx';
+import { asWritten } from '../prose/as-written.ts';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
 
@@ -40,7 +41,7 @@ function markdownOf(block: AnswerBlock): string {
 function writtenOf(written: ToolsProps['written']): string {
   if (typeof written === 'string') return written;
   const parts = written.map(markdownOf);
-  return parts.filter((part) => part.trim() !== '').join('\n\n');
+  return asWritten(parts.filter((part) => part.trim() !== '').join('\n\n'));
 }
 
 interface ToolProps {

@@ -8,6 +8,7 @@ import { isHttpsUrl } from '../../../../protocol/catalog/text-checks.ts';
 import type { BlockSurroundings } from '../../blocks/block-view.ts';
 import { CodeFrame } from '../../blocks/parts/code-frame.tsx';
 import { Link } from '../../blocks/parts/link.tsx';
+import { asWritten } from '../as-written.ts';
 import { DEPTH_MAX, GrowingBlocks, type TextBlock, type Token } from '../parser.ts';
 
 type Around = Pick<BlockSurroundings, 'ask' | 'words'>;
@@ -24,9 +25,6 @@ const RIGHT_TO_LEFT = /^[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{S
 /** Elements in one block: 8,000 characters may be a table of 65,000 cells. What is beyond is written into the last of them. */
 const ELEMENTS_MAX = 5_000;
 const TASK = /^\[([ x])\]\s/i;
-
-/** A tag as the service sends it, for readers that would draw it. */
-const DEFUSED_TAG = /‹(?=[a-z/!?][^‹›<>]{0,200}>)/gi;
 
 /** An element that is open. */
 interface Open {
@@ -129,7 +127,7 @@ class Drawing {
   }
 
   #plain(text: string): [string, string] {
-    const words = text.replaceAll(DEFUSED_TAG, '<');
+    const words = asWritten(text);
     const item = this.#stack.findLast(({ tag }) => tag !== 'p');
     const [mark, state] = item?.tag === 'li' && item.words === '' && this.#stack.at(-1)?.words === '' ? (TASK.exec(words) ?? []) : [];
     if (item === undefined || mark === undefined) return [words, words];
