@@ -83,8 +83,8 @@ async function outcomeOf(
   if (called.kind === 'failed' && definition.risk !== 'read' && leavesOpen(called.answer?.status ?? 0)) {
     return {
       outcome: 'unknown',
-      outage: called.reason,
       error: shownError(`${called.reason} Whether the action was carried out is not known.`, called.answer, hide),
+      ...(isOutage(called.answer?.status) ? { outage: called.reason } : {}),
     };
   }
   const answer = called.kind === 'failed' ? called.answer : undefined;

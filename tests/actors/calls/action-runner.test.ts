@@ -96,10 +96,15 @@ test('CALL-6: each end of a call has its outcome', async (t) => {
       error:
         'The endpoint answered with a redirect (status 302); redirects are not followed. Whether the action was carried out is not known.',
     },
-    DELETE: { outcome: 'unknown', error: 'The connection to the endpoint failed. Whether the action was carried out is not known.' },
+    DELETE: {
+      outcome: 'unknown',
+      error: 'The connection to the endpoint failed. Whether the action was carried out is not known.',
+      outage: 'The connection to the endpoint failed. Whether the action was carried out is not known.',
+    },
     GET: {
       outcome: 'unknown',
       error: 'The endpoint did not answer completely within 1 seconds. Whether the action was carried out is not known.',
+      outage: 'The endpoint did not answer completely within 1 seconds. Whether the action was carried out is not known.',
     },
   };
   for (const [method, expected] of Object.entries(outcomes)) {
