@@ -1,5 +1,5 @@
 /** Processes that are still there when the tests that started them have ended. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
@@ -8,6 +8,8 @@ import { MADE_FOR } from './temporary-dir.ts';
 /** A TMPDIR for a run of tests: whoever works below it was started by them. Its name is short, because those of sockets may not be long. */
 export function testFolder(within: string = tmpdir()): string {
   const folder = mkdtempSync(join(within, 't-'));
+  // Some tests give up root, and pass through it.
+  chmodSync(folder, 0o711);
   writeFileSync(join(folder, MADE_FOR), '');
   return folder;
 }
