@@ -37,6 +37,7 @@ before(async (t) => {
     },
     external: ['*/code-colours.tsx'],
     alias: SPARED,
+    loader: { '.css': 'text' },
     write: false,
     bundle: true,
     format: 'esm',
