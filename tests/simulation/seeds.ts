@@ -4,18 +4,6 @@ import { dataDirOf } from './disk.ts';
 import type { Op } from './ops.ts';
 import { type Outcome, simulate } from './run.ts';
 
-/** What found a mistake once, with the mistake: run before all seeds. */
-const KEPT: readonly (readonly [was: string, seed: number, ops: readonly Op[]])[] = [
-  [
-    'an error of the disk was told as one of the program, when a log was to be mended and its sync failed as well',
-    40,
-    [
-      { kind: 'kill', atMs: 1_875, node: 'a1', downMs: 1 },
-      { kind: 'sync', atMs: 3_149, wait: 0, count: 5 },
-    ],
-  ],
-];
-
 /** The rule that broke, without what differs between runs. */
 const ruleOf = ({ broken }: Outcome) => broken[0]?.split(':')[0];
 
@@ -38,10 +26,8 @@ export async function runSeeds(first: number, every: number, end: number): Promi
   let failed = 0;
   let steps = 0;
   let count = 0;
-  const kept = first === 1 && end > 2 ? KEPT.map(([, seed, ops]) => [seed, ops] as const) : [];
-  const drawn = Array.from({ length: Math.ceil((end - first) / every) }, (_, n) => [first + n * every, undefined] as const);
-  for (const [seed, ops] of [...kept, ...drawn]) {
-    const outcome = await simulate(seed, ops);
+  for (let seed = first; seed < end; seed += every) {
+    const outcome = await simulate(seed);
     count += 1;
     steps += outcome.steps;
     if (end - first === 1) process.stdout.write(`seed ${seed}: ${outcome.steps} steps, digest ${outcome.digest}\n`);

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openWriter } from '../../../storage/sqlite/database.ts';
-import { Checkpoints } from '../../../storage/sqlite/log-emptying.ts';
+import { Checkpoints, mend } from '../../../storage/sqlite/log-emptying.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 /** Bytes of the file itself after a thousand writes, each of which asked for a checkpoint. */
@@ -35,4 +35,17 @@ test('REPLICA-3: the writer leaves them to it however large the log is', (t) => 
   const before = statSync(path).size;
   checkpoints.afterGroup(db, 1_000);
   assert.equal(statSync(path).size, before);
+});
+
+test('STORE-22: what the disk says while a log is mended is what is thrown, also where SQLite has rolled back by itself', (t) => {
+  const db = openWriter(join(temporaryDir(t), 'a.sqlite'));
+  t.after(() => db.close());
+  db.exec('CREATE TABLE t (x TEXT) STRICT');
+  const { exec } = db;
+  const refused = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC' });
+  db.exec = (sql) => {
+    exec.call(db, sql === 'COMMIT' ? 'ROLLBACK' : sql);
+    if (sql === 'COMMIT') throw refused;
+  };
+  assert.throws(() => mend(db, 'log'), refused);
 });
