@@ -51,6 +51,16 @@ export function settleFile(db: Connection): void {
   syncPath(dirname(db.path));
 }
 
+/**
+ * Makes the name of the log last before anything is committed to it. SQLite syncs the folder of a log that it made once, and goes on when
+ * that fails: after a cut the name would lead to the log before, whose pages are older than those of the file. @throws the disk's error
+ */
+export function nameLog(db: Connection): void {
+  // The first read makes the log.
+  db.statement('SELECT count(*) FROM sqlite_schema').get();
+  syncPath(dirname(db.path));
+}
+
 function pagesOf(db: Connection): { log: number; moved: number } {
   const row = db.statement('PRAGMA wal_checkpoint(NOOP)').get();
   return { log: Number(row?.log), moved: Number(row?.checkpointed) };

@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
 import { jitteredPauseMs, openReader } from './database.ts';
 import { commitGroup, type RunnableTransactions, type WritableFile } from './group.ts';
-import { Checkpoints, emptiesLog, emptyLog, logBytes, mend } from './log-emptying.ts';
+import { Checkpoints, emptiesLog, emptyLog, logBytes, mend, nameLog } from './log-emptying.ts';
 import { StorageError, type StorageErrorCode, storageErrorCodeOf } from './storage-error.ts';
 import { WriteLease } from './write-lease.ts';
 import type { Sealing } from './writer.ts';
@@ -181,7 +181,8 @@ export class WriterThread {
   /** Moves pages from the log of an open file into the file. What the disk refuses is safe in the log, unless a sync of the file failed. */
   #move<Value>(path: string, move: (file: WritableFile) => Value): Value | undefined {
     const file = this.#open.peek(path);
-    if (file === undefined) return undefined;
+    // Pages of a log that is not on disk would overwrite the file's with nothing behind them.
+    if (file === undefined || this.#doubts.has(path)) return undefined;
     try {
       return move(file);
     } catch (error) {
@@ -209,7 +210,7 @@ export class WriterThread {
     let guard: Connection | undefined;
     try {
       // The last connection to close moves the rest of the log into the file and deletes it, unless it can only read.
-      guard = this.#doubts.get(path) === 'file' ? openReader(path) : undefined;
+      guard = this.#doubts.has(path) ? openReader(path) : undefined;
       guard?.statement('SELECT count(*) FROM sqlite_schema').get();
     } catch {
       // The file is gone, and what it held with it.
@@ -235,6 +236,7 @@ export class WriterThread {
     // The one that failed stays open until then: without any the log would be read anew, and what failed be found in it.
     const connection = this.#registry.open(path);
     try {
+      nameLog(connection);
       if (doubt !== undefined) mend(connection, doubt);
     } catch (error) {
       connection.close();

@@ -97,7 +97,7 @@ test('PAGE-8: an error stands in its place with its code and request id, and can
   const { signedIn } = await openWorld(t);
   const { page } = await signedIn('/console/machines');
   await waitForPage(page, 'Machines');
-  const organisations = /\/console\/api\/orgs\?/;
+  const organisations = /\/console\/api\/overview\b/;
   const error = { code: 'internal', message: 'The node that is needed does not answer.' };
   await page.route(organisations, (route) => route.fulfill({ status: 503, headers: { 'X-Request-Id': 'trace-7' }, json: { error } }));
   await page.getByRole('link', { name: 'Overview' }).click();
@@ -113,7 +113,7 @@ test('PAGE-8: an answer that is cut off is told, and what is given up meanwhile 
   const { signedIn } = await openWorld(t);
   const { page } = await signedIn('/console/machines');
   await waitForPage(page, 'Machines');
-  const organisations = /\/console\/api\/orgs\?/;
+  const organisations = /\/console\/api\/overview\b/;
   await page.route(organisations, (route) => route.fulfill({ status: 200, contentType: 'application/json', body: '{"organisa' }));
   await page.getByRole('link', { name: 'Overview' }).click();
   await page.getByRole('alert').getByText('The answer of the service was cut off.').waitFor();

@@ -72,7 +72,7 @@ test('WIDGET-18, WIDGET-19: a silent model is said to work still, once, and afte
   assert.equal(await focused(page), 'Write a message');
   await page.getByText('Stopped.').waitFor();
   assert.equal(await focused(page), 'Write a message');
-  assert.equal(await still.count(), 0);
+  await still.waitFor({ state: 'detached' });
 });
 
 test('WIDGET-9, WIDGET-22, CHAT-2: pictures are seen before and after they are sent, alone as well, of this page only', async (t) => {
