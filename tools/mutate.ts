@@ -20,7 +20,7 @@ const TEST_TIMEOUT_MS = 120_000;
 const SOME = 10;
 const DAY_MS = 86_400_000;
 /** Of power: a break is there all the time. */
-const FEW_CUTS = '40';
+const FEW_CUTS = '20';
 
 const root = projectRoot();
 
