@@ -134,6 +134,7 @@ test('RUN-38: a worker that starts while others serve is ready when it listens; 
       SUPERVISED: '1',
       BANNER,
       DEMO: 'off',
+      WARM_UP: 'on',
       PORT: '0',
       DATA_DIR: temporaryDir(t),
     };
