@@ -44,7 +44,7 @@ const SPARES_APPS: ReadonlySet<string> = new Set<TransactionName>([
 /** How soon a removed or restored file is noticed. */
 const LOOK_AROUND_MS = 1_000;
 
-const SILENT = { error: () => {}, info: () => {} };
+const SILENT = { error: () => {}, warn: () => {}, info: () => {} };
 
 export interface Storage {
   readonly layout: DataLayout;

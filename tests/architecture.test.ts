@@ -27,8 +27,8 @@ const BUDGET: Readonly<Record<string, number>> = {
   gateway: 9_250,
   // 95 step flat machines without the general algorithm.
   machines: 3_365,
-  // 340 of them are the warm-up.
-  program: 5_860,
+  // 340 of them are the warm-up, 19 the thread that moves long logs.
+  program: 5_880,
   // 950 of them came from web and assistant: what the console's routes answer, typed once for both sides, and the samples of components.
   protocol: 8_185,
   // 250 are hours of use and their schema step, 60 keep apps between reads.
@@ -39,7 +39,7 @@ const BUDGET: Readonly<Record<string, number>> = {
   // 800 of them are the soak.
   bench: 11_570,
   // 1,900 of them are the simulation and 400 power cuts and what breaks notice.
-  tests: 84_130,
+  tests: 84_140,
   // With the checker of streams, which stood in web before, and what breaks guarantees on purpose (150).
   tools: 2_485,
 };

@@ -127,7 +127,7 @@ export class Keeper {
 
   async #configure(name: LitestreamName, databases: readonly ReplicatedDatabase[], retentionCheckS: number | undefined): Promise<void> {
     this.#ports[name] = await freePort();
-    for (const { path } of databases) cutLongLog(path);
+    for (const { path } of databases) await cutLongLog(path);
     if (this.#seals === undefined) return;
     const told = { databases, seals: this.#seals, metrics: `127.0.0.1:${this.#ports[name]}`, retentionCheckS };
     writeConfiguration(this.#layout, name, litestreamConfiguration(this.#config, told));

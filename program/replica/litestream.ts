@@ -4,17 +4,17 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { DataLayout } from '../../storage/data-layout.ts';
-import type { Connection } from '../../storage/sqlite/connection.ts';
-import { writing } from '../../storage/sqlite/database.ts';
-import { rewriteLog } from '../../storage/sqlite/log-emptying.ts';
+import { type DataLayout, replaceFile } from '../../storage/data-layout.ts';
+import { logBytes } from '../../storage/sqlite/log-emptying.ts';
+import { SideThread } from '../../watch/side-thread.ts';
 import { backOffMs } from '../workers/restarts.ts';
 import { configurationPath, isLitestream, type LitestreamName, litestreamEnvironment } from './litestream-configuration.ts';
 import { LitestreamLog, type Told } from './litestream-log.ts';
+import type { LongLogs } from './long-log-thread.ts';
 
 export interface LitestreamOptions {
   readonly bin: string;
@@ -41,6 +41,7 @@ export class Litestream {
   readonly #options: LitestreamOptions;
   #child: ChildProcess | undefined;
   #ended: Promise<unknown> = Promise.resolve();
+  #starting: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #ends = 0;
   #stopped = true;
@@ -96,7 +97,13 @@ export class Litestream {
     if (Number.isSafeInteger(pid) && pid > 1 && isLitestream(pid, this.#configurationPath())) process.kill(pid, 'SIGKILL');
   }
 
-  async #start(): Promise<void> {
+  /** One after the other: what prepares a start changes files that no Litestream may follow meanwhile. */
+  #start(): Promise<void> {
+    this.#starting = this.#starting.catch(() => {}).then(() => this.#startNow());
+    return this.#starting;
+  }
+
+  async #startNow(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#stopped || this.isRunning) return;
     const problem = await versionProblem(this.#options.bin);
@@ -124,7 +131,7 @@ export class Litestream {
       });
       child.once('exit', () => resolve());
     }).then(() => this.#end(child, startedMs));
-    if (child.pid !== undefined) writeFileSync(this.#pidPath(), String(child.pid), { mode: 0o600 });
+    if (child.pid !== undefined) replaceFile(this.#pidPath(), String(child.pid));
     for (const stream of [child.stdout, child.stderr]) {
       if (stream !== null) createInterface({ input: stream }).on('line', (line) => this.#read(line));
     }
@@ -275,18 +282,7 @@ export async function runLitestream(name: string, bin: string, args: readonly st
 /** A log beyond this is moved into the file: some 15,000 pages, which Litestream reads from there as fast as from the log. */
 const LOG_MAX_BYTES = 64 * 1024 * 1024;
 
-function moveIntoFile(path: string): void {
-  try {
-    const move = (db: Connection) => {
-      rewriteLog(db);
-      // Passive: nobody waits for it, and what a reader still needs stays in the log until the next time.
-      db.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
-    };
-    writing(path, move, { mustExist: true });
-  } catch {
-    // A disk that refuses shows with the next write.
-  }
-}
+const longLogs = new SideThread<LongLogs>(new URL('./long-log-thread.js', import.meta.url), 'long logs');
 
 /**
  * Bounds the log of a replicated database (REPLICA-3): to be called before Litestream 0.3 is started, which then begins with a new snapshot of a
@@ -294,8 +290,9 @@ function moveIntoFile(path: string): void {
  * may do so while it runs: between two steps of its own it lets go of the log for a moment, and when the log begins anew twice in that moment, the
  * replica lacks what came between, without a word. Never throws.
  */
-export function cutLongLog(path: string): void {
-  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) <= LOG_MAX_BYTES) return;
-  moveIntoFile(path);
+export async function cutLongLog(path: string): Promise<void> {
+  if (logBytes(path) <= LOG_MAX_BYTES) return;
+  // A disk that refuses shows with the next write.
+  await longLogs.call('moveIntoFile', path).catch(() => {});
   rmSync(join(dirname(path), `.${basename(path)}-litestream`, 'generation'), { force: true });
 }

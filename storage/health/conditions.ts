@@ -3,6 +3,8 @@
  * once when it begins and once when it ends. `GET /readyz` and `GET /metrics` show the open ones.
  */
 
+import { isId } from '../../protocol/ids.ts';
+
 /**
  * - `disk_low`: only the space reserved for databases and uploads' margin is left; uploads are refused.
  * - `disk_full`, `read_only`: nothing can be stored.
@@ -57,6 +59,7 @@ const FAILING_MAX = 10_000;
 /** A pino logger fits. */
 interface ConditionLog {
   error(facts: object, text: string): void;
+  warn(facts: object, text: string): void;
   info(facts: object, text: string): void;
 }
 
@@ -84,7 +87,10 @@ export class Conditions {
     const key = keyOf(name, subject);
     const open = this.#open.get(key);
     this.#open.set(key, { name, subject, detail, sinceMs: open?.sinceMs ?? this.#nowMs() });
-    if (open === undefined) this.#log.error({ condition: name, ...(subject !== '' && { subject }) }, detail);
+    if (open !== undefined) return;
+    // What fails of one app is for its owners to mend, and some of it a stranger can bring about: nothing to wake an operator for.
+    const level = isId('app', subject) ? 'warn' : 'error';
+    this.#log[level]({ condition: name, ...(subject !== '' && { subject }) }, detail);
   }
 
   close(name: ConditionName, subject = ''): void {

@@ -41,10 +41,10 @@ function conditionOf({ headers, url = '' }: IncomingMessage, etags: ReadonlyMap<
   return (none === undefined ? etags.get(url) === is : !etags.has(url)) ? undefined : REFUSALS.otherwise;
 }
 
-function passOn(asked: IncomingMessage, answer: ServerResponse, behind: URL, onSaid?: (said: IncomingMessage) => void): void {
+function passOn(asked: IncomingMessage, answer: ServerResponse, behind: URL, onSaid: (said: IncomingMessage) => void): void {
   const { method, headers, url: path } = asked;
   const passed = httpRequest({ host: behind.hostname, port: behind.port, method, path, headers }, (said) => {
-    onSaid?.(said);
+    onSaid(said);
     answer.writeHead(said.statusCode ?? 502, said.headers);
     said.pipe(answer);
   });
@@ -57,24 +57,23 @@ function passOn(asked: IncomingMessage, answer: ServerResponse, behind: URL, onS
 export async function startStorageFront(t: TestContext, behind: string): Promise<StorageFront> {
   const sockets = new Set<Socket>();
   const etags = new Map<string, string>();
-  const writing = new Map<string, Promise<unknown>>();
+  const busy = new Map<string, Promise<unknown>>();
   const server = createServer(async (asked, answer) => {
-    // The stand-in shows the tag of what is being written with what was there before.
-    while (writing.has(asked.url ?? '')) await writing.get(asked.url ?? '');
+    const { url = '' } = asked;
+    // One at a time: the stand-in shows the tag of what is being written with what was there before, and never ends what is cut while it is read.
+    while (busy.has(url)) await busy.get(url);
+    if (answer.destroyed) return;
     const { mood } = front;
     const isWrite = asked.method === 'PUT' || asked.method === 'POST';
-    const { url = '' } = asked;
     const condition = asked.method === 'PUT' ? conditionOf(asked, etags, mood) : undefined;
     if (condition !== undefined) asked.resume().on('end', () => refuse(answer, condition));
     else if (mood === 'swallows') asked.resume();
     else if (mood === 'denies' || (mood === 'full' && isWrite)) asked.resume().on('end', () => refuse(answer, REFUSALS[mood]));
-    else if (asked.method === 'PUT') {
-      const written = once(answer, 'close').finally(() => writing.delete(url));
-      writing.set(url, written);
-      passOn(asked, answer, new URL(behind), ({ headers }) => etags.set(url, String(headers.etag)));
-    } else {
+    else {
+      const done = once(answer, 'close').finally(() => busy.delete(url));
+      busy.set(url, done);
       if (asked.method === 'DELETE') etags.delete(url);
-      passOn(asked, answer, new URL(behind));
+      passOn(asked, answer, new URL(behind), ({ headers }) => asked.method === 'PUT' && etags.set(url, String(headers.etag)));
     }
   });
   server.on('connection', (socket) => {

@@ -7,7 +7,7 @@ import { hasRoomForUpload, leftByUploads } from '../../../storage/uploads/upload
 import { each } from '../../support/each.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
-const SILENT = { error() {}, info() {} };
+const SILENT = { error() {}, warn() {}, info() {} };
 
 test('STORE-16: a disk that does not even say how much room it has is a failing one', (t) => {
   const conditions = new Conditions(SILENT, Date.now);
@@ -22,7 +22,8 @@ test('STORE-16: a disk that does not even say how much room it has is a failing 
 
 test('STORE-17: what the disk refuses of one organisation’s file is no condition of the whole node, and does not flap', (t) => {
   const said: string[] = [];
-  const conditions = new Conditions({ error: (_, text) => void said.push(text), info: (_, text) => void said.push(text) }, Date.now);
+  const say = (_: object, text: string) => void said.push(text);
+  const conditions = new Conditions({ error: say, warn: say, info: say }, Date.now);
   const watch = createDiskWatch({
     dir: temporaryDir(t),
     conditions,
