@@ -16,6 +16,7 @@ import { UsesHere } from './organisations/uses-here.ts';
 import { openVault, type Vault } from './secrets/vault.ts';
 import type { Connection } from './sqlite/connection.ts';
 import { requireVectors } from './sqlite/database.ts';
+import { logBytes } from './sqlite/log-emptying.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from './sqlite/storage-error.ts';
 import type { WriteLease } from './sqlite/write-lease.ts';
 import { Writer } from './sqlite/writer.ts';
@@ -255,6 +256,7 @@ export function openStorage(options: StorageOptions): Storage {
     lease: options.lease,
     beside: options.beside?.writer,
   });
+  if (logBytes(layout.control) > 0) writer.doubtLog(layout.control);
   const noteUse = (organisationId: string, usedBy: string) => writer.write(layout.control, 'beginUse', { organisationId, usedBy });
   const forget = (organisationId: string) => {
     // The reader first: the last connection to close removes the log, and only one that writes can.

@@ -1,18 +1,12 @@
 /** The thread that moves a long log into its file: some 4 ms for each MB, which would hold up the event loop. */
-import type { Connection } from '../../storage/sqlite/connection.ts';
-import { writing } from '../../storage/sqlite/database.ts';
-import { rewriteLog } from '../../storage/sqlite/log-emptying.ts';
+import { writing } from '../../storage/sqlite/log-emptying.ts';
 import { serveCalls } from '../../watch/side-thread.ts';
 
 export type LongLogs = { moveIntoFile(path: string): void };
 
 serveCalls({
   moveIntoFile(path) {
-    const move = (db: Connection) => {
-      rewriteLog(db);
-      // Passive: nobody waits for it, and what a reader still needs stays in the log until the next time.
-      db.statement('PRAGMA wal_checkpoint(PASSIVE)').get();
-    };
-    writing(path, move, { mustExist: true });
+    // Passive: nobody waits for it, and what a reader still needs stays in the log until the next time.
+    writing(path, (db) => void db.statement('PRAGMA wal_checkpoint(PASSIVE)').get(), { mustExist: true });
   },
 } satisfies LongLogs);

@@ -29,8 +29,9 @@ import {
 import { replicaName } from '../../storage/replica/replicated-databases.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { reading, writing } from '../../storage/sqlite/database.ts';
+import { reading } from '../../storage/sqlite/database.ts';
 import { DamagedDatabase, putInPlace, syncPath, verifyDatabase } from '../../storage/sqlite/database-copy.ts';
+import { writing } from '../../storage/sqlite/log-emptying.ts';
 import type { ReplicaConfig } from '../config.ts';
 import { runLitestream, versionProblem } from './litestream.ts';
 import { litestreamReplica, shownUrl } from './litestream-configuration.ts';

@@ -12,7 +12,8 @@ import { requireFile } from '../organisations/organisation-file.ts';
 import type { Vault } from '../secrets/vault.ts';
 import { blob, columns, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { reading, writing } from '../sqlite/database.ts';
+import { reading } from '../sqlite/database.ts';
+import { writing } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
 import { masterKeyFingerprint } from './backup-manifest.ts';
 

@@ -10,9 +10,9 @@ import { controlMigrations } from '../migrations/control.ts';
 import { migrate } from '../migrations/migrate.ts';
 import { lookThroughAll } from '../organisations/organisation-uses.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { writing } from '../sqlite/database.ts';
 import { copyFileWhole, DamagedDatabase, sha256OfFile, syncFolders, syncPath, verifyDatabase } from '../sqlite/database-copy.ts';
 import { type DataDirLock, lockDataDir } from '../sqlite/lock.ts';
+import { writing } from '../sqlite/log-emptying.ts';
 import type { ProgressLog } from './backup.ts';
 import {
   type BackupFile,

@@ -3,24 +3,21 @@ import { existsSync } from 'node:fs';
 import { controlMigrations } from '../migrations/control.ts';
 import { migrate } from '../migrations/migrate.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { openWriter, retryWhileBusy } from '../sqlite/database.ts';
-import { rewriteLog, settleFile } from '../sqlite/log-emptying.ts';
+import { retryWhileBusy } from '../sqlite/database.ts';
+import { settleFile, writing } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk } from '../sqlite/storage-error.ts';
 import { CurrentReader, type OpenFile, openReadable } from './organisation-readers.ts';
 
 /** Other processes write to it meanwhile, for some milliseconds each. */
-const REWRITE_WAIT_MAX_MS = 2_000;
+const UPGRADE_WAIT_MAX_MS = 2_000;
 
 function upgrade(path: string): void {
-  const connection = openWriter(path);
-  try {
-    retryWhileBusy(REWRITE_WAIT_MAX_MS, () => rewriteLog(connection));
-    const isCurrent = connection.statement('PRAGMA user_version').get()?.user_version === controlMigrations.length;
-    migrate(connection, controlMigrations, 'control');
-    if (!isCurrent) settleFile(connection);
-  } finally {
-    connection.close();
-  }
+  const settle = (db: Connection) => {
+    const isCurrent = db.statement('PRAGMA user_version').get()?.user_version === controlMigrations.length;
+    migrate(db, controlMigrations, 'control');
+    if (!isCurrent) settleFile(db);
+  };
+  retryWhileBusy(UPGRADE_WAIT_MAX_MS, () => writing(path, settle));
 }
 
 function requireUpgraded(db: Connection, path: string, cause: unknown): void {

@@ -7,8 +7,8 @@ import { APPLICATION_IDS, migrate, SchemaError } from '../migrations/migrate.ts'
 import { organisationMigrations } from '../migrations/organisation.ts';
 import { insert, readValue, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { OPEN_WAIT_MAX_MS, openMade, openWriter, reading, retryWhileBusy } from '../sqlite/database.ts';
-import { settleFile } from '../sqlite/log-emptying.ts';
+import { OPEN_WAIT_MAX_MS, openMade, reading, retryWhileBusy } from '../sqlite/database.ts';
+import { settleFile, writing } from '../sqlite/log-emptying.ts';
 import { isRefusedByDisk, storageErrorCodeOf } from '../sqlite/storage-error.ts';
 
 /** The file cannot be used; `message` names it and says why, in one sentence. */
@@ -110,16 +110,14 @@ function isCurrent(path: string, organisationId: string): boolean {
 }
 
 function upgrade(path: string, organisationId: string, isNoted: boolean): void {
-  const db = openWriter(path, { mustExist: isNoted });
-  try {
+  const settle = (db: Connection) => {
     migrate(db, organisationMigrations, 'organisation');
     // A file without a note may be half made; nothing in it was ever acknowledged.
     if (!isNoted) writeIdentity(db, organisationId);
     requireIdentity(db, path, organisationId);
     if (!isNoted) settleFile(db);
-  } finally {
-    db.close();
-  }
+  };
+  writing(path, settle, { mustExist: isNoted });
 }
 
 /** What is read of an organisation whose file was never created: the schema without rows. */

@@ -198,22 +198,14 @@ export function openReader(path: string, { vectors = false, onError }: ReaderOpt
   return readerOf(path, database, { vectors, onError });
 }
 
-function using<Value>(db: Connection, work: (db: Connection) => Value): Value {
+/** What `read` makes of the database, with a connection of its own that cannot write. @throws as `openReader`; what `read` throws */
+export function reading<Value>(path: string, read: (db: Connection) => Value): Value {
+  const db = openReader(path);
   try {
-    return work(db);
+    return read(db);
   } finally {
     db.close();
   }
-}
-
-/** What `read` makes of the database, with a connection of its own that cannot write. @throws as `openReader`; what `read` throws */
-export function reading<Value>(path: string, read: (db: Connection) => Value): Value {
-  return using(openReader(path), read);
-}
-
-/** The same with one that writes, for a file that no writer thread uses. @throws as `openWriter`; what `write` throws */
-export function writing<Value>(path: string, write: (db: Connection) => Value, options: { readonly mustExist?: boolean } = {}): Value {
-  return using(openWriter(path, options), write);
 }
 
 /** A connection to a database in memory, which `make` fills and which does not change afterwards. Errors of statements are thrown as they are. */

@@ -10,7 +10,7 @@ import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'n
 import { dirname } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
-import { jitteredPauseMs, rollBack } from './database.ts';
+import { jitteredPauseMs, openReader, openWriter, rollBack } from './database.ts';
 import { syncPath } from './database-copy.ts';
 
 /** Immediate tries, each of 50 ms inside SQLite and a pause of up to 20 ms: most readers finish within milliseconds. */
@@ -94,6 +94,37 @@ export function rewriteLog(db: Connection): void {
     syncPath(dirname(db.path));
   } finally {
     db.exec('ROLLBACK');
+  }
+}
+
+/**
+ * Closes a connection to a file whose log may not be on disk. The last one to close would move the log into the file: of a cut meanwhile some of
+ * those pages would be left, and nothing behind them.
+ */
+export function closeKeepingLog(db: Connection): void {
+  let guard: Connection | undefined;
+  try {
+    // One that can only read moves nothing.
+    guard = openReader(db.path);
+    guard.statement('SELECT count(*) FROM sqlite_schema').get();
+  } catch {
+    // The file is gone, and what it held with it.
+  }
+  db.close();
+  guard?.close();
+}
+
+/** What `write` makes of the file, with a connection of its own, beside the writer thread. @throws as `openWriter` and `rewriteLog`; what `write` throws */
+export function writing<Value>(path: string, write: (db: Connection) => Value, options: { readonly mustExist?: boolean } = {}): Value {
+  const db = openWriter(path, options);
+  try {
+    rewriteLog(db);
+    const value = write(db);
+    db.close();
+    return value;
+  } catch (error) {
+    closeKeepingLog(db);
+    throw error;
   }
 }
 

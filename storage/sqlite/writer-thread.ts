@@ -9,9 +9,9 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import type { Connection } from './connection.ts';
-import { jitteredPauseMs, openReader } from './database.ts';
+import { jitteredPauseMs } from './database.ts';
 import { commitGroup, type RunnableTransactions, type WritableFile } from './group.ts';
-import { Checkpoints, emptiesLog, emptyLog, logBytes, mend, nameLog } from './log-emptying.ts';
+import { Checkpoints, closeKeepingLog, emptiesLog, emptyLog, logBytes, mend, nameLog } from './log-emptying.ts';
 import { StorageError, type StorageErrorCode, storageErrorCodeOf } from './storage-error.ts';
 import { WriteLease } from './write-lease.ts';
 import type { Sealing } from './writer.ts';
@@ -206,17 +206,8 @@ export class WriterThread {
   }
 
   #dispose(connection: Connection): void {
-    const { path } = connection;
-    let guard: Connection | undefined;
-    try {
-      // The last connection to close moves the rest of the log into the file and deletes it, unless it can only read.
-      guard = this.#doubts.has(path) ? openReader(path) : undefined;
-      guard?.statement('SELECT count(*) FROM sqlite_schema').get();
-    } catch {
-      // The file is gone, and what it held with it.
-    }
-    connection.close();
-    guard?.close();
+    if (this.#doubts.has(connection.path)) closeKeepingLog(connection);
+    else connection.close();
   }
 
   #pause(queue: FileQueue): void {
@@ -239,7 +230,7 @@ export class WriterThread {
       nameLog(connection);
       if (doubt !== undefined) mend(connection, doubt);
     } catch (error) {
-      connection.close();
+      closeKeepingLog(connection);
       throw error;
     }
     this.#doubts.delete(path);
