@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { createTestApp, type TestApp } from './client.ts';
 import { operatorTokenOf } from './service.ts';
-import { judgeLoop } from './stall-judge.ts';
+import { JUDGED_STALL_MS, judgeLoop } from './stall-judge.ts';
 import { atEnd, temporaryDir } from './temporary-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
@@ -82,6 +82,7 @@ export class ClusterNode {
         NODE_ID: this.name,
         DEMO: 'off',
         WARM_UP: 'off',
+        STALL_MS: JUDGED_STALL_MS,
         ...this.#plan.env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { endLitestreams } from './litestream.ts';
-import { judgeLoop } from './stall-judge.ts';
+import { JUDGED_STALL_MS, judgeLoop } from './stall-judge.ts';
 import { atEnd, temporaryDir } from './temporary-dir.ts';
 
 const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
@@ -41,7 +41,7 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What the program is started through, such as `unshare -m …`; it must exec, so that the pid is the program's. */
   readonly through?: readonly string[];
-  /** Why the event loop of this program may work over 200 ms at one stretch; without it the test fails then. */
+  /** Why the event loop of this program may work over 400 ms at one stretch; without it the test fails then. */
   readonly mayStall?: string;
 }
 
@@ -52,7 +52,15 @@ function exited(child: ChildProcess): Promise<number | null> {
 
 /** The environment of a start: nothing of the machine's own configuration leaks in, and no test waits for the warm-up but those of it. */
 function environment(dataDir: string, env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: dataDir, WARM_UP: 'off', ...env };
+  return {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    PORT: '0',
+    DATA_DIR: dataDir,
+    WARM_UP: 'off',
+    STALL_MS: JUDGED_STALL_MS,
+    ...env,
+  };
 }
 
 /** Starts the program and waits for its banner. @throws Error with what it printed when it does not come up. */
