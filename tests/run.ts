@@ -44,9 +44,9 @@ const TIERS: Readonly<Record<string, Tier>> = {
     inMemory: true,
   },
   // Starts, copies and restores: they wait for each other more than they compute.
-  system: { files: below(SYSTEM), processes: 2 * CORES, timeoutMinutes: 5 },
+  system: { files: below(SYSTEM), processes: 2 * CORES, timeoutMinutes: 10 },
   kills: { files: below(['kills']), processes: 2, timeoutMinutes: 10 },
-  browser: { files: below(['browser']), processes: 1, timeoutMinutes: 5 },
+  browser: { files: below(['browser']), processes: 1, timeoutMinutes: 10 },
   chaos: { files: below(['chaos'], '.chaos.js'), processes: 1, timeoutMinutes: 60, env: { THOROUGH: '1' } },
   fuzz: { files: below(SEEDED, '.fuzz.js'), processes: 2, timeoutMinutes: 240 },
 };
