@@ -17,7 +17,7 @@ import { type Composed, compose } from './program/compose.ts';
 import { type Config, ConfigError, misspelt, readConfig } from './program/config.ts';
 import { tuneEngine } from './program/engine.ts';
 import { LogLines } from './program/log-lines.ts';
-import { Keeper } from './program/replica/keeper.ts';
+import type { Keeper } from './program/replica/keeper.ts';
 import { loggedError } from './program/source-names.ts';
 import { WarmUp } from './program/warm-up.ts';
 import { supervise } from './program/workers/supervisor.ts';
@@ -95,7 +95,7 @@ interface Running {
   readonly server: Server;
   readonly warmUp: WarmUp;
   /** Undefined: nothing is replicated, or the supervisor sees to it. */
-  readonly keeper: Keeper | undefined;
+  readonly keeper: Promise<Keeper | undefined>;
 }
 
 async function stop(
@@ -116,7 +116,7 @@ async function stop(
   await closing;
   await close();
   // After the last write, so that it is sent.
-  await keeper?.close();
+  await (await keeper)?.close();
   services.node.send({ type: 'stop' });
   log.info('stopped');
   log.flush(() => process.exit(0));
@@ -124,7 +124,7 @@ async function stop(
 
 async function serve(config: Config, log: pino.Logger): Promise<void> {
   let server: Server | undefined;
-  let keeper: Keeper | undefined;
+  let keeper: Promise<Keeper | undefined> = Promise.resolve(undefined);
   const drain = (reason: string) => {
     // Before it listens there is nothing to drain.
     if (server === undefined || composed.services.node.get().context.life.phase !== 'serving') return;
@@ -202,9 +202,11 @@ function reportToSupervisor(listening: { readonly port: number; readonly publicU
   setInterval(() => say({ kind: 'alive' }), ALIVE_EVERY_MS).unref();
 }
 
-/** Undefined: nothing is replicated. */
-function keeperOf({ replica, dataDir, masterKey }: Config, log: pino.Logger): Keeper | undefined {
-  return replica === undefined ? undefined : new Keeper({ config: replica, dataDir, masterKey, log });
+/** Undefined: nothing is replicated. Loaded only by those who need it: its cryptography takes 4 MB and 0.2 s. */
+async function keeperOf({ replica, dataDir, masterKey }: Config, log: pino.Logger): Promise<Keeper | undefined> {
+  if (replica === undefined) return undefined;
+  const { Keeper } = await import('./program/replica/keeper.ts');
+  return new Keeper({ config: replica, dataDir, masterKey, log });
 }
 
 async function superviseAll(config: Config, log: pino.Logger): Promise<number> {
@@ -215,7 +217,7 @@ async function superviseAll(config: Config, log: pino.Logger): Promise<number> {
   try {
     return await supervise({ workers, nodeId: config.cluster?.nodeId, host, port, env: process.env, entry, log });
   } finally {
-    await keeper?.close();
+    await (await keeper)?.close();
   }
 }
 

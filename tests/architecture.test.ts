@@ -346,6 +346,25 @@ describe('HOUSE-1, HOUSE-2: imports run one way', () => {
     assert.equal(stdout, '');
   });
 
+  test('HOUSE-2: a start loads no library that only some installations use: those load it where they need it', () => {
+    const texts = new Map(sources.map(({ path, text }) => [path, text]));
+    const loaded = new Set(['main.ts']);
+    for (const path of loaded) {
+      for (const [, specifier = ''] of (texts.get(path) ?? '').matchAll(/^(?:import|export)\s(?!type\s)[^'";]*?\bfrom\s*'([^']+)'/gm))
+        loaded.add(specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : packageOf(specifier));
+    }
+    const everywhere = ['better-sqlite3', 'program/compose.ts', 'storage/sqlite/database.ts'];
+    assert.deepEqual(
+      everywhere.filter((one) => !loaded.has(one)),
+      [],
+    );
+    const some = ['age-encryption', 'ioredis', 'msgpackr', 'nodemailer', 'stripe'];
+    assert.deepEqual(
+      some.filter((one) => loaded.has(one)),
+      [],
+    );
+  });
+
   test('every package that the sources import is a dependency of package.json', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
     const used = imports.filter(({ specifier, target }) => target === undefined && !specifier.startsWith('node:'));

@@ -13,7 +13,7 @@ import { NOTICES_CAPABILITY, type TurnUsage } from '../../protocol/runtime/strea
 import { timestamp } from '../../protocol/timestamp.ts';
 import { creditResetsAtMs, isCreditExhaustedLately } from '../../storage/billing/usage.ts';
 import { type Admission, type Cap, nextUtcDayMs, passCaps, type Sender, turnsLeft } from '../../storage/billing/usage-ledger.ts';
-import { readConversation } from '../../storage/conversations/conversations.ts';
+import { type ConversationRow, readConversation } from '../../storage/conversations/conversations.ts';
 import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import { readEndUser } from '../../storage/people/end-users.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
@@ -174,7 +174,7 @@ export function reusedTurnId(): Refusal {
  * opens, and a missing one is answered alike.
  * @throws Refusal `invalid_request` when there is nothing to answer in a new one.
  */
-export function continuedConversation(db: Connection, { body, caller, person }: Command): string | null {
+export function continuedConversation(db: Connection, { body, caller, person }: Command): ConversationRow | null {
   const { app, channel, deviceId } = caller;
   const id = body.conversation_id ?? null;
   if (id === null) return null;
@@ -185,7 +185,7 @@ export function continuedConversation(db: Connection, { body, caller, person }: 
     row.appId === app.id &&
     row.channel === channel &&
     (person === null ? row.endUserId === null && row.deviceId === deviceId : row.endUserId === endUserId);
-  if (isTheirs) return id;
+  if (isTheirs) return row;
   if (body.message !== undefined) return null;
   throw new Refusal('invalid_request', 'conversation_id names no conversation of this caller, so there is nothing to answer in it.');
 }

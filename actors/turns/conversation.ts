@@ -95,7 +95,7 @@ export class Conversation {
     const regions = regionsOfClient(this.#db, caller.app, caller.channel, body.client.locale);
     const redaction = this.#redacted(regions);
     redaction.readFor(regions);
-    return { services: this.#services, conversationId: this.id, db: this.#db, redaction };
+    return { services: this.#services, conversationId: this.id, db: this.#db, redaction, mayHaveCalls: this.#held.mayHaveCalls };
   }
 
   /** Ends an attempt that another node has replaced: this process stood still, and was given up. */

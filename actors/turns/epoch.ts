@@ -68,13 +68,17 @@ export type EpochState =
   | { readonly state: 'handed_over'; readonly snapshot: ConversationSnapshot }
   /** This actor, at this epoch. */
   | { readonly state: 'held'; readonly epoch: number }
-  /** The row says it: this actor has not written yet, or does not know how a write of its own ended. */
-  | { readonly state: 'unknown' };
+  /**
+   * The row says it: this actor has not written yet, or does not know how a write of its own ended. `row`: as it was read in the tick in
+   * which the actor was made for a turn.
+   */
+  | { readonly state: 'unknown'; readonly row?: ConversationRow };
 
 /** What an actor begins with: it has not written yet. */
 export type Beginning = Exclude<EpochState, { readonly state: 'held' }>;
 
-/** `snapshot` as the beginning of the conversation with this id; without one, or with another conversation's, its row is read. */
-export function beginningOf(id: string, snapshot: ConversationSnapshot | undefined): Beginning {
-  return snapshot?.conversationId === id ? { state: 'handed_over', snapshot } : { state: 'unknown' };
+/** `snapshot` as the beginning of the conversation with this id; without one, or with another conversation's, its row, which is read where it is not given. */
+export function beginningOf(id: string, snapshot: ConversationSnapshot | undefined, row?: ConversationRow): Beginning {
+  if (snapshot?.conversationId === id) return { state: 'handed_over', snapshot };
+  return row === undefined ? { state: 'unknown' } : { state: 'unknown', row };
 }

@@ -87,6 +87,8 @@ export interface TurnPlace {
   readonly conversationId: string;
   readonly db: Connection;
   readonly redaction: Redaction;
+  /** False: the conversation had no action call when the turn began. */
+  readonly mayHaveCalls: boolean;
 }
 
 export interface TurnTools {
@@ -114,7 +116,7 @@ export interface TurnFacts extends TurnPlace, TurnWords, TurnTools, Drafted {
 
 /** Field by field, for one shape: an object put together of others has a shape of its own, which takes a kilobyte for as long as the answer comes. */
 export function turnFacts(
-  { services, conversationId, db, redaction }: TurnPlace,
+  { services, conversationId, db, redaction, mayHaveCalls }: TurnPlace,
   { command, attachments, traits }: TurnWords,
   { toolset, hasKnowledge }: TurnTools,
   { isNew, messageId, work, unstored, opened }: Drafted,
@@ -125,6 +127,7 @@ export function turnFacts(
     conversationId,
     db,
     redaction,
+    mayHaveCalls,
     command,
     toolset,
     hasKnowledge,

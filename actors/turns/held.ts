@@ -49,7 +49,14 @@ export class Held {
   /** Rows of placeholders that the conversation has; undefined: its row knows. */
   get placeholders(): number | undefined {
     if (this.#now.state === 'new') return 0;
-    return this.#now.state === 'handed_over' ? this.#now.snapshot.placeholders : undefined;
+    if (this.#now.state === 'handed_over') return this.#now.snapshot.placeholders;
+    return this.#now.state === 'unknown' ? this.#now.row?.placeholders : undefined;
+  }
+
+  /** False: the model has not called an action in it, so that no row of a call needs to be looked for. */
+  get mayHaveCalls(): boolean {
+    if (this.#now.state === 'new') return false;
+    return this.#now.state !== 'unknown' || this.#now.row?.hasCalls !== false;
   }
 
   /** Nothing was left open, or it has been ended: by this actor, or by the one that handed the conversation over. */
@@ -85,7 +92,7 @@ export class Held {
       case 'handed_over':
         return { expectedEpoch: this.#now.snapshot.epoch, epoch: this.#now.snapshot.epoch + 1, owner };
       case 'unknown': {
-        const row = this.#row();
+        const row = this.#now.row ?? this.#row();
         if (row === undefined) return { expectedEpoch: null, epoch: 1, owner };
         requireOwnership(this.#services.ownership, row);
         return { expectedEpoch: row.epoch, epoch: row.epoch + 1, owner };
@@ -158,6 +165,7 @@ export class Held {
   }
 
   async #loseExecutions(): Promise<boolean> {
+    if (!this.mayHaveCalls) return true;
     const changes = readExecuting(this.#db, this.#id).flatMap((row) => lostChange(row) ?? []);
     if (changes.length === 0) return true;
     return this.write('loseExecutions', { settlements: changes.map((change) => ({ change, card: settledCard(this.#db, change) })) });

@@ -84,11 +84,15 @@ export class LocalTurns implements TurnHost {
     const db = this.#db(command.caller.organisationId);
     const known = readTurn(db, command.caller.appId, command.turnId);
     if (known !== undefined) return this.#attach(command, known, snapshot);
-    const conversationId = continuedConversation(db, command);
+    const continued = continuedConversation(db, command);
     refuseApp(command);
-    const id = conversationId ?? mintId('cnv', this.#services.nowMs());
+    const id = continued?.id ?? mintId('cnv', this.#services.nowMs());
     this.#refuseToBegin(id);
-    const conversation = this.#conversation(id, command.caller, conversationId === null ? { state: 'new' } : beginningOf(id, snapshot));
+    const conversation = this.#conversation(
+      id,
+      command.caller,
+      continued === null ? { state: 'new' } : beginningOf(id, snapshot, continued),
+    );
     const begun = await conversation.enqueue(command);
     if (begun !== 'exists') return hosted(conversation, begun);
     // Another request opened the same turn meanwhile, in this conversation or in another new one.

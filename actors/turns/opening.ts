@@ -116,7 +116,7 @@ export async function draftOpening(place: TurnPlace, command: Command, fence: Op
   if (plan.kind === 'continuation' && !tellsWrite && effects.some(({ type }) => type === 'callModel')) requireBudget(command, db, atMs);
   const message = userMessage(services, plan, words);
   // Before this turn is one of them.
-  const lost = isNew ? [] : readUntold(db, conversationId);
+  const lost = place.mayHaveCalls ? readUntold(db, conversationId) : [];
   const turn = turnFacts(place, withQuestion(words, storage, question), tools, {
     isNew,
     messageId: mint(services, 'msg'),

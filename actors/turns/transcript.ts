@@ -107,6 +107,8 @@ export interface Asked {
   readonly question?: string | null;
   /** The newest message, where it is no row yet. */
   readonly unstored?: StoredMessage | null;
+  /** False: no call was made in it. */
+  readonly mayHaveCalls?: boolean;
 }
 
 /** `fromQuestion`: where in `messages` the message begins that is answered. */
@@ -124,10 +126,10 @@ export function readTranscript(
   db: Connection,
   conversationId: string,
   nowMs: number,
-  { attached = [], question = null, unstored = null }: Asked = {},
+  { attached = [], question = null, unstored = null, mayHaveCalls = true }: Asked = {},
 ): Transcript {
   const calls = new Map<string, InvocationRow[]>();
-  for (const row of readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED)) {
+  for (const row of mayHaveCalls ? readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED) : []) {
     const state = expireChange(row, nowMs)?.to ?? row.state;
     calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), { ...row, state }]);
   }

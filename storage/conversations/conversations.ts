@@ -1,7 +1,7 @@
 /** Conversations and their messages: rows as read, and the fence that every owner's write passes. */
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { Channel } from '../organisations/organisations.ts';
-import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
+import { columns, flag, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { placeIn, readBlocks } from './blocks.ts';
 
@@ -14,6 +14,8 @@ const conversation = columns({
   epoch: integer,
   owner: text,
   placeholders: integer,
+  /** The model has called an action in it. */
+  hasCalls: flag.from('EXISTS (SELECT 1 FROM invocations WHERE conversation_id = conversations.id)'),
   createdAtMs: integer,
   updatedAtMs: integer,
 });

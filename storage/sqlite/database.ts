@@ -73,6 +73,9 @@ class SqliteStatement<T> implements Statement<T> {
   }
 }
 
+/** SQLite plans for the value that such a parameter has, so it prepares the statement anew each time that it runs. For an expression it does not. */
+const BARE_LIMIT = /\b(?:LIMIT|OFFSET) :\w+/g;
+
 const asItIs: OnError = (error) => error;
 
 class SqliteConnection implements Connection {
@@ -107,7 +110,7 @@ class SqliteConnection implements Connection {
 
   #prepare<T>(sql: string): Database.Statement<unknown[], T> {
     try {
-      return this.#database.prepare<unknown[], T>(sql);
+      return this.#database.prepare<unknown[], T>(sql.replace(BARE_LIMIT, '$& + 0'));
     } catch (error) {
       throw this.#onError(error);
     }

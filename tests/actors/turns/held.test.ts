@@ -105,3 +105,16 @@ test('CLUSTER-4: a write to a conversation whose row is gone expects an epoch th
   const { fenceOf } = heldBy('cnv_deleted', { state: 'unknown' }, db);
   assert.equal((await fenceOf())?.expectedEpoch, 0);
 });
+
+test('CLUSTER-4, STORE-26: the row with which an actor begins says what its first write expects; one that is stale is read again', async (t) => {
+  const world = await turnsWorld(t);
+  const { id, row, sayMore } = await conversation(world);
+  const asRead = row();
+  const { held } = heldBy(id, { state: 'unknown', row: asRead }, world.db);
+  await sayMore();
+  assert.deepEqual(held.openingFence(), { expectedEpoch: asRead.epoch, epoch: asRead.epoch + 1, owner: 'here' });
+  assert.deepEqual([held.placeholders, held.mayHaveCalls, held.isClean], [0, false, false]);
+  held.lose();
+  assert.equal(held.openingFence().expectedEpoch, row().epoch);
+  assert.deepEqual([held.placeholders, held.mayHaveCalls], [undefined, true]);
+});

@@ -1,6 +1,7 @@
 /** Two processes on the same rows, each with its own actors: what one of them does to a conversation between the other's looks. */
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { OwnedElsewhere } from '../../../actors/turns/epoch.ts';
 import { readTurn } from '../../../storage/conversations/turns.ts';
 import { gate, readToEnd, ScriptedModel, turnsWorld } from './world.ts';
@@ -59,4 +60,48 @@ test('CHAT-18: a stop does not say that a turn has ended while a reader finds ou
   const stop = here.stop(caller, command.turnId);
   await assert.rejects(reader, OwnedElsewhere);
   await assert.rejects(stop, OwnedElsewhere);
+});
+
+/** The texts of the statements by which rows are read on the event loop while `work` is done. */
+async function readsOf(t: TestContext, work: () => Promise<unknown>): Promise<string[]> {
+  const reads: string[] = [];
+  const driver = new Database(':memory:');
+  const statement = Object.getPrototypeOf(driver.prepare('SELECT 1')) as Database.Statement;
+  driver.close();
+  for (const name of ['get', 'all'] as const) {
+    const read = statement[name];
+    t.mock.method(statement, name, function (this: Database.Statement, ...values: unknown[]) {
+      reads.push(this.source);
+      return read.apply(this, values);
+    });
+  }
+  await work();
+  t.mock.restoreAll();
+  return reads;
+}
+
+test('STORE-26: a turn that wakes a conversation reads its row once, and rows of calls only where the model has called an action', async (t) => {
+  const world = await turnsWorld(t);
+  const model = new ScriptedModel((asked) =>
+    asked === 2 ? { toolCalls: [{ id: 'call_1', name: 'look_up', arguments: '{}' }] } : { text: 'It is on its way.' },
+  );
+  const here = world.node('here', model);
+  const { conversationId, position } = await here.accept(world.command({ message: { text: 'Hello' } }));
+  await readToEnd(position);
+  const say = async (text: string) =>
+    readToEnd((await here.accept(world.command({ conversation_id: conversationId, message: { text } }))).position);
+  const ofRow = (sql: string) => sql.includes('FROM conversations WHERE id = :id');
+  const ofCalls = (sql: string) => /FROM invocations WHERE (?!conversation_id = conversations\.id)/.test(sql);
+  const plain = await readsOf(t, () => say('look it up'));
+  assert.deepEqual([plain.filter(ofRow).length, plain.filter(ofCalls).length], [1, 0]);
+  const afterCall = await readsOf(t, () => say('And?'));
+  assert.equal(afterCall.filter(ofRow).length, 1);
+  assert.ok(afterCall.some(ofCalls));
+  const told = model.requests.at(-1)?.messages.map(({ role, content }) => [role, role === 'tool' ? 'a result' : content]);
+  assert.deepEqual(told?.slice(2), [
+    ['user', 'look it up'],
+    ['assistant', ''],
+    ['tool', 'a result'],
+    ['user', 'And?'],
+  ]);
 });

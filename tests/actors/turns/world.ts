@@ -131,7 +131,7 @@ export async function turnsWorld(t: TestContext, settings: AppSettingsPatch = {}
   const log = pino({ level: 'silent' });
   const place: World['place'] = (model, conversationId, isNew = false) => {
     const redaction = openRedaction({ storage, organisationId, conversationId, isNew, count: 0, regions: [] });
-    return { services: turnServices(services('here', model)), conversationId, db, redaction };
+    return { services: turnServices(services('here', model)), conversationId, db, redaction, mayHaveCalls: !isNew };
   };
   const services: World['services'] = (self, model, more) => ({
     storage,

@@ -1,6 +1,7 @@
 /** Lists that grow with an organisation: which index each uses, and that a page of long messages ends by its bytes. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
 import { mintId } from '../../../protocol/ids.ts';
 import { insertBlocks, readTextBlocks } from '../../../storage/conversations/blocks.ts';
 import { PAGE_BYTES_MAX, readMessages } from '../../../storage/conversations/conversations.ts';
@@ -150,4 +151,26 @@ test('LIVE-10, STORE-18: a turn that ended well is found by the index of its app
   const tuples: Connection['tuples'] = (sql) => ({ ...spy.tuples(sql), get: (values) => spy.tuples(sql).all(values)[0] });
   hasEndedWell({ ...spy, tuples }, appId);
   assert.match(plans[0] ?? '', /SEARCH turns USING INDEX sqlite_autoindex_turns_\d \(app_id=\?\)/);
+});
+
+test('STORE-25: a read whose length is a parameter is planned once, and not each time that it is made', (t) => {
+  const { db } = talk(t);
+  db.exec(`CREATE TABLE things (kind INTEGER); CREATE INDEX things_by_kind ON things (kind);
+    INSERT INTO things SELECT value % 50 FROM (WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 2000) SELECT value FROM n);
+    ANALYZE`);
+  let planned = 0;
+  const prepare = t.mock.method(Database.prototype, 'prepare');
+  const things = () => db.tuples('SELECT kind FROM things WHERE kind = asked(7) LIMIT :limit OFFSET :from');
+  // Planning asks it, to look its answer up in what ANALYZE noted; a run asks it once.
+  assert.throws(things, /no such function/);
+  const driver = prepare.mock.calls[0]?.this as Database.Database;
+  driver.function('asked', { deterministic: true }, (kind) => {
+    planned++;
+    return kind;
+  });
+  things();
+  const atFirst = planned;
+  assert.ok(atFirst > 0, 'planning asks what it searches for');
+  for (const limit of [3, 30, 3]) assert.equal(things().all({ limit, from: 1 }).length, limit);
+  assert.equal(planned - atFirst, 3);
 });
