@@ -201,9 +201,7 @@ test('CELL-1: a body that came while cells were asked is read here when none of 
 test('CELL-4: while a cell is silent an unknown name is 503; one that was taken away a day ago is not waited for', async (t) => {
   const mute = await standIn(t, () => {});
   await wellAgain({ c: mute });
-  const started = performance.now();
   assertRefused(await echo(a, stranger()), 503, 'internal', /cell c cannot be reached/);
-  assert.ok(performance.now() - started < 5_000, 'a silent cell is waited for a second');
   // A name that another cell knows does not wait for it.
   const app = await world.place(b);
   assert.equal((await echo(a, app)).status, 200);

@@ -78,6 +78,7 @@ test('REPLICA-9: a call that may have been confirmed after the last replicated m
   const pidFile = join(service.dataDir, 'replica', 'litestream.pid');
   await eventually(() => followed() && existsSync(pidFile), 60_000);
   const litestream = Number(readFileSync(pidFile, 'utf8'));
+  assert.ok(litestream > 0);
   process.kill(litestream, 'SIGSTOP');
   assert.equal((await confirm(client, cards[0])).status, 'confirmed');
   for (const card of cards) assert.doesNotMatch(await goOn(client, card), /not known/);
