@@ -256,9 +256,9 @@ test('CELL-5: only a cell speaks for a cell: a forged bearer is 401, and so is a
   const app = await world.place(a);
   const relay = { 'X-Service-Cell-Token': forged, 'X-Service-Cell-Relay': 'b a', 'X-Service-Cell-Organisation': app.organisationId };
   assertRefused(await echo(a, { headers: { ...app.headers, ...relay } }), 401, 'invalid_token', /no cell of this installation/);
-  const about = await a.cells.client.call('b', 'GET', '/cell/v1/about', undefined, { timeoutMs: 1_000 });
+  const about = await a.cells.client.call('b', 'GET', '/cell/v1/about', undefined, { timeoutMs: 60_000 });
   assert.deepEqual(about, { status: 200, json: { cell: 'b' } });
-  const nonsense = await a.cells.client.call('b', 'GET', '/cell/v1/names/AAAA', undefined, { timeoutMs: 1_000 });
+  const nonsense = await a.cells.client.call('b', 'GET', '/cell/v1/names/AAAA', undefined, { timeoutMs: 60_000 });
   assert.equal(nonsense.status, 400);
 });
 
