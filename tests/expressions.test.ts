@@ -28,7 +28,10 @@ describe('SAFE-1: regular expressions take a time that grows with their input at
         continue;
       }
       const { ms, pump } = attack(expression, ATTACK_CHARS, ATTACK_MAX_MS);
-      if (ms > ATTACK_MAX_MS) faults.push(`${expression.place} ${text}: ${ms} ms, by ${JSON.stringify(pump)}`);
+      if (ms <= ATTACK_MAX_MS) continue;
+      // On a slow machine a linear one takes that long, too, but for half of the text half as long.
+      if (ms > 3 * attack(expression, ATTACK_CHARS / 2, ATTACK_MAX_MS).ms)
+        faults.push(`${expression.place} ${text}: ${ms} ms, by ${JSON.stringify(pump)}`);
     }
     assert.deepEqual(faults, []);
   });

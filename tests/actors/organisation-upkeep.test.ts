@@ -138,6 +138,6 @@ test('STORE-20: a file that cannot be looked through is tried again and keeps no
   await it.upkeep.round();
   assert.deepEqual([it.resumed, organisationsUsedBy(it.storage.control, NOBODY)], [[SECOND], [FIRST]]);
   it.state.fails = '';
-  await eventually(() => it.resumed.includes(FIRST), 30_000);
+  await eventually(() => it.resumed.includes(FIRST));
   await eventually(() => organisationsUsedBy(it.storage.control, NOBODY).length === 0);
 });

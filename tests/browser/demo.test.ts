@@ -8,7 +8,7 @@ import { type BrowserWorld, openWorld } from './browser.ts';
 import { pressByKeys } from './keys.ts';
 
 /** Answers of the built-in model come at once; a slow machine takes its time. */
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 
 async function openShop(world: BrowserWorld, width = 1_360, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
   const { page } = await world.open({ viewport: { width, height: 860 }, colorScheme });

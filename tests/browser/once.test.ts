@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { openWorld } from './browser.ts';
 import { embedding, serveHostPages } from './host-page.ts';
 
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 const ACTION = { name: 'move_delivery', description: 'Moves a delivery.', risk: 'write', confirm_template: 'Move it?' };
 
 /** The page of a shop with the widget, and a service that records a confirmation at once and answers when the test says so. */

@@ -10,7 +10,7 @@ import { projectRoot } from '../support/project-root.ts';
 import { openWorld } from './browser.ts';
 import { serveHostPages } from './host-page.ts';
 
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 
 /** An app whose buttons mount the assistant, take it away, and sign a person in. React's strict mode mounts everything twice. */
 const appSource = (address: string, key: string, [hmac, renewed]: readonly string[]) => `

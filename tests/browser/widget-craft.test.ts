@@ -10,7 +10,7 @@ import { openWorld } from './browser.ts';
 import { embedding, serveHostPages } from './host-page.ts';
 import { look } from './look.ts';
 
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 
 const widget = (page: Page) => page.locator('assistant-widget');
 const field = (page: Page) => page.getByRole('textbox', { name: 'Write a message' });

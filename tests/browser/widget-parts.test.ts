@@ -15,7 +15,7 @@ import { type BrowserWorld, openWorld } from './browser.ts';
 import { embedding, type HostPage, serveHostPages } from './host-page.ts';
 import { look } from './look.ts';
 
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Write a message' });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });

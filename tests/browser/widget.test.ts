@@ -14,7 +14,7 @@ import { openWorld } from './browser.ts';
 import { embedding, serveHostPages } from './host-page.ts';
 
 /** What is drawn soon; a slow machine takes its time. */
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 
 const field = (page: Page) => page.getByRole('textbox', { name: 'Write a message' });
 const answers = (page: Page) => page.locator('assistant-widget article.answer');

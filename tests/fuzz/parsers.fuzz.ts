@@ -334,7 +334,7 @@ describe('SAFE-3: documents and schemas', () => {
     },
   });
 
-  test('SAFE-3: what is made from the published schemas without anything odd mostly fits them', () => {
+  test('SAFE-3: what is made from the published schemas without anything odd fits them, of each at least one in ten', () => {
     for (const [name, { schema }] of Object.entries(RUNTIME_BODIES)) {
       let fits = 0;
       for (let number = 0; number < 60; number++) {

@@ -20,8 +20,8 @@ import { redisMissing, startRedis } from '../support/redis.ts';
 import { startAndFail, startService } from '../support/service.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 
-/** The other cells look for addresses every 5 s. */
-const FOUND_WITHIN_MS = 10_000;
+/** The other cells look for addresses every 5 s, and the machine is busy. */
+const FOUND_WITHIN_MS = 60_000;
 
 test('CELL-16, CELL-17: another host takes a cell over, and the old one is fenced in the middle of it and after it', {
   skip: redisMissing(),

@@ -89,6 +89,6 @@ test('STORE-9: a start with one organisation’s file damaged and one away serve
 
   renameSync(`${pathOf(away)}.away`, pathOf(away));
   const isBack = async () => (await apps(away)).status === 200;
-  await eventually(isBack, 10_000, () => 'the file is back and its organisation is not served');
+  await eventually(isBack, undefined, () => 'the file is back and its organisation is not served');
   assert.equal((await degraded(service, {})).conditions[0]?.count, 1);
 });

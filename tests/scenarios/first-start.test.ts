@@ -195,7 +195,7 @@ test('RUN-7: SIGTERM lets an open turn end, refuses what is new, says 503 to /re
         await late.destroy();
       }
     },
-    5_000,
+    undefined,
     () => 'new connections are refused',
   );
   assert.equal(await readiness(), 503);

@@ -34,8 +34,9 @@ test('CHAT-9: the same turn_id sent 5 times at once is one message, one model ca
   const { app, client, asked } = await setUp([{ text: 'One ' }, { wait }, { text: 'two.' }]);
   const turnId = randomUUID();
   const copies = Array.from({ length: 5 }, () => client.say('Hello', { turn_id: turnId }));
-  // The answer goes on only once all five had the time to arrive: the last request's stream is open when it is answered.
-  await eventually(() => asked() !== 0);
+  // The answer goes on only once the streams of all five are open.
+  const opened = async () => /^gateway_open_streams (\d+)$/m.exec(await (await fetch(`${service.baseUrl}/metrics`)).text())?.[1];
+  await eventually(async () => asked() !== 0 && (await opened()) === '5');
   open();
   const streams = await Promise.all(copies);
   const late = await client.say('Hello', { turn_id: turnId });

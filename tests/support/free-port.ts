@@ -1,11 +1,22 @@
 /** A port that nobody listens on, for a program that is killed and comes back at the same address. */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+/** Below those that a system gives to whoever asks for any (32,768 and up on Linux): nobody else is given it before it is used. */
+const [FIRST, BEHIND_LAST] = [10_000, 32_000];
+
+export async function freePort(host = '127.0.0.1'): Promise<number> {
+  const port = randomInt(FIRST, BEHIND_LAST);
+  const server = createServer().listen(port, host);
+  const isFree = await once(server, 'listening').then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') throw error;
+      return false;
+    },
+  );
+  if (!isFree) return freePort(host);
   server.close();
   await once(server, 'close');
   return port;

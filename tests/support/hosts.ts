@@ -72,7 +72,9 @@ export async function readiness({ baseUrl }: RunningService) {
 
 /** The process that carried the directory last. */
 function startedLitestream(dataDir: string): number {
-  return Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8'));
+  const pid = Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8'));
+  assert.ok(pid > 0, 'a signal to 0 would end this process');
+  return pid;
 }
 
 /** The host is gone at once, with all that ran on it. */

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
 import { atEnd, temporaryDir } from './temporary-dir.ts';
 
 /** A start takes 20 ms; machines that run several tests at once take longer. */
@@ -57,17 +58,6 @@ export function redisMissing(): string | false {
     missing = isInstalled() || process.env.REQUIRE_REDIS ? false : 'redis-server is not installed: apt-get install redis-server';
   }
   return missing;
-}
-
-async function freePort(host: string): Promise<number> {
-  const server = createServer();
-  server.listen(0, host);
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  server.close();
-  await once(server, 'close');
-  return address.port;
 }
 
 /** Sends one command inline and returns the first line of the reply. */

@@ -1,4 +1,5 @@
 /** What tests of the continuous replica share: a service that is replicated, the Litestream that it runs, and what the operator sees of both. */
+import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -47,7 +48,11 @@ export async function startReplicated(t: TestContext, url: string, options: Star
     ...service,
     ask,
     ready,
-    litestreamPid: () => Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8')),
+    litestreamPid() {
+      const pid = Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8'));
+      assert.ok(pid > 0, 'a signal to 0 would end this process');
+      return pid;
+    },
     async behind() {
       const { conditions = [] } = await ready();
       return conditions.find(({ condition }) => condition === 'replica_behind')?.detail;

@@ -62,7 +62,7 @@ const known = (members: readonly Member[], what: (member: Member) => string, exp
       for (const { map } of members) await map.sync();
       return members.every((member) => what(member) === expected);
     },
-    5_000,
+    undefined,
     () => `${members.map(what).join(' | ')} is not ${expected}`,
   );
 
@@ -91,7 +91,7 @@ test('CELL-6: a Redis that lost everything has the map again from the control fi
   await redis.kill();
   await eventually(
     () => !a.redis.up && !b.redis.up,
-    5_000,
+    undefined,
     () => 'the connections are still up',
   );
   const before = a.map.syncedAtMs;
@@ -106,7 +106,7 @@ test('CELL-6: a Redis that lost everything has the map again from the control fi
   const there = async () => (await looker.hexists('assistant:placements', ORG)) + (await looker.hlen('assistant:cells'));
   await eventually(
     async () => (await there()) === 3,
-    5_000,
+    undefined,
     () => 'the map is not back',
   );
   const late = join(t, 'c', redis.url);

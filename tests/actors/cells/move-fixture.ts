@@ -238,7 +238,7 @@ export function takesWrites({ storage: { layout } }: TestCell, organisationId: s
 export async function arriveAt(moves: OrganisationMoves, organisationId: string, ...steps: MoveStep[]): Promise<void> {
   const move = () => moves.read(organisationId);
   const hasArrived = () => steps.some((step) => step === move()?.step);
-  await eventually(hasArrived, 30_000, () => `the move stays at ${move()?.step}: ${move()?.error}`);
+  await eventually(hasArrived, undefined, () => `the move stays at ${move()?.step}: ${move()?.error}`);
 }
 
 /** A file of the organisation that takes writes, whoever made it. */

@@ -173,7 +173,7 @@ class Traveller {
       if (read() === undefined) await nodes[0]?.begin(organisationId, to.id).catch(onlyDead);
       return read()?.step === 'done';
     };
-    await eventually(isDone, 30_000, () => `the move stays at ${read()?.step}: ${read()?.error}`);
+    await eventually(isDone, undefined, () => `the move stays at ${read()?.step}: ${read()?.error}`);
     await Promise.all(nodes.map((node) => node.close()));
     await this.#prove();
     [this.#from, this.#to] = [to, from];

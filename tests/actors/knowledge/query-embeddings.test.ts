@@ -7,7 +7,7 @@ import { meaningOf, sendError, startEmbeddingsServer } from '../../support/embed
 import { eventually } from '../../support/eventually.ts';
 
 /** Several rests, on a machine where other tests run. */
-const SOON_MS = 20_000;
+const SOON_MS = 60_000;
 
 async function open(t: TestContext, waitMs = 10_000) {
   const server = await startEmbeddingsServer(t);

@@ -42,11 +42,11 @@ test('UPLOAD-2: whatever the bytes are, they get a type or a refusal with 415', 
   );
 });
 
-test('UPLOAD-2: every text that is valid UTF-8 without control characters is text', async () => {
+test('UPLOAD-2: whatever goes on as valid UTF-8 without control characters is text, on one line or on several', async () => {
   const plain = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !/[\p{Cc}\ufeff]/u.test(text));
   await fc.assert(
-    fc.asyncProperty(plain, async (text) => {
-      assert.equal(await uploadType(Buffer.from(`> ${text}`)), 'text/plain');
+    fc.asyncProperty(fc.array(plain, { minLength: 1, maxLength: 3 }), fc.constantFrom('\n', '\r\n', '\t', '\f'), async (lines, between) => {
+      assert.equal(await uploadType(Buffer.from(`> ${lines.join(between)}`)), 'text/plain');
     }),
   );
 });

@@ -30,12 +30,10 @@ for (const [shape, body] of [
     const it = cutter(t);
     // The thread is made at the first call.
     await it.shown(SHOWN, { status: 200, body: filled('1') }, [SECRET]);
-    const clock = threadClock();
-    const before = clock().ranMs;
-    const pending = it.shown(SHOWN, { status: 200, body }, [SECRET]);
-    const ranMs = clock().ranMs - before;
-    assert.ok(ranMs < 50, `${ranMs} ms of processor time`);
-    const shown = await pending;
+    const { mock } = t.mock.method(JSON, 'parse');
+    const shown = await it.shown(SHOWN, { status: 200, body }, [SECRET]);
+    assert.equal(mock.callCount(), 0, 'nothing is parsed here');
+    mock.restore();
     assert.ok(Buffer.byteLength(shown) <= ACTION_RESULT_MAX_BYTES);
     assert.equal(shown, shownResult(SHOWN, { status: 200, body }, hiderOf([SECRET])));
   });
@@ -59,5 +57,6 @@ test('CALL-10: an error page of a megabyte of spaces keeps nobody waiting', () =
   const before = clock().ranMs;
   const error = shownError('It failed.', { status: 500, body: ' x'.repeat(HTTP_ACTION_ANSWER_MAX_BYTES / 2) }, hiderOf([SECRET]));
   assert.ok(error.startsWith('It failed. It said: x x x'));
-  assert.ok(clock().ranMs - before < 50);
+  // 3 ms on a quick machine; with a search that goes back at each space it is minutes.
+  assert.ok(clock().ranMs - before < 1_000);
 });

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +12,7 @@ import type { Model, ModelRequest } from '../../../assistant/models/model.ts';
 import { createOfflineModel } from '../../../assistant/models/offline/offline.ts';
 import { createOpenAiModel } from '../../../assistant/models/openai/openai.ts';
 import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
 import { ASKS_FOR_CARD, startPacedModel } from '../../support/paced-model.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import { COMPONENTS, DELIVERY, RETURNS, request as shopRequest } from './offline/shop.ts';
@@ -48,16 +48,6 @@ async function overMock(t: TestContext): Promise<Subject> {
   return { model, words: request(), calls: request({ messages: [{ role: 'user', content: 'call' }] }) };
 }
 
-/** A port that nobody listens on at the moment. */
-async function freePort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
-
 /** The bench's own model, as the bench starts it. */
 async function overBench(t: TestContext): Promise<Subject> {
   const port = await freePort();
@@ -68,7 +58,7 @@ async function overBench(t: TestContext): Promise<Subject> {
       ({ ok }) => ok,
       () => false,
     );
-  await eventually(isUp, 20_000, () => 'the model of the bench does not listen');
+  await eventually(isUp, undefined, () => 'the model of the bench does not listen');
   const model = createOpenAiModel({ baseUrl: `http://127.0.0.1:${port}/v1`, model: 'fake-200-1' });
   return { model, words: request() };
 }

@@ -47,18 +47,22 @@ test('KNOWLEDGE-17: there are never more places than there are, everybody gets o
   const waiter = fc.record({ asker: fc.constantFrom('a', 'b', 'c'), inBackground: fc.boolean() });
   const run = async (size: number, waiters: readonly Waiter[]) => {
     const places = new Places(size);
-    let begun = 0;
+    let [begun, refusals] = [0, 0];
     const refused = (one: Waiter) => !one.inBackground && !places.hasRoom(one);
     const all = waiters.map(async (one) => {
-      if (refused(one)) return;
+      if (refused(one)) {
+        refusals += 1;
+        return;
+      }
       const giveBack = await places.take(one);
-      begun += 1;
+      begun += giveBack === undefined ? 0 : 1;
       assert.ok(places.taken <= size);
       await settle();
       giveBack?.();
     });
     await Promise.all(all);
     assert.equal(places.taken, 0);
+    assert.equal(begun, waiters.length - refusals);
     assert.ok(begun >= Math.min(waiters.length, WAITING_PER_ASKER_MAX));
   };
   await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.array(waiter, { maxLength: 30 }), run), { numRuns: 50 });

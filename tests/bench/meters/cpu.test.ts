@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { cpuNs, peakRssBytes, rssBytes } from '../../../bench/meters/cpu.ts';
 
 /** A process that says something when its child has worked for a while, and then waits. */
-const CHILD = `const endMs = Date.now() + 200; while (Date.now() < endMs); console.log('done'); setInterval(() => {}, 1000);`;
+const CHILD = `while (process.cpuUsage().user < 200_000); console.log('done'); setInterval(() => {}, 1000);`;
 const PARENT = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(CHILD)}], { stdio: 'inherit' }); setInterval(() => {}, 1000);`;
 
 async function ended(child: ChildProcess): Promise<void> {

@@ -153,7 +153,7 @@ test('CHAT-10: a turn_id that waits its turn is not shared with another body', a
   const second = it.say('Two', waiting);
   const same = it.say('Two', waiting);
   const waits = async () => (await readMetrics(it.service.baseUrl)).get('assistant_turns_waiting') === 1;
-  await eventually(waits, 5_000, () => 'one turn waits');
+  await eventually(waits, undefined, () => 'one turn waits');
   const other = await it.client.chat({ message: { text: 'Something else' }, ...waiting });
   assert.deepEqual(outline(other.events), ['error', 'turn.end']);
   assert.match(other.text, /turn_id was used before/);

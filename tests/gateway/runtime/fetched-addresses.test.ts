@@ -31,7 +31,7 @@ assert.equal((await operator('POST', `${path}/actions`, { items: [find] })).stat
 const content = `# Kettles\n\nThe blue kettle: ![Blue](${IN_KNOWLEDGE}). ${ORDER}\n\nSee https://evil.example/list?next=https://evil.example/inner.png too.`;
 await operator('POST', `${path}/knowledge`, { items: [{ external_key: 'k', kind: 'text', title: 'Kettles', content }] });
 const isIndexed = async () => /"indexed":1/.test((await operator('GET', `${path}/status`)).text);
-await eventually(isIndexed, 10_000, () => 'indexed');
+await eventually(isIndexed, undefined, () => 'indexed');
 const actions = [{ name: 'look_up', description: `Looks up. Its mark is ${IN_CONFIGURATION}.`, params: { q: { type: 'string' } } }];
 const components = [...HANDSHAKE.components, 'item_list', 'info_card'];
 const client = { ...HANDSHAKE, components, manifest_hash: await it.client.register({ version: '1', actions }) };

@@ -278,7 +278,7 @@ test('PRIVACY-13: an option is chosen by the id that was shown, also when the id
   }
 });
 
-test('PRIVACY-8, PRIVACY-9: everyone else sees placeholders, and neither files nor logs hold the values', async () => {
+test('PRIVACY-8, PRIVACY-9: operators see placeholders, and neither files nor logs hold the values', async () => {
   it.script([{ text: 'Hello ⟦email_1⟧.' }]);
   const answer = await it.say(`I am ${EMAIL}`);
   const shown = await operator('GET', `/conversations/${thread(answer)}?app=${it.app.appId}`);

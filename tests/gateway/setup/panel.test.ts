@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { AGENT, agentOf, PNG } from '../../support/setup-agent.ts';
 import { stepsIn } from '../../support/setup-work.ts';
 import { article, assertRefused, httpAction, type Line, screen, startSetup, THEME } from './setup-app.ts';
@@ -119,7 +120,9 @@ test('STEP-5: every write adds one line saying what it did; one that was refused
   assert.deepEqual((await view()).session, before.session);
   await agent.get('POST', '/knowledge', { items: [article('good'), article('bad', ' ')] });
   // The indexer notes on its own that it is done, before or after the write does.
-  const lines = (await view()).events.slice(before.events.length + refused.length).map(({ step, status, title }) => [step, status, title]);
+  const since = before.events.length + refused.length;
+  await eventually(async () => (await view()).events.length >= since + 2);
+  const lines = (await view()).events.slice(since).map(({ step, status, title }) => [step, status, title]);
   assert.deepEqual(lines.sort(), [
     ['knowledge', 'done', 'A knowledge source is indexed.'],
     ['knowledge', 'progress', 'Knowledge: 1 created, 1 failed.'],

@@ -78,7 +78,7 @@ describe('RUN-26: the process', () => {
   const run = (t: Parameters<typeof temporaryDir>[0], words: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const dataDir = temporaryDir(t);
     writeFileSync(join(dataDir, 'operator-token'), 'rd_op_of-this-test\n');
-    const options = { env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env }, encoding: 'utf8', timeout: 30_000 } as const;
+    const options = { env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env }, encoding: 'utf8', timeout: 120_000 } as const;
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--enable-source-maps', PROGRAM, ...words], options);
     return [status, stdout, stderr];
   };

@@ -103,7 +103,8 @@ test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica 
   renameSync(target, `${target}.away`);
   writeFileSync(target, 'no folder');
   const id = await addOrganisation();
-  await eventually(async () => (await ready()).status === 'degraded');
+  await eventually(async () => (await service.behind()) !== undefined);
+  assert.equal((await ready()).status, 'degraded');
   assert.ok((await metric('assistant_replica_lag_max_seconds')) > 2);
   renameSync(target, `${target}.file`);
   renameSync(`${target}.away`, target);

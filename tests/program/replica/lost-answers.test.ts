@@ -76,8 +76,12 @@ test('REPLICA-9: a call that may have been confirmed after the last replicated m
   const followed = () => readFileSync(join(service.dataDir, 'replica', 'litestream.yml'), 'utf8').includes(app.organisationId);
   // The configuration is written before the Litestream that reads it runs.
   const pidFile = join(service.dataDir, 'replica', 'litestream.pid');
-  await eventually(() => followed() && existsSync(pidFile), 60_000);
-  const litestream = Number(readFileSync(pidFile, 'utf8'));
+  let litestream = 0;
+  const runs = () => {
+    litestream = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : 0;
+    return litestream > 0;
+  };
+  await eventually(() => followed() && runs(), 60_000);
   process.kill(litestream, 'SIGSTOP');
   assert.equal((await confirm(client, cards[0])).status, 'confirmed');
   for (const card of cards) assert.doesNotMatch(await goOn(client, card), /not known/);

@@ -244,6 +244,7 @@ test('BLOCK-12, SAFE-1: defuseMarkdown reads long hostile text once', () => {
     const started = process.cpuUsage();
     defuseMarkdown(piece.repeat(Math.ceil(400_000 / piece.length)));
     const { user } = process.cpuUsage(started);
-    assert.ok(user < 2_000_000, `${JSON.stringify(piece)}: ${user} µs`);
+    // Half a second at most on a quick machine; what grows with the square of the length takes minutes.
+    assert.ok(user < 20_000_000, `${JSON.stringify(piece)}: ${user} µs`);
   }
 });

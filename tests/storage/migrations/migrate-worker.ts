@@ -1,11 +1,12 @@
-/** A process that migrates the file named by its argument as soon as the clock says so, for the race in migrate.test.ts. */
-
+/** A process that migrates the file named by its argument as soon as it is told to, for the race in migrate.test.ts. */
+import { once } from 'node:events';
 import { migrate } from '../../../storage/migrations/migrate.ts';
 import { openWriter } from '../../../storage/sqlite/database.ts';
 
-const [path = '', startAtMs = '0'] = process.argv.slice(2);
-// Spinning, so that both processes reach the file in the same instant.
-while (Date.now() < Number(startAtMs));
+const [path = ''] = process.argv.slice(2);
+process.stdout.write('ready');
+await once(process.stdin, 'data');
+process.stdin.destroy();
 const connection = openWriter(path);
 migrate(
   connection,

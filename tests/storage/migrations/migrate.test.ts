@@ -123,13 +123,13 @@ test('STORE-11: a file that another process migrates before any of the reads is 
 
 test('STORE-11: of processes that start together exactly one applies each step', async (t) => {
   const path = join(temporaryDir(t), 'a.sqlite');
-  const startAtMs = Date.now() + 400;
   const children = Array.from({ length: 3 }, () =>
-    spawn(process.execPath, [fileURLToPath(new URL('./migrate-worker.js', import.meta.url)), path, String(startAtMs)], {
-      stdio: 'inherit',
-    }),
+    spawn(process.execPath, [fileURLToPath(new URL('./migrate-worker.js', import.meta.url)), path], { stdio: ['pipe', 'pipe', 'inherit'] }),
   );
-  const exits = await Promise.all(children.map((child) => once(child, 'exit')));
+  await Promise.all(children.map(({ stdout }) => once(stdout, 'data')));
+  const ended = children.map((child) => once(child, 'exit'));
+  for (const { stdin } of children) stdin.write('go');
+  const exits = await Promise.all(ended);
   assert.deepEqual(exits, [
     [0, null],
     [0, null],

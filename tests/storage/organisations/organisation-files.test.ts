@@ -102,7 +102,7 @@ for (const [what, harm] of Object.entries(HARM)) {
     renameSync(saved, path);
     await eventually(
       () => isServed(storage, first),
-      10_000,
+      undefined,
       () => 'it is served again without a start',
     );
     assert.deepEqual(storage.conditions.list(), []);
@@ -145,7 +145,7 @@ test('STORE-10: a file that is taken away while it is in use gets no more writes
   renameSync(path, `${path}.away`);
   await eventually(
     () => !isServed(storage, first),
-    10_000,
+    undefined,
     () => 'a file that was taken away is served on',
   );
   await assert.rejects(storage.write(first, 'expireUploads', { nowMs: 0, limit: 1 }), isUnavailable);
@@ -177,7 +177,7 @@ test('STORE-9: looking around never throws: what one file meets keeps no other f
     files.lookAround();
     return conditions.list().length === 0;
   };
-  await eventually(isBack, 10_000, () => `${conditions.list().length} files are still said to be away`);
+  await eventually(isBack, undefined, () => `${conditions.list().length} files are still said to be away`);
 });
 
 test('STORE-22: a log that a process finds is written again by the writer thread, before later writes, and not by the loop', async (t) => {
@@ -212,7 +212,7 @@ test('STORE-22: a log that a process finds is written again by the writer thread
   reopen(t, dataDir).organisation(first);
   await eventually(
     () => statSync(log).mtimeMs > 1_000,
-    10_000,
+    undefined,
     () => 'the log is not written again',
   );
 });

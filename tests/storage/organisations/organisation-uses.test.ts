@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { mintId } from '../../../protocol/ids.ts';
 import { dueOrganisations, spentByUnused, usersOf } from '../../../storage/organisations/organisation-uses.ts';
+import { openWriter } from '../../../storage/sqlite/database.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
@@ -28,16 +29,15 @@ test('STORE-20: a file is in use before its first row is there, and not for bein
   const storage = open(t, temporaryDir(t), 'a');
   storage.organisation(ORGANISATION);
   assert.deepEqual(usersOf(storage.control, ORGANISATION), []);
-  const seen: unknown[] = [];
-  const writing = write(storage);
-  const look = setInterval(() => {
-    const { rows } = storage.organisation(ORGANISATION).statement('SELECT count(*) AS rows FROM credit_purchases').get() ?? {};
-    if (rows !== 0) seen.push(usersOf(storage.control, ORGANISATION));
-  }, 1);
-  await writing;
-  await eventually(() => seen.length > 0);
-  clearInterval(look);
-  for (const users of seen) assert.deepEqual(users, ['a']);
+  const rows = () => storage.organisation(ORGANISATION).statement('SELECT count(*) AS rows FROM credit_purchases').get()?.rows;
+  const control = openWriter(storage.layout.control);
+  t.after(() => control.close());
+  control.exec("CREATE TRIGGER unnoted BEFORE INSERT ON organisation_uses BEGIN SELECT RAISE(ABORT, 'no note of it'); END");
+  await assert.rejects(write(storage), /no note of it/);
+  assert.deepEqual([rows(), usersOf(storage.control, ORGANISATION)], [0, []], 'a use that cannot be noted writes nothing');
+  control.exec('DROP TRIGGER unnoted');
+  await write(storage);
+  assert.deepEqual([rows(), usersOf(storage.control, ORGANISATION)], [1, ['a']]);
 });
 
 test('STORE-20: with the end of its use the control file says what is due in a file and what was spent, and the file is closed', async (t) => {
@@ -54,7 +54,7 @@ test('STORE-20: with the end of its use the control file says what is due in a f
   );
   await eventually(
     () => readdirSync(storage.layout.organisations).length === 1,
-    10_000,
+    undefined,
     () => `${readdirSync(storage.layout.organisations)}`,
   );
   await write(storage);

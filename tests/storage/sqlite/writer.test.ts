@@ -267,7 +267,7 @@ test('STORE-5: what is outstanding commits, the WAL is emptied, later writes rej
   assert.deepEqual(texts(path), ['a']);
 });
 
-test('STORE-5: a close that reaches the thread together with a file to forget ends it', { timeout: 10_000 }, async () => {
+test('STORE-5: a close that reaches the thread together with a file to forget ends it', { timeout: 120_000 }, async () => {
   const writer = new Writer<typeof transactions>({ registryUrl });
   // The thread is still starting, so it takes both from its port at once.
   writer.forget('/nowhere.sqlite');

@@ -54,7 +54,7 @@ test('UPLOAD-9: unused uploads run out, the nearest first; used ones never', (t)
   assert.equal(readUploads(db, [used])[0]?.messageId, 'msg_1');
 });
 
-test('UPLOAD-10: an upload is used by one message, and a missing one uses nothing', (t) => {
+test('UPLOAD-10: an upload is used by one message, and what is missing or used is told', (t) => {
   const { db, save } = fixture(t);
   const id = save(NOW + 10);
   const use = (messageId: string, uploadId: string) =>

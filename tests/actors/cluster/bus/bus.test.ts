@@ -34,7 +34,7 @@ describe('CLUSTER-17: what nodes announce', { skip }, () => {
     for (const pairingId of ids) one.announce('pairingChanged', { pairingId });
     await eventually(
       () => other.heard.length === 100 && wires.length > 0,
-      1_000,
+      undefined,
       () => `${other.heard.length} heard`,
     );
     assert.deepEqual(other.heard, ids);
@@ -43,7 +43,7 @@ describe('CLUSTER-17: what nodes announce', { skip }, () => {
     for (const pairingId of large) one.announce('pairingChanged', { pairingId });
     await eventually(
       () => other.heard.length === 105 && wires.length === 4,
-      1_000,
+      undefined,
       () => `${other.heard.length}, ${wires.length}`,
     );
     assert.deepEqual(other.heard.slice(100), large);
@@ -51,7 +51,7 @@ describe('CLUSTER-17: what nodes announce', { skip }, () => {
     one.announce('pairingChanged', { pairingId: 'the next' });
     await eventually(
       () => other.heard.length === 106,
-      1_000,
+      undefined,
       () => 'only what is too large is dropped',
     );
     assert.equal(other.heard[105], 'the next');
@@ -67,7 +67,7 @@ describe('CLUSTER-17: what nodes announce', { skip }, () => {
     one.announce('pairingChanged', { pairingId: 'p1' });
     await eventually(
       () => two.heard.length + three.heard.length >= 2,
-      1_000,
+      undefined,
       () => 'both heard of it',
     );
     assert.deepEqual([one.heard, two.heard, three.heard, abroad.heard, froms], [[], ['p1'], ['p1'], [], [one.self]]);
@@ -88,7 +88,7 @@ describe('CLUSTER-17: whoever reaches Redis', { skip }, () => {
     one.announce('pairingChanged', { pairingId: 'my grandmother' });
     await eventually(
       () => other.heard.length === 1 && seen.some((line) => line.includes(channel)) && wires.length === 1,
-      1_000,
+      undefined,
       () => seen.join('\n'),
     );
     assert.doesNotMatch(seen.join('\n'), /grandmother|pairing/);
@@ -100,7 +100,7 @@ describe('CLUSTER-17: whoever reaches Redis', { skip }, () => {
     for (const forged of [wire, changed, renamed, Buffer.from('hello')]) await stranger.publish(channel, forged);
     await eventually(
       () => other.counts().unopened === 3,
-      1_000,
+      undefined,
       () => JSON.stringify(other.counts()),
     );
     assert.deepEqual({ ...other.counts() }, { unopened: 3, replayed: 1, stale: 0, gaps: 0, lost: 0 });

@@ -63,7 +63,7 @@ test('CLUSTER-19: of the nodes that are left the oldest does the chores, and eac
   middle.lose('z~1');
   await eventually(
     () => middle.resumed.length === 3,
-    1_000,
+    undefined,
     () => `${middle.resumed}`,
   );
   assert.deepEqual([oldest.looks(), middle.looks()], [1, 2]);
@@ -75,7 +75,7 @@ test('CLUSTER-19: a node that came after the loss does not keep the older one fr
   node.lose('x~2');
   await eventually(
     () => node.resumed.length === 3,
-    1_000,
+    undefined,
     () => `${node.resumed}`,
   );
 });
@@ -97,7 +97,7 @@ test('CLUSTER-19: an organisation that cannot be taken up does not hold up the o
   node.trouble.with = '';
   await eventually(
     () => node.resumed.length === 4,
-    1_000,
+    undefined,
     () => `${node.resumed}`,
   );
   assert.equal(node.resumed.at(-1), 'org_2');
@@ -109,7 +109,7 @@ test('CLUSTER-19: a node that starts beside one that is dying looks once more so
   assert.deepEqual([last.chores.alone(), beside.chores.alone()], [true, false]);
   await eventually(
     () => last.resumed.length === 3,
-    1_000,
+    undefined,
     () => `${last.resumed}`,
   );
   assert.deepEqual(beside.resumed, []);

@@ -92,7 +92,7 @@ test('CLUSTER-21: two pieces of work of one node have two leases: the second one
 });
 
 test('CLUSTER-21: a write that waits too long for another node is refused as rate_limited, those behind it right after', async (t) => {
-  const { a, b, organisationId, appId } = await openCell(t, { writeWaitMs: 100 });
+  const { a, b, organisationId, appId } = await openCell(t, { writeWaitMs: 1_000 });
   const stuck = (await a.leases.take(organisationId, appId)) as Lease;
   const startedMs = performance.now();
   const writes = Array.from({ length: 10 }, () =>
@@ -101,7 +101,7 @@ test('CLUSTER-21: a write that waits too long for another node is refused as rat
   for (const outcome of await Promise.allSettled(writes)) {
     assert.equal(outcome.status === 'rejected' && outcome.reason.code, 'rate_limited');
   }
-  assert.ok(performance.now() - startedMs < 700, 'the waits are not added up');
+  assert.ok(performance.now() - startedMs < 8_000, 'the waits are not added up: ten of a second each');
   stuck.release();
   assert.equal(await inWriteOrder(appId, async () => 'written', b.leases.forWrites(organisationId, appId)), 'written');
 });

@@ -98,7 +98,7 @@ describe('CLUSTER-18: what nodes ask each other', () => {
     assert.doesNotMatch(logged.join(), /org_1/);
     await eventually(
       () => asker.count + asked.questions.count === 0,
-      1_000,
+      undefined,
       () => 'no connection stays',
     );
   });
@@ -113,14 +113,14 @@ describe('CLUSTER-18: what nodes ask each other', () => {
     asker.drop(asked.self);
     await eventually(
       () => asker.count + asked.questions.count === 0,
-      1_000,
+      undefined,
       () => 'it has ended',
     );
     assert.deepEqual(await ask(), { stopped: true });
     await Promise.all(Array.from({ length: 40 }, ask));
     await eventually(
       () => asker.count === 16,
-      1_000,
+      undefined,
       () => `${asker.count} are kept`,
     );
   });
@@ -140,7 +140,7 @@ describe('CLUSTER-18: what nodes ask each other', () => {
     assert.deepEqual([await how('test~aaaaaaaa'), await how(late.self), await how(stuck.self)], ['closed', 'closed', 'silent']);
     await eventually(
       () => stuck.questions.count === 0,
-      1_000,
+      undefined,
       () => 'who gave up has left',
     );
   });
@@ -170,7 +170,7 @@ describe('CLUSTER-12: the line that a question leaves open', () => {
     const [reader, owner] = [listen(here), listen(there)];
     await eventually(
       () => reader.isClosed && owner.messages.length > 0,
-      5_000,
+      undefined,
       () => `${reader.messages.length} messages`,
     );
     assert.deepEqual([reader.messages, owner.messages], [said, ['back']]);
@@ -192,7 +192,7 @@ describe('CLUSTER-12: the line that a question leaves open', () => {
     here.hold(false);
     await eventually(
       () => reader.messages.length === sent && drained === 1,
-      5_000,
+      undefined,
       () => `${reader.messages.length} of ${sent}`,
     );
   });
@@ -203,21 +203,21 @@ describe('CLUSTER-12: the line that a question leaves open', () => {
     const reader = listen(here);
     await eventually(
       () => reader.messages.length === 1,
-      1_000,
+      undefined,
       () => 'it arrived',
     );
     asker.questions.drop(asked.self);
     there.send('after');
     await eventually(
       () => reader.isClosed,
-      1_000,
+      undefined,
       () => 'the end is told',
     );
     assert.deepEqual(reader.messages, ['before']);
     const owner = listen(there);
     await eventually(
       () => owner.isClosed && asked.questions.count === 0,
-      1_000,
+      undefined,
       () => 'also at the other end',
     );
     const { line } = await asker.questions.open(asked.self, 'turn', FOLLOW);
@@ -226,7 +226,7 @@ describe('CLUSTER-12: the line that a question leaves open', () => {
     asked.questions.close();
     await eventually(
       () => second.isClosed,
-      1_000,
+      undefined,
       () => 'a node that closes',
     );
   });
