@@ -51,7 +51,7 @@ function Worst({ of, from }: Omit<StripProps, 'what'>) {
   const hour = new Date(Date.parse(from) + at * HOUR_MS).toISOString();
   return (
     <>
-      most from {momentOf(hour)} on: {of.failed[at]}
+      · most in the hour of {momentOf(hour)}: {of.failed[at]}
     </>
   );
 }
