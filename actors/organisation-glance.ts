@@ -2,7 +2,7 @@
  * What the console shows of organisations and apps at a glance (CONSOLE-31 to CONSOLE-33). Of a file that is closed it shows what was found
  * when it was closed, which is kept as it is answered: nobody has written to it since, so only days have passed.
  */
-import type { AppEvent, AppGlance, Counts, Glance, Waits } from '../protocol/console/answers.ts';
+import type { AppEvent, AppGlance, AppHealth, Counts, Glance, Health, TriedByHour, Waits } from '../protocol/console/glance-answers.ts';
 import { toUsd } from '../protocol/money.ts';
 import { timestamp } from '../protocol/timestamp.ts';
 import {
@@ -15,11 +15,19 @@ import {
   type UsageDay,
 } from '../storage/apps/app-glance.ts';
 import { countActions } from '../storage/apps/http-actions.ts';
-import { type AppHour, addedFirstWords, HOUR_MS, medianFirstWord, readAppHours } from '../storage/billing/app-hours.ts';
+import {
+  type AppHour,
+  addedFirstWords,
+  HOUR_MS,
+  medianFirstWord,
+  readAppHours,
+  readTriedHours,
+  type TriedOfApp,
+} from '../storage/billing/app-hours.ts';
 import { creditLeft, creditState } from '../storage/billing/usage.ts';
 import { utcDay } from '../storage/billing/usage-ledger.ts';
 import { countKnowledge } from '../storage/knowledge/knowledge-overview.ts';
-import { type Channel, organisationOfApp } from '../storage/organisations/organisations.ts';
+import { appsOfOrganisation, type Channel } from '../storage/organisations/organisations.ts';
 import { countRows } from '../storage/sqlite/columns.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 
@@ -91,12 +99,54 @@ function glanceOfApp(db: Connection, app: AppHead, nowMs: number): AppGlance {
   };
 }
 
+/** A row without an entry in the directory is no app yet, or no more. */
+function headsOf(control: Connection, db: Connection, organisationId: string): AppHead[] {
+  const listed = appsOfOrganisation(control, organisationId);
+  return readAppHeads(db).filter(({ id }) => listed.has(id));
+}
+
+function byHour(rows: readonly TriedOfApp[], fromHour: number, hours: number): TriedByHour {
+  const [tried, failed] = [Array<number>(hours).fill(0), Array<number>(hours).fill(0)];
+  for (const row of rows) {
+    const at = row.hour - fromHour;
+    if (at >= hours) continue;
+    tried[at] = (tried[at] ?? 0) + row.tried;
+    failed[at] = (failed[at] ?? 0) + row.failed;
+  }
+  return { tried, failed };
+}
+
+/** How the hours up to now went for these apps. */
+export function healthOf(db: Connection, apps: readonly Pick<AppHead, 'id' | 'name'>[], hours: number, nowMs: number): Health {
+  const fromHour = Math.floor(nowMs / HOUR_MS) - hours + 1;
+  const of = ({ id, name }: Pick<AppHead, 'id' | 'name'>): AppHealth => {
+    const rows = readTriedHours(db, id, fromHour);
+    const kind = (wanted: TriedOfApp['kind']) =>
+      byHour(
+        rows.filter((row) => row.kind === wanted),
+        fromHour,
+        hours,
+      );
+    return { app_id: id, name, turns: kind('turns'), model: kind('model'), backend: kind('backend'), knowledge: kind('knowledge') };
+  };
+  return { from: timestamp(fromHour * HOUR_MS), hours, apps: apps.map(of) };
+}
+
+/** The last 24 hours of the apps that were used last. */
+export function healthOfOrganisation(control: Connection, db: Connection, organisationId: string, nowMs: number): Health {
+  return healthOf(db, headsOf(control, db, organisationId).slice(0, APPS_SHOWN), DAY_HOURS, nowMs);
+}
+
 /** @throws Error for an unknown organisation */
-export function readGlanceOf(control: Connection, db: Connection, organisationId: string, nowMs: number): Glance {
-  // A row without an entry in the directory is no app yet, or no more.
-  const heads = readAppHeads(db).filter(({ id }) => organisationOfApp(control, id) === organisationId);
+export function readGlanceOf(
+  control: Connection,
+  db: Connection,
+  organisationId: string,
+  nowMs: number,
+  credit = creditState(control, db, organisationId, nowMs),
+): Glance {
+  const heads = headsOf(control, db, organisationId);
   const shown = heads.slice(0, APPS_SHOWN);
-  const credit = creditState(control, db, organisationId, nowMs);
   const events = shown.flatMap(({ id }) => eventsOf(db, id, EVENTS_SHOWN));
   return {
     day: utcDay(nowMs),

@@ -175,7 +175,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void, besi
   const open = cluster && cell && (await openCells({ config: cell, node: cluster, storage, log, nowMs, takeUp: upkeep.lookThrough }));
   const replica = replicated && watchReplica({ storage, lagMaxS: replicated.lagMaxS, nowMs });
   const { id } = node.get().context;
-  const census = { actors: () => [...actors.host.actors(id), ...setup.sessions.actors(id)], drain, node };
+  const census = { actors: () => [...actors.host.actors(id), ...setup.sessions.actors(id)], conditions: storage.conditions, drain, node };
   return {
     model: asked.model,
     complaint,

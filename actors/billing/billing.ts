@@ -66,6 +66,7 @@ export class Billing {
     this.#topUps = new TopUps(services);
     this.#sightings = new DeviceSightings(storage, log, nowMs);
     this.hours = new AppHours(storage, log, nowMs);
+    storage.conditions.watch((name, subject, isFailed) => this.hours.tried(name, subject, isFailed));
     this.platform = new PlatformSpend({ storage, log }, platformBudgetMicroUsd, nowMs());
     this.#mailDeadlines = createDeadlines({ storage, log, nowMs, others });
     this.#topUpDeadlines = createDeadlines({ storage, log, nowMs, others });

@@ -18,11 +18,11 @@ function nodeToWire({ id, name, pid, cell, url, state, startedAtMs, actors }: No
   return { id, name, pid, cell, url, state, started_at: timestamp(startedAtMs), actors, self };
 }
 
-const listNodesRoute = consoleRoute('GET', '/nodes', undefined, async (_, { cluster, storage, moves }) => {
+const listNodesRoute = consoleRoute('GET', '/nodes', undefined, async (_, { cluster, moves }) => {
   // The view lists the node that answers first.
   const nodes = cluster.nodes().map((node, index) => nodeToWire(node, index === 0));
   const elsewhere = (await cluster.elsewhere()).map((node) => nodeToWire(node, false));
-  const conditions = shownConditions(storage.conditions.list(), true);
+  const conditions = shownConditions(await cluster.conditions(), true);
   const underWay =
     moves == null
       ? []

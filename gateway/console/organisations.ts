@@ -2,7 +2,7 @@
 import type { Organisation, Usage } from '../../protocol/console/answers.ts';
 import { createOrganisationBody, creditBody, patchOrganisationBody } from '../../protocol/console/organisations.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { mintId } from '../../protocol/ids.ts';
+import { isId, mintId } from '../../protocol/ids.ts';
 import { SANDBOX_CONVERSATIONS_PER_MONTH, USERS_WINDOW_DAYS } from '../../protocol/limits.ts';
 import { toMicroUsd, toUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
@@ -95,11 +95,17 @@ const patchOrganisationRoute = consoleRoute('PATCH', '/orgs/:org', patchOrganisa
   return json({ org: organisationToWire(organisation) });
 });
 
+/** @throws Refusal 400 invalid_request */
+function monthOf(query: URLSearchParams, nowMs: number): string {
+  const month = query.get('month') ?? utcMonth(nowMs);
+  if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month)) throw new Refusal('invalid_request', 'month must be written like 2026-11.');
+  return month;
+}
+
 const usageRoute = consoleRoute('GET', '/orgs/:org/usage', undefined, async ({ params, query }, services) => {
   const organisation = requireOrganisation(services, params.org);
   const nowMs = services.nowMs();
-  const month = query.get('month') ?? utcMonth(nowMs);
-  if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(month)) throw new Refusal('invalid_request', 'month must be written like 2026-11.');
+  const month = monthOf(query, nowMs);
   // 200,000 devices on the scale plan take half a second, so this is read outside the event loop.
   const users = await services.storage.countUsers(organisation.id, nowMs);
   const db = services.storage.organisation(organisation.id);
@@ -132,6 +138,38 @@ const usageRoute = consoleRoute('GET', '/orgs/:org/usage', undefined, async ({ p
   });
 });
 
+/** A field as RFC 4180 has it. What a spreadsheet would take for a formula has a `'` before it, which makes it text there. */
+export function csvField(value: string | number): string {
+  const text = typeof value === 'string' && /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(value) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Dollars are written out, never as 1e-6. */
+const csvUsd = (microUsd: number) => (microUsd / 1_000_000).toFixed(6);
+
+const CSV_COLUMNS = ['day', 'app_id', 'app', 'turns', 'test_turns', 'spent_usd', 'failed_usd'];
+
+/** What `days` of the usage has, for a spreadsheet: of the organisation, or of one app. */
+const usageFileRoute = consoleRoute('GET', '/orgs/:org/usage.csv', undefined, ({ params, query }, services) => {
+  const { id } = requireOrganisation(services, params.org);
+  const month = monthOf(query, services.nowMs());
+  const only = query.get('app');
+  const db = services.storage.organisation(id);
+  const names = new Map(listApps(db, id).map((app) => [app.id, app.name]));
+  const rows = usageByDay(db, month)
+    .filter(({ appId }) => only === null || appId === only)
+    .map((row) => [
+      ...[row.day, row.appId, names.get(row.appId) ?? '', row.liveTurns, row.sandboxTurns],
+      ...[csvUsd(row.liveMicroUsd), csvUsd(row.failedMicroUsd)],
+    ]);
+  const body = [CSV_COLUMNS, ...rows].map((fields) => `${fields.map(csvField).join(',')}\r\n`).join('');
+  const headers = {
+    'Content-Type': 'text/csv; charset=utf-8; header=present',
+    'Content-Disposition': `attachment; filename="usage-${only !== null && isId('app', only) ? only : id}-${month}.csv"`,
+  };
+  return { kind: 'text', status: 200, body, headers };
+});
+
 const creditRoute = consoleRoute('POST', '/orgs/:org/credit', creditBody, async ({ params, body }, services) => {
   const { id } = requireOrganisation(services, params.org);
   const { storage } = services;
@@ -148,5 +186,6 @@ export const organisationRoutes: readonly Route[] = [
   readOrganisationRoute,
   patchOrganisationRoute,
   usageRoute,
+  usageFileRoute,
   creditRoute,
 ];

@@ -4,24 +4,27 @@ import {
   countsOf,
   eventsOf,
   firstHourOf,
+  healthOf,
+  healthOfOrganisation,
   keptGlance,
   lastDays,
   readGlanceOf,
   shownChannel,
   waitsOf,
 } from '../../actors/organisation-glance.ts';
-import type { AppSummary, Glance, Overview, OverviewEntry } from '../../protocol/console/answers.ts';
+import type { AppSummary, Glance, Health, Overview, OverviewEntry } from '../../protocol/console/glance-answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
 import { readAppHead, readUsageDays } from '../../storage/apps/app-glance.ts';
 import { listBuilds } from '../../storage/apps/manifests.ts';
 import { HOUR_MS, readAppHours } from '../../storage/billing/app-hours.ts';
+import { creditState } from '../../storage/billing/usage.ts';
 import { readGlance } from '../../storage/organisations/organisation-uses.ts';
 import { listOrganisations } from '../../storage/organisations/organisations.ts';
 import { readIfThere } from '../../storage/sqlite/storage-error.ts';
 import { consoleRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { appRoute } from './app-read.ts';
+import { appRoute, requireOrganisation } from './app-read.ts';
 import { pageOf } from './pages.ts';
 
 async function glanceAt({ billing, nowMs, storage }: Services, id: string): Promise<Glance | null> {
@@ -29,7 +32,11 @@ async function glanceAt({ billing, nowMs, storage }: Services, id: string): Prom
   if (kept !== undefined) return keptGlance(kept, nowMs());
   // What this process has counted since the last time is not in rows yet.
   await billing.hours.flush(id);
-  return readIfThere(() => readGlanceOf(storage.control, storage.organisation(id), id, nowMs()), null);
+  // With hundreds of apps each of the two takes some milliseconds.
+  const credit = readIfThere(() => creditState(storage.control, storage.organisation(id), id, nowMs()), null);
+  if (credit === null) return null;
+  await breathe();
+  return readIfThere(() => readGlanceOf(storage.control, storage.organisation(id), id, nowMs(), credit), null);
 }
 
 const overviewRoute = consoleRoute('GET', '/overview', undefined, async ({ query }, services) => {
@@ -83,4 +90,18 @@ const summaryRoute = appRoute('GET', '/summary', undefined, async ({ app, db }, 
   });
 });
 
-export const overviewRoutes: readonly Route[] = [overviewRoute, summaryRoute];
+const organisationHealthRoute = consoleRoute('GET', '/orgs/:org/health', undefined, async ({ params }, services) => {
+  const { id } = requireOrganisation(services, params.org);
+  await services.billing.hours.flush(id);
+  return json<Health>(healthOfOrganisation(services.storage.control, services.storage.organisation(id), id, services.nowMs()));
+});
+
+/** A week. */
+const HEALTH_HOURS = 7 * DAY_HOURS;
+
+const appHealthRoute = appRoute('GET', '/health', undefined, async ({ app, db }, _, services) => {
+  await services.billing.hours.flush(app.organisationId);
+  return json<Health>(healthOf(db, [app], HEALTH_HOURS, services.nowMs()));
+});
+
+export const overviewRoutes: readonly Route[] = [overviewRoute, summaryRoute, organisationHealthRoute, appHealthRoute];

@@ -4,12 +4,13 @@ import { timestamp } from '../../protocol/timestamp.ts';
 import { readMessages, type StoredMessage } from '../../storage/conversations/conversations.ts';
 import { readFeedback } from '../../storage/conversations/feedback.ts';
 import { readRatings } from '../../storage/conversations/ratings.ts';
-import { listConversationsOfPerson, type PersonConversation } from '../../storage/conversations/transcripts.ts';
+import { listConversationsOfPerson, type PersonConversation, readFailuresOfMessages } from '../../storage/conversations/transcripts.ts';
 import { listBoundDevices } from '../../storage/people/devices.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { RenderedItems } from '../http/json-pieces.ts';
 import { attachmentToWire } from '../http/wire.ts';
+import { failureToWire } from './conversations.ts';
 
 /** One answer holds at most this many, some tens of megabytes in memory. `truncated` says that there are more. */
 export const EXPORT_MESSAGES_MAX = 10_000;
@@ -26,14 +27,16 @@ const CONVERSATIONS_PER_READ = 100;
 function messagesToWire(db: Connection, conversationId: string, messages: readonly StoredMessage[]) {
   const ids = messages.map(({ id }) => id);
   const attachments = shownAttachments(db, ids);
+  const failures = readFailuresOfMessages(db, ids);
   return {
-    messages: messages.map(({ id, role, blocks, createdAtMs }) => ({
-      id,
-      role,
-      blocks,
-      attachments: (attachments.get(id) ?? []).map(attachmentToWire),
-      created_at: timestamp(createdAtMs),
-    })),
+    messages: messages.map(({ id, role, blocks, createdAtMs }) => {
+      const failure = failures.get(id);
+      return {
+        ...{ id, role, blocks, created_at: timestamp(createdAtMs) },
+        attachments: (attachments.get(id) ?? []).map(attachmentToWire),
+        ...(failure !== undefined && { failure: failureToWire(failure) }),
+      };
+    }),
     feedback: readFeedback(db, ids).map(({ messageId, deviceId, rating, reason, createdAtMs, updatedAtMs }) => ({
       message_id: messageId,
       device_id: deviceId,

@@ -3,7 +3,7 @@
  * so a crash loses some seconds of it; what is charged stands in usage-ledger.ts.
  */
 import type { Channel } from '../organisations/organisations.ts';
-import { columns, insert, integer, json, type RowOf } from '../sqlite/columns.ts';
+import { columns, insert, integer, json, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -75,8 +75,45 @@ export function addAppHour(db: Connection, { appId, channel, ...counted }: Count
   );
 }
 
+/** What an app leans on: the model, its own server, and what its knowledge is read from. */
+export const LEANED_ON = ['model', 'backend', 'knowledge'] as const;
+export type LeanedOn = (typeof LEANED_ON)[number];
+
+export interface TriedHour {
+  readonly appId: string;
+  readonly kind: LeanedOn;
+  readonly hour: number;
+  readonly tried: number;
+  readonly failed: number;
+}
+
+/** Adds to the hour, unless its app is deleted; what is older than a month goes. */
+function addTriedHour(db: Connection, { appId, kind, hour, tried, failed }: TriedHour): void {
+  if (db.statement('SELECT 1 FROM apps WHERE id = :appId').get({ appId }) === undefined) return;
+  const remove = 'DELETE FROM tried_hours WHERE app_id = :appId AND kind = :kind AND hour < :oldest';
+  db.statement(remove).run({ appId, kind, oldest: hour - KEPT_HOURS });
+  const sums = 'DO UPDATE SET tried = tried + excluded.tried, failed = failed + excluded.failed';
+  insert(db, 'tried_hours', { appId, kind, hour, tried, failed }, `ON CONFLICT (app_id, kind, hour) ${sums}`);
+}
+
+const triedHour = columns({ kind: text.as<LeanedOn | 'turns'>(), hour: integer, tried: integer, failed: integer });
+
+export type TriedOfApp = RowOf<typeof triedHour>;
+
+/** The hours from `fromHour` on, of all keys; attempts at turns are `turns`. */
+export function readTriedHours(db: Connection, appId: string, fromHour: number): TriedOfApp[] {
+  const kinds = LEANED_ON.map((kind) => `'${kind}'`).join(', ');
+  const from = `FROM (
+    SELECT kind, hour, tried, failed FROM tried_hours WHERE app_id = :appId AND kind IN (${kinds}) AND hour >= :fromHour
+    UNION ALL
+    SELECT 'turns', hour, ended, failed FROM app_hours WHERE app_id = :appId AND channel IN ('live', 'sandbox') AND hour >= :fromHour
+  )`;
+  return triedHour.all(db, from, { appId, fromHour });
+}
+
 export const transactions = {
-  addAppHours(db: Connection, { hours }: { hours: readonly CountedHour[] }): void {
+  addAppHours(db: Connection, { hours, tried }: { hours: readonly CountedHour[]; tried: readonly TriedHour[] }): void {
     for (const hour of hours) addAppHour(db, hour);
+    for (const hour of tried) addTriedHour(db, hour);
   },
 };

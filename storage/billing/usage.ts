@@ -8,7 +8,7 @@ import { USERS_WINDOW_DAYS } from '../../protocol/limits.ts';
 import { toMicroUsd } from '../../protocol/money.ts';
 import { PLANS } from '../../protocol/plans.ts';
 import { type Channel, type PlanPeriod, readPlanPeriods } from '../organisations/organisations.ts';
-import { columns, integer, orNull, type RowOf, readValue, text } from '../sqlite/columns.ts';
+import { columns, integer, orNull, type RowOf, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -107,24 +107,24 @@ const bookedPurchase = columns({
   bought: integer.from('amount_microusd'),
   expiresAtMs: integer,
 });
-const daySpend = columns({ day: text, spent: integer.from('sum(cost_microusd)') });
+const daySpend = columns({ day: text, spent: integer.from('sum(cost_microusd)'), failed: integer.from('sum(failed_microusd)') });
+
+type DaySpend = RowOf<typeof daySpend>;
+
+function spendByDay(db: Connection, month: string): readonly DaySpend[] {
+  const rows = `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`;
+  return daySpend.all(db, rows, daysOf(month));
+}
 
 /** Purchases and daily spend of a month in order. A day's spend counts at its start, but after that day's purchases. */
-function eventsOf(db: Connection, month: string): Event[] {
+function eventsOf(db: Connection, month: string, days: readonly DaySpend[]): Event[] {
   const fromMs = monthStartMs(month);
   const toMs = monthStartMs(nextMonth(month));
   const rows = 'FROM credit_purchases WHERE purchased_at_ms >= :fromMs AND purchased_at_ms < :toMs ORDER BY purchased_at_ms, id';
   const bought = bookedPurchase.all(db, rows, { fromMs, toMs });
-  const spent = daySpend
-    .all(db, `FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to GROUP BY day ORDER BY day`, daysOf(month))
-    .map((row) => ({ atMs: Date.parse(`${row.day}T00:00:00.000Z`), spent: row.spent }));
+  const spent = days.map((row) => ({ atMs: Date.parse(`${row.day}T00:00:00.000Z`), spent: row.spent }));
   // The sort is stable: within a day, purchases stay first.
   return [...bought, ...spent].sort((a, b) => a.atMs - b.atMs);
-}
-
-function failedIn(db: Connection, month: string): number {
-  const select = `SELECT coalesce(sum(failed_microusd), 0) FROM usage_days WHERE channel = 'live' AND day >= :from AND day < :to`;
-  return readValue(db, integer, select, { from: `${month}-01`, to: `${nextMonth(month)}-01` }) ?? 0;
 }
 
 function runMonth(opening: Balance, planMicroUsd: number, events: readonly Event[]): Balance {
@@ -156,7 +156,7 @@ function openingOf(db: Connection, periods: readonly PlanPeriod[], month: string
   for (let past = first; past < month; past = nextMonth(past)) {
     const key = `${db.path}@${past}`;
     const known = closed.get(key);
-    balance = known ?? runMonth(balance, planMicroUsdOf(periods, past), eventsOf(db, past));
+    balance = known ?? runMonth(balance, planMicroUsdOf(periods, past), eventsOf(db, past, spendByDay(db, past)));
     if (known === undefined && nowMs >= monthStartMs(nextMonth(past)) + STRAGGLERS_MS) closed.set(key, balance);
   }
   return balance;
@@ -172,7 +172,8 @@ export function creditState(control: Connection, db: Connection, organisationId:
   if (periods.length === 0) throw new Error(`no organisation ${organisationId}`);
   const month = utcMonth(nowMs);
   const planMicroUsd = planMicroUsdOf(periods, month);
-  const events = eventsOf(db, month);
+  const days = spendByDay(db, month);
+  const events = eventsOf(db, month, days);
   const balance = dropExpired(runMonth(openingOf(db, periods, month, nowMs), planMicroUsd, events), nowMs);
   const purchasedLeftMicroUsd = balance.lots.reduce((sum, lot) => sum + lot.left, 0);
   return {
@@ -181,8 +182,8 @@ export function creditState(control: Connection, db: Connection, organisationId:
     planLeftMicroUsd: balance.planLeft,
     purchasedLeftMicroUsd,
     overdrawnMicroUsd: balance.overdrawn,
-    spentMicroUsd: events.reduce((sum, event) => sum + ('spent' in event ? event.spent : 0), 0),
-    failedMicroUsd: failedIn(db, month),
+    spentMicroUsd: days.reduce((sum, { spent }) => sum + spent, 0),
+    failedMicroUsd: days.reduce((sum, { failed }) => sum + failed, 0),
     resetsAtMs: monthStartMs(nextMonth(month)),
     exhausted: balance.planLeft + purchasedLeftMicroUsd - balance.overdrawn <= 0,
   };

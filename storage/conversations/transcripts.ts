@@ -144,6 +144,15 @@ export function readTurnsOfMessages(db: Connection, messageIds: readonly string[
   return new Map(messageTurn.all(db, from, { ids: JSON.stringify(messageIds) }).map((row) => [row.assistantMessageId, row]));
 }
 
+const failedMessage = columns({ id: text.from('messages.id'), failure: text.from(FAILURE) });
+
+/** Why the turns of these messages failed, as rows keep it, by the id of the message; those of other turns are not there. */
+export function readFailuresOfMessages(db: Connection, messageIds: readonly string[]): ReadonlyMap<string, string> {
+  const from = `FROM messages JOIN turns ON turns.id = messages.no / 2
+    WHERE messages.id IN (SELECT value FROM json_each(:ids)) AND turns.state = 'failed' AND ${FAILURE} IS NOT NULL`;
+  return new Map(failedMessage.all(db, from, { ids: JSON.stringify(messageIds) }).map(({ id, failure }) => [id, failure]));
+}
+
 const messagePlace = columns({
   id: text.from('messages.id'),
   conversationId: text.from('(SELECT conversation_id FROM turns WHERE turns.id = messages.no / 2)'),

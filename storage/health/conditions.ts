@@ -74,6 +74,7 @@ export class Conditions {
   // Bounded by the number of organisations and cells.
   readonly #open = new Map<string, Condition>();
   readonly #failures = new Map<string, number>();
+  #told: ((name: ConditionName, subject: string, isFailed: boolean) => void) | null = null;
   readonly #log: ConditionLog;
   readonly #nowMs: () => number;
 
@@ -102,8 +103,14 @@ export class Conditions {
     this.#log.info({ condition: name, ...(subject !== '' && { subject }), held_for_ms: heldForMs }, OVER);
   }
 
+  /** Tells of each attempt, for whoever counts them. */
+  watch(told: (name: ConditionName, subject: string, isFailed: boolean) => void): void {
+    this.#told = told;
+  }
+
   /** How an attempt ended, of which one may fail. Several failures in a row open the condition, and the first success ends it. */
   tried(name: ConditionName, subject: string, failure: string | undefined): void {
+    this.#told?.(name, subject, failure !== undefined);
     const key = keyOf(name, subject);
     if (failure === undefined) {
       if (this.#failures.delete(key)) this.close(name, subject);

@@ -1,6 +1,6 @@
 /** Schema of one organisation's file: apps, knowledge, conversations and usage. */
 import type { Migration } from './migrate.ts';
-import { APP_HOURS } from './organisation-hours.ts';
+import { APP_HOURS, TRIED_HOURS } from './organisation-hours.ts';
 import { RUNTIME_SCHEMA } from './organisation-runtime.ts';
 import { SETUP_SCHEMA } from './organisation-setup.ts';
 
@@ -340,4 +340,5 @@ const SCHEMA = `
 export const organisationMigrations: readonly Migration[] = [
   { version: 1, name: 'the schema', sql: SCHEMA + SETUP_SCHEMA + RUNTIME_SCHEMA },
   { version: 2, name: 'how apps went by the hour', sql: APP_HOURS },
+  { version: 3, name: 'how what apps lean on went by the hour', sql: TRIED_HOURS },
 ];

@@ -10,7 +10,7 @@ import type { AutoTopUp, Member } from '../../protocol/console/organisations.ts'
 import { Refusal } from '../../protocol/errors.ts';
 import { isPlanName, type PlanName } from '../../protocol/plans.ts';
 import { transactions as purchaseTransactions } from '../billing/credit-purchases.ts';
-import { columns, countRows, insert, integer, json, orNull, type RowOf, readIds, readValue, text } from '../sqlite/columns.ts';
+import { columns, countRows, insert, integer, json, orNull, type RowOf, readIds, readValue, readValues, text } from '../sqlite/columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { transactions as installation, readInstallation } from './installation.ts';
 
@@ -112,6 +112,10 @@ export function readPlanPeriods(control: Connection, organisationId: string): Pl
 
 export function organisationOfApp(control: Connection, appId: string): string | undefined {
   return readValue(control, text, 'SELECT organisation_id FROM app_directory WHERE app_id = :appId', { appId });
+}
+
+export function appsOfOrganisation(control: Connection, organisationId: string): ReadonlySet<string> {
+  return new Set(readValues(control, text, 'SELECT app_id FROM app_directory WHERE organisation_id = :organisationId', { organisationId }));
 }
 
 /** The key with this token, also when it was revoked; undefined when there never was one. */

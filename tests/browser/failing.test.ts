@@ -8,7 +8,7 @@ import { look } from './look.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
-test('CONSOLE-30: a model that fails is said above every page, with the way to what it did, and goes when it is well again', async (t) => {
+test('CONSOLE-30, CONSOLE-29: a model that fails is said above every page, with the way to what it did, and goes when it is well again', async (t) => {
   const it = await startScriptedChat(t);
   const { signedIn } = await openWorld(t, it.service);
   const down = { status: 500, body: { error: { message: `The engine is down. ${HOSTILE}`, type: 'server_error' } } } as const;
@@ -42,6 +42,15 @@ test('CONSOLE-30: a model that fails is said above every page, with the way to w
     .waitFor();
   await look(page, 'failing-conversation');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
+  await page.goto(`${it.service.baseUrl}/console/traces?app=${it.app.appId}`);
+  await waitForPage(page, 'Traces');
+  const traced = page.getByRole('row', { name: /Where is my order\?/ }).first();
+  await traced.getByText('failed', { exact: true }).waitFor();
+  await traced.getByText('the model’s server failed, status 500, server_error').waitFor();
+  await look(page, 'failing-traces');
+  assert.deepEqual(await axeFaultsInAllLooks(page), []);
+  await page.goBack();
+  await waitForPage(page, 'A conversation');
   await page.setViewportSize({ width: 390, height: 800 });
   await look(page, 'failing-conversation-narrow');
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);

@@ -8,6 +8,7 @@ import type { Page } from 'playwright-core';
 import { pendingOf, type ScriptedChat, startScriptedChat, thread } from '../gateway/runtime/scripted-chat.ts';
 import { sendJson, startBackend } from '../support/backend.ts';
 import { createOperator, HANDSHAKE, type StreamAnswer } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { temporaryDir } from '../support/temporary-dir.ts';
 import type { Play } from '../support/upstream.ts';
 import { axeFaults } from './axe.ts';
@@ -142,10 +143,15 @@ test('REPLAY-1, TRACE-9: a write that failed at the app’s backend is traced fr
   const first = await it.client.chat({ message: { text: 'Cancel order 7.' } }, person);
   const result = { invocation_id: pendingOf(first)[0]?.invocation_id, status: 'ok', confirmed: true };
   await it.client.chat({ conversation_id: thread(first), tool_results: [result] }, person);
-  const { stderr } = it.service.output();
-  const line = stderr.split('\n').find((one) => one.includes('"msg":"http action"'));
+  const lineOf = () =>
+    it.service
+      .output()
+      .stderr.split('\n')
+      .find((one) => one.includes('"msg":"http action"'));
+  await eventually(async () => lineOf() !== undefined);
+  const line = lineOf();
   const { request_id: requestId, outcome } = JSON.parse(line ?? '{}') as { request_id?: string; outcome?: string };
-  assert.equal(outcome, 'failed', stderr);
+  assert.equal(outcome, 'failed', line);
   const { page } = await (await openWorld(t, it.service)).signedIn('/console');
   await page.getByRole('link', { name: 'Traces' }).click();
   await page.getByLabel('A request id from a log line').fill(requestId ?? '');

@@ -1,19 +1,41 @@
 /** Usage in the console: spend as a plot and a table, credit, caps. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { openWriter } from '../../storage/sqlite/database.ts';
 import { startScriptedChat } from '../gateway/runtime/scripted-chat.ts';
 import { createOperator, HANDSHAKE } from '../support/client.ts';
 import { axeFaultsInAllLooks } from './axe.ts';
 import { openWorld, waitForPage } from './browser.ts';
 import { look } from './look.ts';
 
-test('SPEND-1: the days of a month as plot and table, caps of today, credit that is added; the month is in the address', async (t) => {
+/** The week before the test: the model was away for four hours, the app's own server now and then. */
+function storeHours(dataDir: string, { organisationId, appId }: { readonly organisationId: string; readonly appId: string }) {
+  const db = openWriter(join(dataDir, 'organisations', `${organisationId}.sqlite`));
+  const now = Math.floor(Date.now() / 3_600_000);
+  const model = { tried: 0, failed: 0 };
+  for (let before = 2; before < 160; before += 1) {
+    const tried = 6 + ((before * 7) % 11) + (before % 24 > 12 ? 12 : 0);
+    const failed = before >= 40 && before < 44 ? tried - 2 : 0;
+    model.tried += tried;
+    model.failed += failed;
+    const calls = Math.ceil(tried / 3);
+    db.exec(`INSERT INTO tried_hours (app_id, kind, hour, tried, failed) VALUES ('${appId}', 'model', ${now - before}, ${tried}, ${failed}),
+      ('${appId}', 'backend', ${now - before}, ${calls}, ${before % 31 === 5 ? 1 : 0})`);
+  }
+  db.close();
+  return model;
+}
+
+test('SPEND-1, CONSOLE-34, CONSOLE-35: the days of a month as plot and table, caps of today, what failed by the hour, the same as a file, credit that is added; the month is in the address', async (t) => {
   const it = await startScriptedChat(t);
   const world = await openWorld(t, it.service);
   const operator = createOperator(it.service.baseUrl, it.service.operatorToken);
   it.script([{ text: 'Two days.' }]);
   await it.say('How long?', { client: HANDSHAKE });
   const { organisationId, appId } = it.app;
+  const counted = storeHours(it.service.dataDir, it.app);
   const { page } = await world.signedIn(`/console/orgs/${organisationId}/usage`, { bypassCSP: true });
   await waitForPage(page, 'Usage');
   await page.getByRole('img', { name: 'Spend by day' }).waitFor();
@@ -32,8 +54,27 @@ test('SPEND-1: the days of a month as plot and table, caps of today, credit that
   await page.getByText('Nothing was used in this month.').waitFor();
   assert.match(page.url(), /month=\d{4}-\d{2}/);
   await page.goBack();
-  await page.getByRole('link', { name: 'Test app' }).click();
+  await page
+    .getByRole('region', { name: 'Health by app' })
+    .getByRole('img', { name: /^Model of Test app by the hour .* 0 of \d+ failed$/ })
+    .waitFor();
+  await page.getByRole('region', { name: 'Apps and what they used' }).getByRole('link', { name: 'Test app' }).click();
   await page.getByText('1; 1,000,000 messages may be sent').waitFor();
+  await page
+    .getByRole('region', { name: 'Model', exact: true })
+    .getByText(`${counted.failed} of ${(counted.tried + 1).toLocaleString('en')} requests failed`)
+    .waitFor();
+  await page.getByRole('region', { name: 'Knowledge', exact: true }).getByText('not tried').waitFor();
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Save as CSV' }).click()]);
+  assert.equal(saved.suggestedFilename(), `usage-${appId}-${today.slice(0, 7)}.csv`);
+  const [head, ...rows] = readFileSync(await saved.path(), 'utf8')
+    .trimEnd()
+    .split('\r\n');
+  assert.match(String(head), /^day,app_id,app,turns/);
+  assert.deepEqual(
+    rows.map((row) => row.split(',').slice(0, 4)),
+    [[today, appId, 'Test app', '1']],
+  );
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
   await operator('PATCH', `/apps/${appId}`, { messages_per_day: 2 });
   // A turn in the six hours since midnight: the other one is used up at noon.

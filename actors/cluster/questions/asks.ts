@@ -3,6 +3,7 @@
  * copy of anything: whatever is not answered is found in rows.
  */
 import type { PlainRefusal } from '../../../protocol/errors.ts';
+import type { Condition } from '../../../storage/health/conditions.ts';
 import type { ActorRecord } from '../../actor-record.ts';
 import type { Caller } from '../../caller.ts';
 import type { Command, TurnCaller } from '../../turns/command.ts';
@@ -31,6 +32,7 @@ export interface Asks {
   /** `waiting`: only if it waits at your node and has no row yet. */
   stopTurn: { ask: NamedTurn & { readonly waiting: boolean }; answer: { readonly stopped: boolean } };
   actors: { ask: Record<string, never>; answer: { readonly actors: readonly ActorRecord[] } };
+  conditions: { ask: Record<string, never>; answer: { readonly conditions: readonly Condition[] } };
   /** Do what SIGTERM does. */
   drain: { ask: Record<string, never>; answer: { readonly draining: true } };
 }

@@ -49,15 +49,15 @@ export async function serveCluster(t: TestContext, madeUp: MadeUp): Promise<Clus
     elsewhere: async () => [],
     redis: () => redis,
     actors: () => Promise.resolve({ actors, unreachable }),
+    conditions: async () => madeUp.conditions ?? [],
     drain(id) {
       drained.push(id);
       return Promise.resolve(nodes.some((known) => known.id === id));
     },
   };
   // Its layout is asked for by who checks the token.
-  const conditions = { list: () => madeUp.conditions ?? [] };
   const layout = prepareDataDir(temporaryDir(t));
-  const storage = { layout, conditions, vault: openVault(layout.masterKey, undefined) } as unknown as Storage;
+  const storage = { layout, vault: openVault(layout.masterKey, undefined) } as unknown as Storage;
   const config = { publicUrl: undefined, operatorToken: OPERATOR_TOKEN, allowPrivateAddresses: false };
   const server = await serve(t, [...nodeRoutes], { config, storage, cluster });
   return { server, drained, console: createOperator(server.base, OPERATOR_TOKEN) };

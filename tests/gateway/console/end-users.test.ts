@@ -73,6 +73,25 @@ test('CONSOLE-15: an export holds record, traits, devices and every conversation
   ]);
 });
 
+test('CONSOLE-15: an export says why a turn failed, without keys and without what people wrote', async () => {
+  const client = it.newDevice();
+  const id = await identified('failed', client);
+  const detail = `The engine is down for sk-proj-0123456789abcdefghijkl. You sent "${'my secret '.repeat(20)}".`;
+  chat.script([{ status: 500, body: { error: { message: detail, type: 'server_error' } } }]);
+  await client.say('Hello');
+  const [conversation] = (await it.exported(id)).conversations;
+  const [said] = conversation?.messages ?? [];
+  const failure = said?.failure;
+  assert.deepEqual(
+    [said?.role, failure?.cause?.kind, failure?.cause?.status, failure?.cause?.code],
+    ['user', 'broken', 500, 'server_error'],
+  );
+  assert.match(String(failure?.message), /^The answer could not be finished/);
+  assert.match(String(failure?.cause?.detail), /The engine is down/);
+  assert.doesNotMatch(JSON.stringify(failure), /sk-proj|secret/);
+  assert.equal('snapshot' in (failure ?? {}), false);
+});
+
 test('CONSOLE-16: a person who is erased is gone from the console, from every device and from the next turn', async () => {
   const client = it.newDevice();
   const id = await identified('erase', client, { plan: 'pro' });

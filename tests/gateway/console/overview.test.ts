@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { keptGlance, readGlanceOf } from '../../../actors/organisation-glance.ts';
-import type { AppSummary, Glance, Overview } from '../../../protocol/console/answers.ts';
+import type { AppSummary, Glance, Health, Overview } from '../../../protocol/console/glance-answers.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
 import { readAppEvents, readAppHeads, readUsageDays, UNDECIDED } from '../../../storage/apps/app-glance.ts';
 import { medianFirstWord, readAppHours } from '../../../storage/billing/app-hours.ts';
@@ -86,6 +86,34 @@ test('CONSOLE-32: the summary of an app has the same for 1, 7 and 30 days, its b
   );
   assert.equal((await it.operator('GET', `/apps/${it.app.appId}/summary?days=2`)).status, 400);
   assert.equal((await it.operator('GET', '/apps/app_none/summary')).status, 404);
+});
+
+test('CONSOLE-34: the health of an app and of an organisation has by the hour how often turns and the model were tried and failed, by all keys', async (t) => {
+  const it = await talked(t);
+  it.script([{ text: 'With a test key.' }]);
+  await createClient(it.service.baseUrl, it.app.testKey).chat({ message: { text: 'And my tea?' } });
+  for (const [path, hours] of [
+    [`/orgs/${it.app.organisationId}/health`, 24],
+    [`/apps/${it.app.appId}/health`, 168],
+  ] as const) {
+    const health = (await it.operator('GET', path)).json as unknown as Health;
+    const [app] = health.apps;
+    assert.equal(health.hours, hours);
+    assert.equal(Date.parse(health.from) % 3_600_000, 0);
+    const sums = (['turns', 'model', 'backend', 'knowledge'] as const).map((kind) => {
+      assert.deepEqual([app?.[kind].tried.length, app?.[kind].failed.length], [hours, hours]);
+      const sum = (numbers: readonly number[] = []) => numbers.reduce((all, one) => all + one, 0);
+      return [sum(app?.[kind].tried), sum(app?.[kind].failed)];
+    });
+    assert.deepEqual(sums, [
+      [4, 1],
+      [4, 1],
+      [0, 0],
+      [0, 0],
+    ]);
+    assert.deepEqual([app?.app_id, app?.name], [it.app.appId, 'Test app']);
+  }
+  assert.equal((await it.operator('GET', '/orgs/org_none/health')).status, 404);
 });
 
 test('CONSOLE-31: what an app does at a glance is found by an index and read from kept counts: no list of conversations, turns or proposals is gone through', async (t) => {

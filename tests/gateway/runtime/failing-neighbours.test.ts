@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import type { Health } from '../../../protocol/console/glance-answers.ts';
 import { sendJson, startBackend } from '../../support/backend.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FILE } from '../../support/whole-file.ts';
@@ -21,6 +22,13 @@ async function held(name: string, id: string, { service }: ScriptedChat = it) {
   assert.equal(answer.status, 200);
   const { conditions = [] } = (await answer.json()) as { conditions?: readonly Held[] };
   return conditions.find(({ condition }) => condition === name)?.about.find((each) => each.id === id);
+}
+
+/** How often it was tried in the last week, and how often that failed (CONSOLE-34). */
+async function triedOf({ operator, app }: ScriptedChat, kind: 'backend' | 'knowledge') {
+  const { apps } = (await operator('GET', `/apps/${app.appId}/health`)).json as unknown as Health;
+  const sum = (numbers: readonly number[] = []) => numbers.reduce((all, one) => all + one, 0);
+  return [sum(apps[0]?.[kind].tried), sum(apps[0]?.[kind].failed)];
 }
 
 interface ShownFailure {
@@ -96,7 +104,7 @@ test('CONSOLE-29: a turn that ended well has no failure, and an empty answer has
   assert.deepEqual((await newestFailure(chat, thread(empty))).told?.cause, { kind: 'empty', code: 'length' });
 });
 
-test('RUN-35: an app’s own server that answers five calls in a row with its own failure is a condition of the app; what it says of a request is none', async () => {
+test('RUN-35, CONSOLE-34: an app’s own server that answers five calls in a row with its own failure is a condition of the app; what it says of a request is none', async () => {
   const chat = await it.withApp();
   const find = {
     external_key: 'find',
@@ -119,9 +127,10 @@ test('RUN-35: an app’s own server that answers five calls in a row with its ow
   assert.equal((await held('backend_failing', chat.app.appId))?.detail, detail);
   await asked(200, 1);
   assert.equal(await held('backend_failing', chat.app.appId), undefined);
+  assert.deepEqual(await triedOf(chat, 'backend'), [2 * FAILURES + 1, FAILURES]);
 });
 
-test('RUN-35: five sources of an app in a row that cannot be read are a condition of the app', async () => {
+test('RUN-35, CONSOLE-34: five sources of an app in a row that cannot be read are a condition of the app', async () => {
   const chat = await it.withApp();
   const add = (name: string) =>
     chat.operator('POST', `/apps/${chat.app.appId}/knowledge`, {
@@ -133,6 +142,7 @@ test('RUN-35: five sources of an app in a row that cannot be read are a conditio
   backend.answer((_, response) => void response.writeHead(200, { 'Content-Type': 'text/plain' }).end('Two days.'));
   await add('there');
   await eventually(async () => (await held('knowledge_failing', chat.app.appId)) === undefined);
+  assert.deepEqual(await triedOf(chat, 'knowledge'), [FAILURES + 1, FAILURES]);
 });
 
 test('RUN-35: an organisation whose credit of the month is used to 80 % is a condition, until there is more', async (t) => {

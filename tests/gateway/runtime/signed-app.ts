@@ -1,6 +1,8 @@
 /** People of an app under test: their signatures as its backend would make them, and what the console says of them. */
+
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import type { KeptFailure } from '../../../protocol/runtime/states.ts';
 import { type Client, createClient, createOperator, type StreamAnswer, type TestApp } from '../../support/client.ts';
 import type { RunningService } from '../../support/service.ts';
 import type { ScriptedChat } from './scripted-chat.ts';
@@ -16,6 +18,7 @@ export interface ExportedPerson {
     readonly messages: readonly {
       readonly role: string;
       readonly blocks: readonly { readonly body: Readonly<Record<string, unknown>> }[];
+      readonly failure?: KeptFailure;
     }[];
     readonly feedback: readonly unknown[];
     readonly ratings: readonly unknown[];

@@ -76,6 +76,17 @@ test('LIMIT-21: plan credit is used before purchased credit, which lasts over mo
   assert.deepEqual(left(files, '2026-03-13'), [5, 18, 0]);
 });
 
+test('LIMIT-21: what was spent in the month and what failed attempts cost are told apart', (t) => {
+  const files = openFiles(t, NOON);
+  spend(files, '2026-01-03', 1);
+  spend(files, '2026-01-05', 2);
+  spend(files, '2025-12-31', 1);
+  const failed = `INSERT INTO usage_days (app_id, channel, day, failed_microusd) VALUES ('app_b', 'live', '2026-01-05', ${4 * USD})`;
+  files.db.exec(failed);
+  const { spentMicroUsd, failedMicroUsd } = creditState(files.control, files.db, files.organisationId, NOON);
+  assert.deepEqual([spentMicroUsd / USD, failedMicroUsd / USD], [3, 4]);
+});
+
 test('LIMIT-22: purchased credit is valid for 12 months, the purchase that expires soonest is used first', (t) => {
   const files = openFiles(t, at('2026-01-05'));
   buy(files, '2026-01-05', 10);

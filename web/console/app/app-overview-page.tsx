@@ -1,7 +1,8 @@
 /** The first page of an app: how it goes, what talks to it, how far it is on the way to its people, and the keys that it is built with. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { AppSummary, Build, ConversationHead, Counts, Key } from '../../../protocol/console/answers.ts';
+import type { ConversationHead, Key } from '../../../protocol/console/answers.ts';
+import type { AppSummary, Build, Counts } from '../../../protocol/console/glance-answers.ts';
 import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { ConversationTable } from '../conversations/conversation-table.tsx';

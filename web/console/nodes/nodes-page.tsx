@@ -222,7 +222,7 @@ function ActorTable({ nodes }: { readonly nodes: readonly NodeEntry[] }) {
         <p class="fault">These nodes did not answer: {answer.unreachable.join(', ')}.</p>
       )}
       {answer?.actors.length === 0 && (
-        <p class="empty">Nothing is at work. A turn that runs or waits, and a session that is worked on, are here as they live.</p>
+        <p class="card-empty">Nothing is at work. A turn that runs or waits, and a session that is worked on, are here as they live.</p>
       )}
       {answer !== undefined && answer.actors.length > 0 && <Actors actors={answer.actors} nodes={nodes} />}
     </Scrolling>

@@ -1,5 +1,5 @@
 /** Numbers of apps at a glance: lines of some days, shares, what waits for a person, and what happened last. */
-import type { AppEvent, Counts, Waits } from '../../../protocol/console/answers.ts';
+import type { AppEvent, Counts, Waits } from '../../../protocol/console/glance-answers.ts';
 import { appAddress } from '../app/app.ts';
 import { Card } from '../parts/card.tsx';
 import { momentOf } from '../parts/times.ts';

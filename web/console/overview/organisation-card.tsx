@@ -1,5 +1,5 @@
 /** An organisation on the first page: its credit, and each of its apps in numbers. */
-import type { AppGlance, Glance, OverviewEntry } from '../../../protocol/console/answers.ts';
+import type { AppGlance, Glance, OverviewEntry } from '../../../protocol/console/glance-answers.ts';
 import { appAddress, organisationAddress } from '../app/app.ts';
 import { AppStateChip } from '../app/app-page.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';

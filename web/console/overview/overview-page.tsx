@@ -2,7 +2,8 @@
 
 import { useRef, useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
-import type { NodesAnswer, Overview, OverviewEntry } from '../../../protocol/console/answers.ts';
+import type { NodesAnswer } from '../../../protocol/console/answers.ts';
+import type { Overview, OverviewEntry } from '../../../protocol/console/glance-answers.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { NewOrganisation } from '../organisations/new-forms.tsx';

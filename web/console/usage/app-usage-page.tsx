@@ -6,8 +6,9 @@ import { type App, appAddress, organisationAddress } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { Card, Problem } from '../parts/card.tsx';
 import { DayPlot } from './day-plot.tsx';
+import { AppHealthCard } from './health-card.tsx';
 import { monthOf, todayOf, usd, usedUpAtMs } from './pace.ts';
-import { Level, MonthChoice, useMonth } from './usage-parts.tsx';
+import { Level, MonthChoice, SaveUsage, useMonth } from './usage-parts.tsx';
 
 export function AppUsagePage() {
   const month = useMonth();
@@ -32,9 +33,11 @@ function AppUsage({ app, month }: { readonly app: App; readonly month: string })
           <Card
             title="Spend by day"
             note={`${usd(own?.spent_usd ?? 0)} for ${counted(own?.turns ?? 0, 'turn')} in ${counted(own?.conversations ?? 0, 'conversation')}`}
+            aside={<SaveUsage month={month} organisation={app.org_id} app={app.id} />}
           >
             <DayPlot month={month} days={days} budget={app.daily_model_budget_usd} />
           </Card>
+          {month === monthOf(new Date()) && <AppHealthCard app={app.id} />}
           {month === monthOf(new Date()) && <Today app={app} usage={answer} />}
           <p class="more">
             <a href={`${organisationAddress(app.org_id)}/usage?month=${month}`}>The whole organisation, with its credit</a>

@@ -10,8 +10,9 @@ import { momentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { CreditCard } from './credit-card.tsx';
 import { DayPlot } from './day-plot.tsx';
+import { OrganisationHealthCard } from './health-card.tsx';
 import { monthOf, usd } from './pace.ts';
-import { MonthChoice, useMonth } from './usage-parts.tsx';
+import { MonthChoice, SaveUsage, useMonth } from './usage-parts.tsx';
 
 export function OrganisationUsagePage() {
   const id = useRoute().params.org ?? '';
@@ -32,10 +33,11 @@ export function OrganisationUsagePage() {
       <Problem error={error} retry={reload} />
       {answer !== undefined && (
         <>
-          <Card title="Spend by day" note={`${usd(answer.spent_usd)} in all`}>
+          <Card title="Spend by day" note={`${usd(answer.spent_usd)} in all`} aside={<SaveUsage month={month} organisation={id} />}>
             <DayPlot month={month} days={answer.days} />
           </Card>
           <AppsCard usage={answer} />
+          {month === monthOf(new Date()) && <OrganisationHealthCard organisation={id} />}
           <CreditCard organisation={id} usage={answer} isThisMonth={month === monthOf(new Date())} onBought={reload} />
           <TopUpsCard usage={answer} />
           <MailsCard usage={answer} />

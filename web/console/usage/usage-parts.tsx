@@ -1,5 +1,6 @@
 /** How much of something is used, as a bar with its words. */
 import { useLocation, useRoute } from 'preact-iso';
+import { apiAddress } from '../api/request.ts';
 import { monthBeside, monthOf } from './pace.ts';
 
 interface LevelProps {
@@ -33,6 +34,22 @@ const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 export function useMonth(): string {
   const { query } = useRoute();
   return MONTH.test(query.month ?? '') ? String(query.month) : monthOf(new Date());
+}
+
+interface SavedUsage {
+  readonly month: string;
+  readonly organisation: string;
+  /** Of this app of it alone. */
+  readonly app?: string;
+}
+
+export function SaveUsage({ month, organisation, app }: SavedUsage) {
+  const path = `/orgs/${encodeURIComponent(organisation)}/usage.csv?month=${month}`;
+  return (
+    <a href={apiAddress(app === undefined ? path : `${path}&app=${encodeURIComponent(app)}`)} download>
+      Save as CSV
+    </a>
+  );
 }
 
 export function MonthChoice({ month }: { readonly month: string }) {
