@@ -97,7 +97,8 @@ const THEME: Shape = {
   logoAssetId: SOME_TEXT,
 } satisfies ShapeOf<Pick<WidgetTheme, Exclude<keyof WidgetTheme, ThemeColour>>>;
 
-function isLanguage(value: unknown): boolean {
+/** Whether times and numbers can be written in it: what is none throws wherever something is drawn with it. */
+export function isLanguage(value: unknown): boolean {
   try {
     return Intl.getCanonicalLocales(value as string).length === 1;
   } catch {

@@ -9,7 +9,7 @@ import { type Appearance, appearanceOf } from './appearance.ts';
 import { asksOf } from './asks.ts';
 import { BLOCK_VIEWS } from './blocks/views.ts';
 import { keepDraft } from './composer/composer.tsx';
-import type { ScreenHandler, WidgetChanges, WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
+import { isLanguage, type ScreenHandler, type WidgetChanges, type WidgetEvent, type WidgetOptions, type WidgetTheme } from './options.ts';
 import { redrawn, type Scene, sceneOf } from './scene.ts';
 import { Frame } from './shell/frame.tsx';
 
@@ -154,7 +154,8 @@ export class Widget {
   }
 
   #locale(): string {
-    return this.#options.locale ?? (document.documentElement.lang || navigator.language);
+    const said = [this.#options.locale, document.documentElement.lang.replace('_', '-'), navigator.language];
+    return said.find((tag) => tag && isLanguage(tag)) ?? 'en';
   }
 
   #makeScene(locale: string, address: string, log: (record: LogRecord) => void): Scene {
