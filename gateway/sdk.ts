@@ -41,17 +41,20 @@ export function sdkFiles(): readonly SdkFile[] {
   }
 }
 
-/** Licences of the packages that are in the files; beside them, and no file of the SDK. */
-const NOTICES = 'NOTICES.txt';
-const NOTICES_HEADERS = { ...HEADERS, 'Content-Type': 'text/plain; charset=utf-8' };
+/** Beside the files of the SDK, and none of them: licences of the packages that are in them, and their names and hashes. */
+const BESIDE = new Map([
+  ['NOTICES.txt', 'text/plain; charset=utf-8'],
+  ['files.json', 'application/json'],
+]);
 
 const read = new Map<string, StaticFile>();
 
 /** Names are looked up among those that were made, so that none from outside becomes a path. */
 function fileOf(name: string): StaticFile | undefined {
-  const isNotices = name === NOTICES && sdkFiles().length > 0;
-  if (!isNotices && !sdkFiles().some((file) => file.name === name)) return undefined;
-  const file = read.get(name) ?? StaticFile.built(new URL(name, FOLDER), isNotices ? NOTICES_HEADERS : HEADERS);
+  const beside = sdkFiles().length > 0 ? BESIDE.get(name) : undefined;
+  if (beside === undefined && !sdkFiles().some((file) => file.name === name)) return undefined;
+  const headers = beside === undefined ? HEADERS : { ...HEADERS, 'Content-Type': beside };
+  const file = read.get(name) ?? StaticFile.built(new URL(name, FOLDER), headers);
   read.set(name, file);
   return file;
 }
@@ -66,7 +69,7 @@ export const sdkRoutes = [
     }
     const file = fileOf(name);
     if (file === undefined) {
-      const names = [...sdkFiles().map((each) => each.name), NOTICES].join(', ');
+      const names = [...sdkFiles().map((each) => each.name), ...BESIDE.keys()].join(', ');
       throw new Refusal('not_found', `The web SDK has no file of this name. It has: ${names}.`);
     }
     return file.reply(header, isLatest ? KEPT_SHORTLY : KEPT);

@@ -108,7 +108,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders of `web/`, and what they may import beside themselves. */
 const WEB_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'web/client/': ['protocol/'],
+  'web/client/': ['protocol/', 'types/'],
   'web/sdk/': ['web/client/', 'protocol/', 'types/'],
   'web/react/': ['web/sdk/', 'web/client/'],
   'web/demo/': ['web/sdk/', 'web/client/', 'protocol/'],

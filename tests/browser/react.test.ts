@@ -22,20 +22,28 @@ import { Assistant } from './web/react/assistant.ts';
 addEventListener('error', (event) => {
   if (event.error?.name === 'ClientError') event.preventDefault();
 });
-const setUp = (widget) => {
-  widget.registerAction({ name: 'get_city', description: 'Tells the city.', risk: 'read' }, () => ({ city: 'Oslo' }));
-};
+window.setUps = 0;
+const CITIES = ['Oslo', 'Rome'];
 function App() {
+  const [n, setN] = useState(0);
+  // Another function at every render, and so are its handlers.
+  const setUp = (widget) => {
+    window.setUps++;
+    widget.registerAction({ name: 'get_city', description: 'Tells the city.', risk: 'read' }, () => ({ city: CITIES[n] }));
+  };
+  const follow = n === 0 ? {} : { colorScheme: 'dark', locale: 'de', words: { composer: 'Schreib etwas' }, theme: { accent: '#aa0033' } };
+  const context = () => ({ app_state: { n } });
   const [isThere, setThere] = useState(true);
   const [{ user, userToken }, setSigned] = useState({});
   const sign = (id, hmac, userToken) => () => setSigned({ user: { id, hmac }, userToken });
   return h('main', null,
     h('h1', null, 'Shop'),
     h('button', { onClick: () => setThere(!isThere) }, 'Mount'),
+    h('button', { onClick: () => setN(1) }, 'Other props'),
     h('button', { onClick: sign('person-1', ${JSON.stringify(hmac)}, 'person-1') }, 'Sign in'),
     h('button', { onClick: sign('person-1', ${JSON.stringify(renewed)}) }, 'Renew'),
     h('button', { onClick: sign('person-2', '0'.repeat(64), 'person-2') }, 'Somebody else'),
-    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address: ${JSON.stringify(address)}, user, userToken, setUp }) : null);
+    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address: ${JSON.stringify(address)}, user, userToken, setUp, context, ...follow }) : null);
 }
 createRoot(document.querySelector('#root')).render(h(StrictMode, null, h(App)));
 `;
@@ -65,7 +73,8 @@ async function openApp(t: TestContext) {
   const script = await bundled(appSource(it.service.baseUrl, it.app.testKey, hmacs));
   const html =
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>';
-  const pages = await serveHostPages(t, { '/app': { html, script } });
+  const policy = `script-src 'self' ${it.service.baseUrl}; require-trusted-types-for 'script'; trusted-types assistant-widget`;
+  const pages = await serveHostPages(t, { '/app': { html, script, headers: { 'Content-Security-Policy': policy } } });
   const { page } = await world.open();
   await page.goto(pages.url('/app'));
   return { it, page };
@@ -124,4 +133,36 @@ test('WIDGET-12, CLIENT-16: in React the widget comes with its component and goe
   await launcher.waitFor();
   assert.equal(await page.locator('assistant-widget').count(), 1);
   assert.equal(await page.locator('script[src$="/sdk/web/latest/assistant.js"]').count(), 1);
+});
+
+test('WIDGET-12, WIDGET-37: all props are followed, handlers included, nothing is registered twice in strict mode, and Trusted Types may be required', async (t) => {
+  const { it, page } = await openApp(t);
+  const registered: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/v1/apps/manifest')) registered.push(request.url());
+  });
+  await page.reload();
+  await page.getByRole('button', { name: 'Ask the assistant' }).click();
+  const ask = async (name: string, call: string, city: string) => {
+    const field = page.getByRole('textbox', { name });
+    it.script([{ call: 'get_city', args: {}, id: call }], [{ text: `You are in ${city}.` }]);
+    const sent = page.waitForRequest((request) => request.url().endsWith('/v1/chat'), { timeout: SOON_MS });
+    await field.fill('Where am I?');
+    await field.press('Enter');
+    await page.getByText(`You are in ${city}.`).waitFor();
+    assert.match(it.toldOf(call), new RegExp(city));
+    const { context, client } = (await sent).postDataJSON() as { context?: { app_state: unknown }; client: { locale: string } };
+    return [context?.app_state, client.locale];
+  };
+  assert.deepEqual(await ask('Write a message', 'call_1', 'Oslo'), [{ n: 0 }, 'en']);
+  assert.equal(await page.evaluate('setUps'), 1);
+  await page.getByRole('button', { name: 'Other props' }).click();
+  assert.deepEqual(await ask('Schreib etwas', 'call_2', 'Rome'), [{ n: 1 }, 'de']);
+  const widget = page.locator('assistant-widget');
+  assert.deepEqual([await widget.count(), await widget.getAttribute('data-scheme')], [1, 'dark']);
+  assert.equal(
+    await page.locator('assistant-widget .launcher').evaluate((each) => getComputedStyle(each).backgroundColor),
+    'rgb(170, 0, 51)',
+  );
+  assert.ok(registered.length <= 1, `${registered.length} manifests: what stays as it was is not registered again`);
 });

@@ -43,8 +43,14 @@ test('WIDGET-1: latest is asked for again after five minutes, and answers 304 wh
   assert.equal(again.status, 304);
 });
 
+test('WIDGET-1: beside the files lie their names and hashes, for policies', async () => {
+  const answer = await fetch(`${base}${FOLDER}files.json`);
+  assert.equal(answer.headers.get('content-type'), 'application/json');
+  assert.deepEqual(await answer.json(), sdkFiles());
+});
+
 test('WIDGET-1: another version and an unknown file are told what there is', async () => {
-  for (const path of [`${webSdkFolder('0.1.0')}assistant.js`, `${FOLDER}nothing.js`, `${FOLDER}files.json`, `${FOLDER}..%2f..%2fmain.js`]) {
+  for (const path of [`${webSdkFolder('0.1.0')}assistant.js`, `${FOLDER}nothing.js`, `${FOLDER}..%2f..%2fmain.js`]) {
     const answer = await fetch(base + path);
     const { error } = (await answer.json()) as { error: { code: string; message: string } };
     assert.equal(`${answer.status} ${error.code}`, '404 not_found', path);

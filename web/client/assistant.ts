@@ -44,7 +44,7 @@ import { type AppStore, Availability } from './app/availability.ts';
 import { type Abilities, Composer } from './app/composer.ts';
 import { Manifest } from './app/manifest.ts';
 import { type ConversationListener, OpenConversation } from './app/open-conversation.ts';
-import { Person, type SignedPerson, type UserToken } from './app/person.ts';
+import { bindingOf, Person, type SignedPerson, type UserToken } from './app/person.ts';
 import { SignIn } from './app/sign-in.ts';
 import { Telemetry, type TelemetryEvent } from './app/telemetry.ts';
 import { type ActionHandler, ActionHandlers } from './conversation/action-handlers.ts';
@@ -108,6 +108,7 @@ export class Assistant {
     const { address, key, sdk, platform = sdk.split('/')[0] ?? '', abilities, context, user, userToken } = options;
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, routes = [], manifestVersion = '1', resumes = true } = options;
     const { clock, kept, tabs } = surroundings;
+    if (user != null) bindingOf(user, 'user');
     this.#options = options;
     const log = new Log(surroundings.log);
     this.#person = new Person(user === null ? null : user && { ...user }, userToken, clock, requestTimeoutMs, log);
@@ -179,9 +180,10 @@ export class Assistant {
    * The app signs a person in: binds the device to them. What nobody in particular said here becomes this person's. Who was here before is
    * signed out first, and nothing is shown or sent until the new person is bound; of changes that overtake each other the last counts.
    * @throws ClientError when it was refused or overtaken: the first person, or the same one again, finds everything as it was; after
-   * another one nobody is signed in
+   * another one nobody is signed in; TypeError when the person is not as the service takes one: nothing changed
    */
-  identify(person: SignedPerson): Promise<IdentifyReply> {
+  async identify(person: SignedPerson): Promise<IdentifyReply> {
+    bindingOf(person, 'identify');
     return this.#signIn.identify(person);
   }
 

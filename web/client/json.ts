@@ -20,3 +20,11 @@ export function jsonOf(value: unknown): string | undefined {
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** What came, for a message to whoever builds with it. */
+export function told(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  if (typeof value === 'function' || (typeof value === 'object' && value !== null))
+    return Array.isArray(value) ? 'a list' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+  return typeof value === 'number' ? `${value} (a number)` : String(value);
+}

@@ -25,6 +25,7 @@ export const LOG_CODES = {
   key_invalid: 'the key is no publishable key: the assistant is off',
   manifest_failed: 'the manifest could not be sent; turns go without actions until it is',
   manifest_rejected: 'the service does not take the manifest: turns go without actions',
+  part_failed: 'a part of the SDK could not be loaded: what it draws is shown in words, and it is asked for again',
   pairing_failed: 'the console does not watch this build: the code is wrong, used or over, or the key is no test key',
   storage_error: 'a value could not be kept or read: a reload will not remember it',
   subscriber_error: 'a subscriber of a store, or a listener, threw: what it was told of goes on without it',

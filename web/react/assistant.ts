@@ -1,15 +1,10 @@
 /** The widget in a React app: its script is loaded once, and the widget lives as long as the component that asks for it (WIDGET-12). */
+'use client';
 import { useEffect, useRef } from 'react';
-import type { Assistant as Client } from '../client/assistant.ts';
-import type { ScreenHandler, WidgetEvent, WidgetOptions } from '../sdk/options.ts';
+import type { WidgetOptions } from '../sdk/options.ts';
+import { SetUp, type WidgetScript } from './set-up.ts';
 
-/** What the script puts on the page, as far as it is used here. */
-export interface WidgetScript extends Pick<Client, 'registerAction' | 'identify' | 'signOut' | 'setUserToken'> {
-  init(options: WidgetOptions): unknown;
-  registerScreen(definition: Parameters<Client['registerScreen']>[0], open: ScreenHandler): () => void;
-  onEvent(listener: (event: WidgetEvent) => void): () => void;
-  destroy(): Promise<void>;
-}
+export type { WidgetScript } from './set-up.ts';
 
 export interface AssistantProps extends Omit<WidgetOptions, 'key' | 'address'> {
   /** The publishable key of the app; React keeps `key` for itself. */
@@ -19,14 +14,28 @@ export interface AssistantProps extends Omit<WidgetOptions, 'key' | 'address'> {
   /** The release to load, with its hash as `integrity`; the newest one unless said otherwise. */
   readonly version?: string;
   readonly integrity?: string;
-  /** Registers actions, screens and listeners; called once for each widget that starts. */
-  readonly setUp?: (widget: WidgetScript) => void;
+  /** Of the page's policy, for the script. */
+  readonly nonce?: string;
+  /**
+   * Registers actions, screens and listeners. Called for each widget that starts, and again where it is another function: what it registers
+   * then takes the place of what it registered before. What it returns is called before that, and at the end.
+   */
+  // biome-ignore lint/suspicious/noConfusingVoidType: as an effect's
+  readonly setUp?: (widget: WidgetScript) => void | (() => void);
 }
+
+/** What of the props the widget follows as it runs, where it is data: told apart by what is in it. */
+const LOOKS = ['theme', 'themeDark', 'colorScheme', 'themeMode', 'locale', 'dir', 'words', 'launcher'] as const;
 
 interface Running {
   readonly script: WidgetScript;
+  readonly setUp: SetUp;
   who: string | undefined;
   token: WidgetOptions['userToken'];
+  looks: string;
+  isOpen: boolean | undefined;
+  log: WidgetOptions['log'];
+  registers: AssistantProps['setUp'];
 }
 
 /** Another signature is another try. */
@@ -34,15 +43,38 @@ function whoIs(user: WidgetOptions['user']): string | undefined {
   return user ? `${user.id} ${user.hmac}` : undefined;
 }
 
+function looksOf(props: AssistantProps): string {
+  return JSON.stringify(LOOKS.map((name) => props[name] ?? null));
+}
+
 const loading = new Map<string, Promise<WidgetScript>>();
 
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(src: string): string }): { createScriptURL(src: string): string };
+}
+
+let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
+
+/** The address as a page that demands Trusted Types takes it; as it is where there are none, or the page does not name the policy. */
+function trusted(src: string): string {
+  try {
+    policy ??= (globalThis as unknown as { trustedTypes: TrustedTypes }).trustedTypes.createPolicy('assistant-widget', {
+      createScriptURL: (given) => given,
+    });
+    return policy.createScriptURL(src);
+  } catch {
+    return src;
+  }
+}
+
 /** The script at this address; asked for once, and again after it could not be had. */
-function load(src: string, integrity: string | undefined): Promise<WidgetScript> {
+function load(src: string, integrity: string | undefined, nonce: string | undefined): Promise<WidgetScript> {
   const known = loading.get(src);
   if (known !== undefined) return known;
   const loaded = new Promise<WidgetScript>((resolve, reject) => {
-    const script = Object.assign(document.createElement('script'), { src, async: true, crossOrigin: 'anonymous' });
+    const script = Object.assign(document.createElement('script'), { src: trusted(src), async: true, crossOrigin: 'anonymous' });
     if (integrity !== undefined) script.integrity = integrity;
+    if (nonce !== undefined) script.nonce = nonce;
     script.addEventListener('load', () => resolve((globalThis as unknown as { Assistant: WidgetScript }).Assistant));
     script.addEventListener('error', () => {
       loading.delete(src);
@@ -55,9 +87,55 @@ function load(src: string, integrity: string | undefined): Promise<WidgetScript>
   return loaded;
 }
 
-/** Draws nothing where it stands. Another key or address starts the widget anew; another `user` signs that person in, with the `userToken` beside it, and null signs out. */
+/** Starts the widget as the props are now. What is a function asks for the newest one whenever it is called. */
+function start(script: WidgetScript, newest: { readonly current: AssistantProps }, ask: () => unknown): Running {
+  const { appKey: key, version: _version, integrity: _integrity, nonce: _nonce, setUp, ...options } = newest.current;
+  const userToken = typeof options.userToken === 'function' ? (ask as NonNullable<typeof options.userToken>) : options.userToken;
+  script.init({
+    ...options,
+    ...(userToken === undefined ? {} : { userToken }),
+    context: () => newest.current.context?.(),
+    key,
+  });
+  const running: Running = {
+    ...{ script, setUp: new SetUp(script), registers: setUp },
+    ...{ who: whoIs(options.user), token: userToken, looks: looksOf(newest.current), isOpen: options.open, log: options.log },
+  };
+  running.setUp.call(setUp);
+  return running;
+}
+
+/** Who is signed in now, with the token beside them. */
+function follow(running: Running, { user }: AssistantProps, token: WidgetOptions['userToken'], ask: () => unknown): void {
+  const { script, token: before } = running;
+  const who = whoIs(user);
+  if (running.who !== who) {
+    // A token that was there before is the one before's.
+    const own = token === ask || token !== before ? { userToken: token } : {};
+    (user ? script.identify({ ...user, ...own }) : script.signOut()).catch(reportError);
+  }
+  // To who signs in, a token left out is as it was: one that was taken away is said.
+  if (token !== before) script.setUserToken(token);
+  Object.assign(running, { who, token });
+}
+
+/** What is drawn and registered now. */
+function show(running: Running, props: AssistantProps): void {
+  const { script } = running;
+  const looks = looksOf(props);
+  if (looks !== running.looks) script.update(Object.fromEntries(LOOKS.map((name) => [name, props[name]])));
+  if (props.open !== undefined && props.open !== running.isOpen) script[props.open ? 'open' : 'close']();
+  if (props.log !== running.log) script.update({ log: props.log });
+  if (props.setUp !== running.registers) running.setUp.call(props.setUp);
+  Object.assign(running, { looks, isOpen: props.open, log: props.log, registers: props.setUp });
+}
+
+/**
+ * Draws nothing where it stands. The widget follows all its props: another `user` signs that person in, with the `userToken` beside it, and
+ * null signs out; another key, address, release, container or time limit starts it anew.
+ */
 export function Assistant(props: AssistantProps): null {
-  const { appKey, address, version = 'latest', integrity, user, userToken } = props;
+  const { appKey, address, version = 'latest', integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, userToken } = props;
   const newest = useRef(props);
   newest.current = props;
   // The same function at every render: another one would be asked at once.
@@ -66,38 +144,24 @@ export function Assistant(props: AssistantProps): null {
     return typeof now === 'function' ? now() : now;
   }).current;
   const token = typeof userToken === 'function' ? ask : userToken;
-  const who = whoIs(user);
   const widget = useRef<Running | undefined>(undefined);
   useEffect(() => {
     let isOver = false;
-    const start = (script: WidgetScript) => {
-      if (isOver) return;
-      const { appKey: key, version: _version, integrity: _integrity, setUp, ...options } = newest.current;
-      const given = typeof options.userToken === 'function' ? { userToken: ask } : {};
-      script.init({ ...options, ...given, key });
-      widget.current = { script, who: whoIs(options.user), token: given.userToken ?? options.userToken };
-      setUp?.(script);
+    const begin = (script: WidgetScript) => {
+      if (!isOver) widget.current = start(script, newest, ask);
     };
-    load(`${address}/sdk/web/${version}/assistant.js`, integrity).then(start).catch(reportError);
+    load(`${address}/sdk/web/${version}/assistant.js`, integrity, nonce).then(begin).catch(reportError);
     return () => {
       isOver = true;
+      widget.current?.setUp.end();
       void widget.current?.script.destroy();
       widget.current = undefined;
     };
-  }, [appKey, address, version, integrity, ask]);
+  }, [appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, ask]);
+  // After every render: each looks for what is another one now.
   useEffect(() => {
-    const running = widget.current;
-    if (running === undefined) return;
-    const { script, token: before } = running;
-    if (running.who !== who) {
-      // A token that was there before is the one before's.
-      const own = token === ask || token !== before ? { userToken: token } : {};
-      (user ? script.identify({ ...user, ...own }) : script.signOut()).catch(reportError);
-    }
-    // To who signs in, a token left out is as it was: one that was taken away is said.
-    if (token !== before) script.setUserToken(token);
-    running.who = who;
-    running.token = token;
-  }, [who, token, user, ask]);
+    if (widget.current !== undefined) follow(widget.current, newest.current, token, ask);
+    if (widget.current !== undefined) show(widget.current, newest.current);
+  });
   return null;
 }

@@ -3,7 +3,34 @@
  * of its kind is left out: the configuration comes over the network, and what stands in a style must not be able to say anything else.
  */
 import { RADIUS_MAX_PX } from '../../protocol/limits.ts';
-import type { WidgetTheme } from './options.ts';
+
+export type ThemeColour =
+  | 'surface'
+  | 'surfaceRaised'
+  | 'surfaceHigh'
+  | 'surfaceSunk'
+  | 'onSurface'
+  | 'onSurfaceMuted'
+  | 'outline'
+  | 'accent'
+  | 'onAccent'
+  | 'danger'
+  | 'onDanger'
+  | 'success'
+  | 'onSuccess';
+
+/** Colours (`#rrggbb`) and measures, named as in the published configuration (APPEARANCE-1); any subset. */
+export interface WidgetTheme extends Readonly<Partial<Record<ThemeColour, string>>> {
+  /** Of corners, 0 to 32 px. */
+  readonly radius?: number;
+  readonly fontFamily?: string;
+  /** 0.8 to 1.4. */
+  readonly fontScale?: number;
+  readonly spacing?: 'compact' | 'cosy' | 'roomy';
+  readonly style?: 'flat' | 'soft' | 'outlined';
+  readonly launcherPosition?: 'start' | 'end';
+  readonly logoAssetId?: string;
+}
 
 export interface Copilot {
   readonly assistantName?: string;
@@ -38,7 +65,9 @@ const COLOURS = {
   success: ['--ok'],
 } as const;
 
-const COLOUR = /^#[0-9a-f]{6}$/i;
+export const COLOUR_NAMES = Object.keys(COLOURS) as readonly (keyof typeof COLOURS)[];
+
+const COLOUR = /^#(?:[0-9a-f]{3}){1,2}$/i;
 const FONT = /^[\p{L}\p{N} ,'"-]{1,120}$/u;
 const SPACING_PX = { compact: 8, cosy: 12, roomy: 16 } as const;
 /** As the console takes them. */
@@ -53,15 +82,17 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.slice(0, TEXT_MAX_CHARS) : undefined;
 }
 
-function numberIn(value: unknown, min: number, max: number): number | undefined {
+export const isColour = (value: unknown): value is string => typeof value === 'string' && COLOUR.test(value);
+export const isFont = (value: unknown): value is string => typeof value === 'string' && FONT.test(value);
+
+export function numberIn(value: unknown, min: number, max: number): number | undefined {
   return typeof value === 'number' && value >= min && value <= max ? value : undefined;
 }
 
 function colourProperties(light: WidgetTheme, dark: WidgetTheme): [string, string][] {
   return Object.entries(COLOURS).flatMap(([token, names]) => {
     const [day, night] = [light[token as keyof typeof COLOURS], dark[token as keyof typeof COLOURS]];
-    const isDay = typeof day === 'string' && COLOUR.test(day);
-    const isNight = typeof night === 'string' && COLOUR.test(night);
+    const [isDay, isNight] = [isColour(day), isColour(night)];
     if (!isDay && !isNight) return [];
     const value = `light-dark(${isDay ? day : night}, ${isNight ? night : day})`;
     return names.map((name): [string, string] => [name, value]);
@@ -78,9 +109,7 @@ function measures({ radius, fontFamily, fontScale, spacing, style }: WidgetTheme
           ['--r-3', `${corner}px`],
           ['--r-2', `${Math.round(corner * 0.6)}px`],
         ] as [string, string][])),
-    ...(typeof fontFamily === 'string' && FONT.test(fontFamily)
-      ? ([['--font', `${fontFamily}, system-ui, sans-serif`]] as [string, string][])
-      : []),
+    ...(isFont(fontFamily) ? ([['--font', `${fontFamily}, system-ui, sans-serif`]] as [string, string][]) : []),
     ...(scale === undefined ? [] : ([['--scale', String(scale)]] as [string, string][])),
     ...(spacing !== undefined && Object.hasOwn(SPACING_PX, spacing) ? ([['--gap', `${SPACING_PX[spacing]}px`]] as [string, string][]) : []),
     ...(style === 'flat' ? ([['--shadow', 'none']] as [string, string][]) : []),

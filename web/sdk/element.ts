@@ -4,7 +4,7 @@
  */
 import { widgetSheets } from './look/sheets.ts';
 import type { WidgetOptions } from './options.ts';
-import { problemOf } from './options.ts';
+import { checkOptions } from './options.ts';
 import { Widget } from './widget.ts';
 
 const ELEMENT = 'assistant-widget';
@@ -25,8 +25,7 @@ let scriptOrigin = '';
 
 /** Starts a widget in this element. @throws TypeError that says what is wrong with the options */
 export function startIn(host: HTMLElement, options: WidgetOptions): Widget {
-  const problem = problemOf(options);
-  if (problem !== undefined) throw new TypeError(`Assistant: ${problem}`);
+  checkOptions(options);
   const address = (options.address ?? scriptOrigin).replace(/\/$/, '');
   if (address === '') throw new TypeError('Assistant: init needs the origin of the service as address: https://assistant.example.');
   return new Widget(options, address, emptyRoot(host));
@@ -69,11 +68,15 @@ export function defineElement(origin: string): void {
   if (customElements.get(ELEMENT) === undefined) customElements.define(ELEMENT, AssistantWidgetElement);
 }
 
+/**
+ * Without a container it stands beside the body, not in it: scripts of a head come before there is one, and a page whose body is swapped for
+ * another one keeps its widget.
+ */
 export function placeElement(options: WidgetOptions): HTMLElement {
   const element = document.createElement(ELEMENT);
   (element as AssistantWidgetElement).isMade = true;
   const { container } = options;
-  if (container === undefined) document.body.append(element);
+  if (container === undefined) document.documentElement.append(element);
   else {
     element.setAttribute('inline', '');
     container.append(element);

@@ -9,6 +9,15 @@ const LATER_WORDS = {
 
 export type LaterWords = { readonly [K in keyof typeof LATER_WORDS]: string };
 
+/** Their names, for whoever checks words before this is loaded. */
+export const LATER_NAMES = [
+  'search',
+  'noConversations',
+  'noMatch',
+  'untitled',
+  'listFailed',
+] as const satisfies readonly (keyof LaterWords)[];
+
 /** With those that the app gives in their place. */
 export function laterWords<Given extends Partial<LaterWords>>(given: Given): LaterWords & Given {
   return { ...LATER_WORDS, ...given };

@@ -13,7 +13,7 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'pr
 import { jsx, jsxs } from 'preact/jsx-runtime';
 import { WEB_SDK_VERSION } from '../../protocol/runtime/web-sdk.ts';
 import { placeElement, startIn } from './element.ts';
-import type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
+import { checkOptions, type WidgetEvent, type WidgetOptions, type WidgetTheme } from './options.ts';
 import type { Widget } from './widget.ts';
 
 export type { WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
@@ -38,6 +38,9 @@ options.debounceRendering = (draw) => {
 let current: { readonly widget: Widget; readonly element: HTMLElement } | undefined;
 const waiting: ((widget: Widget) => void)[] = [];
 
+/** What the page registered, for the widget that there is and for each that `init` puts in its place; `destroy` forgets it. */
+const registrations = new Set<{ readonly work: (widget: Widget) => () => void; takeAway: () => void }>();
+
 /** With the widget: now, or once there is one. */
 function withWidget<Result>(work: (widget: Widget) => Result): Promise<Awaited<Result>> {
   return new Promise((resolve, reject) => {
@@ -49,22 +52,27 @@ function withWidget<Result>(work: (widget: Widget) => Result): Promise<Awaited<R
 
 /** As `withWidget`, for what gives back how to take it away. */
 function registered(work: (widget: Widget) => () => void): () => void {
-  let takeAway: (() => void) | undefined;
-  let isOver = false;
-  const run = (widget: Widget) => {
-    if (!isOver) takeAway = work(widget);
-  };
-  if (current === undefined) waiting.push(run);
-  else run(current.widget);
+  const registration = { work, takeAway: current === undefined ? () => {} : work(current.widget) };
+  registrations.add(registration);
   return () => {
-    isOver = true;
-    takeAway?.();
+    if (registrations.delete(registration)) registration.takeAway();
   };
 }
 
-/** Starts the widget. A second call takes the first one's away. @throws TypeError that says what is wrong with the options */
+function removeWidget(): Promise<void> {
+  const { widget, element } = current ?? {};
+  current = undefined;
+  element?.remove();
+  return widget?.destroy() ?? Promise.resolve();
+}
+
+/**
+ * Starts the widget. A second call puts another one in the place of the first, with what was registered.
+ * @throws TypeError that says what is wrong with the options: then all is as it was
+ */
 export function init(given: WidgetOptions): Widget {
-  if (current !== undefined) void destroy();
+  checkOptions(given);
+  void removeWidget();
   const element = placeElement(given);
   try {
     current = { widget: startIn(element, given), element };
@@ -72,8 +80,16 @@ export function init(given: WidgetOptions): Widget {
     element.remove();
     throw error;
   }
-  for (const work of waiting.splice(0)) work(current.widget);
-  return current.widget;
+  const { widget } = current;
+  for (const registration of registrations) registration.takeAway = registration.work(widget);
+  for (const work of waiting.splice(0)) work(widget);
+  return widget;
+}
+
+/** Changes options of the widget as it runs: what it looks like, its words, and what it asks the page. @throws TypeError as `init` does */
+export function update(...args: Parameters<Widget['update']>): void {
+  checkOptions(args[0], true);
+  void withWidget((widget) => widget.update(...args));
 }
 
 export function open(): void {
@@ -88,11 +104,9 @@ export function ask(text: string): void {
   void withWidget((widget) => widget.ask(text));
 }
 
-export async function destroy(): Promise<void> {
-  const { widget, element } = current ?? {};
-  current = undefined;
-  element?.remove();
-  await widget?.destroy();
+export function destroy(): Promise<void> {
+  registrations.clear();
+  return removeWidget();
 }
 
 export function identify(...args: Parameters<Widget['identify']>) {

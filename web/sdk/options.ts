@@ -1,38 +1,16 @@
 /** What an app says when it starts the widget (WIDGET-2), and what is wrong with it. */
+import { RADIUS_MAX_PX } from '../../protocol/limits.ts';
 import type { TurnContext } from '../../protocol/runtime/chat.ts';
+import { bindingOf } from '../client/app/person.ts';
 import type { AssistantOptions } from '../client/assistant.ts';
+import { isRecord, told } from '../client/json.ts';
 import type { LogRecord } from '../client/log.ts';
-import type { BlockWords } from './blocks/words.ts';
-import type { LaterWords } from './later-words.ts';
-import type { WidgetWords } from './words.ts';
+import { COLOUR_NAMES, isColour, isFont, numberIn, type ThemeColour, type WidgetTheme } from './appearance.ts';
+import { BLOCK_WORDS, type BlockWords } from './blocks/words.ts';
+import { LATER_NAMES, type LaterWords } from './later-words.ts';
+import { WIDGET_WORDS, type WidgetWords } from './words.ts';
 
-type ThemeColour =
-  | 'surface'
-  | 'surfaceRaised'
-  | 'surfaceHigh'
-  | 'surfaceSunk'
-  | 'onSurface'
-  | 'onSurfaceMuted'
-  | 'outline'
-  | 'accent'
-  | 'onAccent'
-  | 'danger'
-  | 'onDanger'
-  | 'success'
-  | 'onSuccess';
-
-/** Colours (`#rrggbb`) and measures, named as in the published configuration (APPEARANCE-1); any subset. */
-export interface WidgetTheme extends Readonly<Partial<Record<ThemeColour, string>>> {
-  /** Of corners, 0 to 32 px. */
-  readonly radius?: number;
-  readonly fontFamily?: string;
-  /** 0.8 to 1.4. */
-  readonly fontScale?: number;
-  readonly spacing?: 'compact' | 'cosy' | 'roomy';
-  readonly style?: 'flat' | 'soft' | 'outlined';
-  readonly launcherPosition?: 'start' | 'end';
-  readonly logoAssetId?: string;
-}
+export type { WidgetTheme } from './appearance.ts';
 
 /** What the widget tells the app. Events are added; none is renamed. */
 export type WidgetEvent =
@@ -84,18 +62,121 @@ export interface WidgetOptions {
   readonly log?: (record: LogRecord) => void;
 }
 
-const SCHEMES: readonly unknown[] = [undefined, 'auto', 'light', 'dark'];
+/** What may change while the widget runs. */
+export type WidgetChanges = {
+  readonly [K in keyof Omit<WidgetOptions, 'key' | 'address' | 'user' | 'userToken' | 'container' | 'open' | `${string}TimeoutMs`>]:
+    | WidgetOptions[K]
+    | undefined;
+};
 
-/** What keeps the widget from starting, in one sentence that says what to do; undefined when nothing does. */
-export function problemOf(options: unknown): string | undefined {
-  if (typeof options !== 'object' || options === null)
-    return 'init takes an object with the key of the app: init({ key: "rd_pk_live_…" }).';
-  const { key, address, container, colorScheme, themeMode } = options as Partial<WidgetOptions>;
-  if (typeof key !== 'string' || key === '') return 'init needs the publishable key of the app as key: copy it from the console.';
-  if (address !== undefined && !/^https?:\/\/[^/\s?#]+\/?$/.test(String(address))) {
-    return 'address is the origin of the service, without a path: https://assistant.example.';
+/** What is wanted of an option, in words, and whether a value is that. */
+type Want = readonly [wanted: string, isIt: (value: unknown) => boolean];
+type Shape = { readonly [name: string]: Want | Shape };
+type ShapeOf<T> = { readonly [K in keyof Required<T>]: Want | Shape };
+
+const oneOf = (...values: readonly string[]): Want => [values.join(' or '), (value) => values.includes(value as string)];
+const between = (min: number, max: number): Want => [`a number from ${min} to ${max}`, (value) => numberIn(value, min, max) !== undefined];
+const A_TEXT: Want = ['a text', (value) => typeof value === 'string'];
+const SOME_TEXT: Want = ['a text', (value) => typeof value === 'string' && value !== ''];
+const A_FUNCTION: Want = ['a function', (value) => typeof value === 'function'];
+const YES_OR_NO: Want = ['true or false', (value) => typeof value === 'boolean'];
+const A_COLOUR: Want = ['a colour as #rrggbb', isColour];
+/** What a timer of a browser can wait. */
+const A_TIME: Want = ['a number of milliseconds from 1 to 2147483647', between(1, 2_147_483_647)[1]];
+const SCHEME = oneOf('auto', 'light', 'dark');
+const COLOURS = Object.fromEntries([...COLOUR_NAMES, 'onSuccess'].map((name) => [name, A_COLOUR]));
+
+const THEME: Shape = {
+  ...COLOURS,
+  radius: between(0, RADIUS_MAX_PX),
+  fontFamily: ['names of faces', isFont],
+  fontScale: between(0.8, 1.4),
+  spacing: oneOf('compact', 'cosy', 'roomy'),
+  style: oneOf('flat', 'soft', 'outlined'),
+  launcherPosition: oneOf('start', 'end'),
+  logoAssetId: SOME_TEXT,
+} satisfies ShapeOf<Pick<WidgetTheme, Exclude<keyof WidgetTheme, ThemeColour>>>;
+
+/** Whether times and numbers can be written in it: what is none throws wherever something is drawn with it. */
+export function isLanguage(value: unknown): boolean {
+  try {
+    return Intl.getCanonicalLocales(value as string).length === 1;
+  } catch {
+    return false;
   }
-  if (container !== undefined && !(container instanceof HTMLElement)) return 'container is an element of the page.';
-  if (!SCHEMES.includes(colorScheme)) return 'colorScheme is auto, light or dark.';
-  return SCHEMES.includes(themeMode) ? undefined : 'themeMode is auto, light or dark.';
+}
+
+function isPerson(value: unknown): boolean {
+  if (value !== null) bindingOf(value, 'user');
+  return true;
+}
+
+const WORDS = Object.fromEntries([...Object.keys({ ...WIDGET_WORDS, ...BLOCK_WORDS }), ...LATER_NAMES].map((name) => [name, A_TEXT]));
+
+const OPTIONS = {
+  key: ['the publishable key of the app: copy it from the console', SOME_TEXT[1]],
+  address: [
+    'the origin of the service, without a path: https://assistant.example',
+    (value) => /^https?:\/\/[^/\s?#]+\/?$/.test(String(value)),
+  ],
+  user: ['an object with id and hmac, or null', isPerson],
+  userToken: ['a text or a function', (value) => typeof value === 'string' || typeof value === 'function'],
+  context: A_FUNCTION,
+  theme: THEME,
+  themeDark: THEME,
+  colorScheme: SCHEME,
+  themeMode: SCHEME,
+  locale: ['a language tag, as de-AT', isLanguage],
+  dir: oneOf('ltr', 'rtl'),
+  words: WORDS,
+  container: ['an element of the page', (value) => value instanceof HTMLElement],
+  launcher: YES_OR_NO,
+  open: YES_OR_NO,
+  requestTimeoutMs: A_TIME,
+  idleTimeoutMs: A_TIME,
+  log: A_FUNCTION,
+} satisfies ShapeOf<WidgetOptions>;
+
+/** How many letters are others. A library for it is larger than all of this table. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, n) => n);
+  for (const letter of one) {
+    const next = [(row[0] ?? 0) + 1];
+    for (let n = 0; n < other.length; n++) {
+      next.push(Math.min((next[n] ?? 0) + 1, (row[n + 1] ?? 0) + 1, (row[n] ?? 0) + (letter === other[n] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+/** @throws TypeError that names the first option of `given` that is not as `shape` has it, what came and what is wanted */
+function check(shape: Shape, given: Readonly<Record<string, unknown>>, path = ''): void {
+  for (const [name, value] of Object.entries(given)) {
+    const at = path + name;
+    if (!Object.hasOwn(shape, name)) {
+      throw new TypeError(
+        `there is no ${at}. Is ${path}${Object.keys(shape).reduce((best, each) => (distance(name, each) < distance(name, best) ? each : best))} meant?`,
+      );
+    }
+    if (value === undefined) continue;
+    const want = shape[name] as Want | Shape;
+    if (!Array.isArray(want)) {
+      if (!isRecord(value)) throw new TypeError(`${at} must be an object: ${told(value)} came.`);
+      check(want as Shape, value, `${at}.`);
+    } else if (!want[1](value)) throw new TypeError(`${at} must be ${want[0]}: ${told(value)} came.`);
+  }
+}
+
+/** @throws TypeError in one sentence that names the option, what came and what is wanted. `changes`: of a widget that runs, which has its key */
+export function checkOptions(given: unknown, changes = false): void {
+  try {
+    if (!isRecord(given)) throw new TypeError('init takes an object with the key of the app: init({ key: "rd_pk_live_…" }).');
+    if (!changes && (given.key === undefined || given.key === '')) {
+      throw new TypeError('init needs the publishable key of the app as key: copy it from the console.');
+    }
+    check(OPTIONS, given);
+  } catch (error) {
+    throw new TypeError(`Assistant: ${(error as Error).message}`);
+  }
 }

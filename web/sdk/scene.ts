@@ -38,14 +38,23 @@ export function sceneOf(
   ask: WidgetAsks,
   { locale = 'en', words: given, open = false }: Pick<WidgetOptions, 'locale' | 'words' | 'open'>,
   own: OwnOfScene,
+  partFailed: (error: unknown) => void = () => {},
 ): Scene {
   const words = { ...WIDGET_WORDS, ...BLOCK_WORDS, ...given };
   const panel = createPanelStore(open);
   return {
     ...{ assistant, panel, words },
     attaching: new Attaching(assistant, panel, words),
-    around: { ask, words, locale, now: () => Date.now(), Prose: proseFor({ ask, words }) },
+    around: { ask, words, locale, partFailed, now: () => Date.now(), Prose: proseFor({ ask, words, partFailed }) },
     say: (text) => ask.say(text),
     ...own,
   };
+}
+
+/** The same with other words, another language, or without its launcher: what is open and what waits stays. */
+export function redrawn(scene: Scene, { words: given, launcher = true }: Pick<WidgetOptions, 'words' | 'launcher'>, locale: string): Scene {
+  const words = { ...WIDGET_WORDS, ...BLOCK_WORDS, ...given };
+  const around = { ...scene.around, words, locale };
+  scene.attaching.words = words;
+  return { ...scene, words, hasLauncher: launcher, around: { ...around, Prose: proseFor(around) } };
 }

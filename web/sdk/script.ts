@@ -2,23 +2,33 @@
 import { defineElement } from './element.ts';
 import * as sdk from './module.ts';
 
-type Call = readonly [name: string, args: readonly unknown[]];
+type Call = readonly [name: string, args: readonly unknown[], resolve?: (value: unknown) => void, reject?: (error: unknown) => void];
 
 interface Page {
-  Assistant?: { readonly q?: readonly Call[] } | typeof sdk;
+  Assistant?: { q?: { push(call: Call): unknown } & Iterable<Call> } | typeof sdk;
+}
+
+/** As the page would have called it; a promise that the stub gave settles as its own. */
+function run([name, args, resolve, reject = reportError]: Call): void {
+  const call = Object.hasOwn(sdk, name) ? (sdk as unknown as Record<string, unknown>)[name] : undefined;
+  try {
+    const value: unknown = typeof call === 'function' ? call(...args) : undefined;
+    resolve?.(value);
+  } catch (error) {
+    reject(error);
+  }
 }
 
 const { src } = (document.currentScript ?? {}) as Partial<HTMLScriptElement>;
-defineElement(src === undefined || src === '' ? '' : new URL(src).origin);
-
 const page = globalThis as unknown as Page;
-const queued = page.Assistant !== undefined && 'q' in page.Assistant ? (page.Assistant.q ?? []) : [];
-page.Assistant = sdk;
-for (const [name, args] of queued) {
-  const call = Object.hasOwn(sdk, name) ? (sdk as unknown as Record<string, unknown>)[name] : undefined;
-  try {
-    if (typeof call === 'function') call(...args);
-  } catch (error) {
-    reportError(error);
+const before = page.Assistant;
+// Twice in a page, as after a body was swapped: the first one has the widget, and goes on.
+if (before === undefined || !('version' in before)) {
+  defineElement(src === undefined || src === '' ? '' : new URL(src).origin);
+  page.Assistant = sdk;
+  if (before?.q !== undefined) {
+    for (const call of before.q) run(call);
+    // Whoever kept what the stub gave goes on calling it.
+    before.q.push = run;
   }
 }

@@ -1,12 +1,36 @@
 // Takes calls before the script is there, and loads it without keeping the page waiting. {{…}} are filled in when it is built.
-((page, script) => {
-  const calls = [];
-  page.Assistant = page.Assistant || { q: calls };
-  for (const name of ['init', 'open', 'close', 'ask', 'destroy', 'identify', 'signOut', 'setUserToken', 'registerAction', 'registerScreen', 'onEvent', 'setTheme'])
-    page.Assistant[name] = page.Assistant[name] || ((...args) => void calls.push([name, args]));
-  script.src = new URL('../{{version}}/assistant.js', document.currentScript.src);
+((page, { currentScript: own, head }, script) => {
+  // Twice in a page, as after a body was swapped: the first one goes on.
+  if (page.Assistant) return;
+  const q = [];
+  const stub = { q };
+  page.Assistant = stub;
+  // As the script's own: what registers gives back what takes it away, and a promise settles as its.
+  const later = (name, args) => new Promise((resolve, reject) => q.push([name, args, resolve, reject]));
+  const told = (name, args) => void q.push([name, args]);
+  const registered = (name, args) => {
+    const takeAway = later(name, args);
+    return () => void takeAway.then((take) => take());
+  };
+  const started = (name, args) => told(name, args) || stub;
+  const take = (how, ...names) => {
+    for (const name of names) stub[name] = (...args) => how(name, args);
+  };
+  take(started, 'init');
+  take(told, 'update', 'open', 'close', 'ask', 'setUserToken', 'setTheme');
+  take(later, 'identify', 'signOut', 'destroy');
+  take(registered, 'registerAction', 'registerScreen', 'onEvent');
+  const src = new URL('../{{version}}/assistant.js', own.src).href;
+  let trusted = src;
+  try {
+    trusted = page.trustedTypes.createPolicy('assistant-widget', { createScriptURL: () => src }).createScriptURL('');
+  } catch {
+    // A browser without Trusted Types, or a page that does not name the policy: where it demands them, it says so below.
+  }
+  script.src = trusted;
   script.integrity = '{{integrity}}';
   script.crossOrigin = 'anonymous';
+  script.nonce = own.nonce;
   script.async = true;
-  document.head.append(script);
-})(window, document.createElement('script'));
+  head.append(script);
+})(window, document, document.createElement('script'));

@@ -3,14 +3,14 @@ import { h, render } from 'preact';
 import { PAIRING_PARAMETER, WEB_SDK_NAME } from '../../protocol/runtime/web-sdk.ts';
 import { type Assistant, createAssistant } from '../client/assistant.ts';
 import type { TurnPhase } from '../client/conversation/turn.ts';
-import type { LogRecord } from '../client/log.ts';
+import { LOG_CODES, type LogRecord } from '../client/log.ts';
 import { browser, onPutAway, onWake } from '../client/platform/browser.ts';
 import { type Appearance, appearanceOf } from './appearance.ts';
 import { asksOf } from './asks.ts';
 import { BLOCK_VIEWS } from './blocks/views.ts';
 import { keepDraft } from './composer/composer.tsx';
-import type { ScreenHandler, WidgetEvent, WidgetOptions, WidgetTheme } from './options.ts';
-import { type Scene, sceneOf } from './scene.ts';
+import { isLanguage, type ScreenHandler, type WidgetChanges, type WidgetEvent, type WidgetOptions, type WidgetTheme } from './options.ts';
+import { redrawn, type Scene, sceneOf } from './scene.ts';
 import { Frame } from './shell/frame.tsx';
 
 type ActionDefinition = Parameters<Assistant['registerAction']>[0];
@@ -30,12 +30,11 @@ export class Widget {
   readonly assistant: Assistant;
   readonly #root: ShadowRoot;
   readonly #host: HTMLElement;
-  readonly #options: WidgetOptions;
-  readonly #scene: Scene;
+  #options: WidgetOptions;
+  #scene: Scene;
   readonly #screens = new Map<string, ScreenHandler>();
   readonly #listeners = new Set<(event: WidgetEvent) => void>();
   readonly #endings: (() => void)[] = [];
-  #theme: { readonly light: WidgetTheme; readonly dark: WidgetTheme };
   #appearance: Appearance | undefined;
   #isDestroyed = false;
 
@@ -44,16 +43,21 @@ export class Widget {
     this.#options = options;
     this.#root = root;
     this.#host = root.host as HTMLElement;
-    this.#theme = { light: options.theme ?? {}, dark: options.themeDark ?? {} };
-    const { key, user, userToken, context, requestTimeoutMs, idleTimeoutMs, log = toConsole } = options;
-    const locale = options.locale ?? (document.documentElement.lang || navigator.language);
+    const { key, user, userToken, requestTimeoutMs, idleTimeoutMs } = options;
+    const locale = () => this.#locale();
+    const log = (record: LogRecord) => (this.#options.log ?? toConsole)(record);
     this.assistant = createAssistant(
       {
         ...{ address, key, sdk: WEB_SDK_NAME, platform: 'web' },
-        abilities: { components: Object.keys(BLOCK_VIEWS), locale },
+        abilities: {
+          components: Object.keys(BLOCK_VIEWS),
+          get locale() {
+            return locale();
+          },
+        },
+        context: () => this.#options.context?.(),
         ...(user === undefined ? {} : { user }),
         ...(userToken === undefined ? {} : { userToken }),
-        ...(context === undefined ? {} : { context }),
         ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
         ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
       },
@@ -62,7 +66,7 @@ export class Widget {
     const pairing = new URLSearchParams(location.search).get(PAIRING_PARAMETER);
     // What went wrong is in the log; a page that is loaded again brings a code that is used.
     if (pairing !== null) this.assistant.pair(pairing).catch(() => {});
-    this.#scene = this.#makeScene(locale, address);
+    this.#scene = this.#makeScene(locale(), address, log);
     this.#listen();
     this.#look();
     render(h(Frame, { scene: this.#scene }), root);
@@ -125,7 +129,16 @@ export class Widget {
 
   /** Wins over the published configuration from now on. */
   setTheme(light: WidgetTheme, dark: WidgetTheme = {}): void {
-    this.#theme = { light, dark };
+    this.update({ theme: light, themeDark: dark });
+  }
+
+  /** Options that are others from now on; those that are not named stay, and undefined is as if it had never been given. */
+  update(changes: WidgetChanges): void {
+    this.#options = { ...this.#options, ...changes } as WidgetOptions;
+    if (Object.keys(changes).every((name) => name === 'log' || name === 'context')) return;
+    // What is drawn stays where only colours change.
+    if ('words' in changes || 'locale' in changes || 'launcher' in changes)
+      this.#scene = redrawn(this.#scene, this.#options, this.#locale());
     this.#look();
     this.#draw();
   }
@@ -140,7 +153,12 @@ export class Widget {
     await this.assistant.close();
   }
 
-  #makeScene(locale: string, address: string): Scene {
+  #locale(): string {
+    const said = [this.#options.locale, document.documentElement.lang.replace('_', '-'), navigator.language];
+    return said.find((tag) => tag && isLanguage(tag)) ?? 'en';
+  }
+
+  #makeScene(locale: string, address: string, log: (record: LogRecord) => void): Scene {
     const { assistant } = this;
     const { words, container, launcher = true, open, key } = this.#options;
     const ask = asksOf(
@@ -162,11 +180,12 @@ export class Widget {
         open: () => this.open(),
         close: () => this.close(),
       },
+      (error) => log({ level: 'warn', code: 'part_failed', message: LOG_CODES.part_failed, details: { error } }),
     );
   }
 
   #appearanceNow(): Appearance {
-    this.#appearance ??= appearanceOf(this.assistant.app.get().context.configuration?.config, this.#theme.light, this.#theme.dark);
+    this.#appearance ??= appearanceOf(this.assistant.app.get().context.configuration?.config, this.#options.theme, this.#options.themeDark);
     return this.#appearance;
   }
 

@@ -18,7 +18,7 @@ function run(cwd: string, command: string, ...args: string[]): string {
 const SOURCE = `
 import { createAssistant } from '@assistant-service/client';
 import { everywhere } from '@assistant-service/client/everywhere';
-import { fallbackOf } from '@assistant-service/client/blocks';
+import { asBlockOf, fallbackOf } from '@assistant-service/client/blocks';
 import { threadOf, type ThreadItem } from '@assistant-service/client/thread';
 import type { LogCode } from '@assistant-service/client/log';
 
@@ -33,7 +33,15 @@ assistant.conversation.say('Hello');
 const items: readonly ThreadItem[] = threadOf(assistant.conversation.store.get().context);
 const [item] = items;
 if (item?.kind !== 'turn') throw new Error('the turn is not shown');
-item.turn.blocks.map(fallbackOf);
+for (const answered of item.turn.blocks) {
+  fallbackOf(answered);
+  const choice = answered.phase === 'ready' ? asBlockOf(answered.block, 'choice') : undefined;
+  const labels: string[] | undefined = choice?.body.options.map(({ label }) => label);
+  console.error(labels);
+  // @ts-expect-error the catalog has a text there
+  const prompt: number | undefined = choice?.body.prompt;
+  console.error(prompt);
+}
 await assistant.ready;
 await assistant.close();
 console.log(item.turn.phase);
@@ -59,7 +67,13 @@ process.exit(0);
 `;
 
 /** Packs a package of web/, installs it in an empty project, compiles `source` there and answers what it prints. */
-function inEmptyProject(t: TestContext, folder: string, source: string, others: readonly string[] = []): string {
+function inEmptyProject(
+  t: TestContext,
+  folder: string,
+  source: string,
+  others: readonly string[] = [],
+  look: (home: string) => void = () => {},
+): string {
   const dir = temporaryDir(t);
   const made = join(dir, 'package');
   run(root, process.execPath, 'web/pack.mjs', folder, made);
@@ -70,6 +84,7 @@ function inEmptyProject(t: TestContext, folder: string, source: string, others: 
   const home = join(project, 'node_modules/@assistant-service', folder);
   mkdirSync(home, { recursive: true });
   run(dir, 'tar', '-xzf', join(dir, filename), '-C', home, '--strip-components=1');
+  look(home);
   const { dependencies } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
   for (const [name, version] of Object.entries(dependencies)) {
@@ -103,5 +118,12 @@ test('CLIENT-22: the client is a package that installs, type-checks and runs in 
 
 test('WIDGET-12: the React component is a package that installs, type-checks and runs in an empty project', (t) => {
   const react = ['react', 'react-dom', 'scheduler', 'csstype', '@types/react', '@types/react-dom'];
-  assert.equal(inEmptyProject(t, 'react', REACT_SOURCE, react), '[]');
+  assert.equal(
+    inEmptyProject(t, 'react', REACT_SOURCE, react, (home) => {
+      // Behind nothing but comments: a framework that renders on the server takes the module for one of the browser's then.
+      const code = readFileSync(join(home, 'web/react/assistant.js'), 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '');
+      assert.match(code.trimStart(), /^'use client';/);
+    }),
+    '[]',
+  );
 });

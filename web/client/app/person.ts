@@ -1,6 +1,7 @@
 /** Who is signed in on this installation, with device and token (CLIENT-16, CLIENT-27), and the binding of the device to them. */
-import type { IdentifyReply } from '../../../protocol/runtime/identify.ts';
-import { isRecord, parsedJson } from '../json.ts';
+import * as v from 'valibot';
+import { type IdentifyReply, type IdentifyRequest, identifyRequest } from '../../../protocol/runtime/identify.ts';
+import { isRecord, parsedJson, told } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
 import { orLogged } from '../transport/failure.ts';
@@ -112,14 +113,24 @@ export class Person implements Sender {
   }
 }
 
+/** What the app calls the fields of the wire. */
+const OWN_NAMES: Readonly<Record<string, string>> = { external_user_id: 'id', user_hmac: 'hmac' };
+
+/** What binds the device to a person, whom the app calls `name`. @throws TypeError that names the field in the app's words, what came and what is wanted */
+export function bindingOf(person: unknown, name: string): IdentifyRequest {
+  if (!isRecord(person)) throw new TypeError(`${name} must be an object with an id: ${told(person)} came.`);
+  const { id, hmac, traits } = person;
+  const binding = { external_user_id: id, user_hmac: hmac ?? undefined, traits: traits ?? undefined };
+  const checked = v.safeParse(identifyRequest, binding);
+  if (checked.success) return checked.output;
+  const [{ path, message }] = checked.issues;
+  const field = String(path?.[0]?.key);
+  throw new TypeError(`${name}.${OWN_NAMES[field] ?? field} ${message}: ${told(path?.[0]?.value)} came.`);
+}
+
 /** Binds the device to a person and records what the app says of them. @throws ClientError when it was refused: nothing changed */
 export async function identify({ requests, log }: Ground, patience: Patience, person: SignedPerson): Promise<IdentifyReply> {
-  const { id, hmac, traits } = person;
-  const body = {
-    external_user_id: id,
-    ...(hmac === undefined ? {} : { user_hmac: hmac }),
-    ...(traits === undefined ? {} : { traits }),
-  };
+  const body = { ...bindingOf(person, 'identify') };
   const send = () => requests.object<IdentifyReply>({ method: 'POST', path: '/v1/identify', body });
   return orLogged(log, 'error', 'identify_failed', () => patiently(patience, send));
 }

@@ -1,5 +1,19 @@
 /** The blocks of one answer while it comes (STREAM-8): announced, growing, ready. Pure: a list and an event in, the next list out. */
 import type { Block } from '../../../protocol/catalog/block.ts';
+import type { Block1, BlockStartEvent } from '../../../types/assistant-runtime.d.ts';
+
+/** Names of the catalog's components, as the interface's own schema lists them. */
+export type ComponentName = BlockStartEvent['block_type'];
+
+export type BodyOf<K extends ComponentName> = Extract<Block1, { block_type: K }>['body'];
+
+/** A block of one component, with its body typed as the catalog has it. */
+export type BlockOf<K extends ComponentName> = Omit<Block, 'block_type' | 'body'> & { readonly block_type: K; readonly body: BodyOf<K> };
+
+/** The block, if it is of this component: the service has held its body against that one's schema. */
+export function asBlockOf<K extends ComponentName>(block: Block, type: K): BlockOf<K> | undefined {
+  return block.block_type === type ? (block as unknown as BlockOf<K>) : undefined;
+}
 
 interface Announced {
   readonly index: number;

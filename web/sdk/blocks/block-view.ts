@@ -1,16 +1,12 @@
 /** The contract between the thread and the drawings of blocks; the compiler holds their table complete. */
 import type { ComponentType } from 'preact';
 import type { Block } from '../../../protocol/catalog/block.ts';
-import type { Block1, BlockStartEvent } from '../../../types/assistant-runtime.d.ts';
-import type { AnswerBlock } from '../../client/conversation/answer-blocks.ts';
+import type { AnswerBlock, BodyOf, ComponentName } from '../../client/conversation/answer-blocks.ts';
 import type { Call } from '../../client/conversation/calls.ts';
 import type { Failure } from '../../client/transport/failure.ts';
 import type { BlockWords } from './words.ts';
 
-/** Names of the catalog's components, as the interface's own schema lists them. */
-export type ComponentName = BlockStartEvent['block_type'];
-
-export type BodyOf<K extends ComponentName> = Extract<Block1, { block_type: K }>['body'];
+export type { BodyOf, ComponentName } from '../../client/conversation/answer-blocks.ts';
 
 /** The person's answer to a block, while it is on its way and when it was not taken. Undefined otherwise: the body says the rest. */
 export type BlockAnswer =
@@ -47,6 +43,8 @@ export interface BlockSurroundings {
   readonly now: () => number;
   /** Where a picture is loaded from in the place of its own address: an app that lets pages load nothing from elsewhere has its own copy. */
   readonly picture?: (address: string) => string;
+  /** A part of a drawing could not be loaded. */
+  readonly partFailed?: (error: unknown) => void;
   /** Draws Markdown. `isGrowing`: more of it is coming. */
   readonly Prose: ComponentType<{ readonly md: string; readonly isGrowing?: boolean }>;
 }

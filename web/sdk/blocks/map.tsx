@@ -7,11 +7,11 @@ import { Link, mapAddress } from './parts/link.tsx';
 const loadDrawing = () => import('./lazy/map-drawing.tsx');
 
 export function MapView({ body, around }: BlockProps<'map'>) {
-  const drawing = useLazy(loadDrawing);
+  const drawing = useLazy(loadDrawing, around);
   return (
     <div class="card map">
       <div class="ground" role="img" aria-label={body.alt}>
-        {drawing === undefined ? null : <drawing.MapDrawing body={body} locale={around.locale} />}
+        {drawing ? <drawing.MapDrawing body={body} locale={around.locale} /> : null}
       </div>
       <ol class="rows">
         {body.markers.map(({ id, label, lat, lng }, at) => (

@@ -12,12 +12,12 @@ const loadBarcode = () => import('./lazy/barcode.tsx');
 const ICONS: Readonly<Record<Body['kind'], IconName>> = { boarding: 'out', event: 'star', coupon: 'card', loyalty: 'card', ticket: 'box' };
 
 function Code({ barcode, around }: { readonly barcode: NonNullable<Body['barcode']>; readonly around: BlockSurroundings }) {
-  const drawing = useLazy(loadBarcode);
+  const drawing = useLazy(loadBarcode, around);
   const { format, value, alt } = barcode;
   return (
     <div class="barcode">
       <div class={`bars is-${format}`} role="img" aria-label={`${around.words.code}: ${alt || value}`}>
-        {drawing === undefined ? null : <drawing.Barcode format={format} value={value} />}
+        {drawing ? <drawing.Barcode format={format} value={value} /> : null}
       </div>
       <p>{alt || value}</p>
     </div>

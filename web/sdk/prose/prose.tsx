@@ -1,25 +1,19 @@
 /** Draws Markdown, also while it grows (WIDGET-7). The parser is loaded when there is something to read; until then, and without it, the text is what is shown. */
 import type { BlockSurroundings } from '../blocks/block-view.ts';
-import { useLazy } from '../blocks/parts/lazy-hook.ts';
+import { type LoadPart, useLazy } from '../blocks/parts/lazy-hook.ts';
 
 type Part = typeof import('./lazy/markdown.tsx');
 
 /** The catalog lets a block have 8,000; what is longer is not read, and shown as it came. */
 const LENGTH_MAX = 100_000;
 
-let part: Part | undefined;
-
-/** May be called early, so that it is there when it is needed. */
-export async function loadMarkdown(): Promise<Part> {
-  part ??= await import('./lazy/markdown.tsx');
-  return part;
-}
+export const loadMarkdown: LoadPart<Part> = () => import('./lazy/markdown.tsx');
 
 /** `around`: its links are followed and its code is copied by it. */
-export function proseFor(around: Pick<BlockSurroundings, 'ask' | 'words'>) {
+export function proseFor(around: Pick<BlockSurroundings, 'ask' | 'words' | 'partFailed'>) {
   return function Prose({ md, isGrowing = false }: { readonly md: string; readonly isGrowing?: boolean }) {
-    const loaded = useLazy(loadMarkdown) ?? part;
-    if (loaded === undefined || md.length > LENGTH_MAX) {
+    const loaded = useLazy(loadMarkdown, around);
+    if (!loaded || md.length > LENGTH_MAX) {
       return (
         <div class="prose as-written" dir="auto">
           {md}

@@ -180,11 +180,11 @@ interface PastProps {
 /** Earlier conversations, above the panel. Where they cannot be loaded, the conversation stays as it is. */
 function Past({ scene, onBack, onShown }: PastProps) {
   const place = useRef<HTMLDivElement>(null);
-  const loaded = useStyled(loadPast, place);
+  const loaded = useStyled(loadPast, place, scene.around);
   useLayoutEffect(() => {
-    if (loaded !== undefined) onShown();
+    if (loaded) onShown();
   }, [loaded]);
-  return <div ref={place}>{loaded === undefined ? null : <loaded.Conversations scene={scene} onBack={onBack} />}</div>;
+  return <div ref={place}>{loaded ? <loaded.Conversations scene={scene} onBack={onBack} /> : null}</div>;
 }
 
 function useDrop(scene: Scene) {

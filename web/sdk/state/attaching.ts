@@ -24,7 +24,7 @@ export interface SentFile {
 export class Attaching {
   readonly #assistant: Assistant;
   readonly #panel: PanelStore;
-  readonly #words: WidgetWords & BlockWords;
+  words: WidgetWords & BlockWords;
   readonly #given = new Map<number, AbortController>();
   /** What this page uploaded, by `upload_id`, oldest first. */
   readonly #sent = new Map<string, SentFile>();
@@ -33,18 +33,18 @@ export class Attaching {
   constructor(assistant: Assistant, panel: PanelStore, words: WidgetWords & BlockWords) {
     this.#assistant = assistant;
     this.#panel = panel;
-    this.#words = words;
+    this.words = words;
   }
 
   add(files: Iterable<File>): void {
     for (const file of files) {
       const { files: waiting } = this.#panel.get().context;
       if (waiting.filter(({ problem }) => problem === undefined).length >= ATTACHMENTS_PER_TURN_MAX) {
-        this.#refuse(file, filled(this.#words.tooManyFiles, { max: ATTACHMENTS_PER_TURN_MAX }));
+        this.#refuse(file, filled(this.words.tooManyFiles, { max: ATTACHMENTS_PER_TURN_MAX }));
         return;
       }
       if (file.size > UPLOAD_MAX_BYTES)
-        this.#refuse(file, filled(this.#words.fileTooLarge, { name: file.name, max: UPLOAD_MAX_BYTES / MB }));
+        this.#refuse(file, filled(this.words.fileTooLarge, { name: file.name, max: UPLOAD_MAX_BYTES / MB }));
       else void this.#send(file);
     }
   }
@@ -59,7 +59,7 @@ export class Attaching {
   }
 
   /** `name`: as the service tells it; a file of another page is known by that alone. */
-  sent(uploadId: string, name = this.#words.file): SentFile {
+  sent(uploadId: string, name = this.words.file): SentFile {
     return this.#sent.get(uploadId) ?? { name };
   }
 
@@ -98,7 +98,7 @@ export class Attaching {
       this.#panel.send({ type: 'fileChanged', key, change: { uploadId, share: 1 } });
     } catch (error) {
       if (given.signal.aborted) return;
-      const problem = filled(this.#words.uploadFailed, { name, reason: failureWords(failureOf(error), this.#words) });
+      const problem = filled(this.words.uploadFailed, { name, reason: failureWords(failureOf(error), this.words) });
       this.#panel.send({ type: 'fileChanged', key, change: { problem } });
     } finally {
       this.#given.delete(key);

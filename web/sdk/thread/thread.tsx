@@ -7,6 +7,7 @@ import type { ConversationState } from '../../client/conversation/state.ts';
 import { isAnswering, type ThreadItem, threadOf } from '../../client/conversation/thread.ts';
 import type { BlockAnswer } from '../blocks/block-view.ts';
 import { Glyph } from '../blocks/parts/icon.tsx';
+import { useLazy } from '../blocks/parts/lazy-hook.ts';
 import { loadMarkdown } from '../prose/prose.tsx';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
@@ -145,7 +146,7 @@ export function Thread({ conversation, scene }: ThreadProps) {
   const { isAtEnd, toEnd } = useBottom(box, items[0]?.key, said, state);
   useAnnouncements(isBusy, scene);
   // An answer may come soon.
-  useEffect(() => void loadMarkdown().catch(() => undefined), []);
+  useLazy(loadMarkdown, scene.around);
   const draw = useDrawn({ around: scene.around, answers, calls: state.calls }, scene);
   const again = askedBefore(items);
   return (

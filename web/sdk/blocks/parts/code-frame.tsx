@@ -11,11 +11,11 @@ interface CodeFrameProps {
   readonly filename?: string | undefined;
   /** More of it is coming: colours would change with every letter. */
   readonly isGrowing?: boolean;
-  readonly around: Pick<BlockSurroundings, 'ask' | 'words'>;
+  readonly around: Pick<BlockSurroundings, 'ask' | 'words' | 'partFailed'>;
 }
 
 export function CodeFrame({ code, language, filename, isGrowing = false, around }: CodeFrameProps) {
-  const colours = useLazy(loadColours);
+  const colours = useLazy(loadColours, around);
   const name = filename || language || around.words.code;
   return (
     <div class="card code">
@@ -26,7 +26,7 @@ export function CodeFrame({ code, language, filename, isGrowing = false, around 
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keys */}
       <pre tabIndex={0} dir="ltr">
-        <code>{colours === undefined || isGrowing ? code : <colours.CodeColours language={language} code={code} />}</code>
+        <code>{colours && !isGrowing ? <colours.CodeColours language={language} code={code} /> : code}</code>
       </pre>
     </div>
   );

@@ -1,0 +1,92 @@
+/**
+ * What an app registers in its `setUp`, kept over renders: a handler is the newest one that was given, and what stays as it was is not
+ * registered anew, so that the manifest of a build is sent once.
+ */
+import type { Assistant as Client } from '../client/assistant.ts';
+import type { ScreenHandler, WidgetChanges, WidgetEvent, WidgetOptions } from '../sdk/options.ts';
+
+/** What the script puts on the page, as far as it is used here. */
+export interface WidgetScript extends Pick<Client, 'registerAction' | 'identify' | 'signOut' | 'setUserToken'> {
+  init(options: WidgetOptions): unknown;
+  registerScreen(definition: Parameters<Client['registerScreen']>[0], open: ScreenHandler): () => void;
+  onEvent(listener: (event: WidgetEvent) => void): () => void;
+  update(changes: WidgetChanges): void;
+  open(): void;
+  close(): void;
+  ask(text: string): void;
+  destroy(): Promise<void>;
+}
+
+type Register = (definition: { readonly name: string }, handler: (...given: never[]) => unknown) => () => void;
+
+interface Registration {
+  readonly json: string;
+  handler: (...given: never[]) => unknown;
+  readonly takeAway: () => void;
+  /** Of which run of `setUp` it is. */
+  run: number;
+}
+
+export class SetUp {
+  readonly #script: WidgetScript;
+  readonly #registered = new Map<string, Registration>();
+  #run = 0;
+  #end: (() => void) | undefined;
+
+  constructor(script: WidgetScript) {
+    this.#script = script;
+  }
+
+  /** Calls it with the widget, and takes away what an earlier one registered and this one does not. */
+  call(setUp: ((widget: WidgetScript) => unknown) | undefined): void {
+    this.#end?.();
+    this.#end = undefined;
+    const run = ++this.#run;
+    let listeners = 0;
+    const script = this.#script;
+    const widget: WidgetScript = {
+      ...script,
+      registerAction: (definition, handler) =>
+        this.#keep(run, `action ${definition.name}`, definition, handler, script.registerAction as Register),
+      registerScreen: (definition, open) =>
+        this.#keep(run, `screen ${definition.name}`, definition, open, script.registerScreen as Register),
+      onEvent: (listener) =>
+        this.#keep(run, `listener ${listeners++}`, { name: '' }, listener, (_, tell) => script.onEvent(tell as () => void)),
+    };
+    const end: unknown = setUp?.(widget);
+    if (typeof end === 'function') this.#end = end as () => void;
+    for (const [name, { run: of, takeAway }] of this.#registered) {
+      if (of === run) continue;
+      this.#registered.delete(name);
+      takeAway();
+    }
+  }
+
+  /** The widget goes, and with it all that is registered. */
+  end(): void {
+    this.#end?.();
+  }
+
+  #keep(
+    run: number,
+    name: string,
+    definition: { readonly name: string },
+    handler: Registration['handler'],
+    register: Register,
+  ): () => void {
+    const json = JSON.stringify(definition);
+    const before = this.#registered.get(name);
+    const isSame = before?.json === json;
+    if (!isSame) before?.takeAway();
+    const now: Registration = isSame
+      ? Object.assign(before, { handler, run })
+      : { json, handler, run, takeAway: register(definition, (...given) => this.#registered.get(name)?.handler(...given)) };
+    this.#registered.set(name, now);
+    return () => {
+      // One that another run gave anew is that one's.
+      if (this.#registered.get(name) !== now || now.run !== run) return;
+      this.#registered.delete(name);
+      now.takeAway();
+    };
+  }
+}
