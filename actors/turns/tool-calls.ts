@@ -17,11 +17,13 @@ import type { NewInvocation } from '../../storage/conversations/invocations.ts';
 import type { CallDefinition } from '../calls/call-definition.ts';
 import { confirmCardBody } from '../calls/card-body.ts';
 import { dispatch } from '../calls/invocation-step.ts';
+import { isAskedAlready } from '../calls/pending-invocation.ts';
 import type { TurnAnswer } from './answer.ts';
 import { mint, type TurnFacts } from './facts.ts';
 import { keptCall } from './kept-answer.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
 import type { ServerCalls, ServerRead } from './server-calls.ts';
+import { waitsForPerson } from './transcript.ts';
 
 /** What the calls of a round have to know of its request. */
 export interface AskedWith {
@@ -106,10 +108,15 @@ export class ToolCalls {
   }
 
   #callAction(call: ToolCall, action: ManifestAction): void {
-    const { command, redaction, toolset } = this.#turn;
+    const { command, conversationId, db, redaction, services, toolset } = this.#turn;
     const check = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => redaction.restore(value)));
     if (!check.ok) {
       this.#answers.set(call.id, () => refusal(check.details));
+      return;
+    }
+    const asked = { name: action.name, params: check.params };
+    if (action.risk !== 'read' && isAskedAlready({ db, conversationId, nowMs: services.nowMs() }, asked, this.#newInvocations)) {
+      this.#answers.set(call.id, () => waitsForPerson(action.name));
       return;
     }
     const definition = toolset.httpActions.get(action.name) ?? null;

@@ -26,10 +26,21 @@ function blockWords(block: Block): string {
   return `[${block.block_type}] ${fallbackText(block.block_type, block.body)}`;
 }
 
+/** What the model is told of a write while the person has not decided. A typed "yes" decides nothing: a second call would be a second card. */
+export function waitsForPerson(name: string): string {
+  return `A card for ${name} is on the person's screen and waits for its button. It has not been done, and words do not confirm it. Do not call it again: ask for the button.`;
+}
+
 /** When the service runs the calls, nothing was done; what the app's own code did is unknown. */
 function agreedTooLongAgo({ name, executor }: InvocationRow): string {
   const done = executor === 'server' ? 'It was not done.' : 'It is not known whether it was done: say so.';
   return `The person agreed to ${name}, and nothing more was heard of it within a day. ${done}`;
+}
+
+/** The person said yes, and the client then did not report that it was done. */
+function agreedInVain({ name, executor }: InvocationRow): string {
+  const done = executor === 'server' ? 'It was not done.' : 'It is not known whether it was done: say so, and do not call it again.';
+  return `The person agreed to ${name}, and the app did not report it as done. ${done}`;
 }
 
 function outcome(row: InvocationRow): string {
@@ -39,7 +50,7 @@ function outcome(row: InvocationRow): string {
     case 'failed':
       return `${row.name} failed: ${fence('error', row.error ?? 'no reason was given')}`;
     case 'declined':
-      return `The person declined ${row.name}. It was not done.`;
+      return row.confirmedAtMs === null ? `The person declined ${row.name}. It was not done.` : agreedInVain(row);
     case 'expired':
       return row.confirmedAtMs === null ? `Nobody confirmed ${row.name} in time. It was not done.` : agreedTooLongAgo(row);
     case 'timed_out':
@@ -48,11 +59,9 @@ function outcome(row: InvocationRow): string {
       return `It is not known whether ${row.name} was done: its answer was lost. Say so, and do not call it again.`;
     case 'confirmed':
     case 'executing':
-      return `${row.name} was confirmed and is being done; there is no result yet.`;
+      return `${row.name} was confirmed and is being done; there is no result yet. Do not call it again.`;
     default:
-      return row.risk === 'read'
-        ? `${row.name} has not answered.`
-        : `${row.name} waits for the person's confirmation. It has not been done.`;
+      return row.risk === 'read' ? `${row.name} has not answered.` : waitsForPerson(row.name);
   }
 }
 

@@ -112,8 +112,8 @@ describe('the model reads a conversation as it was stored', () => {
     ['unknown', 'write', /not known whether find_order was done.*do not call it again/],
     ['confirmed', 'write', /was confirmed and is being done/],
     ['executing', 'write', /was confirmed and is being done/],
-    ['pending.clean', 'write', /waits for the person's confirmation\. It has not been done/],
-    ['pending.rejected', 'write', /waits for the person's confirmation\. It has not been done/],
+    ['pending.clean', 'write', /A card for find_order .* waits for its button\. It has not been done.*Do not call it again/],
+    ['pending.rejected', 'write', /A card for find_order .* waits for its button\. It has not been done.*Do not call it again/],
     ['dispatched', 'read', /has not answered/],
   ] as const) {
     test(`HISTORY-9: a ${risk} call that is ${state} is told as just that, without a result`, (t) => {
@@ -131,7 +131,7 @@ test('ACTION-6, HISTORY-9: a call whose time is up is told as such before its ro
   call(text('assistant', 'One moment.'), 'dispatched', 'read', NOW_MS);
   assert.match(read().at(-1)?.content ?? '', /did not answer in time/);
   call(text('assistant', 'Shall I?'), 'pending.clean', 'write', NOW_MS + 1);
-  assert.match(read().at(-1)?.content ?? '', /waits for the person's confirmation/);
+  assert.match(read().at(-1)?.content ?? '', /waits for its button/);
 });
 
 describe('what is remembered is bounded', () => {
