@@ -17,6 +17,7 @@ import { checklist, comparison, itemList, keyValue, tags, timeline } from './lis
 import { actions, screens } from './navigation.ts';
 import { contact, map, placeCard } from './places.ts';
 import { code, disclosure, infoCard, keyPoints, section, textBlock } from './prose.ts';
+import { readable } from './readable.ts';
 import { datetimeSlots } from './schedule.ts';
 import { shownSchema } from './shown-schema.ts';
 
@@ -108,6 +109,11 @@ export function modelBody(name: string, args: unknown, context: ModelContext): V
   if (!component?.offered) return unknownComponent(name);
   const written = validate(component.modelArgs, args);
   return written.ok ? component.complete(written.body, context) : written;
+}
+
+/** What people can read of a body that could not be made a valid one, as Markdown; '' when that is nothing. Never throws. */
+export function readableWords(name: string, written: unknown): string {
+  return readable(CATALOG.get(name)?.modelArgs, written);
 }
 
 /** What a client that cannot draw the block says instead: true, at most 600 characters. `body` must have passed `validateBody`. */

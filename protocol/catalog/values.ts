@@ -27,7 +27,8 @@ const DECIMAL = /^-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,4})?$/;
 /** Text that must say something: 1 to `max` code points. */
 export const words = (max: number) => text(max, 1);
 
-export const id = text(ID_MAX_CHARS, 1);
+/** A name that nobody reads. */
+export const id = usedAs(text(ID_MAX_CHARS, 1), 'key');
 
 /** `schema` with a sentence for the model. */
 export function said<const S extends v.GenericSchema>(schema: S, description: string) {
@@ -111,7 +112,7 @@ export const currency = v.pipe(
   ),
   v.description('as EUR'),
 );
-export const hexColour = v.pipe(v.string('must be a string'), v.regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour as #1a2b3c'));
+export const hexColour = usedAs(v.pipe(v.string('must be a string'), v.regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour as #1a2b3c')), 'key');
 
 /** Rule: ids within one list are unique. `path` leads to the list. */
 export function uniqueIds(items: readonly { readonly id: string }[], path: readonly (string | number)[], report: Report, key = 'id'): void {
