@@ -11,7 +11,7 @@ import type { Waiting } from '../../machines/chat-turn.ts';
 import { SEARCH_KNOWLEDGE } from '../../protocol/catalog/catalog.ts';
 import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
 import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
-import { type Detail, summarise } from '../../protocol/schema/issues.ts';
+import type { Detail } from '../../protocol/schema/issues.ts';
 import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
 import type { NewInvocation } from '../../storage/conversations/invocations.ts';
 import type { CallDefinition } from '../calls/call-definition.ts';
@@ -48,8 +48,10 @@ function queryOf(call: ToolCall): string {
   }
 }
 
-function refusal(details: readonly Detail[]): string {
-  return `The call was not accepted: ${summarise(details)}. ${JSON.stringify(details)} Correct it and call again.`;
+/** What was wrong, each thing once, and what to do. */
+function refusal({ name }: ToolCall, details: readonly Detail[], done: string, whole: string): string {
+  const faults = details.map(({ path, message }) => `${path === '' ? 'it' : path} ${message}`).join('; ');
+  return `${done}. Fix this and call ${name} once more with ${whole}: ${faults}.`;
 }
 
 function passagesText(passages: readonly Passage[]): string {
@@ -95,7 +97,8 @@ export class ToolCalls {
     this.#reads = [];
     const { toolset } = this.#turn;
     const components = calls.filter((call) => this.drawsComponent(call.name));
-    for (const { call, details } of this.#answer.finishRound(components, requests)) this.#answers.set(call.id, () => refusal(details));
+    for (const { call, details } of this.#answer.finishRound(components, requests))
+      this.#answers.set(call.id, () => refusal(call, details, 'Not shown', 'the whole body'));
     for (const call of calls) {
       const action = requests.tellsOnly ? undefined : toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
@@ -111,7 +114,7 @@ export class ToolCalls {
     const { command, conversationId, db, redaction, services, toolset } = this.#turn;
     const check = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => redaction.restore(value)));
     if (!check.ok) {
-      this.#answers.set(call.id, () => refusal(check.details));
+      this.#answers.set(call.id, () => refusal(call, check.details, 'Not called', 'all parameters'));
       return;
     }
     const asked = { name: action.name, params: check.params };

@@ -5,7 +5,7 @@
 
 import * as v from 'valibot';
 import { ACTION_NAME_MAX_CHARS, CATALOG_VERSION } from '../limits.ts';
-import type { Detail } from '../schema/issues.ts';
+import { type Detail, measured } from '../schema/issues.ts';
 import { stated } from '../schema/stated.ts';
 import { snakeCase } from '../schema/text.ts';
 import { choice, quickReplies, rating } from './choices.ts';
@@ -14,6 +14,7 @@ import { type Body, type Component, type JsonSchema, type ModelContext, validate
 import { confirmCard } from './confirm.ts';
 import { form } from './forms.ts';
 import { checklist, comparison, itemList, keyValue, tags, timeline } from './lists.ts';
+import { mended } from './mended.ts';
 import { actions, screens } from './navigation.ts';
 import { contact, map, placeCard } from './places.ts';
 import { code, disclosure, infoCard, keyPoints, section, textBlock } from './prose.ts';
@@ -101,14 +102,16 @@ export function validateBody(name: string, body: unknown): Validated {
 }
 
 /**
- * A body from what the model wrote: its arguments checked against the schema it was shown, then against the turn, then
+ * A body from what the model wrote: its arguments mended (BLOCK-27), checked against the schema it was shown, then against the turn, then
  * completed with the fields the server keeps (Pick, `form_id`). Never throws; refuses components that are not offered.
  */
 export function modelBody(name: string, args: unknown, context: ModelContext): Validated {
   const component = CATALOG.get(name);
   if (!component?.offered) return unknownComponent(name);
-  const written = validate(component.modelArgs, args);
-  return written.ok ? component.complete(written.body, context) : written;
+  const meant = mended(name, component.modelArgs, args);
+  const written = validate(component.modelArgs, meant);
+  const made = written.ok ? component.complete(written.body, context) : written;
+  return made.ok ? made : { ok: false, details: measured(made.details, meant) };
 }
 
 /** What people can read of a body that could not be made a valid one, as Markdown; '' when that is nothing. Never throws. */
