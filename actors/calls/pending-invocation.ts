@@ -2,7 +2,10 @@
 import type { OpenReply } from '../../protocol/runtime/messages.ts';
 import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
 import { type InvocationRow, type NewInvocation, readWaitingCalls } from '../../storage/conversations/invocations.ts';
+import { readTurnSender } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import type { Caller } from '../caller.ts';
+import { actedConversation } from '../people/ownership.ts';
 import { originalCall } from './call-definition.ts';
 import { answerOf, expireChange } from './invocation-step.ts';
 
@@ -46,12 +49,19 @@ function sameValues(one: Params, other: Params): boolean {
   );
 }
 
+interface Asking {
+  readonly db: Connection;
+  readonly conversationId: string;
+  readonly caller: Caller;
+  readonly nowMs: number;
+}
+
 /**
  * Whether a person is being asked about just this call at `nowMs`: a card with these values waits, or was called with them and has been
- * changed since. `unstored`: calls that are no rows yet.
+ * changed since, and the caller can answer it. `unstored`: calls that are no rows yet.
  */
 export function isAskedAlready(
-  { db, conversationId, nowMs }: { readonly db: Connection; readonly conversationId: string; readonly nowMs: number },
+  { db, conversationId, caller, nowMs }: Asking,
   { name, params }: { readonly name: string; readonly params: Params },
   unstored: readonly NewInvocation[],
 ): boolean {
@@ -60,6 +70,7 @@ export function isAskedAlready(
     unstored.some((call) => call.name === name && sameValues(JSON.parse(call.params) as Params, params)) ||
     readWaitingCalls(db, conversationId, WAITING_CALLS_MAX)
       .filter(waits)
-      .some((row) => sameValues(row.params, params) || sameValues(originalCall(row).params, params))
+      .filter((row) => sameValues(row.params, params) || sameValues(originalCall(row).params, params))
+      .some((row) => actedConversation(db, conversationId, readTurnSender(db, row.turn), caller) !== undefined)
   );
 }

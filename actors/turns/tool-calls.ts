@@ -118,7 +118,10 @@ export class ToolCalls {
       return;
     }
     const asked = { name: action.name, params: check.params };
-    if (action.risk !== 'read' && isAskedAlready({ db, conversationId, nowMs: services.nowMs() }, asked, this.#newInvocations)) {
+    if (
+      action.risk !== 'read' &&
+      isAskedAlready({ db, conversationId, caller: command.caller, nowMs: services.nowMs() }, asked, this.#newInvocations)
+    ) {
       this.#answers.set(call.id, () => waitsForPerson(action.name));
       return;
     }

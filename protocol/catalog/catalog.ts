@@ -8,9 +8,10 @@ import { ACTION_NAME_MAX_CHARS, CATALOG_VERSION } from '../limits.ts';
 import { type Detail, measured } from '../schema/issues.ts';
 import { stated } from '../schema/stated.ts';
 import { snakeCase } from '../schema/text.ts';
+import type { Block } from './block.ts';
 import { choice, quickReplies, rating } from './choices.ts';
 import { orderTracker, pass, variantPicker } from './commerce.ts';
-import { type Body, type Component, type JsonSchema, type ModelContext, validate } from './component.ts';
+import { type Body, type Component, type JsonSchema, type ModelContext, type PickState, validate } from './component.ts';
 import { confirmCard } from './confirm.ts';
 import { form } from './forms.ts';
 import { checklist, comparison, itemList, keyValue, tags, timeline } from './lists.ts';
@@ -112,6 +113,25 @@ export function modelBody(name: string, args: unknown, context: ModelContext): V
   const written = validate(component.modelArgs, meant);
   const made = written.ok ? component.complete(written.body, context) : written;
   return made.ok ? made : { ok: false, details: measured(made.details, meant) };
+}
+
+/** A stored body as the call that made it: the fields that the model wrote. Undefined for what the model does not call. */
+export function writtenArgs(name: string, body: Body): Body | undefined {
+  const component = CATALOG.get(name);
+  if (!component?.offered) return undefined;
+  const written = component.parameters.properties as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(body).filter(([field]) => Object.hasOwn(written, field)));
+}
+
+/** What a person made of a block, in a sentence; '' while it is open. */
+export function answerWords({ block_type: name, body }: Pick<Block, 'block_type' | 'body'>): string {
+  const { status, selected_ids: ids = [] } = body as unknown as Partial<PickState>;
+  if (status === 'superseded') return 'It was replaced by a newer one.';
+  if (status !== 'answered') return '';
+  const pick = CATALOG.get(name)?.pick;
+  return pick === undefined || ids.length === 0
+    ? 'The person answered it.'
+    : `The person chose ${ids.map((id) => pick.label(body, id)).join(', ')}.`;
 }
 
 /** What people can read of a body that could not be made a valid one, as Markdown; '' when that is nothing. Never throws. */

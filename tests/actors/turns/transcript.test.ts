@@ -66,18 +66,38 @@ function conversation(t: TestContext) {
 }
 
 describe('the model reads a conversation as it was stored', () => {
-  test('HISTORY-9: messages oldest first; components in the words a person saw; confirmation cards left out', (t) => {
+  test('HISTORY-9: messages oldest first; components as the calls that they were, with what the person chose; confirmation cards left out', (t) => {
     const { say, text, read } = conversation(t);
     text('user', 'What do you have?');
     say('assistant', [
       { type: 'text', body: { md: 'These:' } },
       { type: 'tags', body: { items: [{ id: 'a', label: 'Apples' }] } },
+      {
+        type: 'choice',
+        body: { prompt: 'Which?', mode: 'single', options: [{ id: 'b', label: 'Black' }], status: 'answered', selected_ids: ['b'] },
+      },
+      {
+        type: 'item_list',
+        body: { layout: 'list', items: Array.from({ length: 20 }, (_, n) => ({ id: `i${n}`, title: 'x'.repeat(200) })) },
+      },
       { type: 'confirm_card', body: {} },
     ]);
     text('user', 'Thanks');
+    const cut = { layout: 'list', items: Array.from({ length: 6 }, (_, n) => ({ id: `i${n}`, title: `${'x'.repeat(159)}…` })) };
     assert.deepEqual(read(), [
       { role: 'user', content: 'What do you have?' },
-      { role: 'assistant', content: 'These:\n\n[tags] Apples' },
+      {
+        role: 'assistant',
+        content: 'These:',
+        toolCalls: [
+          { id: 'msg_1_1', name: 'tags', arguments: '{"items":[{"id":"a","label":"Apples"}]}' },
+          { id: 'msg_1_2', name: 'choice', arguments: '{"prompt":"Which?","mode":"single","options":[{"id":"b","label":"Black"}]}' },
+          { id: 'msg_1_3', name: 'item_list', arguments: JSON.stringify(cut) },
+        ],
+      },
+      { role: 'tool', toolCallId: 'msg_1_1', name: 'tags', content: 'Shown.' },
+      { role: 'tool', toolCallId: 'msg_1_2', name: 'choice', content: 'Shown. The person chose Black.' },
+      { role: 'tool', toolCallId: 'msg_1_3', name: 'item_list', content: 'Shown. Its end is left out here.' },
       { role: 'user', content: 'Thanks' },
     ]);
   });
