@@ -77,7 +77,7 @@ export const fetchedUrl = usedAs(
 export const time = v.pipe(
   v.string('must be a string'),
   v.check((value) => isTime(value), 'must be an RFC 3339 time with an offset, as 2026-11-20T09:30:00+01:00'),
-  v.description('RFC 3339 with offset'),
+  v.description('RFC 3339'),
 );
 
 export const day = v.pipe(v.string('must be a string'), v.check(isDay, 'must be a date, as 2026-11-20'), v.description('As 2026-11-20.'));
@@ -110,7 +110,6 @@ export const currency = v.pipe(
     v.check((code: string) => CURRENCIES.has(code), 'must be an ISO 4217 code, as EUR'),
     { pattern: '^[A-Z]{3}$' },
   ),
-  v.description('as EUR'),
 );
 export const hexColour = usedAs(v.pipe(v.string('must be a string'), v.regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour as #1a2b3c')), 'key');
 
