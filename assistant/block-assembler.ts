@@ -1,18 +1,20 @@
 /** Turns what the model writes into blocks (MODEL-10, MODEL-11): owns their indices and ids, the one repair of a bad body, the fallback. */
 
 import type { Block } from '../protocol/catalog/block.ts';
-import { fallbackText, modelBody, validateBody } from '../protocol/catalog/catalog.ts';
+import { fallbackText, modelBody, readableWords, validateBody } from '../protocol/catalog/catalog.ts';
 import type { Routes } from '../protocol/catalog/component.ts';
 import { clipWhole } from '../protocol/placeholder.ts';
 import type { Detail } from '../protocol/schema/issues.ts';
 import { appended } from './growing-text.ts';
+import { looseJson } from './loose-json.ts';
 import type { ToolCall } from './models/model.ts';
 
 /** A text block holds at most 8,000 characters (MODEL-10). UTF-16 units are never fewer than characters. */
 const TEXT_BLOCK_HARD_CHARS = 8_000;
 /** From here on a text block ends at the next paragraph, so that most splits fall where a reader expects one. */
 const TEXT_BLOCK_SOFT_CHARS = 7_000;
-const FALLBACK_MAX_CHARS = 600;
+/** More than one screen of a phone. */
+const FALLBACK_MAX_CHARS = 2_000;
 
 export interface AssemblerOutput {
   started(index: number, id: string, blockType: string): void;
@@ -60,17 +62,9 @@ function textBody(md: string): Block['body'] {
   return made.ok ? made.body : { md: NOT_SHOWN };
 }
 
-/** The first words of a body that could not be drawn, so that what it said is not lost. */
-function wordsOf(value: unknown): string {
-  const words: string[] = [];
-  const visit = (node: unknown, depth: number) => {
-    // Bounded: a hostile body may be deep or long, the first words are enough.
-    if (words.length >= 12 || depth > 6) return;
-    if (typeof node === 'string' && /\s|^[\p{L}]{2,}$/u.test(node)) words.push(node);
-    else if (typeof node === 'object' && node !== null) for (const child of Object.values(node)) visit(child, depth + 1);
-  };
-  visit(value, 0);
-  return clipWhole(words.join('\n\n'), FALLBACK_MAX_CHARS) || NOT_SHOWN;
+/** What a body that could not be drawn says to people, so that no fact is lost (MODEL-31). */
+function wordsOf(name: string, written: unknown): string {
+  return clipWhole(readableWords(name, written), FALLBACK_MAX_CHARS) || NOT_SHOWN;
 }
 
 /** True when the text breaks off between the two halves of a character outside the basic plane. */
@@ -253,7 +247,7 @@ export class BlockAssembler {
   #complete(block: Announced, call: ToolCall): readonly Detail[] | null {
     const parsed = parseArguments(call);
     if (!parsed.ok) {
-      block.attempt = call.arguments;
+      block.attempt = looseJson(call.arguments);
       return [{ path: '', message: 'is not valid JSON' }];
     }
     block.attempt = parsed.value;
@@ -275,7 +269,7 @@ export class BlockAssembler {
   }
 
   #fallBack(block: Announced): void {
-    const body = textBody(wordsOf(block.attempt));
+    const body = textBody(wordsOf(block.name, block.attempt));
     this.#output.completed({ index: this.#announce(block), id: block.id, block_type: 'text', revision: 1, body });
   }
 }

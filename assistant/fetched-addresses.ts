@@ -1,5 +1,5 @@
 /** What a client may fetch by itself (BLOCK-24). An address can tell what the model knows: one written whole by others, or trusted. */
-import { SEARCH_KNOWLEDGE } from '../protocol/catalog/catalog.ts';
+import { CATALOG, SEARCH_KNOWLEDGE } from '../protocol/catalog/catalog.ts';
 import { coversHost } from '../protocol/console/app-settings.ts';
 import { ADDRESS_MAX_CHARS } from '../protocol/limits.ts';
 import { PLACEHOLDER_OPENS } from '../protocol/placeholder.ts';
@@ -70,11 +70,17 @@ function standing({ messages, fromQuestion, passages, configuration }: Told): Re
   };
   take(configuration, '');
   for (const { title, headings, text } of passages) take([title, ...headings, text].join('\n'), '');
+  // Components are shown to the person alone: no server says their words again, and what is told of them is the model's own.
   let written = '';
   for (const [at, message] of messages.entries()) {
-    if (message.role === 'assistant') written += (message.toolCalls ?? []).map(writtenIn).join(' ');
+    if (message.role === 'assistant')
+      written += (message.toolCalls ?? [])
+        .filter(({ name }) => !CATALOG.has(name))
+        .map(writtenIn)
+        .join(' ');
     // What a search finds is the app's own, whatever was looked for.
-    else if (message.role === 'tool' && at >= fromQuestion) take(message.content, message.name === SEARCH_KNOWLEDGE ? '' : written);
+    else if (message.role === 'tool' && at >= fromQuestion && !CATALOG.has(message.name))
+      take(message.content, message.name === SEARCH_KNOWLEDGE ? '' : written);
   }
   return found;
 }

@@ -6,13 +6,21 @@ import { FENCE_RULE, fence } from './fence.ts';
 import type { ChatMessage, ModelRequest, Passage, ToolDefinition } from './models/model.ts';
 import type { Sender } from './models/stream/sending-budget.ts';
 import { NO_ANSWER_RULE } from './no-answer-mark.ts';
+import { placeholderOf } from './privacy/placeholder.ts';
+
+/** What stands for personal data (PRIVACY-1), in one sentence or two. */
+const PLACEHOLDER_RULE = `Words such as ${placeholderOf('email', 1)}, ${placeholderOf('phone', 2)}, ${placeholderOf('iban', 1)} or ${placeholderOf('card', 1)} stand for real values that the person gave and that you are not shown. Write them exactly so in text and in parameters, where they are replaced by the real value; never guess or change one, put it into an address, or ask for the value again.`;
 
 const RULES = `How you answer:
-- Answer from the passages of the app's documentation when you are given some, and name what you used. When neither they nor a tool answers the question, say so plainly; never make facts up.
+- Say the answer first, in one to three sentences. Then add at most one large component, and follow-ups last, only where they show it better. Never say the same in words and in a component, and do not announce calls.
+- To show a component call its tool; never write its name or [brackets] in text. Never write HTML. Ask with choice or form, not in prose. When two things are asked, answer both.
+- In components leave out what you do not know: no null, no empty text, no made-up picture, address, time or code. Times are RFC 3339 with offset. Money is {"amount":"12.50","currency":"EUR"}. Titles, labels and cells are a few words, at most 60 characters; "<=24" in a definition means at most 24.
+- Answer from the passages of the app's documentation or from a tool's result, and name the title of a passage that a rule, price or term comes from. When they do not answer it, say so; never make facts up.
 - ${NO_ANSWER_RULE}
 - ${FENCE_RULE}
-- Use a component when it shows the answer better than prose, and plain Markdown text otherwise. Never write HTML.
-- Call an action only when the person's request needs it. Actions that change something wait for the person's confirmation; never claim that one was done before its result says so.`;
+- ${PLACEHOLDER_RULE}
+- Call an action only when the person's own words ask for it. When a value is missing, ask; never make one up. When one failed or did not answer, say so and what can be done; try again only with other values.
+- An action that changes something shows a card with buttons. Nothing is done before its result says so, and words such as "yes" do not confirm: when a card waits, ask for its button and do not call the action again. When it was declined, leave it.`;
 
 function lines(title: string, text: string): string {
   return text === '' ? '' : `\n\n${title}:\n${text}`;
@@ -45,6 +53,7 @@ export interface PromptInput {
   readonly context: TurnContext | undefined;
   /** JSON of what is known of the person, null when nothing is. */
   readonly traits: string | null;
+  readonly now: string;
   readonly tools: readonly ToolDefinition[];
   readonly requestId: string;
   readonly sender: Sender;
@@ -65,11 +74,11 @@ function contextMessage(input: PromptInput): ChatMessage | null {
 /** One round's request. The data about the turn stands right before the message it belongs to. */
 export function modelRequest(input: PromptInput): ModelRequest {
   const about = contextMessage(input);
-  const { system, passages, tools, requestId, sender } = input;
-  if (about === null) return { system, messages: input.messages, passages, tools, requestId, sender };
+  const { system, now, passages, tools, requestId, sender } = input;
+  if (about === null) return { system, messages: input.messages, now, passages, tools, requestId, sender };
   const last = input.messages.findLastIndex((message) => message.role === 'user');
   const messages = [...input.messages.slice(0, Math.max(0, last)), about, ...input.messages.slice(Math.max(0, last))];
-  return { system, messages, passages, tools, requestId, sender };
+  return { system, messages, now, passages, tools, requestId, sender };
 }
 
 /** Computed once for each toolset: most rounds of an app share one. */
@@ -90,8 +99,8 @@ function charsOfMessage(message: ChatMessage): number {
 }
 
 /** Its words in UTF-16 units: instructions, conversation, passages and the definitions of tools. Pictures are not counted. */
-export function charsOf({ system, messages, passages, tools }: ModelRequest): number {
-  const said = messages.reduce((sum, message) => sum + charsOfMessage(message), system.length);
+export function charsOf({ system, messages, now, passages, tools }: ModelRequest): number {
+  const said = messages.reduce((sum, message) => sum + charsOfMessage(message), system.length + now.length);
   const found = passages.reduce((sum, { title, headings, text }) => sum + title.length + headings.join('').length + text.length, 0);
   return said + found + charsOfTools(tools);
 }

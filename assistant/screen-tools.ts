@@ -1,7 +1,7 @@
 /** How a turn's screens and kinds of buttons stand in the definitions of components (MODEL-3): what is not offered is not tried. */
 
 import type { Component, JsonSchema } from '../protocol/catalog/component.ts';
-import { ACTION_KINDS } from '../protocol/catalog/shapes.ts';
+import { ACTION_KINDS, needsParams } from '../protocol/catalog/shapes.ts';
 import type { ActionParam, ManifestRoute } from '../protocol/runtime/manifest.ts';
 import { isObject } from '../protocol/setup/shapes.ts';
 import { fence } from './fence.ts';
@@ -18,7 +18,7 @@ const SCREENS = 'screens';
 /** What the buttons and lists of a turn can lead to. */
 export interface Reach {
   readonly routes: readonly ManifestRoute[];
-  /** Kinds of buttons that may be offered, `open_screen` among them only with routes. */
+  /** Kinds of buttons that may be offered, `open_screen` among them only with a route that needs no parameters. */
   readonly kinds: readonly string[];
   /** The component that tells what the app says of its screens: told once, because each request pays for it. Others name them only. */
   readonly teller: string;
@@ -29,7 +29,7 @@ export function reachOf(routes: readonly ManifestRoute[], actionKinds: readonly 
   const runs = (kind: string) => actionKinds.length === 0 || actionKinds.includes(kind);
   return {
     routes: routes.slice(0, ROUTES_OFFERED_MAX),
-    kinds: ACTION_KINDS.filter((kind) => runs(kind) && (kind !== 'open_screen' || routes.length > 0)),
+    kinds: ACTION_KINDS.filter((kind) => runs(kind) && (kind !== 'open_screen' || routes.some((route) => !needsParams(route)))),
     teller: offered.includes(SCREENS) ? SCREENS : BUTTONS,
   };
 }
@@ -82,7 +82,9 @@ function targetWords(description: unknown, { kinds, routes }: Reach): string {
     .split(/(?<=\.) /)
     .filter((sentence) => kinds.some((kind) => sentence.startsWith(`${kind}:`)));
   return sentences
-    .map((sentence) => (sentence.startsWith('open_screen:') ? `open_screen: ${namesOf(routes).join('|')}.` : sentence))
+    .map((sentence) =>
+      sentence.startsWith('open_screen:') ? `open_screen: ${namesOf(routes.filter((route) => !needsParams(route))).join('|')}.` : sentence,
+    )
     .join(' ');
 }
 
@@ -122,12 +124,7 @@ function screensWithin(schema: JsonSchema, { routes }: Reach): JsonSchema {
 function actionsWithin(schema: JsonSchema, reach: Reach): JsonSchema {
   const within = buttonsWithin(schema, reach);
   if (!reach.kinds.includes('open_screen')) return within;
-  const words = reach.teller === BUTTONS ? routeWords(reach.routes) : '';
-  return toldAt(
-    within,
-    'buttons',
-    [`A screen that needs parameters opens from \`${SCREENS}\` only.`, words].filter((part) => part !== '').join(' '),
-  );
+  return reach.teller === BUTTONS ? toldAt(within, 'buttons', routeWords(reach.routes.filter((route) => !needsParams(route)))) : within;
 }
 
 /** A component's schema as this turn can use it, undefined when it cannot: `screens` without any, buttons of no kind. */

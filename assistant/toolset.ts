@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { CATALOG, OWN_TOOLS, parseHandshakeEntry, SEARCH_KNOWLEDGE } from '../protocol/catalog/catalog.ts';
 import type { Component } from '../protocol/catalog/component.ts';
 import { shownSchema } from '../protocol/catalog/shown-schema.ts';
-import { CATALOG_VERSION } from '../protocol/limits.ts';
+import { CATALOG_VERSION, KNOWLEDGE_QUERIES_MAX } from '../protocol/limits.ts';
 import { asAction } from '../protocol/runtime/http-action.ts';
 import type { Manifest, ManifestAction, ManifestRoute } from '../protocol/runtime/manifest.ts';
 import type { ActionDefinition } from '../protocol/setup/action-rules.ts';
@@ -66,11 +66,14 @@ function knowledgeTool(): ToolDefinition {
   return {
     kind: 'knowledge',
     name: SEARCH_KNOWLEDGE,
-    description: 'Searches what the app published about itself. Use it when the passages you were given do not answer the question.',
+    description:
+      'Searches what the app published about itself, by words. Use it when the passages you were given do not answer the question. It may be written in another language than the person speaks: give a query in each that it may have, English among them, before you say that nothing is known.',
     parameters: {
       type: 'object',
-      properties: { query: { type: 'string', description: 'A few words to look for.' } },
-      required: ['query'],
+      properties: {
+        queries: { type: 'array', items: { type: 'string' }, description: `1 to ${KNOWLEDGE_QUERIES_MAX}, a few words each.` },
+      },
+      required: ['queries'],
       additionalProperties: false,
     },
   };

@@ -19,6 +19,7 @@ const REFUSALS_IN_A_ROW = 3;
 const QUESTION = {
   system: 'Answer with one word.',
   messages: [{ role: 'user', content: 'Are you there?' }],
+  now: '',
   passages: [],
   tools: [],
   requestId: 'start',

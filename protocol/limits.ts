@@ -193,3 +193,6 @@ export const JSON_MEMBERS_MAX = 60_000;
 // Service protocol
 export const PROTOCOL_VERSION = 1;
 export const CATALOG_VERSION = '2026-11.a';
+
+/** A question in the languages that knowledge may be written in, or in other words: each query is a search. */
+export const KNOWLEDGE_QUERIES_MAX = 4;

@@ -298,7 +298,7 @@ export interface ActionsBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.
+       * send: the message. open_screen: a route. open_url: https. copy: the text.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -353,7 +353,7 @@ export interface ConfirmCardBlock {
     decline_label: string;
     type_to_confirm?: string;
     /**
-     * RFC 3339 with offset
+     * RFC 3339
      */
     expires_at: string;
     edit_state: 'idle' | 'pending' | 'rejected';
@@ -374,18 +374,18 @@ export interface OrderTrackerBlock {
       label: string;
       state: 'done' | 'current' | 'pending' | 'failed';
       /**
-       * RFC 3339 with offset
+       * RFC 3339
        */
       at?: string;
       [k: string]: unknown;
     }[];
     eta?: {
       /**
-       * RFC 3339 with offset
+       * RFC 3339
        */
       from?: string;
       /**
-       * RFC 3339 with offset
+       * RFC 3339
        */
       until?: string;
       [k: string]: unknown;
@@ -412,9 +412,6 @@ export interface OrderTrackerBlock {
          * as '12.50'
          */
         amount: string;
-        /**
-         * as EUR
-         */
         currency: string;
         [k: string]: unknown;
       };
@@ -424,7 +421,7 @@ export interface OrderTrackerBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.
+       * send: the message. open_screen: a route. open_url: https. copy: the text.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -441,7 +438,7 @@ export interface TimelineBlock {
     events: {
       title: string;
       /**
-       * RFC 3339 with offset
+       * RFC 3339
        */
       at?: string;
       detail?: string;
@@ -497,9 +494,6 @@ export interface ComparisonBlock {
              * as '12.50'
              */
             amount: string;
-            /**
-             * as EUR
-             */
             currency: string;
             [k: string]: unknown;
           }
@@ -550,7 +544,7 @@ export interface InfoCardBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.
+       * send: the message. open_screen: a route. open_url: https. copy: the text.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -582,9 +576,6 @@ export interface ItemListBlock {
          * as '12.50'
          */
         amount: string;
-        /**
-         * as EUR
-         */
         currency: string;
         [k: string]: unknown;
       };
@@ -596,7 +587,7 @@ export interface ItemListBlock {
         kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
         label: string;
         /**
-         * send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.
+         * send: the message. open_screen: a route. open_url: https. copy: the text.
          */
         target: string;
         style?: 'primary' | 'secondary' | 'danger';
@@ -650,7 +641,7 @@ export interface PlaceCardBlock {
       kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
       label: string;
       /**
-       * send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.
+       * send: the message. open_screen: a route. open_url: https. copy: the text.
        */
       target: string;
       style?: 'primary' | 'secondary' | 'danger';
@@ -706,11 +697,11 @@ export interface PassBlock {
       [k: string]: unknown;
     }[];
     /**
-     * RFC 3339 with offset
+     * RFC 3339
      */
     valid_from?: string;
     /**
-     * RFC 3339 with offset
+     * RFC 3339
      */
     valid_until?: string;
     [k: string]: unknown;
@@ -840,9 +831,6 @@ export interface VariantPickerBlock {
          * as '12.50'
          */
         amount: string;
-        /**
-         * as EUR
-         */
         currency: string;
         [k: string]: unknown;
       };
@@ -883,11 +871,11 @@ export interface DatetimeSlotsBlock {
       slots: {
         id: string;
         /**
-         * RFC 3339 with offset
+         * RFC 3339
          */
         start: string;
         /**
-         * RFC 3339 with offset
+         * RFC 3339
          */
         end?: string;
         available: boolean;
@@ -1086,6 +1074,7 @@ export interface ChatRequest2 {
     components: string[];
     manifest_hash?: string | null;
     locale?: string | null;
+    time_zone?: string | null;
     capabilities?: string[] | null;
     action_kinds?: string[] | null;
     [k: string]: unknown;

@@ -1,9 +1,13 @@
 /** Invocations that wait, as clients see them: at the end of a turn, and when an app that was restarted asks. */
 import type { OpenReply } from '../../protocol/runtime/messages.ts';
 import type { PendingInvocation } from '../../protocol/runtime/stream-events.ts';
-import { type InvocationRow, readWaitingCalls } from '../../storage/conversations/invocations.ts';
+import { type InvocationRow, type NewInvocation, readWaitingCalls } from '../../storage/conversations/invocations.ts';
+import { readTurnSender } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
-import { expireChange } from './invocation-step.ts';
+import type { Caller } from '../caller.ts';
+import { actedConversation } from '../people/ownership.ts';
+import { originalCall } from './call-definition.ts';
+import { answerOf, expireChange } from './invocation-step.ts';
 
 /** Twelve rounds of eight calls: more cards than a person leaves open. */
 const WAITING_CALLS_MAX = 96;
@@ -32,4 +36,41 @@ export function waitingInvocations(db: Connection, conversationId: string, nowMs
   return readWaitingCalls(db, conversationId, WAITING_CALLS_MAX)
     .filter((row) => expireChange(row, nowMs) === null)
     .map((row) => ({ ...pendingInvocation(row), status: waitingStatus(row.state) }));
+}
+
+type Params = InvocationRow['params'];
+
+/** Whether both have the same values, in whatever order. */
+function sameValues(one: Params, other: Params): boolean {
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && JSON.stringify(one[name]) === JSON.stringify(other[name]))
+  );
+}
+
+interface Asking {
+  readonly db: Connection;
+  readonly conversationId: string;
+  readonly caller: Caller;
+  readonly nowMs: number;
+}
+
+/**
+ * Whether a person is being asked about just this call at `nowMs`: a card with these values waits, or was called with them and has been
+ * changed since, and the caller can answer it. `unstored`: calls that are no rows yet.
+ */
+export function isAskedAlready(
+  { db, conversationId, caller, nowMs }: Asking,
+  { name, params }: { readonly name: string; readonly params: Params },
+  unstored: readonly NewInvocation[],
+): boolean {
+  const waits = (row: InvocationRow) => row.name === name && answerOf(row) === 'pending' && expireChange(row, nowMs) === null;
+  return (
+    unstored.some((call) => call.name === name && sameValues(JSON.parse(call.params) as Params, params)) ||
+    readWaitingCalls(db, conversationId, WAITING_CALLS_MAX)
+      .filter(waits)
+      .filter((row) => sameValues(row.params, params) || sameValues(originalCall(row).params, params))
+      .some((row) => actedConversation(db, conversationId, readTurnSender(db, row.turn), caller) !== undefined)
+  );
 }

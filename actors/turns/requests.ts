@@ -5,6 +5,7 @@
 import type { Told } from '../../assistant/fetched-addresses.ts';
 import { appended } from '../../assistant/growing-text.ts';
 import type { ChatMessage, ModelRequest, Passage } from '../../assistant/models/model.ts';
+import { nowLine } from '../../assistant/now.ts';
 import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
 import type { Persona } from '../../protocol/setup/persona.ts';
 import { readPersona } from '../../storage/apps/drafts.ts';
@@ -40,6 +41,7 @@ export class TurnRequests {
   #words: string | null = '';
   #firstBlock = 0;
   #tellsOnly = false;
+  #startedMs: number | undefined;
 
   constructor(turn: TurnFacts) {
     const { app, channel } = turn.command.caller;
@@ -70,6 +72,13 @@ export class TurnRequests {
     return said === attachedMessage(this.#turn.attachments)[0]?.content ? undefined : said;
   }
 
+  /** The same in all rounds of the turn. */
+  #now(): string {
+    const { command, services } = this.#turn;
+    this.#startedMs ??= command.receivedAtMs ?? services.nowMs();
+    return nowLine(this.#startedMs, [command.body.client.time_zone, command.caller.app.settings.timeZone]);
+  }
+
   /** The conversation so far, ending with what is to be answered. */
   #readTranscript(): Transcript {
     const { attachments, command, conversationId, db, isNew, mayHaveCalls, services, unstored, work } = this.#turn;
@@ -94,6 +103,7 @@ export class TurnRequests {
       // Written for each round: for as long as the answer comes it would be 2 KB that say nothing new.
       system: systemPrompt(caller.app.name, this.#persona, body.client.locale ?? null),
       messages: [...(this.#transcript?.messages ?? []), ...this.#said],
+      now: this.#now(),
       passages: this.#passages,
       context: body.context,
       traits,

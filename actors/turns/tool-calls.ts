@@ -9,19 +9,23 @@ import type { Passage, ToolCall } from '../../assistant/models/model.ts';
 import { numberStandIn } from '../../assistant/privacy/number-placeholder.ts';
 import type { Waiting } from '../../machines/chat-turn.ts';
 import { SEARCH_KNOWLEDGE } from '../../protocol/catalog/catalog.ts';
+import { KNOWLEDGE_QUERIES_MAX } from '../../protocol/limits.ts';
 import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
 import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
-import { type Detail, summarise } from '../../protocol/schema/issues.ts';
+import type { Detail } from '../../protocol/schema/issues.ts';
 import type { ActionDefinition } from '../../protocol/setup/action-rules.ts';
 import type { NewInvocation } from '../../storage/conversations/invocations.ts';
 import type { CallDefinition } from '../calls/call-definition.ts';
 import { confirmCardBody } from '../calls/card-body.ts';
 import { dispatch } from '../calls/invocation-step.ts';
+import { isAskedAlready } from '../calls/pending-invocation.ts';
+import { PASSAGES_PER_SEARCH } from '../knowledge/explained-search.ts';
 import type { TurnAnswer } from './answer.ts';
 import { mint, type TurnFacts } from './facts.ts';
 import { keptCall } from './kept-answer.ts';
 import { prepareSearch, searchPassages } from './passages.ts';
 import type { ServerCalls, ServerRead } from './server-calls.ts';
+import { waitsForPerson } from './transcript.ts';
 
 /** What the calls of a round have to know of its request. */
 export interface AskedWith {
@@ -36,22 +40,36 @@ export interface SortedCalls {
   readonly waiting: Waiting;
 }
 
-/** What a call of the knowledge search looks for; '' when it does not say. */
-function queryOf(call: ToolCall): string {
+/** What a call of the knowledge search looks for, the first few of more; `query` as models write it that were told of one. */
+function queriesOf(call: ToolCall): readonly string[] {
   try {
-    const { query } = JSON.parse(call.arguments) as { query?: unknown };
-    return typeof query === 'string' ? query : '';
+    const { queries, query } = JSON.parse(call.arguments) as { readonly queries?: unknown; readonly query?: unknown };
+    const given: readonly unknown[] = Array.isArray(queries) ? queries : [queries, query];
+    return given.filter((each): each is string => typeof each === 'string' && each.trim() !== '').slice(0, KNOWLEDGE_QUERIES_MAX);
   } catch {
-    return '';
+    return [];
   }
 }
 
-function refusal(details: readonly Detail[]): string {
-  return `The call was not accepted: ${summarise(details)}. ${JSON.stringify(details)} Correct it and call again.`;
+/** What the queries find, the best of each first, and each passage once. */
+function found(searches: readonly (readonly Passage[])[]): Passage[] {
+  const passages = new Map<string, Passage>();
+  for (let rank = 0; rank < PASSAGES_PER_SEARCH; rank++)
+    for (const search of searches) {
+      const passage = search[rank];
+      if (passage !== undefined && passages.size < PASSAGES_PER_SEARCH) passages.set(`${passage.sourceId} ${passage.text}`, passage);
+    }
+  return [...passages.values()];
+}
+
+/** What was wrong, each thing once, and what to do. */
+function refusal({ name }: ToolCall, details: readonly Detail[], done: string, whole: string): string {
+  const faults = details.map(({ path, message }) => `${path === '' ? 'it' : path} ${message}`).join('; ');
+  return `${done}. Fix this and call ${name} once more with ${whole}: ${faults}.`;
 }
 
 function passagesText(passages: readonly Passage[]): string {
-  return passages.length === 0 ? 'Nothing was found.' : passages.map(passageWords).join('\n\n');
+  return passages.length === 0 ? 'Nothing was found with these words.' : passages.map(passageWords).join('\n\n');
 }
 
 export class ToolCalls {
@@ -93,12 +111,13 @@ export class ToolCalls {
     this.#reads = [];
     const { toolset } = this.#turn;
     const components = calls.filter((call) => this.drawsComponent(call.name));
-    for (const { call, details } of this.#answer.finishRound(components, requests)) this.#answers.set(call.id, () => refusal(details));
+    for (const { call, details } of this.#answer.finishRound(components, requests))
+      this.#answers.set(call.id, () => refusal(call, details, 'Not shown', 'the whole body'));
     for (const call of calls) {
       const action = requests.tellsOnly ? undefined : toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
       else if (call.name === SEARCH_KNOWLEDGE && !requests.tellsOnly)
-        this.#answers.set(call.id, () => passagesText(searchPassages(this.#turn, queryOf(call))));
+        this.#answers.set(call.id, () => passagesText(found(queriesOf(call).map((query) => searchPassages(this.#turn, query)))));
       else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
     }
     const reads = this.#waits.filter(({ risk }) => risk === 'read').length;
@@ -106,10 +125,18 @@ export class ToolCalls {
   }
 
   #callAction(call: ToolCall, action: ManifestAction): void {
-    const { command, redaction, toolset } = this.#turn;
+    const { command, conversationId, db, redaction, services, toolset } = this.#turn;
     const check = checkParams(action.params, call.arguments, (text) => numberStandIn(text, (value) => redaction.restore(value)));
     if (!check.ok) {
-      this.#answers.set(call.id, () => refusal(check.details));
+      this.#answers.set(call.id, () => refusal(call, check.details, 'Not called', 'all parameters'));
+      return;
+    }
+    const asked = { name: action.name, params: check.params };
+    if (
+      action.risk !== 'read' &&
+      isAskedAlready({ db, conversationId, caller: command.caller, nowMs: services.nowMs() }, asked, this.#newInvocations)
+    ) {
+      this.#answers.set(call.id, () => waitsForPerson(action.name));
       return;
     }
     const definition = toolset.httpActions.get(action.name) ?? null;
@@ -173,8 +200,10 @@ export class ToolCalls {
     const waits: Promise<unknown>[] = this.#reads.map((read) => this.#read(read));
     for (const call of this.#calls) {
       if (call.name !== SEARCH_KNOWLEDGE || !this.#answers.has(call.id)) continue;
-      const meaning = prepareSearch(this.#turn, queryOf(call));
-      if (meaning !== undefined) waits.push(meaning);
+      for (const query of queriesOf(call)) {
+        const meaning = prepareSearch(this.#turn, query);
+        if (meaning !== undefined) waits.push(meaning);
+      }
     }
     return waits.length === 0 ? undefined : Promise.all(waits);
   }

@@ -4,8 +4,10 @@ import { fence } from '../../assistant/fence.ts';
 import type { ChatMessage, ToolCall } from '../../assistant/models/model.ts';
 import { withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
-import { fallbackText } from '../../protocol/catalog/catalog.ts';
+import { answerWords, writtenArgs } from '../../protocol/catalog/catalog.ts';
+import { clipWhole } from '../../protocol/placeholder.ts';
 import { saysSomething } from '../../protocol/schema/text.ts';
+import { isObject } from '../../protocol/setup/shapes.ts';
 import { readTextBlocks } from '../../storage/conversations/blocks.ts';
 import { readMessages, type StoredMessage } from '../../storage/conversations/conversations.ts';
 import { type InvocationRow, readConversationInvocations } from '../../storage/conversations/invocations.ts';
@@ -21,15 +23,56 @@ const CHARS_REMEMBERED = 48_000;
 /** A message makes at most 8 calls a round; this many cover the messages remembered. */
 const INVOCATIONS_REMEMBERED = 64;
 
-function blockWords(block: Block): string {
-  if (block.block_type === 'text') return String(block.body.md ?? '');
-  return `[${block.block_type}] ${fallbackText(block.block_type, block.body)}`;
+/** Of a longer component its first items and the beginnings of its texts are remembered. */
+const COMPONENT_MAX_CHARS = 2_000;
+const ITEMS_REMEMBERED = 6;
+const TEXT_REMEMBERED_CHARS = 160;
+
+const blockWords = ({ body }: Block) => String(body.md ?? '');
+
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string') return clipWhole(value, TEXT_REMEMBERED_CHARS);
+  if (Array.isArray(value)) return value.slice(0, ITEMS_REMEMBERED).map(shortened);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]));
+}
+
+interface Call {
+  readonly call: ToolCall;
+  readonly result: string;
+}
+
+/** A component as the call that it was: words of it in the answer would be imitated. */
+function componentCall(block: Block): Call[] {
+  const args = writtenArgs(block.block_type, block.body);
+  if (args === undefined) return [];
+  const whole = JSON.stringify(args);
+  const isLong = whole.length > COMPONENT_MAX_CHARS;
+  const result = ['Shown.', isLong ? 'Its end is left out here.' : '', answerWords(block)].filter((part) => part !== '').join(' ');
+  return [{ call: { id: block.id, name: block.block_type, arguments: isLong ? JSON.stringify(shortened(args)) : whole }, result }];
+}
+
+function actionCall(row: InvocationRow): Call {
+  const { params, edits } = originalCall(row);
+  const call = { id: row.callId, name: row.name, arguments: withoutMarks(JSON.stringify(params)) };
+  return { call, result: edits === null ? outcome(row) : `${editedByPerson(edits)}\n${outcome(row)}` };
+}
+
+/** What the model is told of a write while the person has not decided. A typed "yes" decides nothing: a second call would be a second card. */
+export function waitsForPerson(name: string): string {
+  return `A card for ${name} is on the person's screen and waits for its button. It has not been done, and words do not confirm it. Do not call it again: ask for the button.`;
 }
 
 /** When the service runs the calls, nothing was done; what the app's own code did is unknown. */
 function agreedTooLongAgo({ name, executor }: InvocationRow): string {
   const done = executor === 'server' ? 'It was not done.' : 'It is not known whether it was done: say so.';
   return `The person agreed to ${name}, and nothing more was heard of it within a day. ${done}`;
+}
+
+/** The person said yes, and the client then did not report that it was done. */
+function agreedInVain({ name, executor }: InvocationRow): string {
+  const done = executor === 'server' ? 'It was not done.' : 'It is not known whether it was done: say so, and do not call it again.';
+  return `The person agreed to ${name}, and the app did not report it as done. ${done}`;
 }
 
 function outcome(row: InvocationRow): string {
@@ -39,7 +82,7 @@ function outcome(row: InvocationRow): string {
     case 'failed':
       return `${row.name} failed: ${fence('error', row.error ?? 'no reason was given')}`;
     case 'declined':
-      return `The person declined ${row.name}. It was not done.`;
+      return row.confirmedAtMs === null ? `The person declined ${row.name}. It was not done.` : agreedInVain(row);
     case 'expired':
       return row.confirmedAtMs === null ? `Nobody confirmed ${row.name} in time. It was not done.` : agreedTooLongAgo(row);
     case 'timed_out':
@@ -48,29 +91,19 @@ function outcome(row: InvocationRow): string {
       return `It is not known whether ${row.name} was done: its answer was lost. Say so, and do not call it again.`;
     case 'confirmed':
     case 'executing':
-      return `${row.name} was confirmed and is being done; there is no result yet.`;
+      return `${row.name} was confirmed and is being done; there is no result yet. Do not call it again.`;
     default:
-      return row.risk === 'read'
-        ? `${row.name} has not answered.`
-        : `${row.name} waits for the person's confirmation. It has not been done.`;
+      return row.risk === 'read' ? `${row.name} has not answered.` : waitsForPerson(row.name);
   }
 }
 
-function assistantMessages(message: StoredMessage, calls: readonly InvocationRow[]): ChatMessage[] {
-  const content = message.blocks
-    .filter((block) => block.block_type !== 'confirm_card')
-    .map(blockWords)
-    .join('\n\n');
-  if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }];
-  const made = calls.map((row) => ({ row, ...originalCall(row) }));
-  const toolCalls = made.map(
-    ({ row, params }): ToolCall => ({ id: row.callId, name: row.name, arguments: withoutMarks(JSON.stringify(params)) }),
-  );
-  const results = made.map(({ row, edits }): ChatMessage => {
-    const content = edits === null ? outcome(row) : `${editedByPerson(edits)}\n${outcome(row)}`;
-    return { role: 'tool', toolCallId: row.callId, name: row.name, content };
-  });
-  return [{ role: 'assistant', content, toolCalls }, ...results];
+function assistantMessages(message: StoredMessage, rows: readonly InvocationRow[]): ChatMessage[] {
+  const said = message.blocks.filter((block) => block.block_type === 'text');
+  const content = said.map(blockWords).join('\n\n');
+  const made = [...message.blocks.flatMap(componentCall), ...rows.map(actionCall)];
+  if (made.length === 0) return content === '' ? [] : [{ role: 'assistant', content }];
+  const results = made.map(({ call, result }): ChatMessage => ({ role: 'tool', toolCallId: call.id, name: call.name, content: result }));
+  return [{ role: 'assistant', content, toolCalls: made.map(({ call }) => call) }, ...results];
 }
 
 /** The model's own call stays as it made it; of what a person changed on the card it learns here (CONFIRM-17). */
@@ -79,7 +112,11 @@ function editedByPerson(edits: Readonly<Record<string, unknown>>): string {
 }
 
 function sizeOf(messages: readonly ChatMessage[]): number {
-  return messages.reduce((sum, message) => sum + message.content.length, 0);
+  const written = (message: ChatMessage) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []);
+  return messages.reduce(
+    (sum, message) => written(message).reduce((chars, call) => chars + call.arguments.length, sum + message.content.length),
+    0,
+  );
 }
 
 function userMessages(message: StoredMessage, attached: readonly ChatMessage[]): ChatMessage[] {

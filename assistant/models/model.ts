@@ -45,6 +45,8 @@ export interface ModelRequest {
   readonly system: string;
   /** Oldest first; ends with the message (or tool results) to answer. */
   readonly messages: readonly ChatMessage[];
+  /** The day, the time and the zone; '' tells none. It changes with each turn, so a wire writes it behind all that stays. */
+  readonly now: string;
   /** Passages found for the message; already fenced in by whoever renders them for a remote model. */
   readonly passages: readonly Passage[];
   readonly tools: readonly ToolDefinition[];

@@ -22,6 +22,7 @@ const hide = (text: string, use: TextUse): string | undefined => {
     case 'fetched':
       return undefined;
     case 'words':
+    case 'key':
       return hideInAddresses(text);
     case 'address':
       return hideAll(text);

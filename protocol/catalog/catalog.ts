@@ -5,18 +5,21 @@
 
 import * as v from 'valibot';
 import { ACTION_NAME_MAX_CHARS, CATALOG_VERSION } from '../limits.ts';
-import type { Detail } from '../schema/issues.ts';
+import { type Detail, measured } from '../schema/issues.ts';
 import { stated } from '../schema/stated.ts';
 import { snakeCase } from '../schema/text.ts';
+import type { Block } from './block.ts';
 import { choice, quickReplies, rating } from './choices.ts';
 import { orderTracker, pass, variantPicker } from './commerce.ts';
-import { type Body, type Component, type JsonSchema, type ModelContext, validate } from './component.ts';
+import { type Body, type Component, type JsonSchema, type ModelContext, type PickState, validate } from './component.ts';
 import { confirmCard } from './confirm.ts';
 import { form } from './forms.ts';
 import { checklist, comparison, itemList, keyValue, tags, timeline } from './lists.ts';
+import { mended } from './mended.ts';
 import { actions, screens } from './navigation.ts';
 import { contact, map, placeCard } from './places.ts';
 import { code, disclosure, infoCard, keyPoints, section, textBlock } from './prose.ts';
+import { readable } from './readable.ts';
 import { datetimeSlots } from './schedule.ts';
 import { shownSchema } from './shown-schema.ts';
 
@@ -100,14 +103,40 @@ export function validateBody(name: string, body: unknown): Validated {
 }
 
 /**
- * A body from what the model wrote: its arguments checked against the schema it was shown, then against the turn, then
+ * A body from what the model wrote: its arguments mended (BLOCK-27), checked against the schema it was shown, then against the turn, then
  * completed with the fields the server keeps (Pick, `form_id`). Never throws; refuses components that are not offered.
  */
 export function modelBody(name: string, args: unknown, context: ModelContext): Validated {
   const component = CATALOG.get(name);
   if (!component?.offered) return unknownComponent(name);
-  const written = validate(component.modelArgs, args);
-  return written.ok ? component.complete(written.body, context) : written;
+  const meant = mended(name, component.modelArgs, args);
+  const written = validate(component.modelArgs, meant);
+  const made = written.ok ? component.complete(written.body, context) : written;
+  return made.ok ? made : { ok: false, details: measured(made.details, meant) };
+}
+
+/** A stored body as the call that made it: the fields that the model wrote. Undefined for what the model does not call. */
+export function writtenArgs(name: string, body: Body): Body | undefined {
+  const component = CATALOG.get(name);
+  if (!component?.offered) return undefined;
+  const written = component.parameters.properties as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(body).filter(([field]) => Object.hasOwn(written, field)));
+}
+
+/** What a person made of a block, in a sentence; '' while it is open. */
+export function answerWords({ block_type: name, body }: Pick<Block, 'block_type' | 'body'>): string {
+  const { status, selected_ids: ids = [] } = body as unknown as Partial<PickState>;
+  if (status === 'superseded') return 'It was replaced by a newer one.';
+  if (status !== 'answered') return '';
+  const pick = CATALOG.get(name)?.pick;
+  return pick === undefined || ids.length === 0
+    ? 'The person answered it.'
+    : `The person chose ${ids.map((id) => pick.label(body, id)).join(', ')}.`;
+}
+
+/** What people can read of a body that could not be made a valid one, as Markdown; '' when that is nothing. Never throws. */
+export function readableWords(name: string, written: unknown): string {
+  return readable(CATALOG.get(name)?.modelArgs, written);
 }
 
 /** What a client that cannot draw the block says instead: true, at most 600 characters. `body` must have passed `validateBody`. */

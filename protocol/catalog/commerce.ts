@@ -1,5 +1,6 @@
 /** Components of buying: order_tracker, variant_picker, pass. */
 import * as v from 'valibot';
+import { ID_MAX_CHARS } from '../limits.ts';
 import { flag } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { selectableOptions } from './choices.ts';
@@ -31,7 +32,7 @@ export const orderTracker = defineComponent({
   name: 'order_tracker',
   description: 'Where one order stands. Use it with the status and times an action returned.',
   entries: {
-    order_id: said(id, 'As the person knows it.'),
+    order_id: said(words(ID_MAX_CHARS), 'As the person knows it.'),
     status: v.picklist(ORDER_STATUSES),
     steps: list(
       v.strictObject({ label: words(40), state: v.picklist(['done', 'current', 'pending', 'failed']), at: v.optional(time) }),

@@ -47,7 +47,7 @@ export const map = defineComponent({
   entries: {
     markers: list(v.strictObject({ id, lat, lng, label: words(40) }), 1, 20),
     zoom: v.optional(said(between(1, 20), '1 world to 20 building.')),
-    polyline: v.optional(said(text(4_096), 'Encoded polyline.')),
+    polyline: v.optional(usedAs(said(text(4_096), 'Encoded polyline.'), 'key')),
     alt: said(words(300), 'For people who do not see it.'),
   },
   rules: ({ markers }, report) => uniqueIds(markers, ['markers'], report),

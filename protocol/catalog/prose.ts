@@ -5,6 +5,7 @@ import { flag } from '../schema/bounded.ts';
 import { text } from '../schema/text.ts';
 import { defineComponent } from './component.ts';
 import { action, checkActions, image, lines, saidAction, saidList, tone } from './shapes.ts';
+import { usedAs } from './text-uses.ts';
 import { anyList, list, markdown, said, webUrl, words } from './values.ts';
 
 export const textBlock = defineComponent({
@@ -21,7 +22,7 @@ export const section = defineComponent({
   entries: {
     title: words(80),
     md: markdown(2_000),
-    icon: v.optional(said(text(40), 'Icon name, as truck.')),
+    icon: v.optional(usedAs(said(text(40), 'Icon name, as truck.'), 'key')),
     collapsed: v.optional(flag),
   },
   fallback: ({ title, md }) => `${title}\n${md}`,
@@ -82,7 +83,7 @@ export const code = defineComponent({
   name: 'code',
   description: 'Code, a command or a configuration. Use it for what must be copied to the letter.',
   entries: {
-    language: said(text(20), 'As json; text when it has none.'),
+    language: usedAs(said(text(20), 'As json; text when it has none.'), 'key'),
     code: words(8_000),
     filename: v.optional(text(80)),
   },

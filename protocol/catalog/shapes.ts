@@ -43,10 +43,7 @@ export const action = v.pipe(
     kind: v.picklist(ACTION_KINDS),
     label: words(24),
     target: usedAs(
-      said(
-        text(ADDRESS_MAX_CHARS, 1),
-        'send: the message. open_screen: a route. open_url: https. copy: the text. call: a number. email: an address.',
-      ),
+      said(text(ADDRESS_MAX_CHARS, 1), 'send: the message. open_screen: a route. open_url: https. copy: the text.'),
       ({ kind }) => TARGET_USES[String(kind)] ?? 'words',
     ),
     style: v.optional(v.picklist(['primary', 'secondary', 'danger'])),
@@ -67,7 +64,15 @@ export function checkAction(action: Action, path: readonly (string | number)[], 
   if (actionKinds !== undefined && actionKinds.size > 0 && !actionKinds.has(action.kind)) {
     report([...path, 'kind'], `"${action.kind}" is not an action this client runs: use ${[...actionKinds].join(', ')}`);
   }
-  if (action.kind === 'open_screen') checkRoute(action.target, [...path, 'target'], routes, report);
+  if (action.kind !== 'open_screen') return;
+  checkRoute(action.target, [...path, 'target'], routes, report);
+  if (needsParams(routes?.get(action.target)))
+    report([...path, 'target'], `"${action.target}" needs parameters, which only screens can give it`);
+}
+
+/** Whether the screen cannot be opened by its name alone. A list is no value that a screen is opened with, and so never asked for. */
+export function needsParams(route: ReturnType<Routes['get']>): boolean {
+  return Object.values(route?.params ?? {}).some(({ required, type }) => required && type !== 'array');
 }
 
 export function checkActions(actions: readonly Action[], path: string, context: ModelContext, report: Report): void {

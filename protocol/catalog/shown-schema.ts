@@ -11,19 +11,27 @@
 import type { JsonSchema } from './component.ts';
 
 /** Of texts as short as this the bound is told: they are easily written too long, and to ask again costs a whole round. */
-const SHORT_TEXT_CHARS = 24;
+const SHORT_TEXT_CHARS = 200;
 /** The same of lists. */
-const SHORT_LIST_ITEMS = 7;
+const SHORT_LIST_ITEMS = 8;
+
+function itemsBound({ minItems, maxItems }: JsonSchema): string {
+  if (typeof minItems === 'number' && minItems > 1) return `${minItems} to ${maxItems} items`;
+  return typeof maxItems === 'number' && maxItems <= SHORT_LIST_ITEMS ? `<=${maxItems} items` : '';
+}
+
+/** Names of texts whose bound is not told: nobody writes a long one, the instructions say it of all, or it is cut without loss. */
+const UNBOUNDED = /(?:^|_)id$|^(?:timezone|language|icon|alt|title|carrier|tracking_number|filename)$/;
+
+function textBound({ maxLength }: JsonSchema, name: string): string {
+  const isShort = typeof maxLength === 'number' && maxLength <= SHORT_TEXT_CHARS && !UNBOUNDED.test(name);
+  return isShort ? `<=${maxLength}` : '';
+}
+
+const saidOf = ({ description }: JsonSchema) => (typeof description === 'string' ? description : '');
 
 /** What is told of a value beside its type. */
-function notesOf({ maxLength, maxItems, description }: JsonSchema): string {
-  const notes = [
-    typeof maxLength === 'number' && maxLength <= SHORT_TEXT_CHARS ? `<=${maxLength} chars` : '',
-    typeof maxItems === 'number' && maxItems <= SHORT_LIST_ITEMS ? `<=${maxItems} items` : '',
-    typeof description === 'string' ? description : '',
-  ];
-  return joined(notes);
-}
+const notesOf = (field: JsonSchema, name: string) => joined([textBound(field, name), itemsBound(field), saidOf(field)]);
 
 const joined = (parts: readonly string[]) => parts.filter((part) => part !== '').join('; ');
 
@@ -38,29 +46,30 @@ function valueWords({ enum: values, anyOf: shapes, items, properties, required, 
   return `{${fields.map(([name, field]) => fieldWords(name, field, needed.has(name))).join(', ')}}`;
 }
 
-/** A field in words: `label`, `state?: done|failed (as the action returned)`. Without a type it is a text. */
+/** A field in words: `label<=60`, `state?: done|failed (as the action returned)`. Without a type it is a text. */
 function fieldWords(name: string, field: JsonSchema, isRequired: boolean): string {
   const value = valueWords(field);
-  const notes = notesOf(field).replace(/\.$/, '');
-  return `${name}${isRequired ? '' : '?'}${value === 'string' ? '' : `: ${value}`}${notes === '' ? '' : ` (${notes})`}`;
+  const notes = joined([itemsBound(field), saidOf(field)]).replace(/\.$/, '');
+  const told = value === 'string' ? textBound(field, name) : `: ${value}`;
+  return `${name}${isRequired ? '' : '?'}${told}${notes === '' ? '' : ` (${notes})`}`;
 }
 
 /** An own field of a component, or an item of one that is a list. */
-function shownField(field: JsonSchema): JsonSchema {
+function shownField(field: JsonSchema, name = ''): JsonSchema {
   const { type, enum: values, items, anyOf: shapes, properties } = field;
-  const description = joined([notesOf(field), properties === undefined ? '' : valueWords(field)]);
+  const description = joined([notesOf(field, name), properties === undefined ? '' : valueWords(field)]);
   return {
     ...(type === undefined ? {} : { type }),
     ...(values === undefined ? {} : { enum: values }),
     ...(items === undefined ? {} : { items: shownField(items as JsonSchema) }),
-    ...(shapes === undefined ? {} : { anyOf: (shapes as JsonSchema[]).map(shownField) }),
+    ...(shapes === undefined ? {} : { anyOf: (shapes as JsonSchema[]).map((shape) => shownField(shape)) }),
     ...(description === '' ? {} : { description }),
   };
 }
 
 function shown({ type, properties, required }: JsonSchema): JsonSchema {
   const fields = Object.entries(properties as Readonly<Record<string, JsonSchema>>);
-  return { type, properties: Object.fromEntries(fields.map(([name, field]) => [name, shownField(field)])), required };
+  return { type, properties: Object.fromEntries(fields.map(([name, field]) => [name, shownField(field, name)])), required };
 }
 
 const made = new WeakMap<JsonSchema, JsonSchema>();

@@ -1,14 +1,14 @@
 /**
- * What a client makes of a text of a body: words that are shown, or an address that is opened, fetched or dialled. The schema of the
+ * What a client makes of a text of a body: words that are shown, an address that is opened, fetched or dialled, or a key. The schema of the
  * text says so, or what stands beside it in the body does (a button's `kind`).
  */
 import type * as v from 'valibot';
 
 /**
  * `address`: a web address or a screen's, opened when a person asks for it. `fetched`: a web address that a client fetches by itself, such as a
- * picture's (BLOCK-24). `email`, `phone`: nothing but one of these, for a person to use.
+ * picture's (BLOCK-24). `email`, `phone`: nothing but one of these, for a person to use. `key`: nobody reads it, such as an id.
  */
-export type TextUse = 'words' | 'address' | 'fetched' | 'email' | 'phone';
+export type TextUse = 'words' | 'address' | 'fetched' | 'email' | 'phone' | 'key';
 
 type Siblings = Readonly<Record<string, unknown>>;
 type UseRule = TextUse | ((siblings: Siblings) => TextUse);
@@ -21,7 +21,7 @@ export function usedAs<const S extends v.GenericSchema>(schema: S, use: UseRule)
 }
 
 /** The parts of a schema of valibot's that lead to what it is made of. */
-interface SchemaNode {
+export interface SchemaNode {
   readonly type?: string;
   readonly entries?: Readonly<Record<string, SchemaNode>>;
   readonly item?: SchemaNode;
@@ -31,12 +31,12 @@ interface SchemaNode {
   readonly [USE]?: UseRule;
 }
 
-function isObject(value: unknown): value is Siblings {
+export function isObject(value: unknown): value is Siblings {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Without what only says that it may be left out, and of several shapes the one with fields or items. */
-function unwrapped(node: SchemaNode | undefined): SchemaNode | undefined {
+export function unwrapped(node: SchemaNode | undefined): SchemaNode | undefined {
   if (node?.wrapped !== undefined) return unwrapped(node.wrapped);
   return node?.options?.map(unwrapped).find((option) => option?.entries !== undefined || option?.item !== undefined) ?? node;
 }
@@ -44,7 +44,7 @@ function unwrapped(node: SchemaNode | undefined): SchemaNode | undefined {
 /** Rewrites a text by its use. Undefined for a `fetched` one that is left out, with all of what it is a required part of. */
 export type RewriteUsed = (text: string, use: TextUse) => string | undefined;
 
-function useOf(schema: SchemaNode | undefined, siblings: Siblings): TextUse {
+export function useOf(schema: SchemaNode | undefined, siblings: Siblings): TextUse {
   const use = schema?.[USE] ?? 'words';
   return typeof use === 'function' ? use(siblings) : use;
 }

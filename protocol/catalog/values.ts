@@ -27,7 +27,8 @@ const DECIMAL = /^-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,4})?$/;
 /** Text that must say something: 1 to `max` code points. */
 export const words = (max: number) => text(max, 1);
 
-export const id = text(ID_MAX_CHARS, 1);
+/** A name that nobody reads. */
+export const id = usedAs(text(ID_MAX_CHARS, 1), 'key');
 
 /** `schema` with a sentence for the model. */
 export function said<const S extends v.GenericSchema>(schema: S, description: string) {
@@ -76,7 +77,7 @@ export const fetchedUrl = usedAs(
 export const time = v.pipe(
   v.string('must be a string'),
   v.check((value) => isTime(value), 'must be an RFC 3339 time with an offset, as 2026-11-20T09:30:00+01:00'),
-  v.description('RFC 3339 with offset'),
+  v.description('RFC 3339'),
 );
 
 export const day = v.pipe(v.string('must be a string'), v.check(isDay, 'must be a date, as 2026-11-20'), v.description('As 2026-11-20.'));
@@ -109,9 +110,8 @@ export const currency = v.pipe(
     v.check((code: string) => CURRENCIES.has(code), 'must be an ISO 4217 code, as EUR'),
     { pattern: '^[A-Z]{3}$' },
   ),
-  v.description('as EUR'),
 );
-export const hexColour = v.pipe(v.string('must be a string'), v.regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour as #1a2b3c'));
+export const hexColour = usedAs(v.pipe(v.string('must be a string'), v.regex(/^#[0-9A-Fa-f]{6}$/, 'must be a colour as #1a2b3c')), 'key');
 
 /** Rule: ids within one list are unique. `path` leads to the list. */
 export function uniqueIds(items: readonly { readonly id: string }[], path: readonly (string | number)[], report: Report, key = 'id'): void {

@@ -3,6 +3,7 @@
  * where snake_case (wire and SQL) meets camelCase.
  */
 import * as v from 'valibot';
+import { timezone } from '../catalog/values.ts';
 import {
   ADDRESS_MAX_CHARS,
   CONFIRMATION_TTL_DEFAULT_S,
@@ -25,6 +26,8 @@ export interface AppSettings {
   readonly allowedDomains: readonly string[];
   /** Hosts, as above, whose pictures answers may show whatever their address; null: `allowedDomains` (BLOCK-24). */
   readonly mediaHosts: readonly string[] | null;
+  /** IANA name of the zone that is told where a device names none; null: none (MODEL-32). */
+  readonly timeZone: string | null;
   readonly requireIdentity: boolean;
   /** Whether only confirmations that this server recorded count (CONFIRM-9). */
   readonly recordConfirmations: boolean;
@@ -50,6 +53,7 @@ export interface AppSettings {
 export const DEFAULT_APP_SETTINGS: AppSettings = {
   allowedDomains: [],
   mediaHosts: null,
+  timeZone: null,
   requireIdentity: false,
   recordConfirmations: false,
   messagesPerMinute: MESSAGES_PER_MINUTE_DEFAULT,
@@ -114,6 +118,7 @@ const link = v.pipe(
 export const appSettingsEntries = {
   allowed_domains: v.optional(domains),
   media_hosts: v.optional(v.nullable(domains)),
+  time_zone: v.optional(v.nullable(timezone)),
   require_identity: v.optional(flag),
   record_confirmations: v.optional(flag),
   messages_per_minute: v.optional(whole(1, MESSAGES_PER_MINUTE_MAX)),
@@ -167,6 +172,7 @@ export function patchSettings(before: AppSettings, patch: AppSettingsPatch): App
   return {
     allowedDomains: patch.allowed_domains ?? before.allowedDomains,
     mediaHosts: patch.media_hosts === undefined ? before.mediaHosts : patch.media_hosts,
+    timeZone: patch.time_zone === undefined ? before.timeZone : patch.time_zone,
     requireIdentity: patch.require_identity ?? before.requireIdentity,
     recordConfirmations: patch.record_confirmations ?? before.recordConfirmations,
     messagesPerMinute: patch.messages_per_minute ?? before.messagesPerMinute,
@@ -194,6 +200,7 @@ export function settingsToWire(settings: AppSettings): ShownSettings {
   return {
     allowed_domains: [...settings.allowedDomains],
     media_hosts: settings.mediaHosts === null ? null : [...settings.mediaHosts],
+    time_zone: settings.timeZone,
     require_identity: settings.requireIdentity,
     record_confirmations: settings.recordConfirmations,
     messages_per_minute: settings.messagesPerMinute,

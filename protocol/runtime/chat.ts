@@ -57,6 +57,15 @@ const locale = v.pipe(
   ),
 );
 
+/** A hint as well: a zone that does not exist counts as none, which whoever formats a time finds out. */
+const timeZone = v.pipe(
+  text(ID_MAX_CHARS),
+  stated(
+    v.transform((given: string) => (/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(given) ? given : null)),
+    { description: 'An IANA time zone, as Europe/Madrid. Anything else is ignored.' },
+  ),
+);
+
 /** The client handshake (CHAT-4). */
 export const handshake = openObject({
   protocol: v.literal(PROTOCOL_VERSION, `must be ${PROTOCOL_VERSION}`),
@@ -66,6 +75,7 @@ export const handshake = openObject({
   /** What is no hash is one that nobody registered: `manifest_unknown`, in the stream. */
   manifest_hash: v.optional(v.nullable(v.string('must be a string'))),
   locale: v.optional(v.nullable(locale)),
+  time_zone: v.optional(v.nullable(timeZone)),
   capabilities: v.optional(handshakeNames, []),
   action_kinds: v.optional(handshakeNames, []),
 });

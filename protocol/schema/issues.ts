@@ -1,6 +1,7 @@
 /** Turns what a schema found wrong into sentences that name the field: one renderer for every interface. */
 import type * as v from 'valibot';
 import { ERROR_DETAILS_MAX } from '../limits.ts';
+import { codePoints } from './text.ts';
 
 export interface Detail {
   /** Where in the document: `client.components[3]`, or '' for the document itself. */
@@ -36,6 +37,19 @@ export function explain(issues: readonly v.BaseIssue<unknown>[]): Detail[] {
     path: renderPath((issue.path ?? []).map((step) => step.key)),
     message: sentence(issue),
   }));
+}
+
+/** The details with what was counted where something is too long: a model cannot count. */
+export function measured(details: readonly Detail[], document: unknown): Detail[] {
+  return details.map(({ path, message }) => {
+    const unit = /^must (?:be|hold) at most \d+ (characters|items)$/.exec(message)?.[1];
+    if (unit === undefined) return { path, message };
+    const value = path
+      .split(/[.[\]]+/)
+      .reduce<unknown>((node, key) => (key === '' ? node : (node as Record<string, unknown>)?.[key]), document);
+    if (typeof value !== 'string' && !Array.isArray(value)) return { path, message };
+    return { path, message: `${message} (was ${typeof value === 'string' ? codePoints(value) : value.length})` };
+  });
 }
 
 /** One sentence for the `message` of an error body: the first detail, with the field's name in front. */

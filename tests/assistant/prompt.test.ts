@@ -10,6 +10,7 @@ const INPUT: PromptInput = {
     { role: 'assistant', content: 'Hi' },
     { role: 'user', content: 'Where is my order?' },
   ],
+  now: '',
   passages: [],
   context: undefined,
   traits: null,

@@ -36,20 +36,17 @@ describe('MODEL-3: the screens of the manifest reach the model', () => {
     const tools = definitions(ROUTES);
     const screens = JSON.stringify(tools.get('screens')?.parameters);
     assert.match(screens, /\{route: orders\|order_detail,/);
-    const alone = definitions(ROUTES, { components: ['actions', 'info_card'] });
-    for (const [name, json] of [
-      ['screens', screens],
-      ['actions', JSON.stringify(alone.get('actions')?.parameters)],
-    ] as const) {
-      for (const words of ['Your orders', 'All orders, newest first.', 'One order', 'order_id', 'As printed on the invoice.', 'payment']) {
-        assert.ok(json.includes(words), `${name}: ${words}`);
-      }
-      assert.match(json, /<<data:[0-9a-f]+ screens of the app>>.*<<end:[0-9a-f]+>>/);
-    }
+    const alone = JSON.stringify(definitions(ROUTES, { components: ['actions', 'info_card'] }).get('actions')?.parameters);
+    const bare = ['Your orders', 'All orders, newest first.'];
+    const detailed = ['One order', 'order_id', 'As printed on the invoice.', 'payment'];
+    for (const words of [...bare, ...detailed]) assert.ok(screens.includes(words), words);
+    for (const words of bare) assert.ok(alone.includes(words), words);
+    for (const words of detailed) assert.ok(!alone.includes(words), `no button can open it: ${words}`);
+    for (const json of [screens, alone]) assert.match(json, /<<data:[0-9a-f]+ screens of the app>>.*<<end:[0-9a-f]+>>/);
     for (const name of BUTTONED) {
       const json = JSON.stringify(tools.get(name)?.parameters);
       assert.match(json, /\{kind: send\|open_screen\|/, name);
-      assert.match(json, / open_screen: orders\|order_detail\. /, name);
+      assert.match(json, / open_screen: orders\. /, name);
       assert.doesNotMatch(json, /<<data:/, name);
     }
   });
@@ -62,6 +59,12 @@ describe('MODEL-3: the screens of the manifest reach the model', () => {
         assert.deepEqual(kindsOf(tools.get(name)?.parameters), ['send', 'open_url', 'copy', 'call', 'email'], name);
       }
     }
+  });
+
+  test('BLOCK-10: where every screen needs parameters, no button opens one', () => {
+    const tools = definitions(ROUTES.slice(1));
+    assert.ok(tools.has('screens'));
+    for (const name of BUTTONED) assert.doesNotMatch(JSON.stringify(tools.get(name)?.parameters), /open_screen/, name);
   });
 
   test('only kinds that the client runs are offered; without any, no buttons', () => {

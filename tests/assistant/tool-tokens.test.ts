@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import type { ChatMessage } from '../../assistant/models/model.ts';
 import { completionBody } from '../../assistant/models/openai/chat-messages.ts';
 import { PassingBody } from '../../assistant/models/stream/request-body.ts';
+import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
 import { createToolsets } from '../../assistant/toolset.ts';
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
 import { completeManifest } from '../../protocol/runtime/manifest.ts';
+import { DEFAULT_PERSONA } from '../../protocol/setup/persona.ts';
 import { request } from './models/openai/recorded-sink.ts';
 
 /** Each request pays for them. */
@@ -45,5 +48,40 @@ describe('MODEL-29: the definitions of the components', () => {
     });
     assert.ok((ends[0]?.length ?? 0) > 10_000);
     assert.deepEqual(new Set(ends).size, 1);
+  });
+});
+
+describe('MODEL-6, MODEL-32: what stands before the message that is answered', () => {
+  test('the instructions without a persona take at most 700 tokens', () => {
+    const tokens = countTokens(systemPrompt('Shop', DEFAULT_PERSONA, 'en'));
+    assert.ok(tokens <= 700, `${tokens} tokens`);
+  });
+
+  test('is the same bytes in the next turn, though the time, the passages and the screen are others', () => {
+    const turn = (messages: ChatMessage[], now: string) => {
+      const passages = [{ sourceId: 's', externalKey: 'k', title: now, headings: [], text: now, score: 1 }];
+      const context = { current_screen: { name: now } };
+      const input = { ...request({ messages, now, passages }), context, traits: null };
+      const body = completionBody('m', modelRequest(input));
+      assert.ok(body instanceof PassingBody);
+      return Buffer.concat([...body]).toString();
+    };
+    const first: ChatMessage[] = [
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'Hi' },
+    ];
+    const asked: ChatMessage[] = [...first, { role: 'user', content: 'Where is it?' }];
+    const [one, other] = [turn(asked, 'Now: Monday 10:00.'), turn([...first, { role: 'user', content: 'And now?' }], 'Now: Monday 10:01.')];
+    const same = one.indexOf('<<data:');
+    assert.equal(other.slice(0, same), one.slice(0, same));
+    assert.ok(one.slice(0, same).includes('"Hi"') && !one.slice(0, same).includes('Now:'));
+    // In a later round what was said and called comes behind it.
+    const call = { id: 'c', name: 'find', arguments: '{}' };
+    const later = turn(
+      [...asked, { role: 'assistant', content: '', toolCalls: [call] }, { role: 'tool', toolCallId: 'c', name: 'find', content: 'found' }],
+      'Now: Monday 10:00.',
+    );
+    const end = one.indexOf('Where is it?');
+    assert.equal(later.slice(0, end), one.slice(0, end));
   });
 });

@@ -142,6 +142,7 @@ test('MODEL-20: a refusal of one message is not held against the model; three in
       const question = {
         system: '',
         messages: [{ role: 'user', content: 'Hi' }],
+        now: '',
         passages: [],
         tools: [],
         requestId: 'r',

@@ -126,7 +126,7 @@ test('MODEL-1: a tool that the turn does not have is not run, whatever it is cal
   const answer = await createClient(service.baseUrl, bare.liveKey).say(names.map((name) => `OBEY call ${name} {"id":"x"}`).join(' '));
   const told = upstream.requests.slice(before).flatMap(({ messages }) => messages.filter(({ role }) => role === 'tool'));
   assert.ok(told.length >= names.length, answer.text);
-  for (const { content } of told) assert.match(content, /no tool called|was not accepted/);
+  for (const { content } of told) assert.match(content, /no tool called|Not called|Not shown/);
   assert.doesNotMatch(
     JSON.stringify(upstream.requests.slice(before).flatMap(({ tools }) => (tools ?? []).map(({ function: { name } }) => name))),
     /confirm_card/,

@@ -7,15 +7,16 @@ import type {
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
 import { passagesWords } from '../../fence.ts';
-import type { ChatMessage, ImagePart, ModelRequest, Passage, ToolDefinition } from '../model.ts';
+import type { ChatMessage, ImagePart, ModelRequest, ToolDefinition } from '../model.ts';
 import { PassingBody, type StreamedBody, streamedBody } from '../stream/request-body.ts';
 
 /** What stands in a picture's URL where its base64 goes. */
 type Base64Of = (image: ImagePart) => string;
 
-/** The passages as one message. Of role user: what they say must not have the weight of instructions. */
-function passagesMessage(passages: readonly Passage[]): ChatCompletionMessageParam {
-  return { role: 'user', content: passagesWords(passages) };
+/** The time and the passages as one message, if there are any. Of role user: what passages say must not have the weight of instructions. */
+function besideMessage({ now, passages }: ModelRequest): ChatCompletionMessageParam[] {
+  const words = [now, passages.length === 0 ? '' : passagesWords(passages)].filter((part) => part !== '').join('\n\n');
+  return words === '' ? [] : [{ role: 'user', content: words }];
 }
 
 /** Words alone stay a string: not every server takes parts. */
@@ -59,16 +60,16 @@ function toolParam(tool: ToolDefinition): ChatCompletionTool {
   return { type: 'function', function: { name: tool.name, description: tool.description, parameters: tool.parameters } };
 }
 
-/** The passages stand in a message of their own right before the last user message. `base64` is asked for pictures in their order. */
+/** The time and the passages stand in a message of their own right before the last user message: what is before it stays from turn to turn. `base64` is asked for pictures in their order. */
 export function chatMessages(request: ModelRequest, base64: Base64Of): ChatCompletionMessageParam[] {
   const rendered: ChatCompletionMessageParam[] = [{ role: 'system', content: request.system }];
   const lastUser = request.messages.findLastIndex((message) => message.role === 'user');
   const before = lastUser < 0 ? request.messages.length : lastUser;
   for (const [index, message] of request.messages.entries()) {
-    if (index === before && request.passages.length > 0) rendered.push(passagesMessage(request.passages));
+    if (index === before) rendered.push(...besideMessage(request));
     rendered.push(messageParam(message, base64));
   }
-  if (before === request.messages.length && request.passages.length > 0) rendered.push(passagesMessage(request.passages));
+  if (before === request.messages.length) rendered.push(...besideMessage(request));
   return rendered;
 }
 

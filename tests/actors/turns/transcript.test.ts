@@ -66,18 +66,38 @@ function conversation(t: TestContext) {
 }
 
 describe('the model reads a conversation as it was stored', () => {
-  test('HISTORY-9: messages oldest first; components in the words a person saw; confirmation cards left out', (t) => {
+  test('HISTORY-9: messages oldest first; components as the calls that they were, with what the person chose; confirmation cards left out', (t) => {
     const { say, text, read } = conversation(t);
     text('user', 'What do you have?');
     say('assistant', [
       { type: 'text', body: { md: 'These:' } },
       { type: 'tags', body: { items: [{ id: 'a', label: 'Apples' }] } },
+      {
+        type: 'choice',
+        body: { prompt: 'Which?', mode: 'single', options: [{ id: 'b', label: 'Black' }], status: 'answered', selected_ids: ['b'] },
+      },
+      {
+        type: 'item_list',
+        body: { layout: 'list', items: Array.from({ length: 20 }, (_, n) => ({ id: `i${n}`, title: 'x'.repeat(200) })) },
+      },
       { type: 'confirm_card', body: {} },
     ]);
     text('user', 'Thanks');
+    const cut = { layout: 'list', items: Array.from({ length: 6 }, (_, n) => ({ id: `i${n}`, title: `${'x'.repeat(159)}…` })) };
     assert.deepEqual(read(), [
       { role: 'user', content: 'What do you have?' },
-      { role: 'assistant', content: 'These:\n\n[tags] Apples' },
+      {
+        role: 'assistant',
+        content: 'These:',
+        toolCalls: [
+          { id: 'msg_1_1', name: 'tags', arguments: '{"items":[{"id":"a","label":"Apples"}]}' },
+          { id: 'msg_1_2', name: 'choice', arguments: '{"prompt":"Which?","mode":"single","options":[{"id":"b","label":"Black"}]}' },
+          { id: 'msg_1_3', name: 'item_list', arguments: JSON.stringify(cut) },
+        ],
+      },
+      { role: 'tool', toolCallId: 'msg_1_1', name: 'tags', content: 'Shown.' },
+      { role: 'tool', toolCallId: 'msg_1_2', name: 'choice', content: 'Shown. The person chose Black.' },
+      { role: 'tool', toolCallId: 'msg_1_3', name: 'item_list', content: 'Shown. Its end is left out here.' },
       { role: 'user', content: 'Thanks' },
     ]);
   });
@@ -112,8 +132,8 @@ describe('the model reads a conversation as it was stored', () => {
     ['unknown', 'write', /not known whether find_order was done.*do not call it again/],
     ['confirmed', 'write', /was confirmed and is being done/],
     ['executing', 'write', /was confirmed and is being done/],
-    ['pending.clean', 'write', /waits for the person's confirmation\. It has not been done/],
-    ['pending.rejected', 'write', /waits for the person's confirmation\. It has not been done/],
+    ['pending.clean', 'write', /A card for find_order .* waits for its button\. It has not been done.*Do not call it again/],
+    ['pending.rejected', 'write', /A card for find_order .* waits for its button\. It has not been done.*Do not call it again/],
     ['dispatched', 'read', /has not answered/],
   ] as const) {
     test(`HISTORY-9: a ${risk} call that is ${state} is told as just that, without a result`, (t) => {
@@ -131,7 +151,7 @@ test('ACTION-6, HISTORY-9: a call whose time is up is told as such before its ro
   call(text('assistant', 'One moment.'), 'dispatched', 'read', NOW_MS);
   assert.match(read().at(-1)?.content ?? '', /did not answer in time/);
   call(text('assistant', 'Shall I?'), 'pending.clean', 'write', NOW_MS + 1);
-  assert.match(read().at(-1)?.content ?? '', /waits for the person's confirmation/);
+  assert.match(read().at(-1)?.content ?? '', /waits for its button/);
 });
 
 describe('what is remembered is bounded', () => {

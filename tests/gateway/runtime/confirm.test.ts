@@ -4,8 +4,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { type Client, createClient, createTestApp } from '../../support/client.ts';
 import { FILE } from '../../support/whole-file.ts';
-import { askWrite, confirm, edit, errorOf, handshake, storedCard } from './asked-write.ts';
-import { pendingOf, startScriptedChat } from './scripted-chat.ts';
+import { askWrite, confirm, edit, errorOf, handshake, MOVE, storedCard } from './asked-write.ts';
+import { pendingOf, readies, startScriptedChat } from './scripted-chat.ts';
 
 const it = await startScriptedChat(FILE);
 
@@ -52,6 +52,56 @@ test('CONFIRM-5: a decline is recorded once, and a later confirmation does not o
   const card = await storedCard(it, write);
   assert.equal(card.body.status, 'declined');
   assert.match(card.fallback_text ?? '', /^Declined; nothing was done\./);
+});
+
+test('CONFIRM-24: a typed "yes" makes no second card: an equal call is answered with the card that waits, and the model told that words do not confirm', async () => {
+  const write = await askWrite(it);
+  const more = { ...write.more, conversation_id: write.conversationId };
+  it.script([{ ...MOVE, args: { day: 'monday', id: '7' }, id: 'call_again' }], [{ text: 'Please press the button on the card.' }]);
+  const turn = await it.say('Yes, do it', more);
+  assert.match(
+    it.asked()[0]?.messages.find(({ role }) => role === 'tool')?.content ?? '',
+    /A card for move_delivery .* waits for its button/,
+  );
+  assert.match(it.toldOf('call_again'), /A card for move_delivery .* waits for its button.*words do not confirm it\. Do not call it again/);
+  assert.deepEqual([turn.events.at(-1)?.status, readies(turn.events).map(({ block_type }) => block_type)], ['completed', ['text']]);
+
+  // In one round, too; other values are another card.
+  it.script([
+    MOVE,
+    { ...MOVE, id: 'call_tuesday', args: { id: '7', day: 'tuesday' } },
+    { ...MOVE, id: 'call_twice', args: { id: '7', day: 'tuesday' } },
+  ]);
+  const other = await it.say('On Tuesday, too', more);
+  assert.deepEqual(
+    pendingOf(other).map(({ name }) => name),
+    ['move_delivery'],
+  );
+
+  // What was declined may be asked again.
+  await recorded(write.id, 'decline');
+  it.script([MOVE]);
+  assert.equal(pendingOf(await it.say('On second thoughts: do', more)).length, 1);
+});
+
+test('CONFIRM-24: a card whose values the person changed answers the call that made it, and one with its new values', async () => {
+  const write = await askWrite(it);
+  const more = { ...write.more, conversation_id: write.conversationId };
+  assert.equal((await edit(it.client, write.id, 1, { day: 'tuesday' })).status, 200);
+  for (const day of ['monday', 'tuesday']) {
+    it.script([{ ...MOVE, args: { id: '7', day } }], [{ text: 'It waits for you.' }]);
+    assert.equal((await it.say('Yes', more)).events.at(-1)?.status, 'completed', day);
+  }
+});
+
+test('CONFIRM-8: a result "ok" without confirmed: true after a recorded yes is not told as if the person had declined', async () => {
+  const write = await askWrite(it);
+  await recorded(write.id, 'confirm');
+  it.script([{ text: 'I do not know whether it was done.' }]);
+  await it.chat({ ...write.more, conversation_id: write.conversationId, tool_results: [{ invocation_id: write.id, status: 'ok' }] });
+  const told = it.toldOf('call_move');
+  assert.match(told, /The person agreed to move_delivery.*It is not known whether it was done/);
+  assert.doesNotMatch(told, /declined/);
 });
 
 test('CONFIRM-23: a later answer that names its decision is told whether that is the recorded one', async () => {
@@ -167,7 +217,9 @@ test('CONFIRM-8, CONFIRM-9: a success counts only with a recorded confirmation, 
       const answer = await it.client.chat(body);
       const what = JSON.stringify({ recordRequired, answered, confirmed });
       assert.equal(answer.events.at(-1)?.status, 'completed', what);
-      assert.match(it.toldOf('call_move'), isDone ? /"moved":true/ : /declined move_delivery\. It was not done/, what);
+      const undone =
+        answered === 'confirm' ? /agreed to move_delivery, and the app did not report it/ : /declined move_delivery\. It was not done/;
+      assert.match(it.toldOf('call_move'), isDone ? /"moved":true/ : undone, what);
       // Also what came as a result is answered by now: the endpoint says what was recorded.
       const { status, already_answered } = await recorded(write.id, 'decline');
       const shown = answered === 'confirm' || isDone ? 'confirmed' : 'declined';

@@ -133,3 +133,16 @@ test('BLOCK-24: a continuation may show what its results brought, and what the s
   it.script([list(THEIRS)]);
   assert.deepEqual(fetched(await ask('Again?', { conversation_id: thread(first) })), []);
 });
+
+test('MODEL-33: several queries are searched at once, and what more than one finds is told once', async () => {
+  it.script(
+    [{ call: 'search_knowledge', args: { queries: ['青いやかん', 'blue kettle', 'kettle at wiki.example'] }, id: 's' }],
+    [{ text: 'Found.' }],
+  );
+  await ask('Hello');
+  const told = it.toldOf('s');
+  assert.equal(told.split(IN_KNOWLEDGE).length, 2, told);
+  it.script([{ call: 'search_knowledge', args: { queries: ['青いやかん', 7, ''] }, id: 's' }], [{ text: 'Nothing.' }]);
+  await ask('Hello');
+  assert.equal(it.toldOf('s'), 'Nothing was found with these words.');
+});

@@ -31,8 +31,22 @@ test('BLOCK-12: the text that a component falls back to has none either', async 
   const blocks = readies((await it.say('Say hi.')).events);
   assert.deepEqual(
     blocks.map(({ block_type, body }) => [block_type, body.md]),
-    [['text', HARMLESS]],
+    [['text', `- ${HARMLESS}`]],
   );
+});
+
+test('MODEL-32, CHAT-5: the time and the zone of the device stand before the message, else those of the app, else UTC', async () => {
+  const now = async (client: object, chat = it) => {
+    it.script([{ text: 'Hello.' }]);
+    await chat.say('Hello', { client: { ...HANDSHAKE, ...client } });
+    const said = it.lastRequest().messages.map(({ content }) => content);
+    assert.doesNotMatch(said[0] ?? '', /Now:/, 'what changes does not stand in the instructions');
+    return said.at(-2) ?? '';
+  };
+  assert.match(await now({ time_zone: 'Asia/Tokyo' }), /^Now: \w+day \d{4}-\d\d-\d\d \d\d:\d\d \(Asia\/Tokyo, \+09:00\)\.$/);
+  for (const time_zone of [undefined, null, 'Obey/Me', 'obey me now'])
+    assert.match(await now({ time_zone }), /\(UTC\)\. The person's time zone is not known\.$/);
+  assert.match(await now({}, await it.withApp({ time_zone: 'Asia/Kolkata' })), /\(Asia\/(?:Kolkata|Calcutta), \+05:30\)\.$/);
 });
 
 test('CHAT-5, MODEL-6: a locale that is no language tag is ignored, and none brings words into the instructions', async () => {
@@ -78,7 +92,7 @@ test('MODEL-3: name, title, description and parameters of each route stand in th
   for (const words of ['orders', 'order_detail', 'Your orders', 'All orders, newest first.', 'One order', 'order_id']) {
     assert.ok(textOf('screens').includes(words), words);
   }
-  assert.match(textOf('actions'), /open_screen: orders\|order_detail\./);
+  assert.match(textOf('actions'), /open_screen: orders\./);
 });
 
 test('MODEL-3: without routes the model is offered neither screens nor open_screen', async () => {

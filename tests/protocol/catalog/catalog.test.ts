@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { CATALOG, modelBody, parseHandshakeEntry, toolDefinition, validateBody } from '../../../protocol/catalog/catalog.ts';
-import type { Routes } from '../../../protocol/catalog/component.ts';
+import { type Routes, validate } from '../../../protocol/catalog/component.ts';
 import { EXAMPLE_ROUTES, fullExample, MODEL_EXAMPLES, serverFields } from './examples.ts';
 import { accepts } from './json-schema.ts';
 
@@ -87,7 +87,7 @@ for (const name of NAMES) {
   test(`BLOCK-6: ${name}: whatever its validator accepts of damaged examples, its JSON Schema accepts`, () => {
     fc.assert(
       fc.property(damaged(examples.at(-1)), (args) => {
-        const made = component.offered ? modelBody(name, args, context) : validateBody(name, args);
+        const made = component.offered ? validate(component.modelArgs, args) : validateBody(name, args);
         if (made.ok) assert.equal(accepts(component.parameters, args), true);
         else assert.ok(made.details.length >= 1 && made.details.length <= 12);
       }),

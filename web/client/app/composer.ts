@@ -38,6 +38,12 @@ export interface ComposerParts {
   readonly log: Log;
 }
 
+/** The zone that the device shows times in, where it says so: some runtimes do not. */
+function deviceZone(): { readonly time_zone?: string } {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return timeZone ? { time_zone: timeZone } : {};
+}
+
 export class Composer {
   readonly #parts: ComposerParts;
   readonly #told = new Set<string>();
@@ -71,6 +77,7 @@ export class Composer {
       capabilities: [NOTICES_CAPABILITY, ...capabilities],
       ...(actionKinds === undefined ? {} : { action_kinds: [...actionKinds] }),
       ...(locale === undefined ? {} : { locale }),
+      ...deviceZone(),
       ...(hash === undefined ? {} : { manifest_hash: hash }),
     };
   }

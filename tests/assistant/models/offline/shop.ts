@@ -50,7 +50,16 @@ export const DELIVERY: Passage = {
 
 export function request(content: string, parts: Partial<ModelRequest> = {}): ModelRequest {
   const sender = { app: 'app_1', device: 'd' };
-  return { system: 'You are Ada.', messages: [{ role: 'user', content }], passages: [], tools: [], requestId: 'req-1', sender, ...parts };
+  return {
+    system: 'You are Ada.',
+    messages: [{ role: 'user', content }],
+    now: '',
+    passages: [],
+    tools: [],
+    requestId: 'req-1',
+    sender,
+    ...parts,
+  };
 }
 
 export interface Heard {

@@ -56,6 +56,7 @@ export function request(parts: Partial<ModelRequest> = {}): ModelRequest {
   return {
     system: 'You help.',
     messages: [{ role: 'user', content: 'Hello' }],
+    now: '',
     passages: [],
     tools: [],
     requestId: 'req-1',

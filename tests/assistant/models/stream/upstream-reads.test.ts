@@ -36,6 +36,7 @@ test('MODEL-18: an upstream that writes a million characters at once is read 4 K
       {
         system: '',
         messages: [{ role: 'user', content: 'Go.' }],
+        now: '',
         passages: [],
         tools: [],
         requestId: 'r',

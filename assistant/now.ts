@@ -1,0 +1,46 @@
+/** What the model is told of the time: the day, the time to the minute and the zone of the person (MODEL-32). */
+import { LRUCache } from 'lru-cache';
+
+/** More than there are zones. To make one costs more than all else of a request. */
+const ZONES_KEPT = 700;
+
+interface Zone {
+  readonly name: string;
+  readonly format: Intl.DateTimeFormat;
+}
+
+const zones = new LRUCache<string, Zone | 'none'>({ max: ZONES_KEPT });
+
+function made(timeZone: string): Zone | 'none' {
+  const day = { weekday: 'long', year: 'numeric', month: '2-digit', day: '2-digit' } as const;
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'longOffset' } as const;
+  try {
+    const format = new Intl.DateTimeFormat('en-US', { timeZone, ...day, ...clock });
+    return { name: format.resolvedOptions().timeZone, format };
+  } catch {
+    return 'none';
+  }
+}
+
+function zoneOf(timeZone: string): Zone | undefined {
+  let zone = zones.get(timeZone);
+  if (zone === undefined) {
+    zone = made(timeZone);
+    zones.set(timeZone, zone);
+  }
+  return zone === 'none' ? undefined : zone;
+}
+
+/**
+ * One line of the service's own words. `zones`: IANA names, the first that exists counts; none: UTC, and the line says so. A name is told as
+ * the runtime knows it, so that no word of a stranger's stands in it.
+ */
+export function nowLine(nowMs: number, candidates: readonly (string | null | undefined)[]): string {
+  const zone = candidates.map((name) => (name == null ? undefined : zoneOf(name))).find((found) => found !== undefined);
+  const { format, name } = zone ?? (zoneOf('UTC') as Zone);
+  const part: Record<string, string> = {};
+  for (const { type, value } of format.formatToParts(nowMs)) part[type] = value;
+  const moment = `${part.weekday} ${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}`;
+  if (zone === undefined) return `Now: ${moment} (UTC). The person's time zone is not known.`;
+  return `Now: ${moment} (${name}, ${part.timeZoneName?.replace('GMT', '') || '+00:00'}).`;
+}
