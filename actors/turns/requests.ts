@@ -81,12 +81,13 @@ export class TurnRequests {
 
   /** The conversation so far, ending with what is to be answered. */
   #readTranscript(): Transcript {
-    const { attachments, command, conversationId, db, isNew, mayHaveCalls, services, unstored, work } = this.#turn;
+    const { attachments, command, conversationId, db, isNew, mayHaveCalls, opened, services, unstored, work } = this.#turn;
     const attached = attachedMessage(attachments);
     const { message } = command.body;
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
     if (isNew && message !== undefined) return { messages: saidWith(attached, message.text), fromQuestion: 0 };
-    return readTranscript(db, conversationId, services.nowMs(), { attached, question: work.question, unstored, mayHaveCalls });
+    const asked = { attached, question: work.question, unstored, mayHaveCalls, turn: opened?.turn };
+    return readTranscript(db, conversationId, services.nowMs(), asked);
   }
 
   /** The next round's request. `firstBlock`: the block of the answer that the round begins with. */

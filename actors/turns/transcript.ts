@@ -146,6 +146,8 @@ export interface Asked {
   readonly unstored?: StoredMessage | null;
   /** False: no call was made in it. */
   readonly mayHaveCalls?: boolean;
+  /** The turn that answers, where it has a row: one that is tried again may have others behind it, which are not a part of it. */
+  readonly turn?: number | undefined;
 }
 
 /** `fromQuestion`: where in `messages` the message begins that is answered. */
@@ -163,7 +165,7 @@ export function readTranscript(
   db: Connection,
   conversationId: string,
   nowMs: number,
-  { attached = [], question = null, unstored = null, mayHaveCalls = true }: Asked = {},
+  { attached = [], question = null, unstored = null, mayHaveCalls = true, turn }: Asked = {},
 ): Transcript {
   const calls = new Map<string, InvocationRow[]>();
   for (const row of mayHaveCalls ? readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED) : []) {
@@ -172,7 +174,7 @@ export function readTranscript(
   }
   // As many earlier ones as there will be beside the turn's own two messages.
   const limit = unstored === null ? MESSAGES_REMEMBERED : MESSAGES_REMEMBERED - 2;
-  const stored = readMessages(db, conversationId, { limit, wordless: true }).reverse();
+  const stored = readMessages(db, conversationId, { limit, upToTurn: turn, wordless: true }).reverse();
   const messages = unstored === null ? stored : [unstored, ...stored];
   const questionId = question ?? messages.find(({ role }) => role === 'user')?.id;
   const withWords = attachedWords(db, messages);

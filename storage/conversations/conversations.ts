@@ -83,6 +83,8 @@ export interface MessagesPage {
   readonly limit: number;
   /** The id of the message after the page; an unknown id gives an empty page. */
   readonly before?: string | undefined;
+  /** The last turn of the page; absent: the newest. */
+  readonly upToTurn?: number | undefined;
   /** True: includes the assistant's messages without blocks, which only called actions or passed results on. */
   readonly wordless: boolean;
 }
@@ -120,14 +122,14 @@ const SAYS_SOMETHING = `(no % 2 = 0 OR EXISTS (SELECT 1 FROM blocks WHERE ${plac
 const NO_MESSAGE = Number.MAX_SAFE_INTEGER;
 
 /** The newest messages of a conversation, or those before another; oldest first. Fewer than `limit` when they are long. */
-export function readMessages(db: Connection, conversationId: string, { limit, before, wordless }: MessagesPage): StoredMessage[] {
-  const beyond = before === undefined ? `${NO_MESSAGE}` : numberOf(':before');
+export function readMessages(db: Connection, conversationId: string, { limit, before, upToTurn, wordless }: MessagesPage): StoredMessage[] {
+  const beyond = before === undefined ? ':end' : numberOf(':before');
   const newestFirst = pageMessage.all(
     db,
     `FROM ${OF_TURNS}
      WHERE conversation_id = :conversationId AND turns.id <= ${beyond} / 2 AND no < ${beyond} ${wordless ? '' : `AND ${SAYS_SOMETHING}`}
      ORDER BY turns.id DESC, no DESC LIMIT :limit`,
-    { conversationId, limit, before: before ?? null },
+    { conversationId, limit, before: before ?? null, end: upToTurn === undefined ? NO_MESSAGE : upToTurn * 2 + 2 },
   );
   return messagesOf(db, withinPage(newestFirst).reverse());
 }

@@ -41,6 +41,23 @@ test('HISTORY-7, CHAT-12: a failed turn that is sent again moves its conversatio
   );
 });
 
+test('CHAT-12: a failed turn that is sent again once more was said is asked with what was said up to it', async () => {
+  it.script([{ status: 503 }], [{ text: 'Blue.' }], [{ text: 'Now.' }]);
+  const turn = { turn_id: randomUUID() };
+  const failed = await it.say('Which day is it?', turn);
+  await it.say('Which colour is it?', { conversation_id: thread(failed) });
+  const retried = await it.say('Which day is it?', turn);
+  assert.equal(spoken(retried.events), 'Now.');
+  const said = it
+    .asked()
+    .at(-1)
+    ?.messages.filter(({ role }) => role !== 'system');
+  assert.deepEqual(
+    said?.map(({ content }) => content),
+    ['Which day is it?'],
+  );
+});
+
 for (const [status, retryable] of [
   [400, false],
   [401, false],
