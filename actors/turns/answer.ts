@@ -6,6 +6,7 @@
  */
 import { BlockAssembler, type Repair } from '../../assistant/block-assembler.ts';
 import { fetchable, type Told } from '../../assistant/fetched-addresses.ts';
+import { ImitationFilter } from '../../assistant/imitation.ts';
 import type { ToolCall } from '../../assistant/models/model.ts';
 import { NoAnswerFilter } from '../../assistant/no-answer-mark.ts';
 import { withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
@@ -67,6 +68,7 @@ export class TurnAnswer {
   readonly #settings: AppSettings;
   readonly #assembler: BlockAssembler;
   readonly #mark: NoAnswerFilter;
+  readonly #imitation = new ImitationFilter();
   readonly #gate = new PlaceholderGate();
   #chars = 0;
   /** From the first block of a step that is whole: what waits for the commit, in the order of the answer. */
@@ -140,14 +142,14 @@ export class TurnAnswer {
   text(delta: string): void {
     const room = ANSWER_TEXT_MAX_CHARS - this.#chars;
     this.#chars += delta.length;
-    const said = this.#mark.push(delta.length <= room ? delta : delta.slice(0, Math.max(0, room)));
+    const said = this.#imitation.push(this.#mark.push(delta.length <= room ? delta : delta.slice(0, Math.max(0, room))));
     const ready = withoutMarks(this.#gate.push(said));
     if (ready !== '') this.#assembler.text(ready);
   }
 
   /** What looked like the beginning of a placeholder, or of the mark, was none. */
   #letGo(): void {
-    const rest = this.#gate.push(this.#mark.flush()) + this.#gate.flush();
+    const rest = this.#gate.push(this.#imitation.push(this.#mark.flush()) + this.#imitation.flush()) + this.#gate.flush();
     if (rest !== '') this.#assembler.text(rest);
   }
 

@@ -8,7 +8,6 @@ import { ACTION_NAME_MAX_CHARS, CATALOG_VERSION } from '../limits.ts';
 import { type Detail, measured } from '../schema/issues.ts';
 import { stated } from '../schema/stated.ts';
 import { snakeCase } from '../schema/text.ts';
-import type { Block } from './block.ts';
 import { choice, quickReplies, rating } from './choices.ts';
 import { orderTracker, pass, variantPicker } from './commerce.ts';
 import { type Body, type Component, type JsonSchema, type ModelContext, type PickState, validate } from './component.ts';
@@ -124,7 +123,7 @@ export function writtenArgs(name: string, body: Body): Body | undefined {
 }
 
 /** What a person made of a block, in a sentence; '' while it is open. */
-export function answerWords({ block_type: name, body }: Pick<Block, 'block_type' | 'body'>): string {
+export function answerWords({ block_type: name, body }: { readonly block_type: string; readonly body: Body }): string {
   const { status, selected_ids: ids = [] } = body as unknown as Partial<PickState>;
   if (status === 'superseded') return 'It was replaced by a newer one.';
   if (status !== 'answered') return '';

@@ -52,8 +52,10 @@ describe('MODEL-29: the definitions of the components', () => {
 });
 
 describe('MODEL-6, MODEL-32: what stands before the message that is answered', () => {
-  test('the instructions without a persona take at most 700 tokens', () => {
-    const tokens = countTokens(systemPrompt('Shop', DEFAULT_PERSONA, 'en'));
+  test('MODEL-34: the instructions explain placeholders of every kind, and without a persona take at most 700 tokens', () => {
+    const prompt = systemPrompt('Shop', DEFAULT_PERSONA, 'en');
+    for (const kind of ['email', 'phone', 'iban', 'card']) assert.match(prompt, new RegExp(`⟦${kind}_\\d⟧`));
+    const tokens = countTokens(prompt);
     assert.ok(tokens <= 700, `${tokens} tokens`);
   });
 
