@@ -23,7 +23,7 @@ const CHARS_REMEMBERED = 48_000;
 /** A message makes at most 8 calls a round; this many cover the messages remembered. */
 const INVOCATIONS_REMEMBERED = 64;
 
-/** Of a longer component its first items and the beginnings of its texts are remembered. */
+/** A longer component is remembered by its first items and the beginnings of its texts. */
 const COMPONENT_MAX_CHARS = 2_000;
 const ITEMS_REMEMBERED = 6;
 const TEXT_REMEMBERED_CHARS = 160;

@@ -130,7 +130,7 @@ class Reading {
 /** Where `true` and `false` are told, as cells of a table are. */
 const isCell = (raw: SchemaNode | undefined) => raw?.type === 'union' && raw.options?.some(({ type }) => type === 'boolean') === true;
 const isMoney = (node: SchemaNode | undefined) => node?.entries?.amount !== undefined && node.entries.currency !== undefined;
-/** Of a picklist the options are its words. */
+/** A picklist's options are its words. */
 const wordsOf = (node: SchemaNode | undefined) => (unwrapped(node)?.options ?? []) as readonly unknown[];
 /** Not one of the words that the fields of the object take. */
 const isNameOf = (entries: NonNullable<SchemaNode['entries']>, text: string) =>

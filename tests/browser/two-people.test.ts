@@ -102,7 +102,13 @@ test('VERDICT-4: two people decide the same proposal while its agent goes on: th
   await shown(ben).getByRole('alert').getByText('conflict').waitFor();
   await shown(ben).getByText('It was approved meanwhile, by somebody else or in another window.').waitFor();
   // A key on what is decided decides nothing, of this proposal or of another.
+  const sent: string[] = [];
+  ben.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
   await ben.locator('body').press('a');
+  await ben.locator('body').press('?');
+  await ben.getByRole('dialog').waitFor();
+  await ben.keyboard.press('Escape');
+  assert.deepEqual(sent, []);
   const { draft } = (await console('GET', '/experience')) as { draft: Record<string, unknown> };
   assert.equal(draft.tone, 'Short and warm.');
   const waiting = (await console('GET', '/proposals?status=pending')) as { proposals: unknown[] };

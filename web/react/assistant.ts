@@ -14,7 +14,7 @@ export interface AssistantProps extends Omit<WidgetOptions, 'key' | 'address'> {
   /** The release to load, with its hash as `integrity`; the newest one unless said otherwise. */
   readonly version?: string;
   readonly integrity?: string;
-  /** Of the page's policy, for the script. */
+  /** The nonce of the page's policy, for the script. */
   readonly nonce?: string;
   /**
    * Registers actions, screens and listeners. Called for each widget that starts, and again where it is another function: what it registers

@@ -99,8 +99,10 @@ function Proposals({ app, status }: { readonly app: App; readonly status: Shown 
   }, [verdict.act.error]);
   useShortcut('j', 'Next proposal', () => show(ordered[at + 1]));
   useShortcut('k', 'Proposal before', () => show(ordered[at - 1]));
-  useShortcut('a', 'Approve the proposal', verdict.approve);
-  useShortcut('r', 'Reject the proposal', () => verdict.setRejecting(true));
+  // A key on what was decided, also by somebody else, decides nothing.
+  const isOpen = ordered[at]?.status === 'pending' && verdict.act.error?.code !== 'conflict';
+  useShortcut('a', 'Approve the proposal', () => void (isOpen && verdict.approve()));
+  useShortcut('r', 'Reject the proposal', () => isOpen && verdict.setRejecting(true));
   return (
     <>
       <Problem error={error} retry={reload} />
