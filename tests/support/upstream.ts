@@ -13,6 +13,11 @@ export interface UpstreamRequest {
   readonly tools?: readonly { function: { name: string; description: string; parameters: unknown } }[];
 }
 
+/** What was said: without the instructions and the time, which the service adds. */
+export function said({ messages }: Pick<UpstreamRequest, 'messages'>) {
+  return messages.filter(({ role, content }) => role !== 'system' && !String(content).startsWith('Now: '));
+}
+
 /** One thing the model does. `wait` holds the stream until the promise settles. */
 export type Play =
   | { readonly text: string }

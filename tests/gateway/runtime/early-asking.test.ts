@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { serveFake } from '../../support/fake-server.ts';
 import { startService } from '../../support/service.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
-import { upstreamEnv } from '../../support/upstream.ts';
+import { said, upstreamEnv } from '../../support/upstream.ts';
 import { FILE } from '../../support/whole-file.ts';
 
 /** A model that answers once it is let, and sees who hangs up before. */
@@ -79,14 +79,11 @@ test('CHAT-22: the model is asked while the opening is committed, with all that 
   rows.exec('COMMIT');
   const answer = await answering;
   assert.deepEqual([answer.events[0]?.type, spoken(answer.events), answer.events.at(-1)?.status], ['turn.start', 'Hello.', 'completed']);
-  assert.deepEqual(
-    model.requests[1]?.messages.filter(({ role }) => role !== 'system').map(({ role, content }) => [role, content]),
-    [
-      ['user', 'One.'],
-      ['assistant', 'Hello.'],
-      ['user', 'Two.'],
-    ],
-  );
+  assert.deepEqual(model.requests[1] && said(model.requests[1]).map(({ role, content }) => [role, content]), [
+    ['user', 'One.'],
+    ['assistant', 'Hello.'],
+    ['user', 'Two.'],
+  ]);
   assert.deepEqual([model.requests.length, model.seen.aborted, count('turns'), count('charges')], [2, 0, 2, 2]);
 });
 
@@ -102,8 +99,11 @@ test('CHAT-22, CLUSTER-4: the call of an opening that the fence refuses is abort
   const answer = await answering;
   await model.hungUpOn();
   assert.deepEqual([spoken(answer.events), answer.events.at(-1)?.status], ['Hello.', 'completed']);
-  const said = model.requests[2]?.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
-  assert.deepEqual(said, ['One.', 'Two.']);
+  const asked = model.requests[2] && said(model.requests[2]).filter(({ role }) => role === 'user');
+  assert.deepEqual(
+    asked?.map(({ content }) => content),
+    ['One.', 'Two.'],
+  );
   assert.deepEqual([model.requests.length, count('turns'), count('charges'), count('messages')], [3, 2, 2, 4]);
 });
 
