@@ -281,8 +281,8 @@ export interface ServerCall {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The app's own server: what it does when a request arrives. */
-export const server = { called: (_call: ServerCall): void => {} };
+/** The app's own server: what is done when a request to it is made, and when it arrives. */
+export const server = { sent: (_call: ServerCall): void => {}, called: (_call: ServerCall): void => {} };
 
 type Connects = (options: object, done: (error: Error | null) => void) => void;
 
@@ -296,8 +296,8 @@ class SimulatedClient {
   }
   request({ path, headers }: ServerCall): Promise<unknown> {
     const owner = world.current;
-    const isRefused = happens(faults.refused);
-    const isUnanswered = happens(faults.unanswered);
+    server.sent({ path, headers });
+    const [isRefused, isUnanswered] = [happens(faults.refused), happens(faults.unanswered)];
     const status = world.dice.pick([200, 200, 200, 200, 409, 502]);
     return new Promise((resolve, reject) => {
       this.#reject = reject;

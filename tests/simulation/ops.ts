@@ -2,6 +2,7 @@
 import { createDice, type Dice } from '../support/seeded.ts';
 import type { faults } from './network.ts';
 import type { Question } from './people.ts';
+import type { Moment } from './threads.ts';
 
 export type Op = { readonly atMs: number } & (
   | ({ readonly kind: 'ask'; readonly cell: string } & Question)
@@ -9,6 +10,14 @@ export type Op = { readonly atMs: number } & (
   | { readonly kind: 'kill' | 'drain'; readonly node: string; readonly downMs: number }
   | { readonly kind: 'suspend'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'power'; readonly cell: string; readonly downMs: number }
+  /** To whichever process makes such a write next: before its thread has it, or once it is committed and before the process knows. */
+  | {
+      readonly kind: 'upon';
+      readonly write: (typeof WRITES)[number];
+      readonly when: Moment;
+      readonly does: 'kill' | 'suspend';
+      readonly forMs: number;
+    }
   | { readonly kind: 'redis'; readonly forMs: number }
   | { readonly kind: 'cut'; readonly percent: number }
   | { readonly kind: 'sync'; readonly wait: number; readonly count: number }
@@ -23,9 +32,19 @@ export const NODES: readonly (readonly [cell: string, name: string])[] = [
   ['b', 'b1'],
 ];
 export const CELLS = ['a', 'b'];
-export const CONVERSATIONS = 3;
+export const CONVERSATIONS = 2;
 /** Everything is drawn from so long; then faults end. */
 export const ACTIVE_MS = 6_000;
+/** Writes that a process may be struck upon. Openings that bring results are apart: what they set off reaches the app's server. */
+export const WRITES = [
+  'openTurn',
+  'openTurn',
+  'continueTurn',
+  'continueTurn',
+  'commitTurn',
+  'answerInvocation',
+  'settleInvocations',
+] as const;
 const NUMBERED = ['lost', 'doubled', 'socketMs', 'threadMs', 'serverMs', 'refused', 'unanswered', 'unheard', 'busy'] as const;
 /** How bad each fault may get. */
 const WORST: Readonly<Record<(typeof NUMBERED)[number], number>> = {
@@ -47,13 +66,29 @@ export function drawOps(seed: number): Op[] {
   const questions = Array.from(
     { length: dice.between(2, 7) },
     (): Op => ({
-      ...{ kind: 'ask', atMs: at(), cell: dice.pick(CELLS), conversation: dice.below(CONVERSATIONS) },
+      ...{ kind: 'ask', atMs: at(), cell: dice.pick(['a', 'a', 'b']), conversation: dice.below(CONVERSATIONS) },
       copies: dice.pick([1, 1, 1, 2, 3]),
-      card: dice.pick([undefined, undefined, 'confirm', 'confirm', 'decline', 'race'] as const),
+      ...dice.pick([
+        {},
+        { together: 2 },
+        { together: 3 },
+        { card: 'confirm' },
+        { card: 'confirm' },
+        { card: 'decline' },
+        { card: 'race' },
+      ] as const),
     }),
   );
   const faulty = Array.from({ length: dice.pick([0, 1, 2, 4, 8]) }, (): Op => fault(dice, at()));
-  return [...questions, ...faulty].sort((a, b) => a.atMs - b.atMs);
+  const struck = faulty.slice(0, 1).map((): Op => strike(dice, dice.pick(questions).atMs));
+  return [...questions, ...faulty, ...struck].sort((a, b) => a.atMs - b.atMs);
+}
+
+function strike(dice: Dice, atMs: number): Op {
+  return {
+    ...{ kind: 'upon', atMs, write: dice.pick(WRITES), when: dice.pick(['asked', 'made'] as const) },
+    ...{ does: dice.pick(['kill', 'suspend', 'suspend'] as const), forMs: dice.pick([100, 3_000, 5_000]) },
+  };
 }
 
 function fault(dice: Dice, atMs: number): Op {

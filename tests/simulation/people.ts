@@ -31,7 +31,7 @@ export interface SimulatedApp {
 const TRIES_MAX = 200;
 const PAUSE_MS = [20, 400] as const;
 /** A stream that says nothing for so long is left. */
-const SILENCE_MS = 4_000;
+const SILENCE_MS = 2_500;
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 /** Letters only, as the model's questions are named. */
@@ -50,12 +50,14 @@ export interface Question {
   readonly conversation: number;
   /** How many copies of each request are sent at once. */
   readonly copies: number;
+  /** How many questions are asked at once, as from several tabs; absent: one. */
+  readonly together?: number;
   /** Undefined: the model is to answer. */
   readonly card?: 'confirm' | 'decline' | 'race' | undefined;
 }
 
-/** What must never happen, found at the moment when it does. */
-export class Broke extends Error {}
+/** What a node may say at any time while faults last. One that threw in its transaction is a fault of the program. */
+const mayBe = (error: unknown) => error instanceof Broken || (error instanceof StorageError && error.code !== 'failed');
 
 export class People {
   readonly history = new History();
@@ -94,8 +96,8 @@ export class People {
     if (conversation === undefined) return;
     this.waiting += 1;
     conversation.line = conversation.line
-      .then(() => this.#ask(conversation, question))
-      .finally(() => {
+      .then(() => Promise.all(Array.from({ length: question.together ?? 1 }, () => this.#ask(conversation, question))))
+      .then(() => {
         this.waiting -= 1;
       });
   }
@@ -275,7 +277,7 @@ export class People {
       attempt.refusal = error.code;
       // What was never opened cannot be attached to.
       attempt.status = ERROR_TABLE[error.code].retryable || attempt.via === 'attach' ? 503 : error.status;
-    } else if (error instanceof StorageError) Object.assign(attempt, { refusal: error.code, status: 503 });
+    } else if (mayBe(error)) Object.assign(attempt, { refusal: (error as StorageError).code, status: 503 });
     else {
       attempt.status = 500;
       attempt.refusal = String(error);
@@ -324,7 +326,7 @@ export class People {
           return reply.status;
         }
       } catch (error) {
-        if (!(error instanceof Broken || error instanceof StorageError || (error instanceof Refusal && ERROR_TABLE[error.code].retryable)))
+        if (!(mayBe(error) || (error instanceof Refusal && ERROR_TABLE[error.code].retryable)))
           this.broken.push(`an answer to a card failed: ${error instanceof Error ? error.stack : error}`);
       }
       await this.#pause();
@@ -341,8 +343,7 @@ export class People {
     node
       .call((composed) => composed.actors.stopTurn(this.#caller(composed, turn.deviceId), turn.turnId))
       .catch((error: unknown) => {
-        if (!(error instanceof Broken || error instanceof Refusal || error instanceof StorageError))
-          this.broken.push(`a stop failed: ${error instanceof Error ? error.stack : error}`);
+        if (!(mayBe(error) || error instanceof Refusal)) this.broken.push(`a stop failed: ${error instanceof Error ? error.stack : error}`);
       });
   }
 }

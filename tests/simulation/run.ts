@@ -20,11 +20,11 @@ import { checkObservations, type EpochSample } from '../support/history.ts';
 import { CARD_ACTION } from '../support/paced-model.ts';
 import { checkHeld, heldRows } from '../support/stored-history.ts';
 import { beginDisk, cutPower, dataDirOf, failLogSyncs } from './disk.ts';
-import { beginNetwork, calm, cutSockets, faults, server, setRedis } from './network.ts';
+import { beginNetwork, calm, cutSockets, faults, type ServerCall, server, setRedis } from './network.ts';
 import { beginNodes, logged, MODEL_CALM, modelling, SimulatedNode } from './nodes.ts';
 import { ACTIVE_MS, CELLS, CONVERSATIONS, drawOps, NODES, type Op } from './ops.ts';
 import { People, type SimulatedApp } from './people.ts';
-import { fencing, prepareThreads } from './threads.ts';
+import { fencing, type Moment, prepareThreads } from './threads.ts';
 import { BEGINS_AT_MS, refillIds, uncaught, world } from './world.ts';
 
 /** Once faults are over, what was asked has this long to be answered. */
@@ -113,22 +113,54 @@ export interface Outcome {
   readonly broken: readonly string[];
 }
 
+/** Of questions that were asked at once their rows say which came first. */
+function placeQuestions({ history, rows }: People): void {
+  const asked = new Map<string, number>();
+  type Row = { turnId: string; id: string };
+  for (const { turnId, id } of rows.prepare('SELECT turn_id AS turnId, conversation_id AS id FROM turns ORDER BY id').all() as Row[]) {
+    const turn = history.turns.get(turnId);
+    const ordinal = (asked.get(id) ?? 0) + (turn?.text === '' ? 0 : 1);
+    asked.set(id, ordinal);
+    if (turn !== undefined) history.intend({ ...turn, ordinal });
+  }
+}
+
 class Run {
   readonly nodes: readonly SimulatedNode[];
   readonly people: readonly People[];
   readonly broken: string[] = [];
   readonly #called = new Map<string, number>();
+  readonly #upon = new Set<Op & { kind: 'upon' }>();
   #begun = 0;
   #isCalm = false;
 
   constructor({ apps }: Ground) {
     this.nodes = NODES.map(([cell, name]) => new SimulatedNode(cell, name));
     this.people = apps.map((app) => new People(app, this.nodes, CONVERSATIONS));
-    server.called = ({ headers }) => this.#isCalled(String(headers['idempotency-key'] ?? headers['Idempotency-Key']));
+    const idOf = ({ headers }: ServerCall) => String(headers['idempotency-key'] ?? headers['Idempotency-Key']);
+    server.sent = (call) => this.#isSent(idOf(call));
+    server.called = (call) => this.#isCalled(idOf(call));
     fencing.broke = (what) => this.broken.push(what);
+    fencing.moment = (name, when) => this.#strikes(name, when);
   }
 
-  /** A write reaches the app's server once, and only while its row says so. */
+  /** A write goes out only while its row says so: not when the process was given up meanwhile, and the person told that nobody knows. */
+  #isSent(id: string): void {
+    const states = this.people.flatMap(({ rows }) => rows.prepare('SELECT state FROM invocations WHERE id = ?').all(id));
+    const { state } = (states[0] ?? { state: 'in no row' }) as { state: string };
+    if (state !== 'executing') this.broken.push(`sent while it is executing: ${id} is sent and ${state}`);
+  }
+
+  /** A process is struck in the moment of a write. */
+  #strikes(write: string, when: Moment): void {
+    const op = [...this.#upon].find((one) => one.write === write && one.when === when);
+    const node = this.nodes.find(({ owner }) => owner === world.current);
+    if (op === undefined || node === undefined) return;
+    this.#upon.delete(op);
+    world.after(0, null, () => this.do({ ...op, kind: op.does, node: node.name, downMs: op.forMs } as Op));
+  }
+
+  /** A write reaches the app's server once, and only after somebody confirmed it. */
   #isCalled(id: string): void {
     const count = (this.#called.get(id) ?? 0) + 1;
     this.#called.set(id, count);
@@ -185,6 +217,9 @@ class Run {
         later(op.forMs, () => world.wake(owner));
         return;
       }
+      case 'upon':
+        this.#upon.add(op);
+        return;
       case 'power':
         for (const node of this.nodes) if (node.cell === op.cell) node.kill();
         cutPower(op.cell);
@@ -235,6 +270,7 @@ class Run {
   judge(apps: readonly SimulatedApp[]): void {
     for (const [index, people] of this.people.entries()) {
       const { cell, organisationId } = apps[index] as SimulatedApp;
+      placeQuestions(people);
       const { turns, messages, charged, orphans } = heldRows(people.rows);
       const path = dataLayout(dataDirOf(cell)).organisation(organisationId);
       const usage = reading(path, (db) => usageByApp(db, '2026-11'));

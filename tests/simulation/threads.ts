@@ -4,9 +4,14 @@ import { syncBuiltinESMExports } from 'node:module';
 import threads from 'node:worker_threads';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Withdrawal } from '../../storage/sqlite/group.ts';
+import type { FromThread, WriteRequest } from '../../storage/sqlite/writer-messages.ts';
 import type { Registry, WriterThread } from '../../storage/sqlite/writer-thread.ts';
 import { faults, happens, Wire } from './network.ts';
 import { world } from './world.ts';
+
+/** As `WRITES` has them. */
+const nameOf = ({ name, input }: WriteRequest) =>
+  name === 'openTurn' && (input as { kind: string }).kind === 'continuation' ? 'continueTurn' : name;
 
 /** A thread that is a part of its process: its messages take time, and it dies with the process. */
 class SimulatedThread extends EventEmitter {
@@ -17,6 +22,8 @@ class SimulatedThread extends EventEmitter {
   readonly #there = new Wire();
   readonly #back = new Wire();
   readonly #waiting: unknown[] = [];
+  /** Names of writes that are under way. */
+  readonly #names = new Map<number, string>();
   readonly #thread: WriterThread;
 
   constructor(_url: URL, { workerData, name }: { workerData: never; name: string }) {
@@ -25,6 +32,7 @@ class SimulatedThread extends EventEmitter {
     const port = {
       postMessage: (message: unknown) => {
         const copy = structuredClone(message);
+        for (const { id } of (copy as FromThread).settlements ?? []) fencing.moment(this.#names.get(id) ?? '', 'made');
         this.#back.send(faults.threadMs, this.#owner, () => this.emit('message', copy));
       },
       close: () => this.#back.send(faults.threadMs, this.#owner, () => this.emit('exit', 0)),
@@ -34,6 +42,11 @@ class SimulatedThread extends EventEmitter {
   }
   postMessage(message: unknown): void {
     this.#waiting.push(structuredClone(message));
+    for (const write of (message as { writes?: readonly WriteRequest[] }).writes ?? []) {
+      const name = nameOf(write);
+      this.#names.set(write.id, name);
+      fencing.moment(name, 'asked');
+    }
     this.#there.send(faults.threadMs, this.#owner, () => {
       const first = this.#waiting.shift();
       // Those that came meanwhile were taken with an earlier one.
@@ -46,8 +59,9 @@ class SimulatedThread extends EventEmitter {
   }
 }
 
-/** Told of each write that was made with an epoch that is over; counts transactions. */
-export const fencing = { broke: (_what: string): void => {}, begun: 0 };
+export type Moment = 'asked' | 'made';
+/** Told of each write that was made with an epoch that is over, and of each as it is asked for and once it is committed; counts transactions. */
+export const fencing = { broke: (_what: string): void => {}, moment: (_name: string, _when: Moment): void => {}, begun: 0 };
 
 interface Fenced {
   readonly conversationId: string;
