@@ -19,6 +19,8 @@ class Loose {
     this.#skip(/[\s,:]/);
     const char = this.#text.charAt(this.#at);
     if (char === '"' || char === "'") return this.#string(char);
+    // A name without a value: the object ends here.
+    if (char === '}' || char === ']') return null;
     if ((char !== '{' && char !== '[') || depth > DEPTH_MAX) return this.#bare();
     this.#at++;
     const values: unknown[] = [];

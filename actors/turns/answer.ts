@@ -174,9 +174,11 @@ export class TurnAnswer {
     return this.#assembler.place(blockType, body);
   }
 
-  /** Ends the answer wherever it is: nothing announced stays open. */
-  finish(): void {
+  /** Ends the answer wherever it is: nothing announced stays open. `isWhole`: an answer of nothing but lines that were left out is said in their words. */
+  finish(isWhole = false): void {
     this.#letGo();
+    const leftOut = isWhole && this.count === 0 ? withoutMarks(this.#gate.push(this.#imitation.leftOut) + this.#gate.flush()) : '';
+    if (leftOut.trim() !== '') this.#assembler.text(leftOut);
     this.#assembler.finish();
   }
 }

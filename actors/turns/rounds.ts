@@ -123,8 +123,8 @@ export class TurnRounds {
 
   #sort(made: readonly ToolCall[]): void {
     const { serverCalls, waiting } = this.calls.sort(made, this.#requests);
-    if (serverCalls === 0) this.#answer.finish();
     const isLast = serverCalls + waiting.reads + waiting.confirmations === 0;
+    if (serverCalls === 0) this.#answer.finish(isLast);
     this.#close(isLast, { type: 'round.finished', serverCalls, waiting, ...this.spending.ofRound() });
   }
 

@@ -44,8 +44,10 @@ export interface SortedCalls {
 function queriesOf(call: ToolCall): readonly string[] {
   try {
     const { queries, query } = JSON.parse(call.arguments) as { readonly queries?: unknown; readonly query?: unknown };
-    const given: readonly unknown[] = Array.isArray(queries) ? queries : [queries, query];
-    return given.filter((each): each is string => typeof each === 'string' && each.trim() !== '').slice(0, KNOWLEDGE_QUERIES_MAX);
+    const given: readonly unknown[] = [...(Array.isArray(queries) ? queries : [queries]), query];
+    return [...new Set(given)]
+      .filter((each): each is string => typeof each === 'string' && each.trim() !== '')
+      .slice(0, KNOWLEDGE_QUERIES_MAX);
   } catch {
     return [];
   }

@@ -5,6 +5,7 @@ import type { ChatMessage, ToolCall } from '../../assistant/models/model.ts';
 import { withoutMarks } from '../../assistant/privacy/number-placeholder.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import { answerWords, writtenArgs } from '../../protocol/catalog/catalog.ts';
+import { isWebUrl } from '../../protocol/catalog/text-checks.ts';
 import { clipWhole } from '../../protocol/placeholder.ts';
 import { saysSomething } from '../../protocol/schema/text.ts';
 import { isObject } from '../../protocol/setup/shapes.ts';
@@ -30,11 +31,24 @@ const TEXT_REMEMBERED_CHARS = 160;
 
 const blockWords = ({ body }: Block) => String(body.md ?? '');
 
-function shortened(value: unknown): unknown {
-  if (typeof value === 'string') return clipWhole(value, TEXT_REMEMBERED_CHARS);
-  if (Array.isArray(value)) return value.slice(0, ITEMS_REMEMBERED).map(shortened);
+/** Texts of `value` that are long, among those that are remembered. */
+function longTexts(value: unknown): number {
+  if (typeof value === 'string') return value.length > TEXT_REMEMBERED_CHARS && !isWebUrl(value) ? 1 : 0;
+  const members = Array.isArray(value) ? value.slice(0, ITEMS_REMEMBERED) : isObject(value) ? Object.values(value) : [];
+  return members.reduce<number>((sum, member) => sum + longTexts(member), 0);
+}
+
+/** A part of an address would be another one: a long one is left out. */
+function shortened(value: unknown, textChars: number): unknown {
+  if (typeof value === 'string') return value.length > TEXT_REMEMBERED_CHARS && isWebUrl(value) ? undefined : clipWhole(value, textChars);
+  if (Array.isArray(value)) return value.slice(0, ITEMS_REMEMBERED).map((item) => shortened(item, textChars));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member, textChars)]));
+}
+
+/** As JSON; one long text, such as code, has most of the room. */
+function remembered(args: unknown): string {
+  return JSON.stringify(shortened(args, Math.max(TEXT_REMEMBERED_CHARS, Math.floor(COMPONENT_MAX_CHARS / Math.max(1, longTexts(args))))));
 }
 
 interface Call {
@@ -49,7 +63,7 @@ function componentCall(block: Block): Call[] {
   const whole = JSON.stringify(args);
   const isLong = whole.length > COMPONENT_MAX_CHARS;
   const result = ['Shown.', isLong ? 'Its end is left out here.' : '', answerWords(block)].filter((part) => part !== '').join(' ');
-  return [{ call: { id: block.id, name: block.block_type, arguments: isLong ? JSON.stringify(shortened(args)) : whole }, result }];
+  return [{ call: { id: block.id, name: block.block_type, arguments: isLong ? remembered(args) : whole }, result }];
 }
 
 function actionCall(row: InvocationRow): Call {

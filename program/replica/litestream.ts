@@ -45,6 +45,7 @@ export class Litestream {
   #timer: NodeJS.Timeout | undefined;
   #ends = 0;
   #stopped = true;
+  #stops = 0;
   #complaint: { readonly text: string; readonly atMs: number } | undefined;
   #starts = 0;
   readonly #said = new LitestreamLog();
@@ -106,6 +107,7 @@ export class Litestream {
   async #startNow(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#stopped || this.isRunning) return;
+    const stops = this.#stops;
     const problem = await versionProblem(this.#options.bin);
     if (problem !== undefined) {
       this.#complain(problem);
@@ -114,7 +116,8 @@ export class Litestream {
       return;
     }
     await this.#options.configure();
-    if (this.#stopped || this.isRunning) return;
+    // Stopped meanwhile: whoever starts it again has another configuration.
+    if (this.#stopped || this.#stops !== stops || this.isRunning) return;
     const args = ['replicate', '-no-expand-env', '-config', this.#configurationPath()];
     const startedMs = performance.now();
     // Detached: Ctrl-C at a terminal is for the service, whose last writes it still has to send.
@@ -167,6 +170,7 @@ export class Litestream {
   }
 
   async #terminate(signal: NodeJS.Signals): Promise<void> {
+    this.#stops += 1;
     clearTimeout(this.#timer);
     const child = this.#child;
     if (child === undefined) return;

@@ -5,7 +5,7 @@
 import { clip } from '../schema/text.ts';
 import type { BodySchema } from './component.ts';
 import { isEmail, isPhone, isWebUrl } from './text-checks.ts';
-import { isObject, type SchemaNode, unwrapped, useOf } from './text-uses.ts';
+import { isCell, isObject, jsonIn, type SchemaNode, unwrapped, useOf } from './text-uses.ts';
 import { currency, decimal, time } from './values.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -20,17 +20,17 @@ const NAMES: readonly string[] = ['type', 'component', 'block_type'];
 /** What an item is called that is a text alone. */
 const LABELS: readonly string[] = ['label', 'name', 'title', 'text'];
 /** Other words for a word of a schema; the first that is allowed where it stands. */
-const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
-  website: ['url', 'open_url'],
-  link: ['url', 'open_url'],
-  url: ['open_url'],
-  mail: ['email'],
-  e_mail: ['email'],
-  tel: ['phone', 'call'],
-  telephone: ['phone', 'call'],
-  phone: ['call'],
-  message: ['send'],
-};
+const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['website', ['url', 'open_url']],
+  ['link', ['url', 'open_url']],
+  ['url', ['open_url']],
+  ['mail', ['email']],
+  ['e_mail', ['email']],
+  ['tel', ['phone', 'call']],
+  ['telephone', ['phone', 'call']],
+  ['phone', ['call']],
+  ['message', ['send']],
+]);
 const HOST = /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?$/i;
 const NEARLY_TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d+)?)? ?(Z|z|[+-]\d\d):?(\d\d)?$/;
 
@@ -47,7 +47,7 @@ function wordOf(options: readonly unknown[], value: unknown): unknown {
     .toLowerCase()
     .replaceAll(/[\s-]+/g, '_');
   if (options.includes(word)) return word;
-  return SYNONYMS[word]?.find((other) => options.includes(other)) ?? value;
+  return SYNONYMS.get(word)?.find((other) => options.includes(other)) ?? value;
 }
 
 function timeOf(text: string): string {
@@ -65,23 +65,15 @@ function addressOf(node: SchemaNode, text: string, siblings: Fields): string {
   return isWeb && HOST.test(text) && !isWebUrl(text) && !isEmail(text) && !isPhone(text) ? `https://${text}` : text;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return /^\s*[[{]/.test(text) ? (JSON.parse(text) as unknown) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 class Mending {
   /** Ids of the whole body, so that a minted one is none of them. */
-  readonly #ids = new Set<unknown>();
+  readonly #ids = new Set<string>();
   #minted = 0;
 
   constructor(body: unknown) {
     const collect = (value: unknown, depth: number) => {
       if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return;
-      if (isObject(value)) this.#ids.add(value.id);
+      if (isObject(value)) this.#ids.add(String(value.id));
       for (const member of Object.values(value)) collect(member, depth + 1);
     };
     collect(body, 0);
@@ -138,8 +130,6 @@ class Mending {
   }
 }
 
-const isCell = (raw: SchemaNode | undefined) => raw?.type === 'union' && raw.options?.some(({ type }) => type === 'boolean') === true;
-
 /** A cell of a table: a number is told as text, and nothing as an empty one. */
 function cellOf(mending: Mending, node: SchemaNode, value: unknown, depth: number): unknown {
   if (value === null) return '';
@@ -157,13 +147,13 @@ function textOf(node: SchemaNode, given: unknown, siblings: Fields): unknown {
 
 /** The list or object that a text holds as JSON. */
 function structured(value: unknown, fits: (value: unknown) => boolean): unknown {
-  const inner = typeof value === 'string' ? parsed(value) : undefined;
+  const inner = typeof value === 'string' ? jsonIn(value) : undefined;
   return fits(inner) ? inner : value;
 }
 
 /** A text for an item that has a label and needs nothing else but an id. */
 function labelled(entries: SchemaNode['entries'], item: unknown): unknown {
-  if (entries === undefined || typeof item !== 'string' || item.trim() === '' || parsed(item) !== undefined) return item;
+  if (entries === undefined || typeof item !== 'string' || item.trim() === '' || jsonIn(item) !== undefined) return item;
   const needed = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional' && name !== 'id');
   const [only = ''] = needed;
   return needed.length === 1 && LABELS.includes(only) ? { [only]: item } : item;

@@ -4,7 +4,7 @@
  */
 import type * as v from 'valibot';
 import { isEmail, isPhone, isTime, isWebUrl } from './text-checks.ts';
-import { isObject, type SchemaNode, unwrapped, useOf } from './text-uses.ts';
+import { isCell, isObject, jsonIn, type SchemaNode, unwrapped, useOf } from './text-uses.ts';
 import { saidTime } from './values.ts';
 
 /** Deeper than any component. */
@@ -43,15 +43,6 @@ function readsLikeWords(text: string): boolean {
   return isReach(text) || isTime(text) || /\s/.test(text.trim()) || /^\p{Lu}[^_]*$|[^\0-\u007f]/u.test(text);
 }
 
-function parsed(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 class Reading {
   #left = NODES_MAX;
 
@@ -67,7 +58,7 @@ class Reading {
   }
 
   #text(node: SchemaNode | undefined, raw: SchemaNode | undefined, text: string, key: string, siblings: Fields, depth: number): Said {
-    const inner = parsed(text);
+    const inner = jsonIn(text);
     if (inner !== undefined && key !== 'code' && (isObject(inner) || Array.isArray(inner)))
       return this.of(raw, inner, key, siblings, depth);
     if (/^\s*(?:\{\s*"|\[\s*[{"])/.test(text) && key !== 'code') return '';
@@ -127,8 +118,6 @@ class Reading {
   }
 }
 
-/** Where `true` and `false` are told, as cells of a table are. */
-const isCell = (raw: SchemaNode | undefined) => raw?.type === 'union' && raw.options?.some(({ type }) => type === 'boolean') === true;
 const isMoney = (node: SchemaNode | undefined) => node?.entries?.amount !== undefined && node.entries.currency !== undefined;
 /** A picklist's options are its words. */
 const wordsOf = (node: SchemaNode | undefined) => (unwrapped(node)?.options ?? []) as readonly unknown[];

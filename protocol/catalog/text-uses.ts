@@ -35,6 +35,20 @@ export function isObject(value: unknown): value is Siblings {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A cell of a table: where `true` and `false` are told. */
+export function isCell(node: SchemaNode | undefined): boolean {
+  return node?.type === 'union' && node.options?.some(({ type }) => type === 'boolean') === true;
+}
+
+/** The object or list that a text holds as JSON; undefined for any other text. */
+export function jsonIn(text: string): unknown {
+  try {
+    return /^\s*[[{]/.test(text) ? (JSON.parse(text) as unknown) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Without what only says that it may be left out, and of several shapes the one with fields or items. */
 export function unwrapped(node: SchemaNode | undefined): SchemaNode | undefined {
   if (node?.wrapped !== undefined) return unwrapped(node.wrapped);

@@ -108,7 +108,7 @@ export function closeKeepingLog(db: Connection): void {
     guard = openReader(db.path);
     guard.statement('SELECT count(*) FROM sqlite_schema').get();
   } catch {
-    // The file is gone, and what it held with it.
+    // The file is gone, or nothing can be opened any more: then the disk's next error is the one that shows.
   }
   db.close();
   guard?.close();

@@ -17,6 +17,8 @@ const TEXTS: readonly (readonly [text: string, kept: string])[] = [
   ['[1] first\n[text] it is\n[not_one] x', '[1] first\n[text] it is\n[not_one] x'],
   ['See [quick_replies] there', 'See [quick_replies] there'],
   ['[quick_replies] ', '[quick_replies] '],
+  ['Log:\n```\n[map] tiles loaded\n```\n[map] Berlin\nB', 'Log:\n```\n[map] tiles loaded\n```\nB'],
+  ['`[map] x`', '`[map] x`'],
   ['\n\n  ', '\n\n  '],
 ];
 
@@ -32,4 +34,10 @@ test('MODEL-35: a line that writes a component as text is left out, however it i
     }),
   );
   fc.assert(fc.property(fc.array(fc.string()), (parts) => assert.equal(said(parts), parts.join(''))));
+});
+
+test('MODEL-35: the words of what was left out are there, for an answer that is nothing else', () => {
+  const filter = new ImitationFilter();
+  for (const delta of '[choice] Which size:\n[quick_replies] S, M, L') filter.push(delta);
+  assert.equal(filter.flush() + filter.leftOut, 'Which size:\nS, M, L');
 });

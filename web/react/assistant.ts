@@ -101,33 +101,33 @@ function start(script: WidgetScript, newest: { readonly current: AssistantProps 
     ...{ script, setUp: new SetUp(script), registers: setUp },
     ...{ who: whoIs(options.user), token: userToken, looks: looksOf(newest.current), isOpen: options.open, log: options.log },
   };
-  running.setUp.call(setUp);
   return running;
 }
 
 /** Who is signed in now, with the token beside them. */
 function follow(running: Running, { user }: AssistantProps, token: WidgetOptions['userToken'], ask: () => unknown): void {
-  const { script, token: before } = running;
+  const { script, token: before, who: was } = running;
   const who = whoIs(user);
-  if (running.who !== who) {
+  Object.assign(running, { who, token });
+  if (was !== who) {
     // A token that was there before is the one before's.
     const own = token === ask || token !== before ? { userToken: token } : {};
     (user ? script.identify({ ...user, ...own }) : script.signOut()).catch(reportError);
   }
   // To who signs in, a token left out is as it was: one that was taken away is said.
   if (token !== before) script.setUserToken(token);
-  Object.assign(running, { who, token });
 }
 
 /** What is drawn and registered now. */
 function show(running: Running, props: AssistantProps): void {
-  const { script } = running;
+  const { script, ...before } = running;
   const looks = looksOf(props);
-  if (looks !== running.looks) script.update(Object.fromEntries(LOOKS.map((name) => [name, props[name]])));
-  if (props.open !== undefined && props.open !== running.isOpen) script[props.open ? 'open' : 'close']();
-  if (props.log !== running.log) script.update({ log: props.log });
-  if (props.setUp !== running.registers) running.setUp.call(props.setUp);
+  // First: what is refused is not tried again at every render.
   Object.assign(running, { looks, isOpen: props.open, log: props.log, registers: props.setUp });
+  if (looks !== before.looks) script.update(Object.fromEntries(LOOKS.map((name) => [name, props[name]])));
+  if (props.open !== undefined && props.open !== before.isOpen) script[props.open ? 'open' : 'close']();
+  if (props.log !== before.log) script.update({ log: props.log });
+  if (props.setUp !== before.registers) running.setUp.call(props.setUp);
 }
 
 /**
@@ -148,7 +148,10 @@ export function Assistant(props: AssistantProps): null {
   useEffect(() => {
     let isOver = false;
     const begin = (script: WidgetScript) => {
-      if (!isOver) widget.current = start(script, newest, ask);
+      if (isOver) return;
+      const running = start(script, newest, ask);
+      widget.current = running;
+      running.setUp.call(running.registers);
     };
     load(`${address}/sdk/web/${version}/assistant.js`, integrity, nonce).then(begin).catch(reportError);
     return () => {
@@ -160,8 +163,14 @@ export function Assistant(props: AssistantProps): null {
   }, [appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, ask]);
   // After every render: each looks for what is another one now.
   useEffect(() => {
-    if (widget.current !== undefined) follow(widget.current, newest.current, token, ask);
-    if (widget.current !== undefined) show(widget.current, newest.current);
+    if (widget.current === undefined) return;
+    try {
+      follow(widget.current, newest.current, token, ask);
+      show(widget.current, newest.current);
+    } catch (error) {
+      // A wrong prop is told, and takes nothing of the app down.
+      reportError(error);
+    }
   });
   return null;
 }

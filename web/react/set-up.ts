@@ -39,9 +39,9 @@ export class SetUp {
 
   /** Calls it with the widget, and takes away what an earlier one registered and this one does not. */
   call(setUp: ((widget: WidgetScript) => unknown) | undefined): void {
+    const run = ++this.#run;
     this.#end?.();
     this.#end = undefined;
-    const run = ++this.#run;
     let listeners = 0;
     const script = this.#script;
     const widget: WidgetScript = {
@@ -83,8 +83,8 @@ export class SetUp {
       : { json, handler, run, takeAway: register(definition, (...given) => this.#registered.get(name)?.handler(...given)) };
     this.#registered.set(name, now);
     return () => {
-      // One that another run gave anew is that one's.
-      if (this.#registered.get(name) !== now || now.run !== run) return;
+      // One that another run gave anew is that one's, and may be yet while it begins.
+      if (this.#registered.get(name) !== now || now.run !== run || run !== this.#run) return;
       this.#registered.delete(name);
       now.takeAway();
     };

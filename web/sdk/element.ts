@@ -23,11 +23,16 @@ function emptyRoot(host: HTMLElement): ShadowRoot {
 /** The origin of the script, where the page does not say another one. */
 let scriptOrigin = '';
 
-/** Starts a widget in this element. @throws TypeError that says what is wrong with the options */
-export function startIn(host: HTMLElement, options: WidgetOptions): Widget {
+/** Where the service is. @throws TypeError that says what is wrong with the options */
+export function checkedAddress(options: WidgetOptions): string {
   checkOptions(options);
   const address = (options.address ?? scriptOrigin).replace(/\/$/, '');
   if (address === '') throw new TypeError('Assistant: init needs the origin of the service as address: https://assistant.example.');
+  return address;
+}
+
+/** Starts a widget in this element. @throws TypeError as `checkedAddress` does */
+export function startIn(host: HTMLElement, options: WidgetOptions, address: string = checkedAddress(options)): Widget {
   return new Widget(options, address, emptyRoot(host));
 }
 

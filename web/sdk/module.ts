@@ -12,7 +12,7 @@ import { Component, Fragment, options } from 'preact';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { jsx, jsxs } from 'preact/jsx-runtime';
 import { WEB_SDK_VERSION } from '../../protocol/runtime/web-sdk.ts';
-import { placeElement, startIn } from './element.ts';
+import { checkedAddress, placeElement, startIn } from './element.ts';
 import { checkOptions, type WidgetEvent, type WidgetOptions, type WidgetTheme } from './options.ts';
 import type { Widget } from './widget.ts';
 
@@ -71,11 +71,11 @@ function removeWidget(): Promise<void> {
  * @throws TypeError that says what is wrong with the options: then all is as it was
  */
 export function init(given: WidgetOptions): Widget {
-  checkOptions(given);
+  const address = checkedAddress(given);
   void removeWidget();
   const element = placeElement(given);
   try {
-    current = { widget: startIn(element, given), element };
+    current = { widget: startIn(element, given, address), element };
   } catch (error) {
     element.remove();
     throw error;

@@ -78,12 +78,19 @@ describe('the model reads a conversation as it was stored', () => {
       },
       {
         type: 'item_list',
-        body: { layout: 'list', items: Array.from({ length: 20 }, (_, n) => ({ id: `i${n}`, title: 'x'.repeat(200) })) },
+        body: {
+          layout: 'list',
+          items: Array.from({ length: 20 }, (_, n) => ({
+            id: `i${n}`,
+            title: 'x'.repeat(500),
+            url: `https://a.example/${'y'.repeat(200)}`,
+          })),
+        },
       },
       { type: 'confirm_card', body: {} },
     ]);
     text('user', 'Thanks');
-    const cut = { layout: 'list', items: Array.from({ length: 6 }, (_, n) => ({ id: `i${n}`, title: `${'x'.repeat(159)}…` })) };
+    const cut = { layout: 'list', items: Array.from({ length: 6 }, (_, n) => ({ id: `i${n}`, title: `${'x'.repeat(332)}…` })) };
     assert.deepEqual(read(), [
       { role: 'user', content: 'What do you have?' },
       {

@@ -78,7 +78,7 @@ const MENDED: readonly (readonly [rule: string, name: string, written: unknown, 
   [
     'a minted id is none that is there',
     'quick_replies',
-    { replies: [{ label: 'Yes' }, { id: '1', label: 'No' }] },
+    { replies: [{ label: 'Yes' }, { id: 1, label: 'No' }] },
     {
       replies: [
         { label: 'Yes', id: '2' },
@@ -227,6 +227,13 @@ describe('BLOCK-27: what is nearly right is taken for what it means', () => {
         for (const [field, value] of Object.entries(example))
           if (field !== 'md') assert.deepEqual(got.body[field], value, `${name}.${field}`);
       }
+    }
+  });
+
+  test('BLOCK-27: a word that every object knows is a word like any other', () => {
+    for (const word of ['constructor', '__proto__', 'toString']) {
+      assert.equal(made('actions', button(word, 'x')).ok, false, word);
+      assert.equal(made('tags', { items: [{ id: 'a', label: word, tone: word }] }).ok, true, word);
     }
   });
 

@@ -49,9 +49,12 @@ async function ask(load: LoadPart<unknown>, { partFailed }: Pick<BlockSurroundin
 export function useLazy<T>(load: LoadPart<T>, around: Pick<BlockSurroundings, 'partFailed'>): T | null | undefined {
   const part = partOf(load);
   const [, redraw] = useState({});
+  const drawn = part.it;
   useEffect(() => {
     const tell = () => redraw({});
     part.told.add(tell);
+    // It may have come since it was drawn.
+    if (part.it !== drawn) tell();
     void ask(load, around);
     return () => void part.told.delete(tell);
   }, [load]);
