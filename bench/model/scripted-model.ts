@@ -47,7 +47,9 @@ const ORDERS = {
 /** What the calls were answered that came after the person's last message. */
 function resultsOf({ messages }: ChatRequest): readonly string[] {
   const asked = messages.findLastIndex(({ role }) => role === 'user');
-  return messages.slice(asked + 1).flatMap(({ role, content }) => (role === 'tool' ? [String(content)] : []));
+  const results = messages.slice(asked + 1).flatMap(({ role, content }) => (role === 'tool' ? [String(content)] : []));
+  // Of a component all that comes back is that it was shown.
+  return results.filter((result) => !result.startsWith('Shown.'));
 }
 
 function requireTools({ tools = [] }: ChatRequest, ...names: readonly string[]): void {
