@@ -58,7 +58,11 @@ async function prepare(): Promise<Ground> {
     await world.run(() => node.isUp, REST_MS, noStep);
     if (!node.isUp) throw node.failure ?? new Error('the first node did not start');
     let made: SimulatedApp | undefined;
-    void node.call(async ({ services }) => (made = await makeApp(cell, services.storage))).catch((error) => uncaught.push(error));
+    // Made once it is answered: a node that drains before would break the answer off.
+    const keep = (app: SimulatedApp) => {
+      made = app;
+    };
+    node.call(({ services }) => makeApp(cell, services.storage)).then(keep, (error) => uncaught.push(error));
     await world.run(() => made !== undefined, REST_MS, noStep);
     if (made === undefined) throw uncaught[0];
     apps.push(made);
