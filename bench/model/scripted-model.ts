@@ -48,7 +48,7 @@ const ORDERS = {
 function resultsOf({ messages }: ChatRequest): readonly string[] {
   const asked = messages.findLastIndex(({ role }) => role === 'user');
   const results = messages.slice(asked + 1).flatMap(({ role, content }) => (role === 'tool' ? [String(content)] : []));
-  // Of a component all that comes back is that it was shown.
+  // The result of a component says only that it was shown.
   return results.filter((result) => !result.startsWith('Shown.'));
 }
 
