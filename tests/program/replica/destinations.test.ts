@@ -35,7 +35,7 @@ describe('REPLICA-2, REPLICA-4: a destination', { concurrency: 3 }, () => {
       };
       await eventually(isTold, undefined, () => `${behind}`);
       assert.ok((await service.metric('assistant_replica_lag_max_seconds')) > Number(LAG_MAX_S));
-      assert.match(service.output().stderr, /"condition":"replica_behind"/);
+      await eventually(() => service.output().stderr.includes('"condition":"replica_behind"'));
       assert.equal((await service.ask('POST', '/orgs', { name: 'Served' })).status, 201);
       assert.ok((await service.behind()) !== undefined, 'it does not come and go');
       await service.stop('SIGKILL');
