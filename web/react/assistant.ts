@@ -18,10 +18,9 @@ export interface AssistantProps extends Omit<WidgetOptions, 'key' | 'address'> {
   readonly nonce?: string;
   /**
    * Registers actions, screens and listeners. Called for each widget that starts, and again where it is another function: what it registers
-   * then takes the place of what it registered before. What it returns is called before that, and at the end.
+   * then takes the place of what it registered before. A function that it returns is called before that, and at the end.
    */
-  // biome-ignore lint/suspicious/noConfusingVoidType: as an effect's
-  readonly setUp?: (widget: WidgetScript) => void | (() => void);
+  readonly setUp?: (widget: WidgetScript) => unknown;
 }
 
 /** What of the props the widget follows as it runs, where it is data: told apart by what is in it. */
