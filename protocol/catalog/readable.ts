@@ -96,11 +96,13 @@ class Reading {
     const known = Object.keys(entries ?? {}).filter((name) => Object.hasOwn(fields, name));
     const strange = Object.keys(fields).filter((name) => entries === undefined || !Object.hasOwn(entries, name));
     const names = [...known.filter((name) => HEADS.includes(name)), ...known.filter((name) => !HEADS.includes(name)), ...strange];
-    const parts = names.map((name) => this.of(entries?.[name], fields[name], name, fields, depth + 1));
+    // A model's name may be one that every object has.
+    const fieldOf = (name: string) => (entries !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined);
+    const parts = names.map((name) => this.of(fieldOf(name), fields[name], name, fields, depth + 1));
     if (depth === 0) return filled(parts.map((part, at) => (names[at] === 'code' && part !== null ? fenced(part) : part))).join('\n\n');
     if (parts.some((part) => part === null)) return null;
     // A price of nothing that has a name.
-    if (names.every((name, at) => parts[at] === '' || isMoney(unwrapped(entries?.[name])))) return '';
+    if (names.every((name, at) => parts[at] === '' || isMoney(unwrapped(fieldOf(name))))) return '';
     const hasHead = HEADS.includes(names[parts.findIndex((part) => part !== '')] ?? '');
     return marked(fields, entries, inLine(filled(parts), hasHead));
   }

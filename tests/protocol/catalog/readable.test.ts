@@ -231,3 +231,9 @@ describe('MODEL-31: however a body is broken', () => {
     assert.equal(readableWords('tags', deep), '');
   });
 });
+
+test('MODEL-31: a field whose name every object has is told like any other', () => {
+  const told = (name: string) => readableWords('info_card', JSON.parse(`{"${name}":{"name":"Peter Pan","a":"He lives here."}}`));
+  for (const name of ['constructor', '__proto__', 'toString']) assert.equal(told(name), told('zzz'), name);
+  assert.match(told('zzz'), /Peter Pan/);
+});
