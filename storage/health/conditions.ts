@@ -110,7 +110,11 @@ export class Conditions {
 
   /** How an attempt ended, of which one may fail. Several failures in a row open the condition, and the first success ends it. */
   tried(name: ConditionName, subject: string, failure: string | undefined): void {
-    this.#told?.(name, subject, failure !== undefined);
+    try {
+      this.#told?.(name, subject, failure !== undefined);
+    } catch {
+      // A count is worth no call that was made and no turn: what was tried has ended.
+    }
     const key = keyOf(name, subject);
     if (failure === undefined) {
       if (this.#failures.delete(key)) this.close(name, subject);

@@ -38,3 +38,13 @@ test('RUN-35: what fails of one app wakes no operator: it is a warning', () => {
   conditions.open('organisation_unavailable', 'its file is missing', mintId('org', 0));
   assert.deepEqual(levels, ['warn', 'error', 'error']);
 });
+
+test('RUN-35: whoever counts attempts and cannot keeps nothing from ending', () => {
+  const silent = { error: () => {}, warn: () => {}, info: () => {} };
+  const conditions = new Conditions(silent, Date.now);
+  conditions.watch(() => {
+    throw new Error('disk I/O error');
+  });
+  for (let n = 0; n < 5; n += 1) conditions.tried('backend_failing', 'one', 'it answers 500');
+  assert.equal(conditions.holds('backend_failing', 'one'), true);
+});
