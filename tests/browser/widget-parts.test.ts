@@ -289,26 +289,23 @@ test('WIDGET-11: a panel keeps Tab from the moment that it says it is modal', as
   const { page: open } = await openShop(t);
   const page = await open();
   await field(page).focus();
-  const kept = page.evaluate(
-    () =>
-      new Promise<boolean>((resolve) => {
-        const root = document.querySelector('assistant-widget')?.shadowRoot;
-        const panel = root?.querySelector('[role=dialog]');
-        if (!root || !panel) return resolve(false);
-        const press = () => {
-          const focusable = [...panel.querySelectorAll<HTMLElement>('button:not(:disabled), textarea')].filter((each) =>
-            each.checkVisibility(),
-          );
-          const last = focusable.at(-1);
-          last?.focus();
-          const tab = new KeyboardEvent('keydown', { key: 'Tab', bubbles: true, composed: true, cancelable: true });
-          resolve(last?.dispatchEvent(tab) === false);
-        };
-        new MutationObserver(press).observe(panel, { attributeFilter: ['aria-modal'] });
-      }),
-  );
+  await page.evaluate(() => {
+    const panel = document.querySelector('assistant-widget')?.shadowRoot?.querySelector('[role=dialog]');
+    if (!panel) throw new Error('there is no panel');
+    const press = () => {
+      const focusable = [...panel.querySelectorAll<HTMLElement>('button:not(:disabled), textarea')].filter((each) =>
+        each.checkVisibility(),
+      );
+      const last = focusable.at(-1);
+      last?.focus();
+      const tab = new KeyboardEvent('keydown', { key: 'Tab', bubbles: true, composed: true, cancelable: true });
+      panel.setAttribute('data-kept', String(last?.dispatchEvent(tab) === false));
+    };
+    new MutationObserver(press).observe(panel, { attributeFilter: ['aria-modal'] });
+  });
   await page.setViewportSize({ width: 360, height: 640 });
-  assert.equal(await kept, true);
+  const panel = page.locator('assistant-widget [data-kept]');
+  assert.equal(await panel.getAttribute('data-kept'), 'true');
 });
 
 test('WIDGET-33, WIDGET-31, WIDGET-7: an answer is drawn, its code is copied, and without the parser it is its words', async (t) => {
