@@ -59,16 +59,16 @@ async function hostileShop(t: TestContext) {
   return { it, appId: app.appId, organisationId: app.organisationId, conversation: thread(said), person: person.id };
 }
 
-/** What is wider than the window, and is in no part that scrolls. */
+/** What is wider than the window: first what is in no part that scrolls, then what is laid out past such a part. */
 function tooWide(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     if (document.documentElement.scrollWidth <= innerWidth) return [];
     const scrolls = (element: Element | null): boolean =>
       element !== null && (/auto|scroll|hidden|clip/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
-    const wide = [...document.body.querySelectorAll('*')].filter(
-      (each) => each.getBoundingClientRect().right > innerWidth + 1 && !scrolls(each),
-    );
-    return wide.slice(0, 5).map((each) => `${each.tagName}.${each.className}`);
+    const wide = [...document.body.querySelectorAll('*')].filter((each) => each.getBoundingClientRect().right > innerWidth + 1);
+    return [...wide.filter((each) => !scrolls(each)), ...wide.filter((each) => getComputedStyle(each).position === 'absolute')]
+      .slice(0, 5)
+      .map((each) => `${each.tagName}.${each.className}`);
   });
 }
 
