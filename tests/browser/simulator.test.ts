@@ -25,6 +25,15 @@ function shownStep(page: Page) {
   return page.getByRole('region', { name: 'Steps' }).locator('[aria-current="step"]');
 }
 
+/** What `page` asks from now on; every page asks from time to time whether something is wrong. */
+function askedBy(page: Page): readonly string[] {
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/console/api/nodes')) asked.push(request.url());
+  });
+  return asked;
+}
+
 function stateBox(page: Page, id: string) {
   return page.getByRole('button', { name: `${id}, where the machine is`, exact: true });
 }
@@ -34,8 +43,7 @@ test('WALK-1, WALK-3: a whole setup session is stepped, event by event, and asks
   const { page } = await signedIn('/console/machines/setup-session');
   await waitForPage(page, 'Setup session');
   await stateBox(page, 'open').waitFor();
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  const asked = askedBy(page);
   await send(page, 'session.call');
   await says(page, 'refuses not_started');
   await send(page, 'session.claim');
@@ -100,8 +108,7 @@ test('WALK-1, WALK-5, WALK-6: all thirteen steps of a session are stepped to the
   const { page } = await signedIn('/console/machines/step-panel');
   await waitForPage(page, 'Step panel');
   await page.getByRole('button', { name: 'waiting is pending', exact: true }).waitFor();
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
+  const asked = askedBy(page);
   await stepPanelToItsEnd(page);
   const allDone = async (where: Page) => {
     for (const id of STEP_IDS) await where.getByRole('button', { name: `${id} is done`, exact: true }).waitFor();
