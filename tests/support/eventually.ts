@@ -14,7 +14,7 @@ export async function eventually(
 ): Promise<void> {
   const endMs = performance.now() + timeoutMs;
   for (let pauseMs = 1; !(await check()); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    assert.ok(performance.now() < endMs, `not within ${timeoutMs} ms: ${what()}`);
+    if (performance.now() >= endMs) assert.fail(`not within ${timeoutMs} ms: ${what()}`);
     await pause(pauseMs);
   }
 }

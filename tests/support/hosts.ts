@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -70,20 +70,21 @@ export async function readiness({ baseUrl }: RunningService) {
   return { status: answer.status, conditions: (body.conditions ?? []).map(({ condition }) => condition) };
 }
 
-/** The process that carried the directory last. */
-function startedLitestream(dataDir: string): number {
-  const pid = Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8'));
-  assert.ok(pid > 0, 'a signal to 0 would end this process');
-  return pid;
+/** The process that carries the directory, or carried it last; none while it is started anew. */
+function notedLitestream(dataDir: string): number | undefined {
+  const path = join(dataDir, 'replica', 'litestream.pid');
+  const pid = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
+  // A signal to 0 would end this process.
+  return pid > 0 ? pid : undefined;
 }
 
 /** The host is gone at once, with all that ran on it. */
 export async function burn(service: RunningService): Promise<void> {
+  const running = () => [notedLitestream(service.dataDir)].filter((pid): pid is number => pid !== undefined && isAlive(pid));
   // After a reboot it starts once the fence has the claim.
-  await eventually(() => isAlive(startedLitestream(service.dataDir)));
-  const litestream = startedLitestream(service.dataDir);
+  await eventually(() => running().length > 0);
   await service.stop('SIGKILL');
-  process.kill(litestream, 'SIGKILL');
+  for (const pid of running()) process.kill(pid, 'SIGKILL');
 }
 
 export function turnsIn(dataDir: string, { organisationId }: TestApp): number {
@@ -109,13 +110,13 @@ export async function refusesTurns({ baseUrl }: RunningService, { liveKey }: Tes
 
 /** Starts the old host again and proves that it takes no write. */
 export async function comesBackFenced(t: TestContext, { dataDir, env }: Host, app: TestApp): Promise<void> {
-  const before = { turns: turnsIn(dataDir, app), litestream: startedLitestream(dataDir) };
+  const before = { turns: turnsIn(dataDir, app), litestream: notedLitestream(dataDir) };
   const back = await startService(t, { dataDir, env });
   assert.deepEqual(await readiness(back), { status: 503, conditions: ['fenced'] });
   await refusesTurns(back, app);
   assert.match(back.output().stderr, /another host has taken this cell over/);
   assert.equal(await back.stop(), 0);
-  assert.deepEqual({ turns: turnsIn(dataDir, app), litestream: startedLitestream(dataDir) }, before);
+  assert.deepEqual({ turns: turnsIn(dataDir, app), litestream: notedLitestream(dataDir) }, before);
 }
 
 export interface World {

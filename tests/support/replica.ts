@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { eventually } from './eventually.ts';
 import { litestreamBin } from './litestream.ts';
 import { type RunningService, type StartOptions, startService } from './service.ts';
 import { temporaryDir } from './temporary-dir.ts';
@@ -14,7 +15,7 @@ interface Readiness {
 
 export interface Replicated extends RunningService {
   /** The pid of the Litestream that runs, or ran last. */
-  litestreamPid(): number;
+  litestreamPid(): Promise<number>;
   ready(): Promise<Readiness>;
   /** What `replica_behind` says; undefined while it does not hold. */
   behind(): Promise<string | undefined>;
@@ -48,8 +49,11 @@ export async function startReplicated(t: TestContext, url: string, options: Star
     ...service,
     ask,
     ready,
-    litestreamPid() {
-      const pid = Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8'));
+    async litestreamPid() {
+      const path = join(dataDir, 'replica', 'litestream.pid');
+      // It has none while it is started anew with another configuration.
+      await eventually(() => existsSync(path));
+      const pid = Number(readFileSync(path, 'utf8'));
       assert.ok(pid > 0, 'a signal to 0 would end this process');
       return pid;
     },
