@@ -19,7 +19,7 @@ import { reading } from '../../storage/sqlite/database.ts';
 import { checkObservations, type EpochSample } from '../support/history.ts';
 import { CARD_ACTION } from '../support/paced-model.ts';
 import { checkHeld, heldRows } from '../support/stored-history.ts';
-import { beginDisk, cutPower, dataDirOf, failLogSyncs } from './disk.ts';
+import { beginDisk, cutPower, dataDirOf, failLogSyncs, OwnedDatabase } from './disk.ts';
 import { beginNetwork, calm, cutSockets, faults, type ServerCall, server, setRedis } from './network.ts';
 import { beginNodes, logged, MODEL_CALM, modelling, SimulatedNode } from './nodes.ts';
 import { ACTIVE_MS, CELLS, CONVERSATIONS, drawOps, NODES, type Op } from './ops.ts';
@@ -43,6 +43,8 @@ const noStep = () => {};
 async function prepare(): Promise<Ground> {
   if (ground !== undefined) return ground;
   await prepareThreads();
+  // Else those of a killed process stay open, and it keeps its locks.
+  if ((await import('better-sqlite3')).default !== OwnedDatabase) throw new Error('the program opens databases of its own');
   // Loaded when a node needs them, which takes a time of its own.
   for (const path of ['join-cluster', 'join-cells']) await import(`../../program/${path}.js`);
   const folder = mkdtempSync(join(tmpdir(), 'simulation-'));
