@@ -39,6 +39,10 @@ export function guard(path: string): Database.Database {
     database = new Real(path, { readonly: true, fileMustExist: true });
     // Only one that has read something holds the file.
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    const prepared = new Map<string, Database.Statement>();
+    const prepare = database.prepare.bind(database);
+    // The same few are asked after each step.
+    database.prepare = ((sql: string) => prepared.get(sql) ?? prepared.set(sql, prepare(sql)).get(sql)) as typeof prepare;
     guards.set(path, database);
   }
   return database;
