@@ -110,7 +110,7 @@ interface StorageOptions {
  * connection, and reading that count (2 µs) costs a third of reading a key.
  */
 function keysOf(control: Connection, shared: boolean) {
-  const keys = new LRUCache<string, Key>({ max: KEYS_KEPT });
+  const keys = new LRUCache<string, Key>({ maxSize: KEYS_KEPT, sizeCalculation: () => 1 });
   let version: unknown;
   const noticeOthers = () => {
     const now = control.statement('PRAGMA data_version').get()?.data_version;

@@ -93,7 +93,7 @@ export class CellDirectory {
   readonly #options: DirectoryOptions;
   readonly #asking = new Map<string, Promise<Whereabouts | undefined>>();
   /** Digest of a name → until when it counts as unknown. */
-  readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT });
+  readonly #unknown = new LRUCache<string, number>({ maxSize: UNKNOWN_KEPT, sizeCalculation: () => 1 });
 
   constructor(options: DirectoryOptions) {
     this.self = options.self;

@@ -162,7 +162,7 @@ const FILES_MAX = 10_000;
 export class Checkpoints {
   readonly #replicated: boolean;
   /** Writes since the last checkpoint, by path: a file that is closed and opened again goes on counting. */
-  readonly #writes = new LRUCache<string, number>({ max: FILES_MAX });
+  readonly #writes = new LRUCache<string, number>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
 
   constructor(replicated: boolean) {
     this.#replicated = replicated;

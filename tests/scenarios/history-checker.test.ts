@@ -175,6 +175,19 @@ test('HOUSE-7: the history checker: what one reader alone was told leaves no gap
   assert.deepEqual(brokenRules(patient), []);
 });
 
+test('HOUSE-7: the history checker: a turn that is stopped before the model speaks may have the service’s own words alone', () => {
+  const { history, one, other } = wellAndAlive();
+  const block = { index: 0, id: 'blk_2', block_type: 'text', revision: 1, body: { md: 'It could not be found out.' } };
+  for (const attempt of [one, other]) {
+    attempt.seen.splice(2, 2);
+    change(eventAt(attempt, 2), { seq: 2, block });
+    change(eventAt(attempt, 3), { seq: 3 });
+  }
+  assert.deepEqual([...new Set(checkObservations(history).map(({ rule }) => rule))], ['the question asked is answered']);
+  for (const attempt of [one, other]) change(eventAt(attempt, 3), { stopped: true });
+  assert.deepEqual(checkObservations(history), []);
+});
+
 for (const rule of RULES) {
   test(`HOUSE-7: the history checker: “${rule}” can be broken, and it says so`, () => {
     const patient = wellAndAlive();

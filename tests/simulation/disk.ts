@@ -12,19 +12,20 @@ import { failSyncs, replay } from '../support/power-cuts.ts';
 import { world } from './world.ts';
 
 const require = createRequire(import.meta.url);
-const Real = require('better-sqlite3') as typeof Database;
+/** The module that the library's index hands on: what stands here before the index is loaded is what everybody imports. */
+const LIBRARY = 'better-sqlite3/lib/database.js';
+const Real = require(LIBRARY) as typeof Database;
 /** The world's own connections: while they are open, no last one of a process moves the log into the file. */
 const guards = new Map<string, Database.Database>();
 
 /** Every database that a process opens is closed by its end, however that comes. */
-class OwnedDatabase extends Real {
+export class OwnedDatabase extends Real {
   constructor(path: string, options?: Database.Options) {
     super(path, options);
     world.current?.atEnd.push(() => this.close());
   }
 }
-require('better-sqlite3');
-const module = require.cache[require.resolve('better-sqlite3')];
+const module = require.cache[require.resolve(LIBRARY)];
 if (module !== undefined) module.exports = OwnedDatabase;
 
 /** The folder of all data directories, and what the preloaded library knows it by; '' where nothing is preloaded. */
@@ -38,6 +39,10 @@ export function guard(path: string): Database.Database {
     database = new Real(path, { readonly: true, fileMustExist: true });
     // Only one that has read something holds the file.
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    const prepared = new Map<string, Database.Statement>();
+    const prepare = database.prepare.bind(database);
+    // The same few are asked after each step.
+    database.prepare = ((sql: string) => prepared.get(sql) ?? prepared.set(sql, prepare(sql)).get(sql)) as typeof prepare;
     guards.set(path, database);
   }
   return database;

@@ -275,8 +275,9 @@ export class People {
   #refused(attempt: Attempt, error: unknown, close: (closing: Attempt['closing']) => void): void {
     if (error instanceof Refusal) {
       attempt.refusal = error.code;
-      // What was never opened cannot be attached to.
-      attempt.status = ERROR_TABLE[error.code].retryable || attempt.via === 'attach' ? 503 : error.status;
+      // What was never opened cannot be attached to. Of what was stopped while it waited nothing is stored, and it is asked again.
+      const isAgain = ERROR_TABLE[error.code].retryable || error.stopped || attempt.via === 'attach';
+      attempt.status = isAgain ? 503 : error.status;
     } else if (mayBe(error)) Object.assign(attempt, { refusal: (error as StorageError).code, status: 503 });
     else {
       attempt.status = 500;

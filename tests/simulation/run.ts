@@ -15,11 +15,12 @@ import { actionsBody } from '../../protocol/setup/actions.ts';
 import { createApp } from '../../storage/apps/app-creation.ts';
 import { usageByApp } from '../../storage/billing/usage.ts';
 import { dataLayout } from '../../storage/data-layout.ts';
+import type { Connection } from '../../storage/sqlite/connection.ts';
 import { reading } from '../../storage/sqlite/database.ts';
 import { checkObservations, type EpochSample } from '../support/history.ts';
 import { CARD_ACTION } from '../support/paced-model.ts';
 import { checkHeld, heldRows } from '../support/stored-history.ts';
-import { beginDisk, cutPower, dataDirOf, failLogSyncs } from './disk.ts';
+import { beginDisk, cutPower, dataDirOf, failLogSyncs, OwnedDatabase } from './disk.ts';
 import { beginNetwork, calm, cutSockets, faults, type ServerCall, server, setRedis } from './network.ts';
 import { beginNodes, logged, MODEL_CALM, modelling, SimulatedNode } from './nodes.ts';
 import { ACTIVE_MS, CELLS, CONVERSATIONS, drawOps, NODES, type Op } from './ops.ts';
@@ -43,6 +44,8 @@ const noStep = () => {};
 async function prepare(): Promise<Ground> {
   if (ground !== undefined) return ground;
   await prepareThreads();
+  // Else those of a killed process stay open, and it keeps its locks.
+  if ((await import('better-sqlite3')).default !== OwnedDatabase) throw new Error('the program opens databases of its own');
   // Loaded when a node needs them, which takes a time of its own.
   for (const path of ['join-cluster', 'join-cells']) await import(`../../program/${path}.js`);
   const folder = mkdtempSync(join(tmpdir(), 'simulation-'));
@@ -277,7 +280,10 @@ class Run {
       placeQuestions(people);
       const { turns, messages, charged, orphans } = heldRows(people.rows);
       const path = dataLayout(dataDirOf(cell)).organisation(organisationId);
-      const usage = reading(path, (db) => usageByApp(db, '2026-11'));
+      const usage = reading(path, (db) => {
+        this.#judgeTraces(people, db);
+        return usageByApp(db, '2026-11');
+      });
       const ledger = {
         ...{ charged, orphans },
         spent: usage.reduce((sum, app) => sum + app.liveMicroUsd, 0),
@@ -287,16 +293,17 @@ class Run {
       for (const { rule, of, detail } of [...checkObservations(people.history), ...checkHeld(people.history, held)])
         this.broken.push(`${rule}: ${of} ${detail}`);
       this.#judgeCalls(people);
-      reading(path, (db) => {
-        for (const { id, state } of people.rows.prepare('SELECT id, state FROM turns').all() as { id: number; state: string }[])
-          for (const trace of readTurnTraces(db, id)) {
-            const difference = replay(trace.machine === 'chat-turn' ? chatTurn : invocation, trace).difference;
-            if (difference !== null) this.broken.push(`traces replay: turn ${id}: ${difference.sentence}`);
-            else if (trace.machine === 'chat-turn' && trace.instance === String(id) && trace.steps.at(-1)?.to !== state)
-              this.broken.push(`traces agree with rows: turn ${id} is ${state}, its trace ends in ${trace.steps.at(-1)?.to}`);
-          }
-      });
     }
+  }
+
+  #judgeTraces({ rows }: People, db: Connection): void {
+    for (const { id, state } of rows.prepare('SELECT id, state FROM turns').all() as { id: number; state: string }[])
+      for (const trace of readTurnTraces(db, id)) {
+        const difference = replay(trace.machine === 'chat-turn' ? chatTurn : invocation, trace).difference;
+        if (difference !== null) this.broken.push(`traces replay: turn ${id}: ${difference.sentence}`);
+        else if (trace.machine === 'chat-turn' && trace.instance === String(id) && trace.steps.at(-1)?.to !== state)
+          this.broken.push(`traces agree with rows: turn ${id} is ${state}, its trace ends in ${trace.steps.at(-1)?.to}`);
+      }
   }
 
   /** What a person was told of a card is what its row says, and what was said to be done was done. */

@@ -8,7 +8,7 @@ import { scaled } from '../support/scale.ts';
 
 const PROGRAM = fileURLToPath(new URL('./simulate.js', import.meta.url));
 /** As many as some two minutes take. */
-const SEEDS = scaled(100_000, 380);
+const SEEDS = scaled(100_000, 800);
 /** A seed of people and many faults: killed, suspended and cut-off nodes among them. */
 const BUSY_SEED = '40';
 
