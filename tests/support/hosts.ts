@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +11,7 @@ import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { litestreamBin, replicated } from './litestream.ts';
 import { startRedis, type TestRedis } from './redis.ts';
-import { isAlive } from './replica.ts';
+import { isAlive, startedLitestream } from './replica.ts';
 import { type RunningService, startService } from './service.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
@@ -70,20 +69,16 @@ export async function readiness({ baseUrl }: RunningService) {
   return { status: answer.status, conditions: (body.conditions ?? []).map(({ condition }) => condition) };
 }
 
-/** The process that carried the directory last. */
-function startedLitestream(dataDir: string): number {
-  const pid = Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8'));
-  assert.ok(pid > 0, 'a signal to 0 would end this process');
-  return pid;
-}
-
 /** The host is gone at once, with all that ran on it. */
 export async function burn(service: RunningService): Promise<void> {
+  let litestream: number | undefined;
   // After a reboot it starts once the fence has the claim.
-  await eventually(() => isAlive(startedLitestream(service.dataDir)));
-  const litestream = startedLitestream(service.dataDir);
+  await eventually(() => {
+    litestream = startedLitestream(service.dataDir);
+    return litestream !== undefined && isAlive(litestream);
+  });
   await service.stop('SIGKILL');
-  process.kill(litestream, 'SIGKILL');
+  process.kill(litestream as unknown as number, 'SIGKILL');
 }
 
 export function turnsIn(dataDir: string, { organisationId }: TestApp): number {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { eventually } from './eventually.ts';
 import { litestreamBin } from './litestream.ts';
 import { type RunningService, type StartOptions, startService } from './service.ts';
 import { temporaryDir } from './temporary-dir.ts';
@@ -13,8 +14,8 @@ interface Readiness {
 }
 
 export interface Replicated extends RunningService {
-  /** The pid of the Litestream that runs, or ran last. */
-  litestreamPid(): number;
+  /** The pid of the Litestream that runs, or ran last; waits for the first, and for the next where one has ended. */
+  litestreamPid(): Promise<number>;
   ready(): Promise<Readiness>;
   /** What `replica_behind` says; undefined while it does not hold. */
   behind(): Promise<string | undefined>;
@@ -33,6 +34,18 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** The Litestream that carried a directory last; undefined where the next one has not been started yet. */
+export function startedLitestream(dataDir: string): number | undefined {
+  let noted: string;
+  try {
+    noted = readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8');
+  } catch {
+    return undefined;
+  }
+  assert.ok(Number(noted) > 0, 'a signal to 0 would end this process');
+  return Number(noted);
+}
+
 /** Starts a service whose Litestream ends with the test, whatever becomes of it. */
 export async function startReplicated(t: TestContext, url: string, options: StartOptions = {}): Promise<Replicated> {
   const dataDir = options.dataDir ?? temporaryDir(t);
@@ -48,10 +61,13 @@ export async function startReplicated(t: TestContext, url: string, options: Star
     ...service,
     ask,
     ready,
-    litestreamPid() {
-      const pid = Number(readFileSync(join(dataDir, 'replica', 'litestream.pid'), 'utf8'));
-      assert.ok(pid > 0, 'a signal to 0 would end this process');
-      return pid;
+    async litestreamPid() {
+      let pid: number | undefined;
+      await eventually(() => {
+        pid = startedLitestream(dataDir);
+        return pid !== undefined;
+      });
+      return pid as unknown as number;
     },
     async behind() {
       const { conditions = [] } = await ready();

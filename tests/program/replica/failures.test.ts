@@ -22,7 +22,7 @@ function isMounted(folder: string, size: string): boolean {
 describe('REPLICA-2, REPLICA-4: a replica whose service goes on', { concurrency: 3 }, () => {
   test('a Litestream that is stopped is told and started anew', async (t) => {
     const { service, storage, env } = await startBehindFront(t);
-    const stopped = service.litestreamPid();
+    const stopped = await service.litestreamPid();
     process.kill(stopped, 'SIGSTOP');
     const meanwhile = await service.addOrganisation('Meanwhile');
     await eventually(async () => (await service.behind()) !== undefined, CATCH_UP_MS);

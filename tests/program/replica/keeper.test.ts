@@ -61,7 +61,7 @@ test('REPLICA-13: the first snapshot of an organisation that comes is carried at
 test('REPLICA-1: what was written last is there when the service has ended', async (t) => {
   const { service, metric, addOrganisation } = await start(t);
   await eventually(async () => (await metric('assistant_replica_databases')) === 2);
-  const pid = service.litestreamPid();
+  const pid = await service.litestreamPid();
   const id = await addOrganisation();
   assert.equal(await service.stop(), 0);
   assert.deepEqual(replicated(t, service, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`), [{ id }]);
@@ -115,11 +115,11 @@ test('REPLICA-2, REPLICA-4: a destination that is away is told, and the replica 
 test('REPLICA-4: a Litestream that is killed is started again, and one that outlived its service is ended', async (t) => {
   const { service, target, metric, addOrganisation } = await start(t);
   await eventually(async () => (await metric('assistant_replica_starts')) === 1);
-  process.kill(service.litestreamPid(), 'SIGKILL');
+  process.kill(await service.litestreamPid(), 'SIGKILL');
   const id = await addOrganisation();
   await eventually(async () => (await metric('assistant_replica_starts')) > 1);
   await eventually(() => replicated(t, service, 'control.sqlite', `SELECT id FROM organisations WHERE id = '${id}'`).length === 1);
-  const left = service.litestreamPid();
+  const left = await service.litestreamPid();
   await service.stop('SIGKILL');
   assert.equal(isAlive(left), true);
   const next = await start(t, { REPLICA_URL: `file://${target}` }, service.dataDir);
@@ -173,7 +173,7 @@ test('REPLICA-4, CELL-18: what is written arrives once the address is of this di
   assert.doesNotMatch(next.service.output().stderr, /of another host or directory/);
   claim(seat);
   await arrives();
-  const pid = next.service.litestreamPid();
+  const pid = await next.service.litestreamPid();
   claim('id.there.other');
   await eventually(() => !isAlive(pid), 60_000);
   claim(seat);
@@ -189,7 +189,7 @@ test('CELL-17: of a directory that was overtaken nothing more is sent, also not 
     const { service, target } = await start(t, { LITESTREAM_BIN: bin });
     // What was carried at the start has been.
     await eventually(() => existsSync(`${bin}.was-started`) && filesBelow(target).includes('files/service.json'));
-    const pid = service.litestreamPid();
+    const pid = await service.litestreamPid();
     const layout = dataLayout(service.dataDir);
     noteOvertaken(layout, 'Another host serves.');
     mkdirSync(layout.outbox, { recursive: true });

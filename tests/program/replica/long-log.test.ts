@@ -23,7 +23,7 @@ async function killed(t: TestContext): Promise<{ dataDir: string; target: string
   write(control, 50);
   await eventually(() => restoredRows(t, target) === 50, CARRIED_MS);
   await service.stop('SIGKILL');
-  process.kill(service.litestreamPid(), 'SIGKILL');
+  process.kill(await service.litestreamPid(), 'SIGKILL');
   return { dataDir, target, control };
 }
 

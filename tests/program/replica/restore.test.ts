@@ -122,7 +122,7 @@ test('REPLICA-6, REPLICA-7: of a host that is gone everything comes back from an
   for (const database of [/control\.sqlite.*snapshots/, /organisations.*snapshots/])
     await eventually(() => filesBelow(folder).some((name) => database.test(name)), 60_000);
   await carried(service);
-  const litestream = service.litestreamPid();
+  const litestream = await service.litestreamPid();
   await service.stop('SIGKILL');
   process.kill(litestream, 'SIGKILL');
   const dataDir = join(temporaryDir(t), 'restored');

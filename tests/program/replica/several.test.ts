@@ -42,7 +42,7 @@ describe('REPLICA-1, REPLICA-4: a replica', { concurrency: 2, skip: redisMissing
     // Until then a second one carries it.
     await eventually(() => readFileSync(join(service.dataDir, 'replica', 'litestream.yml'), 'utf8').includes(first), MOVED_MS);
     await eventually(() => existsSync(join(service.dataDir, 'replica', 'litestream.pid')));
-    const litestream = service.litestreamPid();
+    const litestream = await service.litestreamPid();
     const [killed = Number.NaN] = await workers();
     process.kill(killed, 'SIGKILL');
     await eventually(async () => (await workers().catch(() => [])).filter((pid) => pid !== killed).length === 2, MOVED_MS);
