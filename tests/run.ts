@@ -22,8 +22,8 @@ interface Tier {
 }
 
 const CORES = Math.max(2, availableParallelism());
-/** What copies organisations, fills disks or attacks every expression for half a minute. So does, wherever it lies, what starts programs. */
-const SYSTEM = ['bench', 'program', 'scenarios', 'expressions.test.js'];
+/** What copies organisations, fills disks, packs, or attacks every expression for half a minute. So is, wherever it lies, what starts the program. */
+const SYSTEM = /^(?:bench|program|scenarios)\/|^expressions\.|^web\/client\/package\./;
 const OTHERS = ['kills', 'browser'];
 /** Seeds in plenty: what strangers send, and what may happen to the processes of a cell. */
 const SEEDED = ['fuzz', 'simulation'];
@@ -50,7 +50,7 @@ function reaches(path: string, isSuch: (path: string, text: string) => boolean, 
 const isOfSystem = (path: string) =>
   path.endsWith('.test.js') &&
   !OTHERS.includes(roomOf(path)) &&
-  (SYSTEM.includes(roomOf(path)) || reaches(join(here, path), (each) => each === SERVICE));
+  (SYSTEM.test(path) || reaches(join(here, path), (each) => each === SERVICE));
 
 /**
  * Whether a file awaits something before its tests are known. Beside others it would come after the first of their tests, and `node --test`
