@@ -22,9 +22,9 @@ interface Tier {
 }
 
 const CORES = Math.max(2, availableParallelism());
-/** What starts programs, copies organisations or fills disks. */
-const SYSTEM = ['bench', 'program', 'scenarios'];
-const APART = [...SYSTEM, 'kills', 'browser'];
+/** What copies organisations, fills disks, packs, or attacks every expression for half a minute. So is, wherever it lies, what starts the program. */
+const SYSTEM = /^(?:bench|program|scenarios)\/|^expressions\.|^web\/client\/package\./;
+const OTHERS = ['kills', 'browser'];
 /** Seeds in plenty: what strangers send, and what may happen to the processes of a cell. */
 const SEEDED = ['fuzz', 'simulation'];
 const roomOf = (path: string) => path.split('/')[0] ?? '';
@@ -33,9 +33,35 @@ const below =
   (path: string) =>
     rooms.includes(roomOf(path)) && path.endsWith(ending);
 
+const here = dirname(fileURLToPath(import.meta.url));
+const SERVICE = join(here, 'support', 'service.js');
+
+/** Whether a file, or one of ours that it imports, is such a one. */
+function reaches(path: string, isSuch: (path: string, text: string) => boolean, seen = new Set<string>()): boolean {
+  if (seen.has(path)) return false;
+  seen.add(path);
+  const text = readFileSync(path, 'utf8');
+  if (isSuch(path, text)) return true;
+  const imported = Array.from(text.matchAll(/ from '(\.[^']+\.js)';$/gm), ([, to = '']) => join(dirname(path), to));
+  return imported.some((to) => to.startsWith(here) && reaches(to, isSuch, seen));
+}
+
+/** A start of the whole program takes seconds: what needs one is of the system, also below a room. */
+const isOfSystem = (path: string) =>
+  path.endsWith('.test.js') &&
+  !OTHERS.includes(roomOf(path)) &&
+  (SYSTEM.test(path) || reaches(join(here, path), (each) => each === SERVICE));
+
+/**
+ * Whether a file awaits something before its tests are known. Beside others it would come after the first of their tests, and `node --test`
+ * may have ended by then.
+ */
+const awaitsAtTop = (path: string) =>
+  reaches(join(here, path), (_, text) => /^(?:(?:(?:export )?(?:const|let) .*|[}\]]) = )?await /m.test(text));
+
 const TIERS: Readonly<Record<string, Tier>> = {
   unit: {
-    files: (path) => path.endsWith('.test.js') && !APART.includes(roomOf(path)),
+    files: (path) => path.endsWith('.test.js') && !OTHERS.includes(roomOf(path)) && !isOfSystem(path),
     // A process reads the whole program first, which costs half a second; a dozen files keep the queues even.
     together: 12,
     // Some wait for a process or a socket, and leave their core to the one more.
@@ -44,7 +70,7 @@ const TIERS: Readonly<Record<string, Tier>> = {
     inMemory: true,
   },
   // Starts, copies and restores: they wait for each other more than they compute.
-  system: { files: below(SYSTEM), processes: 2 * CORES, timeoutMinutes: 10 },
+  system: { files: isOfSystem, processes: 2 * CORES, timeoutMinutes: 10 },
   kills: { files: below(['kills']), processes: 2, timeoutMinutes: 10 },
   browser: { files: below(['browser']), processes: 1, timeoutMinutes: 10 },
   chaos: { files: below(['chaos'], '.chaos.js'), processes: 1, timeoutMinutes: 60, env: { THOROUGH: '1' } },
@@ -61,26 +87,11 @@ function memoryFolder(): string | undefined {
   return bavail * bsize >= MEMORY_MIN_BYTES ? MEMORY : undefined;
 }
 
-const here = dirname(fileURLToPath(import.meta.url));
-
-/**
- * Whether a file, or one of ours that it imports, awaits something before its tests are known. Beside others it would come after the first
- * of their tests, and `node --test` may have ended by then.
- */
-function awaitsAtTop(path: string, seen = new Set<string>()): boolean {
-  if (seen.has(path)) return false;
-  seen.add(path);
-  const text = readFileSync(path, 'utf8');
-  if (/^(?:(?:(?:export )?(?:const|let) .*|[}\]]) = )?await /m.test(text)) return true;
-  const imported = Array.from(text.matchAll(/ from '(\.[^']+\.js)';$/gm), ([, to = '']) => join(dirname(path), to));
-  return imported.some((to) => to.startsWith(here) && awaitsAtTop(to, seen));
-}
-
 /** Groups of files of one folder each; the order is that of the paths. */
 function grouped(paths: readonly string[], together: number): (readonly string[])[] {
   const groups = new Map<string, string[][]>();
   for (const path of paths) {
-    const folder = awaitsAtTop(join(here, path)) ? path : path.split('/').slice(0, -1).slice(0, 2).join('/');
+    const folder = awaitsAtTop(path) ? path : path.split('/').slice(0, -1).slice(0, 2).join('/');
     const ofFolder = groups.get(folder) ?? [[]];
     groups.set(folder, ofFolder);
     if (ofFolder.at(-1)?.length === together) ofFolder.push([]);
@@ -108,11 +119,13 @@ function refuse(why: string): never {
 function run(name: string, words: readonly string[]): void {
   const tier = TIERS[name];
   if (tier === undefined) refuse(`There is no tier "${name}". There are: ${Object.keys(TIERS).join(', ')}.`);
-  const paths = filesBelow(here, '', '.js').filter(
-    (path) =>
-      tier.files(path) && (words.length === 0 || words.some((word) => path.includes(word.replace(/^(?:dist\/)?tests\/|\.[jt]s$/g, '')))),
+  const named = filesBelow(here, '', '.js').filter(
+    (path) => words.length === 0 || words.some((word) => path.includes(word.replace(/^(?:dist\/)?tests\/|\.[jt]s$/g, ''))),
   );
-  if (paths.length === 0) refuse(`No test of "${name}" has ${words.join(' or ')} in its path.`);
+  const paths = named.filter(tier.files);
+  const elsewhere = Object.keys(TIERS).filter((other) => other !== name && named.some((TIERS[other] as Tier).files));
+  if (paths.length === 0)
+    refuse(`No test of "${name}" has ${words.join(' or ')} in its path.${elsewhere.map((other) => ` "${other}" has.`).join('')}`);
   const folder = testFolder(tier.inMemory === true ? memoryFolder() : undefined);
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   const flags = [

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const TIMEOUT_MS = 60_000;
 const LONGEST_PAUSE_MS = 25;
 
-/** Asks at once and then again and again until the answer is true. @throws AssertionError with `what()` when it is not within `timeoutMs`. */
+/** Asks at once and then again and again until the answer is true. @throws AssertionError with `what()`, asked only then, when it is not within `timeoutMs`. */
 export async function eventually(
   check: () => boolean | Promise<boolean>,
   timeoutMs: number = TIMEOUT_MS,
