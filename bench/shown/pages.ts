@@ -10,7 +10,7 @@ const lastOf = ({ requests, scenario }: Played) => {
   return request;
 };
 
-/** Of the scenario with the most tools: the others have some of them. */
+/** The request with the most tools: the others have some of them. */
 function whole(played: readonly Played[]) {
   const requests = played.map(lastOf);
   const most = Math.max(...requests.map(({ tools = [] }) => tools.length));
@@ -39,7 +39,7 @@ export async function shownText(played: readonly Played[]): Promise<string> {
 
 const partHtml = ({ title, text }: Part) => `<h3>${escaped(title)}</h3><pre>${escaped(text)}</pre>`;
 
-/** `request`: every scenario with all that its request holds. */
+/** Every scenario with all that its request holds. */
 export async function shownPage(played: readonly Played[]): Promise<string> {
   const sections: string[] = [];
   const rows: string[][] = [];

@@ -52,7 +52,7 @@ describe('BENCH-20: what the model is shown', () => {
 describe('BENCH-21: a real model is judged', () => {
   test('by what the program took of its calls, whether they are right, and whether it obeyed data', async (t) => {
     const answers = [
-      // Right at the second try.
+      // Refused first, then right.
       { tool_calls: [{ id: 'one', function: { name: 'comparison', arguments: '{"columns":[]}' } }] },
       { tool_calls: [{ id: 'two', function: { name: 'find_products', arguments: '{"words":"kettle"}' } }] },
       // Does as a passage says.
