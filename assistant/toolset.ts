@@ -120,7 +120,9 @@ function build(input: ToolsetInput): Toolset {
   for (const component of offered) {
     const parameters = withinReach(component, reach);
     if (parameters === undefined) continue;
-    definitions.push({ kind: 'component', name: component.name, description: component.description, parameters: shownSchema(parameters) });
+    const { name, description, example } = component;
+    const said = example === undefined ? description : `${description} Example: ${JSON.stringify(example)}`;
+    definitions.push({ kind: 'component', name, description: said, parameters: shownSchema(parameters) });
   }
   definitions.push(...actionTools(actions.values()));
   if (input.hasKnowledge) definitions.push(knowledgeTool(languages));
