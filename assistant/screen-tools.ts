@@ -22,6 +22,8 @@ export interface Reach {
   readonly kinds: readonly string[];
   /** The component that tells what the app says of its screens: told once, because each request pays for it. Others name them only. */
   readonly teller: string;
+  /** The component of buttons is offered: it tells what a button is, for all others. */
+  readonly hasButtons: boolean;
 }
 
 /** The reach of a turn. `actionKinds`: those of the handshake, none meaning all. `offered`: names of the components that the model is offered. */
@@ -31,6 +33,7 @@ export function reachOf(routes: readonly ManifestRoute[], actionKinds: readonly 
     routes: routes.slice(0, ROUTES_OFFERED_MAX),
     kinds: ACTION_KINDS.filter((kind) => runs(kind) && (kind !== 'open_screen' || routes.some((route) => !needsParams(route)))),
     teller: offered.includes(SCREENS) ? SCREENS : BUTTONS,
+    hasButtons: offered.includes(BUTTONS),
   };
 }
 
@@ -97,15 +100,15 @@ function buttonWithin(schema: Schema, reach: Reach): Schema {
 }
 
 /** The schema with every button in it within reach; fields that could only hold others are left out. */
-function buttonsWithin(schema: Schema, reach: Reach): Schema {
-  if (isButton(schema)) return buttonWithin(schema, reach);
-  if (isObject(schema.items)) return { ...schema, items: buttonsWithin(schema.items, reach) };
+function buttonsWithin(schema: Schema, reach: Reach, isTold = false): Schema {
+  if (isButton(schema)) return isTold ? { type: 'object', description: `Button, as in ${BUTTONS}` } : buttonWithin(schema, reach);
+  if (isObject(schema.items)) return { ...schema, items: buttonsWithin(schema.items, reach, isTold) };
   if (!isObject(schema.properties)) return schema;
   const fields = Object.entries(schema.properties)
     .filter(
       ([, field]) => reach.kinds.length > 0 || !isObject(field) || !(isButton(field) || (isObject(field.items) && isButton(field.items))),
     )
-    .map(([name, field]) => [name, isObject(field) ? buttonsWithin(field, reach) : field]);
+    .map(([name, field]) => [name, isObject(field) ? buttonsWithin(field, reach, isTold) : field]);
   return { ...schema, properties: Object.fromEntries(fields) };
 }
 
@@ -131,5 +134,5 @@ function actionsWithin(schema: JsonSchema, reach: Reach): JsonSchema {
 export function withinReach({ name, parameters }: Component, reach: Reach): JsonSchema | undefined {
   if (name === SCREENS) return reach.routes.length === 0 ? undefined : screensWithin(parameters, reach);
   if (name === BUTTONS) return reach.kinds.length === 0 ? undefined : actionsWithin(parameters, reach);
-  return JSON.stringify(parameters).includes('"open_screen"') ? buttonsWithin(parameters, reach) : parameters;
+  return JSON.stringify(parameters).includes('"open_screen"') ? buttonsWithin(parameters, reach, reach.hasButtons) : parameters;
 }

@@ -44,6 +44,7 @@ export interface Toolset {
   readonly actions: ReadonlyMap<string, ManifestAction>;
   readonly httpActions: ReadonlyMap<string, ActionDefinition>;
   readonly routes: ReadonlyMap<string, ManifestRoute>;
+  readonly languages: readonly string[];
 }
 
 export interface ToolsetInput {
@@ -55,6 +56,8 @@ export interface ToolsetInput {
   /** HTTP actions that are switched on; `key` is another one whenever they are others. */
   readonly http: { readonly key: string; readonly actions: readonly ActionDefinition[] } | undefined;
   readonly hasKnowledge: boolean;
+  /** English names of the languages that the knowledge is written in, as far as they are known. */
+  readonly languages?: readonly string[];
 }
 
 /** Distinct (build, manifest) pairs in use at once are few; a toolset with its schemas takes some tens of KB. */
@@ -62,12 +65,17 @@ const TOOLSETS_KEPT = 200;
 /** Characters of all kept toolsets as JSON: a manifest may have two megabytes. */
 const TOOLSETS_KEPT_CHARS = 16 * 1024 * 1024;
 
-function knowledgeTool(): ToolDefinition {
+/** Whether a word is found depends on the language: a search in another one finds nothing. */
+export function languageRule(languages: readonly string[]): string {
+  if (languages.length === 0) return 'It may be written in another language than the person speaks: give a query in each that it may have.';
+  return `It is written in ${languages.join(', ')}: search in ${languages.length === 1 ? 'that language' : 'these languages'}, whatever the person speaks.`;
+}
+
+function knowledgeTool(languages: readonly string[]): ToolDefinition {
   return {
     kind: 'knowledge',
     name: SEARCH_KNOWLEDGE,
-    description:
-      'Searches what the app published about itself, by words. Use it when the passages you were given do not answer the question. It may be written in another language than the person speaks: give a query in each that it may have, English among them, before you say that nothing is known.',
+    description: `Searches what the app published about itself, by words. Use it when the passages you were given do not answer the question. ${languageRule(languages)} Try other words once before you say that nothing is known.`,
     parameters: {
       type: 'object',
       properties: {
@@ -93,6 +101,7 @@ function drawnComponents(entries: readonly string[]): ReadonlyMap<string, Compon
 }
 
 function build(input: ToolsetInput): Toolset {
+  const { languages = [] } = input;
   // What a build registered comes last and wins: it is what the app's own code answers to.
   const http = new Map((input.http?.actions ?? []).map((definition) => [definition.name, definition]));
   for (const { name } of input.manifest?.document.actions ?? []) http.delete(name);
@@ -111,18 +120,20 @@ function build(input: ToolsetInput): Toolset {
   for (const component of offered) {
     const parameters = withinReach(component, reach);
     if (parameters === undefined) continue;
-    definitions.push({ kind: 'component', name: component.name, description: component.description, parameters: shownSchema(parameters) });
+    const { name, description, example } = component;
+    const said = example === undefined ? description : `${description} Example: ${JSON.stringify(example)}`;
+    definitions.push({ kind: 'component', name, description: said, parameters: shownSchema(parameters) });
   }
   definitions.push(...actionTools(actions.values()));
-  if (input.hasKnowledge) definitions.push(knowledgeTool());
+  if (input.hasKnowledge) definitions.push(knowledgeTool(languages));
   const routes = new Map(declared.map((route) => [route.name, route]));
-  return { definitions, components: new Set(drawn.keys()), actions, httpActions: http, routes };
+  return { definitions, components: new Set(drawn.keys()), actions, httpActions: http, routes, languages };
 }
 
 export function createToolsets(): (input: ToolsetInput) => Toolset {
   const kept = new LRUCache<string, Toolset>({ max: TOOLSETS_KEPT, maxSize: TOOLSETS_KEPT_CHARS });
   return (input) => {
-    const key = `${CATALOG_VERSION} ${input.manifest?.hash ?? ''} ${input.http?.key ?? ''} ${input.hasKnowledge} ${input.actionKinds.join(',')} ${input.components.join(' ')}`;
+    const key = `${CATALOG_VERSION} ${input.manifest?.hash ?? ''} ${input.http?.key ?? ''} ${input.hasKnowledge} ${input.languages?.join() ?? ''} ${input.actionKinds.join(',')} ${input.components.join(' ')}`;
     let toolset = kept.get(key);
     if (toolset === undefined) {
       toolset = build(input);

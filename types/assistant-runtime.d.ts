@@ -165,7 +165,7 @@ export interface TextBlock {
   block_type: 'text';
   body: {
     /**
-     * Markdown, no HTML.
+     * Markdown.
      */
     md: string;
     [k: string]: unknown;
@@ -177,7 +177,7 @@ export interface SectionBlock {
   body: {
     title: string;
     /**
-     * Markdown, no HTML.
+     * Markdown.
      */
     md: string;
     /**
@@ -197,7 +197,7 @@ export interface KeyPointsBlock {
       text: string;
       tone?: 'neutral' | 'info' | 'success' | 'warning' | 'danger';
       /**
-       * Keys or titles of the knowledge used.
+       * Keys of passages used.
        */
       sources?: string[];
       [k: string]: unknown;
@@ -250,7 +250,7 @@ export interface ChoiceBlock {
       };
       badge?: string;
       /**
-       * Shown, cannot be chosen.
+       * Cannot be chosen.
        */
       disabled?: boolean;
       [k: string]: unknown;
@@ -353,7 +353,7 @@ export interface ConfirmCardBlock {
     decline_label: string;
     type_to_confirm?: string;
     /**
-     * RFC 3339
+     * time
      */
     expires_at: string;
     edit_state: 'idle' | 'pending' | 'rejected';
@@ -365,27 +365,24 @@ export interface ConfirmCardBlock {
 export interface OrderTrackerBlock {
   block_type: 'order_tracker';
   body: {
-    /**
-     * As the person knows it.
-     */
     order_id: string;
     status: 'placed' | 'confirmed' | 'preparing' | 'shipped' | 'out_for_delivery' | 'delivered' | 'delayed' | 'cancelled' | 'returned';
     steps: {
       label: string;
       state: 'done' | 'current' | 'pending' | 'failed';
       /**
-       * RFC 3339
+       * time
        */
       at?: string;
       [k: string]: unknown;
     }[];
     eta?: {
       /**
-       * RFC 3339
+       * time
        */
       from?: string;
       /**
-       * RFC 3339
+       * time
        */
       until?: string;
       [k: string]: unknown;
@@ -408,9 +405,6 @@ export interface OrderTrackerBlock {
         [k: string]: unknown;
       };
       price?: {
-        /**
-         * as '12.50'
-         */
         amount: string;
         currency: string;
         [k: string]: unknown;
@@ -438,7 +432,7 @@ export interface TimelineBlock {
     events: {
       title: string;
       /**
-       * RFC 3339
+       * time
        */
       at?: string;
       detail?: string;
@@ -484,15 +478,12 @@ export interface ComparisonBlock {
     rows: {
       label: string;
       /**
-       * One for each column, in order.
+       * One per column, in order.
        */
       values: (
         | string
         | boolean
         | {
-            /**
-             * as '12.50'
-             */
             amount: string;
             currency: string;
             [k: string]: unknown;
@@ -528,7 +519,7 @@ export interface InfoCardBlock {
   body: {
     title: string;
     /**
-     * Markdown, no HTML.
+     * Markdown.
      */
     md: string;
     tone: 'neutral' | 'info' | 'success' | 'warning' | 'danger';
@@ -572,17 +563,11 @@ export interface ItemListBlock {
         [k: string]: unknown;
       };
       price?: {
-        /**
-         * as '12.50'
-         */
         amount: string;
         currency: string;
         [k: string]: unknown;
       };
       badge?: string;
-      /**
-       * On a tap.
-       */
       tap?: {
         kind: 'send' | 'open_screen' | 'open_url' | 'copy' | 'call' | 'email';
         label: string;
@@ -615,18 +600,12 @@ export interface PlaceCardBlock {
      * 0 to 5.
      */
     rating?: number;
-    /**
-     * How many.
-     */
     reviews?: number;
     /**
      * 1 cheap to 4 expensive.
      */
     price_level?: number;
     open_now?: boolean;
-    /**
-     * A line for each group of days.
-     */
     hours?: string[];
     phone?: string;
     image?: {
@@ -665,13 +644,7 @@ export interface MapBlock {
      * 1 world to 20 building.
      */
     zoom?: number;
-    /**
-     * Encoded polyline.
-     */
     polyline?: string;
-    /**
-     * For people who do not see it.
-     */
     alt: string;
     [k: string]: unknown;
   };
@@ -697,11 +670,11 @@ export interface PassBlock {
       [k: string]: unknown;
     }[];
     /**
-     * RFC 3339
+     * time
      */
     valid_from?: string;
     /**
-     * RFC 3339
+     * time
      */
     valid_until?: string;
     [k: string]: unknown;
@@ -749,9 +722,6 @@ export interface RatingBlock {
      */
     scale: 3 | 5 | 10;
     style: 'stars' | 'emoji' | 'number';
-    /**
-     * Asks for a comment, too.
-     */
     comment?: boolean;
     status: 'open' | 'answered' | 'superseded';
     selected_ids?: string[];
@@ -764,7 +734,7 @@ export interface DisclosureBlock {
   body: {
     summary: string;
     /**
-     * Markdown, no HTML.
+     * Markdown.
      */
     md: string;
     open?: boolean;
@@ -806,7 +776,7 @@ export interface VariantPickerBlock {
         };
         badge?: string;
         /**
-         * Shown, cannot be chosen.
+         * Cannot be chosen.
          */
         disabled?: boolean;
         /**
@@ -827,9 +797,6 @@ export interface VariantPickerBlock {
        */
       option_ids: string[];
       price?: {
-        /**
-         * as '12.50'
-         */
         amount: string;
         currency: string;
         [k: string]: unknown;
@@ -871,11 +838,11 @@ export interface DatetimeSlotsBlock {
       slots: {
         id: string;
         /**
-         * RFC 3339
+         * time
          */
         start: string;
         /**
-         * RFC 3339
+         * time
          */
         end?: string;
         available: boolean;

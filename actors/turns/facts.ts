@@ -16,6 +16,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Billing } from '../billing/billing.ts';
 import type { ActionRunner } from '../calls/action-runner.ts';
 import { receiptOf } from '../calls/receipt.ts';
+import { knowledgeLanguages } from '../knowledge/languages.ts';
 import type { QueryEmbeddings } from '../knowledge/query-embeddings.ts';
 import type { NodeStore } from '../node.ts';
 import type { Redaction } from '../people/redaction.ts';
@@ -160,10 +161,12 @@ export function logOf({ command, conversationId, services }: TurnFacts): Logger 
 
 /** What the model can call in a turn of this command. @throws Refusal `manifest_unknown` */
 export function turnTools({ services, db }: TurnPlace, { body, caller: { app } }: AnyCommand): TurnTools {
-  const { hasKnowledge } = app;
+  const hasKnowledge = app.newestSource > 0;
   const { components, action_kinds: actionKinds, manifest_hash: hash = null } = body.client;
   const manifest = hash === null ? services.manifestWithout?.(app.id) : registered(db, app.id, hash);
-  return { hasKnowledge, toolset: services.toolset({ components, actionKinds, manifest, http: enabledActions(db, app), hasKnowledge }) };
+  const languages = knowledgeLanguages(db, app);
+  const http = enabledActions(db, app);
+  return { hasKnowledge, toolset: services.toolset({ components, actionKinds, manifest, http, hasKnowledge, languages }) };
 }
 
 function registered(db: Connection, appId: string, hash: string): ToolsetInput['manifest'] {

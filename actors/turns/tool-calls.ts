@@ -70,8 +70,10 @@ function refusal({ name }: ToolCall, details: readonly Detail[], done: string, w
   return `${done}. Fix this and call ${name} once more with ${whole}: ${faults}.`;
 }
 
-function passagesText(passages: readonly Passage[]): string {
-  return passages.length === 0 ? 'Nothing was found with these words.' : passages.map(passageWords).join('\n\n');
+function passagesText(passages: readonly Passage[], languages: readonly string[]): string {
+  const nothing =
+    `Nothing was found with these words. ${languages.length === 0 ? '' : `The knowledge is written in ${languages.join(', ')}.`}`.trim();
+  return passages.length === 0 ? nothing : passages.map(passageWords).join('\n\n');
 }
 
 export class ToolCalls {
@@ -119,7 +121,9 @@ export class ToolCalls {
       const action = requests.tellsOnly ? undefined : toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
       else if (call.name === SEARCH_KNOWLEDGE && !requests.tellsOnly)
-        this.#answers.set(call.id, () => passagesText(found(queriesOf(call).map((query) => searchPassages(this.#turn, query)))));
+        this.#answers.set(call.id, () =>
+          passagesText(found(queriesOf(call).map((query) => searchPassages(this.#turn, query))), toolset.languages),
+        );
       else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
     }
     const reads = this.#waits.filter(({ risk }) => risk === 'read').length;

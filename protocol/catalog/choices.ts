@@ -25,7 +25,7 @@ export function exactlyOne(ids: readonly string[]): string | undefined {
 
 export const quickReplies = defineComponent({
   name: 'quick_replies',
-  description: 'Follow-ups to send with one tap. Use it last, when the next questions are easy to guess.',
+  description: 'Follow-ups to send with one tap. Last, when the next questions are easy to guess.',
   entries: { replies: list(v.strictObject({ id, label: words(24) }), 1, 6) },
   rules: ({ replies }, report) => uniqueIds(replies, ['replies'], report),
   fallback: ({ replies }) => saidList('You can reply', [replies.map((reply) => reply.label).join(' / ')]),
@@ -38,7 +38,7 @@ export const quickReplies = defineComponent({
 
 export const choice = defineComponent({
   name: 'choice',
-  description: 'A question with options to pick from. Use it when you need a decision to go on.',
+  description: 'A question with options to pick from. When you need a decision to go on.',
   entries: {
     prompt: words(200),
     mode: v.picklist(['single', 'multi']),
@@ -87,12 +87,12 @@ function scaleIds(scale: number): string[] {
 
 export const rating = defineComponent({
   name: 'rating',
-  description: 'Asks for a score. Use it after an order or a conversation, to ask how it went.',
+  description: 'Asks for a score. After an order or a conversation, to ask how it went.',
   entries: {
     prompt: words(160),
     scale: said(v.picklist([3, 5, 10]), 'The best score.'),
     style: v.picklist(['stars', 'emoji', 'number']),
-    comment: v.optional(said(flag, 'Asks for a comment, too.')),
+    comment: v.optional(flag),
   },
   fallback: ({ prompt, scale }) => `${prompt} (1 to ${scale})`,
   pick: {

@@ -30,9 +30,17 @@ function saidEta(eta: { from?: string | undefined; until?: string | undefined } 
 
 export const orderTracker = defineComponent({
   name: 'order_tracker',
-  description: 'Where one order stands. Use it with the status and times an action returned.',
+  description: 'Where one order stands. With the status and times an action returned.',
+  example: {
+    order_id: 'A-1',
+    status: 'shipped',
+    steps: [
+      { label: 'Ordered', state: 'done', at: '2026-11-20T18:04:00+01:00' },
+      { label: 'On its way', state: 'current' },
+    ],
+  },
   entries: {
-    order_id: said(words(ID_MAX_CHARS), 'As the person knows it.'),
+    order_id: words(ID_MAX_CHARS),
     status: v.picklist(ORDER_STATUSES),
     steps: list(
       v.strictObject({ label: words(40), state: v.picklist(['done', 'current', 'pending', 'failed']), at: v.optional(time) }),
@@ -101,7 +109,13 @@ function variantProblem({ axes, variants }: Axes, ids: readonly string[]): strin
 
 export const variantPicker = defineComponent({
   name: 'variant_picker',
-  description: 'Size, colour and the like. Use it when the person wants a product that comes in variants.',
+  description: 'Size, colour and the like. When the person wants a product that comes in variants.',
+  example: {
+    product_id: 'mug',
+    title: 'Mug',
+    axes: [{ id: 'size', label: 'Size', display: 'chip', options: [{ id: 's', label: 'Small' }] }],
+    variants: [{ id: 'mug-s', option_ids: ['s'], price: { amount: '9.00', currency: 'EUR' }, available: true }],
+  },
   entries: {
     product_id: id,
     title: words(80),
@@ -147,7 +161,7 @@ export const variantPicker = defineComponent({
 
 export const pass = defineComponent({
   name: 'pass',
-  description: 'A ticket, coupon or card to show or scan. Use it with a code an action returned, never one made up.',
+  description: 'A ticket, coupon or card to show or scan. With a code an action returned, never one made up.',
   entries: {
     kind: v.picklist(['boarding', 'event', 'coupon', 'loyalty', 'ticket']),
     title: words(60),

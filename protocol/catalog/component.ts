@@ -56,6 +56,8 @@ export interface Component {
   readonly name: string;
   readonly version: number;
   readonly description: string;
+  /** A small good body, where fields within fields are easily written wrong. */
+  readonly example?: Body;
   /** False for what is never a function of the model's: `text` and `confirm_card`. */
   readonly offered: boolean;
   readonly body: BodySchema;
@@ -78,6 +80,7 @@ export type BodyOf<E extends v.ObjectEntries> = v.InferOutput<v.StrictObjectSche
 export interface ComponentSpec<E extends v.ObjectEntries> {
   readonly name: string;
   readonly description: string;
+  readonly example?: Body;
   readonly offered?: boolean;
   /** The fields the model writes (for a component that is never offered: all fields). */
   readonly entries: E;
@@ -157,6 +160,7 @@ export function defineComponent<E extends v.ObjectEntries>(spec: ComponentSpec<E
     name: spec.name,
     version: 1,
     description: spec.description,
+    ...(spec.example === undefined ? {} : { example: spec.example }),
     fetches: fetches(modelArgs),
     offered: spec.offered ?? true,
     modelArgs,

@@ -64,7 +64,14 @@ function checkField(item: FormField, index: number, report: Report): void {
 
 export const form = defineComponent({
   name: 'form',
-  description: 'Fields to fill in. Use it when you need several values at once; for one decision use choice.',
+  description: 'Fields to fill in. When you need several values at once; for one decision use choice.',
+  example: {
+    fields: [
+      { name: 'order', label: 'Order', type: 'select', required: true, options: ['A-1', 'A-2'] },
+      { name: 'what', label: 'What broke?', type: 'long_text' },
+    ],
+    submit_label: 'Report',
+  },
   entries: {
     title: v.optional(text(80)),
     fields: list(field, 1, FORM_VALUES_MAX),

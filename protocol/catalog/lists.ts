@@ -8,7 +8,7 @@ import { count, id, list, said, saidTime, time, uniqueIds, words } from './value
 
 export const tags = defineComponent({
   name: 'tags',
-  description: 'Short labels. Use it for attributes, categories or states that need no sentence.',
+  description: 'Short labels. For attributes, categories or states that need no sentence.',
   entries: {
     label: v.optional(text(40)),
     items: list(v.strictObject({ id, label: words(24), tone: v.optional(tone) }), 1, 12),
@@ -26,7 +26,7 @@ const EVENT_STATES = { done: 'done', current: 'in progress', upcoming: 'upcoming
 
 export const timeline = defineComponent({
   name: 'timeline',
-  description: 'Events in order of time. Use it for a history, an itinerary or the steps of a process.',
+  description: 'Events in order of time. For a history, an itinerary or the steps of a process.',
   entries: {
     title: v.optional(text(80)),
     events: list(
@@ -49,7 +49,7 @@ export const timeline = defineComponent({
 
 export const checklist = defineComponent({
   name: 'checklist',
-  description: 'Things to do, each done or open. Use it for preparations, requirements or progress.',
+  description: 'Things to do, each done or open. For preparations, requirements or progress.',
   entries: {
     title: v.optional(text(80)),
     items: list(v.strictObject({ id, label: words(120), done: flag, detail: v.optional(text(200)) }), 1, 20),
@@ -73,10 +73,20 @@ function saidCell(value: string | boolean | Money): string {
 
 export const comparison = defineComponent({
   name: 'comparison',
-  description: '2 to 4 things side by side. Use it when the person weighs products, plans or offers.',
+  description: '2 to 4 things side by side. When the person weighs products, plans or offers.',
+  example: {
+    columns: [
+      { id: 's', name: 'Small' },
+      { id: 'l', name: 'Large' },
+    ],
+    rows: [
+      { label: 'Price', values: [{ amount: '9.00', currency: 'EUR' }, 'on request'] },
+      { label: 'Quiet', values: [true, false] },
+    ],
+  },
   entries: {
     columns: list(v.strictObject({ id, name: words(40), image: v.optional(image), badge: v.optional(text(20)) }), 2, 4),
-    rows: list(v.strictObject({ label: words(40), values: said(list(cell, 2, 4), 'One for each column, in order.') }), 1, 12),
+    rows: list(v.strictObject({ label: words(40), values: said(list(cell, 2, 4), 'One per column, in order.') }), 1, 12),
     recommended_id: v.optional(said(id, 'Of a column.')),
   },
   rules({ columns, rows, recommended_id: recommended }, report) {
@@ -100,7 +110,7 @@ export const comparison = defineComponent({
 
 export const keyValue = defineComponent({
   name: 'key_value',
-  description: 'Labels with values. Use it for the data of one thing: an account, a booking, a specification.',
+  description: 'Labels with values. For the data of one thing: an account, a booking, a specification.',
   entries: {
     title: v.optional(text(80)),
     rows: list(
@@ -124,7 +134,7 @@ export const keyValue = defineComponent({
 
 export const itemList = defineComponent({
   name: 'item_list',
-  description: 'Products, articles, bookings. Use it for results to look at one by one.',
+  description: 'Products, articles, bookings. For results to look at one by one.',
   entries: {
     title: v.optional(text(80)),
     layout: v.picklist(['list', 'grid', 'carousel']),
@@ -136,7 +146,7 @@ export const itemList = defineComponent({
         image: v.optional(image),
         price: v.optional(money),
         badge: v.optional(text(20)),
-        tap: v.optional(said(action, 'On a tap.')),
+        tap: v.optional(action),
       }),
       1,
       20,

@@ -13,7 +13,7 @@ const PARAM_VALUE_MAX_CHARS = 200;
 
 export const actions = defineComponent({
   name: 'actions',
-  description: 'Buttons to open, copy, call or write. Use it when the next step lies outside the conversation.',
+  description: 'Buttons to open, copy, call or write. When the next step lies outside the conversation.',
   entries: { buttons: list(action, 1, 5), layout: v.optional(v.picklist(['row', 'stack'])) },
   inContext: ({ buttons }, context, report) => checkActions(buttons, 'buttons', context, report),
   fallback: ({ buttons }) => saidList(undefined, buttons.map(saidAction)),
@@ -55,7 +55,7 @@ function checkParams(
 
 export const screens = defineComponent({
   name: 'screens',
-  description: 'Screens of the app to go to. Use it when the person asks where to do something in it.',
+  description: 'Screens of the app to go to. When the person asks where to do something in it.',
   entries: {
     items: list(
       v.strictObject({

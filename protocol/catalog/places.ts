@@ -13,7 +13,7 @@ const lng = between(-180, 180);
 
 export const placeCard = defineComponent({
   name: 'place_card',
-  description: 'One place. Use it for a shop, an office or a venue whose position you know.',
+  description: 'One place. For a shop, an office or a venue whose position you know.',
   entries: {
     name: words(80),
     address: words(200),
@@ -21,10 +21,10 @@ export const placeCard = defineComponent({
     lng,
     category: v.optional(text(40)),
     rating: v.optional(said(between(0, 5), '0 to 5.')),
-    reviews: v.optional(said(count(), 'How many.')),
+    reviews: v.optional(count()),
     price_level: v.optional(said(whole(1, 4), '1 cheap to 4 expensive.')),
     open_now: v.optional(flag),
-    hours: v.optional(said(list(words(60), 0, 7), 'A line for each group of days.')),
+    hours: v.optional(list(words(60), 0, 7)),
     phone: v.optional(usedAs(v.pipe(text(32, 1), v.check(isPhone, 'must be a phone number')), 'phone')),
     image: v.optional(image),
     actions: anyList(action, 3),
@@ -43,12 +43,12 @@ export const placeCard = defineComponent({
 
 export const map = defineComponent({
   name: 'map',
-  description: 'Places or a way on a map. Use it when it matters where things lie.',
+  description: 'Places or a way on a map. When it matters where things lie.',
   entries: {
     markers: list(v.strictObject({ id, lat, lng, label: words(40) }), 1, 20),
     zoom: v.optional(said(between(1, 20), '1 world to 20 building.')),
-    polyline: v.optional(usedAs(said(text(4_096), 'Encoded polyline.'), 'key')),
-    alt: said(words(300), 'For people who do not see it.'),
+    polyline: v.optional(usedAs(text(4_096), 'key')),
+    alt: words(300),
   },
   rules: ({ markers }, report) => uniqueIds(markers, ['markers'], report),
   fallback: ({ markers, alt }) => lines(alt, saidList(undefined, [markers.map((marker) => marker.label).join(', ')])),
@@ -66,7 +66,7 @@ const CHANNEL_USES: Readonly<Record<string, TextUse>> = { phone: 'phone', email:
 
 export const contact = defineComponent({
   name: 'contact',
-  description: 'How to reach a person or a team. Use it to hand over to people, with channels you know to be right.',
+  description: 'How to reach a person or a team. To hand over to people, with channels you know to be right.',
   entries: {
     name: words(80),
     role: v.optional(text(60)),

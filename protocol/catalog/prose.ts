@@ -18,7 +18,7 @@ export const textBlock = defineComponent({
 
 export const section = defineComponent({
   name: 'section',
-  description: 'A titled part of a longer answer. Use it when an answer covers several topics.',
+  description: 'A titled part of a longer answer. When an answer covers several topics.',
   entries: {
     title: words(80),
     md: markdown(2_000),
@@ -34,14 +34,14 @@ const POINT_SOURCES_MAX = 3;
 
 export const keyPoints = defineComponent({
   name: 'key_points',
-  description: 'The few points to take away. Use it to sum up a long answer or a document.',
+  description: 'The few points to take away. To sum up a long answer or a document.',
   entries: {
     title: v.optional(text(80)),
     points: list(
       v.strictObject({
         text: words(200),
         tone: v.optional(tone),
-        sources: v.optional(said(list(words(KNOWLEDGE_KEY_MAX_CHARS), 0, POINT_SOURCES_MAX), 'Keys or titles of the knowledge used.')),
+        sources: v.optional(said(list(words(KNOWLEDGE_KEY_MAX_CHARS), 0, POINT_SOURCES_MAX), 'Keys of passages used.')),
       }),
       1,
       POINTS_MAX,
@@ -60,14 +60,14 @@ export const keyPoints = defineComponent({
 
 export const disclosure = defineComponent({
   name: 'disclosure',
-  description: 'Details behind one line. Use it for terms, fine print and background that few will read.',
+  description: 'Details behind one line. For terms, fine print and background that few will read.',
   entries: { summary: words(120), md: markdown(4_000), open: v.optional(flag) },
   fallback: ({ summary, md }) => `${summary}\n${md}`,
 });
 
 export const infoCard = defineComponent({
   name: 'info_card',
-  description: 'A notice: a success, a warning, a policy. Use it for the one thing not to overlook.',
+  description: 'A notice: a success, a warning, a policy. For the one thing not to overlook.',
   entries: {
     title: words(80),
     md: markdown(1_000),
@@ -81,7 +81,7 @@ export const infoCard = defineComponent({
 
 export const code = defineComponent({
   name: 'code',
-  description: 'Code, a command or a configuration. Use it for what must be copied to the letter.',
+  description: 'Code, a command or a configuration. For what must be copied to the letter.',
   entries: {
     language: usedAs(said(text(20), 'As json; text when it has none.'), 'key'),
     code: words(8_000),

@@ -29,7 +29,12 @@ const slotsOf = ({ days }: Days) => days.flatMap((item) => item.slots);
 
 export const datetimeSlots = defineComponent({
   name: 'datetime_slots',
-  description: 'Times to pick one from. Use it to book an appointment, a table or a delivery, with slots an action returned.',
+  description: 'Times to pick one from. To book an appointment, a table or a delivery, with slots an action returned.',
+  example: {
+    prompt: 'When?',
+    timezone: 'Europe/Madrid',
+    days: [{ date: '2026-11-20', slots: [{ id: '9', start: '2026-11-20T09:00:00+01:00', available: true }] }],
+  },
   entries: {
     prompt: words(200),
     timezone,

@@ -21,7 +21,7 @@ export const optionEntries = {
   description: v.optional(text(120)),
   image: v.optional(image),
   badge: v.optional(text(20)),
-  disabled: v.optional(said(flag, 'Shown, cannot be chosen.')),
+  disabled: v.optional(said(flag, 'Cannot be chosen.')),
 };
 export const option = v.strictObject(optionEntries);
 

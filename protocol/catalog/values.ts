@@ -39,7 +39,7 @@ export function said<const S extends v.GenericSchema>(schema: S, description: st
 export function markdown(max: number) {
   return v.pipe(
     v.string('must be a string'),
-    v.metadata({ minLength: 1, maxLength: max, description: 'Markdown, no HTML.' }),
+    v.metadata({ minLength: 1, maxLength: max, description: 'Markdown.' }),
     v.check((value) => fits(value, max), `must be at most ${max} characters`),
     v.check((value) => value.trim() !== '', 'must not be empty'),
     v.transform(defuseMarkdown),
@@ -77,7 +77,7 @@ export const fetchedUrl = usedAs(
 export const time = v.pipe(
   v.string('must be a string'),
   v.check((value) => isTime(value), 'must be an RFC 3339 time with an offset, as 2026-11-20T09:30:00+01:00'),
-  v.description('RFC 3339'),
+  v.description('time'),
 );
 
 export const day = v.pipe(v.string('must be a string'), v.check(isDay, 'must be a date, as 2026-11-20'), v.description('As 2026-11-20.'));
@@ -98,11 +98,7 @@ export const timezone = v.pipe(
   v.description('As Europe/Madrid.'),
 );
 
-export const decimal = v.pipe(
-  v.string('must be a string'),
-  v.regex(DECIMAL, 'must be a decimal number in a string, as "12.50"'),
-  v.description("as '12.50'"),
-);
+export const decimal = v.pipe(v.string('must be a string'), v.regex(DECIMAL, 'must be a decimal number in a string, as "12.50"'));
 export const currency = v.pipe(
   v.string('must be a string'),
   // All codes in every schema would cost the model more words than they save: the pattern and the description say it.

@@ -14,9 +14,9 @@ import type { Connection } from '../sqlite/connection.ts';
 import { transactions as draftTransactions } from './drafts.ts';
 import { transactions as identityTransactions } from './identity-secrets.ts';
 
-/** Whether the app's knowledge has anything to be found. Read with the revision, which indexing does not raise. */
-const hasKnowledge = flag.from(
-  "EXISTS (SELECT 1 FROM knowledge_sources WHERE app_id = apps.id AND state = 'indexed' AND archived_at_ms IS NULL)",
+/** The row of the newest source that can be found, 0 where none can. Read with the revision, which indexing does not raise. */
+const newestSource = integer.from(
+  "coalesce((SELECT max(rowid) FROM knowledge_sources WHERE app_id = apps.id AND state = 'indexed' AND archived_at_ms IS NULL), 0)",
 );
 
 const appRow = columns({
@@ -33,7 +33,7 @@ const appRow = columns({
   handshakeAtMs: orNull(integer),
   createdAtMs: integer,
   updatedAtMs: integer,
-  hasKnowledge,
+  newestSource,
 });
 
 export interface AppRecord extends RowOf<typeof appRow> {
@@ -46,10 +46,10 @@ const CACHED_APPS_MAX = 2_000;
 /** By app and what is read of it each time: a changed row has another key, so nothing is ever stale. */
 const cache = new LRUCache<string, AppRecord>({ max: CACHED_APPS_MAX });
 
-const appRevision = columns({ revision: integer, hasKnowledge });
+const appRevision = columns({ revision: integer, newestSource });
 
-function keyOf(appId: string, { revision, hasKnowledge: knows }: RowOf<typeof appRevision>): string {
-  return `${appId}@${revision}${knows ? '+' : ''}`;
+function keyOf(appId: string, { revision, newestSource: source }: RowOf<typeof appRevision>): string {
+  return `${appId}@${revision}+${source}`;
 }
 
 function organisationIdOf(db: Connection): string {

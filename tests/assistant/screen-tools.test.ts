@@ -30,6 +30,13 @@ function definitions(routes: Posted, more: Partial<ToolsetInput> = {}) {
 const kindsOf = (parameters: unknown) => /\{kind: ([a-z_|]+),/.exec(JSON.stringify(parameters))?.[1]?.split('|');
 
 const BUTTONED = ['actions', 'order_tracker', 'info_card', 'item_list', 'place_card'];
+/** Those tell of buttons themselves where nothing else does. */
+const WITHOUT_ACTIONS = { components: [...CATALOG.keys()].filter((name) => name !== 'actions') };
+
+/** Each of BUTTONED, spelled out. */
+function spelledOut(routes: Posted, more: Partial<ToolsetInput> = {}) {
+  return new Map([...definitions(routes, more), ...definitions(routes, { ...more, ...WITHOUT_ACTIONS })]);
+}
 
 describe('MODEL-3: the screens of the manifest reach the model', () => {
   test('names wherever one can be given; title, description and parameters once, as fenced data', () => {
@@ -44,7 +51,7 @@ describe('MODEL-3: the screens of the manifest reach the model', () => {
     for (const words of detailed) assert.ok(!alone.includes(words), `no button can open it: ${words}`);
     for (const json of [screens, alone]) assert.match(json, /<<data:[0-9a-f]+ screens of the app>>.*<<end:[0-9a-f]+>>/);
     for (const name of BUTTONED) {
-      const json = JSON.stringify(tools.get(name)?.parameters);
+      const json = JSON.stringify(spelledOut(ROUTES).get(name)?.parameters);
       assert.match(json, /\{kind: send\|open_screen\|/, name);
       assert.match(json, / open_screen: orders\. /, name);
       assert.doesNotMatch(json, /<<data:/, name);
@@ -52,7 +59,7 @@ describe('MODEL-3: the screens of the manifest reach the model', () => {
   });
 
   test('without a route neither screens nor open_screen is offered, anywhere', () => {
-    for (const tools of [definitions([]), definitions([], { manifest: undefined })]) {
+    for (const tools of [spelledOut([]), spelledOut([], { manifest: undefined })]) {
       assert.equal(tools.has('screens'), false);
       assert.doesNotMatch(JSON.stringify([...tools.values()]), /open_screen/);
       for (const name of BUTTONED) {
@@ -62,22 +69,32 @@ describe('MODEL-3: the screens of the manifest reach the model', () => {
   });
 
   test('BLOCK-10: where every screen needs parameters, no button opens one', () => {
-    const tools = definitions(ROUTES.slice(1));
+    const tools = spelledOut(ROUTES.slice(1));
     assert.ok(tools.has('screens'));
     for (const name of BUTTONED) assert.doesNotMatch(JSON.stringify(tools.get(name)?.parameters), /open_screen/, name);
   });
 
   test('only kinds that the client runs are offered; without any, no buttons', () => {
-    const mail = definitions(ROUTES, { actionKinds: ['email', 'hologram'] });
+    const mail = spelledOut(ROUTES, { actionKinds: ['email', 'hologram'] });
     for (const name of BUTTONED) assert.deepEqual(kindsOf(mail.get(name)?.parameters), ['email'], name);
     assert.doesNotMatch(JSON.stringify(mail.get('actions')), /open_screen|open_url/);
     assert.ok(mail.has('screens'), 'a list of screens is a component of its own');
-    const screens = definitions(ROUTES, { actionKinds: ['open_screen'] });
+    const screens = spelledOut(ROUTES, { actionKinds: ['open_screen'] });
     assert.deepEqual(kindsOf(screens.get('info_card')?.parameters), ['open_screen']);
     const none = definitions(ROUTES, { actionKinds: ['hologram'] });
     assert.equal(none.has('actions'), false);
     assert.doesNotMatch(JSON.stringify([...none.values()]), /open_url/);
     assert.deepEqual(Object.keys(none.get('info_card')?.parameters.properties as object), ['title', 'md', 'tone', 'image']);
+  });
+
+  test('MODEL-29: a button is told once where actions is offered, and elsewhere by its name', () => {
+    const tools = definitions(ROUTES);
+    for (const name of BUTTONED.filter((each) => each !== 'actions')) {
+      const json = JSON.stringify(tools.get(name)?.parameters);
+      assert.match(json, /Button, as in actions/, name);
+      assert.doesNotMatch(json, /kind: send/, name);
+    }
+    assert.match(JSON.stringify(tools.get('actions')?.parameters), /\{kind: send\|/);
   });
 
   test('6,000 characters of description at most: what is beyond is offered by its name', () => {

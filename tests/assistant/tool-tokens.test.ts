@@ -8,6 +8,7 @@ import { PassingBody } from '../../assistant/models/stream/request-body.ts';
 import { modelRequest, systemPrompt } from '../../assistant/prompt.ts';
 import { createToolsets } from '../../assistant/toolset.ts';
 import { CATALOG } from '../../protocol/catalog/catalog.ts';
+import { validate } from '../../protocol/catalog/component.ts';
 import { completeManifest } from '../../protocol/runtime/manifest.ts';
 import { DEFAULT_PERSONA } from '../../protocol/setup/persona.ts';
 import { request } from './models/openai/recorded-sink.ts';
@@ -38,6 +39,18 @@ describe('MODEL-29: the definitions of the components', () => {
     assert.equal(tools.length, 24);
     const tokens = countTokens(JSON.stringify(tools));
     assert.ok(tokens <= TOKENS_MAX, `${tokens} tokens`);
+  });
+
+  test('MODEL-37: examples of the five hardest are bodies that the catalog takes', () => {
+    const examples = [...CATALOG.values()].filter(({ example }) => example !== undefined);
+    assert.deepEqual(examples.map(({ name }) => name).sort(), ['comparison', 'datetime_slots', 'form', 'order_tracker', 'variant_picker']);
+    const { definitions } = createToolsets()(everything());
+    for (const { name, example, modelArgs } of examples) {
+      const made = validate(modelArgs, example);
+      assert.ok(made.ok, JSON.stringify(made));
+      const said = definitions.find((definition) => definition.name === name)?.description ?? '';
+      assert.ok(said.endsWith(`Example: ${JSON.stringify(example)}`), said);
+    }
   });
 
   test('the same bytes in every request of the same build and manifest, also when they were made anew', () => {

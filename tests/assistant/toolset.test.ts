@@ -61,6 +61,14 @@ describe('MODEL-1: the model is offered what the client draws, what the app can 
     assert.notEqual(toolsets({ ...input, components: ['text'] }), first);
   });
 
+  test('MODEL-36: the search says which languages the knowledge is written in', () => {
+    const toolsets = createToolsets();
+    const said = (languages: readonly string[]) => toolsets({ ...BARE, hasKnowledge: true, languages }).definitions[0]?.description ?? '';
+    assert.match(said(['English']), /written in English: search in that language/);
+    assert.match(said(['German', 'French']), /written in German, French: search in these languages/);
+    assert.match(said([]), /may be written in another language/);
+  });
+
   test('every definition is an object schema with a description', () => {
     const toolset = createToolsets()({
       components: ['choice', 'form'],

@@ -72,15 +72,21 @@ async function play(res: ServerResponse, plays: readonly Play[]): Promise<void> 
   res.end(DONE);
 }
 
-export async function startUpstream(t: TestContext, script: Script): Promise<Upstream> {
+export async function serveUpstream(script: Script): Promise<Upstream> {
   const requests: UpstreamRequest[] = [];
   const { url, close } = await serveFake(async (req, res) => {
     const request = await requestBody<UpstreamRequest>(req);
     requests.push(request);
     await play(res, await script(request, requests.length - 1));
   });
-  t.after(close);
   return { url: `${url()}/v1`, requests, close };
+}
+
+/** The same, for as long as the test. */
+export async function startUpstream(t: TestContext, script: Script): Promise<Upstream> {
+  const upstream = await serveUpstream(script);
+  t.after(upstream.close);
+  return upstream;
 }
 
 /** Environment that points the service at this upstream. Its first request is a test's own: the model is not asked at the start. */

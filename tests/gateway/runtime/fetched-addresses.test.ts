@@ -134,7 +134,7 @@ test('BLOCK-24: a continuation may show what its results brought, and what the s
   assert.deepEqual(fetched(await ask('Again?', { conversation_id: thread(first) })), []);
 });
 
-test('MODEL-33: several queries are searched at once, and what more than one finds is told once', async () => {
+test('MODEL-33, MODEL-36: several queries are searched at once, what more than one finds is told once, and of nothing the language', async () => {
   it.script(
     [{ call: 'search_knowledge', args: { queries: ['青いやかん', 'blue kettle', 'kettle at wiki.example'] }, id: 's' }],
     [{ text: 'Found.' }],
@@ -144,5 +144,5 @@ test('MODEL-33: several queries are searched at once, and what more than one fin
   assert.equal(told.split(IN_KNOWLEDGE).length, 2, told);
   it.script([{ call: 'search_knowledge', args: { queries: ['青いやかん', 7, ''] }, id: 's' }], [{ text: 'Nothing.' }]);
   await ask('Hello');
-  assert.equal(it.toldOf('s'), 'Nothing was found with these words.');
+  assert.equal(it.toldOf('s'), 'Nothing was found with these words. The knowledge is written in English.');
 });

@@ -34,7 +34,7 @@ test('MODEL-25: each component is shown to whoever asks for it, in a body that t
   const routes = [{ name: 'orders', title: 'Your orders', description: '', params: {} }];
   const screens = CATALOG.get('screens');
   assert.ok(screens);
-  const parameters = shownSchema(withinReach(screens, { routes, kinds: ['send'], teller: 'screens' }) ?? {});
+  const parameters = shownSchema(withinReach(screens, { routes, kinds: ['send'], teller: 'screens', hasButtons: true }) ?? {});
   const route = { name: 'screens', kind: 'component' as const, description: '', parameters };
   assert.deepEqual(await calledFor('show me the screens', [route]), [['screens', { items: [{ route: 'orders', title: 'Your orders' }] }]]);
   assert.deepEqual((await hear(request('show me a timeline', { tools: COMPONENTS }))).result.toolCalls, []);
@@ -64,7 +64,7 @@ test('MODEL-24: a screen of the app is offered to whoever wants to go there, by 
   ];
   const screens = CATALOG.get('screens');
   assert.ok(screens);
-  const parameters = shownSchema(withinReach(screens, { routes, kinds: ['send'], teller: 'screens' }) ?? {});
+  const parameters = shownSchema(withinReach(screens, { routes, kinds: ['send'], teller: 'screens', hasButtons: true }) ?? {});
   const tool = { name: 'screens', kind: 'component' as const, description: '', parameters };
   const orders = [['screens', { items: [{ route: 'orders', title: 'Your orders' }] }]];
   for (const question of ['Open my orders', 'go to the orders page', 'Take me to your orders, please.']) {
