@@ -243,3 +243,14 @@ test('WIDGET-35: what the stub gives back is what the script gives back, before 
   assert.ok(!((await page.evaluate('told')) as string[]).some((type) => type.startsWith('first')));
   assert.equal(await page.locator('assistant-widget').count(), 1);
 });
+
+test('WIDGET-40: markup of the page has no say in where the widget asks', async (t) => {
+  const { own, open } = await openEmbedded(t);
+  for (const name of ['assistant.js', 'stub.js']) {
+    const script = `<script src="https://assistant.example/sdk/web/latest/${name}"></script><script src="/start.js"></script>`;
+    const elsewhere = 'http://127.0.0.1:9/sdk/web/latest/stub.js';
+    const page = await open({ html: inBody(own(`<img name="currentScript" alt="" src="${elsewhere}">${script}`)) });
+    await launcher(page).waitFor();
+    await page.context().close();
+  }
+});

@@ -79,3 +79,92 @@ test('CLIENT-12: a page that is put away and comes back as it was runs nothing t
   await isDone(shop);
   assert.equal(runs(), 1);
 });
+
+/** Two pages of a shop; what runs in them says where. `wait` in the address: `get_place` does not end. */
+async function openTwoTabs(t: TestContext) {
+  const it = await startScriptedChat(t);
+  const world = await openWorld(t, it.service);
+  const script = (place: string, more: string) => `
+const run = (name) => async () => {
+  await window.ran(name + ' in ${place}');
+  if (name === 'get_place' && location.search === '?wait') await new Promise(() => {});
+  return { place: '${place}' };
+};
+Assistant.registerAction(${JSON.stringify(ACTION)}, run('move_delivery'));
+Assistant.registerAction({ name: 'get_place', description: 'Tells where the person is.', timeout_ms: 120_000 }, run('get_place'));
+${more}
+Assistant.init({ key: ${JSON.stringify(it.app.testKey)}, open: true });`;
+  const { baseUrl } = it.service;
+  const pages = await serveHostPages(t, {
+    '/home': { html: embedding(baseUrl, '/home'), script: script('home', '') },
+    '/orders': {
+      html: embedding(baseUrl, '/orders'),
+      script: script('orders', "Assistant.registerAction({ name: 'open_order', description: 'Opens an order.' }, run('open_order'));"),
+    },
+  });
+  const { context, page: first } = await world.open();
+  const ran: string[] = [];
+  await context.exposeFunction('ran', (what: string) => void ran.push(what));
+  await first.goto(pages.url('/home'));
+  await first.getByRole('textbox', { name: 'Write a message' }).waitFor();
+  const open = async (more = '') => {
+    const page = await context.newPage();
+    await page.goto(pages.url('/orders') + more);
+    return page;
+  };
+  const say = async (page: Page, ...plays: Parameters<typeof it.script>) => {
+    it.script(...plays);
+    const field = page.getByRole('textbox', { name: 'Write a message' });
+    await field.fill('Do it');
+    await field.press('Enter');
+  };
+  const hasRun = (what: string) =>
+    eventually(
+      () => ran.at(-1) === what,
+      SOON_MS,
+      () => what,
+    );
+  return { context, first, open, say, ran, hasRun };
+}
+
+test('CLIENT-32: what a person asks in one of two tabs is done there; once it is closed a read runs in the other, and what they agreed to waits and says so', async (t) => {
+  const { context, first, open, say, ran, hasRun } = await openTwoTabs(t);
+  const second = await open();
+  await say(second, [{ call: 'open_order', args: {}, id: 'call_open' }], [{ text: 'It is open.' }]);
+  for (const page of [second, first]) await page.getByText('It is open.').waitFor({ timeout: SOON_MS });
+  assert.deepEqual(ran, ['open_order in orders']);
+
+  let answer: (() => void) | undefined;
+  await context.route('**/v1/invocations/*/confirm', async (route) => {
+    const response = await route.fetch();
+    if (answer === undefined)
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    await route.fulfill({ response });
+  });
+  t.after(() => answer?.());
+  await say(second, [{ call: 'move_delivery', args: {}, id: 'call_move' }], [{ text: 'It is moved.' }]);
+  const agree = (page: Page) => page.locator('assistant-widget article.confirm button[type=submit]').click();
+  await agree(second);
+  await eventually(
+    () => answer !== undefined,
+    SOON_MS,
+    () => 'the confirmation is recorded',
+  );
+  await second.close();
+  answer?.();
+  await first.getByText('The tab where you agreed was closed.').waitFor({ timeout: SOON_MS });
+  assert.deepEqual(ran, ['open_order in orders']);
+  await agree(first);
+  await isDone(first);
+  assert.deepEqual(ran, ['open_order in orders', 'move_delivery in home']);
+
+  const third = await open('?wait');
+  await third.getByText('It is moved.').waitFor({ timeout: SOON_MS });
+  await say(third, [{ call: 'get_place', args: {}, id: 'call_place' }], [{ text: 'You are at home.' }]);
+  await hasRun('get_place in orders');
+  await third.close();
+  await hasRun('get_place in home');
+  await first.getByText('You are at home.').waitFor({ timeout: SOON_MS });
+});

@@ -20,7 +20,8 @@ import { Assistant } from './web/react/assistant.ts';
 
 // That somebody is refused is told to whoever builds the page, and is wanted here.
 addEventListener('error', (event) => {
-  if (event.error?.name === 'ClientError') event.preventDefault();
+  if (event.error?.name === 'ClientError' || event.error?.name === 'TypeError') event.preventDefault();
+  window.refused = event.message;
 });
 window.setUps = 0;
 const CITIES = ['Oslo', 'Rome'];
@@ -34,6 +35,7 @@ function App() {
   const follow = n === 0 ? {} : { colorScheme: 'dark', locale: 'de', words: { composer: 'Schreib etwas' }, theme: { accent: '#aa0033' } };
   const context = () => ({ app_state: { n } });
   const [isThere, setThere] = useState(true);
+  const [version, setVersion] = useState('latest');
   const [{ user, userToken }, setSigned] = useState({});
   const sign = (id, hmac, userToken) => () => setSigned({ user: { id, hmac }, userToken });
   return h('main', null,
@@ -43,7 +45,8 @@ function App() {
     h('button', { onClick: sign('person-1', ${JSON.stringify(hmac)}, 'person-1') }, 'Sign in'),
     h('button', { onClick: sign('person-1', ${JSON.stringify(renewed)}) }, 'Renew'),
     h('button', { onClick: sign('person-2', '0'.repeat(64), 'person-2') }, 'Somebody else'),
-    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address: ${JSON.stringify(address)}, user, userToken, setUp, context, ...follow }) : null);
+    h('button', { onClick: () => setVersion('../../v1') }, 'Elsewhere'),
+    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address: ${JSON.stringify(address)}, version, user, userToken, setUp, context, ...follow }) : null);
 }
 createRoot(document.querySelector('#root')).render(h(StrictMode, null, h(App)));
 `;
@@ -165,4 +168,22 @@ test('WIDGET-12, WIDGET-37: all props are followed, handlers included, nothing i
     'rgb(170, 0, 51)',
   );
   assert.ok(registered.length <= 1, `${registered.length} manifests: what stays as it was is not registered again`);
+});
+
+test('WIDGET-40, WIDGET-12: the React component loads a script of the service alone, and says what is wrong with another address', async (t) => {
+  const { page } = await openApp(t);
+  await page.getByRole('button', { name: 'Ask the assistant' }).waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.getByRole('button', { name: 'Elsewhere' }).click();
+  const refused = () => page.evaluate("window.refused ?? ''");
+  await eventually(
+    async () => /address must be the origin of the service.*\.\.\/v1\/assistant\.js came/.test(String(await refused())),
+    SOON_MS,
+  );
+  assert.deepEqual(
+    asked.filter((url) => url.endsWith('assistant.js')),
+    [],
+  );
+  await page.getByRole('heading', { name: 'Shop' }).waitFor();
 });

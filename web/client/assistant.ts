@@ -48,10 +48,11 @@ import { bindingOf, Person, type SignedPerson, type UserToken } from './app/pers
 import { SignIn } from './app/sign-in.ts';
 import { Telemetry, type TelemetryEvent } from './app/telemetry.ts';
 import { type ActionHandler, ActionHandlers } from './conversation/action-handlers.ts';
-import { Conversation, type ConversationTabs } from './conversation/conversation.ts';
+import { Conversation } from './conversation/conversation.ts';
 import { Keeping } from './conversation/keeping.ts';
 import { Log } from './log.ts';
 import type { FileContent, Surroundings } from './surroundings.ts';
+import type { TabTeam } from './tabs.ts';
 import { ClientError, failureOf, logged, orLogged, ownFailure } from './transport/failure.ts';
 import { patiently } from './transport/pause.ts';
 import { type Ground, isPublishableKey, isTestKey, Requests } from './transport/requests.ts';
@@ -125,7 +126,7 @@ export class Assistant {
     this.#handlers = new ActionHandlers(clock, log);
     this.#keeping = new Keeping(kept, this.#nameOf('conversation'), log, tabs);
     this.#telemetry = new Telemetry(this.#ground);
-    const make = (tabs: ConversationTabs | undefined, id?: string) => this.#makeConversation(tabs, id);
+    const make = (team: () => TabTeam | undefined, id?: string) => this.#makeConversation(team, id);
     this.#opened = new OpenConversation({
       surroundings,
       log,
@@ -266,7 +267,7 @@ export class Assistant {
     if (this.#ground.surroundings.tabs === undefined) await this.#opened.resume();
   }
 
-  #makeConversation(tabs: ConversationTabs | undefined, conversationId: string | undefined): Conversation {
+  #makeConversation(team: () => TabTeam | undefined, conversationId: string | undefined): Conversation {
     return new Conversation(
       {
         ...this.#ground,
@@ -275,9 +276,9 @@ export class Assistant {
         person: () => this.#person.id,
         idleMs: this.#options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
         compose: (...args) => this.#compose(...args),
-        context: () => this.#composer.context(),
+        around: () => this.#composer.around(),
         registerAgain: () => this.#manifest.register(),
-        tabs,
+        team,
       },
       conversationId,
     );

@@ -1,15 +1,16 @@
 /**
  * Several tabs of one app and person show one conversation: one of them leads and speaks with the service, the others mirror its state
  * and have it do what people want (CLIENT-21). When it is gone another one leads, and goes on with what was kept, as after a reload.
+ * Actions run where the person asked (CLIENT-32): each tab sees in that state what is to run in it.
  */
 import type { ExtractEvents } from '@xstate/store';
-import type { ConversationTabs } from './conversation/conversation.ts';
+import { findCall } from './conversation/calls.ts';
 import type { ConversationEvents, ConversationState } from './conversation/state.ts';
-import type { Clock, Tabs } from './surroundings.ts';
+import type { Clock, Surroundings, Tabs } from './surroundings.ts';
 
 /** The eye takes it for at once, and a state is copied for every tab. */
 const TELL_EVERY_MS = 50;
-/** Wishes that no leader took yet. People are not that fast. */
+/** Wishes and outcomes that no leader took yet. People are not that fast. */
 const WISHES_MAX = 20;
 
 type Wish = ExtractEvents<ConversationEvents>;
@@ -31,30 +32,34 @@ export interface TabDuties {
   state(): ConversationState;
 }
 
-function messageOf(value: unknown): TabMessage | undefined {
-  const { kind } = (value ?? {}) as { readonly kind?: unknown };
-  // Tabs of one origin and one version speak here; another version's message is passed over.
-  return kind === 'hello' || kind === 'state' || kind === 'wish' || kind === 'open' ? (value as TabMessage) : undefined;
+function isTaken(wish: Wish, { turns, calls }: ConversationState): boolean {
+  if (wish.type === 'send') return turns.some(({ turnId }) => turnId === wish.turnId);
+  return wish.type !== 'actionEnded' || findCall(calls, wish.invocationId)?.phase !== 'running';
 }
 
-export class TabTeam implements ConversationTabs {
+export class TabTeam {
   readonly name: string;
+  /** This tab, as the others know it. */
+  readonly own: string;
+  readonly #tabs: Tabs;
   readonly #clock: Clock;
   readonly #duties: TabDuties;
   readonly #channel: ReturnType<Tabs['join']>;
-  readonly #resign: () => void;
+  readonly #resign: (() => void)[];
   #isLeading = false;
   #isTelling = false;
   #isClosed = false;
   /** Not seen in a state of the leader's yet. */
   #wishes: readonly Wish[] = [];
 
-  constructor(tabs: Tabs, name: string, clock: Clock, duties: TabDuties) {
+  constructor(tabs: Tabs, name: string, { clock, mintUuid }: Pick<Surroundings, 'clock' | 'mintUuid'>, duties: TabDuties) {
     this.name = name;
+    this.own = mintUuid();
+    this.#tabs = tabs;
     this.#clock = clock;
     this.#duties = duties;
-    this.#channel = tabs.join(name, (message) => this.#heard(messageOf(message)));
-    this.#resign = tabs.elect(name, () => void this.#lead());
+    this.#channel = tabs.join(name, (message) => this.#heard((message ?? {}) as TabMessage));
+    this.#resign = [tabs.elect(name, () => void this.#lead()), tabs.elect(`${name}:${this.own}`, () => {})];
     this.#post({ kind: 'hello' });
   }
 
@@ -63,9 +68,17 @@ export class TabTeam implements ConversationTabs {
   }
 
   forward(wish: Wish): void {
-    // Only messages are worth keeping: whoever pressed another button sees that nothing happened.
-    if (wish.type === 'send' && this.#wishes.length < WISHES_MAX) this.#wishes = [...this.#wishes, wish];
+    // Only messages and outcomes are worth keeping: whoever pressed another button sees that nothing happened.
+    if ((wish.type === 'send' || wish.type === 'actionEnded') && this.#wishes.length < WISHES_MAX) this.#wishes = [...this.#wishes, wish];
     this.#post({ kind: 'wish', wish });
+  }
+
+  /** Calls `run` once that tab is not there: it leads, alone, under its own name. */
+  whenGone(tab: string, run: () => void): void {
+    const resign = this.#tabs.elect(`${this.name}:${tab}`, () => {
+      resign();
+      run();
+    });
   }
 
   /** The leading tab opens another conversation for all. */
@@ -84,7 +97,7 @@ export class TabTeam implements ConversationTabs {
 
   close(): void {
     this.#isClosed = true;
-    this.#resign();
+    for (const resign of this.#resign) resign();
     this.#channel.close();
   }
 
@@ -99,8 +112,9 @@ export class TabTeam implements ConversationTabs {
     for (const wish of wishes) this.#duties.fulfil(wish);
   }
 
-  #heard(message: TabMessage | undefined): void {
-    if (message === undefined || this.#isClosed) return;
+  /** Tabs of one origin and one version speak here; another version's message is passed over. */
+  #heard(message: TabMessage): void {
+    if (this.#isClosed) return;
     if (this.#isLeading) {
       if (message.kind === 'hello') this.changed();
       else if (message.kind === 'wish') this.#duties.fulfil(message.wish);
@@ -109,11 +123,9 @@ export class TabTeam implements ConversationTabs {
     }
     if (message.kind !== 'state') return;
     const { state } = message;
-    const isTaken = (wish: Wish): boolean => wish.type !== 'send' || state.turns.some(({ turnId }) => turnId === wish.turnId);
-    const isLost = this.#wishes.length > 0 && this.#wishes.some((wish) => !isTaken(wish));
-    this.#wishes = this.#wishes.filter((wish) => !isTaken(wish));
+    this.#wishes = this.#wishes.filter((wish) => !isTaken(wish, state));
     // Said before there was a leader to hear it.
-    if (isLost) for (const wish of this.#wishes) this.#post({ kind: 'wish', wish });
+    for (const wish of this.#wishes) this.#post({ kind: 'wish', wish });
     this.#duties.mirror(state);
   }
 

@@ -49,29 +49,42 @@ function looksOf(props: AssistantProps): string {
 const loading = new Map<string, Promise<WidgetScript>>();
 
 interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL(src: string): string }): { createScriptURL(src: string): string };
+  createPolicy(name: string, rules: { createScriptURL: typeof scriptAt }): { createScriptURL: typeof scriptAt };
 }
 
 let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
 
+/** The address of a script of the service at `base`. @throws TypeError of any other */
+function scriptAt(given: string, base: string): string {
+  try {
+    const [folder, { href, protocol }] = [new URL(`${base}/sdk/web/`), new URL(given)];
+    if (/^https?:$/.test(protocol) && folder.pathname.endsWith('/sdk/web/') && href.startsWith(folder.href)) return href;
+  } catch {
+    // It is no address.
+  }
+  throw new TypeError(`Assistant: address must be the origin of the service, and version one of its releases: ${given} came.`);
+}
+
 /** The address as a page that demands Trusted Types takes it; as it is where there are none, or the page does not name the policy. */
-function trusted(src: string): string {
+function trusted(given: string, base: string): string {
+  const src = scriptAt(given, base);
   try {
     policy ??= (globalThis as unknown as { trustedTypes: TrustedTypes }).trustedTypes.createPolicy('assistant-widget', {
-      createScriptURL: (given) => given,
+      createScriptURL: scriptAt,
     });
-    return policy.createScriptURL(src);
+    return policy.createScriptURL(src, base);
   } catch {
     return src;
   }
 }
 
-/** The script at this address; asked for once, and again after it could not be had. */
-function load(src: string, integrity: string | undefined, nonce: string | undefined): Promise<WidgetScript> {
+/** The script of this release; asked for once, and again after it could not be had. */
+function load(base: string, { version = 'latest', integrity, nonce }: AssistantProps): Promise<WidgetScript> {
+  const src = `${base}/sdk/web/${version}/assistant.js`;
   const known = loading.get(src);
   if (known !== undefined) return known;
   const loaded = new Promise<WidgetScript>((resolve, reject) => {
-    const script = Object.assign(document.createElement('script'), { src: trusted(src), async: true, crossOrigin: 'anonymous' });
+    const script = Object.assign(document.createElement('script'), { src: trusted(src, base), async: true, crossOrigin: 'anonymous' });
     if (integrity !== undefined) script.integrity = integrity;
     if (nonce !== undefined) script.nonce = nonce;
     script.addEventListener('load', () => resolve((globalThis as unknown as { Assistant: WidgetScript }).Assistant));
@@ -134,7 +147,7 @@ function show(running: Running, props: AssistantProps): void {
  * null signs out; another key, address, release, container or time limit starts it anew.
  */
 export function Assistant(props: AssistantProps): null {
-  const { appKey, address, version = 'latest', integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, userToken } = props;
+  const { appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, userToken } = props;
   const newest = useRef(props);
   newest.current = props;
   // The same function at every render: another one would be asked at once.
@@ -152,7 +165,7 @@ export function Assistant(props: AssistantProps): null {
       widget.current = running;
       running.setUp.call(running.registers);
     };
-    load(`${address}/sdk/web/${version}/assistant.js`, integrity, nonce).then(begin).catch(reportError);
+    load(address.replace(/\/$/, ''), newest.current).then(begin).catch(reportError);
     return () => {
       isOver = true;
       widget.current?.setUp.end();

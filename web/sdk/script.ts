@@ -19,12 +19,14 @@ function run([name, args, resolve, reject = reportError]: Call): void {
   }
 }
 
-const { src } = (document.currentScript ?? {}) as Partial<HTMLScriptElement>;
+// Where tokens go is said by the script alone: markup of the page such as `<img name="currentScript">` takes the place of the document's property.
+const own: unknown = Reflect.get(Document.prototype, 'currentScript', document);
+const src = own instanceof HTMLScriptElement ? own.src : '';
 const page = globalThis as unknown as Page;
 const before = page.Assistant;
 // Twice in a page, as after a body was swapped: the first one has the widget, and goes on.
 if (before === undefined || !('version' in before)) {
-  defineElement(src === undefined || src === '' ? '' : new URL(src).origin);
+  defineElement(src === '' ? '' : new URL(src).origin);
   page.Assistant = sdk;
   if (before?.q !== undefined) {
     for (const call of before.q) run(call);

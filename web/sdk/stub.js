@@ -1,5 +1,5 @@
 // Takes calls before the script is there, and loads it without keeping the page waiting. {{…}} are filled in when it is built.
-((page, { currentScript: own, head }, script) => {
+((page, { head }, own, script) => {
   // Twice in a page, as after a body was swapped: the first one goes on.
   if (page.Assistant) return;
   const q = [];
@@ -21,6 +21,9 @@
   take(later, 'identify', 'signOut', 'destroy');
   take(registered, 'registerAction', 'registerScreen', 'onEvent');
   const src = new URL('../{{version}}/assistant.js', own.src).href;
+  if (!/^https?:[^?#]+\/sdk\/web\/[^/?#]+\/assistant\.js$/.test(src)) {
+    throw new TypeError(`Assistant: the stub must be loaded from /sdk/web/ of the service: it came from ${own.src}`);
+  }
   let trusted = src;
   try {
     trusted = page.trustedTypes.createPolicy('assistant-widget', { createScriptURL: () => src }).createScriptURL('');
@@ -33,4 +36,5 @@
   script.nonce = own.nonce;
   script.async = true;
   head.append(script);
-})(window, document, document.createElement('script'));
+  // Markup of the page such as `<img name="currentScript">` takes the place of the document's property, and has no say in where tokens go.
+})(window, document, Reflect.get(Document.prototype, 'currentScript', document), document.createElement('script'));

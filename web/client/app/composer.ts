@@ -4,7 +4,7 @@ import type { ChatBody, TurnContext } from '../../../protocol/runtime/chat.ts';
 import { NOTICES_CAPABILITY } from '../../../protocol/runtime/stream-events.ts';
 import { fittingContext } from '../../../protocol/runtime/turn-context.ts';
 import { summarise } from '../../../protocol/schema/issues.ts';
-import type { Payload } from '../conversation/turn.ts';
+import type { Payload, TurnAround } from '../conversation/turn.ts';
 import { jsonOf, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../surroundings.ts';
@@ -52,18 +52,24 @@ export class Composer {
     this.#parts = parts;
   }
 
-  /** The body of a turn as it is now, sent unchanged however often it is tried. `around`: what surrounded it in another tab. Never rejects. */
-  async compose(turnId: string, payload: Payload, conversationId: string | undefined, around?: TurnContext): Promise<ChatBody> {
-    const [hash, context] = await Promise.all([this.#parts.manifest.hash(), around ?? this.context()]);
+  /** The body of a turn as it is now, sent unchanged however often it is tried. `around`: what is in the tab that asked. Never rejects. */
+  async compose(turnId: string, payload: Payload, conversationId: string | undefined, around?: TurnAround): Promise<ChatBody> {
+    const { client, context } = around ?? (await this.around());
     const { user } = this.#parts.person;
     return {
       turn_id: turnId,
-      ...(conversationId === undefined ? {} : { conversation_id: conversationId }),
+      conversation_id: conversationId,
       ...payload,
-      ...(user === undefined ? {} : { user }),
-      client: this.#handshake(hash),
-      ...(context === undefined ? {} : { context }),
+      user,
+      client,
+      context,
     };
+  }
+
+  /** What can be done and drawn in this tab, and what surrounds a question here. Never rejects. */
+  async around(): Promise<TurnAround> {
+    const [hash, context] = await Promise.all([this.#parts.manifest.hash(), this.#context()]);
+    return { client: this.#handshake(hash), context };
   }
 
   #handshake(hash: string | undefined): ChatBody['client'] {
@@ -75,15 +81,15 @@ export class Composer {
       catalog_version: CATALOG_VERSION,
       components: [...components],
       capabilities: [NOTICES_CAPABILITY, ...capabilities],
-      ...(actionKinds === undefined ? {} : { action_kinds: [...actionKinds] }),
-      ...(locale === undefined ? {} : { locale }),
+      action_kinds: actionKinds && [...actionKinds],
+      locale,
       ...deviceZone(),
-      ...(hash === undefined ? {} : { manifest_hash: hash }),
+      manifest_hash: hash,
     };
   }
 
-  /** What surrounds a question in this tab now; undefined where the app says nothing of it, or nothing that can be sent. Never rejects. */
-  async context(): Promise<TurnContext | undefined> {
+  /** Undefined where the app says nothing of it, or nothing that can be sent. Never rejects. */
+  async #context(): Promise<TurnContext | undefined> {
     const { context, clock, log } = this.#parts;
     if (context === undefined) return undefined;
     try {

@@ -1,5 +1,5 @@
 /** Owns which conversation is open: its change by people, persons and other tabs, and what is taken up of an earlier page (CLIENT-13, CLIENT-21). */
-import type { Conversation, ConversationTabs } from '../conversation/conversation.ts';
+import type { Conversation } from '../conversation/conversation.ts';
 import type { Keeping } from '../conversation/keeping.ts';
 import type { KeptConversation } from '../conversation/state.ts';
 import type { Log } from '../log.ts';
@@ -15,7 +15,7 @@ export interface ConversationPlace {
   readonly person: Person;
   readonly keeping: Keeping;
   readonly resumes: boolean;
-  readonly make: (tabs: ConversationTabs | undefined, conversationId?: string) => Conversation;
+  readonly make: (team: () => TabTeam | undefined, conversationId?: string) => Conversation;
   readonly ready: () => Promise<void>;
 }
 
@@ -81,13 +81,13 @@ export class OpenConversation {
   /** Tabs of one person form a team. Without tabs this client goes on by itself. */
   joinTabs(): void {
     const { surroundings, name, person, ready } = this.#place;
-    const { tabs, clock } = surroundings;
+    const { tabs } = surroundings;
     const team = `${name}:${person.id ?? ''}`;
     if (tabs === undefined || this.#isClosed || this.#team?.name === team) return;
     this.#team?.close();
-    this.#team = new TabTeam(tabs, team, clock, {
+    this.#team = new TabTeam(tabs, team, surroundings, {
       lead: () => ready().then(() => this.resume()),
-      mirror: (state) => this.#current.store.send({ type: 'mirrored', state }),
+      mirror: (state) => this.#current.mirror(state),
       // Streams and pauses are woken as well, which no state knows of.
       fulfil: (wish) => (wish.type === 'wake' ? this.#current.wake() : this.#current.store.send(wish)),
       open: (conversationId) => this.#open(conversationId),
@@ -134,12 +134,7 @@ export class OpenConversation {
   }
 
   #make(conversationId?: string): Conversation {
-    const tabs: ConversationTabs = {
-      // Without a team this tab is alone.
-      isLeading: () => this.#team?.isLeading() !== false,
-      forward: (wish) => this.#team?.forward(wish),
-    };
-    const conversation = this.#place.make(this.#place.surroundings.tabs === undefined ? undefined : tabs, conversationId);
+    const conversation = this.#place.make(() => this.#team, conversationId);
     conversation.store.subscribe(() => this.#team?.changed());
     return conversation;
   }

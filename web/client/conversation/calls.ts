@@ -18,6 +18,7 @@ import type { ConfirmReply } from '../../../protocol/runtime/invocations.ts';
 import type { OpenReply } from '../../../protocol/runtime/messages.ts';
 import type { PendingInvocation } from '../../../protocol/runtime/stream-events.ts';
 import type { Failure } from '../transport/failure.ts';
+import type { TurnState } from './turn.ts';
 
 export type CallPhase = 'running' | 'asking' | 'deciding' | 'editing' | 'answered' | 'sending' | 'settled';
 export type Decision = 'confirm' | 'decline';
@@ -29,6 +30,8 @@ export interface Call extends PendingInvocation {
   readonly phase: CallPhase;
   /** The turn that made it; undefined of one that was open before this page. */
   readonly askedBy?: string;
+  /** The tab where it runs: which asked for it, or where the person agreed. Absent: the one that leads. */
+  readonly tab?: string | undefined;
   /** Revision of its card as it is now; undefined without a card. */
   readonly revision?: number;
   /** What the person said last; undefined as well once the service did not take it. */
@@ -56,8 +59,8 @@ function changed(calls: Calls, id: string, change: (call: Call) => Call): Calls 
   return after === before ? calls : calls.with(at, after);
 }
 
-function deciding({ failure: _, ...call }: Call, decision: Decision, decisionId?: string): Call {
-  return { ...call, phase: 'deciding', decision, ...(call.decision === undefined ? { decisionId } : { isAgain: true }) };
+function deciding({ failure: _, ...call }: Call, decision: Decision, decisionId?: string, tab = call.tab): Call {
+  return { ...call, phase: 'deciding', decision, tab, ...(call.decision === undefined ? { decisionId } : { isAgain: true }) };
 }
 
 export function findCall(calls: Calls, id: string): Call | undefined {
@@ -75,23 +78,28 @@ function added(calls: Calls, call: Call): Calls {
   return changed(calls, id, (known) => (known.askedBy === undefined && askedBy !== undefined ? { ...known, askedBy } : known));
 }
 
+type Asker = Pick<TurnState, 'turnId' | 'tab'>;
+
 /** Reads begin with `action.execute`, before the turn ends; `pending` repeats them, and names those whose event was lost. */
-export function execute(calls: Calls, call: Pick<Call, 'invocation_id' | 'name' | 'params' | 'timeout_ms'>, askedBy: string): Calls {
-  const { invocation_id, name, params, timeout_ms } = call;
-  return added(calls, { invocation_id, name, params, timeout_ms, risk: 'read', executor: 'client', phase: 'running', askedBy });
+export function execute(
+  calls: Calls,
+  { invocation_id, name, params, timeout_ms }: Pick<Call, 'invocation_id' | 'name' | 'params' | 'timeout_ms'>,
+  { turnId: askedBy, tab }: Asker,
+): Calls {
+  return added(calls, { invocation_id, name, params, timeout_ms, risk: 'read', executor: 'client', phase: 'running', askedBy, tab });
 }
 
-export function left(calls: Calls, pending: readonly PendingInvocation[], askedBy: string): Calls {
+export function left(calls: Calls, pending: readonly PendingInvocation[], { turnId: askedBy, tab }: Asker): Calls {
   return pending.reduce((known, call) => {
     if (call.risk === 'read' && call.executor === 'server') return known;
-    return added(known, { ...call, phase: call.risk === 'read' ? 'running' : 'asking', askedBy });
+    return added(known, { ...call, phase: call.risk === 'read' ? 'running' : 'asking', askedBy, tab });
   }, calls);
 }
 
 type OpenCall = OpenReply['pending'][number];
 
 /** What a confirmed call of the client's is answered with when nobody can say whether its handler ran. */
-function lostOutcome({ invocation_id }: OpenCall): ToolResult {
+export function lostOutcome({ invocation_id }: Pick<OpenCall, 'invocation_id'>): ToolResult {
   const error = 'The app was closed while this ran. Whether it was done is not known: do not call it again without asking.';
   return { invocation_id, status: 'error', confirmed: true, error };
 }
@@ -123,18 +131,18 @@ export function restore(calls: Calls, open: readonly OpenCall[], isSending: (tur
   }, settled);
 }
 
-/** Calls whose handlers ran when the app was closed: a read runs again, of a write nobody knows. */
+/** Calls whose handlers ran when the app was closed: a read runs again, of a write nobody knows. What runs in a tab is that one's, while it is there. */
 export function afterReload(calls: Calls): Calls {
   return calls.map((call): Call => {
-    if (call.phase === 'running' && call.risk !== 'read')
-      return { ...call, phase: 'answered', result: lostOutcome({ ...call, status: 'confirmed' }) };
+    if (call.phase === 'running' && call.risk !== 'read' && call.tab === undefined)
+      return { ...call, phase: 'answered', result: lostOutcome(call) };
     if (call.phase === 'deciding' || call.phase === 'editing') return { ...call, phase: 'asking' };
     return call;
   });
 }
 
-export function decide(calls: Calls, id: string, decision: Decision, decisionId?: string): Calls {
-  return changed(calls, id, (call) => (call.phase === 'asking' ? deciding(call, decision, decisionId) : call));
+export function decide(calls: Calls, id: string, decision: Decision, decisionId?: string, tab?: string): Calls {
+  return changed(calls, id, (call) => (call.phase === 'asking' ? deciding(call, decision, decisionId, tab) : call));
 }
 
 /**
@@ -158,10 +166,10 @@ export function decided(calls: Calls, id: string, { status, receipt }: ConfirmRe
   });
 }
 
-/** The answer or the change was not taken: the card waits again. Of one that may be tried again nobody knows whether it was. */
+/** The answer or the change was not taken, or the tab is gone that was to do it: the card waits again. Of one that may be tried again nobody knows whether it was. */
 export function refused(calls: Calls, id: string, failure: Failure): Calls {
   return changed(calls, id, (call) => {
-    if (call.phase !== 'deciding' && call.phase !== 'editing') return call;
+    if (call.phase !== 'deciding' && call.phase !== 'editing' && call.phase !== 'running') return call;
     const { decision, isAgain: _, ...others } = call;
     return { ...others, ...(failure.retryable && decision !== undefined ? { decision } : {}), phase: 'asking', failure };
   });

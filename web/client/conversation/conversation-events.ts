@@ -34,10 +34,13 @@ export function advance(state: State, enq: Enqueue): State {
   return changeTurn(state, next.turnId, (turn) => turns.prepared(turn, null));
 }
 
-export function send(state: State, { turnId, payload, nowMs, context }: EventNamed<'send'>, enq: Enqueue): State {
+export function send(state: State, event: EventNamed<'send'>, enq: Enqueue): State {
+  const { turnId, payload, nowMs } = event;
   if (findTurn(state, turnId) !== undefined) return state;
-  const turn = { ...turns.newTurn(turnId, payload, nowMs), ...(context === undefined ? {} : { context }) };
   const ids = (payload.tool_results ?? []).map(({ invocation_id: id }) => id);
+  // Results go on with the turn that asked for them, where that one was asked.
+  const { tab, around } = findTurn(state, calls.findCall(state.calls, ids[0] ?? '')?.askedBy ?? '') ?? event;
+  const turn = { ...turns.newTurn(turnId, payload, nowMs), tab, around };
   const at = ids.length === 0 ? -1 : state.turns.findIndex(({ phase }) => phase === 'waiting');
   const placed = at < 0 ? [...state.turns, turn] : state.turns.toSpliced(at, 0, turn);
   enq.emit.keep();
@@ -96,7 +99,7 @@ function over(
   }
   if (turn.failure !== undefined) return advance(failed(state, turn, turn.failure, true, enq), enq);
   enq.emit.keep();
-  const asked = withCalls(state, calls.left(state.calls, turn.pending, turn.turnId), enq);
+  const asked = withCalls(state, calls.left(state.calls, turn.pending, turn), enq);
   // A card is shown before its call is known.
   const blocks = turn.blocks.flatMap((each) => (each.phase === 'ready' ? [each.block] : []));
   const known = { ...asked, calls: blocks.reduce(calls.shown, asked.calls), ...bounded(asked.history, asked.turns) };
@@ -110,7 +113,7 @@ export function eventTold(state: State, { turnId, event, isNumbered }: EventName
   const next = after === before ? state : changeTurn(state, turnId, () => after);
   const isNew = after.lastSeq === event.seq && before.lastSeq !== event.seq;
   if (event.type === 'turn.start') return isNew ? begun(next, after, event, enq) : next;
-  if (event.type === 'action.execute' && isNumbered) return withCalls(next, calls.execute(next.calls, event, turnId), enq);
+  if (event.type === 'action.execute' && isNumbered) return withCalls(next, calls.execute(next.calls, event, after), enq);
   if (event.type === 'block.ready') {
     if (isNew) enq.emit.keep();
     return { ...next, calls: calls.shown(next.calls, event.block) };
@@ -175,8 +178,8 @@ export function discard(state: State, turnId: string, enq: Enqueue): State {
   return advance({ ...state, calls: left, turns: state.turns.filter((each) => each !== turn) }, enq);
 }
 
-export function decide(state: State, { invocationId, decision, typed, decisionId }: EventNamed<'decide'>, enq: Enqueue): State {
-  const next = calls.decide(state.calls, invocationId, decision, decisionId);
+export function decide(state: State, { invocationId, decision, typed, decisionId, tab }: EventNamed<'decide'>, enq: Enqueue): State {
+  const next = calls.decide(state.calls, invocationId, decision, decisionId, tab);
   const call = calls.findCall(next, invocationId);
   if (next === state.calls || call?.phase !== 'deciding') return state;
   enq.emit.sendDecision({ call, decision, typed });
@@ -213,7 +216,10 @@ export function edited(state: State, { invocationId, values, revision, block }: 
 export function cardRefused(state: State, { invocationId, failure }: EventNamed<'cardRefused'>, enq: Enqueue): State {
   enq.emit.keep();
   const next = { ...state, calls: calls.refused(state.calls, invocationId, failure) };
-  return failure.block === undefined ? next : changeBlock(next, failure.block);
+  // What was agreed to and not begun is asked about again.
+  const agreed = calls.findCall(state.calls, invocationId)?.phase === 'running' ? findCard(state, invocationId) : undefined;
+  const block = failure.block ?? (agreed && { ...agreed, body: { ...agreed.body, status: 'pending' } });
+  return block === undefined ? next : changeBlock(next, block);
 }
 
 export function restored(state: State, { kept }: EventNamed<'restored'>, enq: Enqueue): State {
@@ -221,7 +227,7 @@ export function restored(state: State, { kept }: EventNamed<'restored'>, enq: En
     const phase = turn.phase === 'preparing' ? 'waiting' : turn.phase;
     return { ...turn, phase, connection: 'none', isReconnecting: false, isStopping: false };
   });
-  const next = withCalls({ ...state, conversationId: kept.conversationId, turns: known }, calls.afterReload(kept.calls), enq);
+  const next = withCalls({ ...state, conversationId: kept.conversationId, turns: known, calls: [] }, calls.afterReload(kept.calls), enq);
   // Without a conversation there is no history to ask first.
   if (kept.conversationId !== undefined) return next;
   for (const { turnId } of known.filter(turns.isLive)) enq.emit.follow({ turnId, mode: 'send', afterMs: 0 });

@@ -1,14 +1,15 @@
 /** One conversation: its store, what a person does in it, and the performing of what `logic.ts` decides. */
 import type { ExtractEvents } from '@xstate/store';
 import { WAITING_TURNS_MAX } from '../../../protocol/limits.ts';
-import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtime/chat.ts';
+import type { ChatBody, ToolResult } from '../../../protocol/runtime/chat.ts';
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
 import { contained } from '../log.ts';
+import type { TabTeam } from '../tabs.ts';
 import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import { backoffMs, chanceOf, type Patience, Pause, patiently } from '../transport/pause.ts';
 import type { Ground } from '../transport/requests.ts';
 import type { ActionHandlers } from './action-handlers.ts';
-import type { Call } from './calls.ts';
+import { type Call, findCall, lostOutcome } from './calls.ts';
 import { type CardParts, sendDecision, sendEdit } from './card-requests.ts';
 import { findTurn } from './changes.ts';
 import { FollowedTurns } from './followed-turns.ts';
@@ -16,8 +17,8 @@ import { oldestMessageId } from './history.ts';
 import type { Keeping } from './keeping.ts';
 import { type ConversationStore, conversationLogic, NEW_CONVERSATION } from './logic.ts';
 import { Opinions } from './opinions.ts';
-import type { ConversationEvents, KeptConversation } from './state.ts';
-import { isLive, type Payload, type TurnState } from './turn.ts';
+import type { ConversationEvents, ConversationState, KeptConversation } from './state.ts';
+import { isLive, type Payload, type TurnAround, type TurnState } from './turn.ts';
 
 export interface ConversationParts extends Ground {
   readonly handlers: ActionHandlers;
@@ -25,18 +26,13 @@ export interface ConversationParts extends Ground {
   readonly person: () => string | null;
   readonly idleMs: number;
   /** The body of a request: handshake, context and person as they are now. */
-  readonly compose: (turnId: string, payload: Payload, conversationId: string | undefined, around?: TurnContext) => Promise<ChatBody>;
-  readonly context: () => Promise<TurnContext | undefined>;
+  readonly compose: (turnId: string, payload: Payload, conversationId: string | undefined, around?: TurnAround) => Promise<ChatBody>;
+  /** What a turn that is asked here takes with it. */
+  readonly around: () => Promise<TurnAround>;
   /** The service does not know the manifest. */
   readonly registerAgain: () => void;
-  /** Absent: this is the only one. */
-  readonly tabs: ConversationTabs | undefined;
-}
-
-/** Where several tabs show one conversation, one of them speaks with the service. */
-export interface ConversationTabs {
-  isLeading(): boolean;
-  forward(event: ExtractEvents<ConversationEvents>): void;
+  /** Undefined: this tab is alone. */
+  readonly team: () => TabTeam | undefined;
 }
 
 /** Beside the text of a message. */
@@ -47,6 +43,9 @@ export interface MessageOptions {
 }
 
 const PAGE = 50;
+/** A tab tells in time what came of an action, unless its browser let it sleep. */
+const ASLEEP_MS = 5_000;
+const TAB_GONE = ownFailure('unusable', 'The tab where you agreed was closed. Press again to do it here.', true);
 /** After so many failed tries the history is read when somebody asks for it, or the network is back. */
 const HISTORY_TRIES_MAX = 8;
 
@@ -57,6 +56,10 @@ export class Conversation {
   readonly #followed: FollowedTurns;
   readonly #historyPause: Pause;
   readonly #patience: Patience;
+  /** Calls that began in this tab, of those that the state has. */
+  #begun: readonly string[] = [];
+  /** Other tabs in which something runs. */
+  readonly #watched = new Set<string>();
   #isReading = false;
   #isClosed = false;
   /** Messages of this tab on their way to the one that leads, in the order in which they were said. */
@@ -162,9 +165,21 @@ export class Conversation {
     }
   }
 
+  /** Another tab leads, and this is its state: what is to run here begins. */
+  mirror(state: ConversationState): void {
+    this.store.send({ type: 'mirrored', state });
+    const { team, registerAgain } = this.#parts;
+    const own = team()?.own;
+    for (const call of this.#runningIn(own)) void this.#run(call);
+    // The tab that leads has another manifest.
+    const { tab, failure } = state.turns.at(-1) ?? {};
+    if (tab === own && failure?.code === 'manifest_unknown') registerAgain();
+  }
+
   wake(): void {
-    if (this.#parts.tabs?.isLeading() === false) {
-      this.#parts.tabs.forward({ type: 'wake' });
+    const team = this.#parts.team();
+    if (team?.isLeading() === false) {
+      team.forward({ type: 'wake' });
       return;
     }
     this.#followed.wake();
@@ -181,15 +196,16 @@ export class Conversation {
   }
 
   #decide(decided: ConversationEvents['decide']): void {
-    this.#wish({ type: 'decide', ...decided, decisionId: this.#parts.surroundings.mintUuid() });
+    const { surroundings, team } = this.#parts;
+    this.#wish({ type: 'decide', ...decided, decisionId: surroundings.mintUuid(), tab: team()?.own });
   }
 
   /** What a person wants done: here, or in the tab that leads. */
   #wish(event: ExtractEvents<ConversationEvents>): void {
-    const { tabs } = this.#parts;
+    const team = this.#parts.team();
     if (this.#isClosed) return;
-    if (tabs === undefined || tabs.isLeading()) this.store.send(event);
-    else tabs.forward(event);
+    if (team?.isLeading() === false) team.forward(event);
+    else this.store.send(event);
   }
 
   #send(payload: Payload): string {
@@ -202,17 +218,17 @@ export class Conversation {
 
   #sendTurn(payload: Payload): string {
     const { mintUuid, clock } = this.#parts.surroundings;
+    const team = this.#parts.team();
     const turnId = mintUuid();
-    const wish = { type: 'send', turnId, payload, nowMs: clock.nowMs() } as const;
-    if (this.#parts.tabs?.isLeading() === false) this.#forwarding = this.#forwarding.then(() => this.#forward(wish));
+    const wish = { type: 'send', turnId, payload, nowMs: clock.nowMs(), tab: team?.own } as const;
+    if (team?.isLeading() === false) this.#forwarding = this.#forwarding.then(() => this.#forward(wish));
     else this.store.send(wish);
     return turnId;
   }
 
-  /** The tab that leads asks, and what surrounds the question is here. */
+  /** The tab that leads sends it, and what it is about is here. */
   async #forward(wish: { readonly type: 'send' } & ConversationEvents['send']): Promise<void> {
-    const context = (await this.#parts.context()) ?? {};
-    if (!this.#isClosed) this.#wish({ ...wish, context });
+    this.#wish({ ...wish, around: await this.#parts.around() });
   }
 
   #performTurns(): void {
@@ -247,22 +263,56 @@ export class Conversation {
     const state = this.store.get().context;
     const turn = findTurn(state, turnId);
     if (turn === undefined || this.#isClosed) return;
-    const request = await this.#parts.compose(turnId, turn.payload, state.conversationId, turn.context);
+    const around = turn.tab === this.#parts.team()?.own ? undefined : turn.around;
+    const request = await this.#parts.compose(turnId, turn.payload, state.conversationId, around);
     if (!this.#isClosed) this.store.send({ type: 'prepared', turnId, request });
   }
 
-  /** Nothing is begun once this is closed, and what changes something by one client alone (CLIENT-12). */
+  /** Nothing is begun once this is closed, nor here what runs in another tab; and what changes something by one client alone (CLIENT-12). */
   async #run(call: Call): Promise<void> {
-    const { invocation_id: invocationId, risk } = call;
-    if (this.#isClosed) return;
-    const isFirst = risk === 'read' || (await this.#parts.keeping.begin(invocationId));
-    if (this.#isClosed) return;
-    if (!isFirst) {
-      this.store.send({ type: 'actionTaken', invocationId });
+    const { invocation_id: invocationId, risk, tab } = call;
+    const { team, keeping, handlers } = this.#parts;
+    if (this.#isClosed || (tab !== undefined && this.#begun.includes(invocationId))) return;
+    if (tab !== undefined && tab !== team()?.own) {
+      this.#watch(call, tab);
       return;
     }
-    const outcome = await this.#parts.handlers.run(call);
-    this.store.send({ type: 'actionEnded', invocationId, outcome });
+    const { calls } = this.store.get().context;
+    this.#begun = [...this.#begun.filter((id) => findCall(calls, id)), invocationId];
+    const isFirst = risk === 'read' || (await keeping.begin(invocationId));
+    if (this.#isClosed) return;
+    if (!isFirst) {
+      this.#wish({ type: 'actionTaken', invocationId });
+      return;
+    }
+    const outcome = await handlers.run(call);
+    const around = team()?.isLeading() === false ? await this.#parts.around() : undefined;
+    this.#wish({ type: 'actionEnded', invocationId, outcome, around });
+  }
+
+  /** It runs in that tab, which sees it in the state that it mirrors, or here once that tab is gone. */
+  #watch({ invocation_id: invocationId, timeout_ms: timeoutMs }: Call, tab: string): void {
+    const { surroundings, team } = this.#parts;
+    const late = () => this.store.send({ type: 'actionEnded', invocationId, outcome: { status: 'timeout' } });
+    surroundings.clock.after(timeoutMs + ASLEEP_MS, late);
+    if (this.#watched.has(tab)) return;
+    this.#watched.add(tab);
+    team()?.whenGone(tab, () => {
+      this.#watched.delete(tab);
+      for (const call of this.#runningIn(tab)) void this.#left(call);
+    });
+  }
+
+  #runningIn(tab: string | undefined): readonly Call[] {
+    return this.store.get().context.calls.filter((call) => call.phase === 'running' && call.tab !== undefined && call.tab === tab);
+  }
+
+  /** Its tab is gone: a read runs here. What changes something waits for the person, or nobody knows whether it was done. */
+  async #left(call: Call): Promise<void> {
+    const { invocation_id: invocationId } = call;
+    if (call.risk === 'read') await this.#run({ ...call, tab: undefined });
+    else if (await this.#parts.keeping.begin(invocationId, true)) this.store.send({ type: 'cardRefused', invocationId, failure: TAB_GONE });
+    else this.store.send({ type: 'actionEnded', invocationId, outcome: lostOutcome(call) });
   }
 
   /** Until the turn is open there is nothing to stop: 404 is asked again while it opens. */

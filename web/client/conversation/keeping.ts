@@ -33,7 +33,8 @@ function unfinished({ turns }: ConversationState): readonly TurnState[] {
 /** The text that is kept for this state. Without blocks where it would be too long; undefined where even that is. */
 function written(state: ConversationState, person: string | null): string | undefined {
   const turns = unfinished(state);
-  const calls = state.calls.filter(({ phase }) => phase !== 'settled');
+  // A page that is loaded again goes on in the place of the one before.
+  const calls = state.calls.filter(({ phase }) => phase !== 'settled').map(({ tab: _, ...call }) => call);
   const textOf = (kept: readonly TurnState[]): string => {
     const record: KeptRecord = { v: 1, person, conversation: { conversationId: state.conversationId, turns: kept, calls } };
     return JSON.stringify(record);
@@ -80,20 +81,20 @@ export class Keeping {
     });
   }
 
-  /** Whether a handler that changes something may begin: true once, of all clients that keep their values here. */
-  begin(invocationId: string): Promise<boolean> {
+  /** Whether a handler that changes something may begin: true once, of all clients that keep their values here. `isAsking`: it does not yet. */
+  begin(invocationId: string, isAsking = false): Promise<boolean> {
     const name = `${this.#name}:begun`;
-    const begun = this.#beginning.then(() => alone(this.#tabs, name, () => this.#begin(name, invocationId)));
+    const begun = this.#beginning.then(() => alone(this.#tabs, name, () => this.#begin(name, invocationId, isAsking)));
     this.#beginning = begun;
     return begun;
   }
 
-  async #begin(name: string, invocationId: string): Promise<boolean> {
+  async #begin(name: string, invocationId: string, isAsking: boolean): Promise<boolean> {
     try {
       const begun = parsedJson((await this.#kept.read(name)) ?? '[]');
       const known: readonly unknown[] = Array.isArray(begun) ? begun : [];
       if (known.includes(invocationId)) return false;
-      await this.#kept.write(name, JSON.stringify([...known.slice(1 - BEGUN_MAX), invocationId]));
+      if (!isAsking) await this.#kept.write(name, JSON.stringify([...known.slice(1 - BEGUN_MAX), invocationId]));
     } catch (error) {
       this.#log.say('warn', 'storage_error', { error });
     }

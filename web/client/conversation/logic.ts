@@ -56,9 +56,11 @@ export const conversationLogic = createStoreLogic<State, ConversationEvents, Con
     edit: events.edit,
     edited: events.edited,
     cardRefused: events.cardRefused,
-    actionEnded: (state, { invocationId, outcome }, enq) => {
+    actionEnded: (state, { invocationId, outcome, around }, enq) => {
       enq.emit.keep();
-      return events.advance({ ...state, calls: calls.ran(state.calls, invocationId, outcome) }, enq);
+      const { askedBy = '' } = calls.findCall(state.calls, invocationId) ?? {};
+      const told = around === undefined ? state : changeTurn(state, askedBy, (turn) => ({ ...turn, around }));
+      return events.advance({ ...told, calls: calls.ran(state.calls, invocationId, outcome) }, enq);
     },
     actionTaken: (state, { invocationId }, enq) => {
       enq.emit.readHistory();

@@ -1,6 +1,6 @@
 /** The state of one conversation, the events that change it and the effects that it asks for: what `logic.ts` decides and `conversation.ts` performs. */
 import type { Block } from '../../../protocol/catalog/block.ts';
-import type { ChatBody, ToolResult, TurnContext } from '../../../protocol/runtime/chat.ts';
+import type { ChatBody, ToolResult } from '../../../protocol/runtime/chat.ts';
 import type { ConfirmReply } from '../../../protocol/runtime/invocations.ts';
 import type { MessagesReply } from '../../../protocol/runtime/messages.ts';
 import type { NumberedEvent } from '../events.ts';
@@ -8,7 +8,7 @@ import type { Failure } from '../transport/failure.ts';
 import type { StreamMode } from '../transport/turn-stream.ts';
 import type { Call, Calls, Decision } from './calls.ts';
 import type { History } from './history.ts';
-import type { Payload, TurnState } from './turn.ts';
+import type { Payload, TurnAround, TurnState } from './turn.ts';
 
 export interface ConversationState {
   /** Undefined until the service has named it. */
@@ -29,8 +29,14 @@ export interface KeptConversation {
 
 /** Events by name; facts in the past tense, wishes in the imperative. */
 export type ConversationEvents = {
-  /** A turn is to be sent: a message, a form, or results. `context`: what surrounded it in another tab. */
-  send: { readonly turnId: string; readonly payload: Payload; readonly nowMs: number; readonly context?: TurnContext };
+  /** A turn is to be sent: a message, a form, or results. `tab` asks; `around`: what is there, where another one leads. */
+  send: {
+    readonly turnId: string;
+    readonly payload: Payload;
+    readonly nowMs: number;
+    readonly tab?: string | undefined;
+    readonly around?: TurnAround;
+  };
   /** Its request was made, and is never changed again. */
   prepared: { readonly turnId: string; readonly request: ChatBody };
   streamOpened: { readonly turnId: string; readonly mode: StreamMode };
@@ -52,6 +58,8 @@ export type ConversationEvents = {
     readonly decision: Decision;
     readonly typed?: string | undefined;
     readonly decisionId?: string;
+    /** Where the person answered. */
+    readonly tab?: string | undefined;
   };
   /** `isOurs`: it may be this client's answer that is recorded. */
   decided: { readonly invocationId: string; readonly reply: ConfirmReply; readonly isOurs: boolean };
@@ -64,7 +72,12 @@ export type ConversationEvents = {
   };
   /** An answer to a card, or a change of it, was not taken. */
   cardRefused: { readonly invocationId: string; readonly failure: Failure };
-  actionEnded: { readonly invocationId: string; readonly outcome: Pick<ToolResult, 'status' | 'result' | 'error'> };
+  /** `around`: what is there now, of another tab than leads. */
+  actionEnded: {
+    readonly invocationId: string;
+    readonly outcome: Pick<ToolResult, 'status' | 'result' | 'error'>;
+    readonly around?: TurnAround | undefined;
+  };
   /** Its handler is not to run here: another client of this installation began it. */
   actionTaken: { readonly invocationId: string };
   /** What an earlier page left, before anything is asked. */

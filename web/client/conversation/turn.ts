@@ -40,6 +40,12 @@ export type TurnPhase =
   | 'continued'
   | 'failed';
 
+/** What a turn takes from the tab that asked: what can be done and drawn there, and what surrounds the question. */
+export interface TurnAround {
+  readonly client: ChatBody['client'];
+  readonly context?: TurnContext | undefined;
+}
+
 export interface TurnNotice {
   /** One of `NOTICE_REASONS`, or a later one. */
   readonly reason: string;
@@ -59,8 +65,9 @@ export interface TurnState {
   readonly payload: Payload;
   /** What is sent at every try; null before it is made, and of a turn that somebody else opened. */
   readonly request: ChatBody | null;
-  /** What surrounded it, where another tab than the one that leads said it. */
-  readonly context?: TurnContext;
+  /** The tab that asked (CLIENT-32), and what is there, where it is another one than leads. */
+  readonly tab?: string | undefined;
+  readonly around?: TurnAround | undefined;
   readonly phase: TurnPhase;
   readonly messageId?: string;
   readonly requestId?: string;
