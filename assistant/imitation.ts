@@ -1,4 +1,7 @@
-/** Lines in which a model writes a component as text, `[quick_replies] You can reply: …`, in place of calling it: people never see them (MODEL-35). */
+/**
+ * Lines in which a model writes a component as text, `[quick_replies] You can reply: …`, in place of calling it: people never see them. Of a name
+ * that is a word of people, as in `[form] Fill in the form`, only the brackets are left out (MODEL-35).
+ */
 import { CATALOG } from '../protocol/catalog/catalog.ts';
 
 /** The longest beginning of a line that decides. */
@@ -7,11 +10,21 @@ const HELD_MAX_CHARS = 40;
 const IMITATION = /^[ \t]*\[([a-z_]+)\] [ \t]*\S/;
 /** What may still become one. */
 const UNDECIDED = /^[ \t]*(?:`{0,2}|\[(?:[a-z_]*|[a-z_]+\] ?[ \t]*))$/;
+const BRACKETS = /\[[a-z]+\] [ \t]*/;
+/** What may open or close code; of CommonMark's fences, those that models write. */
 const FENCE = /^[ \t]*```/;
+const OPENS = /^[ \t]*`{3,}[^`\n]*\n?$/;
+const CLOSES = /^[ \t]*`{3,}[ \t]*\n?$/;
+/** Of such a line, the beginning decides. */
+const FENCE_MAX_CHARS = 200;
 /** What was left out is kept so far: an answer that is nothing else is said after all. */
 const LEFT_OUT_MAX_CHARS = 2_000;
 
-const isImitation = (line: string) => CATALOG.get(IMITATION.exec(line)?.[1] ?? '')?.offered === true;
+/** The component that a line imitates; '' for any other line. */
+function imitatedBy(line: string): string {
+  const name = IMITATION.exec(line)?.[1] ?? '';
+  return CATALOG.get(name)?.offered === true ? name : '';
+}
 
 /** Takes such lines out of text that comes in pieces. */
 export class ImitationFilter {
@@ -19,33 +32,43 @@ export class ImitationFilter {
   #startsLine = true;
   #isDropping = false;
   #isCode = false;
+  /** The line so far that may be a fence; '' for any other. */
+  #fence = '';
   #leftOut = '';
 
   /** What can be said now: all but the beginning of a line that may be one of them. */
   push(delta: string): string {
     // Most deltas are within a line.
-    if (!this.#startsLine && !this.#isDropping && !delta.includes('\n')) return delta;
+    if (!this.#startsLine && !this.#isDropping && this.#fence === '' && !delta.includes('\n')) return delta;
     let said = '';
     let rest = this.#held + delta;
     this.#held = '';
     while (rest !== '') {
       const end = rest.indexOf('\n') + 1;
-      const line = end === 0 ? rest : rest.slice(0, end);
+      let line = end === 0 ? rest : rest.slice(0, end);
+      rest = rest.slice(line.length);
       if (this.#startsLine && end === 0 && line.length < HELD_MAX_CHARS && UNDECIDED.test(line)) {
         this.#held = line;
         return said;
       }
       if (this.#startsLine) {
-        this.#isDropping = !this.#isCode && isImitation(line);
-        if (FENCE.test(line)) this.#isCode = !this.#isCode;
-      }
+        const name = this.#isCode ? '' : imitatedBy(line);
+        this.#isDropping = name.includes('_');
+        if (name !== '' && !this.#isDropping) line = line.replace(BRACKETS, '');
+        this.#fence = FENCE.test(line) ? line : '';
+      } else if (this.#fence !== '') this.#fence = (this.#fence + line).slice(0, FENCE_MAX_CHARS);
       if (!this.#isDropping) said += line;
       else if (this.#leftOut.length < LEFT_OUT_MAX_CHARS) this.#leftOut += line;
       this.#startsLine = end > 0;
-      if (end > 0) this.#isDropping = false;
-      rest = rest.slice(line.length);
+      if (end > 0) this.#endLine();
     }
     return said;
+  }
+
+  #endLine(): void {
+    this.#isDropping = false;
+    if ((this.#isCode ? CLOSES : OPENS).test(this.#fence)) this.#isCode = !this.#isCode;
+    this.#fence = '';
   }
 
   /** The words of what was left out, without the names of components. */
@@ -53,12 +76,13 @@ export class ImitationFilter {
     return this.#leftOut.replaceAll(/^[ \t]*\[[a-z_]+\][ \t]*/gm, '').slice(0, LEFT_OUT_MAX_CHARS);
   }
 
-  /** What was held back when no more will come; what comes after begins a line. */
+  /** What was held back when no more will come; what comes after is another text. */
   flush(): string {
     const rest = this.#held;
     this.#held = '';
     this.#startsLine = true;
-    this.#isDropping = false;
+    this.#endLine();
+    this.#isCode = false;
     return rest;
   }
 }

@@ -9,26 +9,29 @@ interface Zone {
   readonly format: Intl.DateTimeFormat;
 }
 
-const zones = new LRUCache<string, Zone | 'none'>({ max: ZONES_KEPT });
+/** By names in lower case, which are taken for the same: spellings are strangers'. */
+const zones = new LRUCache<string, Zone>({ max: ZONES_KEPT });
+/** Names of no zone; apart, so that they push none out. */
+const unknown = new LRUCache<string, true>({ max: ZONES_KEPT });
 
-function made(timeZone: string): Zone | 'none' {
+function made(timeZone: string): Zone | undefined {
   const day = { weekday: 'long', year: 'numeric', month: '2-digit', day: '2-digit' } as const;
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'longOffset' } as const;
   try {
     const format = new Intl.DateTimeFormat('en-US', { timeZone, ...day, ...clock });
     return { name: format.resolvedOptions().timeZone, format };
   } catch {
-    return 'none';
+    return undefined;
   }
 }
 
 function zoneOf(timeZone: string): Zone | undefined {
-  let zone = zones.get(timeZone);
-  if (zone === undefined) {
-    zone = made(timeZone);
-    zones.set(timeZone, zone);
-  }
-  return zone === 'none' ? undefined : zone;
+  const key = timeZone.toLowerCase();
+  if (unknown.has(key)) return undefined;
+  const zone = zones.get(key) ?? made(timeZone);
+  if (zone === undefined) unknown.set(key, true);
+  else zones.set(key, zone);
+  return zone;
 }
 
 /**

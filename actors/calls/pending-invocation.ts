@@ -6,7 +6,7 @@ import { readTurnSender } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Caller } from '../caller.ts';
 import { actedConversation } from '../people/ownership.ts';
-import { originalCall } from './call-definition.ts';
+import { type CallDefinition, definitionOf, originalCall } from './call-definition.ts';
 import { answerOf, expireChange } from './invocation-step.ts';
 
 /** Twelve rounds of eight calls: more cards than a person leaves open. */
@@ -58,19 +58,26 @@ interface Asking {
 
 /**
  * Whether a person is being asked about just this call at `nowMs`: a card with these values waits, or was called with them and has been
- * changed since, and the caller can answer it. `unstored`: calls that are no rows yet.
+ * changed since, its action is declared as it was then, and the caller can answer it. `unstored`: calls that are no rows yet.
  */
 export function isAskedAlready(
   { db, conversationId, caller, nowMs }: Asking,
-  { name, params }: { readonly name: string; readonly params: Params },
+  { action, http, params }: Pick<CallDefinition, 'action' | 'http'> & { readonly params: Params },
   unstored: readonly NewInvocation[],
 ): boolean {
+  const { name } = action;
+  const declared = JSON.stringify([action, http]);
+  const isDeclared = (row: InvocationRow) => {
+    const then = definitionOf(row);
+    return then !== null && JSON.stringify([then.action, then.http]) === declared;
+  };
   const waits = (row: InvocationRow) => row.name === name && answerOf(row) === 'pending' && expireChange(row, nowMs) === null;
   return (
     unstored.some((call) => call.name === name && sameValues(JSON.parse(call.params) as Params, params)) ||
     readWaitingCalls(db, conversationId, WAITING_CALLS_MAX)
       .filter(waits)
       .filter((row) => sameValues(row.params, params) || sameValues(originalCall(row).params, params))
+      .filter(isDeclared)
       .some((row) => actedConversation(db, conversationId, readTurnSender(db, row.turn), caller) !== undefined)
   );
 }

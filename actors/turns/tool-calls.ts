@@ -137,7 +137,8 @@ export class ToolCalls {
       this.#answers.set(call.id, () => refusal(call, check.details, 'Not called', 'all parameters'));
       return;
     }
-    const asked = { name: action.name, params: check.params };
+    const definition = toolset.httpActions.get(action.name) ?? null;
+    const asked = { action, http: definition, params: check.params };
     if (
       action.risk !== 'read' &&
       isAskedAlready({ db, conversationId, caller: command.caller, nowMs: services.nowMs() }, asked, this.#newInvocations)
@@ -145,7 +146,6 @@ export class ToolCalls {
       this.#answers.set(call.id, () => waitsForPerson(action.name));
       return;
     }
-    const definition = toolset.httpActions.get(action.name) ?? null;
     command.listen?.action(action.name);
     if (definition !== null && action.risk === 'read') {
       this.#reads.push({ call, action, definition, params: check.params });

@@ -14,7 +14,7 @@ import { type Body, type Component, type JsonSchema, type ModelContext, type Pic
 import { confirmCard } from './confirm.ts';
 import { form } from './forms.ts';
 import { checklist, comparison, itemList, keyValue, tags, timeline } from './lists.ts';
-import { mended } from './mended.ts';
+import { holdsTooMuch, mended, VALUES_MAX } from './mended.ts';
 import { actions, screens } from './navigation.ts';
 import { contact, map, placeCard } from './places.ts';
 import { code, disclosure, infoCard, keyPoints, section, textBlock } from './prose.ts';
@@ -108,6 +108,7 @@ export function validateBody(name: string, body: unknown): Validated {
 export function modelBody(name: string, args: unknown, context: ModelContext): Validated {
   const component = CATALOG.get(name);
   if (!component?.offered) return unknownComponent(name);
+  if (holdsTooMuch(args)) return { ok: false, details: [{ path: '', message: `must hold at most ${VALUES_MAX} values in all` }] };
   const meant = mended(name, component.modelArgs, args);
   const written = validate(component.modelArgs, meant);
   const made = written.ok ? component.complete(written.body, context) : written;

@@ -12,6 +12,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Deeper than any component. */
 const DEPTH_MAX = 10;
+/** Texts of a body in which JSON is looked for: each that holds none costs an exception, and the longest list has fewer items. */
+const JSON_LOOKED_AT_MAX = 128;
+/** Values of a body in all, twice what the largest valid one has: each that is wrong costs some ten microseconds. */
+export const VALUES_MAX = 3_000;
 const ALT_MAX_CHARS = 200;
 /** Fields that models put a whole body into. */
 const WRAPPERS: readonly string[] = ['body', 'arguments', 'parameters', 'input', 'props'];
@@ -67,13 +71,14 @@ function addressOf(node: SchemaNode, text: string, siblings: Fields): string {
 
 class Mending {
   /** Ids of the whole body, so that a minted one is none of them. */
-  readonly #ids = new Set<string>();
+  readonly #ids = new Set<unknown>();
   #minted = 0;
+  #lookedAt = 0;
 
   constructor(body: unknown) {
     const collect = (value: unknown, depth: number) => {
       if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return;
-      if (isObject(value)) this.#ids.add(String(value.id));
+      if (isObject(value)) this.#ids.add(typeof value.id === 'number' ? String(value.id) : value.id);
       for (const member of Object.values(value)) collect(member, depth + 1);
     };
     collect(body, 0);
@@ -95,20 +100,38 @@ class Mending {
     if (node.type === 'number') return typeof value === 'string' && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value) ? Number(value) : value;
     if (node.type === 'string') return textOf(node, value, siblings);
     if (node.item !== undefined) return this.#list(node, value, depth);
-    return node.entries === undefined ? value : this.object(node.entries, structured(value, isObject), depth);
+    return node.entries === undefined ? value : this.object(node.entries, this.structured(value, isObject), depth);
+  }
+
+  /** The list or object that a text holds as JSON. */
+  structured(value: unknown, fits: (value: unknown) => boolean): unknown {
+    const inner = this.#json(value);
+    return fits(inner) ? inner : value;
+  }
+
+  #json(value: unknown): unknown {
+    return typeof value === 'string' && this.#lookedAt++ < JSON_LOOKED_AT_MAX ? jsonIn(value) : undefined;
   }
 
   #list(node: SchemaNode, given: unknown, depth: number): unknown {
-    const value = structured(given, Array.isArray);
+    const value = this.structured(given, Array.isArray);
     const entries = unwrapped(node.item)?.entries;
     const isItem = entries !== undefined && isObject(value) && Object.keys(value).some((name) => Object.hasOwn(entries, name));
     const items = isItem ? [value] : value;
     if (!Array.isArray(items)) return value;
     return items.map((item: unknown) => {
-      const mended = this.of(node.item, labelled(entries, item), {}, depth + 1);
+      const mended = this.of(node.item, this.#labelled(entries, item), {}, depth + 1);
       if (entries?.id?.type === 'optional' || entries?.id === undefined || !isObject(mended)) return mended;
       return isEmpty(mended.id ?? null) ? { ...mended, id: this.#mint() } : mended;
     });
+  }
+
+  /** A text for an item that has a label and needs nothing else but an id. */
+  #labelled(entries: SchemaNode['entries'], item: unknown): unknown {
+    if (entries === undefined || typeof item !== 'string' || item.trim() === '') return item;
+    const needed = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional' && name !== 'id');
+    const [only = ''] = needed;
+    return needed.length === 1 && LABELS.includes(only) && this.#json(item) === undefined ? { [only]: item } : item;
   }
 
   object(entries: NonNullable<SchemaNode['entries']>, value: unknown, depth: number): unknown {
@@ -145,28 +168,25 @@ function textOf(node: SchemaNode, given: unknown, siblings: Fields): unknown {
   return node === (decimal as unknown) ? value : addressOf(node, value, siblings);
 }
 
-/** The list or object that a text holds as JSON. */
-function structured(value: unknown, fits: (value: unknown) => boolean): unknown {
-  const inner = typeof value === 'string' ? jsonIn(value) : undefined;
-  return fits(inner) ? inner : value;
-}
-
-/** A text for an item that has a label and needs nothing else but an id. */
-function labelled(entries: SchemaNode['entries'], item: unknown): unknown {
-  if (entries === undefined || typeof item !== 'string' || item.trim() === '' || jsonIn(item) !== undefined) return item;
-  const needed = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional' && name !== 'id');
-  const [only = ''] = needed;
-  return needed.length === 1 && LABELS.includes(only) ? { [only]: item } : item;
-}
-
 /** The body alone, where it was put into a field or names its component. */
 function unpacked(entries: NonNullable<SchemaNode['entries']>, name: string, args: unknown): unknown {
   if (!isObject(args)) return args;
   const own = Object.entries(args).filter(([field, value]) => Object.hasOwn(entries, field) || !NAMES.includes(field) || value !== name);
   const [[wrapper, inner] = ['', undefined], ...others] = own;
   const isWrapped = others.length === 0 && !Object.hasOwn(entries, wrapper) && (wrapper === name || WRAPPERS.includes(wrapper));
-  const body = isWrapped ? structured(inner, isObject) : undefined;
+  const body = isWrapped ? (typeof inner === 'string' ? jsonIn(inner) : inner) : undefined;
   return isObject(body) ? body : Object.fromEntries(own);
+}
+
+/** Whether a body holds more than `VALUES_MAX` values, lists and objects among them. */
+export function holdsTooMuch(body: unknown): boolean {
+  const waiting = [body];
+  for (let seen = 0; seen < waiting.length; seen++) {
+    if (waiting.length > VALUES_MAX) return true;
+    const value = waiting[seen];
+    if (typeof value === 'object' && value !== null) waiting.push(...Object.values(value).slice(0, VALUES_MAX));
+  }
+  return false;
 }
 
 /** `args` as they were meant; the same where nothing is to be mended. Whether they are valid the schema says. */

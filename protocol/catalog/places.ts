@@ -62,7 +62,11 @@ const CHANNEL_RULES = {
 } as const;
 
 /** The name on a chat service is words. */
-const CHANNEL_USES: Readonly<Record<string, TextUse>> = { phone: 'phone', email: 'email', url: 'address' };
+const CHANNEL_USES: ReadonlyMap<unknown, TextUse> = new Map<unknown, TextUse>([
+  ['phone', 'phone'],
+  ['email', 'email'],
+  ['url', 'address'],
+]);
 
 export const contact = defineComponent({
   name: 'contact',
@@ -73,7 +77,7 @@ export const contact = defineComponent({
     channels: list(
       v.strictObject({
         kind: v.picklist(['phone', 'email', 'chat', 'url']),
-        value: usedAs(said(words(254), 'Number, address or name.'), ({ kind }) => CHANNEL_USES[String(kind)] ?? 'words'),
+        value: usedAs(said(words(254), 'Number, address or name.'), ({ kind }) => CHANNEL_USES.get(kind) ?? 'words'),
         label: v.optional(text(40)),
       }),
       1,

@@ -36,7 +36,12 @@ const TARGET_RULES: Partial<Record<ActionKind, { fits(target: string): boolean; 
 };
 
 /** The others are words: what is sent for the person, or copied. */
-const TARGET_USES: Readonly<Record<string, TextUse>> = { open_url: 'address', open_screen: 'address', call: 'phone', email: 'email' };
+const TARGET_USES: ReadonlyMap<unknown, TextUse> = new Map<unknown, TextUse>([
+  ['open_url', 'address'],
+  ['open_screen', 'address'],
+  ['call', 'phone'],
+  ['email', 'email'],
+]);
 
 export const action = v.pipe(
   v.strictObject({
@@ -44,7 +49,7 @@ export const action = v.pipe(
     label: words(24),
     target: usedAs(
       said(text(ADDRESS_MAX_CHARS, 1), 'send: the message. open_screen: a route. open_url: https. copy: the text.'),
-      ({ kind }) => TARGET_USES[String(kind)] ?? 'words',
+      ({ kind }) => TARGET_USES.get(kind) ?? 'words',
     ),
     style: v.optional(v.picklist(['primary', 'secondary', 'danger'])),
   }),

@@ -11,13 +11,14 @@ function said(parts: readonly string[]): string {
 const TEXTS: readonly (readonly [text: string, kept: string])[] = [
   ['[quick_replies] You can reply: Yes / No', ''],
   ['It comes tomorrow.\n\n[key_points] Two days.\nThanks.', 'It comes tomorrow.\n\nThanks.'],
-  ['A\n  [form] Your return: Name\n[choice] Which?\nB', 'A\nB'],
+  ['A\n  [order_tracker] Your return\n[form] Fill in the form.\nB', 'A\nFill in the form.\nB'],
   ['[section]\nkey = 1', '[section]\nkey = 1'],
   ['[map](https://a.example) shows it', '[map](https://a.example) shows it'],
   ['[1] first\n[text] it is\n[not_one] x', '[1] first\n[text] it is\n[not_one] x'],
   ['See [quick_replies] there', 'See [quick_replies] there'],
   ['[quick_replies] ', '[quick_replies] '],
-  ['Log:\n```\n[map] tiles loaded\n```\n[map] Berlin\nB', 'Log:\n```\n[map] tiles loaded\n```\nB'],
+  ['Log:\n```\n[key_value] loaded\n```\n[key_value] Berlin\nB', 'Log:\n```\n[key_value] loaded\n```\nB'],
+  ['```one```\n[key_value] x\n```js [a]\n[key_value] y\n```z\n[map] w', '```one```\n```js [a]\n[key_value] y\n```z\n[map] w'],
   ['`[map] x`', '`[map] x`'],
   ['\n\n  ', '\n\n  '],
 ];
@@ -38,6 +39,12 @@ test('MODEL-35: a line that writes a component as text is left out, however it i
 
 test('MODEL-35: the words of what was left out are there, for an answer that is nothing else', () => {
   const filter = new ImitationFilter();
-  for (const delta of '[choice] Which size:\n[quick_replies] S, M, L') filter.push(delta);
+  for (const delta of '[key_points] Which size:\n[quick_replies] S, M, L') assert.equal(filter.push(delta), '');
   assert.equal(filter.flush() + filter.leftOut, 'Which size:\nS, M, L');
+});
+
+test('MODEL-35: code that a text leaves open ends with the text', () => {
+  const filter = new ImitationFilter();
+  assert.equal(filter.push('```\n[key_value] x\n') + filter.flush(), '```\n[key_value] x\n');
+  assert.equal(filter.push('[key_value] y\nB') + filter.flush(), 'B');
 });

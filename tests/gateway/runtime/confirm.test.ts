@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { type Client, createClient, createTestApp } from '../../support/client.ts';
+import { type Client, createClient, createTestApp, HANDSHAKE } from '../../support/client.ts';
 import { FILE } from '../../support/whole-file.ts';
-import { askWrite, confirm, edit, errorOf, handshake, MOVE, storedCard } from './asked-write.ts';
+import { askWrite, confirm, edit, errorOf, handshake, MANIFEST, MOVE, storedCard } from './asked-write.ts';
 import { pendingOf, readies, startScriptedChat } from './scripted-chat.ts';
 
 const it = await startScriptedChat(FILE);
@@ -92,6 +92,15 @@ test('CONFIRM-24: a card whose values the person changed answers the call that m
     it.script([{ ...MOVE, args: { id: '7', day } }], [{ text: 'It waits for you.' }]);
     assert.equal((await it.say('Yes', more)).events.at(-1)?.status, 'completed', day);
   }
+});
+
+test('CONFIRM-24: a call of an action that is declared otherwise by now is another one, with a card of its own', async () => {
+  const write = await askWrite(it);
+  const actions = MANIFEST.actions.map((each) => (each.name === MOVE.call ? { ...each, confirm_template: 'Really deliver {id}?' } : each));
+  const manifest_hash = await it.client.register({ version: '2', actions });
+  it.script([MOVE]);
+  const turn = await it.say('Yes', { client: { ...HANDSHAKE, manifest_hash }, conversation_id: write.conversationId });
+  assert.equal(pendingOf(turn).length, 1, turn.text);
 });
 
 test('CONFIRM-8: a result "ok" without confirmed: true after a recorded yes is not told as if the person had declined', async () => {

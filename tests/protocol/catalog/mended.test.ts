@@ -237,6 +237,18 @@ describe('BLOCK-27: what is nearly right is taken for what it means', () => {
     }
   });
 
+  test('BLOCK-27: what cannot be made a text is refused, and so is a body of more values than any component takes', () => {
+    const unsayable = { toString: 1, valueOf: {} };
+    for (const written of [
+      { items: [{ id: unsayable, label: 'A' }] },
+      { buttons: [{ kind: unsayable, label: 'Go', target: 'x' }] },
+      { name: 'A', channels: [{ kind: unsayable, value: 'www.tea.example' }] },
+    ])
+      for (const name of CATALOG.keys()) assert.equal(made(name, written).ok, false, name);
+    const got = made('actions', { buttons: Array.from({ length: 3_001 }, () => '[') });
+    assert.deepEqual(got.ok || got.details, [{ path: '', message: 'must hold at most 3000 values in all' }]);
+  });
+
   test('BLOCK-27: whatever is written, it is a body or a refusal', () => {
     fc.assert(
       fc.property(
