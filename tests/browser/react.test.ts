@@ -140,11 +140,13 @@ test('WIDGET-12, CLIENT-16: in React the widget comes with its component and goe
 
 test('WIDGET-12, WIDGET-37: all props are followed, handlers included, nothing is registered twice in strict mode, and Trusted Types may be required', async (t) => {
   const { it, page } = await openApp(t);
-  await page.reload();
+  const isKept = () => page.evaluate("Object.keys(localStorage).some((name) => name.endsWith(':manifest'))");
+  await eventually(async () => (await isKept()) === true, SOON_MS);
   const registered: string[] = [];
   page.on('request', (request) => {
     if (request.method() === 'POST' && request.url().endsWith('/v1/apps/manifest')) registered.push(request.url());
   });
+  await page.reload();
   await page.getByRole('button', { name: 'Ask the assistant' }).click();
   const ask = async (name: string, call: string, city: string) => {
     const field = page.getByRole('textbox', { name });
