@@ -9,7 +9,7 @@ import type { Passage, ToolCall } from '../../assistant/models/model.ts';
 import { numberStandIn } from '../../assistant/privacy/number-placeholder.ts';
 import type { Waiting } from '../../machines/chat-turn.ts';
 import { SEARCH_KNOWLEDGE } from '../../protocol/catalog/catalog.ts';
-import { KNOWLEDGE_QUERIES_MAX } from '../../protocol/limits.ts';
+import { KNOWLEDGE_QUERIES_MAX, KNOWLEDGE_QUERIES_PER_ROUND_MAX } from '../../protocol/limits.ts';
 import type { ManifestAction } from '../../protocol/runtime/manifest.ts';
 import type { PendingInvocation, StreamEvent } from '../../protocol/runtime/stream-events.ts';
 import type { Detail } from '../../protocol/schema/issues.ts';
@@ -83,6 +83,8 @@ export class ToolCalls {
   #calls: readonly ToolCall[] = [];
   /** What the model is told about calls of this round, by call id. */
   #answers = new Map<string, () => string>();
+  /** What this round searches for. */
+  #queries = new Set<string>();
   #reads: ServerRead[] = [];
   /** Calls that the client or a person has to answer. */
   #waits: PendingInvocation[] = [];
@@ -113,6 +115,7 @@ export class ToolCalls {
     this.#calls = calls;
     if (this.#answers.size > 0) this.#answers = new Map();
     this.#reads = [];
+    this.#queries = new Set();
     const { toolset } = this.#turn;
     const components = calls.filter((call) => this.drawsComponent(call.name));
     for (const { call, details } of this.#answer.finishRound(components, requests))
@@ -120,14 +123,20 @@ export class ToolCalls {
     for (const call of calls) {
       const action = requests.tellsOnly ? undefined : toolset.actions.get(call.name);
       if (action !== undefined) this.#callAction(call, action);
-      else if (call.name === SEARCH_KNOWLEDGE && !requests.tellsOnly)
-        this.#answers.set(call.id, () =>
-          passagesText(found(queriesOf(call).map((query) => searchPassages(this.#turn, query))), toolset.languages),
-        );
+      else if (call.name === SEARCH_KNOWLEDGE && !requests.tellsOnly) this.#answers.set(call.id, this.#searching(queriesOf(call)));
       else if (!components.includes(call)) this.#answers.set(call.id, () => `There is no tool called ${JSON.stringify(call.name)}.`);
     }
     const reads = this.#waits.filter(({ risk }) => risk === 'read').length;
     return { serverCalls: this.#answers.size, waiting: { reads, confirmations: this.#waits.length - reads } };
+  }
+
+  /** What a search answers, once it is asked. */
+  #searching(queries: readonly string[]): () => string {
+    const all = new Set([...this.#queries, ...queries]);
+    if (all.size > KNOWLEDGE_QUERIES_PER_ROUND_MAX)
+      return () => `Not searched: at most ${KNOWLEDGE_QUERIES_PER_ROUND_MAX} queries at a time. Call ${SEARCH_KNOWLEDGE} again with these.`;
+    this.#queries = all;
+    return () => passagesText(found(queries.map((query) => searchPassages(this.#turn, query))), this.#turn.toolset.languages);
   }
 
   #callAction(call: ToolCall, action: ManifestAction): void {
@@ -204,12 +213,9 @@ export class ToolCalls {
   preparation(): Promise<unknown> | undefined {
     if (this.#serverCalls.hasWrites) return this.#serverCalls.runWrites();
     const waits: Promise<unknown>[] = this.#reads.map((read) => this.#read(read));
-    for (const call of this.#calls) {
-      if (call.name !== SEARCH_KNOWLEDGE || !this.#answers.has(call.id)) continue;
-      for (const query of queriesOf(call)) {
-        const meaning = prepareSearch(this.#turn, query);
-        if (meaning !== undefined) waits.push(meaning);
-      }
+    for (const query of this.#queries) {
+      const meaning = prepareSearch(this.#turn, query);
+      if (meaning !== undefined) waits.push(meaning);
     }
     return waits.length === 0 ? undefined : Promise.all(waits);
   }

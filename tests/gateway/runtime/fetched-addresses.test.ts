@@ -146,3 +146,15 @@ test('MODEL-33, MODEL-36: several queries are searched at once, what more than o
   await ask('Hello');
   assert.equal(it.toldOf('s'), 'Nothing was found with these words. The knowledge is written in English.');
 });
+
+test('MODEL-33: the searches of a round have eight queries in all; one over that is not made, and the model told so', async () => {
+  const search = (id: string) => ({ call: 'search_knowledge', args: { queries: [1, 2, 3, 4].map((n) => `kettle ${id} ${n}`) }, id });
+  it.script([search('one'), search('two'), search('three'), { ...search('one'), id: 'again' }], [{ text: 'Found.' }]);
+  await ask('Hello');
+  const told = ['one', 'two', 'three', 'again'].map((id) => it.toldOf(id));
+  assert.deepEqual(
+    told.map((each) => each.includes(IN_KNOWLEDGE)),
+    [true, true, false, true],
+  );
+  assert.match(told[2] ?? '', /^Not searched: at most 8 queries at a time\. Call search_knowledge again/);
+});
