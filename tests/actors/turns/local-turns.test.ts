@@ -4,6 +4,7 @@ import test, { type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { OwnedElsewhere } from '../../../actors/turns/epoch.ts';
 import { readTurn } from '../../../storage/conversations/turns.ts';
+import { readOn } from './fixture.ts';
 import { gate, readToEnd, ScriptedModel, turnsWorld } from './world.ts';
 
 test('ACTION-7: a copy of a continuation that finds its results taken by the same turn, opened elsewhere, is that turn', async (t) => {
@@ -104,4 +105,27 @@ test('STORE-26: a turn that wakes a conversation reads its row once, and rows of
     ['tool', 'a result'],
     ['user', 'And?'],
   ]);
+});
+
+test('STREAM-5: while the model says nothing a ping comes every fifteen seconds', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const world = await turnsWorld(t);
+  const [asked, never] = [gate(), gate()];
+  const model = new ScriptedModel(() => {
+    asked.open();
+    return { after: never.opened };
+  });
+  const { position } = await world.node('here', model).accept(world.command({ message: { text: 'Hello' } }));
+  await asked.opened;
+  const pings = () =>
+    readOn(position.source, position.fromSeq, Number.MAX_SAFE_INTEGER).frames.filter((frame) => frame.type === 'ping').length;
+  for (const [ms, count] of [
+    [14_999, 0],
+    [1, 1],
+    [14_999, 1],
+    [1, 2],
+  ] as const) {
+    t.mock.timers.tick(ms);
+    assert.equal(pings(), count);
+  }
 });
