@@ -111,3 +111,23 @@ test('APPS-3, APPS-4: a setting that another app has, and a service that is away
   const { app } = (await operator('GET', `/apps/${appId}`)).json as { app: { slug: string } };
   assert.equal(app.slug, 'mine');
 });
+
+test('APPS-3, MODEL-32: the time zone of an app is set, refused where there is none such, and taken back', async (t) => {
+  const { service, signedIn } = await openWorld(t);
+  const { appId } = await createTestApp(service.baseUrl, service.operatorToken);
+  const operator = createOperator(service.baseUrl, service.operatorToken);
+  const { page } = await signedIn(`/console/apps/${appId}/settings`);
+  const zone = page.getByLabel('Time zone');
+  const changes = page.getByRole('region', { name: 'Changes' });
+  const saved = async (value: string) => {
+    await zone.fill(value);
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await changes.waitFor({ state: 'detached' });
+    return ((await operator('GET', `/apps/${appId}`)).json as { app: { time_zone: unknown } }).app.time_zone;
+  };
+  await zone.fill('Mars/Base');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText(/^must be an IANA time zone/).waitFor();
+  assert.equal(await saved(' Europe/Amsterdam '), 'Europe/Amsterdam');
+  assert.equal(await saved(''), null);
+});

@@ -69,6 +69,12 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
         hint: 'Older builds are told to update. One a line, platform and version. None: every version is served.',
         placeholder: 'web 0.25.0',
       },
+      {
+        name: 'time_zone',
+        label: 'Time zone',
+        hint: 'For people whose device does not say theirs: the assistant is told the time there. Empty: it is told UTC, and that the zone is not known.',
+        placeholder: 'Europe/Amsterdam',
+      },
     ],
   },
   {
@@ -218,6 +224,7 @@ export function fieldsOf({ intake, ...app }: App) {
     min_sdk: Object.entries(app.min_sdk)
       .map(([platform, version]) => `${platform} ${version}`)
       .join('\n'),
+    time_zone: app.time_zone ?? '',
     intake_links: intake.links.join('\n'),
     intake_description: intake.description,
     intake_is_live: intake.is_live,
@@ -243,6 +250,7 @@ export function patchOf(changes: Partial<SettingFields>): Record<string, unknown
       patch.min_sdk = Object.fromEntries(pairs);
     } else if (name === 'allowed_domains') patch[name] = linesOf(String(value));
     else if (name === 'media_hosts') patch[name] = mediaHostsOf(linesOf(String(value)));
+    else if (name === 'time_zone') patch[name] = String(value).trim() || null;
     else if (name === 'intake_links') intake.links = linesOf(String(value));
     else if (name.startsWith(INTAKE)) intake[name.slice(INTAKE.length)] = value;
     else patch[name] = value;
