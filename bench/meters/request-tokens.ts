@@ -7,7 +7,7 @@ import type { Candidate, Scene, Target } from '../servers/candidate.ts';
 
 const MODEL = 'fake-1-0';
 
-interface ModelRequest {
+export interface ModelRequest {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
   readonly tools?: readonly unknown[];
 }

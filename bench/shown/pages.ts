@@ -1,8 +1,8 @@
 /** What was shown, as one page for people and as one text that is kept beside the code. Pure but for counting tokens. */
-import { countTokens } from '../meters/request-tokens.ts';
+import { countTokens, type ModelRequest } from '../meters/request-tokens.ts';
 import { escaped, pageHtml, tableHtml } from '../page/html.ts';
 import type { Played } from './play.ts';
-import { definitionParts, messageParts, type Part, systemOf } from './shown-text.ts';
+import { definitionParts, messageParts, type Part, steady, systemOf } from './shown-text.ts';
 
 const lastOf = ({ requests, scenario }: Played) => {
   const request = requests.at(-1);
@@ -24,7 +24,9 @@ const partText = ({ title, text }: Part) => `[${title}]\n${text}`;
 /** Kept in the repository, so that a change of a word is seen in review. */
 export async function shownText(played: readonly Played[]): Promise<string> {
   const request = whole(played);
-  const tokens = await countTokens({ messages: request.messages.slice(0, 1), tools: request.tools ?? [] });
+  const { messages, tools = [] } = request;
+  // Without what differs from run to run: a mark of other letters has other tokens.
+  const tokens = await countTokens(JSON.parse(steady(JSON.stringify({ messages: messages.slice(0, 1), tools }))) as ModelRequest);
   const scenarios = played.map(
     (each) => `## ${each.scenario.name}: ${each.scenario.about}\n\n${messageParts(lastOf(each)).map(partText).join('\n\n')}`,
   );

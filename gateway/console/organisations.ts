@@ -142,11 +142,11 @@ const usageRoute = consoleRoute('GET', '/orgs/:org/usage', undefined, async ({ p
  * Where a spreadsheet would begin a formula: at the start of a field, and behind what separates cells in other countries, where it does not
  * know the quotes of this field.
  */
-const FORMULA = /(?<=^|[;|\t\r\n])(?=[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+const FORMULA = /(^|[;|\t\r\n])((?:[^\S\t\r\n]|")*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 /** A field as RFC 4180 has it. What a spreadsheet would take for a formula has a `'` before it, which makes it text there. */
 export function csvField(value: string | number): string {
-  const text = typeof value === 'string' ? value.replace(FORMULA, "'") : String(value);
+  const text = typeof value === 'string' ? value.replace(FORMULA, "$1'$2") : String(value);
   return /[",;|\t\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
