@@ -1,20 +1,21 @@
 /**
  * Lines in which a model writes a component as text, `[quick_replies] You can reply: …`, in place of calling it: people never see them. Of a name
- * that is a word of people, as in `[form] Fill in the form`, only the brackets are left out (MODEL-35).
+ * that is a word of people, as in `[form] Fill in the form`, only the mark is left out (MODEL-35).
  */
 import { CATALOG } from '../protocol/catalog/catalog.ts';
 
 /** The longest beginning of a line that decides. */
 const HELD_MAX_CHARS = 40;
 /** A component's name in brackets, a blank, and words: not `[section]` of a file, nor a link. */
-const IMITATION = /^[ \t]*\[([a-z_]+)\] [ \t]*\S/;
+const IMITATION = /^ {0,3}\[([a-z_]+)\] [ \t]*\S/;
 /** What may still become one. */
-const UNDECIDED = /^[ \t]*(?:`{0,2}|\[(?:[a-z_]*|[a-z_]+\] ?[ \t]*))$/;
-const BRACKETS = /\[[a-z]+\] [ \t]*/;
-/** What may open or close code; of CommonMark's fences, those that models write. */
-const FENCE = /^[ \t]*```/;
-const OPENS = /^[ \t]*`{3,}[^`\n]*\n?$/;
-const CLOSES = /^[ \t]*`{3,}[ \t]*\n?$/;
+const UNDECIDED = /^[ \t]*(?:`{0,2}|~{0,2}|\[(?:[a-z_]*|[a-z_]+\] ?[ \t]*))$/;
+/** The mark of a line that stays; what goes on in lower case needs its word: `[contact] your bank`. */
+const MARK = /\[([a-z]+)\] [ \t]*(?=(\p{Ll})?)/u;
+/** What may open or close code: fences of CommonMark. */
+const FENCE = /^[ \t]*(`{3,}|~{3,})/;
+const OPENS = /^[ \t]*(?:`{3,}[^`\n]*|~{3,}[^\n]*)\n?$/;
+const CLOSES = /^[ \t]*(?:`{3,}|~{3,})[ \t]*\n?$/;
 /** Of such a line, the beginning decides. */
 const FENCE_MAX_CHARS = 200;
 /** What was left out is kept so far: an answer that is nothing else is said after all. */
@@ -31,7 +32,8 @@ export class ImitationFilter {
   #held = '';
   #startsLine = true;
   #isDropping = false;
-  #isCode = false;
+  /** The fence that code began with; '' outside. */
+  #code = '';
   /** The line so far that may be a fence; '' for any other. */
   #fence = '';
   #leftOut = '';
@@ -52,9 +54,10 @@ export class ImitationFilter {
         return said;
       }
       if (this.#startsLine) {
-        const name = this.#isCode ? '' : imitatedBy(line);
+        const name = this.#code === '' ? imitatedBy(line) : '';
         this.#isDropping = name.includes('_');
-        if (name !== '' && !this.#isDropping) line = line.replace(BRACKETS, '');
+        if (name !== '' && !this.#isDropping)
+          line = line.replace(MARK, (_, word: string, next?: string) => (next === undefined ? '' : `${word} `));
         this.#fence = FENCE.test(line) ? line : '';
       } else if (this.#fence !== '') this.#fence = (this.#fence + line).slice(0, FENCE_MAX_CHARS);
       if (!this.#isDropping) said += line;
@@ -67,7 +70,9 @@ export class ImitationFilter {
 
   #endLine(): void {
     this.#isDropping = false;
-    if ((this.#isCode ? CLOSES : OPENS).test(this.#fence)) this.#isCode = !this.#isCode;
+    const run = FENCE.exec(this.#fence)?.[1] ?? '';
+    if (this.#code === '') this.#code = OPENS.test(this.#fence) ? run : '';
+    else if (run.startsWith(this.#code) && CLOSES.test(this.#fence)) this.#code = '';
     this.#fence = '';
   }
 
@@ -82,7 +87,7 @@ export class ImitationFilter {
     this.#held = '';
     this.#startsLine = true;
     this.#endLine();
-    this.#isCode = false;
+    this.#code = '';
     return rest;
   }
 }

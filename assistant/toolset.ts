@@ -68,7 +68,7 @@ const TOOLSETS_KEPT_CHARS = 16 * 1024 * 1024;
 /** Whether a word is found depends on the language: a search in another one finds nothing. */
 export function languageRule(languages: readonly string[]): string {
   if (languages.length === 0) return 'It may be written in another language than the person speaks: give a query in each that it may have.';
-  return `It is written in ${languages.join(', ')}: search in ${languages.length === 1 ? 'that language' : 'these languages'}, whatever the person speaks.`;
+  return `It seems to be written in ${languages.join(', ')}: search in ${languages.length === 1 ? 'that language' : 'these languages'}, and in the person's own.`;
 }
 
 function knowledgeTool(languages: readonly string[]): ToolDefinition {

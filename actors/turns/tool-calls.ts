@@ -72,7 +72,7 @@ function refusal({ name }: ToolCall, details: readonly Detail[], done: string, w
 
 function passagesText(passages: readonly Passage[], languages: readonly string[]): string {
   const nothing =
-    `Nothing was found with these words. ${languages.length === 0 ? '' : `The knowledge is written in ${languages.join(', ')}.`}`.trim();
+    `Nothing was found with these words. ${languages.length === 0 ? '' : `The knowledge seems to be written in ${languages.join(', ')}.`}`.trim();
   return passages.length === 0 ? nothing : passages.map(passageWords).join('\n\n');
 }
 

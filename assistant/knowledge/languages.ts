@@ -58,7 +58,10 @@ export function languageOf(text: string): string | undefined {
 
 /** A language that fewer texts of a sample are written in is an exception. */
 const SHARE_MIN = 0.1;
-const LANGUAGES_MAX = 4;
+/** With the person's own as many as a search takes queries. */
+const LANGUAGES_MAX = 3;
+/** Where fewer texts than that tell theirs, none is told: the others may be of any. */
+const KNOWN_SHARE_MIN = 0.7;
 
 const names = new Intl.DisplayNames('en', { type: 'language' });
 
@@ -69,9 +72,10 @@ export function languagesOf(texts: readonly string[]): readonly string[] {
     const tag = languageOf(text);
     if (tag !== undefined) times.set(tag, (times.get(tag) ?? 0) + 1);
   }
-  const told = [...times.values()].reduce((sum, each) => sum + each, 0);
+  const known = [...times.values()].reduce((sum, each) => sum + each, 0);
+  if (known < KNOWN_SHARE_MIN * texts.length) return [];
   return [...times]
-    .filter(([, each]) => each / told >= SHARE_MIN)
+    .filter(([, each]) => each / known >= SHARE_MIN)
     .sort(([one, more], [other, less]) => less - more || one.localeCompare(other))
     .slice(0, LANGUAGES_MAX)
     .map(([tag]) => names.of(tag) ?? tag);

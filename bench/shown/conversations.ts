@@ -32,12 +32,17 @@ const LONG_LIST = {
   })),
 };
 
+/** The day after today there, as an answer that a real model gives now has to name it. */
+function tomorrowIn(timeZone: string): RegExp {
+  return new RegExp(new Intl.DateTimeFormat('sv-SE', { timeZone }).format(Date.now() + 86_400_000));
+}
+
 export const CONVERSATIONS: readonly Scenario[] = [
   scenario(
     'tomorrow',
     'the day and the zone of the device',
     [{ says: 'Is there a slot for a call tomorrow?' }],
-    { calls: ['find_slots'], says: /2026-11-25/ },
+    { calls: ['find_slots'], says: tomorrowIn('Asia/Tokyo') },
     { client: { time_zone: 'Asia/Tokyo' } },
   ),
   scenario('zone-unknown', 'no zone is known', [{ says: 'Is the shop still open? It closes at 19:00.' }]),
@@ -118,7 +123,7 @@ export const CONVERSATIONS: readonly Scenario[] = [
     'japanese-nothing',
     'a search in that language found nothing',
     [{ says: '返品はいつまでできますか。', rounds: [[call('search_knowledge', { queries: ['返品 期限'] })]] }],
-    { calls: ['search_knowledge'], says: /[a-z]{4}/ },
+    { calls: ['search_knowledge'], says: /"queries":\s*\[[^\]]*[a-z]{4}/ },
     { client: { locale: 'ja-JP' } },
   ),
   scenario(

@@ -70,7 +70,7 @@ export const MANIFEST = {
     { name: 'orders', title: 'Your orders', description: 'All orders with their bills.' },
     { name: 'cart', title: 'Cart' },
     { name: 'settings', title: 'Settings', description: 'Name, address, email, notifications.' },
-    { name: 'product', title: 'Product', params: { id: { type: 'string', required: true } } },
+    { name: 'product', title: 'Product', params: { id: { type: 'string' } } },
   ],
 };
 

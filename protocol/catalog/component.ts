@@ -195,8 +195,8 @@ export function defineComponent<E extends v.ObjectEntries>(spec: ComponentSpec<E
   };
 }
 
-/** Validates `input` with one of a component's schemas; at most twelve details. */
-export function validate(schema: BodySchema, input: unknown): { ok: true; body: Body } | { ok: false; details: Detail[] } {
-  const result = v.safeParse(schema, input);
+/** Validates `input` with one of a component's schemas; at most twelve details, or the first alone. */
+export function validate(schema: BodySchema, input: unknown, tellsAll = true): { ok: true; body: Body } | { ok: false; details: Detail[] } {
+  const result = v.safeParse(schema, input, { abortEarly: !tellsAll });
   return result.success ? { ok: true, body: result.output } : { ok: false, details: explain(result.issues) };
 }

@@ -5,17 +5,18 @@
 import { clip } from '../schema/text.ts';
 import type { BodySchema } from './component.ts';
 import { isEmail, isPhone, isWebUrl } from './text-checks.ts';
-import { isCell, isObject, jsonIn, type SchemaNode, unwrapped, useOf } from './text-uses.ts';
+import { beginsAsJson, isCell, isObject, jsonIn, type SchemaNode, unwrapped, useOf } from './text-uses.ts';
 import { currency, decimal, time } from './values.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Deeper than any component. */
 const DEPTH_MAX = 10;
-/** Texts of a body in which JSON is looked for: each that holds none costs an exception, and the longest list has fewer items. */
-const JSON_LOOKED_AT_MAX = 128;
-/** Values of a body in all, twice what the largest valid one has: each that is wrong costs some ten microseconds. */
+/** Texts of a body that begin as JSON and are none: each costs an exception. */
+const BROKEN_JSON_MAX = 32;
+/** Values of a body in all, twice what the largest valid one has, and items of a list: each that is wrong costs some ten microseconds, a cell thirty. */
 export const VALUES_MAX = 3_000;
+export const LIST_MAX_ITEMS = 128;
 const ALT_MAX_CHARS = 200;
 /** Fields that models put a whole body into. */
 const WRAPPERS: readonly string[] = ['body', 'arguments', 'parameters', 'input', 'props'];
@@ -73,7 +74,7 @@ class Mending {
   /** Ids of the whole body, so that a minted one is none of them. */
   readonly #ids = new Set<unknown>();
   #minted = 0;
-  #lookedAt = 0;
+  #broken = 0;
 
   constructor(body: unknown) {
     const collect = (value: unknown, depth: number) => {
@@ -110,7 +111,10 @@ class Mending {
   }
 
   #json(value: unknown): unknown {
-    return typeof value === 'string' && this.#lookedAt++ < JSON_LOOKED_AT_MAX ? jsonIn(value) : undefined;
+    if (typeof value !== 'string' || this.#broken >= BROKEN_JSON_MAX) return undefined;
+    const inner = jsonIn(value);
+    if (inner === undefined && beginsAsJson(value)) this.#broken++;
+    return inner;
   }
 
   #list(node: SchemaNode, given: unknown, depth: number): unknown {
@@ -178,15 +182,15 @@ function unpacked(entries: NonNullable<SchemaNode['entries']>, name: string, arg
   return isObject(body) ? body : Object.fromEntries(own);
 }
 
-/** Whether a body holds more than `VALUES_MAX` values, lists and objects among them. */
-export function holdsTooMuch(body: unknown): boolean {
-  const waiting = [body];
-  for (let seen = 0; seen < waiting.length; seen++) {
-    if (waiting.length > VALUES_MAX) return true;
-    const value = waiting[seen];
-    if (typeof value === 'object' && value !== null) waiting.push(...Object.values(value).slice(0, VALUES_MAX));
+/** How many values a body holds, lists and objects among them; Infinity: more than any component takes, or a longer list. */
+export function valuesIn(body: unknown): number {
+  const found = [body];
+  for (let seen = 0; seen < found.length; seen++) {
+    const value = found[seen];
+    if (found.length > VALUES_MAX || (Array.isArray(value) && value.length > LIST_MAX_ITEMS)) return Number.POSITIVE_INFINITY;
+    if (typeof value === 'object' && value !== null) found.push(...Object.values(value).slice(0, VALUES_MAX));
   }
-  return false;
+  return found.length;
 }
 
 /** `args` as they were meant; the same where nothing is to be mended. Whether they are valid the schema says. */

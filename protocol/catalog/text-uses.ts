@@ -40,10 +40,12 @@ export function isCell(node: SchemaNode | undefined): boolean {
   return node?.type === 'union' && node.options?.some(({ type }) => type === 'boolean') === true;
 }
 
+export const beginsAsJson = (text: string) => /^\s*[[{]/.test(text);
+
 /** The object or list that a text holds as JSON; undefined for any other text. */
 export function jsonIn(text: string): unknown {
   try {
-    return /^\s*[[{]/.test(text) ? (JSON.parse(text) as unknown) : undefined;
+    return beginsAsJson(text) ? (JSON.parse(text) as unknown) : undefined;
   } catch {
     return undefined;
   }

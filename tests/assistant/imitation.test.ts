@@ -19,6 +19,10 @@ const TEXTS: readonly (readonly [text: string, kept: string])[] = [
   ['[quick_replies] ', '[quick_replies] '],
   ['Log:\n```\n[key_value] loaded\n```\n[key_value] Berlin\nB', 'Log:\n```\n[key_value] loaded\n```\nB'],
   ['```one```\n[key_value] x\n```js [a]\n[key_value] y\n```z\n[map] w', '```one```\n```js [a]\n[key_value] y\n```z\n[map] w'],
+  ['[contact] your bank first.\n[map] Berlin', 'contact your bank first.\nBerlin'],
+  ['````md\n```\n[key_value] x\n```\n[key_value] y\n````\n[key_value] z', '````md\n```\n[key_value] x\n```\n[key_value] y\n````\n'],
+  ['~~~ini\n[key_value] x\n~~~\n[key_value] y', '~~~ini\n[key_value] x\n~~~\n'],
+  ['Set:\n\n    [key_value] x', 'Set:\n\n    [key_value] x'],
   ['`[map] x`', '`[map] x`'],
   ['\n\n  ', '\n\n  '],
 ];

@@ -61,11 +61,11 @@ describe('MODEL-1: the model is offered what the client draws, what the app can 
     assert.notEqual(toolsets({ ...input, components: ['text'] }), first);
   });
 
-  test('MODEL-36: the search says which languages the knowledge is written in', () => {
+  test('MODEL-36: the search says which languages the knowledge seems to be written in', () => {
     const toolsets = createToolsets();
     const said = (languages: readonly string[]) => toolsets({ ...BARE, hasKnowledge: true, languages }).definitions[0]?.description ?? '';
-    assert.match(said(['English']), /written in English: search in that language/);
-    assert.match(said(['German', 'French']), /written in German, French: search in these languages/);
+    assert.match(said(['English']), /seems to be written in English: search in that language, and in the person's own\./);
+    assert.match(said(['German', 'French']), /written in German, French: search in these languages, and/);
     assert.match(said([]), /may be written in another language/);
   });
 

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +11,7 @@ import { eventually } from './eventually.ts';
 import { freePort } from './free-port.ts';
 import { litestreamBin, replicated } from './litestream.ts';
 import { startRedis, type TestRedis } from './redis.ts';
-import { isAlive } from './replica.ts';
+import { isAlive, textOf } from './replica.ts';
 import { type RunningService, startService } from './service.ts';
 import { temporaryDir } from './temporary-dir.ts';
 
@@ -72,10 +71,8 @@ export async function readiness({ baseUrl }: RunningService) {
 
 /** The process that carries the directory, or carried it last; none while it is started anew. */
 function notedLitestream(dataDir: string): number | undefined {
-  const path = join(dataDir, 'replica', 'litestream.pid');
-  const pid = existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0;
-  // A signal to 0 would end this process.
-  return pid > 0 ? pid : undefined;
+  // It may go between two looks. A signal to 0 would end this process.
+  return Number(textOf(join(dataDir, 'replica', 'litestream.pid'))) || undefined;
 }
 
 /** The host is gone at once, with all that ran on it. */

@@ -1,5 +1,4 @@
 /** What tests of the continuous replica share: a service that is replicated, the Litestream that it runs, and what the operator sees of both. */
-import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -34,6 +33,15 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** What is in a file that others make and take away; '' while it is not there. */
+export function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 /** Starts a service whose Litestream ends with the test, whatever becomes of it. */
 export async function startReplicated(t: TestContext, url: string, options: StartOptions = {}): Promise<Replicated> {
   const dataDir = options.dataDir ?? temporaryDir(t);
@@ -52,9 +60,11 @@ export async function startReplicated(t: TestContext, url: string, options: Star
     async litestreamPid() {
       const path = join(dataDir, 'replica', 'litestream.pid');
       // It has none while it is started anew with another configuration.
-      await eventually(() => existsSync(path));
-      const pid = Number(readFileSync(path, 'utf8'));
-      assert.ok(pid > 0, 'a signal to 0 would end this process');
+      let pid = 0;
+      await eventually(() => {
+        pid = Number(textOf(path));
+        return pid > 0;
+      });
       return pid;
     },
     async behind() {

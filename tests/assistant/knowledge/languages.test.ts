@@ -37,5 +37,10 @@ describe('SEARCH-11: the languages of the knowledge', () => {
     assert.deepEqual(languagesOf([RETURNS.de, RETURNS.en, RETURNS.de, 'Kettle']), ['German', 'English']);
     assert.deepEqual(languagesOf([...Array.from({ length: 20 }, () => RETURNS.ja), RETURNS.en]), ['Japanese']);
     assert.deepEqual(languagesOf(['Kettle']), []);
+    assert.deepEqual(
+      languagesOf([...Array.from({ length: 9 }, () => 'Refunds arrive within five days.'), RETURNS.fr]),
+      [],
+      'of most it is not known',
+    );
   });
 });

@@ -144,7 +144,7 @@ test('MODEL-33, MODEL-36: several queries are searched at once, what more than o
   assert.equal(told.split(IN_KNOWLEDGE).length, 2, told);
   it.script([{ call: 'search_knowledge', args: { queries: ['青いやかん', 7, ''] }, id: 's' }], [{ text: 'Nothing.' }]);
   await ask('Hello');
-  assert.equal(it.toldOf('s'), 'Nothing was found with these words. The knowledge is written in English.');
+  assert.equal(it.toldOf('s'), 'Nothing was found with these words. The knowledge seems to be written in English.');
 });
 
 test('MODEL-33: the searches of a round have eight queries in all; one over that is not made, and the model told so', async () => {

@@ -245,8 +245,24 @@ describe('BLOCK-27: what is nearly right is taken for what it means', () => {
       { name: 'A', channels: [{ kind: unsayable, value: 'www.tea.example' }] },
     ])
       for (const name of CATALOG.keys()) assert.equal(made(name, written).ok, false, name);
-    const got = made('actions', { buttons: Array.from({ length: 3_001 }, () => '[') });
-    assert.deepEqual(got.ok || got.details, [{ path: '', message: 'must hold at most 3000 values in all' }]);
+    const many = (length: number) => Array.from({ length }, () => ({}));
+    for (const [name, written] of [
+      ['actions', { buttons: many(129) }],
+      ['comparison', { rows: JSON.stringify(many(129)) }],
+      ['comparison', { body: JSON.stringify({ rows: many(40).map(() => ({ values: many(100) })) }) }],
+    ] as const) {
+      const got = made(name, written);
+      assert.match(got.ok ? '' : (got.details[0]?.message ?? ''), /^must hold at most 3000 values in all/, name);
+    }
+    const variants = Array.from({ length: 100 }, (_, n) => ({
+      id: `v${n}`,
+      option_ids: JSON.stringify([`s${n}`]),
+      price: '{"amount":"1.00","currency":"EUR"}',
+    }));
+    const axes = [{ id: 'size', label: 'Size', options: variants.map((_, n) => ({ id: `s${n}`, label: `${n}` })) }];
+    const picked = made('variant_picker', { title: 'T', prompt: 'Which?', axes, variants });
+    assert.ok(!picked.ok || picked.body !== undefined);
+    assert.doesNotMatch(JSON.stringify(picked), /must be an (?:array|object)/, 'a text that is JSON costs nothing of the bound');
   });
 
   test('BLOCK-27: whatever is written, it is a body or a refusal', () => {
