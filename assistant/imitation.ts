@@ -16,7 +16,7 @@ const MARK = /\[([a-z]+)\] [ \t]*(?=(\p{Ll})?)/u;
 const FENCE = /^[ \t]*(`{3,}|~{3,})/;
 const OPENS = /^[ \t]*(?:`{3,}[^`\n]*|~{3,}[^\n]*)\n?$/;
 const CLOSES = /^[ \t]*(?:`{3,}|~{3,})[ \t]*\n?$/;
-/** Of such a line, the beginning decides. */
+/** A line that may be a fence is kept so far. */
 const FENCE_MAX_CHARS = 200;
 /** What was left out is kept so far: an answer that is nothing else is said after all. */
 const LEFT_OUT_MAX_CHARS = 2_000;

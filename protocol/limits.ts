@@ -196,5 +196,5 @@ export const CATALOG_VERSION = '2026-11.a';
 
 /** A question in the languages that knowledge may be written in, or in other words: each query is a search. */
 export const KNOWLEDGE_QUERIES_MAX = 4;
-/** Of all searches of a round: all are made in one stretch of work, and each asks the embeddings server. */
+/** The searches of a round in all: they are made in one stretch of work, and each asks the embeddings server. */
 export const KNOWLEDGE_QUERIES_PER_ROUND_MAX = 8;

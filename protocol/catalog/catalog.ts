@@ -101,7 +101,7 @@ export function validateBody(name: string, body: unknown): Validated {
   return component === undefined ? unknownComponent(name) : validate(component.body, body);
 }
 
-/** Of a larger body the first fault is told alone: a fault costs some thirty microseconds, and a round may have eight bodies. */
+/** A larger body is told its first fault alone: a fault costs some thirty microseconds, and a round may have eight bodies. */
 const ALL_FAULTS_MAX_VALUES = 400;
 const TOO_MUCH = `must hold at most ${VALUES_MAX} values in all, and no list more than ${LIST_MAX_ITEMS} items`;
 
