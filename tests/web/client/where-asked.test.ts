@@ -1,10 +1,12 @@
 /** Several tabs of one app: what a turn calls for is done where the person asked, or agreed, whichever tab leads. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { ChatBody, ToolResult } from '../../../protocol/runtime/chat.ts';
 import type { PendingInvocation } from '../../../protocol/runtime/stream-events.ts';
 import { type Assistant, createAssistant } from '../../../web/client/assistant.ts';
 import type { Call } from '../../../web/client/conversation/calls.ts';
+import type { ConversationState } from '../../../web/client/conversation/state.ts';
 import { everywhere, keptInMemory } from '../../../web/client/platform/everywhere.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -241,6 +243,38 @@ describe('CLIENT-32: what a person agreed to', () => {
     await tabbed.until(() => first.call()?.phase === 'settled');
     assert.deepEqual([tabbed.ran, tabbed.results], [['move in first'], done('first', { confirmed: true })]);
     assert.equal(new Set(tabbed.decisions).size, 1);
+  });
+
+  test('is not told as late for a tab where they agreed before', async (t) => {
+    const { tabbed, first, second } = await asked(t);
+    tabbed.isSlow = true;
+    second.assistant.conversation.confirm('inv_1');
+    await tabbed.until(() => tabbed.untold.length === 1);
+    await second.assistant.close();
+    tabbed.isSlow = false;
+    tabbed.untold[0]?.();
+    await eventually(() => first.call()?.phase === 'asking');
+    tabbed.clock.pass(5_500);
+    tabbed.isHolding = true;
+    first.assistant.conversation.confirm('inv_1');
+    await eventually(() => tabbed.held.length === 1);
+    tabbed.clock.pass(900);
+    tabbed.held[0]?.();
+    await tabbed.until(() => first.call()?.phase === 'settled');
+    assert.deepEqual([tabbed.ran, tabbed.results], [['move in first'], done('first', { confirmed: true })]);
+  });
+
+  test('is told as not done in time of a tab that sleeps, which does not do it when it wakes', async (t) => {
+    const { tabbed, first, second } = await asked(t);
+    const { conversation } = second.assistant;
+    const untold: ConversationState[] = [];
+    conversation.mirror = (state) => void untold.push(state);
+    conversation.confirm('inv_1');
+    await tabbed.until(() => first.call()?.phase === 'settled');
+    Reflect.deleteProperty(conversation, 'mirror');
+    for (const state of untold) conversation.mirror(state);
+    await setImmediate();
+    assert.deepEqual([tabbed.ran, tabbed.results], [[], [{ invocation_id: 'inv_1', status: 'timeout', confirmed: true }]]);
   });
 
   test('is done no second time where that tab was closed after it began: nobody knows', async (t) => {
