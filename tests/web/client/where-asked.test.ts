@@ -245,6 +245,32 @@ describe('CLIENT-32: what a person agreed to', () => {
     assert.equal(new Set(tabbed.decisions).size, 1);
   });
 
+  test('waits as well after the page was loaded again, until they agree again', async (t) => {
+    for (const loads of [1, 2]) {
+      const { tabbed, first, second } = await asked(t);
+      tabbed.isSlow = true;
+      second.assistant.conversation.confirm('inv_1');
+      await tabbed.until(() => tabbed.untold.length === 1);
+      await second.assistant.close();
+      tabbed.untold[0]?.();
+      await tabbed.until(() => first.call()?.phase === 'asking');
+      let last = first;
+      for (let load = 1; load <= loads; load++) {
+        await last.assistant.close();
+        last = await tabbed.open('loaded');
+        await tabbed.until(() => tabbed.untold.length === 1 + load);
+      }
+      tabbed.isSlow = false;
+      tabbed.untold.at(-1)?.();
+      await tabbed.until(() => last.call()?.phase === 'asking' || tabbed.results.length > 0);
+      assert.match(last.call()?.failure?.message ?? '', /tab where you agreed was closed/);
+      assert.deepEqual([tabbed.ran, tabbed.results], [[], []]);
+      last.assistant.conversation.confirm('inv_1');
+      await tabbed.until(() => tabbed.results.length === 1);
+      assert.deepEqual([tabbed.ran, tabbed.results], [['move in loaded'], done('loaded', { confirmed: true })]);
+    }
+  });
+
   test('is not told as late for a tab where they agreed before', async (t) => {
     const { tabbed, first, second } = await asked(t);
     tabbed.isSlow = true;
