@@ -95,11 +95,13 @@ export class Keeping {
       const begun = parsedJson((await this.#kept.read(name)) ?? '[]');
       const known: readonly unknown[] = Array.isArray(begun) ? begun : [];
       if (known.includes(invocationId)) return false;
-      if (!isAsking) await this.#kept.write(name, JSON.stringify([...known.slice(1 - BEGUN_MAX), invocationId]));
+      // Whoever asks writes as well: where nothing can be noted it may have begun.
+      await this.#kept.write(name, JSON.stringify(isAsking ? known : [...known.slice(1 - BEGUN_MAX), invocationId]));
+      return true;
     } catch (error) {
       this.#log.say('warn', 'storage_error', { error });
+      return !isAsking;
     }
-    return true;
   }
 
   /** Nothing is kept from now on, until `keep`. */
