@@ -59,8 +59,10 @@ export class Conversation {
   readonly #patience: Patience;
   #isReading = false;
   #isClosed = false;
-  /** Messages of this tab on their way to the one that leads, in the order in which they were said. */
-  #forwarding: Promise<void> = Promise.resolve();
+  /** Messages and outcomes on their way to the tab that leads, in the order in which they came. */
+  #telling: Promise<void> = Promise.resolve();
+  /** Messages and outcomes that wait to know what is here. */
+  readonly #untold = new Set<Told>();
 
   constructor(parts: ConversationParts, conversationId?: string) {
     this.#parts = parts;
@@ -190,6 +192,8 @@ export class Conversation {
 
   /** Stops reading. Turns go on at the service, and are kept for the next page. */
   close(): void {
+    for (const wish of this.#untold) this.#wish(wish);
+    this.#untold.clear();
     this.#isClosed = true;
     this.#followed.close();
     this.#historyPause.skip();
@@ -221,15 +225,22 @@ export class Conversation {
     const team = this.#parts.team();
     const turnId = mintUuid();
     const wish = { type: 'send', turnId, payload, nowMs: clock.nowMs(), tab: team?.own } as const;
-    if (team?.isLeading() === false) this.#forwarding = this.#forwarding.then(() => this.#tell(wish));
-    else this.store.send(wish);
+    this.#tell(wish);
     return turnId;
   }
 
-  /** The tab that leads takes it up, and what it is about is here. */
-  async #tell(wish: Told): Promise<void> {
-    const isAway = this.#parts.team()?.isLeading() === false;
-    this.#wish(isAway ? { ...wish, around: await this.#parts.around() } : wish);
+  /** The tab that leads takes it up, and what it is about is here. It is told without that where this tab goes meanwhile. */
+  #tell(wish: Told): void {
+    if (this.#parts.team()?.isLeading() !== false) {
+      this.#wish(wish);
+      return;
+    }
+    this.#untold.add(wish);
+    const looked = this.#parts.around();
+    this.#telling = this.#telling.then(async () => {
+      const around = await looked;
+      if (this.#untold.delete(wish)) this.#wish({ ...wish, around });
+    });
   }
 
   #performTurns(): void {

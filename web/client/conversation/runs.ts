@@ -21,7 +21,7 @@ export interface RunsParts {
   readonly team: () => TabTeam | undefined;
   readonly wish: (event: ExtractEvents<ConversationEvents>) => void;
   /** A wish that takes along what is in this tab. */
-  readonly tell: (event: { readonly type: 'actionEnded' } & ConversationEvents['actionEnded']) => Promise<void>;
+  readonly tell: (event: { readonly type: 'actionEnded' } & ConversationEvents['actionEnded']) => void;
   readonly isClosed: () => boolean;
 }
 
@@ -55,7 +55,7 @@ export class Runs {
     this.#begun = [...this.#begun.filter((id) => findCall(calls, id)), invocationId];
     const isFirst = risk === 'read' || (await keeping.begin(invocationId));
     if (isClosed()) return;
-    if (isFirst) await tell({ type: 'actionEnded', invocationId, outcome: await handlers.run(call) });
+    if (isFirst) tell({ type: 'actionEnded', invocationId, outcome: await handlers.run(call) });
     else wish({ type: 'actionTaken', invocationId });
   }
 
