@@ -137,6 +137,23 @@ describe('CLIENT-32: what a person agreed to', () => {
     assert.deepEqual([tabbed.ran, tabbed.results], [['move in second'], done('second', { confirmed: true })]);
   });
 
+  test('in another tab than asked goes on with what is in the tab that asked', async (t) => {
+    const tabbed = await new Tabbed(t).start();
+    await tabbed.open('first');
+    const second = await tabbed.open('second', ['move']);
+    const third = await tabbed.open('third');
+    second.assistant.conversation.say('Move.');
+    await tabbed.until(() => third.call()?.phase === 'asking');
+    third.assistant.conversation.confirm('inv_1');
+    await tabbed.until(() => tabbed.results.length === 1);
+    const told = tabbed.chats.map(({ client, context }) => [client.manifest_hash, context?.current_screen?.name]);
+    assert.deepEqual(tabbed.ran, ['move in third']);
+    assert.deepEqual(told, [
+      ['move', 'second-1'],
+      ['move', 'second-1'],
+    ]);
+  });
+
   test('waits and says so where that tab was closed before it began, and is done where they agree again', async (t) => {
     const { tabbed, first, second } = await asked(t);
     tabbed.isSlow = true;
