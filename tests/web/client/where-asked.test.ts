@@ -28,17 +28,32 @@ describe('CLIENT-32: a turn belongs to the tab that asked', () => {
     assert.deepEqual([last?.client.manifest_hash, last?.context?.current_screen?.name], ['move', 'first-1']);
   });
 
-  test('its manifest is registered again where the service has forgotten it', async (t) => {
+  test('its manifest is registered again where the service has forgotten it: once, before the turn is tried again', async (t) => {
     const tabbed = await new Tabbed(t).start();
     await tabbed.open('first', ['move']);
     const second = await tabbed.open('second', ['look']);
+    const { store } = second.assistant.conversation;
+    const looks = () => tabbed.registered.filter((hash) => hash === 'look').length;
     tabbed.hasForgotten = true;
     second.assistant.conversation.say('Look.');
-    await tabbed.until(() => tabbed.registered.filter((hash) => hash === 'look').length > 1);
+    await tabbed.until(() => store.get().context.turns.at(-1)?.hasEarlyRetried === true);
+    await eventually(() => looks() === 2);
     tabbed.hasForgotten = false;
-    second.assistant.conversation.say('Look.');
     await tabbed.until(() => second.call()?.phase === 'settled');
     assert.deepEqual(tabbed.results, done('second'));
+    tabbed.hasForgotten = true;
+    second.assistant.conversation.say('Look.');
+    await tabbed.until(() => store.get().context.turns.at(-1)?.failure !== undefined);
+    tabbed.hasForgotten = false;
+    for (const name of ['third', 'fourth', 'fifth']) {
+      const { assistant } = await tabbed.open(name, ['move']);
+      await tabbed.until(() => assistant.conversation.store.get().context.turns.length > 0);
+    }
+    const asked = tabbed.chats.length;
+    second.assistant.conversation.say('Look.');
+    await tabbed.until(() => tabbed.chats.length > asked);
+    // At first, for each turn, and where the tab saw how the second one was tried again.
+    assert.ok(looks() === 3 || looks() === 4, `${looks()}`);
   });
 
   test('what runs in it goes on when the tab that leads is closed, and its result is sent once', async (t) => {

@@ -18,7 +18,7 @@ import { type ConversationStore, conversationLogic, NEW_CONVERSATION } from './l
 import { Opinions } from './opinions.ts';
 import { Runs } from './runs.ts';
 import type { ConversationEvents, ConversationState, KeptConversation } from './state.ts';
-import { isLive, type Payload, type TurnAround, type TurnState } from './turn.ts';
+import { isLive, isUnregistered, type Payload, type TurnAround, type TurnState } from './turn.ts';
 
 export interface ConversationParts extends Ground {
   readonly handlers: ActionHandlers;
@@ -61,6 +61,8 @@ export class Conversation {
   #isClosed = false;
   /** Messages and outcomes on their way to the tab that leads, in the order in which they came. */
   #telling: Promise<void> = Promise.resolve();
+  /** The turn of this tab for which the manifest was registered again. */
+  #registeredFor: string | undefined;
   /** Messages and outcomes that wait to know what is here. */
   readonly #untold = new Set<Told>();
 
@@ -173,9 +175,11 @@ export class Conversation {
     const { team, registerAgain } = this.#parts;
     const own = team()?.own;
     this.#runs.mirrored();
-    // The tab that leads has another manifest.
-    const { tab, failure } = state.turns.at(-1) ?? {};
-    if (tab === own && failure?.code === 'manifest_unknown') registerAgain();
+    // The tab that leads has another manifest. It tries the turn once more, and may tell this one the same state again.
+    const turn = state.turns.findLast(({ tab }) => tab === own);
+    const forgotten = turn !== undefined && isUnregistered(turn) ? turn.turnId : undefined;
+    if (forgotten !== undefined && forgotten !== this.#registeredFor) registerAgain();
+    this.#registeredFor = forgotten;
   }
 
   wake(): void {
