@@ -253,4 +253,13 @@ test('WIDGET-40: markup of the page has no say in where the widget asks', async 
     await launcher(page).waitFor();
     await page.context().close();
   }
+  const told = '<script>addEventListener("error", (event) => { document.title = event.message; event.preventDefault(); });</script>';
+  const module = '<script type="module" src="https://assistant.example/sdk/web/latest/assistant.mjs"></script>';
+  const element = (address: string) =>
+    inBody(own(`${told}${module}<assistant-widget key="rd_pk_live_…" address="${address}"></assistant-widget>`));
+  const refused = await open({ html: element('http://127.0.0.1:9') });
+  await refused.waitForFunction("document.title.includes('give init the address http://127.0.0.1:9')");
+  assert.equal(await refused.locator('assistant-widget').evaluate((each) => each.shadowRoot), null);
+  const page = await open({ html: element('https://assistant.example') });
+  await launcher(page).waitFor();
 });

@@ -36,6 +36,7 @@ function App() {
   const context = () => ({ app_state: { n } });
   const [isThere, setThere] = useState(true);
   const [version, setVersion] = useState('latest');
+  const [address, setAddress] = useState(${JSON.stringify(address)});
   const [{ user, userToken }, setSigned] = useState({});
   const sign = (id, hmac, userToken) => () => setSigned({ user: { id, hmac }, userToken });
   return h('main', null,
@@ -46,7 +47,8 @@ function App() {
     h('button', { onClick: sign('person-1', ${JSON.stringify(renewed)}) }, 'Renew'),
     h('button', { onClick: sign('person-2', '0'.repeat(64), 'person-2') }, 'Somebody else'),
     h('button', { onClick: () => setVersion('../../v1') }, 'Elsewhere'),
-    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address: ${JSON.stringify(address)}, version, user, userToken, setUp, context, ...follow }) : null);
+    h('button', { onClick: () => setAddress(undefined) }, 'Nowhere'),
+    isThere ? h(Assistant, { appKey: ${JSON.stringify(key)}, address, version, user, userToken, setUp, context, ...follow }) : null);
 }
 createRoot(document.querySelector('#root')).render(h(StrictMode, null, h(App)));
 `;
@@ -187,5 +189,7 @@ test('WIDGET-40, WIDGET-12: the React component loads a script of the service al
     asked.filter((url) => url.endsWith('assistant.js')),
     [],
   );
+  await page.getByRole('button', { name: 'Nowhere' }).click();
+  await eventually(async () => /address must be the origin.*undefined\/sdk\/web/.test(String(await refused())), SOON_MS);
   await page.getByRole('heading', { name: 'Shop' }).waitFor();
 });

@@ -60,7 +60,7 @@ test('WIDGET-1: another version and an unknown file are told what there is', asy
 
 test('WIDGET-6: what every page loads stays small', () => {
   const gzip = new Map(sdkFiles().map((file) => [file.name, file.gzip]));
-  for (const name of ['assistant.js', 'assistant.mjs']) assert.ok((gzip.get(name) ?? Number.POSITIVE_INFINITY) <= 63_000, name);
+  for (const name of ['assistant.js', 'assistant.mjs']) assert.ok((gzip.get(name) ?? Number.POSITIVE_INFINITY) <= 64_000, name);
   assert.ok((gzip.get('stub.js') ?? Number.POSITIVE_INFINITY) <= 1_024);
 });
 

@@ -112,7 +112,7 @@ export class TabTeam {
     for (const wish of wishes) this.#duties.fulfil(wish);
   }
 
-  /** Tabs of one origin and one version speak here; another version's message is passed over. */
+  /** Tabs of one origin speak here, of two releases while an older one is open; a kind of message that is not known is passed over. */
   #heard(message: TabMessage): void {
     if (this.#isClosed) return;
     if (this.#isLeading) {

@@ -165,7 +165,7 @@ export function Assistant(props: AssistantProps): null {
       widget.current = running;
       running.setUp.call(running.registers);
     };
-    load(address.replace(/\/$/, ''), newest.current).then(begin).catch(reportError);
+    load(String(address).replace(/\/$/, ''), newest.current).then(begin).catch(reportError);
     return () => {
       isOver = true;
       widget.current?.setUp.end();

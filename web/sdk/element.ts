@@ -48,6 +48,10 @@ class AssistantWidgetElement extends HTMLElement {
     const address = this.getAttribute('address');
     const isInline = this.hasAttribute('inline');
     try {
+      // Markup may be a stranger's, and what a person says and who they are goes there.
+      if (address !== null && new URL(address).origin !== scriptOrigin) {
+        throw new TypeError(`Assistant: an element asks the service that its script came from: give init the address ${address}.`);
+      }
       this.widget = startIn(this, {
         key,
         ...(address === null ? {} : { address }),

@@ -63,6 +63,11 @@ function deciding({ failure: _, ...call }: Call, decision: Decision, decisionId?
   return { ...call, phase: 'deciding', decision, tab, ...(call.decision === undefined ? { decisionId } : { isAgain: true }) };
 }
 
+/** The tab is gone where the person agreed: it runs nowhere before they press again. */
+export function isLeft({ failure }: Call): boolean {
+  return failure?.code === 'unusable';
+}
+
 export function findCall(calls: Calls, id: string): Call | undefined {
   return calls.find(({ invocation_id: each }) => each === id);
 }
@@ -121,7 +126,8 @@ export function restore(calls: Calls, open: readonly OpenCall[], isSending: (tur
     if (before !== undefined) {
       // It was agreed to here, and no handler began: what is recorded is asked for once more.
       const isAgreed = status === 'confirmed' && before.phase === 'asking' && before.decision === 'confirm';
-      return isAgreed ? changed(known, call.invocation_id, (each) => deciding(each, 'confirm')) : known;
+      const again = { ...deciding(before, 'confirm'), ...(isLeft(before) ? { failure: before.failure } : {}) };
+      return isAgreed ? changed(known, call.invocation_id, () => again) : known;
     }
     if (status === 'dispatched') return call.executor === 'server' ? known : added(known, { ...invocation, phase: 'running' });
     if (status === 'pending') return added(known, { ...invocation, phase: 'asking' });

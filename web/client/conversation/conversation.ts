@@ -9,7 +9,6 @@ import { ClientError, failureOf, logged, ownFailure } from '../transport/failure
 import { backoffMs, chanceOf, type Patience, Pause, patiently } from '../transport/pause.ts';
 import type { Ground } from '../transport/requests.ts';
 import type { ActionHandlers } from './action-handlers.ts';
-import { type Call, findCall, lostOutcome } from './calls.ts';
 import { type CardParts, sendDecision, sendEdit } from './card-requests.ts';
 import { findTurn } from './changes.ts';
 import { FollowedTurns } from './followed-turns.ts';
@@ -17,8 +16,9 @@ import { oldestMessageId } from './history.ts';
 import type { Keeping } from './keeping.ts';
 import { type ConversationStore, conversationLogic, NEW_CONVERSATION } from './logic.ts';
 import { Opinions } from './opinions.ts';
+import { Runs } from './runs.ts';
 import type { ConversationEvents, ConversationState, KeptConversation } from './state.ts';
-import { isLive, type Payload, type TurnAround, type TurnState } from './turn.ts';
+import { isLive, isUnregistered, type Payload, type TurnAround, type TurnState } from './turn.ts';
 
 export interface ConversationParts extends Ground {
   readonly handlers: ActionHandlers;
@@ -42,10 +42,10 @@ export interface MessageOptions {
   readonly uploadIds?: readonly string[];
 }
 
+/** What another tab that leads is told with what is here. */
+type Told = Extract<ExtractEvents<ConversationEvents>, { readonly type: 'send' | 'actionEnded' }>;
+
 const PAGE = 50;
-/** A tab tells in time what came of an action, unless its browser let it sleep. */
-const ASLEEP_MS = 5_000;
-const TAB_GONE = ownFailure('unusable', 'The tab where you agreed was closed. Press again to do it here.', true);
 /** After so many failed tries the history is read when somebody asks for it, or the network is back. */
 const HISTORY_TRIES_MAX = 8;
 
@@ -54,27 +54,31 @@ export class Conversation {
   readonly opinions: Opinions;
   readonly #parts: ConversationParts;
   readonly #followed: FollowedTurns;
+  readonly #runs: Runs;
   readonly #historyPause: Pause;
   readonly #patience: Patience;
-  /** Calls that began in this tab, of those that the state has. */
-  #begun: readonly string[] = [];
-  /** Other tabs in which something runs. */
-  readonly #watched = new Set<string>();
   #isReading = false;
   #isClosed = false;
-  /** Messages of this tab on their way to the one that leads, in the order in which they were said. */
-  #forwarding: Promise<void> = Promise.resolve();
+  /** Messages and outcomes on their way to the tab that leads, in the order in which they came. */
+  #telling: Promise<void> = Promise.resolve();
+  /** The turn of this tab for which the manifest was registered again. */
+  #registeredFor: string | undefined;
+  /** Messages and outcomes that wait to know what is here. */
+  readonly #untold = new Set<Told>();
 
   constructor(parts: ConversationParts, conversationId?: string) {
     this.#parts = parts;
     this.store = conversationLogic.createStore({ ...NEW_CONVERSATION, conversationId });
-    const { requests, log, idleMs, surroundings } = parts;
+    const { requests, log, idleMs, surroundings, handlers, keeping, team } = parts;
     const { clock, mintUuid } = surroundings;
-    this.#patience = { clock, mintUuid, isOver: () => this.#isClosed };
+    const isClosed = () => this.#isClosed;
+    this.#patience = { clock, mintUuid, isOver: isClosed };
     this.#followed = new FollowedTurns({ requests, clock, mintUuid, idleMs, log }, this.store);
     this.#historyPause = new Pause(clock);
     const asking = { requests, patience: this.#patience, log, store: this.store };
-    this.opinions = new Opinions({ ...asking, wish: (event) => this.#wish(event) });
+    const wish = (event: ExtractEvents<ConversationEvents>) => this.#wish(event);
+    this.opinions = new Opinions({ ...asking, wish });
+    this.#runs = new Runs({ store: this.store, handlers, keeping, clock, team, wish, tell: (event) => this.#tell(event), isClosed });
     this.#performTurns();
     this.#performCalls(asking);
     contained(this.store, log);
@@ -170,10 +174,12 @@ export class Conversation {
     this.store.send({ type: 'mirrored', state });
     const { team, registerAgain } = this.#parts;
     const own = team()?.own;
-    for (const call of this.#runningIn(own)) void this.#run(call);
-    // The tab that leads has another manifest.
-    const { tab, failure } = state.turns.at(-1) ?? {};
-    if (tab === own && failure?.code === 'manifest_unknown') registerAgain();
+    this.#runs.mirrored();
+    // The tab that leads has another manifest. It tries the turn once more, and may tell this one the same state again.
+    const turn = state.turns.findLast(({ tab }) => tab === own);
+    const forgotten = turn !== undefined && isUnregistered(turn) ? turn.turnId : undefined;
+    if (forgotten !== undefined && forgotten !== this.#registeredFor) registerAgain();
+    this.#registeredFor = forgotten;
   }
 
   wake(): void {
@@ -190,6 +196,8 @@ export class Conversation {
 
   /** Stops reading. Turns go on at the service, and are kept for the next page. */
   close(): void {
+    for (const wish of this.#untold) this.#wish(wish);
+    this.#untold.clear();
     this.#isClosed = true;
     this.#followed.close();
     this.#historyPause.skip();
@@ -221,14 +229,22 @@ export class Conversation {
     const team = this.#parts.team();
     const turnId = mintUuid();
     const wish = { type: 'send', turnId, payload, nowMs: clock.nowMs(), tab: team?.own } as const;
-    if (team?.isLeading() === false) this.#forwarding = this.#forwarding.then(() => this.#forward(wish));
-    else this.store.send(wish);
+    this.#tell(wish);
     return turnId;
   }
 
-  /** The tab that leads sends it, and what it is about is here. */
-  async #forward(wish: { readonly type: 'send' } & ConversationEvents['send']): Promise<void> {
-    this.#wish({ ...wish, around: await this.#parts.around() });
+  /** The tab that leads takes it up, and what it is about is here. It is told without that where this tab goes meanwhile. */
+  #tell(wish: Told): void {
+    if (this.#parts.team()?.isLeading() !== false) {
+      this.#wish(wish);
+      return;
+    }
+    this.#untold.add(wish);
+    const looked = this.#parts.around();
+    this.#telling = this.#telling.then(async () => {
+      const around = await looked;
+      if (this.#untold.delete(wish)) this.#wish({ ...wish, around });
+    });
   }
 
   #performTurns(): void {
@@ -250,7 +266,6 @@ export class Conversation {
   }
 
   #performCalls(asking: CardParts): void {
-    this.store.on('runAction', ({ call }) => void this.#run(call));
     // Results are copied, because the request's own list is written by nobody else.
     this.store.on('continueTurn', ({ results }: { readonly results: readonly ToolResult[] }) => {
       this.#sendTurn({ tool_results: [...results] });
@@ -266,53 +281,6 @@ export class Conversation {
     const around = turn.tab === this.#parts.team()?.own ? undefined : turn.around;
     const request = await this.#parts.compose(turnId, turn.payload, state.conversationId, around);
     if (!this.#isClosed) this.store.send({ type: 'prepared', turnId, request });
-  }
-
-  /** Nothing is begun once this is closed, nor here what runs in another tab; and what changes something by one client alone (CLIENT-12). */
-  async #run(call: Call): Promise<void> {
-    const { invocation_id: invocationId, risk, tab } = call;
-    const { team, keeping, handlers } = this.#parts;
-    if (this.#isClosed || (tab !== undefined && this.#begun.includes(invocationId))) return;
-    if (tab !== undefined && tab !== team()?.own) {
-      this.#watch(call, tab);
-      return;
-    }
-    const { calls } = this.store.get().context;
-    this.#begun = [...this.#begun.filter((id) => findCall(calls, id)), invocationId];
-    const isFirst = risk === 'read' || (await keeping.begin(invocationId));
-    if (this.#isClosed) return;
-    if (!isFirst) {
-      this.#wish({ type: 'actionTaken', invocationId });
-      return;
-    }
-    const outcome = await handlers.run(call);
-    const around = team()?.isLeading() === false ? await this.#parts.around() : undefined;
-    this.#wish({ type: 'actionEnded', invocationId, outcome, around });
-  }
-
-  /** It runs in that tab, which sees it in the state that it mirrors, or here once that tab is gone. */
-  #watch({ invocation_id: invocationId, timeout_ms: timeoutMs }: Call, tab: string): void {
-    const { surroundings, team } = this.#parts;
-    const late = () => this.store.send({ type: 'actionEnded', invocationId, outcome: { status: 'timeout' } });
-    surroundings.clock.after(timeoutMs + ASLEEP_MS, late);
-    if (this.#watched.has(tab)) return;
-    this.#watched.add(tab);
-    team()?.whenGone(tab, () => {
-      this.#watched.delete(tab);
-      for (const call of this.#runningIn(tab)) void this.#left(call);
-    });
-  }
-
-  #runningIn(tab: string | undefined): readonly Call[] {
-    return this.store.get().context.calls.filter((call) => call.phase === 'running' && call.tab !== undefined && call.tab === tab);
-  }
-
-  /** Its tab is gone: a read runs here. What changes something waits for the person, or nobody knows whether it was done. */
-  async #left(call: Call): Promise<void> {
-    const { invocation_id: invocationId } = call;
-    if (call.risk === 'read') await this.#run({ ...call, tab: undefined });
-    else if (await this.#parts.keeping.begin(invocationId, true)) this.store.send({ type: 'cardRefused', invocationId, failure: TAB_GONE });
-    else this.store.send({ type: 'actionEnded', invocationId, outcome: lostOutcome(call) });
   }
 
   /** Until the turn is open there is nothing to stop: 404 is asked again while it opens. */

@@ -3,6 +3,7 @@ import { alone } from '../app/device.ts';
 import { parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { KeptValues, Tabs } from '../surroundings.ts';
+import { isLeft } from './calls.ts';
 import type { ConversationState, KeptConversation } from './state.ts';
 import { isBusy, type TurnState } from './turn.ts';
 
@@ -33,8 +34,8 @@ function unfinished({ turns }: ConversationState): readonly TurnState[] {
 /** The text that is kept for this state. Without blocks where it would be too long; undefined where even that is. */
 function written(state: ConversationState, person: string | null): string | undefined {
   const turns = unfinished(state);
-  // A page that is loaded again goes on in the place of the one before.
-  const calls = state.calls.filter(({ phase }) => phase !== 'settled').map(({ tab: _, ...call }) => call);
+  // A page that is loaded again goes on in the place of the one before, but not of a tab that was gone before it.
+  const calls = state.calls.filter(({ phase }) => phase !== 'settled').map(({ tab, ...call }) => (isLeft(call) ? { ...call, tab } : call));
   const textOf = (kept: readonly TurnState[]): string => {
     const record: KeptRecord = { v: 1, person, conversation: { conversationId: state.conversationId, turns: kept, calls } };
     return JSON.stringify(record);
@@ -94,11 +95,13 @@ export class Keeping {
       const begun = parsedJson((await this.#kept.read(name)) ?? '[]');
       const known: readonly unknown[] = Array.isArray(begun) ? begun : [];
       if (known.includes(invocationId)) return false;
-      if (!isAsking) await this.#kept.write(name, JSON.stringify([...known.slice(1 - BEGUN_MAX), invocationId]));
+      // Whoever asks writes as well: where nothing can be noted it may have begun.
+      await this.#kept.write(name, JSON.stringify(isAsking ? known : [...known.slice(1 - BEGUN_MAX), invocationId]));
+      return true;
     } catch (error) {
       this.#log.say('warn', 'storage_error', { error });
+      return !isAsking;
     }
-    return true;
   }
 
   /** Nothing is kept from now on, until `keep`. */

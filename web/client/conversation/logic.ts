@@ -58,8 +58,8 @@ export const conversationLogic = createStoreLogic<State, ConversationEvents, Con
     cardRefused: events.cardRefused,
     actionEnded: (state, { invocationId, outcome, around }, enq) => {
       enq.emit.keep();
-      const { askedBy = '' } = calls.findCall(state.calls, invocationId) ?? {};
-      const told = around === undefined ? state : changeTurn(state, askedBy, (turn) => ({ ...turn, around }));
+      const { askedBy = '', tab } = calls.findCall(state.calls, invocationId) ?? {};
+      const told = changeTurn(state, askedBy, (turn) => (around === undefined || turn.tab !== tab ? turn : { ...turn, around }));
       return events.advance({ ...told, calls: calls.ran(state.calls, invocationId, outcome) }, enq);
     },
     actionTaken: (state, { invocationId }, enq) => {

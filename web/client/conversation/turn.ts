@@ -137,6 +137,11 @@ export function earlyRetryMs(turn: TurnState, failure: Failure): number | undefi
   return afterMs <= EARLY_RETRY_MAX_MS ? afterMs : undefined;
 }
 
+/** Whether it failed because the service does not know its manifest, or waits to be opened once more, which may be for that. */
+export function isUnregistered({ failure, phase, connection, hasEarlyRetried }: TurnState): boolean {
+  return failure?.code === 'manifest_unknown' || (hasEarlyRetried && phase === 'opening' && connection === 'none');
+}
+
 export function prepared(turn: TurnState, request: ChatBody | null): TurnState {
   if (request === null) return turn.phase === 'waiting' ? { ...turn, phase: 'preparing' } : turn;
   return turn.phase === 'preparing' ? { ...turn, phase: 'opening', request } : turn;

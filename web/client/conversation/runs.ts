@@ -1,0 +1,93 @@
+/** Runs the calls of one conversation: each in the tab where the person asked or agreed, and once what changes something (CLIENT-12, CLIENT-32). */
+import type { ExtractEvents } from '@xstate/store';
+import type { Clock } from '../surroundings.ts';
+import type { TabTeam } from '../tabs.ts';
+import { ownFailure } from '../transport/failure.ts';
+import type { ActionHandlers } from './action-handlers.ts';
+import { type Call, findCall, lostOutcome } from './calls.ts';
+import type { Keeping } from './keeping.ts';
+import type { ConversationStore } from './logic.ts';
+import type { ConversationEvents } from './state.ts';
+
+/** A tab tells in time what came of an action, unless its browser let it sleep. */
+const ASLEEP_MS = 5_000;
+const TAB_GONE = ownFailure('unusable', 'The tab where you agreed was closed. Press again to do it here.', true);
+
+export interface RunsParts {
+  readonly store: ConversationStore;
+  readonly handlers: ActionHandlers;
+  readonly keeping: Keeping;
+  readonly clock: Clock;
+  readonly team: () => TabTeam | undefined;
+  readonly wish: (event: ExtractEvents<ConversationEvents>) => void;
+  /** A wish that takes along what is in this tab. */
+  readonly tell: (event: { readonly type: 'actionEnded' } & ConversationEvents['actionEnded']) => void;
+  readonly isClosed: () => boolean;
+}
+
+export class Runs {
+  readonly #parts: RunsParts;
+  /** Calls that began in this tab, of those that the state has. */
+  #begun: readonly string[] = [];
+  /** Other tabs in which something runs. */
+  readonly #watched = new Set<string>();
+
+  constructor(parts: RunsParts) {
+    this.#parts = parts;
+    parts.store.on('runAction', ({ call }) => void this.#run(call));
+  }
+
+  /** Another tab leads, and told its state: what is to run here begins. */
+  mirrored(): void {
+    for (const call of this.#runningIn(this.#parts.team()?.own)) void this.#run(call);
+  }
+
+  /** Nothing is begun once this is closed, nor here what runs in another tab; and what changes something by one client alone (CLIENT-12). */
+  async #run(call: Call): Promise<void> {
+    const { invocation_id: invocationId, risk, tab } = call;
+    const { store, team, keeping, handlers, wish, tell, isClosed } = this.#parts;
+    if (isClosed() || (tab !== undefined && this.#begun.includes(invocationId))) return;
+    if (tab !== undefined && tab !== team()?.own) {
+      this.#watch(call, tab);
+      return;
+    }
+    const { calls } = store.get().context;
+    this.#begun = [...this.#begun.filter((id) => findCall(calls, id)), invocationId];
+    const isFirst = risk === 'read' || (await keeping.begin(invocationId));
+    if (isClosed()) return;
+    if (isFirst) tell({ type: 'actionEnded', invocationId, outcome: await handlers.run(call) });
+    else wish({ type: 'actionTaken', invocationId });
+  }
+
+  /** It runs in that tab, which sees it in the state that it mirrors, or here once that tab is gone. */
+  #watch({ invocation_id: invocationId, risk, timeout_ms: timeoutMs }: Call, tab: string): void {
+    const { store, keeping, clock, team, isClosed } = this.#parts;
+    const late = async (): Promise<void> => {
+      const isThere = this.#watched.has(tab) && this.#runningIn(tab).some(({ invocation_id: id }) => id === invocationId);
+      if (!isThere || isClosed()) return;
+      // Told as not done in time, it begins nowhere any more.
+      if (risk !== 'read') await keeping.begin(invocationId);
+      store.send({ type: 'actionEnded', invocationId, outcome: { status: 'timeout' } });
+    };
+    clock.after(timeoutMs + ASLEEP_MS, () => void late());
+    if (this.#watched.has(tab)) return;
+    this.#watched.add(tab);
+    team()?.whenGone(tab, () => {
+      this.#watched.delete(tab);
+      for (const call of this.#runningIn(tab)) void this.#left(call);
+    });
+  }
+
+  #runningIn(tab: string | undefined): readonly Call[] {
+    return this.#parts.store.get().context.calls.filter((call) => call.phase === 'running' && call.tab !== undefined && call.tab === tab);
+  }
+
+  /** Its tab is gone: a read runs here. What changes something waits for the person, or nobody knows whether it was done. */
+  async #left(call: Call): Promise<void> {
+    const { invocation_id: invocationId } = call;
+    const { store, keeping } = this.#parts;
+    if (call.risk === 'read') await this.#run({ ...call, tab: undefined });
+    else if (await keeping.begin(invocationId, true)) store.send({ type: 'cardRefused', invocationId, failure: TAB_GONE });
+    else store.send({ type: 'actionEnded', invocationId, outcome: lostOutcome(call) });
+  }
+}
