@@ -37,6 +37,10 @@ export async function takeLook(world: BrowserWorld, look: Look): Promise<readonl
   const { context, page } = await world.open({ viewport, reducedMotion: 'reduce', timezoneId: 'Europe/Berlin', locale: 'en-GB' });
   await page.goto(`${world.service.baseUrl}/demo/components${LOOKS[look]}`);
   await page.locator('.bars svg').first().waitFor();
+  // What stays in view lies over whatever component is beneath it.
+  await page.evaluate(() => {
+    for (const bar of document.querySelectorAll<HTMLElement>('header, nav')) bar.style.position = 'static';
+  });
   // Pictures are loaded when they come near.
   await page.evaluate(async () => {
     for (const image of document.querySelectorAll('img')) image.loading = 'eager';
