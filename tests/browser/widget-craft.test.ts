@@ -108,6 +108,15 @@ test('WIDGET-9, WIDGET-22, CHAT-2: pictures are seen before and after they are s
   await button(page, 'Close').press('Enter');
   await button(page, 'Ask the assistant').press('Enter');
   await sent.waitFor();
+  const isOpen = await page.evaluate(async () => {
+    const root = document.querySelector('assistant-widget')?.shadowRoot;
+    const launcher = root?.querySelector<HTMLElement>('.launcher');
+    root?.querySelector<HTMLElement>('[aria-label=Close]')?.click();
+    launcher?.click();
+    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+    return launcher?.getAttribute('aria-expanded');
+  });
+  assert.equal(isOpen, 'true', 'pressed again before the panel is drawn as closed');
   await look(page, 'sent');
   assert.deepEqual(await axeFaults(page), []);
   await page.evaluate('Assistant.destroy()');

@@ -289,7 +289,8 @@ export function Launcher({ scene, isOpen }: { readonly scene: Scene; readonly is
       aria-label={copilot.launcherLabel ?? scene.words.launcher}
       aria-expanded={isOpen}
       aria-haspopup="dialog"
-      onClick={() => (isOpen ? scene.close() : scene.open())}
+      // As it is, not as it was drawn last: two presses may come in between.
+      onClick={() => (scene.panel.get().context.isOpen ? scene.close() : scene.open())}
     >
       <Glyph path={isOpen ? 'M6 9l6 6 6-6' : 'M5 5h14v11H10l-5 4z'} />
       {copilot.launcherLabel === undefined ? null : <span>{copilot.launcherLabel}</span>}
