@@ -14,7 +14,7 @@ const UNDECIDED = /^[ \t]*(?:`{0,2}|~{0,2}|\[(?:[a-z_]*|[a-z_]+\] ?[ \t]*))$/;
 const MARK = /\[([a-z]+)\] [ \t]*(?=(\p{Ll})?)/u;
 /** What may open or close code: fences of CommonMark. */
 const FENCE = /^[ \t]*(`{3,}|~{3,})/;
-const OPENS = /^[ \t]*(?:`{3,}[^`\n]*|~{3,}[^\n]*)\n?$/;
+const OPENS = /^[ \t]*(?:`{3,}[^`\n]*|~{3}[^\n]*)\n?$/;
 const CLOSES = /^[ \t]*(?:`{3,}|~{3,})[ \t]*\n?$/;
 /** A line that may be a fence is kept so far. */
 const FENCE_MAX_CHARS = 200;
