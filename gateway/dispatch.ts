@@ -231,7 +231,7 @@ function begin(route: Route, exchange: Exchange, gate: Gate): void {
     return;
   }
   try {
-    serveOrForward({ route, exchange, services, cells, serve: () => serve(route, exchange, gate, fail), fail });
+    serveOrForward({ route, exchange, services, cells, buckets: gate.buckets, serve: () => serve(route, exchange, gate, fail), fail });
   } catch (error) {
     fail(error);
   }

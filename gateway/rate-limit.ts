@@ -35,8 +35,11 @@ const PERSON_BUCKETS_MAX = 50_000;
 /** Open setup sessions of one process; each takes 1 KB. */
 const SESSIONS_MAX = 10_000;
 
-/** A minute, by address. Setup tokens cannot be guessed, so theirs only keeps noise down. A person may have chosen an operator's. */
-const WRONG_PER_MINUTE = { operator: 60, readyz: 60, inspector: 60, setup: SETUP_REQUESTS_PER_MINUTE, cell: 60 } as const;
+/**
+ * A minute, by address. Setup tokens cannot be guessed, so theirs only keeps noise down. A person may have chosen an operator's. A `name` is a key,
+ * token or code that no cell knows (CELL-19).
+ */
+const WRONG_PER_MINUTE = { operator: 60, readyz: 60, inspector: 60, setup: SETUP_REQUESTS_PER_MINUTE, cell: 60, name: 120 } as const;
 export type CredentialKind = keyof typeof WRONG_PER_MINUTE;
 
 /** A minute, by address: an office of a thousand that opens a new release loads some five each. */

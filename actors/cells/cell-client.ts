@@ -13,6 +13,14 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 const IDLE_MS = 5_000;
 /** Idle connections kept per cell: what a burst of small requests needs again at once. */
 const IDLE_SOCKETS_MAX = 64;
+/** Requests passed on to one cell that have no answer yet: more would fill this process with connections to a cell that answers none. */
+const WAITING_MAX = 1_000;
+/** A cell that left a request without an answer for so long is asked whether it is there. Smoke runs take minutes and send nothing before they end. */
+const SILENT_MS = 10_000;
+/** It answers that from memory. */
+const PROBE_TIMEOUT_MS = 2_000;
+/** A cell that is away is not asked again for so long, and all requests for it are refused. */
+const AWAY_MS = 2_000;
 /** Longer answers are no answers of the cell interface, which are records of some hundred bytes. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
@@ -112,6 +120,14 @@ function exchange(
   });
 }
 
+/** What this process knows of a cell that it passes requests on to. */
+interface Reach {
+  readonly waiting: Set<http.ClientRequest>;
+  isAway: boolean;
+  probedAtMs: number;
+  probe?: Promise<void> | undefined;
+}
+
 const AGENT = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_SOCKETS_MAX, noDelay: true } as const;
 
 export class CellClient {
@@ -119,10 +135,17 @@ export class CellClient {
   readonly #control: Connection;
   readonly #plain = new http.Agent(AGENT);
   readonly #secure = new https.Agent(AGENT);
+  readonly #reaches = new Map<string, Reach>();
 
-  constructor({ vault, control }: { readonly vault: Pick<Vault, 'digest'>; readonly control: Connection }) {
+  readonly #silentMs: number;
+
+  constructor(
+    { vault, control }: { readonly vault: Pick<Vault, 'digest'>; readonly control: Connection },
+    { silentMs = SILENT_MS }: { readonly silentMs?: number } = {},
+  ) {
     this.token = cellToken(vault);
     this.#control = control;
+    this.#silentMs = silentMs;
   }
 
   url(cell: string): string | undefined {
@@ -144,6 +167,53 @@ export class CellClient {
       headers,
       agent: secure ? this.#secure : this.#plain,
     });
+  }
+
+  /**
+   * A request as `request` makes it, on behalf of a client: so many may wait for the cell, and while it is silent none does.
+   * @throws CellUnreachable
+   */
+  async pass(cell: string, method: string, path: string, headers: http.OutgoingHttpHeaders): Promise<http.ClientRequest> {
+    const reach = this.#reachOf(cell);
+    if (reach.isAway && performance.now() - reach.probedAtMs >= AWAY_MS) await this.#probe(cell, reach);
+    if (reach.isAway) throw new CellUnreachable(cell, 'it did not answer a moment ago');
+    if (reach.waiting.size >= WAITING_MAX) throw new CellUnreachable(cell, `${WAITING_MAX} requests wait for its answers`);
+    const request = this.request(cell, method, path, headers);
+    const silence = setTimeout(() => this.#probe(cell, reach).then(() => silence.refresh()), this.#silentMs).unref();
+    const settle = () => {
+      clearTimeout(silence);
+      reach.waiting.delete(request);
+    };
+    reach.waiting.add(request);
+    request.once('response', settle).once('close', settle);
+    // One that failed says little; where others wait, it is worth a question.
+    request.once('error', () => {
+      settle();
+      if (reach.waiting.size > 0) void this.#probe(cell, reach);
+    });
+    return request;
+  }
+
+  #reachOf(cell: string): Reach {
+    const known = this.#reaches.get(cell);
+    if (known !== undefined) return known;
+    const reach: Reach = { waiting: new Set(), isAway: false, probedAtMs: -AWAY_MS };
+    // As many as there are cells: others cannot be named (CELLS_MAX).
+    this.#reaches.set(cell, reach);
+    return reach;
+  }
+
+  /** Asks the cell whether it is there. If not, those that wait for it are told. Never throws. */
+  #probe(cell: string, reach: Reach): Promise<void> {
+    const tell = (isAway: boolean) => {
+      Object.assign(reach, { isAway, probe: undefined, probedAtMs: performance.now() });
+      if (isAway) for (const request of reach.waiting) request.destroy(new Error('it does not answer'));
+    };
+    reach.probe ??= this.call(cell, 'GET', '/cell/v1/about', undefined, { timeoutMs: PROBE_TIMEOUT_MS }).then(
+      () => tell(false),
+      () => tell(true),
+    );
+    return reach.probe;
   }
 
   /** One call of another cell's interface. A Readable travels as it is, any other object as JSON. @throws CellUnreachable */

@@ -10,9 +10,10 @@ import { type KnownPlacement, listPlacementsOn, PLACEMENTS_PER_WRITE_MAX, readPl
 import type { Vault } from '../../storage/secrets/vault.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { RedisConnection } from '../cluster/bus/redis-connection.ts';
+import { NameHomes } from './name-homes.ts';
 
 /** What the map needs of a connection to Redis; its commands reject at once while Redis is away. */
-export type MapRedis = Pick<RedisConnection, 'up' | 'hashSet' | 'hashGetAll' | 'onUp'>;
+export type MapRedis = Pick<RedisConnection, 'up' | 'hashSet' | 'hashEntries' | 'onUp' | 'set' | 'get'>;
 
 export interface CellSelf {
   /** CELL_ID and CELL_URL. */
@@ -48,12 +49,16 @@ const NOTED_EVERY_MS = 30_000;
 /** Names of organisations elsewhere that were noted longer ago are asked for again. */
 const NAMES_KEPT_MS = 30 * 24 * 3_600_000;
 const FORGET_EVERY_MS = 24 * 3_600_000;
+/** How often it is asked, for 2 µs, whether a name may be new. */
+const NAMES_EVERY_MS = 100;
 
 const cellSchema = v.object({
   url: v.pipe(v.string(), v.url()),
   seen_at_ms: v.number(),
   term: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   replica: v.optional(v.string()),
+  /** Its names are in Redis. Cells of earlier releases do not say so, and are asked. */
+  says_names: v.optional(v.boolean()),
 });
 export type CellEntry = v.InferOutput<typeof cellSchema>;
 const placementSchema = v.object({ cell: v.string(), version: v.pipe(v.number(), v.integer(), v.minValue(0)) });
@@ -61,7 +66,11 @@ const placementSchema = v.object({ cell: v.string(), version: v.pipe(v.number(),
 export class CellMap {
   /** When a round last succeeded; 0: never. */
   syncedAtMs = 0;
+  readonly homes: NameHomes;
   readonly #options: CellMapOptions;
+  /** Cells whose names are in Redis. */
+  readonly #saying = new Set<string>();
+  #saysNames = false;
   readonly #timers: NodeJS.Timeout[];
   #round: Promise<void> | undefined;
   #forgotAtMs = 0;
@@ -70,8 +79,11 @@ export class CellMap {
 
   constructor(options: CellMapOptions) {
     this.#options = options;
-    options.redis.onUp(() => void this.#arrive());
+    const { redis, self, storage, nowMs } = options;
+    this.homes = new NameHomes({ redis, self: self.id, storage, nowMs });
+    redis.onUp(() => void this.#arrive());
     this.#timers = [
+      setInterval(() => void this.#attempt(() => this.homes.publish()), NAMES_EVERY_MS).unref(),
       setInterval(() => void this.#attempt(() => this.#meet()), SEEN_EVERY_MS).unref(),
       setInterval(() => void this.sync(), SYNC_EVERY_MS).unref(),
     ];
@@ -82,6 +94,7 @@ export class CellMap {
   async publish(organisationId: string): Promise<void> {
     const placement = readPlacement(this.#options.storage.control, organisationId);
     if (placement === undefined) return;
+    this.homes.again();
     await this.#attempt(() => this.#sayPlaced([{ organisationId, cell: placement.cell, version: placement.version }]));
   }
 
@@ -91,6 +104,11 @@ export class CellMap {
       this.#round = undefined;
     });
     return this.#round;
+  }
+
+  /** Whether the names of the cell are in Redis, as it said last. */
+  covers(cell: string): boolean {
+    return this.#saying.has(cell);
   }
 
   async close(): Promise<void> {
@@ -103,6 +121,10 @@ export class CellMap {
   async #arrive(): Promise<void> {
     // A round that was under way when the connection broke is of the Redis that was.
     await this.#round;
+    // An empty one has no names: until their cells have said them, and that they have, they are asked.
+    this.#saying.clear();
+    this.#saysNames = false;
+    this.homes.again();
     await this.sync();
   }
 
@@ -132,6 +154,8 @@ export class CellMap {
 
   async #compare(): Promise<void> {
     const { nowMs, storage } = this.#options;
+    await this.homes.publish();
+    this.#saysNames = true;
     await this.#meet();
     const there = await this.#takeOverPlacements();
     await this.#sayAllPlaced(there);
@@ -145,7 +169,7 @@ export class CellMap {
   async #meet(): Promise<void> {
     const { redis, self, nowMs } = this.#options;
     const { id, url, term, replica } = self;
-    const entry: CellEntry = { url, seen_at_ms: nowMs(), term, ...(replica !== undefined && { replica }) };
+    const entry: CellEntry = { url, seen_at_ms: nowMs(), term, ...(replica !== undefined && { replica }), says_names: this.#saysNames };
     await redis.hashSet(CELLS_KEY, { [id]: this.#seal(cellPurpose(id), entry) });
     await this.#takeOverCells();
   }
@@ -163,10 +187,12 @@ export class CellMap {
     const { storage, redis } = this.#options;
     const known = new Map(listCells(storage.control).map((record) => [record.cell, record]));
     const news: CellRecord[] = [];
-    for (const [cell, value] of await redis.hashGetAll(CELLS_KEY)) {
+    for await (const [cell, value] of redis.hashEntries(CELLS_KEY)) {
       const said = openCellEntry(storage.vault, cell, value);
       if (said === undefined) continue;
       const { url, seen_at_ms: seenAtMs, term } = said;
+      if (said.says_names === true) this.#saying.add(cell);
+      else this.#saying.delete(cell);
       const before = known.get(cell);
       const isNews = before === undefined || before.url !== url || before.term < term || seenAtMs - before.seenAtMs >= NOTED_EVERY_MS;
       if (isNews && (before !== undefined || known.size + news.length < CELLS_MAX)) news.push({ cell, url, seenAtMs, term });
@@ -178,7 +204,7 @@ export class CellMap {
     const { redis, storage } = this.#options;
     const there = new Map<string, number>();
     let newer: KnownPlacement[] = [];
-    for (const [organisationId, value] of await redis.hashGetAll(PLACEMENTS_KEY)) {
+    for await (const [organisationId, value] of redis.hashEntries(PLACEMENTS_KEY)) {
       const dot = value.indexOf('.');
       const claimed = Number(value.slice(0, dot));
       const known = readPlacement(storage.control, organisationId)?.version ?? -1;

@@ -14,8 +14,10 @@ export class Cells {
     const { self, storage, nowMs } = options;
     this.self = self;
     this.client = new CellClient(storage);
-    this.directory = new CellDirectory({ self: self.id, storage, client: this.client, nowMs });
-    this.map = new CellMap(options);
+    const map = new CellMap(options);
+    const homes = { find: map.homes.find.bind(map.homes), covers: map.covers.bind(map) };
+    this.directory = new CellDirectory({ self: self.id, storage, client: this.client, homes, nowMs });
+    this.map = map;
   }
 
   async close(): Promise<void> {

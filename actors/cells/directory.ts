@@ -1,30 +1,22 @@
 /**
  * Finds the organisation that a request names, by a key, a token or an id, and the cell where it lives (CELL-1). What this cell knows is in
- * its control file: its own organisations, placements, and names of organisations in other cells. For an unknown name it asks all other
- * cells at once, and keeps their answers.
+ * its control file: its own organisations, placements, and names of organisations in other cells. An unknown name that a stranger may
+ * present is looked up in Redis (name-homes.ts); ids, which only an operator names, are asked of all other cells at once, and so is
+ * every name of a cell that does not say its own yet. What is found is kept.
  *
  * Invariants: an organisation lives where its placement with the highest known version says. Requests for the same name share one
- * question. A name counts as unknown only when every cell that was seen lately has answered.
+ * question. A name counts as unknown only when Redis and every cell that was seen lately have answered.
  */
 import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
 import { Refusal } from '../../protocol/errors.ts';
-import { CELLS_MAX, listCells, readForeignName } from '../../storage/moving/cells.ts';
+import { CELLS_MAX, type CellRecord, listCells, readForeignName } from '../../storage/moving/cells.ts';
 import { isOrganisationKnown, readPlacement } from '../../storage/moving/placements.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { CellClient } from './cell-client.ts';
+import { type NameHomes, PRESENTED_KINDS } from './name-homes.ts';
 
-export const NAME_KINDS = [
-  'key',
-  'setup_token',
-  'setup_code',
-  'organisation',
-  'app',
-  'session',
-  'pairing',
-  'proposal',
-  'conversation',
-] as const;
+export const NAME_KINDS = [...PRESENTED_KINDS, 'organisation', 'app', 'session', 'pairing', 'proposal', 'conversation'] as const;
 
 export interface Name {
   readonly kind: (typeof NAME_KINDS)[number];
@@ -42,6 +34,8 @@ export interface DirectoryOptions {
   readonly self: string;
   readonly storage: Pick<Storage, 'control' | 'vault' | 'writeControl'>;
   readonly client: CellClient;
+  /** Of the cells that say their names; `covers`: the cell is one of them. */
+  readonly homes: Pick<NameHomes, 'find'> & { covers(cell: string): boolean };
   nowMs(): number;
 }
 
@@ -87,6 +81,10 @@ export function openName(vault: Storage['vault'], sealed: string): Name | undefi
 }
 
 type Answer = Whereabouts | 'unknown' | 'silent';
+
+function isPresented(kind: Name['kind']): kind is (typeof PRESENTED_KINDS)[number] {
+  return PRESENTED_KINDS.some((one) => one === kind);
+}
 
 export class CellDirectory {
   readonly self: string;
@@ -156,7 +154,7 @@ export class CellDirectory {
   async #ask(name: Name, digest: string): Promise<Whereabouts | undefined> {
     const { storage, nowMs } = this.#options;
     const silent: string[] = [];
-    const found = await this.#firstOf(name, silent);
+    const found = (await this.#homeOf(name, silent)) ?? (await this.#firstOf(name, silent));
     if (found !== undefined) {
       await Promise.all([
         storage.writeControl('noteForeignName', { digest, organisationId: found.organisationId, nowMs: nowMs() }),
@@ -165,25 +163,42 @@ export class CellDirectory {
       return found;
     }
     if (silent.length > 0) {
-      const message = `Nobody knows whose this request is while cell ${silent.join(', ')} cannot be reached. Send it again in a moment.`;
+      const message = `Nobody knows whose this request is while ${silent.join(', ')} cannot be reached. Send it again in a moment.`;
       throw new Refusal('internal', message, { status: 503, retryAfterS: RETRY_AFTER_S });
     }
     this.#unknown.set(digest, nowMs() + UNKNOWN_MS);
     return undefined;
   }
 
-  /** The first cell that has the organisation, or else the newest placement that one knows of. Notes who did not answer. */
-  #firstOf(name: Name, silent: string[]): Promise<Whereabouts | undefined> {
-    const { storage, nowMs } = this.#options;
-    const others = listCells(storage.control)
+  /** As Redis says. Notes when it cannot. */
+  async #homeOf({ kind, name }: Name, silent: string[]): Promise<Whereabouts | undefined> {
+    const { homes } = this.#options;
+    if (!isPresented(kind) || !this.#others().some(({ cell }) => homes.covers(cell))) return undefined;
+    try {
+      const home = await homes.find(kind, name);
+      return home && (this.whereabouts(home.organisationId) ?? { ...home, version: 0 });
+    } catch {
+      silent.push('Redis');
+      return undefined;
+    }
+  }
+
+  #others(): CellRecord[] {
+    return listCells(this.#options.storage.control)
       .filter(({ cell }) => cell !== this.self)
       .slice(0, CELLS_MAX);
+  }
+
+  /** The first cell that has the organisation, or else the newest placement that one knows of. Notes who did not answer. */
+  #firstOf(name: Name, silent: string[]): Promise<Whereabouts | undefined> {
+    const { storage, homes, nowMs } = this.#options;
+    const others = this.#others().filter(({ cell }) => !isPresented(name.kind) || !homes.covers(cell));
     const sealed = sealName(storage.vault, name);
     let newest: Whereabouts | undefined;
     return new Promise((resolve) => {
       const questions = others.map(async ({ cell, seenAtMs }) => {
         const answer = await this.#askCell(cell, sealed);
-        if (answer === 'silent' && nowMs() - seenAtMs < TAKEN_AWAY_MS) silent.push(cell);
+        if (answer === 'silent' && nowMs() - seenAtMs < TAKEN_AWAY_MS) silent.push(`cell ${cell}`);
         if (typeof answer === 'string' || answer.cell === this.self) return;
         if (answer.cell === cell) resolve(answer);
         if (answer.version > (newest?.version ?? -1)) newest = answer;

@@ -63,34 +63,41 @@ export function claimsAsPlace(redis: ClaimsRedis, vault: Pick<Vault, 'seal' | 'o
     async read() {
       const later = { ...own, term: own.term + 1 };
       if ((await createTermClaims(redis, vault).read(later)) !== undefined) return 'later';
-      const { sealed, standing } = await readRaw();
-      if (sealed !== undefined && standing === undefined) throw new Error('what stands in Redis is no claim of these cells');
+      // What no cell with this master key wrote is no claim: whoever writes to Redis may not hold a take-over up.
+      const { standing } = await readRaw();
       return standing && { seat: standing.seat, next: standing.next, by: `${standing.data_dir} on ${standing.host}` };
     },
     async replace(was, is) {
       const { sealed, standing } = await readRaw();
-      if (sealed === undefined || was === undefined)
-        return sealed === undefined && was === undefined && redis.hashSetNew(TERMS_KEY, field, seals.seal(own, claim));
-      if (standing === undefined || standing.seat !== was.seat || standing.next !== was.next) return false;
+      if (standing === undefined || was === undefined)
+        return standing === undefined && was === undefined && claimAnew(redis, field, sealed, seals.seal(own, claim));
+      if (sealed === undefined || standing.seat !== was.seat || standing.next !== was.next) return false;
       const next = is.seat === standing.seat ? { ...standing, next: is.next } : claim;
       return redis.hashSwap(TERMS_KEY, field, sealed, seals.seal(own, next));
     },
   };
 }
 
+/** Makes the claim where there is none; `garbage`: what stands in its place and is none. */
+function claimAnew(redis: ClaimsRedis, field: string, garbage: string | undefined, claim: string): Promise<boolean> {
+  return garbage === undefined ? redis.hashSetNew(TERMS_KEY, field, claim) : redis.hashSwap(TERMS_KEY, field, garbage, claim);
+}
+
 export function createTermClaims(redis: ClaimsRedis, vault: Pick<Vault, 'seal' | 'open'>): TermClaims {
   const seals = sealsOf(vault);
-  const read = async (of: CellTerm): Promise<TermClaim | undefined> => {
+  const readRaw = async (of: CellTerm) => {
     const sealed = await redis.hashGet(TERMS_KEY, fieldOf(of));
-    return sealed === undefined ? undefined : seals.open(of, sealed);
+    return { sealed, standing: sealed === undefined ? undefined : seals.open(of, sealed) };
   };
   return {
-    read,
+    read: async (of) => (await readRaw(of)).standing,
     async make(of, claim) {
-      if (await redis.hashSetNew(TERMS_KEY, fieldOf(of), seals.seal(of, claim))) return claim;
-      const standing = await read(of);
+      const mine = seals.seal(of, claim);
+      const before = await readRaw(of);
+      if (before.standing === undefined && (await claimAnew(redis, fieldOf(of), before.sealed, mine))) return claim;
+      const { standing } = await readRaw(of);
       if (standing === undefined)
-        throw new Error(`the claim of term ${of.term} of cell ${of.cell} in Redis was made with another MASTER_KEY`);
+        throw new Error(`what stands in Redis for term ${of.term} of cell ${of.cell} is no claim of these cells, and changes all the time`);
       return standing;
     },
   };

@@ -9,6 +9,7 @@ import { Refusal } from '../../protocol/errors.ts';
 import { authenticateOperator } from '../console/operator-session.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { sendRefusal } from '../http/render.ts';
+import type { RateBuckets } from '../rate-limit.ts';
 import type { Route } from '../route.ts';
 import type { Services } from '../services.ts';
 import { type Arrival, arrivalOf, CELL_HEADERS, missHeader } from './access.ts';
@@ -26,13 +27,14 @@ export interface ForwardableRequest {
   readonly exchange: Exchange;
   readonly services: Services;
   readonly cells: Cells;
+  readonly buckets: RateBuckets;
   serve(): void;
   fail(error: unknown): void;
 }
 
 /** Serves the request or forwards it; asks other cells where its organisation lives if that is not known. Errors go to `fail`. */
 export function serveOrForward(request: ForwardableRequest): void {
-  const { route, exchange, services, cells } = request;
+  const { route, exchange, services, cells, buckets } = request;
   const arrival = arrivalOf(exchange.header, cells);
   if (arrival !== undefined) {
     arrive(request, arrival);
@@ -44,12 +46,19 @@ export function serveOrForward(request: ForwardableRequest): void {
     return;
   }
   // Other cells are asked only for requests that proved themselves; all cells have the same operator.
-  if (route.caller === 'operator') authenticateOperator(exchange.header, exchange.method, services);
+  if (route.caller === 'operator') {
+    if (exchange.header('authorization') !== '') buckets.refuseGuesses('operator', exchange.address);
+    authenticateOperator(exchange.header, exchange.method, services);
+  }
   const { directory } = cells;
   const organisationId = organisationOfName(services.storage, directory.self, name);
   const at = organisationId === undefined ? directory.foreign(name) : directory.whereabouts(organisationId);
-  if (at?.cell === directory.self || (at === undefined && directory.isUnknown(name))) request.serve();
-  else forward(request, name, at);
+  if (at?.cell === directory.self || (at === undefined && directory.isUnknown(name))) {
+    request.serve();
+    return;
+  }
+  if (at === undefined && route.caller !== 'operator') buckets.refuseGuesses('name', exchange.address);
+  forward(request, name, at);
 }
 
 /** Serves a request that another cell forwarded. @throws Refusal 508 when it came to the wrong cell */
@@ -80,8 +89,9 @@ function forward(request: ForwardableRequest, name: Name, at: Whereabouts | unde
 }
 
 async function findAndRelay(request: ForwardableRequest, passage: Passage, name: Name, known: Whereabouts | undefined): Promise<void> {
-  const { exchange, cells, serve } = request;
+  const { route, exchange, cells, serve, buckets } = request;
   const at = known ?? (await cells.directory.ask(name));
+  if (at === undefined && route.caller !== 'operator') buckets.failed('name', exchange.address);
   if (!exchange.open) return;
   if (at === undefined || at.cell === cells.self.id) {
     serve();

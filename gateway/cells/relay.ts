@@ -128,6 +128,15 @@ function namedInConnection(headers: HeaderLines): ReadonlySet<string> {
   return new Set(lines.flatMap(([, value]) => value.split(',').map((name) => name.trim().toLowerCase())));
 }
 
+/** Characters that no header may have (RFC 9110 §5.5): this service reads over them, and Node sends none. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is about them
+const NO_FIELD_CHARS = /[\0-\x08\x0a-\x1f\x7f]/g;
+
+/** What a client wrote bare goes on escaped, which says the same (RFC 3986 §2.1). */
+function escaped(target: string): string {
+  return target.replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
+}
+
 function requestHeaders({ exchange, headers, body }: Passage, to: Whereabouts, cells: Cells): Record<string, string | string[]> {
   const dropped = namedInConnection(headers);
   const passed: Record<string, string | string[]> = {};
@@ -135,7 +144,8 @@ function requestHeaders({ exchange, headers, body }: Passage, to: Whereabouts, c
     const isOurs = name === 'host' || name === REQUEST_ID_HEADER || name.startsWith(CELL_HEADER_PREFIX);
     if (isOurs || HOP_BY_HOP.has(name) || dropped.has(name) || (body === null && name === 'content-length')) continue;
     const before = passed[name];
-    passed[name] = before === undefined ? value : [before, value].flat();
+    const bytes = Buffer.from(value, 'utf8').toString('latin1').replaceAll(NO_FIELD_CHARS, ' ');
+    passed[name] = before === undefined ? bytes : [before, bytes].flat();
   }
   return {
     ...passed,
@@ -253,11 +263,11 @@ function watchConnecting(request: ClientRequest): void {
   });
 }
 
-/** @throws CellUnreachable when the cell broke off before it answered anything. */
-export function relay(passage: Passage, to: Whereabouts, cells: Cells): Promise<Relayed> {
+/** @throws CellUnreachable when the cell is away, or broke off before it answered anything. */
+export async function relay(passage: Passage, to: Whereabouts, cells: Cells): Promise<Relayed> {
   const { exchange, target, body } = passage;
+  const request = await cells.client.pass(to.cell, exchange.method, escaped(target), requestHeaders(passage, to, cells));
   return new Promise((resolve, reject) => {
-    const request = cells.client.request(to.cell, exchange.method, target, requestHeaders(passage, to, cells));
     const late = setTimeout(() => request.destroy(new Error('no answer came')), ANSWER_TIMEOUT_MS).unref();
     const settle = (outcome: Relayed) => {
       clearTimeout(late);

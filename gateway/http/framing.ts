@@ -1,9 +1,12 @@
 /**
  * Refuses requests whose length or host is ambiguous (RFC 9112 §6.3, §3.2). A proxy in front and this service could disagree on where one
  * ends, and its rest would be read as the next client's request (request smuggling). uWebSockets.js refuses a Content-Length that is not
- * a number, and one beside Transfer-Encoding; it takes the first of repeated lines, so those are refused here.
+ * a number, and one beside Transfer-Encoding; it takes the first of repeated lines, so those are refused here. It also reads sizes of
+ * chunks that are none (`g` as 16), and nobody else sees them: where nothing is to be read, chunks are refused.
  */
 import type { HttpRequest } from 'uWebSockets.js';
+
+const BODYLESS: ReadonlySet<string> = new Set(['get', 'head']);
 
 /** What is wrong with the lines of the request's head, in a sentence; undefined: nothing. */
 export function framingProblem(req: HttpRequest): string | undefined {
@@ -22,5 +25,6 @@ export function framingProblem(req: HttpRequest): string | undefined {
   if (encodings.length > 1 || (encodings[0] !== undefined && encodings[0].toLowerCase() !== 'chunked')) {
     return 'Transfer-Encoding may only be chunked, once.';
   }
+  if (encodings.length > 0 && BODYLESS.has(req.getMethod())) return 'A GET or HEAD has no body: send it without Transfer-Encoding.';
   return undefined;
 }

@@ -240,7 +240,7 @@ class SimulatedRedis extends EventEmitter {
   del = (key: string) => this.#do(() => redis.values.delete(key));
   scan = (_cursor: string, _match: string, pattern: string) =>
     this.#do(() => ['0', [...redis.values.keys()].filter((key) => key.startsWith(pattern.replace(/\*$/, '').replaceAll('\\', '')))]);
-  mget = (keys: readonly string[]) => this.#do(() => keys.map((key) => redis.values.get(key) ?? null));
+  getrange = (key: string) => this.#do(() => redis.values.get(key) ?? '');
   #hash(key: string): Map<string, string> {
     const hash = redis.hashes.get(key) ?? new Map<string, string>();
     redis.hashes.set(key, hash);
@@ -250,16 +250,15 @@ class SimulatedRedis extends EventEmitter {
     this.#do(() => {
       for (const [field, value] of Object.entries(fields)) this.#hash(key).set(field, value);
     });
-  hsetnx = (key: string, field: string, value: string) =>
+  setNewField = (key: string, field: string, value: string) =>
     this.#do(() => {
       if (this.#hash(key).has(field)) return 0;
       this.#hash(key).set(field, value);
       return 1;
     });
-  hget = (key: string, field: string) => this.#do(() => this.#hash(key).get(field) ?? null);
-  hgetall = (key: string) => this.#do(() => Object.fromEntries(this.#hash(key)));
-  /** The one script that there is swaps a field. */
-  eval = (_script: string, _keys: number, key: string, field: string, was: string, value: string) =>
+  readField = (key: string, field: string) => this.#do(() => this.#hash(key).get(field) ?? null);
+  scanFields = (key: string) => this.#do(() => ['0', [...this.#hash(key)].flat()]);
+  swapField = (key: string, field: string, was: string, value: string) =>
     this.#do(() => {
       if (this.#hash(key).get(field) !== was) return 0;
       this.#hash(key).set(field, value);

@@ -24,12 +24,31 @@ const DISCONNECT_TIMEOUT_MS = 50;
 /** Keys that one SCAN step looks at: few round trips, and no step that holds Redis up. */
 const SCAN_COUNT = 1_000;
 
-/** Redis has no command for it. */
-const SWAP = "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1";
+/** Longer values, and longer names, were not written by us: whoever writes to Redis may not fill this process with them. */
+const VALUE_MAX_CHARS = 16 * 1024;
+const FIELD_MAX_CHARS = 256;
+
+/** Redis has no commands for these. What is too long counts as not there, and does not leave Redis. */
+const SCRIPTS = {
+  readField: `local v = redis.call('HGET', KEYS[1], ARGV[1]) if v and #v <= ${VALUE_MAX_CHARS} then return v end return false`,
+  setNewField: `local n = redis.call('HSTRLEN', KEYS[1], ARGV[1]) if n > 0 and n <= ${VALUE_MAX_CHARS} then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) return 1`,
+  swapField: "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1",
+  scanFields: `local r = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ${SCAN_COUNT}) local out = {} for i = 1, #r[2], 2 do
+if #r[2][i] <= ${FIELD_MAX_CHARS} and #r[2][i + 1] <= ${VALUE_MAX_CHARS} then out[#out + 1] = r[2][i] out[#out + 1] = r[2][i + 1] end end
+return {r[1], out}`,
+};
+
+interface Scripted extends Redis {
+  readField(key: string, field: string): Promise<string | null>;
+  setNewField(key: string, field: string, value: string): Promise<number>;
+  swapField(key: string, field: string, was: string, value: string): Promise<number>;
+  scanFields(key: string, cursor: string): Promise<[cursor: string, fieldsAndValues: string[]]>;
+}
 
 /** A connection as its user sees it. `up` is false from the moment that something is wrong until it is prepared again. */
 export interface RedisLink {
-  readonly redis: Redis;
+  readonly redis: Scripted;
   readonly up: boolean;
   close(): void;
 }
@@ -38,7 +57,7 @@ export interface LinkOptions {
   readonly redisUrl: string;
   readonly log: Logger;
   /** Each time the connection stands, before it counts as up. When it rejects, the connection is made anew. */
-  readonly prepare?: (redis: Redis) => Promise<unknown>;
+  readonly prepare?: (redis: RedisLink['redis']) => Promise<unknown>;
   readonly onUp?: () => void;
   readonly onDown?: () => void;
 }
@@ -49,7 +68,7 @@ function retryDelayMs(attempt: number): number {
   return Math.round(fullMs * (0.5 + Math.random() / 2));
 }
 
-function openClient(redisUrl: string): Redis {
+function openClient(redisUrl: string): Scripted {
   // Only now: a process without Redis has no use for it, and it takes a tenth of a start to load.
   const { Redis: Client } = require('ioredis') as typeof import('ioredis');
   return new Client(redisUrl, {
@@ -64,7 +83,8 @@ function openClient(redisUrl: string): Redis {
     maxLoadingRetryTime: RETRY_MAX_MS,
     disableClientInfo: true,
     retryStrategy: retryDelayMs,
-  });
+    scripts: Object.fromEntries(Object.entries(SCRIPTS).map(([name, lua]) => [name, { lua, numberOfKeys: 1 }])),
+  }) as Scripted;
 }
 
 /** @throws when Redis does not answer. A process that was paused finds its timers due before it reads the waiting answer, and asks once more. */
@@ -143,7 +163,10 @@ export function openLink({ redisUrl, log, prepare, onUp, onDown }: LinkOptions):
   };
 }
 
-/** Plain commands. Each rejects at once while Redis is away and after 500 ms without an answer. */
+/**
+ * Plain commands. Each rejects at once while Redis is away and after 500 ms without an answer. Values of more than 16 KB, and fields of more
+ * than 256 characters, were not written by us and count as not there.
+ */
 export interface RedisConnection {
   readonly up: boolean;
   /** `ttlMs`: it is forgotten after so long; without it is kept until Redis loses it. */
@@ -157,7 +180,9 @@ export interface RedisConnection {
   /** Sets the field if it is `was`; false: it was not. */
   hashSwap(key: string, field: string, was: string, value: string): Promise<boolean>;
   hashGet(key: string, field: string): Promise<string | undefined>;
-  hashGetAll(key: string): Promise<ReadonlyMap<string, string>>;
+  /** All fields, a page at a time: other work goes on in between. One that is changed meanwhile may come twice. */
+  hashEntries(key: string): AsyncIterable<readonly [field: string, value: string]>;
+  get(key: string): Promise<string | undefined>;
   /** Called each time Redis can be used: the first time and whenever it was away. It may have lost everything. */
   onUp(listener: () => void): void;
   close(): void;
@@ -173,9 +198,23 @@ async function readPrefix(redis: Redis, prefix: string): Promise<ReadonlyMap<str
     cursor = next;
   } while (cursor !== '0');
   const named = [...keys];
-  const values = named.length === 0 ? [] : await redis.mget(named);
+  const values = await Promise.all(named.map((key) => readBounded(redis, key)));
   // One that expired in between has no value any more.
-  return new Map(named.flatMap((key, at) => (typeof values[at] === 'string' ? [[key, values[at]]] : [])));
+  return new Map(named.flatMap((key, at) => (values[at] === undefined ? [] : [[key, values[at]]])));
+}
+
+async function readBounded(redis: Redis, key: string): Promise<string | undefined> {
+  const value = await redis.getrange(key, 0, VALUE_MAX_CHARS);
+  return value === '' || value.length > VALUE_MAX_CHARS ? undefined : value;
+}
+
+async function* readEntries(redis: Scripted, key: string): AsyncIterable<readonly [string, string]> {
+  let cursor = '0';
+  do {
+    const [next, found] = await redis.scanFields(key, cursor);
+    for (let at = 0; at + 1 < found.length; at += 2) yield [found[at] as string, found[at + 1] as string];
+    cursor = next;
+  } while (cursor !== '0');
 }
 
 /** A connection for plain commands; connects in the background. */
@@ -203,12 +242,11 @@ export function openRedis({ redisUrl, log }: Pick<LinkOptions, 'redisUrl' | 'log
     async hashSet(key, fields) {
       await redis.hset(key, fields);
     },
-    hashSetNew: async (key, field, value) => (await redis.hsetnx(key, field, value)) === 1,
-    hashSwap: async (key, field, was, value) => (await redis.eval(SWAP, 1, key, field, was, value)) === 1,
-    hashGet: async (key, field) => (await redis.hget(key, field)) ?? undefined,
-    async hashGetAll(key) {
-      return new Map(Object.entries(await redis.hgetall(key)));
-    },
+    hashSetNew: async (key, field, value) => (await redis.setNewField(key, field, value)) === 1,
+    hashSwap: async (key, field, was, value) => (await redis.swapField(key, field, was, value)) === 1,
+    hashGet: async (key, field) => (await redis.readField(key, field)) ?? undefined,
+    hashEntries: (key) => readEntries(redis, key),
+    get: (key) => readBounded(redis, key),
     onUp(listener) {
       listeners.push(listener);
     },

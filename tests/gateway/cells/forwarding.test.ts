@@ -118,6 +118,36 @@ test('CELL-1: a name that nobody knows is asked of each cell once, also by many 
   assert.equal(asked(a, since).length, 4);
 });
 
+test('CELL-19: an address that presented 120 names that nobody knows sets off no further look-up for a minute; known names are served', async () => {
+  await wellAgain();
+  const app = await world.place(b);
+  let refused = 0;
+  for (let n = 0; n < 125; n++) refused += (await echo(a, stranger())).status === 429 ? 1 : 0;
+  assert.ok(refused >= 4, `${refused} refused`);
+  const since = a.questions.length;
+  assertRefused(await echo(a, stranger()), 429, 'rate_limited', /wrong credentials/);
+  assert.deepEqual(asked(a, since), []);
+  // A place that is known here needs no look-up.
+  await a.storage.writeControl('placeOrganisation', {
+    organisationId: app.organisationId,
+    cell: 'b',
+    version: 1,
+    nowMs: world.clock.nowMs,
+  });
+  world.clock.nowMs += 61_000;
+  assert.equal((await echo(a, app)).status, 200);
+});
+
+test('SAFE-5: wrong bearers count before a request goes to another cell: after 60 the right one is refused there, too', async () => {
+  await wellAgain();
+  const { appId } = await world.place(b);
+  const look = (bearer: string) => send(a.base, 'GET', `/console/api/apps/${appId}`, { Authorization: `Bearer ${bearer}` });
+  for (let n = 0; n < 60; n++) await look(`wrong-${n}`);
+  assert.equal((await look(OPERATOR_TOKEN)).status, 429);
+  world.clock.nowMs += 61_000;
+  assert.equal((await look(OPERATOR_TOKEN)).status, 200);
+});
+
 test('CELL-5: names travel sealed; what cannot be a name is not asked for, nor what an unproven operator names', async () => {
   await wellAgain();
   const unknown = stranger();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, beforeEach, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
@@ -269,4 +270,44 @@ test('CELL-4: a cell that cannot be reached is 503 with Retry-After; one that br
   const told = await send(here.base, 'POST', '/v1/echo', { ...app.headers, Origin: 'https://shop.example' }, { text: '' });
   assertRefused(told, 503, 'internal', /cell b cannot be reached/);
   assert.deepEqual([told.headers['retry-after'], told.headers['access-control-allow-origin']], ['2', 'https://shop.example']);
+});
+
+test('CELL-4: a cell that is silent is asked whether it is there; if not, those that wait are 503, and so are others until it is', async (t) => {
+  let relayed = 0;
+  const mute = await standIn(t, (request) => {
+    if (request.url !== '/v1/none') relayed += request.url === '/v1/echo' ? 1 : 0;
+    // One that breaks off is why it is asked; else it would be asked after 10 s.
+    else request.socket.destroy();
+  });
+  world.clock.nowMs += 1;
+  await world.introduce([here], { b: mute });
+  const waiting = Array.from({ length: 3 }, () => send(here.base, 'POST', '/v1/echo', app.headers, { text: '' }));
+  await eventually(() => relayed === 3);
+  assertRefused(await send(here.base, 'GET', '/v1/none', app.headers), 503, 'internal', /cannot be reached/);
+  for (const told of await Promise.all(waiting)) assertRefused(told, 503, 'internal', /cell b cannot be reached/);
+  assertRefused(await send(here.base, 'POST', '/v1/echo', app.headers, { text: '' }), 503, 'internal', /cannot be reached/);
+  assert.equal(relayed, 3, 'a cell that is away is left alone');
+  world.clock.nowMs += 1;
+  await world.introduce([here, there]);
+  await eventually(async () => (await send(here.base, 'POST', '/v1/echo', app.headers, { text: '' })).status === 201);
+});
+
+test('CELL-2: bytes that a client did not escape, and a control character in a header, pass as they do here', async () => {
+  const ask = async ({ port }: { port: number }) => {
+    const socket = connect(port, '127.0.0.1');
+    const body = JSON.stringify({ text: 'x' });
+    const lines = [...Object.entries(app.headers), ['X-Note', 'a\x7fb']].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    socket.write(
+      `POST /v1/echo?q=grün HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${lines}\r\n${body}`,
+    );
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      answer += chunk;
+      if (answer.includes('"org"')) socket.destroy();
+    });
+    await once(socket, 'close');
+    return { status: answer.slice(9, 12), query: /"query":"[^"]*"/.exec(answer)?.[0] };
+  };
+  assert.deepEqual(await ask(there), { status: '201', query: '"query":"grün"' });
+  assert.deepEqual(await ask(here), await ask(there));
 });

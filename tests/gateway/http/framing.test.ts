@@ -59,6 +59,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   'an encoding that is not ours': `${head('Host: x', 'Transfer-Encoding: xchunked')}2\r\n{}\r\n0\r\n\r\n${BEHIND}`,
   'two encodings in a line': `${head('Host: x', 'Transfer-Encoding: gzip, chunked')}2\r\n{}\r\n0\r\n\r\n${BEHIND}`,
   'two lines of encodings': `${head('Host: x', 'Transfer-Encoding: chunked', 'Transfer-Encoding: identity')}2\r\n{}\r\n0\r\n\r\n${BEHIND}`,
+  'a GET with chunks': `GET /v1/smuggled HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\ng\r\n${BEHIND}`,
   'two hosts': `${head('Host: x', 'Host: y', 'Content-Length: 2')}{}${BEHIND}`,
 };
 
