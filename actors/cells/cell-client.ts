@@ -1,6 +1,6 @@
 /**
- * HTTP calls from cell to cell (CELL-7): the one place that knows how a cell is reached and how it proves to another
- * that it is one. The token is derived from the master key, which only the cells have.
+ * HTTP calls from cell to cell (CELL-7): the one place that knows how a cell is reached, and whether it answers. Each call and each answer is
+ * proven (cell-proof.ts).
  */
 import http from 'node:http';
 import https from 'node:https';
@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { readCellUrl } from '../../storage/moving/cells.ts';
 import type { Vault } from '../../storage/secrets/vault.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import { CELL_HEADERS, CellProofs, statementHeaders, UNPROVEN } from './cell-proof.ts';
 
 /** An idle connection is let go of well before the other side would close it (10 s): a request must not meet a closing one. */
 const IDLE_MS = 5_000;
@@ -48,11 +49,6 @@ export interface CallTimeouts {
   readonly answerTimeoutMs?: number;
 }
 
-/** What a cell says as its bearer, made from the master key that all cells share. */
-export function cellToken(vault: Pick<Vault, 'digest'>): string {
-  return vault.digest('cell', Buffer.from('interface v1')).toString('base64url');
-}
-
 async function readJson(answer: http.IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -81,6 +77,7 @@ function exchange(
   request: http.ClientRequest,
   { stream, bytes }: ReturnType<typeof payloadOf>,
   { timeoutMs, answerTimeoutMs }: CallTimeouts,
+  isProven: (proof: unknown) => boolean,
 ): Promise<CellAnswer> {
   return new Promise((resolve, reject) => {
     const wait = (ms: number) => setTimeout(() => request.destroy(new Error(`nothing moved for ${ms} ms`)), ms);
@@ -93,6 +90,10 @@ function exchange(
     };
     request.on('error', fail);
     request.on('response', (answer) => {
+      if (!isProven(answer.headers[CELL_HEADERS.proof])) {
+        fail(new Error(UNPROVEN));
+        return;
+      }
       const status = answer.statusCode ?? 0;
       answer.on('data', () => timer.refresh());
       readJson(answer).then((json) => {
@@ -128,10 +129,14 @@ interface Reach {
   probe?: Promise<void> | undefined;
 }
 
+/** A question of the cell itself is about no client. */
+const OF_ITSELF = { organisationId: '', clientAddress: '', clientHost: '', vouchedFor: '' } as const;
+
 const AGENT = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_SOCKETS_MAX, noDelay: true } as const;
 
 export class CellClient {
-  readonly token: string;
+  readonly proofs: CellProofs;
+  readonly #self: string;
   readonly #control: Connection;
   readonly #plain = new http.Agent(AGENT);
   readonly #secure = new https.Agent(AGENT);
@@ -139,11 +144,14 @@ export class CellClient {
 
   readonly #silentMs: number;
 
+  /** `self`: the cell that calls. */
   constructor(
+    self: string,
     { vault, control }: { readonly vault: Pick<Vault, 'digest'>; readonly control: Connection },
-    { silentMs = SILENT_MS }: { readonly silentMs?: number } = {},
+    { nowMs = Date.now, silentMs = SILENT_MS }: { nowMs?(): number; readonly silentMs?: number } = {},
   ) {
-    this.token = cellToken(vault);
+    this.#self = self;
+    this.proofs = new CellProofs(vault, nowMs);
     this.#control = control;
     this.#silentMs = silentMs;
   }
@@ -220,8 +228,11 @@ export class CellClient {
   async call(cell: string, method: string, path: string, body: object | undefined, timeouts: CallTimeouts): Promise<CellAnswer> {
     const payload = payloadOf(body);
     try {
-      const request = this.request(cell, method, path, { ...payload.headers, Authorization: `Bearer ${this.token}` });
-      return await exchange(request, payload, timeouts);
+      const statement = { method, target: path, from: this.#self, to: cell, ...OF_ITSELF };
+      const headers = statementHeaders(statement, this.proofs);
+      const request = this.request(cell, method, path, { ...payload.headers, ...headers });
+      const isProven = (proof: unknown) => this.proofs.proves(proof, headers[CELL_HEADERS.token]);
+      return await exchange(request, payload, timeouts, isProven);
     } catch (error) {
       if (error instanceof CellUnreachable) throw error;
       throw new CellUnreachable(cell, error instanceof Error ? error.message : String(error));

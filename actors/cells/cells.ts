@@ -13,7 +13,7 @@ export class Cells {
   constructor(options: CellMapOptions & { readonly storage: Storage }) {
     const { self, storage, nowMs } = options;
     this.self = self;
-    this.client = new CellClient(storage);
+    this.client = new CellClient(self.id, storage, { nowMs });
     const map = new CellMap(options);
     const homes = { find: map.homes.find.bind(map.homes), covers: map.covers.bind(map) };
     this.directory = new CellDirectory({ self: self.id, storage, client: this.client, homes, nowMs });

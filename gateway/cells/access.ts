@@ -1,61 +1,47 @@
-/** How a request proves that it comes from another cell, and the headers that are then believed (CELL-5). */
+/** How a request proves that it comes from another cell, and what is then believed (CELL-5). */
+import { CELL_HEADERS, type CellStatement, type ProofFault, statementOf } from '../../actors/cells/cell-proof.ts';
 import type { Cells } from '../../actors/cells/cells.ts';
 import type { Whereabouts } from '../../actors/cells/directory.ts';
 import { Refusal } from '../../protocol/errors.ts';
-import { isSecret } from '../../storage/secrets/vault.ts';
-import { bearerOf } from '../http/request-headers.ts';
+import type { Exchange } from '../http/exchange.ts';
 
-/** Headers from cell to cell. A client's own are never passed on. */
-export const CELL_HEADERS = {
-  /** Makes the others trusted. Not `Authorization`, which is the client's own. */
-  token: 'x-service-cell-token',
-  /** `<from> <to>`: which cell passes the request on, and to which one it means to. */
-  relay: 'x-service-cell-relay',
-  organisation: 'x-service-cell-organisation',
-  clientAddress: 'x-service-cell-client',
-  clientHost: 'x-service-cell-host',
-  /** In an answer: the organisation is not here. `<cell> <version>` of where it is, or `-`. */
-  miss: 'x-service-cell-miss',
-} as const;
+const WHY: Readonly<Record<ProofFault, string>> = {
+  forged: 'This is no cell of this installation: do all cells have the same MASTER_KEY?',
+  late: 'The proof of this cell is over half a minute old, or of the future: compare the clocks of the hosts.',
+  repeated: 'This request of a cell came before.',
+};
 
-export const CELL_HEADER_PREFIX = 'x-service-cell';
+/** What a cell states with the request; its answer is proven, too. Undefined: a client sent it. @throws Refusal invalid_token */
+function proven(exchange: Exchange, { client: { proofs } }: Cells): CellStatement | undefined {
+  const token = exchange.header(CELL_HEADERS.token);
+  if (token === '') return undefined;
+  const statement = statementOf(exchange.method, exchange.target, exchange.header);
+  const fault = proofs.fault(token, statement);
+  if (fault !== 'forged') exchange.proof = [CELL_HEADERS.proof, proofs.answer(token)];
+  if (fault !== undefined) throw new Refusal('invalid_token', WHY[fault]);
+  return statement;
+}
 
-type ReadHeader = (name: string) => string;
-
-function notOfThis(): Refusal {
-  return new Refusal('invalid_token', 'This is no cell of this installation: do all cells have the same MASTER_KEY?');
+function wrongCell({ from, to }: CellStatement, self: string): Refusal {
+  const message = `Cell ${from} sent this request to cell ${to}, and it came to cell ${self}: check CELL_URL of cell ${to}.`;
+  return new Refusal('internal', message, { status: 508 });
 }
 
 /** Lets another cell call the cell interface. @throws Refusal missing_token, invalid_token; not_found where there are no cells. */
-export function authenticateCell(header: ReadHeader, cells: Cells | null | undefined): Cells {
+export function authenticateCell(exchange: Exchange, cells: Cells | null | undefined): Cells {
   if (cells == null) throw new Refusal('not_found', 'This installation has no cells.');
-  const token = bearerOf(header('authorization'));
-  if (token === undefined) throw new Refusal('missing_token', 'Only other cells call this interface, with a bearer made from MASTER_KEY.');
-  if (!isSecret(token, cells.client.token)) throw notOfThis();
+  const statement = proven(exchange, cells);
+  if (statement === undefined)
+    throw new Refusal('missing_token', 'Only other cells call this interface, with a proof made from MASTER_KEY.');
+  if (statement.to !== cells.self.id) throw wrongCell(statement, cells.self.id);
   return cells;
 }
 
-export interface Arrival {
-  readonly from: string;
-  readonly to: string;
-  readonly organisationId: string;
-  readonly clientAddress: string;
-  readonly clientHost: string;
-}
-
-/** Undefined: a client sent the request itself. @throws Refusal invalid_token when it only says that a cell did. */
-export function arrivalOf(header: ReadHeader, cells: Cells): Arrival | undefined {
-  const token = header(CELL_HEADERS.token);
-  if (token === '') return undefined;
-  if (!isSecret(token, cells.client.token)) throw notOfThis();
-  const [from = '', to = ''] = header(CELL_HEADERS.relay).split(' ');
-  return {
-    from,
-    to,
-    organisationId: header(CELL_HEADERS.organisation),
-    clientAddress: header(CELL_HEADERS.clientAddress),
-    clientHost: header(CELL_HEADERS.clientHost),
-  };
+/** Undefined: a client sent the request itself. @throws Refusal invalid_token when it only says that a cell did; 508 for another cell's. */
+export function arrivalOf(exchange: Exchange, cells: Cells): CellStatement | undefined {
+  const arrival = proven(exchange, cells);
+  if (arrival !== undefined && (arrival.to !== cells.self.id || arrival.from === cells.self.id)) throw wrongCell(arrival, cells.self.id);
+  return arrival;
 }
 
 export function missHeader(whereabouts: Whereabouts | undefined): string {

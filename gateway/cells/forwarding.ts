@@ -3,6 +3,7 @@
  * A forwarded request is answered here or not at all, so none travels in a circle.
  */
 import { CellUnreachable } from '../../actors/cells/cell-client.ts';
+import { CELL_HEADERS, type CellStatement, OPERATOR } from '../../actors/cells/cell-proof.ts';
 import type { Cells } from '../../actors/cells/cells.ts';
 import type { Name, Whereabouts } from '../../actors/cells/directory.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -12,7 +13,7 @@ import { sendRefusal } from '../http/render.ts';
 import type { RateBuckets } from '../rate-limit.ts';
 import type { Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { type Arrival, arrivalOf, CELL_HEADERS, missHeader } from './access.ts';
+import { arrivalOf, missHeader } from './access.ts';
 import { organisationOfName } from './organisation-lookup.ts';
 import { BufferedBody, type Passage, relay } from './relay.ts';
 import { nameOf } from './routing-key.ts';
@@ -35,7 +36,7 @@ export interface ForwardableRequest {
 /** Serves the request or forwards it; asks other cells where its organisation lives if that is not known. Errors go to `fail`. */
 export function serveOrForward(request: ForwardableRequest): void {
   const { route, exchange, services, cells, buckets } = request;
-  const arrival = arrivalOf(exchange.header, cells);
+  const arrival = arrivalOf(exchange, cells);
   if (arrival !== undefined) {
     arrive(request, arrival);
     return;
@@ -61,18 +62,14 @@ export function serveOrForward(request: ForwardableRequest): void {
   forward(request, name, at);
 }
 
-/** Serves a request that another cell forwarded. @throws Refusal 508 when it came to the wrong cell */
-function arrive({ exchange, services, cells, serve }: ForwardableRequest, arrival: Arrival): void {
+/** Serves a request that another cell forwarded. */
+function arrive({ exchange, services, cells, serve }: ForwardableRequest, arrival: CellStatement): void {
   const { directory } = cells;
-  const { from, to, organisationId } = arrival;
-  if (to !== directory.self || from === directory.self) {
-    const message = `Cell ${from} passed this request on to cell ${to}, and it came to cell ${directory.self}: check CELL_URL of cell ${to}.`;
-    throw new Refusal('internal', message, { status: 508 });
-  }
+  const { from, organisationId, vouchedFor } = arrival;
   const at = directory.whereabouts(organisationId);
   services.log.debug({ request_id: exchange.requestId, from, organisation_id: organisationId }, 'received a request from another cell');
   if (at?.cell === directory.self) {
-    exchange.comesFrom(arrival.clientAddress, arrival.clientHost);
+    exchange.comesFrom(arrival.clientAddress, arrival.clientHost, vouchedFor === OPERATOR);
     serve();
     return;
   }
@@ -81,11 +78,12 @@ function arrive({ exchange, services, cells, serve }: ForwardableRequest, arriva
 }
 
 function forward(request: ForwardableRequest, name: Name, at: Whereabouts | undefined): void {
-  const { exchange } = request;
-  const head = exchange.head();
+  const { exchange, route } = request;
+  const { target } = exchange;
+  const headers = exchange.headerLines();
   exchange.detach();
   const body = exchange.method === 'GET' ? null : new BufferedBody(exchange);
-  findAndRelay(request, { exchange, ...head, body }, name, at).catch(request.fail);
+  findAndRelay(request, { exchange, target, headers, isOperator: route.caller === 'operator', body }, name, at).catch(request.fail);
 }
 
 async function findAndRelay(request: ForwardableRequest, passage: Passage, name: Name, known: Whereabouts | undefined): Promise<void> {

@@ -6,12 +6,13 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { CellUnreachable } from '../../actors/cells/cell-client.ts';
+import { CELL_HEADER_PREFIX, CELL_HEADERS, OPERATOR, statementHeaders, UNPROVEN } from '../../actors/cells/cell-proof.ts';
 import type { Cells } from '../../actors/cells/cells.ts';
 import type { Whereabouts } from '../../actors/cells/directory.ts';
 import { REQUEST_ID_HEADER } from '../../protocol/headers.ts';
 import type { Exchange, HeaderLines } from '../http/exchange.ts';
 import type { PassedAnswer } from '../http/passed-answer.ts';
-import { CELL_HEADER_PREFIX, CELL_HEADERS, readMiss } from './access.ts';
+import { readMiss } from './access.ts';
 
 /** A body is kept up to this size; a larger one can be forwarded once only. */
 const KEPT_MAX_BYTES = 64 * 1024;
@@ -115,6 +116,8 @@ export interface Passage {
   /** Path and query. */
   readonly target: string;
   readonly headers: HeaderLines;
+  /** Whose credentials stay here: this cell vouches for them. */
+  readonly isOperator: boolean;
   /** Null: a GET, which has none. */
   readonly body: BufferedBody | null;
 }
@@ -137,12 +140,26 @@ function escaped(target: string): string {
   return target.replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
 }
 
-function requestHeaders({ exchange, headers, body }: Passage, to: Whereabouts, cells: Cells): Record<string, string | string[]> {
+/** What an operator proves itself by. */
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'x-csrf-token']);
+
+function requestHeaders(
+  { exchange, target, headers, body, isOperator }: Passage,
+  to: Whereabouts,
+  cells: Cells,
+): Record<string, string | string[]> {
   const dropped = namedInConnection(headers);
   const passed: Record<string, string | string[]> = {};
   for (const [name, value] of headers) {
     const isOurs = name === 'host' || name === REQUEST_ID_HEADER || name.startsWith(CELL_HEADER_PREFIX);
-    if (isOurs || HOP_BY_HOP.has(name) || dropped.has(name) || (body === null && name === 'content-length')) continue;
+    if (
+      isOurs ||
+      (isOperator && CREDENTIALS.has(name)) ||
+      HOP_BY_HOP.has(name) ||
+      dropped.has(name) ||
+      (body === null && name === 'content-length')
+    )
+      continue;
     const before = passed[name];
     const bytes = Buffer.from(value, 'utf8').toString('latin1').replaceAll(NO_FIELD_CHARS, ' ');
     passed[name] = before === undefined ? bytes : [before, bytes].flat();
@@ -150,11 +167,19 @@ function requestHeaders({ exchange, headers, body }: Passage, to: Whereabouts, c
   return {
     ...passed,
     [REQUEST_ID_HEADER]: exchange.requestId,
-    [CELL_HEADERS.token]: cells.client.token,
-    [CELL_HEADERS.relay]: `${cells.self.id} ${to.cell}`,
-    [CELL_HEADERS.organisation]: to.organisationId,
-    [CELL_HEADERS.clientAddress]: exchange.clientAddress,
-    [CELL_HEADERS.clientHost]: exchange.header('host'),
+    ...statementHeaders(
+      {
+        method: exchange.method,
+        target,
+        from: cells.self.id,
+        to: to.cell,
+        organisationId: to.organisationId,
+        clientAddress: exchange.clientAddress,
+        clientHost: exchange.header('host'),
+        vouchedFor: isOperator ? OPERATOR : '',
+      },
+      cells.client.proofs,
+    ),
   };
 }
 
@@ -165,7 +190,7 @@ function answerHeaders(answer: IncomingMessage, exchange: Exchange): HeaderLines
   const dropped = namedInConnection(lines);
   return lines.filter(([given]) => {
     const name = given.toLowerCase();
-    if (HOP_BY_HOP.has(name) || WRITTEN_HERE.has(name) || dropped.has(name)) return false;
+    if (HOP_BY_HOP.has(name) || WRITTEN_HERE.has(name) || dropped.has(name) || name.startsWith(CELL_HEADER_PREFIX)) return false;
     return exchange.interface !== 'runtime' || !WRITTEN_HERE_FOR_BROWSERS.has(name);
   });
 }
@@ -265,8 +290,10 @@ function watchConnecting(request: ClientRequest): void {
 
 /** @throws CellUnreachable when the cell is away, or broke off before it answered anything. */
 export async function relay(passage: Passage, to: Whereabouts, cells: Cells): Promise<Relayed> {
-  const { exchange, target, body } = passage;
-  const request = await cells.client.pass(to.cell, exchange.method, escaped(target), requestHeaders(passage, to, cells));
+  const { exchange, body } = passage;
+  const target = escaped(passage.target);
+  const headers = requestHeaders({ ...passage, target }, to, cells);
+  const request = await cells.client.pass(to.cell, exchange.method, target, headers);
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => request.destroy(new Error('no answer came')), ANSWER_TIMEOUT_MS).unref();
     const settle = (outcome: Relayed) => {
@@ -287,6 +314,10 @@ export async function relay(passage: Passage, to: Whereabouts, cells: Cells): Pr
       reject(new CellUnreachable(to.cell, error.message));
     });
     request.on('response', (answer) => {
+      if (!cells.client.proofs.proves(answer.headers[CELL_HEADERS.proof], headers[CELL_HEADERS.token])) {
+        request.destroy(new Error(UNPROVEN));
+        return;
+      }
       // It answers before it has read everything: the rest is dropped.
       const unread = !request.writableEnded;
       answer.once('close', () => unread && request.destroy());

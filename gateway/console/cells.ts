@@ -14,9 +14,8 @@ async function faultOf({ client, self }: Cells, { cell }: CellRecord): Promise<s
   if (cell === self.id) return null;
   try {
     const { status, json: about } = await client.call(cell, 'GET', '/cell/v1/about', undefined, { timeoutMs: LOOK_TIMEOUT_MS });
-    if (status !== 200) return `it answers ${status}`;
-    const answered = (about as { cell?: unknown } | undefined)?.cell;
-    return answered === cell ? null : `cell ${String(answered)} answers at its address`;
+    if (status === 200) return null;
+    return (about as { error?: { message?: string } } | undefined)?.error?.message ?? `it answers ${status}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

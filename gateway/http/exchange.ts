@@ -76,6 +76,10 @@ export class Exchange {
   readonly origin: string;
   /** Goes out with whatever is answered; printable ASCII. */
   warning: string | undefined;
+  /** A header that goes out with whatever is answered. */
+  proof: readonly [name: string, value: string] | undefined;
+  /** Another cell has checked that the caller is an operator. */
+  isOperator = false;
 
   readonly #res: HttpResponse;
   readonly #plan: ExchangePlan;
@@ -144,22 +148,33 @@ export class Exchange {
     return copy;
   }
 
-  /** Path and query, and every header line, for passing the request on. @throws Error after `detach`: repeated lines are not copied. */
-  head(): { readonly target: string; readonly headers: HeaderLines } {
-    const lent = this.#head;
-    if (lent instanceof HeadCopy) throw new Error('the head of a request was asked for after its callback');
+  /** Path and query. @throws Error after `detach` */
+  get target(): string {
+    const lent = this.#lent();
+    const query = lent.getQuery() ?? '';
+    return lent.getUrl() + (query === '' ? '' : `?${query}`);
+  }
+
+  #lent(): HttpRequest {
+    if (this.#head instanceof HeadCopy) throw new Error('the head of a request was asked for after its callback');
+    return this.#head;
+  }
+
+  /** Every header line, for passing the request on. @throws Error after `detach`: repeated lines are not copied. */
+  headerLines(): HeaderLines {
+    const lent = this.#lent();
     const headers: [string, string][] = [];
     lent.forEach((name, value) => {
       headers.push([name, value]);
     });
-    const query = lent.getQuery() ?? '';
-    return { target: lent.getUrl() + (query === '' ? '' : `?${query}`), headers };
+    return headers;
   }
 
-  /** Sets who sent the request and to which host, when another cell passed it on. Detaches. */
-  comesFrom(clientAddress: string, host: string): void {
+  /** Sets who sent the request and to which host, when another cell passed it on, which may have checked that it is an operator. Detaches. */
+  comesFrom(clientAddress: string, host: string, isOperator: boolean): void {
     this.#head = this.#detached().withHost(host);
     this.#clientAddress = clientAddress;
+    this.isOperator = isOperator;
   }
 
   /** Hands over the request's body as it arrives; a chunk is valid during the call only. A later listener takes over. Detaches. */
@@ -330,6 +345,7 @@ export class Exchange {
     res.writeHeader('X-Request-Id', this.requestId);
     for (const name in headers) res.writeHeader(name, headers[name] ?? '');
     if (this.warning !== undefined) res.writeHeader(WARNING_HEADER, this.warning);
+    if (this.proof !== undefined) res.writeHeader(this.proof[0], this.proof[1]);
     if (this.#plan.closing()) res.writeHeader('Connection', 'close');
     if (this.#plan.interface !== 'runtime') return;
     res.writeHeader('Vary', RUNTIME_VARY);

@@ -6,7 +6,7 @@
  */
 import type { HttpRequest } from 'uWebSockets.js';
 
-const BODYLESS: ReadonlySet<string> = new Set(['get', 'head']);
+const BODYLESS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** What is wrong with the lines of the request's head, in a sentence; undefined: nothing. */
 export function framingProblem(req: HttpRequest): string | undefined {
@@ -25,6 +25,7 @@ export function framingProblem(req: HttpRequest): string | undefined {
   if (encodings.length > 1 || (encodings[0] !== undefined && encodings[0].toLowerCase() !== 'chunked')) {
     return 'Transfer-Encoding may only be chunked, once.';
   }
-  if (encodings.length > 0 && BODYLESS.has(req.getMethod())) return 'A GET or HEAD has no body: send it without Transfer-Encoding.';
+  if (encodings.length > 0 && BODYLESS.has(req.getCaseSensitiveMethod()))
+    return 'A GET or HEAD has no body: send it without Transfer-Encoding.';
   return undefined;
 }

@@ -3,21 +3,24 @@ import { createHash, randomBytes } from 'node:crypto';
 import type http from 'node:http';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { CellClient, CellUnreachable, cellToken } from '../../../actors/cells/cell-client.ts';
+import { CellClient, CellUnreachable } from '../../../actors/cells/cell-client.ts';
+import { CELL_HEADERS, CellProofs, statementOf } from '../../../actors/cells/cell-proof.ts';
+import { openVault } from '../../../storage/secrets/vault.ts';
 import { openStorage } from '../../../storage/storage.ts';
+import { proven } from '../../gateway/cells/cells-world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { serveFake } from '../../support/fake-server.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
 async function open(t: TestContext) {
   const storage = openStorage({ dataDir: temporaryDir(t), masterKey: undefined, onFatal: () => {} });
-  const client = new CellClient(storage);
+  const client = new CellClient('a', storage);
   t.after(async () => {
     client.close();
     await storage.close();
   });
   const listen = async (cell: string, handle: http.RequestListener, path = '') => {
-    const { url, close } = await serveFake(handle);
+    const { url, close } = await serveFake(proven(storage.vault, handle));
     t.after(close);
     await storage.writeControl('seeCells', { cells: [{ cell, url: `${url()}${path}`, seenAtMs: 1, term: 1 }] });
   };
@@ -59,19 +62,23 @@ test('CELL-7: a call proves that it comes from a cell, below the address that th
   await listen(
     'b',
     async (request, answer) => {
-      const { authorization, 'content-type': type } = request.headers;
+      const { 'content-type': type, authorization } = request.headers;
       const bytes = await hashOf(request);
-      answer.end(JSON.stringify({ url: request.url, method: request.method, authorization, type, bytes }));
+      const token = String(request.headers[CELL_HEADERS.token]);
+      const target = (request.url ?? '').slice('/prefix'.length);
+      const fault = new CellProofs(storage.vault, Date.now).fault(
+        token,
+        statementOf(request.method ?? '', target, (name) => String(request.headers[name] ?? '')),
+      );
+      answer.end(JSON.stringify({ url: request.url, method: request.method, fault: fault ?? 'none', authorization, type, bytes }));
     },
     '/prefix/',
   );
-  const token = cellToken(storage.vault);
-  assert.equal(Buffer.from(token, 'base64url').length, 32);
   const hash = (body: Buffer | string) => createHash('sha256').update(body).digest('hex');
   const bytes = randomBytes(100_000);
   const large = randomBytes(3_000_000);
   const options = { timeoutMs: 5_000 };
-  const said = { url: '/prefix/cell/v1/x', authorization: `Bearer ${token}` };
+  const said = { url: '/prefix/cell/v1/x', fault: 'none' };
   assert.deepEqual(await client.call('b', 'POST', '/cell/v1/x', { one: 1 }, options), {
     status: 200,
     json: { ...said, method: 'POST', type: 'application/json', bytes: hash('{"one":1}') },
@@ -81,6 +88,48 @@ test('CELL-7: a call proves that it comes from a cell, below the address that th
   const parts = Array.from({ length: 30 }, (_, at) => large.subarray(at * 100_000, (at + 1) * 100_000));
   const { json } = await client.call('b', 'PUT', '/cell/v1/x', Readable.from(parts), options);
   assert.equal((json as { bytes: string }).bytes, hash(large));
+});
+
+test('CELL-5: a proof is of use once, at one cell, for one request, for half a minute; an answer has one of its own', () => {
+  let nowMs = 1_795_255_200_000;
+  const master = randomBytes(32).toString('base64');
+  const [there, other] = [openVault('', master), openVault('', randomBytes(32).toString('base64'))].map(
+    (vault) => new CellProofs(vault, () => nowMs),
+  ) as [CellProofs, CellProofs];
+  const here = new CellProofs(openVault('', master), () => nowMs);
+  const statement = {
+    ...{ method: 'POST', target: '/v1/chat?a=1', from: 'a', to: 'b', organisationId: 'org_1' },
+    ...{ clientAddress: '192.0.2.1', clientHost: 'api.example', vouchedFor: '' },
+  };
+  const token = here.sign(statement);
+  for (const [field, value] of Object.entries({ ...statement, vouchedFor: 'operator' })) {
+    const changed = { ...statement, [field]: `${value}${field === 'vouchedFor' ? '' : 'x'}` };
+    assert.equal(there.fault(token, changed), 'forged', field);
+  }
+  // What stands in one field cannot be moved into the next.
+  assert.equal(there.fault(token, { ...statement, from: 'a,b', to: '' }), 'forged');
+  assert.equal(other.fault(token, statement), 'forged', 'another master key');
+  for (const nonsense of ['', 'x', token.slice(1), `${token}x`, token.replace(/^\d/, '9')])
+    assert.equal(there.fault(nonsense, statement), 'forged');
+  nowMs += 30_001;
+  assert.equal(there.fault(token, statement), 'late');
+  nowMs -= 60_002;
+  assert.equal(there.fault(token, statement), 'late', 'a clock that is ahead');
+  nowMs += 30_001;
+  assert.equal(there.fault(token, statement), undefined);
+  assert.equal(there.fault(token, statement), 'repeated');
+  assert.notEqual(here.sign(statement), here.sign(statement));
+  assert.ok(here.proves(there.answer(token), token));
+  for (const proof of [there.answer(here.sign(statement)), other.answer(token), token, '', undefined])
+    assert.ok(!here.proves(proof, token));
+});
+
+test('CELL-5: what does not prove that it is a cell is not believed', async (t) => {
+  const { storage, client } = await open(t);
+  const { url, close } = await serveFake((_, answer) => answer.end('{"cell":"b"}'));
+  t.after(close);
+  await storage.writeControl('seeCells', { cells: [{ cell: 'b', url: url(), seenAtMs: 1, term: 1 }] });
+  await assert.rejects(client.call('b', 'GET', '/cell/v1/about', undefined, { timeoutMs: 60_000 }), /did not prove that it is a cell/);
 });
 
 test('CELL-7: a cell that is unknown, away, mute or speaks at length cannot be reached', async (t) => {

@@ -84,7 +84,7 @@ export interface CellOptions {
 export async function openCell(t: TestContext, id: string, { masterKey, threads = false }: CellOptions): Promise<TestCell> {
   const storage = openStorage({ dataDir: temporaryDir(t), masterKey, shared: true, onFatal: () => {} });
   const files = threads ? new MoveFiles(storage.layout, storage.vault) : new FilesHere(storage);
-  const client = new CellClient(storage);
+  const client = new CellClient(id, storage);
   const opened: OrganisationMoves[] = [];
   const common = { storage, files, cell: id, log, nowMs: Date.now };
   const cell: TestCell = {
@@ -118,7 +118,7 @@ export async function openCell(t: TestContext, id: string, { masterKey, threads 
   const services = {
     storage,
     log,
-    cells: { client },
+    cells: { client, self: { id, url: '' } },
     moves: {
       leaving: { cell: id, read: (organisationId: string) => readMove(storage.control, organisationId) },
       get arriving() {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
+import { CELL_HEADERS, statementHeaders } from '../../../actors/cells/cell-proof.ts';
 import { SCHEMA_VERSIONS } from '../../../storage/moving/move-copy.ts';
 import { openFixture } from '../../actors/cells/move-fixture.ts';
 
@@ -11,9 +12,15 @@ test('CELL-13: what does not come from a cell, or is no move of an organisation,
   const { b } = await openFixture(t);
   const base = `${b.client.url('b')}/cell/v1/arrivals`;
   const offer = { move_id: MOVE, source_cell: 'a', schema: SCHEMA_VERSIONS };
-  const ask = async (path: string, body: object | string, token = b.client.token) => {
+  const ask = async (path: string, body: object | string, token?: string) => {
     const isSent = typeof body === 'string';
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': isSent ? 'application/octet-stream' : 'application/json' };
+    const of = { method: isSent ? 'PUT' : 'POST', target: `/cell/v1/arrivals${path}`, from: 'a', to: 'b' };
+    const proof = statementHeaders({ ...of, organisationId: '', clientAddress: '', clientHost: '', vouchedFor: '' }, b.client.proofs);
+    const headers = {
+      ...proof,
+      ...(token !== undefined && { [CELL_HEADERS.token]: token }),
+      'Content-Type': isSent ? 'application/octet-stream' : 'application/json',
+    };
     const method = isSent ? 'PUT' : 'POST';
     return (await fetch(`${base}${path}`, { method, headers, body: isSent ? body : JSON.stringify(body) })).status;
   };

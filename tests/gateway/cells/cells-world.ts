@@ -7,11 +7,13 @@ import type { TestContext } from 'node:test';
 import pino from 'pino';
 import { CellClient } from '../../../actors/cells/cell-client.ts';
 import type { CellMap } from '../../../actors/cells/cell-map.ts';
+import { CELL_HEADERS, CellProofs } from '../../../actors/cells/cell-proof.ts';
 import type { Cells } from '../../../actors/cells/cells.ts';
 import { CellDirectory } from '../../../actors/cells/directory.ts';
 import { cellRoutes } from '../../../gateway/cells/routes.ts';
 import type { Route } from '../../../gateway/route.ts';
 import { createApp } from '../../../storage/apps/app-creation.ts';
+import { openVault, type Vault } from '../../../storage/secrets/vault.ts';
 import { openStorage, type Storage } from '../../../storage/storage.ts';
 import { serveFake } from '../../support/fake-server.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
@@ -76,7 +78,7 @@ export function createWorld(t: TestContext): World {
           return super.call(...asked);
         }
       }
-      const client = new CountedClient(storage);
+      const client = new CountedClient(id, storage, { nowMs });
       const directory = new CellDirectory({ self: id, storage, client, homes: NO_HOMES, nowMs });
       const cells: Cells = { self: { id, url: '' }, directory, client, map: NO_MAP, close: async () => client.close() };
       const lines: Record<string, unknown>[] = [];
@@ -110,11 +112,20 @@ export function createWorld(t: TestContext): World {
   };
 }
 
-/** A program at another cell's address that is not ours: answers as the test says. Returns its address. */
-export async function standIn(t: TestContext, handle: http.RequestListener): Promise<string> {
-  const { url, close } = await serveFake(handle);
+/** A program at another cell's address that is not ours: answers as the test says, with the proof of a cell if it has its key. Returns its address. */
+export async function standIn(t: TestContext, handle: http.RequestListener, masterKey?: string): Promise<string> {
+  const { url, close } = await serveFake(masterKey === undefined ? handle : proven(openVault('', masterKey), handle));
   t.after(close);
   return url();
+}
+
+/** Answers as a cell with this vault does. */
+export function proven(vault: Vault, handle: http.RequestListener): http.RequestListener {
+  const proofs = new CellProofs(vault, Date.now);
+  return (request, answer) => {
+    answer.setHeader(CELL_HEADERS.proof, proofs.answer(String(request.headers[CELL_HEADERS.token])));
+    handle(request, answer);
+  };
 }
 
 export interface Told {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import { after, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
+import { CELL_HEADERS, statementHeaders } from '../../../actors/cells/cell-proof.ts';
 import type { Name } from '../../../actors/cells/directory.ts';
 import { openName } from '../../../actors/cells/directory.ts';
 import { requireApp } from '../../../gateway/console/app-read.ts';
@@ -279,10 +280,16 @@ test('CELL-1: a wrong note is forgotten and asked again, once; a body that was d
 test('CELL-5: only a cell speaks for a cell: a forged bearer is 401, and so is a forged relay', async () => {
   await wellAgain();
   const forged = randomBytes(32).toString('base64url');
-  for (const token of [forged, a.cells.client.token.slice(0, -1), '']) {
-    const told = await send(a.base, 'GET', '/cell/v1/about', { Authorization: `Bearer ${token}` });
-    assert.equal(told.status, 401);
-  }
+  const question = { method: 'GET', target: '/cell/v1/about', from: 'b', to: 'a' };
+  const ofItself = { organisationId: '', clientAddress: '', clientHost: '', vouchedFor: '' };
+  const proof = statementHeaders({ ...question, ...ofItself }, b.cells.client.proofs);
+  for (const token of [forged, proof[CELL_HEADERS.token]?.slice(0, -1) ?? '', ''])
+    assert.equal((await send(a.base, 'GET', '/cell/v1/about', { ...proof, [CELL_HEADERS.token]: token })).status, 401);
+  // Seen on the way it is of no use: not on another path, not at another cell, not twice.
+  assertRefused(await send(a.base, 'GET', '/cell/v1/about?x=1', proof), 401, 'invalid_token', /no cell of this installation/);
+  assertRefused(await send(c.base, 'GET', '/cell/v1/about', proof), 508, 'internal', /check CELL_URL/);
+  assert.equal((await send(a.base, 'GET', '/cell/v1/about', proof)).status, 200);
+  assertRefused(await send(a.base, 'GET', '/cell/v1/about', proof), 401, 'invalid_token', /came before/);
   const app = await world.place(a);
   const relay = { 'X-Service-Cell-Token': forged, 'X-Service-Cell-Relay': 'b a', 'X-Service-Cell-Organisation': app.organisationId };
   assertRefused(await echo(a, { headers: { ...app.headers, ...relay } }), 401, 'invalid_token', /no cell of this installation/);
@@ -290,6 +297,31 @@ test('CELL-5: only a cell speaks for a cell: a forged bearer is 401, and so is a
   assert.deepEqual(about, { status: 200, json: { cell: 'b' } });
   const nonsense = await a.cells.client.call('b', 'GET', '/cell/v1/names/AAAA', undefined, { timeoutMs: 60_000 });
   assert.equal(nonsense.status, 400);
+});
+
+test('CELL-5: the operator’s token stays at the cell that checked it: what is passed on says so, signed', async (t) => {
+  await wellAgain();
+  const { appId, organisationId } = await world.place(b);
+  let passed: http.IncomingHttpHeaders = {};
+  const at = await standIn(
+    t,
+    (request, answer) => {
+      passed = request.headers;
+      answer.end('{}');
+    },
+    world.masterKey,
+  );
+  const look = () => send(a.base, 'GET', `/console/api/apps/${appId}`, { ...OPERATOR, Cookie: 'console_session=x' });
+  assert.deepEqual((await look()).json, { cell: 'b' });
+  await wellAgain({ b: at });
+  assert.equal((await look()).status, 200);
+  assert.ok(!JSON.stringify(passed).includes(OPERATOR_TOKEN));
+  assert.deepEqual([passed.authorization, passed.cookie], [undefined, undefined]);
+  // Who only says that it was checked is nobody.
+  const forged = { ...passed, [CELL_HEADERS.token]: 'x', host: 'x' } as unknown as Record<string, string>;
+  assert.equal((await send(b.base, 'GET', `/console/api/apps/${appId}`, forged)).status, 401);
+  assert.equal((await send(b.base, 'GET', `/console/api/apps/${appId}`, { [CELL_HEADERS.vouchedFor]: 'operator' })).status, 401);
+  assert.equal(passed[CELL_HEADERS.organisation], organisationId);
 });
 
 test('CELL-5: a cell whose address leads to another one is said so, and nothing goes round in a circle', async () => {
@@ -310,7 +342,7 @@ test('CELL-4: the console lists the cells, and says why one does not answer', as
   );
   assert.deepEqual(shown, [
     ['a', true, true, null],
-    ['b', false, false, 'cell a'],
+    ['b', false, false, 'Cell a'],
     ['c', false, false, 'cell c'],
   ]);
 });

@@ -175,13 +175,17 @@ test('CELL-2: an upload of 20 MB passes through; one that the other cell refuses
 
 test('CELL-3: a cell that reads slowly holds the client up, not memory, and gets every byte in the end', async (t) => {
   let read = () => {};
-  const url = await standIn(t, (request, answer) => {
-    read = async () => {
-      const hash = createHash('sha256');
-      for await (const chunk of request) hash.update(chunk as Buffer);
-      answer.end(hash.digest('hex'));
-    };
-  });
+  const url = await standIn(
+    t,
+    (request, answer) => {
+      read = async () => {
+        const hash = createHash('sha256');
+        for await (const chunk of request) hash.update(chunk as Buffer);
+        answer.end(hash.digest('hex'));
+      };
+    },
+    world.masterKey,
+  );
   assert.equal((await send(here.base, 'POST', '/v1/echo', app.headers, { text: '' })).status, 201);
   world.clock.nowMs += 1;
   await world.introduce([here], { b: url });
@@ -203,21 +207,24 @@ test('CELL-3: a cell that reads slowly holds the client up, not memory, and gets
 
 test('CELL-2: headers of one connection end there, in both directions, and all others pass', async (t) => {
   let got: http.IncomingHttpHeaders = {};
-  const url = await standIn(t, (request, answer) => {
-    got = request.headers;
-    request.resume();
-    answer.writeHead(200, [
-      ['Connection', 'X-Mine'],
-      ['X-Mine', '1'],
-      ['Keep-Alive', 'timeout=5'],
-      ['Set-Cookie', 'a=1'],
-      ['Set-Cookie', 'b=2'],
-      ['X-Request-Id', 'of-the-other'],
-      ['Vary', 'Of-The-Other'],
-      ['X-Kept', 'yes'],
-    ] as unknown as http.OutgoingHttpHeaders);
-    answer.end('{"ok":true}');
-  });
+  const url = await standIn(
+    t,
+    (request, answer) => {
+      got = request.headers;
+      request.resume();
+      answer.writeHead(200, {
+        Connection: 'X-Mine',
+        'X-Mine': '1',
+        'Keep-Alive': 'timeout=5',
+        'Set-Cookie': ['a=1', 'b=2'],
+        'X-Request-Id': 'of-the-other',
+        Vary: 'Of-The-Other',
+        'X-Kept': 'yes',
+      });
+      answer.end('{"ok":true}');
+    },
+    world.masterKey,
+  );
   // By now cell a knows whose the key is, and does not ask the stand-in.
   assert.equal((await send(here.base, 'POST', '/v1/echo', app.headers, { text: '' })).status, 201);
   world.clock.nowMs += 1;
@@ -255,12 +262,16 @@ test('CELL-2: headers of one connection end there, in both directions, and all o
 
 test('CELL-4: a cell that cannot be reached is 503 with Retry-After; one that breaks off breaks the answer off', async (t) => {
   assert.equal((await send(here.base, 'POST', '/v1/echo', app.headers, { text: '' })).status, 201);
-  const half = await standIn(t, (request, answer) => {
-    request.resume();
-    answer.writeHead(200, { 'Content-Length': '100' });
-    answer.write('half of it');
-    setImmediate(() => answer.destroy());
-  });
+  const half = await standIn(
+    t,
+    (request, answer) => {
+      request.resume();
+      answer.writeHead(200, { 'Content-Length': '100' });
+      answer.write('half of it');
+      setImmediate(() => answer.destroy());
+    },
+    world.masterKey,
+  );
   world.clock.nowMs += 1;
   await world.introduce([here], { b: half });
   await assert.rejects(send(here.base, 'POST', '/v1/echo', app.headers, { text: '' }), /aborted|hang up/);
