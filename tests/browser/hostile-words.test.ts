@@ -102,6 +102,9 @@ test('PAGE-2, PAGE-9: what strangers, agents and people wrote is text on every p
     [`${app}/conversations/${conversation}`, /A conversation/],
     ['/console/nodes', /Nodes/],
     ['/console/traces', /./],
+    [`/console/traces/${appId}`, /./],
+    ['/console/machines', /Machines/],
+    ['/console/machines/chat-turn', /turn/],
   ];
   const faults: string[] = [];
   for (const [address, title] of pages) {
@@ -115,6 +118,8 @@ test('PAGE-2, PAGE-9: what strangers, agents and people wrote is text on every p
     }
     await look(page, `hostile${address.replaceAll(/[^a-z]+/g, '-').slice(0, 60)}`);
     assert.notEqual(await page.title(), 'taken', address);
+    // The page's policy would not run it: markup it must not be either.
+    assert.equal(await page.locator('img[src="x"]').count(), 0, address);
   }
   assert.deepEqual(faults, []);
 });

@@ -34,6 +34,8 @@ test('APPS-3, PAGE-8: the service is killed in mid-edit and starts again: each f
   await settings.page.getByRole('button', { name: 'Save changes' }).click();
   await changes(settings.page).getByText(AWAY).waitFor();
   await look(settings.page, 'killed');
+  await persona.getByRole('button', { name: 'Save the draft' }).click();
+  await changes(persona).getByText(AWAY).waitFor();
   // Typing goes on, and going to another page and back loses nothing either.
   await field(persona, 'Greeting').fill('Good morning');
   await settings.page.getByRole('link', { name: 'Conversations' }).click();

@@ -26,6 +26,11 @@ test('READ-1, READ-2: sources are added and followed, found, archived and taken 
   await page.getByLabel('Address').fill('http://192.168.1.4/');
   await page.getByRole('button', { name: 'Add the link' }).click();
   await table.getByText('The address leads to a private address').waitFor();
+  const link = table.getByRole('row', { name: /192\.168\.1\.4/ });
+  await link.getByRole('button', { name: /^Archive/ }).click();
+  await link.getByText('archived').waitFor();
+  await link.getByRole('button', { name: /^Take back/ }).click();
+  await link.getByText('The address leads to a private address').waitFor();
   await page.getByLabel('A question, as a person would ask it').fill('How do I send something back?');
   await page.getByRole('button', { name: 'Find passages' }).click();
   const found = page.getByRole('region', { name: 'What would it read?' });
@@ -42,6 +47,8 @@ test('READ-1, READ-2: sources are added and followed, found, archived and taken 
   assert.match(page.url(), /status=failed/);
   await page.getByLabel('Find a source').fill('nothing like it');
   await page.getByText('None is like that.').waitFor();
+  await page.getByLabel('Find a source').fill('192.168');
+  await link.waitFor();
   const { sources } = (await operator('GET', `/apps/${appId}/knowledge`)).json as { sources: { status: string }[] };
   assert.deepEqual(sources.map(({ status }) => status).sort(), ['archived', 'failed']);
 });

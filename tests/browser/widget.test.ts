@@ -229,8 +229,15 @@ test('WIDGET-2, WIDGET-3: calls before init are done after it, wrong options say
   await field(page).waitFor();
   const box = await page.locator('assistant-widget section').boundingBox();
   assert.ok(box !== null && box.height > 500, JSON.stringify(box));
-  await page.locator('assistant-widget').evaluate((each) => each.remove());
-  assert.equal(await page.locator('assistant-widget').count(), 0);
+  const life = await page.locator('assistant-widget').evaluate((each: Element & { widget?: unknown }) => {
+    const { widget: first, parentElement: place } = each;
+    each.remove();
+    const after = each.widget;
+    place?.append(each);
+    return [first !== undefined, after === undefined, each.widget !== undefined && each.widget !== first];
+  });
+  assert.deepEqual(life, [true, true, true], 'it ended where it left the page, and came back as another one');
+  await field(page).waitFor();
 
   await page.goto(pages.url('/wrong'));
   await eventually(

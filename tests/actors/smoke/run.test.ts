@@ -7,6 +7,7 @@ import { hearTurn, SmokeRuns } from '../../../actors/smoke/run.ts';
 import type { Command } from '../../../actors/turns/command.ts';
 import { TurnLog } from '../../../actors/turns/log.ts';
 import type { Turns } from '../../../actors/turns/turns.ts';
+import { CATALOG } from '../../../protocol/catalog/catalog.ts';
 import { Refusal } from '../../../protocol/errors.ts';
 import { readLatestSmokeRun } from '../../../storage/setup/smoke-runs.ts';
 import { type StoredApp, storeApp } from '../setup/app-in-storage.ts';
@@ -77,7 +78,7 @@ test('SMOKE-1: each question opens a conversation of its own on the test channel
   for (const command of stage.commands) {
     assert.deepEqual([command.caller.channel, command.purpose, command.person], ['sandbox', 'smoke', null]);
     assert.equal(command.body.conversation_id, undefined);
-    assert.ok(command.body.client.components.includes('form') && command.body.client.components.includes('text'));
+    assert.deepEqual(new Set(command.body.client.components), new Set(CATALOG.keys()));
     assert.doesNotMatch(command.caller.deviceId, /^[0-9a-f]{32}$/);
   }
   assert.equal(new Set(stage.commands.map(({ turnId }) => turnId)).size, 3);

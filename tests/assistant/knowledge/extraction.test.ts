@@ -6,6 +6,7 @@ import { extractDocument } from '../../../assistant/knowledge/extraction.ts';
 import type { LinkMediaType } from '../../../assistant/knowledge/fetch-link.ts';
 import { LinkError } from '../../../assistant/knowledge/link-error.ts';
 import { type ParseOptions, Parsers } from '../../../assistant/parsers/parsers.ts';
+import { eventually } from '../../support/eventually.ts';
 import { HOSTILE_PAGES, makePdf } from './documents.ts';
 
 const parsers = new Parsers({ parsers: 1 });
@@ -14,11 +15,16 @@ after(() => parsers.close());
 /** On a machine that runs many tests at once. */
 const GENEROUS_MS = 60_000;
 
-function extract(mediaType: LinkMediaType, body: string | Uint8Array, options: Partial<ParseOptions> = {}): Promise<ExtractedText> {
+function extract(
+  mediaType: LinkMediaType,
+  body: string | Uint8Array,
+  options: Partial<ParseOptions> = {},
+  by = parsers,
+): Promise<ExtractedText> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const load = () => bytes;
   const type = { mediaType, charset: undefined };
-  return extractDocument(parsers, type, load, { asker: 'org_1', inBackground: false, timeoutMs: GENEROUS_MS, ...options });
+  return extractDocument(by, type, load, { asker: 'org_1', inBackground: false, timeoutMs: GENEROUS_MS, ...options });
 }
 
 /** Nests so deep that building it takes minutes. */
@@ -60,14 +66,19 @@ test('KNOWLEDGE-15: a document that takes too long fails alone, and those behind
   assert.deepEqual(order, ['endless', 'one', 'two']);
 });
 
-test('KNOWLEDGE-16: a caller who gives up ends the parser and gets its own reason', async () => {
+test('KNOWLEDGE-16: a caller who gives up ends the parser and gets its own reason', { timeout: GENEROUS_MS }, async (t) => {
+  // Nothing else ends it.
+  const patient = new Parsers({ parsers: 1, limits: { heapMaxMb: 256, dataMaxMb: 512, cpuMaxS: 3_600 } });
+  t.after(() => patient.close());
   const gaveUp = new AbortController();
-  const reading = extract('text/html', ENDLESS, { signal: gaveUp.signal });
-  const waiting = extract('text/html', ENDLESS, { signal: gaveUp.signal });
-  const next = extract('text/plain', 'Next.', { signal: new AbortController().signal });
+  const options = { signal: gaveUp.signal, timeoutMs: 10 * GENEROUS_MS };
+  const reading = extract('text/html', ENDLESS, options, patient);
+  const waiting = extract('text/html', ENDLESS, options, patient);
+  const next = extract('text/plain', 'Next.', { signal: new AbortController().signal }, patient);
+  await eventually(() => patient.processes === 1);
   gaveUp.abort(new Error('the service stops'));
   await assert.rejects(reading, /^Error: the service stops$/);
   await assert.rejects(waiting, /^Error: the service stops$/);
   assert.equal((await next).text, 'Next.');
-  await assert.rejects(extract('text/html', ENDLESS, { signal: gaveUp.signal }), /^Error: the service stops$/);
+  await assert.rejects(extract('text/html', ENDLESS, options, patient), /^Error: the service stops$/);
 });

@@ -93,15 +93,20 @@ test('CONSOLE-15: an export says why a turn failed, without keys and without wha
 });
 
 test('CONSOLE-16: a person who is erased is gone from the console, from every device and from the next turn', async () => {
-  const client = it.newDevice();
-  const id = await identified('erase', client, { plan: 'pro' });
+  const [client, tablet] = [it.newDevice(), it.newDevice()];
+  const id = await identified('erase', client, { plan: 'platinum' });
+  await identified('erase', tablet);
   const conversation = await say(chat, client, 'Forget me');
+  const told = () => JSON.stringify(chat.lastRequest().messages);
+  assert.match(told(), /platinum/);
+  assert.equal((await shown(tablet, conversation)).length, 2);
   const answer = await it.operator('DELETE', `/end-users/${id}`);
   assert.deepEqual([answer.status, answer.json], [200, { erased: true, id, conversations: 1 }]);
-  assert.deepEqual(await shown(client, conversation), []);
+  for (const device of [client, tablet]) assert.deepEqual(await shown(device, conversation), []);
   assert.equal((await it.operator('GET', `/end-users/${id}/export`)).status, 404);
   assert.equal((await it.operator('DELETE', `/end-users/${id}`)).status, 404);
   assert.notEqual(await say(chat, client, 'Who am I?', { conversation_id: conversation }), conversation);
+  assert.doesNotMatch(told(), /platinum|Forget me/);
   assert.notEqual(await identified('erase', client), id, 'whoever comes back is somebody new');
 });
 

@@ -81,6 +81,7 @@ test('STORE-20: no use ends while a write is under way', async (t) => {
   const writing = write(storage);
   assert.equal(await storage.endUse(ORGANISATION, () => assert.fail()), false);
   await writing;
+  assert.equal(await storage.endUse(ORGANISATION, () => found(null)), true);
 });
 
 test('STORE-20: what a process found is not said once others have used the file since, and nothing is due while others use it', async (t) => {

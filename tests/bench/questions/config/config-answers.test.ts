@@ -21,10 +21,11 @@ function ask(t: TestContext, port: number, status: Status): Promise<Asked> {
   return askConfigs({ program: compileConfigLoad(temporaryDir(t)), port, apps: [APP], status, requests: 5, connections: 2 });
 }
 
-/** A server that answers whatever comes with this. */
-async function answering(t: TestContext, status: number, etag: string, body: string): Promise<number> {
-  const server = createServer((_request, response) => {
-    response.writeHead(status, { ETag: etag, 'Content-Length': Buffer.byteLength(body) }).end(status === 304 ? undefined : body);
+/** A server that answers whatever comes with this, and may know its own tag. */
+async function answering(t: TestContext, status: number, etag: string, body: string, knowsTag = false): Promise<number> {
+  const server = createServer(({ headers }, response) => {
+    if (knowsTag && headers['if-none-match'] === etag) response.writeHead(304, { ETag: etag }).end();
+    else response.writeHead(status, { ETag: etag, 'Content-Length': Buffer.byteLength(body) }).end(status === 304 ? undefined : body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
@@ -54,6 +55,9 @@ describe('BENCH-14: configuration', () => {
   });
 
   test('servers whose answers have other bytes are not set beside each other', async (t) => {
+    const [one, other] = await Promise.all([answering(t, 200, '"a"', '{}', true), answering(t, 200, '"a"', '{"a":1}', true)]);
+    await checkSameBytes(one, one, APP.liveKey);
+    await assert.rejects(checkSameBytes(one, other, APP.liveKey), /the answers differ/);
     // This one answers 200 to its own tag too.
     const port = await answering(t, 200, '"a"', '{}');
     await assert.rejects(checkSameBytes(port, port, APP.liveKey), /200 to its own tag/);

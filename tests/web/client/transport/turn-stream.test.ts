@@ -95,11 +95,13 @@ describe('CLIENT-6: a stream that breaks is taken up again', () => {
     const { assistant, clock, turn, until } = await startScriptedAssistant(t, {
       'POST /v1/chat': (response, asked, n) => (isThere ? whole(response, asked, n) : response.writeHead(502).end('<h1>Bad gateway</h1>')),
     });
+    const saidAtMs = clock.nowMs();
     assistant.conversation.say('Is it so?');
     await eventually(() => {
       clock.pass(1_000);
       return turn().phase === 'failed';
     });
+    assert.ok(clock.nowMs() - saidAtMs >= 120_000, `${clock.nowMs() - saidAtMs} ms`);
     assert.deepEqual([turn().failure?.code, turn().failure?.retryable], ['unreachable', true]);
     isThere = true;
     assistant.wake();
