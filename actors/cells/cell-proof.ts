@@ -14,7 +14,7 @@ export interface CellStatement {
   readonly target: string;
   readonly from: string;
   readonly to: string;
-  /** Of a request that is passed on; '' for a question of the cell itself. */
+  /** Whose request is passed on; '' for a question of the cell itself. */
   readonly organisationId: string;
   readonly clientAddress: string;
   readonly clientHost: string;

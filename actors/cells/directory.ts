@@ -34,7 +34,7 @@ export interface DirectoryOptions {
   readonly self: string;
   readonly storage: Pick<Storage, 'control' | 'vault' | 'writeControl'>;
   readonly client: CellClient;
-  /** Of the cells that say their names; `covers`: the cell is one of them. */
+  /** What cells say in Redis; `covers`: whether the cell says its names. */
   readonly homes: Pick<NameHomes, 'find'> & { covers(cell: string): boolean };
   nowMs(): number;
 }
