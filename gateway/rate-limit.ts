@@ -24,11 +24,18 @@ export function cheapRefusal(code: ErrorCode, message: string, options: RefusalO
 
 const MINUTE_MS = 60_000;
 
-/** Some 200 bytes each, 20 MB in all. An evicted device starts empty; the app's buckets limit clients that invent ids to evict others. */
+/**
+ * A bucket that nobody filled for so long is forgotten: it has leaked, even where several nodes filled it at once. So a process holds those
+ * who were here lately, and not everybody since it started.
+ */
+const KEPT_MS = 10 * MINUTE_MS;
+/** Looked at for each bucket that is made, so that there are never more than came in that time. */
+const FORGOTTEN_AT_ONCE = 2;
+/** Some 300 bytes each, 30 MB in all. An evicted device starts empty; the app's buckets limit clients that invent ids to evict others. */
 const DEVICE_BUCKETS_MAX = 100_000;
 /** A cache of its own, so that invented device ids cannot evict these. */
 const APP_BUCKETS_MAX = 20_000;
-/** A cache of its own as well; 20 MB at most, as for devices. More addresses than this belong to more than one attacker. */
+/** A cache of its own as well; 30 MB at most, as for devices. More addresses than this belong to more than one attacker. */
 const ADDRESS_BUCKETS_MAX = 100_000;
 /** Signed people cannot be invented; one bucket takes up to 500 bytes, with the id. */
 const PERSON_BUCKETS_MAX = 50_000;
@@ -99,12 +106,22 @@ function tooManyWrong(waitS: number): Refusal {
   return cheapRefusal('rate_limited', `Too many wrong credentials from this address. Try again in ${waitS} s.`, { retryAfterS: waitS });
 }
 
+/** Room for each entry is made when it comes: with lru-cache's own `max` it would be for all at once, some megabytes. */
+function bounded<Value extends object>(maxSize: number): LRUCache<string, Value> {
+  return new LRUCache<string, Value>({ maxSize, sizeCalculation: () => 1 });
+}
+
+/** Takes the bucket away that was used least lately, if nobody filled it for long enough. */
+function forgetOldest(buckets: LRUCache<string, Bucket>, nowMs: number): void {
+  const key = buckets.rkeys().next().value;
+  if (key !== undefined && nowMs - (buckets.peek(key)?.atMs ?? nowMs) >= KEPT_MS) buckets.delete(key);
+}
+
 export class RateBuckets {
   readonly #nowMs: () => number;
-  /** Created at the first use: each allocates memory for all its buckets at once, some megabytes. */
   readonly #made: Partial<Record<Scope, LRUCache<string, Bucket>>> = {};
   /** Times of a session's last requests, oldest first; at most a minute's limit of them. */
-  readonly #sessions = new LRUCache<string, number[]>({ max: SESSIONS_MAX });
+  readonly #sessions = bounded<number[]>(SESSIONS_MAX);
 
   readonly #others: SharedCounts;
 
@@ -115,7 +132,7 @@ export class RateBuckets {
   }
 
   #buckets(scope: Scope): LRUCache<string, Bucket> {
-    const made = this.#made[scope] ?? new LRUCache<string, Bucket>({ max: BUCKETS_MAX[scope] });
+    const made = this.#made[scope] ?? bounded<Bucket>(BUCKETS_MAX[scope]);
     this.#made[scope] = made;
     return made;
   }
@@ -134,6 +151,11 @@ export class RateBuckets {
     const nowMs = this.#nowMs();
     bucket.level = Math.max(0, levelAt(bucket, Number(perMinute), nowMs) + count);
     bucket.atMs = nowMs;
+  }
+
+  /** How many buckets of this kind are held. */
+  held(scope: Scope): number {
+    return this.#made[scope]?.size ?? 0;
   }
 
   /** How many more requests of this caller would pass `limit` at once, now; Infinity when it does not count them. Counts nothing. */
@@ -239,6 +261,7 @@ export class RateBuckets {
     let bucket = buckets.get(key);
     if (bucket === undefined) {
       bucket = { level: 0, atMs: this.#nowMs() };
+      for (let left = FORGOTTEN_AT_ONCE; left > 0; left--) forgetOldest(buckets, bucket.atMs);
       buckets.set(key, bucket);
     }
     return bucket;

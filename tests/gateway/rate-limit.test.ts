@@ -67,6 +67,23 @@ test('LIMIT-1: each pool, each device and each app has its own bucket', () => {
   assert.equal(passed(buckets, [messagesPool('chat')], caller('d1', 'app_2'), 30), 20);
 });
 
+test('LIMIT-2: buckets that nobody filled for ten minutes make room for those of others, and none that is in use does', () => {
+  let nowMs = 0;
+  const buckets = new RateBuckets(() => nowMs);
+  const limits = [messagesPool('chat')];
+  assert.equal(passed(buckets, limits, caller('stays'), 25), 20);
+  for (let minute = 0; minute < 60; minute++) {
+    for (let device = 0; device < 50; device++) buckets.pass(limits, caller(`${minute} ${device}`));
+    nowMs += 30_000;
+    assert.equal(passed(buckets, limits, caller('stays'), 20), 10);
+    nowMs += 30_000;
+    assert.equal(passed(buckets, limits, caller('stays'), 20), 10);
+  }
+  assert.equal(passed(buckets, limits, caller('59 0'), 25), 20);
+  const ofTenMinutes = 10 * 50 + 1;
+  assert.ok(buckets.held('device') >= ofTenMinutes && buckets.held('device') <= ofTenMinutes + 50, `${buckets.held('device')} are held`);
+});
+
 test('LIMIT-3: a changed per-app limit takes effect on the next request, both ways', () => {
   const buckets = new RateBuckets(() => 0);
   const limits = [messagesPool('chat')];
