@@ -1,12 +1,23 @@
 /** The first page of an app: how it goes, what talks to it, how far it is on the way to its people, and the keys that it is built with. */
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ConversationHead, Key } from '../../../protocol/console/answers.ts';
 import type { AppSummary, Build, Counts } from '../../../protocol/console/glance-answers.ts';
 import type { AppStatus, Check } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { ConversationTable } from '../conversations/conversation-table.tsx';
-import { EventsCard, FailedShare, FirstWord, GLANCED, NONE, Spark, spentWords, WaitLinks, waitingOf } from '../overview/glance-parts.tsx';
+import {
+  EventsCard,
+  FailedShare,
+  FirstWord,
+  GLANCED,
+  NONE,
+  type NumberCell,
+  NumberList,
+  Spark,
+  spentWords,
+  WaitLinks,
+  waitingOf,
+} from '../overview/glance-parts.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
@@ -127,7 +138,7 @@ function Numbers({ summary }: { readonly summary: AppSummary }) {
       look={look}
     />
   );
-  const cells: readonly (readonly [title: string, value: ComponentChildren, line: ComponentChildren])[] = [
+  const cells: readonly NumberCell[] = [
     ['Turns', total.turns.toLocaleString('en'), line('Turns', ({ turns }) => turns)],
     ['Failed', <FailedShare key="failed" {...total} />, line('Failed attempts', ({ failed }) => failed, 'is-failing')],
     ['First word, median', <FirstWord key="word" {...total} />, line('Milliseconds', ({ first_word_ms: ms }) => ms ?? 0)],
@@ -138,19 +149,7 @@ function Numbers({ summary }: { readonly summary: AppSummary }) {
     ],
     ['Spent', spentWords(total.spent_usd), days > 1 && line('Spent', ({ spent_usd: spent }) => spent)],
   ];
-  return (
-    <dl class="numbers">
-      {cells.map(([title, value, drawn]) => (
-        <div key={title}>
-          <dt>{title}</dt>
-          <dd>
-            <b>{value}</b>
-            {drawn}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <NumberList cells={cells} />;
 }
 
 function BuildsCard({ app, builds }: { readonly app: string; readonly builds: readonly Build[] }) {
