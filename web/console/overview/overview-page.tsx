@@ -55,7 +55,7 @@ export function OverviewPage() {
   const button = <Button label="New organisation" onClick={() => create(true)} />;
   return (
     <Page title="Overview" {...(isEmpty || organisations === undefined ? {} : { actions: button })}>
-      {nodes?.conditions.length === 0 && !isEmpty && <p class="facts">Nothing is known to be wrong.</p>}
+      {nodes?.conditions.length === 0 && organisations !== undefined && !isEmpty && <p class="facts">{wellWords(appsOf(organisations))}</p>}
       <ConditionList conditions={nodes?.conditions ?? []} />
       <Problem error={error} retry={reload} />
       {isEmpty && <FirstOrganisation />}
@@ -72,7 +72,7 @@ export function OverviewPage() {
           }}
         />
       )}
-      <TodayCard apps={organisations?.flatMap(({ glance }) => glance?.apps ?? []) ?? []} isPart={next !== null} />
+      <TodayCard apps={appsOf(organisations ?? [])} isPart={next !== null} />
       {!isReading && organisations?.length === 0 && name.trim() !== '' && (
         <p class="card card-empty">No organisation has {name.trim()} in its name.</p>
       )}
@@ -94,6 +94,21 @@ export function OverviewPage() {
   );
 }
 
+function appsOf(organisations: readonly OverviewEntry[]): readonly AppGlance[] {
+  return organisations.flatMap(({ glance }) => glance?.apps ?? []);
+}
+
+function sumOf(apps: readonly AppGlance[], of: (app: AppGlance) => number): number {
+  return apps.reduce((all, app) => all + of(app), 0);
+}
+
+/** While no condition holds. */
+function wellWords(apps: readonly AppGlance[]): string {
+  const failed = sumOf(apps, (app) => app.failed);
+  if (failed === 0) return 'Nothing is known to be wrong.';
+  return `Nothing keeps failing. ${failed} of ${sumOf(apps, ({ ended }) => ended)} attempts at answers failed today.`;
+}
+
 interface TodayProps {
   readonly apps: readonly AppGlance[];
   /** There are more organisations than are shown. */
@@ -103,7 +118,7 @@ interface TodayProps {
 /** All apps together; of one alone its row says the same. */
 function TodayCard({ apps, isPart }: TodayProps) {
   if (apps.length < 2) return null;
-  const sum = (of: (app: AppGlance) => number) => apps.reduce((all, app) => all + of(app), 0);
+  const sum = (of: (app: AppGlance) => number) => sumOf(apps, of);
   const week = apps[0]?.week.map((_, day) => sum((app) => app.week[day] ?? 0)) ?? [];
   return (
     <Card title="Today" note={isPart ? 'in the organisations shown' : 'in all apps'} label="Today">

@@ -15,17 +15,34 @@ interface Words {
   readonly page?: string;
   /** Before the name of a model, which every app asks. */
   readonly whole?: string;
+  /** Whom it hits where it names nothing that it is about. */
+  readonly hits?: string;
 }
 
+const EVERY_WRITE = 'everybody: nothing new is stored';
+
 const WORDS: Readonly<Record<string, Words>> = {
-  fenced: { title: 'Another host took this cell over', remedy: 'Stop this service: another host serves its cell.' },
+  fenced: { title: 'Another host took this cell over', remedy: 'Stop this service: another host serves its cell.', hits: EVERY_WRITE },
   term_unproved: {
     title: 'Nothing is stored: whether another host took over is not known',
     remedy: 'See to Redis, or to the destination that REPLICA_URL names: one of them is enough.',
+    hits: EVERY_WRITE,
   },
-  disk_low: { title: 'The disk is nearly full', remedy: 'Make room: uploads are refused from here on, before databases are.' },
-  disk_full: { title: 'The disk is full', remedy: 'Make room: reads are served, writes are not. The service goes on within seconds.' },
-  read_only: { title: 'The data directory is read-only', remedy: 'Mount the data directory for writing, and see to its owner and mode.' },
+  disk_low: {
+    title: 'The disk is nearly full',
+    remedy: 'Make room: uploads are refused from here on, before databases are.',
+    hits: 'uploads in every app',
+  },
+  disk_full: {
+    title: 'The disk is full',
+    remedy: 'Make room: reads are served, writes are not. The service goes on within seconds.',
+    hits: EVERY_WRITE,
+  },
+  read_only: {
+    title: 'The data directory is read-only',
+    remedy: 'Mount the data directory for writing, and see to its owner and mode.',
+    hits: EVERY_WRITE,
+  },
   disk_failing: { title: 'The disk refuses writes', remedy: 'Look at the log of the system.' },
   organisation_unavailable: {
     title: 'Data of an organisation is not there',
@@ -38,6 +55,7 @@ const WORDS: Readonly<Record<string, Words>> = {
     section: 'conversations?state=failed',
     page: 'Failed conversations',
     whole: 'every app that asks',
+    hits: 'every app',
   },
   model_failing: {
     title: 'The model fails',
@@ -62,6 +80,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   mail_failing: {
     title: 'Mails are not taken',
     remedy: 'See to the server that SMTP_URL names. Mails that wait are sent once it takes them.',
+    hits: 'members whose credit ends, or whose app went live: they are not told',
   },
   credit_ends: {
     title: 'Usage credit ends',
@@ -72,6 +91,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   replica_behind: {
     title: 'The replica is behind',
     remedy: 'See to the destination that REPLICA_URL names. Until then a lost disk loses more.',
+    hits: 'nobody yet: what was stored since would be lost with this disk',
   },
   cell_away: { title: 'Another cell is away', remedy: 'Look at that cell. It is over with the next request that can be passed on.' },
 };
@@ -151,7 +171,7 @@ export function ConditionList({ conditions }: { readonly conditions: readonly Co
 
 function ConditionItem(entry: ConditionEntry) {
   const { condition, since } = entry;
-  const { title, remedy } = wordsOf(condition);
+  const { title, remedy, hits } = wordsOf(condition);
   return (
     <li>
       <p class="condition-head">
@@ -178,6 +198,12 @@ function ConditionItem(entry: ConditionEntry) {
             )}
           </Fragment>
         ))}
+        {entry.about === undefined && hits !== undefined && (
+          <>
+            <dt>Hits</dt>
+            <dd>{hits}</dd>
+          </>
+        )}
         {remedy !== '' && (
           <>
             <dt>Do</dt>
