@@ -3,7 +3,7 @@
  * condition of the node, shown in the log, in `GET /readyz` for operators, and in the banner.
  */
 import type { Logger } from 'pino';
-import { failedSentence, type Model, type ModelFailure } from '../assistant/models/model.ts';
+import { failedSentence, hintFor, type Model, type ModelFailure } from '../assistant/models/model.ts';
 import { createOfflineModel } from '../assistant/models/offline/offline.ts';
 import { createOpenAiModel } from '../assistant/models/openai/openai.ts';
 import type { Conditions } from '../storage/health/conditions.ts';
@@ -42,14 +42,6 @@ function askOnce(model: Model): Promise<ModelFailure | undefined> {
   });
 }
 
-function hintFor({ kind, status }: ModelFailure): string {
-  if (kind === 'silent') return 'Raise MODEL_SILENCE_S where it has to be loaded first, else check OPENAI_BASE_URL.';
-  if (kind === 'exhausted') return 'Its account has to be paid, or its quota raised: the key is in OPENAI_API_KEY.';
-  if (kind === 'misconfigured' && (status === 401 || status === 403)) return 'Check OPENAI_API_KEY.';
-  if (kind === 'misconfigured') return 'Check MODEL and OPENAI_BASE_URL.';
-  return kind === 'refused' ? 'Check MODEL.' : 'Check OPENAI_BASE_URL, and whether the server is up.';
-}
-
 function complaintAbout(name: string, failure: ModelFailure): string {
   return `The model ${JSON.stringify(name)} does not answer: ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure)}`;
 }
@@ -61,7 +53,7 @@ export function createCheckedModel(config: Config['model'], conditions: Conditio
   let refusals = 0;
   const noteOutcome = (failure: ModelFailure | undefined) => {
     // What is wrong with one message is not about the model.
-    if (failure?.kind !== 'refused') conditions.tried('model_failing', name, failure && failedSentence(`the model ${name}`, failure));
+    if (failure?.kind !== 'refused') conditions.tried('model_failing', name, failure && failedSentence(failure));
     if (failure === undefined) {
       refusals = 0;
       conditions.close('model_unusable');

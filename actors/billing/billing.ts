@@ -150,7 +150,7 @@ export class Billing {
       return;
     }
     const used = isReached(100, credit) ? 'is used up' : `is used to ${warnedAt} % or more`;
-    conditions.open('credit_ends', `The usage credit of ${organisationId} for ${credit.month} ${used}.`, organisationId);
+    conditions.open('credit_ends', `The usage credit for ${credit.month} ${used}.`, organisationId);
   }
 
   seen(device: DeviceRef): void {

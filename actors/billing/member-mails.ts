@@ -110,7 +110,7 @@ export class MemberMails {
     const organisation = readOrganisation(storage.control, organisationId);
     if (due.length === 0 || organisation === undefined) return;
     if (!(await mailer.ready())) {
-      this.#noteOutcome(true);
+      for (const _ of due) this.#noteOutcome(true);
       const attempts = Math.max(...due.map((mail) => mail.attempts)) + 1;
       const atMs = nowMs();
       const retryAtMs = atMs + backOffMs(attempts);

@@ -177,7 +177,7 @@ export class KnowledgeIndexer {
     try {
       const found = await read();
       if (found === null) return false;
-      const failing = 'error' in found ? `The last sources of app ${appId} could all not be read: ${found.error}` : undefined;
+      const failing = 'error' in found ? `The last sources could all not be read: ${found.error}` : undefined;
       storage.conditions.tried('knowledge_failing', appId, failing);
       const settled =
         'error' in found

@@ -151,7 +151,7 @@ export class TurnRounds {
   #noteOutcome(failure?: ModelFailure): void {
     const { command, services } = this.#turn;
     const { appId } = command.caller;
-    services.storage.conditions.tried('model_failing', appId, failure && failedSentence(`app ${appId}`, failure));
+    services.storage.conditions.tried('model_failing', appId, failure && failedSentence(failure));
   }
 
   /** Tells the person plainly that the service does not know how a write ended. */

@@ -117,8 +117,7 @@ export class ServerCalls {
     const input = { organisationId, appId, definition, invocationId, params: redaction.restore(params), userToken: command.userToken };
     const outcome = await services.runAction({ ...input, receipt, ...(signal === undefined ? {} : { signal }) });
     const outage = outcome.outcome === 'succeeded' ? undefined : outcome.outage;
-    const failing =
-      outage === undefined ? undefined : `The last calls of app ${appId}'s own server all failed, ${name} the latest: ${outage}`;
+    const failing = outage === undefined ? undefined : `The last calls all failed, ${name} the latest: ${outage}`;
     services.storage.conditions.tried('backend_failing', appId, failing);
     this.isTokenRefused ||= outcome.outcome !== 'succeeded' && outcome.isTokenRefused === true;
     logOf(this.#turn).info(

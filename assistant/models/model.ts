@@ -89,9 +89,18 @@ export interface ModelFailure {
   readonly retryAfterS?: number;
 }
 
-/** What fails at the model's server, for the operator. `whose`: such as `app app_1`. */
-export function failedSentence(whose: string, { kind, detail }: ModelFailure): string {
-  return `The last questions of ${whose} to the model's server all failed (${kind}): ${detail.replace(/\.$/, '')}.`;
+/** What an operator can do about it. */
+export function hintFor({ kind, status }: ModelFailure): string {
+  if (kind === 'silent') return 'Raise MODEL_SILENCE_S where it has to be loaded first, else check OPENAI_BASE_URL.';
+  if (kind === 'exhausted') return 'Its account has to be paid, or its quota raised: the key is in OPENAI_API_KEY.';
+  if (kind === 'misconfigured' && (status === 401 || status === 403)) return 'Check OPENAI_API_KEY.';
+  if (kind === 'misconfigured') return 'Check MODEL and OPENAI_BASE_URL.';
+  return kind === 'refused' ? 'Check MODEL.' : 'Check OPENAI_BASE_URL, and whether the server is up.';
+}
+
+/** What fails at the model's server, and what to do, for the operator. */
+export function failedSentence(failure: ModelFailure): string {
+  return `The last questions all failed (${failure.kind}): ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure)}`;
 }
 
 /** Called synchronously from the model's stream, in order; nothing is called after `finished` or `failed`. */

@@ -2,13 +2,17 @@
 import * as v from 'valibot';
 import type { ActorRecord } from '../../actors/actor-record.ts';
 import type { NodeRecord } from '../../actors/cluster/nodes/members.ts';
-import type { ActorEntry, ActorsAnswer, NodeEntry, NodesAnswer } from '../../protocol/console/answers.ts';
+import type { AboutEntry, ActorEntry, ActorsAnswer, NodeEntry, NodesAnswer } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
+import { isId } from '../../protocol/ids.ts';
 import { timestamp } from '../../protocol/timestamp.ts';
+import { readApp } from '../../storage/apps/apps.ts';
+import { organisationOfApp, readOrganisation } from '../../storage/organisations/organisations.ts';
 import { leavingToWire } from '../cells/move-wire.ts';
 import { shownConditions } from '../conditions.ts';
 import { checkQuery } from '../http/body.ts';
 import { consoleRoute, json, type Route } from '../route.ts';
+import type { Services } from '../services.ts';
 import { pageLimit } from './pages.ts';
 
 /** A cell moves a few organisations at a time; an answer is small whatever happens. */
@@ -18,11 +22,27 @@ function nodeToWire({ id, name, pid, cell, url, state, startedAtMs, actors }: No
   return { id, name, pid, cell, url, state, started_at: timestamp(startedAtMs), actors, self };
 }
 
-const listNodesRoute = consoleRoute('GET', '/nodes', undefined, async (_, { cluster, moves }) => {
+/** With the names that people know. What cannot be read, as its file may be what is wrong, keeps its id alone. */
+function named(each: AboutEntry, storage: Services['storage']): AboutEntry {
+  try {
+    const organisationId = isId('org', each.id) ? each.id : organisationOfApp(storage.control, each.id);
+    const organisation = organisationId === undefined ? undefined : readOrganisation(storage.control, organisationId);
+    if (organisation === undefined) return each;
+    if (organisation.id === each.id) return { ...each, name: organisation.name };
+    const app = readApp(storage.organisation(organisation.id), each.id, organisation.id);
+    return app === undefined ? each : { ...each, name: app.name, organisation: organisation.name };
+  } catch {
+    return each;
+  }
+}
+
+const listNodesRoute = consoleRoute('GET', '/nodes', undefined, async (_, { cluster, moves, storage }) => {
   // The view lists the node that answers first.
   const nodes = cluster.nodes().map((node, index) => nodeToWire(node, index === 0));
   const elsewhere = (await cluster.elsewhere()).map((node) => nodeToWire(node, false));
-  const conditions = shownConditions(await cluster.conditions(), true);
+  const conditions = shownConditions(await cluster.conditions(), true).map((condition) => {
+    return condition.about === undefined ? condition : { ...condition, about: condition.about.map((each) => named(each, storage)) };
+  });
   const underWay =
     moves == null
       ? []

@@ -189,11 +189,21 @@ export interface NodeEntry {
   readonly self: boolean;
 }
 
+/** What a condition is about: an app with its organisation, an organisation, a cell, or a model by its name. */
+export interface AboutEntry {
+  readonly id: string;
+  readonly since: string;
+  readonly detail: string;
+  /** Of an app or an organisation, and of the organisation that an app belongs to. */
+  readonly name?: string;
+  readonly organisation?: string;
+}
+
 export interface ConditionEntry {
   readonly condition: string;
   readonly since: string;
   readonly count?: number;
-  readonly about?: readonly { readonly id: string; readonly since: string; readonly detail: string }[];
+  readonly about?: readonly AboutEntry[];
   readonly detail?: string;
 }
 

@@ -107,7 +107,8 @@ export interface AppStatus {
   readonly facts: {
     readonly manifest: { readonly sdkVersion: string; readonly actions: readonly string[]; readonly routes: readonly string[] } | null;
     readonly httpActions: { readonly enabled: number; readonly needsKey: number };
-    readonly knowledge: { readonly failed: number };
+    readonly knowledge: { readonly indexed: number; readonly failed: number };
+    readonly declaredScreens: number;
   };
   readonly go_live: readonly Check[];
   readonly release: {

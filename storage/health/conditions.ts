@@ -46,7 +46,7 @@ export interface Condition {
   readonly name: ConditionName;
   /** What it is about: an organisation or a cell; '' for the node as a whole. */
   readonly subject: string;
-  /** A sentence for the operator; it may name files. */
+  /** A sentence for the operator, without the subject; it may name files. */
   readonly detail: string;
   readonly sinceMs: number;
 }
@@ -73,7 +73,7 @@ function keyOf(name: ConditionName, subject: string): string {
 export class Conditions {
   // Bounded by the number of organisations and cells.
   readonly #open = new Map<string, Condition>();
-  readonly #failures = new Map<string, number>();
+  readonly #failures = new Map<string, { count: number; readonly sinceMs: number }>();
   #told: ((name: ConditionName, subject: string, isFailed: boolean) => void) | null = null;
   readonly #log: ConditionLog;
   readonly #nowMs: () => number;
@@ -84,10 +84,10 @@ export class Conditions {
   }
 
   /** One that is open already takes the newer detail, and is not logged again. */
-  open(name: ConditionName, detail: string, subject = ''): void {
+  open(name: ConditionName, detail: string, subject = '', sinceMs = this.#nowMs()): void {
     const key = keyOf(name, subject);
     const open = this.#open.get(key);
-    this.#open.set(key, { name, subject, detail, sinceMs: open?.sinceMs ?? this.#nowMs() });
+    this.#open.set(key, { name, subject, detail, sinceMs: open?.sinceMs ?? sinceMs });
     if (open !== undefined) return;
     // What fails of one app is for its owners to mend, and some of it a stranger can bring about: nothing to wake an operator for.
     const level = isId('app', subject) ? 'warn' : 'error';
@@ -108,7 +108,7 @@ export class Conditions {
     this.#told = told;
   }
 
-  /** How an attempt ended, of which one may fail. Several failures in a row open the condition, and the first success ends it. */
+  /** How an attempt ended, of which one may fail. Several failures in a row open the condition, since the first of them, and the first success ends it. */
   tried(name: ConditionName, subject: string, failure: string | undefined): void {
     try {
       this.#told?.(name, subject, failure !== undefined);
@@ -121,9 +121,10 @@ export class Conditions {
       return;
     }
     if (this.#failures.size >= FAILING_MAX && !this.#failures.has(key)) return;
-    const count = (this.#failures.get(key) ?? 0) + 1;
-    this.#failures.set(key, count);
-    if (count >= FAILURES_IN_A_ROW) this.open(name, failure, subject);
+    const failures = this.#failures.get(key) ?? { count: 0, sinceMs: this.#nowMs() };
+    failures.count += 1;
+    this.#failures.set(key, failures);
+    if (failures.count >= FAILURES_IN_A_ROW) this.open(name, failure, subject, failures.sinceMs);
   }
 
   holds(name: ConditionName, subject = ''): boolean {

@@ -27,7 +27,7 @@ test('CONSOLE-30, CONSOLE-29: a model that fails is said above every page, with 
   assert.equal(await bar.isVisible(), false);
   await look(page, 'failing-overview');
   assert.deepEqual(await axeFaultsInAllLooks(page), []);
-  await list.getByRole('link', { name: it.app.appId }).click();
+  await list.getByRole('link', { name: 'Test app' }).first().click();
   await waitForPage(page, 'Conversations');
   await bar.getByText('The model fails').waitFor();
   const row = page.getByRole('table').getByRole('row').nth(1);

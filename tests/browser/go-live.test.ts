@@ -26,6 +26,7 @@ test('GOLIVE-1, GOLIVE-2: checks say what to do and pass by themselves, the smok
   await waitForPage(page, 'Go live');
   const check = (key: string, ok: boolean) => page.locator(`[data-check=${key}][data-ok=${ok}]`);
   await check('app', false).getByText('Build it with its test key').waitFor();
+  await check('knowledge', true).getByText('nothing to check').waitFor({ state: 'attached' });
   await check('app', false).getByRole('link', { name: 'Let an agent build it in' }).waitFor();
   await page.getByRole('button', { name: 'Publish the drafts' }).click();
   await page.getByRole('alert').getByText('conflict').waitFor();

@@ -33,6 +33,8 @@ interface Fixture {
   found(question: string, dimensions?: number): string[];
   /** Resolves when this many chunks have a vector of the model. */
   embedded(count: number): Promise<void>;
+  /** What `knowledge_failing` says of the model; undefined while it does not hold. */
+  failing(): string | undefined;
   stop(): Promise<void>;
 }
 
@@ -82,6 +84,7 @@ async function openFixture(t: TestContext, server: EmbeddingsServer, options: Fi
       searchKnowledge(db(), ids.appId, 'zzz', 10, { model, vector: Float32Array.from(meaningOf(question, dimensions)) }).map(
         ({ externalKey }) => externalKey,
       ),
+    failing: () => storage.conditions.list().find(({ name, subject }) => name === 'knowledge_failing' && subject === model)?.detail,
     async embedded(count) {
       const stored = () => db().statement('SELECT count(*) AS n FROM knowledge_vectors WHERE model = :model').get({ model })?.n;
       await eventually(() => stored() === count);
@@ -101,19 +104,21 @@ test('SEARCH-7: a source is embedded after it was indexed, with its title, and t
   assert.deepEqual(fixture.found('driver'), ['shipping']);
 });
 
-test('SEARCH-7: a server that is down fails no source; its passages are embedded once it is up again', async (t) => {
+test('SEARCH-7, RUN-35: a server that is down fails no source, and is a condition; its passages are embedded once it is up again', async (t) => {
   const server = await startEmbeddingsServer(t);
   server.answer = (_, res) => sendError(res, 500);
   const fixture = await openFixture(t, server);
   const report = await fixture.send('returns', 'You get your money back.');
   assert.deepEqual([report.failed, report.results[0]?.ok && report.results[0].status], [0, 'indexed']);
-  await eventually(() => server.asked.length >= 5);
+  await eventually(() => fixture.failing() !== undefined);
+  assert.match(String(fixture.failing()), /status 500/);
   assert.deepEqual(fixture.found('refund'), []);
   server.answer = undefined;
   await fixture.embedded(1);
   assert.deepEqual(fixture.found('refund'), ['returns']);
   // The rows can be seen before the writer has said so.
   await eventually(() => fixture.said.length >= 2);
+  assert.equal(fixture.failing(), undefined);
   assert.deepEqual(
     fixture.said.map(({ reason }) => reason),
     ['The embeddings server answered: status 500 played_error: not now.', undefined],

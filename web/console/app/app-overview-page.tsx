@@ -1,18 +1,29 @@
 /** The first page of an app: how it goes, what talks to it, how far it is on the way to its people, and the keys that it is built with. */
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ConversationHead, Key } from '../../../protocol/console/answers.ts';
 import type { AppSummary, Build, Counts } from '../../../protocol/console/glance-answers.ts';
-import type { AppStatus } from '../../../protocol/console/setup-answers.ts';
+import type { AppStatus, Check } from '../../../protocol/console/setup-answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { ConversationTable } from '../conversations/conversation-table.tsx';
-import { EventsCard, FailedShare, FirstWord, GLANCED, NONE, Spark, spentWords, WaitLinks, waitingOf } from '../overview/glance-parts.tsx';
+import {
+  EventsCard,
+  FailedShare,
+  FirstWord,
+  GLANCED,
+  NONE,
+  type NumberCell,
+  NumberList,
+  Spark,
+  spentWords,
+  WaitLinks,
+  waitingOf,
+} from '../overview/glance-parts.tsx';
 import { Button, Card, Problem } from '../parts/card.tsx';
 import { SideBySide } from '../parts/choices.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Scrolling, Table } from '../parts/table.tsx';
 import { momentOf } from '../parts/times.ts';
-import { type App, appAddress, appPath, SECTIONS } from './app.ts';
+import { type App, appAddress, appPath, markOf, SECTIONS } from './app.ts';
 import { AppPage } from './app-page.tsx';
 
 const SECTION_OF_CHECK: Readonly<Record<string, string>> = { app: 'setup', knowledge: 'knowledge', screens: 'actions', smoke: 'go-live' };
@@ -28,6 +39,28 @@ function CheckCount({ checks }: { readonly checks: AppStatus['go_live'] }) {
     <small>
       {checks.filter(({ ok }) => ok).length} of {checks.length} checks pass
     </small>
+  );
+}
+
+interface CheckLineProps {
+  readonly app: App;
+  readonly check: Check;
+  readonly facts: AppStatus['facts'];
+}
+
+function CheckLine({ app, check, facts }: CheckLineProps) {
+  const { look, sign, word } = markOf(check, facts);
+  return (
+    <li class="line">
+      <span class={look} aria-hidden="true">
+        {sign}
+      </span>
+      <span class="line-text">
+        <b>{check.label}</b>
+        <span class="unseen">, {word}</span> <span class="line-note">{check.detail}</span>
+      </span>
+      {!check.ok && <SectionLink app={app} section={SECTION_OF_CHECK[check.key] ?? 'go-live'} />}
+    </li>
   );
 }
 
@@ -50,17 +83,8 @@ function GoLiveCard({ app }: { readonly app: App }) {
         </div>
       )}
       <ul class="lines">
-        {answer?.go_live.map(({ key, label, ok, detail }) => (
-          <li key={key} class="line">
-            <span class={ok ? 'mark is-ok' : 'mark'} aria-hidden="true">
-              {ok ? '✓' : ''}
-            </span>
-            <span class="line-text">
-              <b>{label}</b>
-              <span class="unseen">{ok ? ', done' : ', open'}</span> <span class="line-note">{detail}</span>
-            </span>
-            {!ok && <SectionLink app={app} section={SECTION_OF_CHECK[key] ?? 'go-live'} />}
-          </li>
+        {answer?.go_live.map((check) => (
+          <CheckLine key={check.key} app={app} check={check} facts={answer.facts} />
         ))}
         {answer?.release.obstacles.map((obstacle) => (
           <li key={obstacle} class="line">
@@ -114,7 +138,7 @@ function Numbers({ summary }: { readonly summary: AppSummary }) {
       look={look}
     />
   );
-  const cells: readonly (readonly [title: string, value: ComponentChildren, line: ComponentChildren])[] = [
+  const cells: readonly NumberCell[] = [
     ['Turns', total.turns.toLocaleString('en'), line('Turns', ({ turns }) => turns)],
     ['Failed', <FailedShare key="failed" {...total} />, line('Failed attempts', ({ failed }) => failed, 'is-failing')],
     ['First word, median', <FirstWord key="word" {...total} />, line('Milliseconds', ({ first_word_ms: ms }) => ms ?? 0)],
@@ -125,19 +149,7 @@ function Numbers({ summary }: { readonly summary: AppSummary }) {
     ],
     ['Spent', spentWords(total.spent_usd), days > 1 && line('Spent', ({ spent_usd: spent }) => spent)],
   ];
-  return (
-    <dl class="numbers">
-      {cells.map(([title, value, drawn]) => (
-        <div key={title}>
-          <dt>{title}</dt>
-          <dd>
-            <b>{value}</b>
-            {drawn}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <NumberList cells={cells} />;
 }
 
 function BuildsCard({ app, builds }: { readonly app: string; readonly builds: readonly Build[] }) {

@@ -1,5 +1,6 @@
 /** An app and its organisation as the interface answers them, and its state in words. */
 import type { App } from '../../../protocol/console/answers.ts';
+import type { AppStatus, Check } from '../../../protocol/console/setup-answers.ts';
 
 export type { App, Organisation } from '../../../protocol/console/answers.ts';
 
@@ -18,6 +19,13 @@ export function organisationAddress(id: string): string {
 export function stateOf({ live, suspended }: Pick<App, 'live' | 'suspended'>) {
   if (suspended) return { word: 'suspended', signal: 'bad' };
   return live ? { word: 'live', signal: 'ok' } : { word: 'not live yet', signal: 'wait' };
+}
+
+/** Of a go-live check: one that passes because there is nothing to check is told so. */
+export function markOf({ key, ok }: Check, { knowledge, declaredScreens }: AppStatus['facts']) {
+  if (!ok) return { look: 'mark', sign: '', word: 'open' };
+  const isEmpty = (key === 'knowledge' && knowledge.indexed === 0) || (key === 'screens' && declaredScreens === 0);
+  return isEmpty ? { look: 'mark', sign: '–', word: 'nothing to check' } : { look: 'mark is-ok', sign: '✓', word: 'passed' };
 }
 
 interface Section {

@@ -41,7 +41,13 @@ function drawn(message: Message) {
     blockType: block.block_type,
     block,
   }));
-  return h('article', { class: 'answer' }, h(Answer, { blocks, around, answers: new Map(), calls: [], isNewest: false }));
+  const failure = message.turn?.failure;
+  return h(
+    'article',
+    { class: 'answer' },
+    h(Answer, { blocks, around, answers: new Map(), calls: [], isNewest: false }),
+    failure != null && h('div', { class: 'trouble' }, h('p', null, failure.message)),
+  );
 }
 
 function MessageDrawing({ message }: { readonly message: Message }) {

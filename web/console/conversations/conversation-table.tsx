@@ -33,8 +33,20 @@ const CAUSES: Readonly<Record<FailureCause['kind'], string>> = {
   given_up: 'the service was interrupted again and again',
 };
 
+/** What codes of a connection say. */
+const CONNECTIONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens at the model’s address',
+  ENOTFOUND: 'the model’s address has no such name',
+  EAI_AGAIN: 'the model’s address has no such name',
+  ECONNRESET: 'the model’s server broke off',
+  UND_ERR_SOCKET: 'the model’s server broke off',
+  UND_ERR_CONNECT_TIMEOUT: 'the model’s server cannot be reached',
+  ETIMEDOUT: 'the model’s server cannot be reached',
+};
+
 export function shortCause({ kind, status, code }: FailureCause): string {
-  return [CAUSES[kind] ?? kind, ...(status === undefined ? [] : [`status ${status}`]), ...(code === undefined ? [] : [code])].join(', ');
+  const words = (status === undefined && code !== undefined && CONNECTIONS[code]) || (CAUSES[kind] ?? kind);
+  return [words, ...(status === undefined ? [] : [`status ${status}`]), ...(code === undefined ? [] : [code])].join(', ');
 }
 
 export function ConversationTable({ app, conversations }: { readonly app: string; readonly conversations: readonly ConversationHead[] }) {

@@ -11,11 +11,16 @@ import { type TracesAnswer, tracesOf } from '../traces/traces.ts';
 import { TurnFacts } from '../traces/turn-facts.tsx';
 import { shortCause, signalOf } from './conversation-table.tsx';
 
+function errorWords(error: unknown): string {
+  return typeof error === 'string' ? error : JSON.stringify(error);
+}
+
 function CallFacts({ call }: { readonly call: Call }) {
   return (
     <details class="call">
       <summary>
         <span class={`chip ${signalOf(call.state)}`}>{call.state.replaceAll('_', ' ')}</span> <code>{call.name}</code>
+        {call.error !== null && <span class="call-error">{errorWords(call.error)}</span>}
       </summary>
       <dl class="call-facts">
         <dt>Risk</dt>
@@ -40,12 +45,6 @@ function CallFacts({ call }: { readonly call: Call }) {
             <dd>
               <pre>{JSON.stringify(call.result, undefined, 1)}</pre>
             </dd>
-          </>
-        )}
-        {call.error !== null && (
-          <>
-            <dt>Error</dt>
-            <dd class="fault">{typeof call.error === 'string' ? call.error : JSON.stringify(call.error)}</dd>
           </>
         )}
       </dl>
@@ -83,18 +82,14 @@ function TurnPhases({ app, query }: { readonly app: string; readonly query: stri
   return phases.length === 0 ? null : <PhaseList phases={phases} />;
 }
 
-function Failure({ message, cause }: KeptFailure) {
+/** Why; what the person saw of it stands in the thread. */
+function Failure({ cause }: KeptFailure) {
+  if (cause === undefined) return null;
   return (
     <dl class="call-facts">
-      <dt>The person saw</dt>
-      <dd>{message}</dd>
-      {cause !== undefined && (
-        <>
-          <dt>Why</dt>
-          <dd class="fault">{shortCause(cause)}</dd>
-        </>
-      )}
-      {cause?.detail !== undefined && (
+      <dt>Why</dt>
+      <dd class="fault">{shortCause(cause)}</dd>
+      {cause.detail !== undefined && (
         <>
           <dt>In its own words</dt>
           <dd>

@@ -5,7 +5,7 @@ import type { AppStatus, Check, CheckKey } from '../../../protocol/console/setup
 import { useAct } from '../api/act-hook.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
-import { type App, appAddress, appPath } from '../app/app.ts';
+import { type App, appAddress, appPath, markOf } from '../app/app.ts';
 import { AppPage } from '../app/app-page.tsx';
 import { readApp } from '../app/app-store.ts';
 import { Button, Card, Problem } from '../parts/card.tsx';
@@ -38,7 +38,7 @@ function GoLive({ app }: { readonly app: App }) {
       {answer !== undefined && (
         <div class="go-live">
           <div class="go-live-main">
-            <CheckList app={app} checks={answer.go_live} />
+            <CheckList app={app} status={answer} />
             <SmokeCard app={app} onRun={reload} />
           </div>
           <ReleaseCard app={app} status={answer} onChange={reload} />
@@ -61,7 +61,7 @@ const PLACES: Readonly<Record<CheckKey, Place>> = {
   smoke: { section: '', label: '', todo: 'Run it below.' },
 };
 
-function CheckList({ app, checks }: { readonly app: App; readonly checks: readonly Check[] }) {
+function CheckList({ app, status: { facts, go_live: checks } }: { readonly app: App; readonly status: AppStatus }) {
   const passed = checks.filter(({ ok }) => ok).length;
   return (
     <section class="card" aria-label="Checks">
@@ -70,23 +70,31 @@ function CheckList({ app, checks }: { readonly app: App; readonly checks: readon
       </h2>
       <ul class="lines">
         {checks.map((check) => (
-          <CheckLine key={check.key} app={app} check={check} />
+          <CheckLine key={check.key} app={app} check={check} facts={facts} />
         ))}
       </ul>
     </section>
   );
 }
 
-function CheckLine({ app, check: { key, label, ok, detail } }: { readonly app: App; readonly check: Check }) {
+interface CheckLineProps {
+  readonly app: App;
+  readonly check: Check;
+  readonly facts: AppStatus['facts'];
+}
+
+function CheckLine({ app, check, facts }: CheckLineProps) {
+  const { key, label, ok, detail } = check;
+  const { look, sign, word } = markOf(check, facts);
   const place = PLACES[key];
   return (
     <li class="line" data-check={key} data-ok={ok}>
-      <span class={ok ? 'mark is-ok' : 'mark'} aria-hidden="true">
-        {ok ? '✓' : ''}
+      <span class={look} aria-hidden="true">
+        {sign}
       </span>
       <div class="line-text">
         <b>{label}</b>
-        <span class="unseen">{ok ? ', passed' : ', open'}</span>
+        <span class="unseen">, {word}</span>
         <p class="line-note">
           {detail} {!ok && place.todo}
         </p>

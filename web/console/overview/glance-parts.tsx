@@ -1,4 +1,5 @@
 /** Numbers of apps at a glance: lines of some days, shares, what waits for a person, and what happened last. */
+import type { ComponentChildren } from 'preact';
 import type { AppEvent, Counts, Waits } from '../../../protocol/console/glance-answers.ts';
 import { appAddress } from '../app/app.ts';
 import { Card } from '../parts/card.tsx';
@@ -75,6 +76,24 @@ export function spentWords(spent: number): string {
 
 function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
+}
+
+export type NumberCell = readonly [title: string, value: ComponentChildren, line?: ComponentChildren];
+
+export function NumberList({ cells }: { readonly cells: readonly NumberCell[] }) {
+  return (
+    <dl class="numbers">
+      {cells.map(([title, value, line]) => (
+        <div key={title}>
+          <dt>{title}</dt>
+          <dd>
+            <b>{value}</b>
+            {line}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
 }
 
 interface Waiting {

@@ -3,7 +3,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import type { NodesAnswer } from '../../../protocol/console/answers.ts';
-import type { Overview, OverviewEntry } from '../../../protocol/console/glance-answers.ts';
+import type { AppGlance, Overview, OverviewEntry } from '../../../protocol/console/glance-answers.ts';
 import { ask } from '../api/api.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { NewOrganisation } from '../organisations/new-forms.tsx';
@@ -12,7 +12,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { replaceAddress } from '../shell/address.ts';
 import { ConditionList } from '../shell/conditions.tsx';
 import { Page } from '../shell/page.tsx';
-import { EventsCard, GLANCED } from './glance-parts.tsx';
+import { EventsCard, FailedShare, GLANCED, NumberList, Spark, spentWords, waitingOf } from './glance-parts.tsx';
 import { OrganisationCard } from './organisation-card.tsx';
 
 const ORGANISATIONS_SHOWN = 50;
@@ -55,6 +55,7 @@ export function OverviewPage() {
   const button = <Button label="New organisation" onClick={() => create(true)} />;
   return (
     <Page title="Overview" {...(isEmpty || organisations === undefined ? {} : { actions: button })}>
+      {nodes?.conditions.length === 0 && organisations !== undefined && !isEmpty && <p class="facts">{wellWords(appsOf(organisations))}</p>}
       <ConditionList conditions={nodes?.conditions ?? []} />
       <Problem error={error} retry={reload} />
       {isEmpty && <FirstOrganisation />}
@@ -71,6 +72,7 @@ export function OverviewPage() {
           }}
         />
       )}
+      <TodayCard apps={appsOf(organisations ?? [])} isPart={next !== null} />
       {!isReading && organisations?.length === 0 && name.trim() !== '' && (
         <p class="card card-empty">No organisation has {name.trim()} in its name.</p>
       )}
@@ -89,6 +91,52 @@ export function OverviewPage() {
         </Dialog>
       )}
     </Page>
+  );
+}
+
+function appsOf(organisations: readonly OverviewEntry[]): readonly AppGlance[] {
+  return organisations.flatMap(({ glance }) => glance?.apps ?? []);
+}
+
+function sumOf(apps: readonly AppGlance[], of: (app: AppGlance) => number): number {
+  return apps.reduce((all, app) => all + of(app), 0);
+}
+
+/** While no condition holds. */
+function wellWords(apps: readonly AppGlance[]): string {
+  const failed = sumOf(apps, (app) => app.failed);
+  if (failed === 0) return 'Nothing is known to be wrong.';
+  return `Nothing keeps failing. ${failed} of ${sumOf(apps, ({ ended }) => ended)} attempts at answers failed today.`;
+}
+
+interface TodayProps {
+  readonly apps: readonly AppGlance[];
+  /** There are more organisations than are shown. */
+  readonly isPart: boolean;
+}
+
+/** All apps together; of one alone its row says the same. */
+function TodayCard({ apps, isPart }: TodayProps) {
+  if (apps.length < 2) return null;
+  const sum = (of: (app: AppGlance) => number) => sumOf(apps, of);
+  const week = apps[0]?.week.map((_, day) => sum((app) => app.week[day] ?? 0)) ?? [];
+  return (
+    <Card title="Today" note={isPart ? 'in the organisations shown' : 'in all apps'} label="Today">
+      <NumberList
+        cells={[
+          [
+            'Turns',
+            sum(({ turns }) => turns).toLocaleString('en'),
+            <Spark key="week" numbers={week} label={`Turns of the last seven days: ${week.join(', ')}`} />,
+          ],
+          ['Failed', <FailedShare key="failed" ended={sum(({ ended }) => ended)} failed={sum(({ failed }) => failed)} />],
+          ['People', sum(({ people }) => people ?? 0).toLocaleString('en')],
+          ['Spent', spentWords(sum(({ spent_usd: spent }) => spent))],
+          ['Apps with turns', `${apps.filter(({ turns }) => turns > 0).length} of ${apps.length}`],
+          ['Apps that wait for you', apps.filter(({ waits }) => waitingOf(waits).length > 0).length],
+        ]}
+      />
+    </Card>
   );
 }
 

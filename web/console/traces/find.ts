@@ -64,3 +64,13 @@ export function newestAddress(app: string, { machine, instance }: NewestTrace): 
   const query = machine === 'chat-turn' ? `turn_id=${value}` : `machine=${encodeURIComponent(machine)}&instance=${value}`;
   return `/console/traces/${encodeURIComponent(app)}?${query}`;
 }
+
+/** What an instance of each machine is, in people's words. */
+export const NAMES: Readonly<Record<string, string>> = {
+  'chat-turn': 'A turn',
+  'setup-session': 'A setup session',
+  'step-panel': 'A panel',
+  'knowledge-source': 'A source',
+  pairing: 'A pairing',
+  'app-lifecycle': 'An app',
+};

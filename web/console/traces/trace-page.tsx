@@ -3,20 +3,13 @@ import { useRoute } from 'preact-iso';
 import { POLLED, useAsked } from '../api/asked-hook.ts';
 import { Problem } from '../parts/card.tsx';
 import { Page, type PageProps } from '../shell/page.tsx';
+import { NAMES } from './find.ts';
 import { useLiveTraces } from './live-hook.ts';
 import { TraceView } from './trace-view.tsx';
 import { type Trace, type TracesAnswer, tracesOf } from './traces.ts';
 
 const CRUMBS = [{ label: 'Traces', href: '/console/traces' }];
 const MOVE_CRUMBS = [{ label: 'Nodes', href: '/console/nodes' }];
-const TITLES: Readonly<Record<string, string>> = {
-  'chat-turn': 'A turn, step by step',
-  'setup-session': 'A setup session, step by step',
-  'step-panel': 'A panel, step by step',
-  'knowledge-source': 'A source, step by step',
-  pairing: 'A pairing, step by step',
-  'app-lifecycle': 'An app, step by step',
-};
 
 function queryOf(query: Readonly<Record<string, string>>): string {
   const named = ['turn_id', 'request_id', 'conversation_id', 'machine', 'instance'].flatMap((name) =>
@@ -29,7 +22,7 @@ export function TracePage() {
   const { params, query } = useRoute();
   const { traces, error, isLive, isOver, reload } = useLiveTraces(params.app ?? '', queryOf(query));
   const machine = traces?.[0]?.machine ?? '';
-  const title = query.conversation_id !== undefined ? 'A conversation, step by step' : (TITLES[machine] ?? 'A trace, step by step');
+  const title = query.conversation_id !== undefined ? 'A conversation, step by step' : `${NAMES[machine] ?? 'A trace'}, step by step`;
   return (
     <Traced
       title={title}

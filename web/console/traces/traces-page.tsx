@@ -11,7 +11,7 @@ import { Scrolling, Table } from '../parts/table.tsx';
 import { exactMomentOf } from '../parts/times.ts';
 import { Page } from '../shell/page.tsx';
 import { usd } from '../usage/pace.ts';
-import { type AppChoice, findTrace, newestAddress, useApps } from './find.ts';
+import { type AppChoice, findTrace, NAMES, newestAddress, useApps } from './find.ts';
 
 export function TracesPage() {
   const apps = useApps();
@@ -115,7 +115,7 @@ function NewestTraces({ app }: { readonly app: AppChoice }) {
             of: (trace) => (
               <>
                 <a class="clipped said-title" href={newestAddress(app.id, trace)}>
-                  {trace.words || trace.machine}
+                  {trace.words || (NAMES[trace.machine] ?? trace.machine)}
                 </a>
                 <code class="said-id">{trace.instance}</code>
               </>

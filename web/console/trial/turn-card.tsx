@@ -17,7 +17,8 @@ const WIDTH = 1_000;
 
 export function TurnCard({ app, turnId }: { readonly app: string; readonly turnId: string }) {
   const query = `turn_id=${encodeURIComponent(turnId)}`;
-  const { traces, error, isLive, reload } = useLiveTraces(app, query);
+  const { traces, error, isLive, isOver: goesOnNoMore, reload } = useLiveTraces(app, query);
+  const isFollowing = isLive && !goesOnNoMore;
   const isAhead = traces === undefined && error?.status === 404;
   useEffect(() => {
     if (!isAhead) return undefined;
@@ -31,7 +32,10 @@ export function TurnCard({ app, turnId }: { readonly app: string; readonly turnI
   const requestId = traces?.[0]?.requestId;
   const command = `curl "${location.origin}/console/api${appPath(app)}/traces?${query}" -H "Authorization: Bearer $OPERATOR_TOKEN"`;
   return (
-    <Card title="Where the time went" aside={<span class={isLive ? 'chip is-ok' : 'chip'}>{isLive ? 'following' : 'not following'}</span>}>
+    <Card
+      title="Where the time went"
+      aside={<span class={isFollowing ? 'chip is-ok' : 'chip'}>{goesOnNoMore ? 'over' : isLive ? 'following' : 'not following'}</span>}
+    >
       {error !== undefined && !isAhead && <Problem error={error} retry={reload} />}
       {isAhead && <p class="card-empty">The turn is on its way.</p>}
       {story.length > 0 && (
