@@ -162,6 +162,8 @@ export interface Asked {
   readonly mayHaveCalls?: boolean;
   /** The turn that answers, where it has a row: one that is tried again may have others behind it, which are not a part of it. */
   readonly turn?: number | undefined;
+  /** The transcript as it was before this message was begun: id of an answer. */
+  readonly before?: string | undefined;
 }
 
 /** `fromQuestion`: where in `messages` the message begins that is answered. */
@@ -179,7 +181,7 @@ export function readTranscript(
   db: Connection,
   conversationId: string,
   nowMs: number,
-  { attached = [], question = null, unstored = null, mayHaveCalls = true, turn }: Asked = {},
+  { attached = [], question = null, unstored = null, mayHaveCalls = true, turn, before }: Asked = {},
 ): Transcript {
   const calls = new Map<string, InvocationRow[]>();
   for (const row of mayHaveCalls ? readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED) : []) {
@@ -187,8 +189,8 @@ export function readTranscript(
     calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), { ...row, state }]);
   }
   // As many earlier ones as there will be beside the turn's own two messages.
-  const limit = unstored === null ? MESSAGES_REMEMBERED : MESSAGES_REMEMBERED - 2;
-  const stored = readMessages(db, conversationId, { limit, upToTurn: turn, wordless: true }).reverse();
+  const limit = MESSAGES_REMEMBERED - (unstored !== null ? 2 : before !== undefined ? 1 : 0);
+  const stored = readMessages(db, conversationId, { limit, before, upToTurn: turn, wordless: true }).reverse();
   const messages = unstored === null ? stored : [unstored, ...stored];
   const questionId = question ?? messages.find(({ role }) => role === 'user')?.id;
   const withWords = attachedWords(db, messages);

@@ -4,7 +4,7 @@ import type {
   ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
   ChatCompletionMessageParam,
-  ChatCompletionTool,
+  ChatCompletionFunctionTool,
 } from 'openai/resources/chat/completions';
 import { passagesWords } from '../../fence.ts';
 import type { ChatMessage, ImagePart, ModelRequest, ToolDefinition } from '../model.ts';
@@ -56,7 +56,7 @@ function messageParam(message: ChatMessage, base64: Base64Of): ChatCompletionMes
   }
 }
 
-function toolParam(tool: ToolDefinition): ChatCompletionTool {
+export function toolParam(tool: ToolDefinition): ChatCompletionFunctionTool {
   return { type: 'function', function: { name: tool.name, description: tool.description, parameters: tool.parameters } };
 }
 
