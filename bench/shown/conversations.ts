@@ -79,6 +79,16 @@ export const CONVERSATIONS: readonly Scenario[] = [
     [cancels, { reports: { cancel_order: { status: 'ok', confirmed: true, result: { refund: '49.00 EUR' } } } }],
     { never: /cancel_order/ },
   ),
+  scenario(
+    'confirmed-late',
+    'a write was confirmed after something else was asked',
+    [
+      cancels,
+      { says: 'And how long does standard delivery take?', rounds: [[{ text: 'Two to three working days (Delivery).' }]] },
+      { reports: { cancel_order: { status: 'ok', confirmed: true, result: { refund: '49.00 EUR' } } } },
+    ],
+    { calls: [], says: /49/, never: /working days/ },
+  ),
   scenario('declined', 'a write was declined', [cancels, { reports: { cancel_order: { status: 'declined' } } }], { never: /cancel_order/ }),
   scenario(
     'write-failed',

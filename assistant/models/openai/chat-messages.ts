@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type {
   ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
-  ChatCompletionMessageParam,
   ChatCompletionFunctionTool,
+  ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
 import { passagesWords } from '../../fence.ts';
 import type { ChatMessage, ImagePart, ModelRequest, ToolDefinition } from '../model.ts';
