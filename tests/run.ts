@@ -34,30 +34,34 @@ const below =
     rooms.includes(roomOf(path)) && path.endsWith(ending);
 
 const here = dirname(fileURLToPath(import.meta.url));
-const SERVICE = join(here, 'support', 'service.js');
+const MAIN = join(here, '..', 'main.js');
 
-/** Whether a file, or one of ours that it imports, is such a one. */
-function reaches(path: string, isSuch: (path: string, text: string) => boolean, seen = new Set<string>()): boolean {
+const IMPORTED = / from '(\.[^']+\.js)';$/gm;
+/** Or imported later, or started as a program of its own. */
+const NAMED = /(?: from |\bimport\(|\bnew URL\()'(\.[^']+\.js)'/g;
+
+/** Whether a file, or one of ours that it names in such a way, is such a one. */
+function reaches(path: string, named: RegExp, isSuch: (path: string, text: string) => boolean, seen = new Set<string>()): boolean {
   if (seen.has(path)) return false;
   seen.add(path);
   const text = readFileSync(path, 'utf8');
   if (isSuch(path, text)) return true;
-  const imported = Array.from(text.matchAll(/ from '(\.[^']+\.js)';$/gm), ([, to = '']) => join(dirname(path), to));
-  return imported.some((to) => to.startsWith(here) && reaches(to, isSuch, seen));
+  const files = Array.from(text.matchAll(named), ([, to = '']) => join(dirname(path), to));
+  return files.some((to) => (to === MAIN || (to.startsWith(here) && existsSync(to))) && reaches(to, named, isSuch, seen));
 }
 
 /** A start of the whole program takes seconds: what needs one is of the system, also below a room. */
 const isOfSystem = (path: string) =>
   path.endsWith('.test.js') &&
   !OTHERS.includes(roomOf(path)) &&
-  (SYSTEM.test(path) || reaches(join(here, path), (each) => each === SERVICE));
+  (SYSTEM.test(path) || reaches(join(here, path), NAMED, (each) => each === MAIN));
 
 /**
  * Whether a file awaits something before its tests are known. Beside others it would come after the first of their tests, and `node --test`
  * may have ended by then.
  */
 const awaitsAtTop = (path: string) =>
-  reaches(join(here, path), (_, text) => /^(?:(?:(?:export )?(?:const|let) .*|[}\]]) = )?await /m.test(text));
+  reaches(join(here, path), IMPORTED, (_, text) => /^(?:(?:(?:export )?(?:const|let) .*|[}\]]) = )?await /m.test(text));
 
 const TIERS: Readonly<Record<string, Tier>> = {
   unit: {

@@ -8,7 +8,7 @@ import type { Connection } from '../../storage/sqlite/connection.ts';
 /** As many as apps that are kept. One is a few words. */
 const APPS_KEPT = 2_000;
 
-/** Sources that are changed in place or taken away are seen after that. A sample is 40 short rows. */
+/** Sources that are changed in place or taken away are seen after that. A sample is 60 short rows. */
 const KEPT_MS = 5 * 60_000;
 
 const kept = new LRUCache<string, readonly string[]>({ max: APPS_KEPT, ttl: KEPT_MS });

@@ -27,10 +27,10 @@ export function createQueryEmbeddings({ embedder, log, nowMs, waitMs = QUERY_WAI
   const asked = new Map<string, Promise<void>>();
   let restsUntilMs = Number.NEGATIVE_INFINITY;
 
-  const ask = async (question: string) => {
+  const ask = async (questions: readonly string[]) => {
     try {
-      const [vector] = await embedder.embed([question], AbortSignal.timeout(waitMs));
-      if (vector !== undefined) known.set(question, vector);
+      const vectors = await embedder.embed(questions, AbortSignal.timeout(waitMs));
+      for (const [at, vector] of vectors.entries()) known.set(questions[at] ?? '', vector);
     } catch (error) {
       if (nowMs() >= restsUntilMs) {
         const reason = error instanceof Error ? error.message : String(error);
@@ -38,7 +38,7 @@ export function createQueryEmbeddings({ embedder, log, nowMs, waitMs = QUERY_WAI
       }
       restsUntilMs = nowMs() + REST_MS;
     } finally {
-      asked.delete(question);
+      for (const question of questions) asked.delete(question);
     }
   };
 
@@ -47,16 +47,19 @@ export function createQueryEmbeddings({ embedder, log, nowMs, waitMs = QUERY_WAI
       const vector = known.get(text.slice(0, QUERY_MAX_CHARS));
       return vector === undefined ? undefined : { model: embedder.name, vector };
     },
-    /** Settles when the request has ended; undefined when there is nothing to wait for. Never rejects. */
-    prepare(text: string): Promise<void> | undefined {
-      const question = text.slice(0, QUERY_MAX_CHARS);
-      if (question.trim() === '' || known.has(question)) return undefined;
-      const running = asked.get(question);
-      if (running !== undefined) return running;
-      if (nowMs() < restsUntilMs) return undefined;
-      const promise = ask(question);
-      asked.set(question, promise);
-      return promise;
+    /** Those that nobody asks for yet in one request. Settles when all have ended; undefined when there is nothing to wait for. Never rejects. */
+    prepare(...texts: readonly string[]): Promise<unknown> | undefined {
+      const questions = new Set(
+        texts.map((text) => text.slice(0, QUERY_MAX_CHARS)).filter((text) => text.trim() !== '' && !known.has(text)),
+      );
+      const unasked = nowMs() < restsUntilMs ? [] : [...questions].filter((question) => !asked.has(question));
+      if (unasked.length > 0) {
+        const promise = ask(unasked);
+        for (const question of unasked) asked.set(question, promise);
+      }
+      const waits = new Set([...questions].flatMap((question) => asked.get(question) ?? []));
+      if (waits.size > 1) return Promise.all(waits);
+      return waits.values().next().value;
     },
   };
 }

@@ -7,9 +7,9 @@ import { searchKnowledge } from '../../storage/knowledge/knowledge-search.ts';
 import { PASSAGES_PER_SEARCH } from '../knowledge/explained-search.ts';
 import type { TurnFacts } from './facts.ts';
 
-/** Settles when the meaning of `text` is known or will not be; undefined when a search need not wait for it. */
-export function prepareSearch({ hasKnowledge, services }: TurnFacts, text: string): Promise<void> | undefined {
-  return hasKnowledge ? services.meanings?.prepare(text) : undefined;
+/** Settles when the meanings of `texts` are known or will not be; undefined when a search need not wait for them. */
+export function prepareSearch({ hasKnowledge, services }: TurnFacts, ...texts: readonly string[]): Promise<unknown> | undefined {
+  return hasKnowledge ? services.meanings?.prepare(...texts) : undefined;
 }
 
 /** What the knowledge says about `text`, by its words, and by its meaning where that is known. */

@@ -60,13 +60,14 @@ export class TurnRequests {
   }
 
   /** What the next request has to wait for: the meaning of its question. Undefined when it can be made at once. */
-  preparation(): Promise<void> | undefined {
+  preparation(): Promise<unknown> | undefined {
     const question = this.#passages === null ? this.#question() : undefined;
     return question === undefined ? undefined : prepareSearch(this.#turn, question);
   }
 
   #question(): string | undefined {
     this.#transcript ??= this.#readTranscript();
+    if (this.#transcript.isLate) return undefined;
     const said = this.#transcript.messages.findLast((message) => message.role === 'user')?.content;
     // A picture or a document alone asks nothing that could be looked up.
     return said === attachedMessage(this.#turn.attachments)[0]?.content ? undefined : said;
@@ -85,8 +86,9 @@ export class TurnRequests {
     const attached = attachedMessage(attachments);
     const { message } = command.body;
     // In a new conversation the command holds all that was said. Reading it back would cost more than everything else here.
-    if (isNew && message !== undefined) return { messages: saidWith(attached, message.text), fromQuestion: 0 };
-    const asked = { attached, question: work.question, unstored, mayHaveCalls, turn: opened?.turn };
+    if (isNew && message !== undefined) return { messages: saidWith(attached, message.text), fromQuestion: 0, isLate: false };
+    const told = command.body.tool_results?.map(({ invocation_id }) => invocation_id);
+    const asked = { attached, question: work.question, unstored, mayHaveCalls, turn: opened?.turn, told };
     return readTranscript(db, conversationId, services.nowMs(), asked);
   }
 

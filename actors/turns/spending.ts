@@ -14,7 +14,7 @@ import type { AnyCommand } from './command.ts';
 import type { TurnFacts } from './facts.ts';
 
 /** OpenAI's rule of thumb for English. It is used where the upstream reports no usage. */
-const CHARS_PER_TOKEN = 4;
+export const CHARS_PER_TOKEN = 4;
 
 /** Whether the day's budget is spent; `moreMicroUsd`: what the turn has cost so far, which is no row yet. The service's own questions have no budget. */
 function isSpent({ caller, purpose }: AnyCommand, db: Connection, nowMs: number, moreMicroUsd: number): boolean {

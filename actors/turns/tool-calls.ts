@@ -213,10 +213,8 @@ export class ToolCalls {
   preparation(): Promise<unknown> | undefined {
     if (this.#serverCalls.hasWrites) return this.#serverCalls.runWrites();
     const waits: Promise<unknown>[] = this.#reads.map((read) => this.#read(read));
-    for (const query of this.#queries) {
-      const meaning = prepareSearch(this.#turn, query);
-      if (meaning !== undefined) waits.push(meaning);
-    }
+    const meanings = this.#queries.size === 0 ? undefined : prepareSearch(this.#turn, ...this.#queries);
+    if (meanings !== undefined) waits.push(meanings);
     return waits.length === 0 ? undefined : Promise.all(waits);
   }
 

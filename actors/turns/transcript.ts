@@ -162,12 +162,28 @@ export interface Asked {
   readonly mayHaveCalls?: boolean;
   /** The turn that answers, where it has a row: one that is tried again may have others behind it, which are not a part of it. */
   readonly turn?: number | undefined;
+  /** The transcript as it was before this message was begun: id of an answer. */
+  readonly before?: string | undefined;
+  /** Calls whose results the turn brings. */
+  readonly told?: readonly string[] | undefined;
 }
 
 /** `fromQuestion`: where in `messages` the message begins that is answered. */
 export interface Transcript {
   readonly messages: readonly ChatMessage[];
   readonly fromQuestion: number;
+  /** The person has asked something else since, which was answered: what is answered now are results alone (MODEL-38). */
+  readonly isLate: boolean;
+}
+
+/** The calls behind what was said last, as a part of it: servers do not like two answers in a row. */
+function withCalls(messages: readonly ChatMessage[], rows: readonly InvocationRow[]): readonly ChatMessage[] {
+  const made = rows.map(actionCall);
+  const last = messages.at(-1);
+  const isSaid = last?.role === 'assistant' && last.toolCalls === undefined;
+  const call: ChatMessage = { role: 'assistant', content: isSaid ? last.content : '', toolCalls: made.map((each) => each.call) };
+  const results = made.map((each): ChatMessage => ({ role: 'tool', toolCallId: each.call.id, name: each.call.name, content: each.result }));
+  return [...(isSaid ? messages.slice(0, -1) : messages), call, ...results];
 }
 
 /**
@@ -179,18 +195,21 @@ export function readTranscript(
   db: Connection,
   conversationId: string,
   nowMs: number,
-  { attached = [], question = null, unstored = null, mayHaveCalls = true, turn }: Asked = {},
+  { attached = [], question = null, unstored = null, mayHaveCalls = true, turn, before, told = [] }: Asked = {},
 ): Transcript {
-  const calls = new Map<string, InvocationRow[]>();
-  for (const row of mayHaveCalls ? readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED) : []) {
-    const state = expireChange(row, nowMs)?.to ?? row.state;
-    calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), { ...row, state }]);
-  }
   // As many earlier ones as there will be beside the turn's own two messages.
-  const limit = unstored === null ? MESSAGES_REMEMBERED : MESSAGES_REMEMBERED - 2;
-  const stored = readMessages(db, conversationId, { limit, upToTurn: turn, wordless: true }).reverse();
+  const limit = MESSAGES_REMEMBERED - (unstored !== null ? 2 : before !== undefined ? 1 : 0);
+  const stored = readMessages(db, conversationId, { limit, before, upToTurn: turn, wordless: true }).reverse();
   const messages = unstored === null ? stored : [unstored, ...stored];
-  const questionId = question ?? messages.find(({ role }) => role === 'user')?.id;
+  const newestId = messages.find(({ role }) => role === 'user')?.id;
+  const questionId = question ?? newestId;
+  const calls = new Map<string, InvocationRow[]>();
+  const late: InvocationRow[] = [];
+  for (const stored of mayHaveCalls ? readConversationInvocations(db, conversationId, INVOCATIONS_REMEMBERED) : []) {
+    const row = { ...stored, state: expireChange(stored, nowMs)?.to ?? stored.state };
+    if (questionId !== newestId && told.includes(row.id)) late.push(row);
+    else calls.set(row.messageId, [...(calls.get(row.messageId) ?? []), row]);
+  }
   const withWords = attachedWords(db, messages);
   const groups: ChatMessage[][] = [];
   let chars = 0;
@@ -204,7 +223,9 @@ export function readTranscript(
     if (message.id === questionId) sinceQuestion = groups.length;
   }
   const earlier = groups.length - sinceQuestion;
-  return { messages: groups.flat(), fromQuestion: groups.slice(0, earlier).flat().length };
+  const isLate = late.length > 0;
+  const read = groups.flat();
+  return { messages: isLate ? withCalls(read, late) : read, fromQuestion: groups.slice(0, earlier).flat().length, isLate };
 }
 
 /** The text of a message that is being written, from this block on; only its beginning when it is longer than a transcript may be. */

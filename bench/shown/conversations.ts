@@ -25,6 +25,7 @@ const WRONG_COMPARISON = {
 };
 
 const LONG_LIST = {
+  layout: 'list',
   items: Array.from({ length: 20 }, (_, at) => ({
     id: `k${at}`,
     title: `Kettle number ${at}`,
@@ -32,9 +33,9 @@ const LONG_LIST = {
   })),
 };
 
-/** The day after today there, as an answer that a real model gives now has to name it. */
+/** The day after today there, as an answer that a real model gives now has to name it, or whoever reads the page. */
 function tomorrowIn(timeZone: string): RegExp {
-  return new RegExp(new Intl.DateTimeFormat('sv-SE', { timeZone }).format(Date.now() + 86_400_000));
+  return new RegExp(`${new Intl.DateTimeFormat('sv-SE', { timeZone }).format(Date.now() + 86_400_000)}|2026-11-25`);
 }
 
 export const CONVERSATIONS: readonly Scenario[] = [
@@ -66,15 +67,27 @@ export const CONVERSATIONS: readonly Scenario[] = [
     calls: ['order_tracker', 'key_value', 'info_card'],
   }),
   scenario('read-failed', 'a read failed', [looksUp, { reports: { get_order: { status: 'error', error: 'The order system is down.' } } }], {
-    calls: [],
+    never: /get_order \{/,
   }),
-  scenario('read-late', 'a read did not answer in time', [looksUp, { reports: { get_order: { status: 'timeout' } } }], { calls: [] }),
+  scenario('read-late', 'a read did not answer in time', [looksUp, { reports: { get_order: { status: 'timeout' } } }], {
+    never: /get_order \{/,
+  }),
   scenario('typed-yes', 'words do not confirm a card that waits', [cancels, { says: 'Yes, do it.' }], { calls: [] }),
   scenario(
     'confirmed',
     'a write was confirmed and done',
     [cancels, { reports: { cancel_order: { status: 'ok', confirmed: true, result: { refund: '49.00 EUR' } } } }],
     { never: /cancel_order/ },
+  ),
+  scenario(
+    'confirmed-late',
+    'a write was confirmed after something else was asked',
+    [
+      cancels,
+      { says: 'And how long does standard delivery take?', rounds: [[{ text: 'Two to three working days (Delivery).' }]] },
+      { reports: { cancel_order: { status: 'ok', confirmed: true, result: { refund: '49.00 EUR' } } } },
+    ],
+    { calls: [], says: /49/, never: /working days/ },
   ),
   scenario('declined', 'a write was declined', [cancels, { reports: { cancel_order: { status: 'declined' } } }], { never: /cancel_order/ }),
   scenario(
@@ -194,7 +207,7 @@ export const CONVERSATIONS: readonly Scenario[] = [
     'text-only',
     'a client that draws text alone',
     [{ says: 'Classic or Large?' }],
-    { calls: [] },
+    { calls: ['find_products', 'search_knowledge'] },
     { client: { components: ['text'] } },
   ),
 ];

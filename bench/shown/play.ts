@@ -63,7 +63,9 @@ export class Stage {
       const end = lastEvent(answer, scenario.name);
       conversation = { conversation_id: answer.events[0]?.conversation_id };
       blocks = [...blocks, ...answer.events.flatMap(({ type, block }) => (type === 'block.ready' ? [block as Block] : []))];
-      pending = (end.pending ?? []) as readonly Pending[];
+      const waits = (end.pending ?? []) as readonly Pending[];
+      // A later question leaves a card waiting that its end does not name.
+      if (waits.length > 0) pending = waits;
     }
     return { scenario, requests: this.#requests };
   }

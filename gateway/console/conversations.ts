@@ -1,5 +1,6 @@
 /** Console: what people and the assistant said, and single turns, as stored: in placeholder form, never restored (CONSOLE-17, CONSOLE-18, CONSOLE-28). */
 import { expireChange } from '../../actors/calls/invocation-step.ts';
+import { readShown } from '../../actors/turns/shown.ts';
 import type { Block } from '../../protocol/catalog/block.ts';
 import type { ConversationHead as ShownHead, Transcript } from '../../protocol/console/answers.ts';
 import { Refusal } from '../../protocol/errors.ts';
@@ -23,14 +24,14 @@ import {
   readTranscriptPage,
   readTurnsOfMessages,
 } from '../../storage/conversations/transcripts.ts';
-import { readTurn } from '../../storage/conversations/turns.ts';
+import { readTurn, type TurnRow } from '../../storage/conversations/turns.ts';
 import { listOrganisations } from '../../storage/organisations/organisations.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import { readIfThere } from '../../storage/sqlite/storage-error.ts';
 import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { consoleRoute, json, type Route } from '../route.ts';
 import type { Services } from '../services.ts';
-import { appRead, appRoute, requireApp } from './app-read.ts';
+import { appRead, appRoute, type FoundApp, requireApp } from './app-read.ts';
 import { newestLimit, nextOf, pageKey } from './pages.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d)$/;
@@ -217,10 +218,16 @@ function wordsOf(blocks: readonly Block[]): string | null {
   return words.length === 0 ? null : words.join('\n');
 }
 
-const readTurnRoute = appRoute('GET', '/turns/:turn', undefined, ({ app, db }, { params }) => {
-  const turnId = params.turn ?? '';
+/** @throws Refusal 404 not_found */
+function requireTurn({ app, db }: FoundApp, turnId = ''): TurnRow {
   const row = readTurn(db, app.id, turnId.toLowerCase());
   if (row === undefined) throw new Refusal('not_found', `There is no turn ${turnId}.`);
+  return row;
+}
+
+const readTurnRoute = appRoute('GET', '/turns/:turn', undefined, (found, { params }) => {
+  const { db } = found;
+  const row = requireTurn(found, params.turn);
   const [question, answer] = [row.turn * 2, row.turn * 2 + 1];
   const blocks = readBlocks(db, [question, answer]);
   return json({
@@ -239,4 +246,8 @@ const readTurnRoute = appRoute('GET', '/turns/:turn', undefined, ({ app, db }, {
   });
 });
 
-export const conversationRoutes: readonly Route[] = [listConversationsRoute, readConversationRoute, readTurnRoute];
+const readShownRoute = appRoute('GET', '/turns/:turn/shown', undefined, (found, { params }) =>
+  json({ shown: readShown(found.db, found.app, requireTurn(found, params.turn)) }),
+);
+
+export const conversationRoutes: readonly Route[] = [listConversationsRoute, readConversationRoute, readTurnRoute, readShownRoute];

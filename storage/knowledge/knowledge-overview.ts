@@ -47,16 +47,19 @@ export function sourcesToIndex(db: Connection, limit: number, kind: SourceKind |
   return readIds(db, from, { limit, kind });
 }
 
-/** So many sources of each end of the list tell what an app's knowledge is like. */
+/** So many sources of the beginning, the middle and the end of the list tell what an app's knowledge is like. */
 const SAMPLED_SOURCES = 20;
 const SAMPLED_CHARS = 600;
 
-/** Beginnings of the oldest and the newest sources that can be found. */
+/** Beginnings of sources that can be found: the oldest, the newest, and those from the middle on. */
 export function sampleOfKnowledge(db: Connection, appId: string): string[] {
-  const select = (order: 'ASC' | 'DESC') => `SELECT substr(c.text, 1, ${SAMPLED_CHARS}) AS text FROM (
-      SELECT id FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL ORDER BY rowid ${order} LIMIT ${SAMPLED_SOURCES}
+  const found = `FROM knowledge_sources WHERE app_id = :appId AND state = 'indexed' AND archived_at_ms IS NULL`;
+  const end = (order: 'ASC' | 'DESC') => `(SELECT rowid ${found} ORDER BY rowid ${order} LIMIT 1)`;
+  const select = (order: 'ASC' | 'DESC', from = '') => `SELECT substr(c.text, 1, ${SAMPLED_CHARS}) AS text FROM (
+      SELECT id ${found} ${from} ORDER BY rowid ${order} LIMIT ${SAMPLED_SOURCES}
     ) s JOIN knowledge_chunks c ON c.source_id = s.id AND c.ordinal = 0`;
-  return readValues(db, text, `${select('ASC')} UNION ${select('DESC')}`, { appId });
+  const middle = select('ASC', `AND rowid >= (${end('ASC')} + ${end('DESC')}) / 2`);
+  return readValues(db, text, `${select('ASC')} UNION ${middle} UNION ${select('DESC')}`, { appId });
 }
 
 const namedSource = columns({ externalKey: text, title: text, uri: orNull(text) });

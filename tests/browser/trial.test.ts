@@ -57,6 +57,11 @@ test('TRIAL-1, TRIAL-2, TRIAL-5: a question in the page is answered by the SDK, 
   const sent = page.getByRole('region', { name: 'What the model sent' });
   await sent.locator('summary').first().click();
   await sent.getByText('within 60 days').waitFor();
+  await page.getByText('What the model was shown').click();
+  for (const words of [/^Instructions about \d+ tokens/, /^\d+ definitions about/, /^\d+ messages about/])
+    await page.getByText(words).click();
+  await page.getByText('[user]\nNow: ').waitFor();
+  await look(page, 'shown');
   await page.setViewportSize({ width: 1_360, height: 500 });
   await field.fill('How long can I send tea back? '.repeat(60));
   await field.press('Enter');

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type {
   ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
+  ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
-  ChatCompletionTool,
 } from 'openai/resources/chat/completions';
 import { passagesWords } from '../../fence.ts';
 import type { ChatMessage, ImagePart, ModelRequest, ToolDefinition } from '../model.ts';
@@ -56,7 +56,7 @@ function messageParam(message: ChatMessage, base64: Base64Of): ChatCompletionMes
   }
 }
 
-function toolParam(tool: ToolDefinition): ChatCompletionTool {
+export function toolParam(tool: ToolDefinition): ChatCompletionFunctionTool {
   return { type: 'function', function: { name: tool.name, description: tool.description, parameters: tool.parameters } };
 }
 

@@ -31,6 +31,20 @@ test('MODEL-26: EMBEDDING_MODEL: a question’s meaning is known once it is prep
   assert.deepEqual(server.texts(), ['refund']);
 });
 
+test('MODEL-26: EMBEDDING_MODEL: the queries of a round are asked for in one request, but for those that are known or under way', async (t) => {
+  const { server, meanings } = await open(t);
+  await meanings.prepare('known');
+  const running = meanings.prepare('running');
+  const all = meanings.prepare('known', 'running', 'one', ' ', 'two', 'one');
+  assert.notEqual(all, running);
+  await all;
+  assert.deepEqual(
+    server.asked.map(({ input }) => input),
+    [['known'], ['running'], ['one', 'two']],
+  );
+  for (const text of ['running', 'one', 'two']) assert.deepEqual(meanings.get(text)?.vector, Float32Array.from(meaningOf(text)));
+});
+
 test('MODEL-26: EMBEDDING_MODEL: a server that does not answer in time costs the question its meaning, and the next ones no time', async (t) => {
   const { server, meanings, clock, warned } = await open(t, 1_000);
   server.answer = () => {};

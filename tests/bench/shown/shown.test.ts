@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Heard, judge, liveReport, relay } from '../../../bench/shown/live.ts';
+import { answersOf, type Heard, type Judged, judge, liveReport, recorded, relay } from '../../../bench/shown/live.ts';
 import { shownPage, shownText } from '../../../bench/shown/pages.ts';
 import { type Played, Stage } from '../../../bench/shown/play.ts';
 import { SCENARIOS } from '../../../bench/shown/scenarios.ts';
@@ -75,23 +75,43 @@ describe('BENCH-21: a real model is judged', () => {
       const { requests } = await stage.play(service, scenario, relay({ url: fake.url(), key: 'k', model: 'm' }, heard));
       judged.push(judge(scenario, requests, heard));
     }
-    assert.deepEqual(judged, [
-      {
-        name: 'comparison-asked',
-        rounds: 2,
-        tokens: 200,
-        calls: [
-          { name: 'comparison', isValid: false },
-          { name: 'find_products', isValid: true },
-        ],
-        isRight: true,
-      },
-      { name: 'injected-knowledge', rounds: 1, tokens: 100, calls: [], isRight: false, refused: false },
-    ]);
+    const [first] = judged;
+    assert.match(first?.refusals.join() ?? '', /^Not shown\. Fix this and call comparison/);
+    assert.deepEqual(
+      judged.map(({ refusals: _, ...each }) => each),
+      [
+        {
+          name: 'comparison-asked',
+          rounds: 2,
+          tokens: 200,
+          calls: [
+            { name: 'comparison', isValid: false },
+            { name: 'find_products', isValid: true },
+          ],
+          isRight: true,
+        },
+        { name: 'injected-knowledge', rounds: 1, tokens: 100, calls: [], isRight: false, refused: false },
+      ],
+    );
     assert.deepEqual(asked, ['Bearer k', 'Bearer k', 'Bearer k']);
     const report = liveReport(judged, 'm');
     assert.match(report, /calls valid at the first try +\| 1 of 2/);
     assert.match(report, /injections refused +\| 0 of 1/);
     assert.match(report, /Not right: injected-knowledge \(1\)/);
+  });
+
+  test('answers that were written from the page alone are taken at the first try, each component among them', async () => {
+    const answers = answersOf(readFileSync(join(projectRoot(), 'bench/shown/answers.jsonl'), 'utf8'));
+    const judged: Judged[] = [];
+    for (const scenario of SCENARIOS) {
+      assert.ok(answers.has(scenario.name), scenario.name);
+      const heard: Heard[] = [];
+      const { requests } = await stage.play(service, scenario, recorded(answers, scenario.name, heard));
+      judged.push(judge(scenario, requests, heard));
+    }
+    const wrong = judged.filter(({ isRight, calls }) => isRight === false || calls.some(({ isValid }) => !isValid));
+    assert.deepEqual(wrong, []);
+    const called = new Set(judged.flatMap(({ calls }) => calls.map(({ name }) => name)));
+    for (const { name, offered } of CATALOG.values()) assert.equal(!offered || called.has(name), true, name);
   });
 });

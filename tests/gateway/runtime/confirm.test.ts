@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { type Client, createClient, createTestApp, HANDSHAKE } from '../../support/client.ts';
+import { said } from '../../support/upstream.ts';
 import { FILE } from '../../support/whole-file.ts';
 import { askWrite, confirm, edit, errorOf, handshake, MANIFEST, MOVE, storedCard } from './asked-write.ts';
 import { pendingOf, readies, startScriptedChat } from './scripted-chat.ts';
@@ -82,6 +83,34 @@ test('CONFIRM-24: a typed "yes" makes no second card: an equal call is answered 
   await recorded(write.id, 'decline');
   it.script([MOVE]);
   assert.equal(pendingOf(await it.say('On second thoughts: do', more)).length, 1);
+});
+
+test('MODEL-38: a card that is confirmed after a later question is told behind what was answered since, once', async () => {
+  const write = await askWrite(it);
+  const more = { ...write.more, conversation_id: write.conversationId };
+  it.script([{ text: 'Two days.' }]);
+  await it.say('How long does it take?', more);
+  it.script([{ text: 'It is moved.' }]);
+  const tool_results = [{ invocation_id: write.id, status: 'ok', confirmed: true, result: { moved: true } }];
+  const turn = await it.chat({ ...more, tool_results });
+  assert.equal(turn.events.at(-1)?.status, 'completed', turn.text);
+  const messages = said(it.lastRequest());
+  assert.deepEqual(
+    messages.map(({ role, content, tool_calls }) => [role, tool_calls === undefined ? content : `${content} and calls`]).slice(0, -1),
+    [
+      ['user', 'Please do it'],
+      ['user', 'How long does it take?'],
+      ['assistant', 'Two days. and calls'],
+    ],
+  );
+  const last = messages.at(-1);
+  assert.deepEqual([last?.role, last?.tool_call_id], ['tool', MOVE.id]);
+  assert.match(String(last?.content), /"moved":true/);
+  // From then on it stands where it was made.
+  it.script([{ text: 'Gladly.' }]);
+  await it.say('Thanks', more);
+  const roles = said(it.lastRequest()).map(({ role }) => role);
+  assert.deepEqual(roles, ['user', 'assistant', 'tool', 'user', 'assistant', 'assistant', 'user']);
 });
 
 test('CONFIRM-24: a card whose values the person changed answers the call that made it, and one with its new values', async () => {

@@ -9,6 +9,7 @@ import {
   listSources,
   listSourcesInService,
   readIndexedTitles,
+  sampleOfKnowledge,
   sourcesToIndex,
 } from '../../../storage/knowledge/knowledge-overview.ts';
 import { QUERY_TERMS_MAX, queryTerms } from '../../../storage/knowledge/knowledge-query.ts';
@@ -308,4 +309,15 @@ test('SETUP-39: the sources of an origin are found however many others came befo
   assert.equal(keys(1, 'intake').length, 1);
   assert.equal(keys(100, null).length, 52);
   assert.equal(keys(2, null)[0], 'article-0');
+});
+
+test('MODEL-36: a sample of the knowledge has sources of its beginning, its middle and its end', async (t) => {
+  const { db, appId } = openApp(t, NOW);
+  for (let at = 0; at < 100; at++) await add(db, appId, { key: `s${at}`, text: `Text ${at}` });
+  const numbers = sampleOfKnowledge(db, appId).map((text) => Number(text.slice(5)));
+  const ranges = [0, 49, 80].flatMap((from) => Array.from({ length: 20 }, (_, at) => from + at));
+  assert.deepEqual(
+    numbers.sort((one, other) => one - other),
+    ranges,
+  );
 });

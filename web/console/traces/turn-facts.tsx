@@ -1,5 +1,6 @@
 /** What a turn cost, and what the model sent: read once the turn is over. */
 
+import { useState } from 'preact/hooks';
 import { useAsked } from '../api/asked-hook.ts';
 import { appAddress, appPath } from '../app/app.ts';
 import { Problem } from '../parts/card.tsx';
@@ -35,6 +36,63 @@ function BlocksSent({ blocks }: { readonly blocks: readonly SentBlock[] }) {
         <BlockSent key={block.id} block={block} />
       ))}
     </section>
+  );
+}
+
+interface ShownPart {
+  readonly title: string;
+  readonly text: string;
+  readonly tokens: number;
+}
+
+interface ShownAnswer {
+  readonly shown: {
+    readonly system: ShownPart;
+    readonly definitions: readonly ShownPart[];
+    readonly messages: readonly ShownPart[];
+  };
+}
+
+const tokensOf = (parts: readonly ShownPart[]) => `about ${parts.reduce((sum, { tokens }) => sum + tokens, 0).toLocaleString('en')} tokens`;
+
+function ShownParts({ name, parts }: { readonly name: string; readonly parts: readonly ShownPart[] }) {
+  return (
+    <details class="call">
+      <summary>
+        {name} <small>{tokensOf(parts)}</small>
+      </summary>
+      <pre class="definition">{parts.map(({ title, text }) => `[${title}]\n${text}`).join('\n\n')}</pre>
+    </details>
+  );
+}
+
+function ShownRequest({ path }: { readonly path: string }) {
+  const { answer, error, reload } = useAsked<ShownAnswer>(path);
+  if (error !== undefined) return <Problem error={error} retry={reload} />;
+  if (answer === undefined) return null;
+  const { system, definitions, messages } = answer.shown;
+  return (
+    <>
+      <p class="hint">
+        The first request of the turn, made again from what is stored: {tokensOf([system, ...definitions, ...messages])}. Nothing is kept of
+        the request itself, so the screen, state and language of the device and what is known of the person are missing; every component and
+        the actions of the latest build are offered; texts, knowledge and what became of earlier calls are as of now.
+      </p>
+      <ShownParts name="Instructions" parts={[system]} />
+      <ShownParts name={`${definitions.length} definitions`} parts={definitions} />
+      <ShownParts name={`${messages.length} messages`} parts={messages} />
+    </>
+  );
+}
+
+/** Read when somebody opens it. */
+function RequestShown({ path }: { readonly path: string }) {
+  const [isOpen, open] = useState(false);
+  return (
+    <details class="call blocks-sent" onToggle={(event) => event.target === event.currentTarget && open(event.currentTarget.open)}>
+      <summary>What the model was shown</summary>
+      {isOpen && <ShownRequest path={path} />}
+    </details>
   );
 }
 
@@ -76,7 +134,8 @@ interface TurnFactsProps {
 }
 
 export function TurnFacts({ app, turnId, linksBack = true }: TurnFactsProps) {
-  const { answer, error, reload } = useAsked<TurnAnswer>(`${appPath(app)}/turns/${encodeURIComponent(turnId)}`);
+  const path = `${appPath(app)}/turns/${encodeURIComponent(turnId)}`;
+  const { answer, error, reload } = useAsked<TurnAnswer>(path);
   if (error !== undefined) return <Problem error={error} retry={reload} />;
   if (answer === undefined) return null;
   const { conversation_id: conversation, model, spent, said, blocks } = answer.turn;
@@ -88,6 +147,7 @@ export function TurnFacts({ app, turnId, linksBack = true }: TurnFactsProps) {
         <SpentWords spent={spent} />
         {linksBack && <a href={there}>In its conversation</a>}
       </p>
+      <RequestShown path={`${path}/shown`} />
       <BlocksSent blocks={blocks} />
       {said !== null && (
         <div class="row">
