@@ -47,18 +47,18 @@ export function createMetrics(services: Services, passing = false) {
       }
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     },
-    render: rendering(registry),
+    render: rendering(async () => `${await registry.metrics()}${(await services.measures?.text()) ?? ''}`),
     contentType: registry.contentType,
     close: () => registry.clear(),
   };
 }
 
 /** All that ask within one tick of the event loop get one text: it costs a millisecond or more, and one connection may ask many times at once. */
-function rendering(registry: Registry): () => Promise<string> {
+function rendering(render: () => Promise<string>): () => Promise<string> {
   let made: Promise<string> | undefined;
   return () => {
     if (made !== undefined) return made;
-    made = registry.metrics();
+    made = render();
     setImmediate(() => {
       made = undefined;
     });

@@ -20,7 +20,10 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const NAME = `assistant-service-${version}-linux-${process.arch}-node${process.versions.node.split('.', 1)[0]}`;
 
 async function pack(out: string): Promise<void> {
-  await run(process.execPath, [join(root, 'dist/tools/pack-release.js'), '--out', out], { cwd: root });
+  await run(process.execPath, [join(root, 'dist/tools/pack-release.js'), '--out', out], {
+    cwd: root,
+    env: { ...process.env, SOURCE_DATE_EPOCH: '1767225600' },
+  });
 }
 
 /** A folder with Node and no other program: no compiler, no npm, no shell. */
