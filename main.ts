@@ -23,6 +23,7 @@ import { LogLines } from './program/log-lines.ts';
 import type { Keeper } from './program/replica/keeper.ts';
 import { loggedError } from './program/source-names.ts';
 import { WarmUp } from './program/warm-up.ts';
+import { Gathered } from './program/workers/gathered.ts';
 import { supervise } from './program/workers/supervisor.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './program/workers/worker.ts';
 import { isNothingStored } from './storage/sqlite/storage-error.ts';
@@ -147,6 +148,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     load,
     starts: new Starts({ log, opening: () => load.stats().turnsOpening }),
     isWarming: () => warmUp.isAhead,
+    ...(config.supervised !== undefined && { gathered: new Gathered() }),
   };
   const minted = openConsole(services);
   // At once: it is kept nowhere, and a start may still fail before its banner.

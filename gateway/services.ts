@@ -85,7 +85,9 @@ export interface Services {
   /** Says when new work is refused; absent: never. */
   readonly load?: LoadWatch;
   /** What turns, rounds of the model and actions came to; absent: nothing is measured. */
-  readonly measures?: Pick<Measures, 'text'>;
+  readonly measures?: Pick<Measures, 'text' | 'values'>;
+  /** Where several processes share the port: what each of them counts; absent: this one is alone. */
+  readonly gathered?: { tells(own: () => Promise<readonly object[]>): void; all(): Promise<readonly (readonly object[])[]> };
   /** The queue of new turns; absent: each begins at once. */
   readonly starts?: Starts;
   /** Whether the warm-up is under way, while `/readyz` says that no load is to be sent here; absent: there is none. */

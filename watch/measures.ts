@@ -87,4 +87,9 @@ export class Measures {
   text(): Promise<string> {
     return this.#registry.metrics();
   }
+
+  /** The same as values, to be added to those of other processes. */
+  values(): Promise<object[]> {
+    return this.#registry.getMetricsAsJSON();
+  }
 }

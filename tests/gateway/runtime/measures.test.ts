@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { request } from 'undici';
 import { createClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/process.ts';
 import { projectRoot } from '../../support/project-root.ts';
+import { redisMissing, startRedis } from '../../support/redis.ts';
 import { startService } from '../../support/service.ts';
 import { startUpstream, upstreamEnv } from '../../support/upstream.ts';
 
@@ -47,5 +50,22 @@ test('RUN-44: alerts and the dashboard ask for metrics that there are, and each 
   for (const name of rules) {
     assert.ok(pages.includes(`\n#### ${name}\n`), name);
     assert.ok(alerts.includes(`runbook: "docs/operations.md#${name.toLowerCase()}"`), name);
+  }
+});
+
+test('RUN-45: with WORKERS one scrape is the sum of all, whichever worker answers', { skip: redisMissing() }, async (t) => {
+  const redis = await startRedis(t);
+  const service = await startService(t, { env: { WORKERS: '2', REDIS_URL: redis.url, DEMO: 'on' } });
+  await eventually(() => service.output().stderr.includes('all workers were started'));
+  const { say } = createClient(service.baseUrl, service.liveKey);
+  const TURNS = 6;
+  await Promise.all(Array.from({ length: TURNS }, (_, n) => say(`Question ${n}`)));
+  for (let n = 0; n < TURNS; n++) {
+    const answer = await request(`${service.baseUrl}/metrics`, { headers: { connection: 'close' }, reset: true });
+    const text = await answer.body.text();
+    assert.match(text, /^assistant_processes 2$/m);
+    assert.match(text, /^assistant_turns_total\{outcome="completed",channel="live"\} 6$/m);
+    assert.match(text, /^assistant_turn_seconds_bucket\{.*le="\+Inf".*\} 6$/m);
+    assert.match(text, /^# TYPE assistant_loop_late_max_seconds gauge$/m);
   }
 });
