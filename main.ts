@@ -1,4 +1,6 @@
-/** The composition root: config → storage → actors → gateway; listen; drain. With WORKERS it supervises processes that do. */
+#!/usr/bin/env node
+/** The composition root: config → storage → actors → gateway; listen; drain. With WORKERS it supervises processes that do. With words it is cli.ts. */
+import './program/platform.ts';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { arrivalRoutes } from './gateway/cells/arrivals.ts';
@@ -7,6 +9,7 @@ import { issueConsoleLink, openConsole } from './gateway/console/operator-sessio
 import { consoleRoutes } from './gateway/console/routes.ts';
 import { demoRoutes } from './gateway/demo.ts';
 import { documentRoutes } from './gateway/docs.ts';
+import { RELEASE } from './gateway/release.ts';
 import { runtimeRoutes } from './gateway/runtime/routes.ts';
 import { sdkRoutes } from './gateway/sdk.ts';
 import { type Server, startServer } from './gateway/server.ts';
@@ -20,6 +23,7 @@ import { LogLines } from './program/log-lines.ts';
 import type { Keeper } from './program/replica/keeper.ts';
 import { loggedError } from './program/source-names.ts';
 import { WarmUp } from './program/warm-up.ts';
+import { Gathered } from './program/workers/gathered.ts';
 import { supervise } from './program/workers/supervisor.ts';
 import { ALIVE_EVERY_MS, type AliveMessage, type ListeningMessage } from './program/workers/worker.ts';
 import { isNothingStored } from './storage/sqlite/storage-error.ts';
@@ -144,6 +148,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     load,
     starts: new Starts({ log, opening: () => load.stats().turnsOpening }),
     isWarming: () => warmUp.isAhead,
+    ...(config.supervised !== undefined && { gathered: new Gathered() }),
   };
   const minted = openConsole(services);
   // At once: it is kept nowhere, and a start may still fail before its banner.
@@ -166,7 +171,7 @@ async function serve(config: Config, log: pino.Logger): Promise<void> {
     ],
   });
   services.node.send({ type: 'serve', url: publicUrlOf({ ...config, publicUrl: undefined }, server.port) });
-  services.log.info({ port: server.port, model: composed.model.name }, 'listening');
+  services.log.info({ port: server.port, model: composed.model.name, version: RELEASE }, 'listening');
   composed.begin();
   if (config.supervised === undefined) keeper = keeperOf(config, log);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => drain(signal));
@@ -230,8 +235,11 @@ function start(config: Config): Promise<unknown> {
 }
 
 try {
-  tuneEngine();
-  await start(readConfig(process.env));
+  if (process.argv.length > 2) await import('./cli.ts');
+  else {
+    tuneEngine();
+    await start(readConfig(process.env));
+  }
 } catch (error) {
   // What a person can mend is one line; anything else is a bug and keeps its stack.
   const expected = error instanceof ConfigError || (error instanceof Error && ['SchemaError', 'Error'].includes(error.name));

@@ -6,6 +6,7 @@ import { shownConditions } from './conditions.ts';
 import { authenticateOperator } from './console/operator-session.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import type { RateBuckets } from './rate-limit.ts';
+import { RELEASE } from './release.ts';
 import { json, publicRoute, type Reply, type Route } from './route.ts';
 import type { Services } from './services.ts';
 
@@ -52,6 +53,7 @@ function readiness(asker: Asker, services: Services, buckets: RateBuckets): Repl
   const { config, demo, load, node, parsersIsolated, starts, storage } = services;
   const knowsAll = isOperator(asker, services, buckets);
   const open = {
+    ...(knowsAll && { version: RELEASE }),
     ...(config.allowPrivateAddresses && { allow_private_addresses: true }),
     ...(config.isExposed === true && demo !== undefined && { demo: true }),
     ...(parsersIsolated === false && knowsAll && { parsers_isolated: false }),

@@ -1,5 +1,5 @@
 /** What GET /metrics answers (Prometheus text): requests by route and status, open streams, turns, the write queue, the process. */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ActorStats } from '../actors/turns/host.ts';
 import { CONDITIONS } from '../storage/health/conditions.ts';
 import type { ReplicaStatus } from '../storage/replica/replica-status.ts';
@@ -30,6 +30,7 @@ export function createMetrics(services: Services, passing = false) {
     },
   });
   addGauge(registry, 'gateway_open_streams', 'Event streams that are open now.', () => services.node.get().context.streams);
+  addGauge(registry, 'assistant_processes', 'Processes that this answer counts.', () => 1);
   addConditionMetrics(registry, services);
   addActorMetrics(registry, services);
   addWriterMetrics(registry, services);
@@ -37,6 +38,9 @@ export function createMetrics(services: Services, passing = false) {
   if (services.load !== undefined) addLoadMetrics(registry, services.load);
   if (services.starts !== undefined) addStartMetrics(registry, services.starts);
   if (services.stalls !== undefined) addLoopMetrics(registry, services.stalls);
+  const { measures, gathered } = services;
+  const own = async () => `${await registry.metrics()}${(await measures?.text()) ?? ''}`;
+  if (!passing) gathered?.tells(async () => [...(await registry.getMetricsAsJSON()), ...((await measures?.values()) ?? [])]);
   return {
     /** Counts an answer. `route` is a method and a pattern, so that the number of series is bounded. */
     countRequest(route: string, status: number): void {
@@ -47,18 +51,18 @@ export function createMetrics(services: Services, passing = false) {
       }
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     },
-    render: rendering(registry),
+    render: rendering(gathered === undefined ? own : async () => sumOf(await gathered.all())),
     contentType: registry.contentType,
     close: () => registry.clear(),
   };
 }
 
 /** All that ask within one tick of the event loop get one text: it costs a millisecond or more, and one connection may ask many times at once. */
-function rendering(registry: Registry): () => Promise<string> {
+function rendering(render: () => Promise<string>): () => Promise<string> {
   let made: Promise<string> | undefined;
   return () => {
     if (made !== undefined) return made;
-    made = registry.metrics();
+    made = render();
     setImmediate(() => {
       made = undefined;
     });
@@ -66,10 +70,26 @@ function rendering(registry: Registry): () => Promise<string> {
   };
 }
 
+interface Told {
+  readonly values: readonly { readonly value: number | null }[];
+}
+
+/** What all processes count, as one text: sums, but of what is no amount the worst. Between processes what is no number is null. */
+function sumOf(told: readonly (readonly object[])[]): Promise<string> {
+  const numbers = (metric: Told) => ({ ...metric, values: metric.values.map((each) => ({ ...each, value: each.value ?? Number.NaN })) });
+  return AggregatorRegistry.aggregate(told.map((metrics) => metrics.map((metric) => numbers(metric as Told)))).metrics();
+}
+
+/** Ages, delays and states: two processes that are each a second late are not two seconds late. */
+const WORST = /_seconds$|^assistant_(?:overloaded|conditions|replica_)/;
+
+const aggregatorOf = (name: string) => (WORST.test(name) ? 'max' : 'sum');
+
 function addGauge(registry: Registry, name: string, help: string, value: () => number): void {
   new Gauge({
     name,
     help,
+    aggregator: aggregatorOf(name),
     registers: [registry],
     collect() {
       this.set(value());
@@ -93,6 +113,7 @@ function addCounter(registry: Registry, name: string, help: string, total: () =>
 function addConditionMetrics(registry: Registry, services: Services): void {
   new Gauge({
     name: 'assistant_conditions',
+    aggregator: 'max',
     help: 'What is wrong with this node now, by condition: 1, or the number of organisations or cells that it is about.',
     labelNames: ['condition'],
     registers: [registry],
@@ -152,6 +173,7 @@ function addReplicaMetrics(registry: Registry, replica: Pick<ReplicaWatch, 'stat
   }
   new Gauge({
     name: 'assistant_replica_lag_seconds',
+    aggregator: 'max',
     help: 'How far behind the replica of a database is, for the 20 that are furthest behind.',
     labelNames: ['file'],
     registers: [registry],
@@ -208,6 +230,7 @@ function addLoopMetrics(registry: Registry, watch: Pick<StallWatch, 'stats'>): v
   });
   new Gauge({
     name: 'assistant_loop_last_stall_cpu_seconds',
+    aggregator: 'max',
     help: 'The last stretch over the bound by processor time, and what of it took longest. No series before there was one.',
     labelNames: ['what'],
     registers: [registry],

@@ -19,6 +19,7 @@ import type { UploadReceiver } from '../actors/uploads/upload-receiver.ts';
 import type { ReplicaWatch } from '../storage/replica/replica-watch.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { LoadWatch } from '../watch/load-watch.ts';
+import type { Measures } from '../watch/measures.ts';
 import type { StallWatch } from '../watch/stall-watch.ts';
 import type { Starts } from '../watch/starts.ts';
 import type { ProxyTrust } from './http/client-address.ts';
@@ -83,6 +84,10 @@ export interface Services {
   readonly log: Logger;
   /** Says when new work is refused; absent: never. */
   readonly load?: LoadWatch;
+  /** What turns, rounds of the model and actions came to; absent: nothing is measured. */
+  readonly measures?: Pick<Measures, 'text' | 'values'>;
+  /** Where several processes share the port: what each of them counts; absent: this one is alone. */
+  readonly gathered?: { tells(own: () => Promise<readonly object[]>): void; all(): Promise<readonly (readonly object[])[]> };
   /** The queue of new turns; absent: each begins at once. */
   readonly starts?: Starts;
   /** Whether the warm-up is under way, while `/readyz` says that no load is to be sent here; absent: there is none. */

@@ -42,11 +42,12 @@ import { lockDataDir, withStartLock } from '../storage/sqlite/lock.ts';
 import { isNothingStored, isUnavailable } from '../storage/sqlite/storage-error.ts';
 import { WriteLease } from '../storage/sqlite/write-lease.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
+import { Measures } from '../watch/measures.ts';
 import type { Config } from './config.ts';
 import { boundDemo, demoManifests, prepareDemo } from './demo.ts';
 import type { openCell } from './join-cells.ts';
 import type { joinCell } from './join-cluster.ts';
-import { createCheckedModel } from './model-check.ts';
+import { createCheckedModel, measuredModel } from './model-check.ts';
 import { type ComposedNode, standAlone } from './stand-alone.ts';
 
 const PARSERS_WITHOUT_LIMITS =
@@ -185,7 +186,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void, besi
       ...{ config, storage, actors, confirmations, billing, writes, setup, smoke, uploads, largeBodies, pairings, log, nowMs, node },
       ...{ trials: answering.trials, meanings: knowledge.meanings, demo: config.demo ? { key: demo?.live } : undefined },
       cluster: composed.view(census),
-      ...{ counts: composed.counts, replica, parsersIsolated: isIsolated() },
+      ...{ counts: composed.counts, measures: asked.measures, replica, parsersIsolated: isIsolated() },
       cells: open?.cells ?? null,
       moves: open?.moves ?? null,
     },
@@ -222,14 +223,21 @@ async function composeAlone(config: Config, log: Logger, drain: () => void, besi
 
 /** What turns use: the model, its prices, embeddings, and the app's backend. */
 function openAnswering(config: Config, storage: Storage, log: Logger, { guard, meanings }: ReturnType<typeof openKnowledge>) {
+  const measures = new Measures();
   const { model, complaint } = createCheckedModel(config.model, storage.conditions, log);
   const caller = createHttpActionCaller({ guard });
   const runner = createActionRunner({ storage, caller });
   const prices = priceTable(config.prices);
+  const runAction: typeof runner.run = async (call) => {
+    const startedMs = performance.now();
+    const done = await runner.run(call);
+    measures.actionEnded(done.outcome, performance.now() - startedMs);
+    return done;
+  };
   return {
     complaint,
     trials: new ActionTrials({ storage, runner, nowMs: Date.now }),
-    asked: { model, prices, meanings, runAction: runner.run, manifestWithout: demoManifests(storage) },
+    asked: { model: measuredModel(model, measures), measures, prices, meanings, runAction, manifestWithout: demoManifests(storage) },
     async close(): Promise<void> {
       await caller.close();
       await runner.close();

@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import { withoutEnd } from '../protocol/schema/text.ts';
-import { ConfigError, environment, httpUrl, isSecret, type Settings } from './settings.ts';
+import { ConfigError, defaultOf, environment, httpUrl, isSecret, type Settings } from './settings.ts';
 
 export { ConfigError } from './settings.ts';
 
@@ -172,5 +172,34 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     supervised: read.SUPERVISED,
     banner: read.BANNER,
     warmUp: read.WARM_UP,
+  });
+}
+
+/** A variable as it is in force. `value` null: there is none, or it is a secret, which is shown to nobody. */
+export interface Setting {
+  readonly name: string;
+  readonly value: string | null;
+  readonly source: 'environment' | 'default' | 'follows from others' | 'unset';
+}
+
+/** What holds of each variable, and where it came from (RUN-41). @throws ConfigError as `readConfig` does. */
+export function settingsInForce(env: Readonly<Record<string, string | undefined>>): Setting[] {
+  const { demo, model, publicUrl, host, port } = readConfig(env);
+  const following: Readonly<Record<string, string | undefined>> = {
+    DEMO: demo ? 'on' : 'off',
+    PUBLIC_URL: publicUrl ?? `http://${host}:${port}`,
+    MODEL_PROVIDER: model.provider,
+    ...(model.provider === 'openai' && { MODEL: model.model, OPENAI_BASE_URL: model.baseUrl }),
+  };
+  return Object.keys(environment.entries).map((name) => {
+    const given = env[name];
+    if (given !== undefined && given !== '') {
+      const value = isSecret(name) || HOLDS_PASSWORD.test(given) ? null : given;
+      return { name, value, source: 'environment' };
+    }
+    const standard = defaultOf(name);
+    if (standard !== undefined) return { name, value: standard, source: 'default' };
+    const value = following[name];
+    return value === undefined ? { name, value: null, source: 'unset' } : { name, value, source: 'follows from others' };
   });
 }

@@ -3,10 +3,11 @@
  * condition of the node, shown in the log, in `GET /readyz` for operators, and in the banner.
  */
 import type { Logger } from 'pino';
-import { failedSentence, hintFor, type Model, type ModelFailure } from '../assistant/models/model.ts';
+import { failedSentence, hintFor, type Model, type ModelFailure, type Usage } from '../assistant/models/model.ts';
 import { createOfflineModel } from '../assistant/models/offline/offline.ts';
 import { createOpenAiModel } from '../assistant/models/openai/openai.ts';
 import type { Conditions } from '../storage/health/conditions.ts';
+import type { Measures } from '../watch/measures.ts';
 import type { Config } from './config.ts';
 
 /** The banner waits no longer than this for the model: a service that is up should say so. */
@@ -91,6 +92,42 @@ export function createCheckedModel(config: Config['model'], conditions: Conditio
     complaint() {
       const late = new Promise<undefined>((resolve) => void setTimeout(() => resolve(undefined), BANNER_WAIT_MS).unref());
       return Promise.race([checked, late]);
+    },
+  };
+}
+
+/** The same model, each round of which is measured. One that is aborted, as when a person stops it, ends as nothing. */
+export function measuredModel(model: Model, measures: Pick<Measures, 'roundEnded'>): Model {
+  return {
+    ...model,
+    stream(request, sink) {
+      const startedMs = performance.now();
+      let firstMs: number | null = null;
+      const began = () => {
+        firstMs ??= performance.now() - startedMs;
+      };
+      const ended = (outcome: string, usage: Usage | undefined) => {
+        const [tokensIn, tokensOut] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0];
+        measures.roundEnded({ model: model.name, outcome, wholeMs: performance.now() - startedMs, firstMs, tokensIn, tokensOut });
+      };
+      return model.stream(request, {
+        text(delta) {
+          began();
+          sink.text(delta);
+        },
+        toolCallStarted(call) {
+          began();
+          sink.toolCallStarted(call);
+        },
+        finished(result) {
+          ended(result.reason, result.usage);
+          sink.finished(result);
+        },
+        failed(failure) {
+          ended(failure.kind, failure.usage);
+          sink.failed(failure);
+        },
+      });
     },
   };
 }

@@ -184,3 +184,10 @@ export type Settings = v.InferOutput<typeof environment>;
 export function isSecret(variable: string): boolean {
   return Object.hasOwn(secrets, variable);
 }
+
+/** What a variable is when it is unset, as it would be written; undefined: it has no value of its own then. */
+export function defaultOf(variable: string): string | undefined {
+  const entry = environment.entries[variable as keyof typeof environment.entries];
+  const standard: unknown = entry.default;
+  return typeof standard === 'string' ? standard : undefined;
+}

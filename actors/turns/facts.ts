@@ -13,6 +13,7 @@ import type { InvocationRow } from '../../storage/conversations/invocations.ts';
 import type { OpenTurnOutput } from '../../storage/conversations/turn-openings.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Measures } from '../../watch/measures.ts';
 import type { Billing } from '../billing/billing.ts';
 import type { ActionRunner } from '../calls/action-runner.ts';
 import { receiptOf } from '../calls/receipt.ts';
@@ -46,6 +47,8 @@ export interface TurnOptions {
   readonly manifestWithout?: (appId: string) => ToolsetInput['manifest'];
   /** The platform's ceiling; `charged` is called with every charge, `ended` with every attempt that ended. */
   readonly billing: Pick<Billing, 'platform' | 'charged' | 'ended'>;
+  /** Told of each attempt that ended; absent where nothing is measured. */
+  readonly measures?: Pick<Measures, 'turnEnded'>;
   nowMs(): number;
   /** A row of this organisation runs out at `atMs`. */
   noteDeadline(organisationId: string, atMs: number): void;

@@ -177,7 +177,7 @@ export class RunningTurn implements RoundsOwner {
     this.#mailbox.release();
     this.#perform(effects);
     if (end !== undefined) {
-      this.#rounds.spending.ended(end.status === 'error');
+      this.#rounds.spending.ended(end.stopped ? 'stopped' : end.status);
       this.#end(true);
     }
     this.#mailbox.resume();

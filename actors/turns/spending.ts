@@ -127,11 +127,15 @@ export class TurnSpending {
   }
 
   /** The attempt has ended, and is counted for whoever looks (CONSOLE-31). */
-  ended(failed: boolean): void {
+  ended(outcome: string): void {
     const { command, services } = this.#turn;
     if (command.purpose !== 'person') return;
     const { organisationId, appId, channel } = command.caller;
-    services.billing.ended({ organisationId, appId, channel, failed, firstWordMs: this.#firstWordMs });
+    const firstWordMs = this.#firstWordMs;
+    services.billing.ended({ organisationId, appId, channel, failed: outcome === 'error', firstWordMs });
+    const wholeMs = command.receivedAtMs === undefined ? undefined : services.nowMs() - command.receivedAtMs;
+    const cost = costMicroUsd(services.prices, services.model.name, this.#usage);
+    services.measures?.turnEnded({ outcome, channel, wholeMs, firstWordMs, costMicroUsd: cost });
   }
 
   /**

@@ -1,7 +1,7 @@
 /** What a command of `npm run cli -- …` is, its input, where it runs, and the two errors it may end with. */
 import type * as v from 'valibot';
 import type { ProgressLog } from '../../storage/backup/backup.ts';
-import type { ClusterConfig, Config } from '../config.ts';
+import type { ClusterConfig, Config, Setting } from '../config.ts';
 
 /** The part of the configuration that commands use. */
 export type CliConfig = Pick<Config, 'host' | 'port' | 'publicUrl' | 'dataDir' | 'operatorToken' | 'masterKey'> & {
@@ -9,10 +9,24 @@ export type CliConfig = Pick<Config, 'host' | 'port' | 'publicUrl' | 'dataDir' |
   readonly replica?: Config['replica'];
 };
 
+/** What a look at one part of the configuration and its surroundings found. */
+export interface Finding {
+  /** What was looked at, such as `disk`. */
+  readonly about: string;
+  /** Whether a person should change something. */
+  readonly isRemark: boolean;
+  /** What was found and, for a remark, what to change. */
+  readonly says: string;
+}
+
 /** Where a command reads from and prints to; tests put their own in its place. */
 export interface Surroundings {
   /** Read when a command asks for it: `help` works whatever the environment holds. `also`: variables that the command line gave. @throws Error naming a bad variable. */
   config(also?: Readonly<Record<string, string>>): CliConfig;
+  /** Each variable and where its value came from. @throws Error naming a bad variable. */
+  settings(): readonly Setting[];
+  /** Holds the configuration against the world. @throws Error naming a bad variable. */
+  examine(): Promise<readonly Finding[]>;
   /** A line, or lines, on standard output. */
   print(text: string): void;
   /** The same on standard error, for what is not part of the answer. */

@@ -1,6 +1,7 @@
 /** The table of all commands, and the help that is made of it. */
 import { backupCommand, restoreCommand } from './backups.ts';
 import { type Command, type CommandOption, WrongUsage } from './command.ts';
+import { configCommand, doctorCommand } from './configuration.ts';
 import { diagramCommand } from './diagram.ts';
 import { moveCommand } from './move.ts';
 import { actorsCommand, drainCommand, nodesCommand } from './nodes.ts';
@@ -33,6 +34,8 @@ export const COMMANDS: readonly Command[] = [
   restoreCommand,
   cellCommand,
   tokenCommand,
+  configCommand,
+  doctorCommand,
   diagramCommand,
   replayCommand,
   watchCommand,

@@ -98,6 +98,7 @@ class Supervisor {
   #stoppingSinceMs: number | undefined;
   readonly #gone: Promise<unknown>;
   #allGone: (value: unknown) => void = () => {};
+  #gathering: Promise<readonly (readonly object[])[]> | undefined;
   /** Starting or restarting: one at a time. */
   #busy = true;
 
@@ -114,8 +115,18 @@ class Supervisor {
     this.#restarts = restarts;
     this.#workers = Array.from({ length: options.workers }, (_, index) => {
       const name = `${nodeId}-${index + 1}`;
-      return new Worker({ name, entry, log, restarts, times: this.#times, env: () => this.#env(name) });
+      return new Worker({ name, entry, log, restarts, times: this.#times, env: () => this.#env(name), gather: () => this.#gather() });
     });
+  }
+
+  /** Once for all that ask at the same time. */
+  #gather(): Promise<readonly (readonly object[])[]> {
+    this.#gathering ??= Promise.all(this.#workers.map((worker) => worker.measured()))
+      .then((all) => all.filter((values) => values !== undefined))
+      .finally(() => {
+        this.#gathering = undefined;
+      });
+    return this.#gathering;
   }
 
   #env(node: string): NodeJS.ProcessEnv {

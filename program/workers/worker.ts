@@ -5,6 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
+import { type GatherMessage, gatherMessage, MEASURED_MS } from './gathered.ts';
 import type { Place, Restarts } from './restarts.ts';
 
 /** All in milliseconds. */
@@ -41,6 +42,8 @@ export interface WorkerOptions {
   readonly log: Logger;
   readonly times: WorkerTimes;
   readonly restarts: Restarts;
+  /** What all workers count, for the one that is asked. */
+  gather(): Promise<readonly (readonly object[])[]>;
 }
 
 /** How a start went; `ended` has the exit code, null after a signal. */
@@ -79,6 +82,11 @@ function isListening(message: unknown): message is ListeningMessage {
 
 function isAlive(message: unknown): message is AliveMessage {
   return ((message ?? {}) as Partial<Record<keyof AliveMessage, unknown>>).kind === 'alive';
+}
+
+/** One that is on its way out is told nothing. */
+function tell(child: ChildProcess, message: GatherMessage): void {
+  if (child.connected) child.send(message, () => {});
 }
 
 export class Worker {
@@ -139,6 +147,9 @@ export class Worker {
       child.kill('SIGKILL');
     };
     child.on('message', (message) => {
+      if (gatherMessage(message)?.kind === 'gather') {
+        void this.#options.gather().then((values) => tell(child, { kind: 'gathered', values }));
+      }
       if (!isAlive(message)) return;
       silentLooks = 0;
       looks ??= setInterval(look, times.stuckMs / STUCK_LOOKS);
@@ -174,6 +185,24 @@ export class Worker {
     log.error({ worker: name }, 'a worker did not exit in time: killing it');
     this.kill();
     await this.#ended;
+  }
+
+  /** What it counts; undefined: it does not run, or does not answer in time. */
+  async measured(): Promise<readonly object[] | undefined> {
+    const child = this.#child;
+    if (child === null || !child.connected) return undefined;
+    let end = () => child;
+    const told = new Promise<readonly object[] | undefined>((resolve) => {
+      const heard = (raw: unknown) => {
+        const message = gatherMessage(raw);
+        if (message?.kind === 'measured') resolve(message.values);
+      };
+      child.on('message', heard);
+      setTimeout(resolve, MEASURED_MS, undefined).unref();
+      end = () => child.off('message', heard);
+    });
+    tell(child, { kind: 'measure' });
+    return told.finally(() => end());
   }
 
   /** Kills it; work under way is lost, rows are not. */

@@ -39,6 +39,8 @@ export interface StartOptions {
   /** Kept by the caller when given, else removed with the test. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Another main.js than the one that was compiled beside the tests. */
+  readonly entry?: string;
   /** What the program is started through, such as `unshare -m …`; it must exec, so that the pid is the program's. */
   readonly through?: readonly string[];
   /** Why the event loop of this program may work over 400 ms at one stretch; without it the test fails then. */
@@ -66,9 +68,9 @@ function environment(dataDir: string, env: Readonly<Record<string, string>>): No
 /** Starts the program and waits for its banner. @throws Error with what it printed when it does not come up. */
 export async function startService(
   t: TestContext,
-  { dataDir = temporaryDir(t), env = {}, through = [], mayStall }: StartOptions = {},
+  { dataDir = temporaryDir(t), env = {}, entry = MAIN, through = [], mayStall }: StartOptions = {},
 ): Promise<RunningService> {
-  const [program = '', ...words] = [...through, process.execPath, MAIN];
+  const [program = '', ...words] = [...through, process.execPath, entry];
   const child = spawn(program, words, {
     env: environment(dataDir, env),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,6 +2,8 @@
 
 import type { CliConfig } from '../../../program/cli/command.ts';
 import { runCli } from '../../../program/cli/run.ts';
+import { settingsInForce } from '../../../program/config.ts';
+import { examine } from '../../../program/doctor.ts';
 
 export interface Ran {
   readonly code: number;
@@ -25,8 +27,8 @@ const NOWHERE: CliConfig = {
   masterKey: undefined,
 };
 
-/** `nowMs` is what the clock shows. */
-export function cliFixture(config: Partial<CliConfig> = {}, nowMs = 0): CliFixture {
+/** `nowMs` is what the clock shows, `env` what commands read that look at the configuration itself. */
+export function cliFixture(config: Partial<CliConfig> = {}, nowMs = 0, env: Readonly<Record<string, string>> = {}): CliFixture {
   const fixture = {
     pauses: 0,
     async run(...words: string[]): Promise<Ran> {
@@ -34,6 +36,8 @@ export function cliFixture(config: Partial<CliConfig> = {}, nowMs = 0): CliFixtu
       let stderr = '';
       const code = await runCli(words, {
         config: () => ({ ...NOWHERE, ...config }),
+        settings: () => settingsInForce(env),
+        examine: () => examine(env),
         print(text) {
           stdout += `${text}\n`;
         },

@@ -32,7 +32,10 @@ describe('RUN-26: help comes from the table of commands', () => {
 describe('RUN-26: what makes no sense is exit code 2 and says how the command is called', () => {
   for (const [words, said] of [
     [[], /<command>/],
-    [['nodse'], /no command nodse\. There are: nodes, actors, drain, move, backup, restore, cell, token, diagram, replay, watch, help/],
+    [
+      ['nodse'],
+      /no command nodse\. There are: nodes, actors, drain, move, backup, restore, cell, token, config, doctor, diagram, replay, watch, help/,
+    ],
     [['--json', 'nodes'], /before its options/],
     [['drain'], /drain needs <node>/],
     [['nodes', 'one'], /nodes takes no "one"/],

@@ -24,7 +24,15 @@ test('RUN-21: time in which the supervisor stood still itself does not count aga
   const said: string[] = [];
   const log = pino({ base: null }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
   const restarts = { place: () => ({ starting() {}, serving() {}, away() {}, ended: () => 0 }) } as unknown as Restarts;
-  const worker = new Worker({ name: 'n-1', entry, env: () => ({}), log, times: { stopMs: 60_000, stuckMs: STUCK_MS }, restarts });
+  const worker = new Worker({
+    name: 'n-1',
+    entry,
+    env: () => ({}),
+    log,
+    times: { stopMs: 60_000, stuckMs: STUCK_MS },
+    restarts,
+    gather: async () => [],
+  });
   atEnd(t, () => worker.stop('SIGKILL'));
   assert.equal((await worker.start()).outcome, 'listening');
 
