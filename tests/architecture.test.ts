@@ -227,7 +227,7 @@ describe('HOUSE-1, HOUSE-2: imports run one way', () => {
   });
 
   test('at the top stand the rooms, and beside them the programs', () => {
-    const others = [...BESIDE, 'docs', 'types', 'dist', 'node_modules', 'data'];
+    const others = [...BESIDE, 'docs', 'examples', 'types', 'dist', 'node_modules', 'data'];
     const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
     const rooms = folders.map(({ name }) => name).filter((name) => !others.includes(name) && !name.startsWith('dist-'));
     assert.deepEqual(rooms.sort(), [...ROOMS].sort());
