@@ -1,7 +1,4 @@
-/**
- * GET /sdk/web/:version/:file (WIDGET-1), and the page that web views of apps show (MOBILE-1). A version's files never change; `latest` is
- * asked for again after some minutes.
- */
+/** GET /sdk/web/:version/:file (WIDGET-1). A version's files never change; `latest` is asked for again after some minutes. */
 import { readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
 import { MOBILE_PAGE_PATH, WEB_SDK_VERSION, webSdkFolder } from '../protocol/runtime/web-sdk.ts';
@@ -67,7 +64,7 @@ const VIEWPORT = 'width=device-width, initial-scale=1, viewport-fit=cover, inter
 
 let mobilePage: StaticFile | undefined;
 
-/** Nobody frames it, and whoever opened it as a window has no hold of it (MOBILE-2). */
+/** GET /sdk/mobile, for web views of apps (MOBILE-1). Nobody frames it, and whoever opened it as a window has no hold of it (MOBILE-2). */
 function openMobilePage(): StaticFile {
   const head = `<meta charset="utf-8"><meta name="viewport" content="${VIEWPORT}"><meta name="color-scheme" content="light dark"><title>Assistant</title>`;
   const script = `<script type="module" src="${webSdkFolder(WEB_SDK_VERSION)}mobile.mjs"></script>`;
