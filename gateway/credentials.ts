@@ -68,8 +68,7 @@ export function authenticateRuntime(exchange: Pick<Exchange, 'header' | 'address
   if (key.channel === 'live' && !app.live) {
     throw new Refusal('app_not_live', 'The app is not live yet. Use its test key until it is.');
   }
-  // The demo's own page needs no setting (DEMO-5).
-  const isDemo = token === services.demo?.key && isOwnPage(origin, header('host'), services.config.publicUrl);
-  if (!isDemo) checkOrigin(origin, app.settings.allowedDomains, key.channel);
+  // Pages of the service itself need no setting: the demo's (DEMO-5), and the one in web views of apps (MOBILE-3).
+  if (!isOwnPage(origin, header('host'), services.config.publicUrl)) checkOrigin(origin, app.settings.allowedDomains, key.channel);
   return new Presented(app, key, deviceOf(header), exchange);
 }

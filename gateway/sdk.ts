@@ -1,8 +1,8 @@
 /** GET /sdk/web/:version/:file (WIDGET-1). A version's files never change; `latest` is asked for again after some minutes. */
 import { readFileSync } from 'node:fs';
 import { Refusal } from '../protocol/errors.ts';
-import { WEB_SDK_VERSION, webSdkFolder } from '../protocol/runtime/web-sdk.ts';
-import { StaticFile } from './http/static-file.ts';
+import { MOBILE_PAGE_PATH, WEB_SDK_VERSION, webSdkFolder } from '../protocol/runtime/web-sdk.ts';
+import { pageHeaders, StaticFile } from './http/static-file.ts';
 import { publicRoute } from './route.ts';
 
 /** Beside the compiled program. */
@@ -59,7 +59,22 @@ function fileOf(name: string): StaticFile | undefined {
   return file;
 }
 
+/** It fills the screen below notches, and a keyboard makes it smaller where the web view can. */
+const VIEWPORT = 'width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content';
+
+let mobilePage: StaticFile | undefined;
+
+/** GET /sdk/mobile, for web views of apps (MOBILE-1). Nobody frames it, and whoever opened it as a window has no hold of it (MOBILE-2). */
+function openMobilePage(): StaticFile {
+  const head = `<meta charset="utf-8"><meta name="viewport" content="${VIEWPORT}"><meta name="color-scheme" content="light dark"><title>Assistant</title>`;
+  const script = `<script type="module" src="${webSdkFolder(WEB_SDK_VERSION)}mobile.mjs"></script>`;
+  const headers = { ...pageHeaders("'self' https: blob: data:"), 'Cross-Origin-Opener-Policy': 'same-origin' };
+  mobilePage ??= StaticFile.text(`<!doctype html><html lang="en"><head>${head}${script}</head><body></body></html>`, headers);
+  return mobilePage;
+}
+
 export const sdkRoutes = [
+  publicRoute(MOBILE_PAGE_PATH, ({ header }) => openMobilePage().reply(header)),
   publicRoute('/sdk/web/:version/:file', ({ params: { version = '', file: name = '' }, header }) => {
     const isLatest = version === LATEST;
     if (!isLatest && version !== WEB_SDK_VERSION) {

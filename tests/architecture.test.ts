@@ -118,6 +118,7 @@ const WEB_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'web/client/': ['protocol/', 'types/'],
   'web/sdk/': ['web/client/', 'protocol/', 'types/'],
   'web/react/': ['web/sdk/', 'web/client/'],
+  'web/react-native/': ['web/sdk/', 'web/client/', 'protocol/'],
   'web/demo/': ['web/sdk/', 'web/client/', 'protocol/'],
   'web/console/': ['web/client/', 'web/sdk/', 'protocol/', 'machines/'],
 };
@@ -181,7 +182,7 @@ const DRIVER_ROOMS: Readonly<Record<string, readonly string[]>> = {
   preact: ['web/console', 'web/sdk', 'web/demo'],
   'preact-iso': ['web/console'],
   'markdown-it': ['web/sdk/prose'],
-  react: ['web/react'],
+  react: ['web/react', 'web/react-native'],
 };
 
 function packageOf(specifier: string): string {
@@ -226,7 +227,7 @@ describe('HOUSE-1, HOUSE-2: imports run one way', () => {
   });
 
   test('at the top stand the rooms, and beside them the programs', () => {
-    const others = [...BESIDE, 'deploy', 'docs', 'types', 'dist', 'node_modules', 'data'];
+    const others = [...BESIDE, 'deploy', 'docs', 'examples', 'types', 'dist', 'node_modules', 'data'];
     const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
     const rooms = folders.map(({ name }) => name).filter((name) => !others.includes(name) && !name.startsWith('dist-'));
     assert.deepEqual(rooms.sort(), [...ROOMS].sort());
@@ -376,7 +377,9 @@ describe('HOUSE-1, HOUSE-2: imports run one way', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
     const used = imports.filter(({ specifier, target }) => target === undefined && !specifier.startsWith('node:'));
     // What apps bring along is named by the package that needs it.
-    const isPeer = (path: string, name: string) => path.startsWith('web/react/') && name === 'react';
+    const peers = { 'web/react/': ['react'], 'web/react-native/': ['react', 'react-native'] };
+    const isPeer = (path: string, name: string) =>
+      Object.entries(peers).some(([room, names]) => path.startsWith(room) && names.includes(name));
     const undeclared = used.filter(
       ({ path, specifier }) => !Object.hasOwn(dependencies, packageOf(specifier)) && !isPeer(path, packageOf(specifier)),
     );

@@ -24,7 +24,7 @@ interface Tier {
 const CORES = Math.max(2, availableParallelism());
 /** What copies organisations, fills disks, packs, or attacks every expression for half a minute. So is, wherever it lies, what starts the program. */
 const SYSTEM = /^(?:bench|program|scenarios)\/|^expressions\.|^web\/client\/package\./;
-const OTHERS = ['kills', 'browser'];
+const OTHERS = ['kills', 'browser', 'examples'];
 /** Seeds in plenty: what strangers send, and what may happen to the processes of a cell. */
 const SEEDED = ['fuzz', 'simulation'];
 const roomOf = (path: string) => path.split('/')[0] ?? '';
@@ -77,6 +77,8 @@ const TIERS: Readonly<Record<string, Tier>> = {
   system: { files: isOfSystem, processes: 2 * CORES, timeoutMinutes: 10 },
   kills: { files: below(['kills']), processes: 2, timeoutMinutes: 10 },
   browser: { files: below(['browser']), processes: 1, timeoutMinutes: 10 },
+  // They install from the registry.
+  examples: { files: below(['examples']), processes: 1, timeoutMinutes: 10 },
   chaos: { files: below(['chaos'], '.chaos.js'), processes: 1, timeoutMinutes: 60, env: { THOROUGH: '1' } },
   fuzz: { files: below(SEEDED, '.fuzz.js'), processes: 2, timeoutMinutes: 240 },
 };

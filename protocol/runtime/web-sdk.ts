@@ -11,5 +11,8 @@ export function webSdkFolder(version: string): string {
   return `/sdk/web/${version}/`;
 }
 
+/** The page that web views of apps show (MOBILE-1). */
+export const MOBILE_PAGE_PATH = '/sdk/mobile';
+
 /** The parameter of a page's address with the code of a pairing, which the widget claims when it starts (WIDGET-13). */
 export const PAIRING_PARAMETER = 'assistant-pair';

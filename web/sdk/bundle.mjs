@@ -106,6 +106,20 @@ const module = await build({
   outExtension: { '.js': '.mjs' },
   plugins,
 });
+/** The page for web views uses the module that lies beside it. */
+const moduleBeside = {
+  name: 'module beside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/esm\.ts$/ }, () => ({ path: './assistant.mjs', external: true }));
+  },
+};
+const mobile = await build({
+  ...shared,
+  entryPoints: ['web/sdk/mobile.ts'],
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  plugins: [moduleBeside],
+});
 const classic = await build({ ...shared, entryPoints: { assistant: 'web/sdk/script.ts' }, format: 'iife', plugins });
 
 function integrityOf(bytes) {
@@ -121,7 +135,7 @@ function write(name, bytes) {
   return { name, integrity: integrityOf(bytes), bytes: bytes.length, gzip: gzip.length };
 }
 
-const metafiles = [module.metafile, classic.metafile, ...parts];
+const metafiles = [module.metafile, mobile.metafile, classic.metafile, ...parts];
 writeNotices(out, root, ...metafiles);
 
 /**

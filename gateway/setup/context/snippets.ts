@@ -2,7 +2,7 @@
 
 import { USER_TOKEN_HEADER } from '../../../protocol/headers.ts';
 import { CATALOG_VERSION, PROTOCOL_VERSION } from '../../../protocol/limits.ts';
-import { WEB_SDK_VERSION, webSdkFolder } from '../../../protocol/runtime/web-sdk.ts';
+import { MOBILE_PAGE_PATH, WEB_SDK_VERSION, webSdkFolder } from '../../../protocol/runtime/web-sdk.ts';
 import { sdkFiles } from '../../sdk.ts';
 
 /** The blocks that the snippets draw, and the worked turn of the setup file names. */
@@ -143,7 +143,7 @@ export async function ask(text, page, person) {
 }
 `;
 
-const NOTE = `Web pages embed the widget as embed.html does, and need neither assistant.js nor usage.js; docs/sdk.md has every option. web.url with web.integrity is one release's script, for pages that are updated together with the service. No package for mobile apps is published: assistant.js and usage.js call the runtime interface directly; write the same in the language of the app. HTTP actions with auth user need the person's own token: the app sends it in ${USER_TOKEN_HEADER} with POST /v1/chat. These two leave out Retry and coming back to a stream that broke (docs), Stop, editing a confirmation card, words to type before one is confirmed, and all blocks but text, screens and confirm_card: of others they show fallback_text.`;
+const NOTE = `Web pages embed the widget as embed.html does, and need neither assistant.js nor usage.js; docs/sdk.md has every option. web.url with web.integrity is one release's script, for pages that are updated together with the service. Mobile apps show mobile.page in a web view and drive it as mobile.docs says, with snippets for Swift, Kotlin and Flutter; or they call the runtime interface directly, as assistant.js and usage.js do: write the same in the language of the app. HTTP actions with auth user need the person's own token: the app sends it in ${USER_TOKEN_HEADER} with POST /v1/chat. These two leave out Retry and coming back to a stream that broke (docs), Stop, editing a confirmation card, words to type before one is confirmed, and all blocks but text, screens and confirm_card: of others they show fallback_text.`;
 
 /** Where the widget's script lies, and what it must be; nulls in an installation that was not built. */
 function webSdk(apiUrl: string) {
@@ -173,7 +173,8 @@ export function sdkSection(apiUrl: string, testKey: string | null, docsUrl: stri
   return {
     note: NOTE,
     web,
-    mobile: { git: null, ref: null },
+    // There is no repository to name: the page is served here, and needs no build of its own.
+    mobile: { git: null, ref: null, version: web.version, page: `${apiUrl}${MOBILE_PAGE_PATH}`, docs: new URL('mobile.md', docsUrl).href },
     snippets: { 'embed.html': embedSnippet(apiUrl, key), 'assistant.js': clientSnippet(apiUrl, key), 'usage.js': USAGE },
     docs: docsUrl,
   };

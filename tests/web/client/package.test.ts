@@ -1,9 +1,12 @@
-/** The client and the React component as packages: they pack, and in an empty project they install, type-check and run. */
+/** The packages of web/: they pack, publint finds nothing, and in an empty project they install, type-check and run. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { build } from 'esbuild';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
 import { projectRoot } from '../../support/project-root.ts';
 import { temporaryDir } from '../../support/temporary-dir.ts';
 
@@ -66,17 +69,60 @@ console.log('[' + renderToString(element) + ']');
 process.exit(0);
 `;
 
+const NATIVE_SOURCE = `
+import { AssistantProvider, AssistantScreen, createNativeAssistant, native, type NativeApp } from '@assistant-service/react-native';
+import { useThread } from '@assistant-service/react-native/hooks';
+import { createElement } from 'react';
+import { renderToString } from 'react-dom/server';
+
+const values = new Map<string, string>();
+const storage = {
+  getItem: async (name: string) => values.get(name) ?? null,
+  setItem: async (name: string, value: string) => void values.set(name, value),
+  removeItem: async (name: string) => void values.delete(name),
+};
+const fetch = () => Promise.reject(new TypeError('no network'));
+const assistant = createNativeAssistant({ address: 'https://assistant.example', key: 'rd_pk_test_1' }, native({ storage, fetch }));
+const app: NativeApp = { onScreen: (route, params) => console.error(route, params) };
+function Count() {
+  return createElement('b', null, useThread().items.length);
+}
+const html = renderToString(createElement(AssistantProvider, { assistant, app }, createElement(AssistantScreen), createElement(Count)));
+console.log(html.includes('What can I do for you?'), html.includes('<b>0</b>'));
+process.exit(0);
+`;
+
+/** Declarations of a package whose app brings it along, and which is not installed here. */
+const NATIVE_TYPES = readFileSync(join(root, 'web/react-native/react-native.d.ts'), 'utf8');
+
+async function assertPublishable(made: string): Promise<void> {
+  const { messages, pkg } = await publint({ pkgDir: made, pack: false, level: 'warning', strict: true });
+  assert.deepEqual(
+    messages.map((message) => formatMessage(message, pkg ?? {})),
+    [],
+  );
+  const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const [{ version, files }] = JSON.parse(run(made, 'npm', 'pack', '--dry-run', '--json', '--ignore-scripts')) as [
+    { version: string; files: { path: string }[] },
+  ];
+  assert.equal(version, own.version, 'all have one version, that of the service');
+  const names = files.map(({ path }) => path);
+  for (const wanted of ['LICENSE', 'README.md', 'CHANGELOG.md']) assert.ok(names.includes(wanted), wanted);
+  assert.ok(!names.some((name) => /\btests?\b|\.map$|(?<!\.d)\.tsx?$/.test(name)), names.join(' '));
+}
+
 /** Packs a package of web/, installs it in an empty project, compiles `source` there and answers what it prints. */
-function inEmptyProject(
+async function inEmptyProject(
   t: TestContext,
   folder: string,
   source: string,
   others: readonly string[] = [],
   look: (home: string) => void = () => {},
-): string {
+): Promise<string> {
   const dir = temporaryDir(t);
   const made = join(dir, 'package');
   run(root, process.execPath, 'web/pack.mjs', folder, made);
+  await assertPublishable(made);
   const [{ filename }] = JSON.parse(run(made, 'npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', dir)) as [
     { filename: string },
   ];
@@ -100,6 +146,8 @@ function inEmptyProject(
   writeFileSync(join(project, 'index.ts'), `declare const process: { exit(code: number): never };\n${source}`);
   const compilerOptions = {
     strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
     module: 'nodenext',
     target: 'es2023',
     types: [],
@@ -107,23 +155,41 @@ function inEmptyProject(
     preserveSymlinks: true,
     outDir: 'out',
   };
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts'] }));
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['index.ts', 'react-native.d.ts'] }));
+  writeFileSync(join(project, 'react-native.d.ts'), NATIVE_TYPES);
   assert.equal(run(project, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'), '');
-  return run(project, process.execPath, '--preserve-symlinks', 'out/index.js').trim();
+  if (folder !== 'react-native') return run(project, process.execPath, '--preserve-symlinks', 'out/index.js').trim();
+  await build({
+    absWorkingDir: project,
+    entryPoints: ['out/index.js'],
+    outfile: 'out/bundle.cjs',
+    bundle: true,
+    platform: 'node',
+    logLevel: 'error',
+    preserveSymlinks: true,
+    nodePaths: [join(root, 'node_modules')],
+    alias: { 'react-native': 'react-native-web' },
+  });
+  return run(project, process.execPath, 'out/bundle.cjs').trim();
 }
 
-test('CLIENT-22: the client is a package that installs, type-checks and runs in an empty project', (t) => {
-  assert.equal(inEmptyProject(t, 'client', SOURCE), 'preparing');
+test('CLIENT-22: the client is a package that installs, type-checks and runs in an empty project', async (t) => {
+  assert.equal(await inEmptyProject(t, 'client', SOURCE), 'preparing');
 });
 
-test('WIDGET-12: the React component is a package that installs, type-checks and runs in an empty project', (t) => {
+test('WIDGET-12: the React component is a package that installs, type-checks and runs in an empty project', async (t) => {
   const react = ['react', 'react-dom', 'scheduler', 'csstype', '@types/react', '@types/react-dom'];
   assert.equal(
-    inEmptyProject(t, 'react', REACT_SOURCE, react, (home) => {
+    await inEmptyProject(t, 'react', REACT_SOURCE, react, (home) => {
       // Behind nothing but comments: a framework that renders on the server takes the module for one of the browser's then.
       const code = readFileSync(join(home, 'web/react/assistant.js'), 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '');
       assert.match(code.trimStart(), /^'use client';/);
     }),
     '[]',
   );
+});
+
+test('NATIVE-5: the screens of React Native are a package that installs, type-checks and runs in an empty project', async (t) => {
+  const react = ['react', 'react-dom', 'react-native-web', 'csstype', '@types/react', '@types/react-dom'];
+  assert.equal(await inEmptyProject(t, 'react-native', NATIVE_SOURCE, react), 'true true');
 });

@@ -1,32 +1,13 @@
 /** `confirm_card`: asks before something is changed. Nothing is done until the service has recorded the person's yes. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { BlockProps, BlockSurroundings, BodyOf } from './block-view.ts';
+import { type CardField, outcomeOf, plain, textOf, typedValue } from './card-values.ts';
 import { leftWords } from './parts/formats.ts';
 import { Icon } from './parts/icon.tsx';
 import { failureWords, filled } from './words.ts';
 
-type Field = BodyOf<'confirm_card'>['fields'][number];
-
-/** What a field is typed as: lists a line each, everything else as its words. */
-function textOf({ value, display }: Field): string {
-  if (Array.isArray(value)) return value.join('\n');
-  return value === undefined || value === null ? '' : typeof value === 'object' ? display : String(value);
-}
-
-/** What was typed, as the action's parameter takes it; null: none. What is no number stays text, and the service says so. */
-function typedValue({ type, enum: allowed }: Field, text: string): unknown {
-  if (text.trim() === '') return null;
-  const listed = allowed?.find((each) => String(each) === text);
-  if (listed !== undefined) return listed;
-  if (type === 'boolean') return text === 'true';
-  if (type === 'array') return text.split('\n').filter((line) => line.trim() !== '');
-  if (type !== 'number' && type !== 'integer') return text;
-  const number = Number(text.replace(',', '.'));
-  return Number.isFinite(number) ? number : text;
-}
-
 interface FieldInputProps {
-  readonly field: Field;
+  readonly field: CardField;
   readonly text: string;
   readonly onText: (text: string) => void;
   readonly choices: readonly (readonly [value: string, label: string])[] | undefined;
@@ -130,22 +111,6 @@ type Call = BlockProps<'confirm_card'>['call'];
 /** From here on the time left is shown: before, it only makes nervous. */
 const COUNTDOWN_MS = 10 * 60_000;
 
-/** Letters that look alike are the same letters, as the service compares them. */
-const plain = (words: string) => words.normalize('NFC').trim();
-
-function outcomeOf(status: Body['status'], call: Call, around: BlockSurroundings): { readonly words: string; readonly tone: string } {
-  const { words } = around;
-  if (status === 'declined') return { words: words.declined, tone: '' };
-  if (status === 'expired') return { words: words.expired, tone: '' };
-  if (call?.phase === 'running' || call?.phase === 'answered' || call?.phase === 'sending')
-    return { words: words.working, tone: 'is-busy' };
-  const result = call?.result;
-  if (result === undefined || result.status === 'ok')
-    return { words: result === undefined ? words.confirmedCard : words.callDone, tone: 'is-ok' };
-  if (result.status === 'timeout') return { words: words.callUnknown, tone: 'is-bad' };
-  return { words: filled(words.callFailed, { reason: result.error ?? words.failed }), tone: 'is-bad' };
-}
-
 function Fields({
   fields,
   onEdit,
@@ -232,7 +197,7 @@ export function ConfirmCard({ body, call, around }: BlockProps<'confirm_card'>) 
   const shown = status === 'pending' && leftMs <= 0 ? 'expired' : status;
   const isPending = shown === 'pending';
   const edits = isPending && isEditing;
-  const outcome = outcomeOf(shown, call, around);
+  const outcome = outcomeOf(shown, call, words);
   return (
     <article class={`card confirm ${isPending ? '' : 'is-past'}`} aria-label={title}>
       <div class="title">{title}</div>

@@ -1,7 +1,8 @@
 /** `form`: fields to fill in, checked as the service checks them before they are sent (BLOCKVIEW-6). */
 import { useId, useRef, useState } from 'preact/hooks';
 import { submissionProblems } from '../../../protocol/catalog/form-submission.ts';
-import type { BlockProps, BodyOf, FormValues } from './block-view.ts';
+import type { BlockProps, BodyOf } from './block-view.ts';
+import { type Problems, problemsOf, submittedOf, type Values } from './form-values.ts';
 import { AnswerNote, isOpen } from './parts/answer-note.tsx';
 import { Icon } from './parts/icon.tsx';
 import type { BlockWords } from './words.ts';
@@ -150,17 +151,6 @@ function FormField(props: FormFieldProps) {
   );
 }
 
-type Values = Readonly<Record<string, string | boolean | string[]>>;
-type Problems = Readonly<Record<string, string>>;
-
-const FIELD_PATH = /^values\.(.+)$/;
-
-function problemsOf(details: readonly { readonly path: string; readonly message: string }[]): Problems {
-  return Object.fromEntries(
-    details.flatMap(({ path, message }) => (FIELD_PATH.exec(path)?.[1] ? [[FIELD_PATH.exec(path)?.[1] ?? '', message]] : [])),
-  );
-}
-
 export function Form({ block, body, answer, around }: BlockProps<'form'>) {
   const { title, fields, submit_label: submitLabel, status } = body;
   const { words, ask } = around;
@@ -175,12 +165,7 @@ export function Form({ block, body, answer, around }: BlockProps<'form'>) {
   const submit = (event: Event) => {
     event.preventDefault();
     if (!open) return;
-    const filledIn: [string, FormValues[string]][] = fields.flatMap(({ name, type }) => {
-      const value = newest.current[name] ?? (type === 'boolean' ? false : '');
-      if (value === '' || (Array.isArray(value) && value.length === 0)) return [];
-      return [[name, type === 'number' && typeof value === 'string' ? numberOf(value) : value]];
-    });
-    const wanted = Object.fromEntries(filledIn);
+    const wanted = submittedOf(fields, newest.current);
     const problems = problemsOf(submissionProblems(body, wanted));
     setOwn(problems);
     const first = fields.findIndex(({ name }) => Object.hasOwn(problems, name));
@@ -223,8 +208,4 @@ export function Form({ block, body, answer, around }: BlockProps<'form'>) {
       <AnswerNote status={status} answer={answer} around={around} />
     </form>
   );
-}
-
-function numberOf(text: string): number {
-  return Number(text.trim().replace(',', '.'));
 }

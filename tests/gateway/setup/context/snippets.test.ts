@@ -236,7 +236,8 @@ test('SETUP-43, WIDGET-1: it names the widget with its hash; without a key it sa
   const { note, web, mobile, docs, snippets } = sdkSection('https://a.invalid/</script>', null, 'https://a.invalid/docs/runtime.md');
   assert.equal(web.url, `https://a.invalid/</script>/sdk/web/${web.version}/assistant.js`);
   assert.match(web.integrity ?? '', /^sha384-[A-Za-z0-9+/]{64}$/);
-  assert.deepEqual(mobile, { git: null, ref: null });
+  const page = 'https://a.invalid/</script>/sdk/mobile';
+  assert.deepEqual(mobile, { git: null, ref: null, version: web.version, page, docs: 'https://a.invalid/docs/mobile.md' });
   assert.match(
     snippets['embed.html'],
     /\/sdk\/web\/latest\/assistant\.js" crossorigin="anonymous" defer>/,

@@ -183,3 +183,31 @@ test('CLIENT-20: a turn that the service does not have yet is stopped as soon as
   assert.equal(turn().ending?.stopped, true);
   assert.equal(service.of('POST', `/v1/chat/${turnId}/stop`).length, 3);
 });
+
+test('CLIENT-33: a platform without TextDecoder, or whose fetch does not stream, fails once and clearly', async (t) => {
+  const it = await startScriptedAssistant(t, { 'POST /v1/chat': whole });
+  await it.assistant.ready;
+  const { TextDecoder } = globalThis;
+  const property = { configurable: true, writable: true, enumerable: false };
+  t.after(() => Object.defineProperty(globalThis, 'TextDecoder', { ...property, value: TextDecoder }));
+  Object.defineProperty(globalThis, 'TextDecoder', { ...property, value: undefined });
+  it.assistant.conversation.say('Is it so?');
+  await it.until(() => it.turn().phase === 'failed');
+  assert.deepEqual([it.turn().failure?.code, it.turn().failure?.retryable], ['unusable', false]);
+  assert.match(it.turn().failure?.message ?? '', /no TextDecoder/);
+  assert.deepEqual(it.service.of('POST', '/v1/chat'), []);
+  assert.equal(it.log.filter(({ code }) => code === 'turn_failed').length, 1);
+  assert.ok(!it.log.some(({ code }) => code === 'stream_broken'));
+  Object.defineProperty(globalThis, 'TextDecoder', { ...property, value: TextDecoder });
+
+  const { fetch } = globalThis;
+  t.after(() => Object.assign(globalThis, { fetch }));
+  globalThis.fetch = async (...args) => {
+    const { status, headers } = await fetch(...args);
+    return { status, headers, body: undefined, text: () => Promise.resolve('') } as unknown as Response;
+  };
+  it.assistant.conversation.say('And now?');
+  await it.until(() => it.turn().phase === 'failed' && it.turn().payload.message?.text === 'And now?');
+  assert.match(it.turn().failure?.message ?? '', /does not stream/);
+  assert.equal(it.service.of('POST', '/v1/chat').length, 1);
+});

@@ -1,0 +1,7 @@
+export default function Orders() {
+  return (
+    <main>
+      <h1>Your orders</h1>
+    </main>
+  );
+}
