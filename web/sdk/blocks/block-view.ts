@@ -76,4 +76,4 @@ export type BlockView<K extends ComponentName> = ComponentType<BlockProps<K>>;
 export type BlockViews = { readonly [K in ComponentName]: BlockView<K> };
 
 /** Components whose drawings are loaded when the first of them is shown. */
-export type LaterComponent = Exclude<ComponentName, 'text' | 'section' | 'key_points' | 'quick_replies' | 'actions' | 'confirm_card'>;
+export type LaterComponent = Exclude<ComponentName, 'text'>;
