@@ -46,6 +46,8 @@ export class TabTeam {
   readonly #duties: TabDuties;
   readonly #channel: ReturnType<Tabs['join']>;
   readonly #resign: (() => void)[];
+  /** Other tabs that were asked about, and whether they are gone. */
+  readonly #gone = new Map<string, boolean>();
   #isLeading = false;
   #isTelling = false;
   #isClosed = false;
@@ -71,6 +73,15 @@ export class TabTeam {
     // Only messages and outcomes are worth keeping: whoever pressed another button sees that nothing happened.
     if ((wish.type === 'send' || wish.type === 'actionEnded') && this.#wishes.length < WISHES_MAX) this.#wishes = [...this.#wishes, wish];
     this.#post({ kind: 'wish', wish });
+  }
+
+  /** Whether that tab is known to be gone. It is looked for from the first time on. */
+  isGone(tab: string): boolean {
+    if (!this.#gone.has(tab)) {
+      this.#gone.set(tab, false);
+      this.whenGone(tab, () => this.#gone.set(tab, true));
+    }
+    return this.#gone.get(tab) === true;
   }
 
   /** Calls `run` once that tab is not there: it leads, alone, under its own name. */

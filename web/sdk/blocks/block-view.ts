@@ -4,6 +4,7 @@ import type { Block } from '../../../protocol/catalog/block.ts';
 import type { AnswerBlock, BodyOf, ComponentName } from '../../client/conversation/answer-blocks.ts';
 import type { Call } from '../../client/conversation/calls.ts';
 import type { Failure } from '../../client/transport/failure.ts';
+import type { WidgetOptions } from '../options.ts';
 import type { BlockWords } from './words.ts';
 
 export type { BodyOf, ComponentName } from '../../client/conversation/answer-blocks.ts';
@@ -43,6 +44,11 @@ export interface BlockSurroundings {
   readonly now: () => number;
   /** Where a picture is loaded from in the place of its own address: an app that lets pages load nothing from elsewhere has its own copy. */
   readonly picture?: (address: string) => string;
+  /** What links may lead to, and whether addresses in words are some: see `WidgetOptions`. */
+  readonly linkSchemes?: WidgetOptions['linkSchemes'] | undefined;
+  readonly autolinks?: boolean | undefined;
+  /** The app's own drawings, by component. */
+  readonly places?: OwnDrawings | undefined;
   /** A part of a drawing could not be loaded. */
   readonly partFailed?: (error: unknown) => void;
   /** Draws Markdown. `isGrowing`: more of it is coming. */
@@ -77,3 +83,19 @@ export type BlockViews = { readonly [K in ComponentName]: BlockView<K> };
 
 /** Components whose drawings are loaded when the first of them is shown. */
 export type LaterComponent = Exclude<ComponentName, 'text'>;
+
+/** What an app is given to draw, at each change of it anew. */
+export interface ShownBlock<K extends ComponentName = ComponentName> extends Omit<BlockProps<K>, 'around'> {
+  /** What the person wants of it. */
+  readonly ask: BlockAsks;
+  readonly locale: string;
+}
+
+/** Draws the block in `place`, which is the same at each change. What it returns is called at the end. What it throws has the widget draw it. */
+export type OwnDrawing = (place: HTMLElement, shown: ShownBlock) => unknown;
+
+/** By component; and where the elements stand. */
+export interface OwnDrawings {
+  readonly host: HTMLElement;
+  readonly drawings: ReadonlyMap<string, OwnDrawing>;
+}
