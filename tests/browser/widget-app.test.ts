@@ -44,7 +44,7 @@ interface Told {
 interface App {
   readonly it: ScriptedChat;
   /** A page of the app in the same browser. `more`: options of `init` as source; `set`: what the page does then. */
-  page(more?: string, set?: string): Promise<Page>;
+  page(more?: string, set?: string, head?: string): Promise<Page>;
   told(page: Page): Promise<Told[]>;
 }
 
@@ -54,9 +54,9 @@ async function openApp(t: TestContext): Promise<App> {
   const { context } = await world.open();
   return {
     it,
-    async page(more = '', set = '') {
+    async page(more = '', set = '', own = '') {
       const source = `window.told = []; Assistant.onEvent((event) => told.push(event)); Assistant.init({ key: ${JSON.stringify(it.app.testKey)}${more} }); ${set}`;
-      const head = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title><style>.own { color: rgb(1, 2, 3); }</style></head>`;
+      const head = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Shop</title><style>.own { color: rgb(1, 2, 3); }</style>${own}</head>`;
       const html = `${head}<body><main><h1>Shop</h1></main><script src="${it.service.baseUrl}/sdk/web/latest/assistant.js" crossorigin="anonymous"></script><script src="/shop.js"></script></body></html>`;
       const pages = await serveHostPages(t, { '/shop': { html, script: source } });
       const page = await context.newPage();
@@ -259,4 +259,44 @@ test('WIDGET-48, WIDGET-6: with the stub a page whose panel nobody opens loads t
   await launcher(page).waitFor();
   await page.evaluate("Assistant.ask('And now?')");
   await field(page).waitFor();
+});
+
+test('WIDGET-50: on pages that zoom, change what all lists have, and open modal dialogs, all of it works', async (t) => {
+  const { it, page: open } = await openApp(t);
+  const page = await open(
+    ', open: true',
+    `Assistant.registerAction({ name: 'get_cities', description: 'Tells cities.' }, () => ['Oslo', ['Bergen']]);`,
+    `<style>html { zoom: 1.5; }</style><script>
+      Array.from = (list) => { const copy = new Array(list && list.length || 0); for (let n = copy.length; n--;) copy[n] = list[n]; return copy; };
+      Array.prototype.toJSON = function () { return '[' + this.map((each) => JSON.stringify(each)).join(', ') + ']'; };
+    </script>`,
+  );
+  it.script([{ call: 'get_cities', args: {}, id: 'call_cities' }], [{ text: 'Two cities.' }]);
+  await say(page, 'Where?');
+  await page.getByText('Two cities.').waitFor();
+  assert.match(it.toldOf('call_cities'), /\["Oslo",\s*\["Bergen"\]\]/);
+  const [box, size] = [await page.locator('assistant-widget section.panel').boundingBox(), page.viewportSize()];
+  assert.ok(
+    box && size && box.x >= 0 && box.y >= 0 && box.x + box.width <= size.width && box.y + box.height <= size.height,
+    JSON.stringify(box),
+  );
+
+  await page.evaluate(
+    "document.body.insertAdjacentHTML('beforeend', '<dialog><button>Agree</button></dialog>'); document.querySelector('dialog').showModal()",
+  );
+  await page.getByRole('button', { name: 'Agree' }).click();
+  await page.evaluate("document.querySelector('dialog').close()");
+  it.script([{ text: 'Still here.' }]);
+  await say(page, 'And now?');
+  await page.getByText('Still here.').waitFor();
+
+  const columns = Array.from({ length: 100 }, (_, n) => `c${n}`);
+  const md = [columns, columns.map(() => '-'), columns].map((row) => `|${row.join('|')}|`).join('\n');
+  await answerWith(page, { text: { md } });
+  await say(page, 'All columns');
+  const table = page.locator('assistant-widget .prose table');
+  await table.waitFor();
+  assert.equal(await table.locator('th').count(), 100);
+  const [wide, thread] = [await table.boundingBox(), await page.locator('assistant-widget .thread').boundingBox()];
+  assert.ok(wide && thread && wide.width <= thread.width, 'it scrolls in its place');
 });

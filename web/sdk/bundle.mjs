@@ -72,7 +72,7 @@ const partNames = new Map();
 const partsBeside = {
   name: 'parts beside',
   setup({ onResolve }) {
-    onResolve({ filter: /\/lazy\// }, ({ path, resolveDir, kind }) => {
+    onResolve({ filter: /\/lazy\/|\.json$/ }, ({ path, resolveDir, kind }) => {
       const name = partNames.get(join(resolveDir, path));
       return kind === 'dynamic-import' && name !== undefined ? { path: `./${name}`, external: true } : undefined;
     });
@@ -95,6 +95,7 @@ async function makeParts(...paths) {
 
 const languages = readdirSync(join(root, 'web/sdk/languages/lazy')).filter((name) => name.endsWith('.json'));
 
+/** Each language is a part, which their table loads. */
 const parts = [
   await makeParts(...languages.map((name) => `languages/lazy/${name}`)),
   await makeParts('blocks/lazy/barcode.tsx', 'blocks/lazy/code-colours.tsx', 'blocks/lazy/map-drawing.tsx'),

@@ -149,6 +149,10 @@ export function conversations(before?: string) {
   return withWidget((widget) => widget.conversations(before));
 }
 
+export function deleteConversation(id: string): Promise<void> {
+  return withWidget((widget) => widget.deleteConversation(id));
+}
+
 export function openConversation(id?: string): void {
   void withWidget((widget) => widget.openConversation(id));
 }

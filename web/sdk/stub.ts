@@ -260,7 +260,7 @@ function functionsOf(stub: Stub): Record<string, unknown> {
     q.push([name, args]);
     stub.load();
   });
-  take('identify signOut attach conversations', wanted);
+  take('identify signOut attach conversations deleteConversation', wanted);
   take('destroy', (name, args) => (stub.destroy() ? Promise.resolve() : later(name, args)));
   take('registerAction registerScreen registerComponent onEvent', (name, args) => {
     const takeAway = later(name, args) as Promise<() => void>;

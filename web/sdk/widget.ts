@@ -131,6 +131,11 @@ export class Widget {
     return this.assistant.list(before);
   }
 
+  /** Deletes one of them for good. @throws ClientError */
+  deleteConversation(id: string): Promise<void> {
+    return this.assistant.erase(id);
+  }
+
   /** Opens a conversation of before; without an id a new one. */
   openConversation(id?: string): void {
     this.assistant.open(id);

@@ -27,7 +27,7 @@ export interface RequestsOptions {
 }
 
 export interface JsonRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** From `/v1` on. */
   readonly path: string;
   readonly body?: unknown;
