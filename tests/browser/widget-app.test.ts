@@ -96,10 +96,11 @@ test('WIDGET-41, WIDGET-42, CLIENT-33: the app is told what happens, each thing 
   it.script([{ call: 'cancel_order', args: {}, id: 'call_cancel' }], [{ text: 'It is cancelled.' }]);
   await say(page, 'Cancel it');
   const card = page.locator('assistant-widget [data-type=confirm_card]');
-  await card.getByRole('button').first().waitFor();
+  const agree = card.locator('button.is-primary');
+  await agree.waitFor();
   await page.evaluate('Assistant.close()');
   await page.evaluate('Assistant.open()');
-  await card.getByRole('button').first().click();
+  await agree.click();
   await page.getByText('It is cancelled.').waitFor();
   await eventually(async () => (await types()).includes('action_ended'));
   const done = (await types()).filter((type) => !/^(?:opened|closed|unread|first_word)$/.test(type));

@@ -24,7 +24,10 @@ export interface AssistantProps extends Omit<WidgetOptions, 'key' | 'address'> {
 }
 
 /** What of the props the widget follows as it runs, where it is data: told apart by what is in it. */
-const LOOKS = ['theme', 'themeDark', 'colorScheme', 'themeMode', 'locale', 'dir', 'words', 'launcher'] as const;
+const LOOKS = [
+  ...(['theme', 'themeDark', 'colorScheme', 'themeMode', 'locale', 'dir', 'words', 'launcher'] as const),
+  ...(['layout', 'suggestions', 'linkSchemes', 'autolinks', 'consent'] as const),
+] as const;
 
 interface Running {
   readonly script: WidgetScript;
@@ -107,6 +110,7 @@ function start(script: WidgetScript, newest: { readonly current: AssistantProps 
     ...options,
     ...(userToken === undefined ? {} : { userToken }),
     context: () => newest.current.context?.(),
+    openLink: (address) => newest.current.openLink?.(address),
     key,
   });
   const running: Running = {
@@ -147,7 +151,7 @@ function show(running: Running, props: AssistantProps): void {
  * null signs out; another key, address, release, container or time limit starts it anew.
  */
 export function Assistant(props: AssistantProps): null {
-  const { appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, userToken } = props;
+  const { appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, idleSignOutMs, userToken } = props;
   const newest = useRef(props);
   newest.current = props;
   // The same function at every render: another one would be asked at once.
@@ -172,7 +176,7 @@ export function Assistant(props: AssistantProps): null {
       void widget.current?.script.destroy();
       widget.current = undefined;
     };
-  }, [appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, ask]);
+  }, [appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, idleSignOutMs, ask]);
   // After every render: each looks for what is another one now.
   useEffect(() => {
     if (widget.current === undefined) return;
