@@ -71,7 +71,7 @@ test('WIDGET-41, WIDGET-42, CLIENT-33: the app is told what happens, each thing 
   const { it, page: open, told } = await openApp(t);
   const cancel = { name: 'cancel_order', description: 'Cancels.', risk: 'write', confirm_template: 'Cancel?', params: {} };
   const page = await open(
-    ', open: true',
+    ', open: !location.search',
     `Assistant.registerAction({ name: 'get_city', description: 'Tells the city.' }, () => ({ city: 'Oslo' }));
      Assistant.registerAction(${JSON.stringify(cancel)}, () => ({ done: true }));`,
   );
@@ -113,7 +113,8 @@ test('WIDGET-41, WIDGET-42, CLIENT-33: the app is told what happens, each thing 
     (await told(page)).findLast(({ type }) => type === 'unread'),
     { type: 'unread', count: 1 },
   );
-  const again = await open();
+  const again = await page.context().newPage();
+  await again.goto(`${page.url()}?closed`);
   await again.getByRole('button', { name: 'Ask the assistant (1 unread)' }).waitFor();
   await launcher(page).click();
   await again.getByRole('button', { name: 'Ask the assistant', exact: true }).waitFor();
@@ -161,8 +162,9 @@ test('WIDGET-44, WIDGET-47: suggestions of the page, prefilled words, files that
   );
   await page.getByRole('button', { name: 'About Shop' }).waitFor();
   const panel = page.locator('assistant-widget section.panel');
-  const [box, size] = [await panel.boundingBox(), page.viewportSize()];
-  assert.equal(box?.height, size?.height);
+  const size = page.viewportSize();
+  // Once it has come in.
+  await eventually(async () => (await panel.boundingBox())?.height === size?.height);
   await page.evaluate("Assistant.update({ layout: 'full' })");
   await eventually(async () => (await panel.boundingBox())?.width === size?.width);
   await page.evaluate("Assistant.update({ layout: 'card' }); document.documentElement.style.setProperty('--assistant-width', '320px')");
@@ -249,11 +251,14 @@ test('WIDGET-48, WIDGET-6: with the stub a page whose panel nobody opens loads t
   it.script([{ call: 'get_city', args: {}, id: 'call_city' }], [{ text: 'You are in Oslo.' }]);
   await say(page, 'Where am I?');
   await page.getByText('You are in Oslo.').waitFor();
-  assert.ok(((await page.evaluate('told')) as string[]).includes('answer_ended'));
+  await eventually(async () => ((await page.evaluate('told')) as string[]).includes('answer_ended'));
+  const kept = () => page.evaluate("localStorage.getItem('assistant:rd_pk_live_shop:conversation')");
+  await eventually(async () => String(await kept()).includes('"turns":[],"calls":[]'));
 
   // A conversation that is over wakes nothing on the next page; what is under way does.
   await page.goto(pages.url('/shop'));
   await launcher(page).waitFor();
+  assert.ok(!(await loaded()).some((name) => name.endsWith('/assistant.js')));
   await page.evaluate('Assistant.destroy()');
   assert.equal(await page.locator('assistant-widget').count(), 0);
   await page.evaluate("void Assistant.init({ key: 'rd_pk_live_shop' })");

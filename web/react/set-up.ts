@@ -3,7 +3,7 @@
  * registered anew, so that the manifest of a build is sent once.
  */
 import type { Assistant as Client } from '../client/assistant.ts';
-import type { ComponentName, OwnDrawing } from '../sdk/blocks/block-view.ts';
+import type { ComponentName, OwnDrawing } from '../sdk/blocks/shown-block.ts';
 import type { ScreenHandler, WidgetChanges, WidgetEvent, WidgetOptions } from '../sdk/options.ts';
 
 /** What the script puts on the page, as far as it is used here. */

@@ -95,6 +95,16 @@ export interface WidgetOptions {
   readonly log?: (record: LogRecord) => void;
 }
 
+/** Undefined where the app gives none, or its function throws. */
+export function suggestionsNow(given: WidgetOptions['suggestions']): readonly string[] | undefined {
+  try {
+    return typeof given === 'function' ? given() : given;
+  } catch (error) {
+    reportError(error);
+    return undefined;
+  }
+}
+
 /** What may change while the widget runs. */
 export type WidgetChanges = {
   readonly [K in keyof Omit<
@@ -132,12 +142,18 @@ const THEME: Shape = {
 } satisfies ShapeOf<Pick<WidgetTheme, Exclude<keyof WidgetTheme, ThemeColour>>>;
 
 /** Whether times and numbers can be written in it: what is none throws wherever something is drawn with it. */
-export function isLanguage(value: unknown): boolean {
+function isLanguage(value: unknown): boolean {
   try {
     return Intl.getCanonicalLocales(value as string).length === 1;
   } catch {
     return false;
   }
+}
+
+/** The language of the widget: the app's, the page's, or the browser's. */
+export function localeOf({ locale }: Pick<WidgetOptions, 'locale'>): string {
+  const said = [locale, document.documentElement.lang.replace('_', '-'), navigator.language];
+  return said.find((tag) => tag && isLanguage(tag)) ?? 'en';
 }
 
 function isPerson(value: unknown): boolean {

@@ -10,12 +10,17 @@ import type { WidgetOptions } from './options.ts';
 type Call = readonly [name: string, args: readonly unknown[], resolve?: (value: unknown) => void, reject?: (error: unknown) => void];
 type Answer = { readonly available?: unknown; readonly require_identity?: unknown; readonly config?: object };
 
+interface Policy {
+  createScriptURL(address: string, base: string): string;
+}
+
 interface TrustedPage {
   Assistant?: unknown;
-  readonly trustedTypes?: {
-    createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(text: string): string };
-  };
+  readonly trustedTypes?: { createPolicy(name: string, rules: { createScriptURL: () => string }): Policy };
 }
+
+/** The stub's own script, with the policy of whoever made it, if there is one. */
+type Own = HTMLScriptElement & { readonly policy?: Policy };
 
 /** The name of the launcher by language: the bundler takes it of the words of each. */
 declare const LAUNCHER_WORDS: Readonly<Record<string, string>>;
@@ -59,14 +64,14 @@ function isAtOnce({ key, open, container, idleSignOutMs }: WidgetOptions): boole
 
 class Stub {
   readonly q: Call[] = [];
-  readonly #own: HTMLScriptElement;
+  readonly #own: Own;
   #options: WidgetOptions | undefined;
   #host: HTMLElement | undefined;
   #answer: Answer | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isLoading = false;
 
-  constructor(own: HTMLScriptElement) {
+  constructor(own: Own) {
     this.#own = own;
   }
 
@@ -98,7 +103,8 @@ class Stub {
     const src = new URL('../{{version}}/assistant.js', this.#own.src).href;
     let trusted = src;
     try {
-      trusted = page.trustedTypes?.createPolicy('assistant-widget', { createScriptURL: () => src }).createScriptURL('') ?? src;
+      const policy = this.#own.policy ?? page.trustedTypes?.createPolicy('assistant-widget', { createScriptURL: () => src });
+      trusted = policy?.createScriptURL(src, src.slice(0, src.lastIndexOf('/sdk/web/'))) ?? src;
     } catch {
       // A page that does not name the policy: where it demands one, it says so below.
     }
@@ -270,7 +276,7 @@ function functionsOf(stub: Stub): Record<string, unknown> {
 }
 
 // Markup of the page such as `<img name="currentScript">` takes the place of the document's property, and has no say in where tokens go.
-const own = Reflect.get(Document.prototype, 'currentScript', document) as HTMLScriptElement;
+const own = Reflect.get(Document.prototype, 'currentScript', document) as Own;
 // Twice in a page, as after a body was swapped: the first one goes on.
 if (page.Assistant === undefined) {
   const stub = new Stub(own);

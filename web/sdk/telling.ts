@@ -34,6 +34,7 @@ export class Telling {
     };
     window.addEventListener('storage', counted);
     panel.send({ type: 'counted', unread: this.#kept() });
+    if (panel.get().context.isOpen) this.count(0);
     this.#follow();
     this.#endings.push(
       () => window.removeEventListener('storage', counted),

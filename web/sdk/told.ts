@@ -34,10 +34,12 @@ function* ofTurn(before: ConversationState, now: ConversationState, turn: TurnSt
   const isNew = last === undefined && payload.tool_results === undefined && turn.sentAtMs >= telling.sinceMs;
   if (isNew) yield { type: 'message_sent', turn_id };
   const question = questionOf(now, turn);
-  if (question !== undefined) {
+  // Of a turn that another device sent nobody here knows when.
+  if (question !== undefined && question.sentAtMs > 0) {
     const of = { turn_id: question.turnId, ms: telling.nowMs - question.sentAtMs };
-    const isFirst = now.turns.every((each) => each === turn || !hasWords(each) || questionOf(now, each) !== question);
-    if ((last !== undefined || isNew) && !hasWords(last) && hasWords(turn) && isFirst) yield { type: 'first_word', ...of };
+    const isSeen = last !== undefined || isNew;
+    const isFirst = () => now.turns.every((each) => each === turn || !hasWords(each) || questionOf(now, each) !== question);
+    if (isSeen && !hasWords(last) && hasWords(turn) && isFirst()) yield { type: 'first_word', ...of };
     if (last !== undefined && last.phase !== phase && ENDED.has(phase)) yield { type: 'answer_ended', ...of, status: phase };
   }
   if (last !== undefined && last.phase !== 'failed' && failure !== undefined && phase === 'failed') {
@@ -71,12 +73,15 @@ function* ofCall(now: ConversationState, last: Call | undefined, call: Call, { s
 /** In the order in which it is told. */
 export function happened(before: ConversationState, now: ConversationState, telling: Telling): WidgetEvent[] {
   const told: WidgetEvent[] = [];
-  for (const call of now.calls) {
+  // Nearly all stand where they stood.
+  now.calls.forEach((call, n) => {
+    if (before.calls[n] === call) return;
     const last = findCall(before.calls, call.invocation_id);
     if (last !== call && telling.isOwn(call.tab)) told.push(...ofCall(now, last, call, telling));
-  }
-  for (const turn of now.turns) {
-    if (findTurn(before, turn.turnId) !== turn && telling.isOwn(turn.tab)) told.push(...ofTurn(before, now, turn, telling));
-  }
+  });
+  now.turns.forEach((turn, n) => {
+    if (before.turns[n] === turn || findTurn(before, turn.turnId) === turn) return;
+    if (telling.isOwn(turn.tab)) told.push(...ofTurn(before, now, turn, telling));
+  });
   return told;
 }

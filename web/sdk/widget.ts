@@ -11,7 +11,15 @@ import { drawnBy } from './blocks/own-drawings.tsx';
 import { BLOCK_VIEWS } from './blocks/views.ts';
 import { keepDraft } from './composer/composer.tsx';
 import { type Words, wordsIn } from './languages/language.ts';
-import { isLanguage, type ScreenHandler, type WidgetChanges, type WidgetEvent, type WidgetOptions, type WidgetTheme } from './options.ts';
+import {
+  localeOf,
+  type ScreenHandler,
+  suggestionsNow,
+  type WidgetChanges,
+  type WidgetEvent,
+  type WidgetOptions,
+  type WidgetTheme,
+} from './options.ts';
 import { redrawn, type Scene, sceneOf } from './scene.ts';
 import { Frame } from './shell/frame.tsx';
 import { onIdle } from './state/idle.ts';
@@ -47,7 +55,7 @@ export class Widget {
     this.#root = root;
     this.#host = root.host as HTMLElement;
     const { key, user, userToken, requestTimeoutMs, idleTimeoutMs } = options;
-    const locale = () => this.#locale();
+    const locale = () => localeOf(this.#options);
     const log = (record: LogRecord) => (this.#options.log ?? toConsole)(record);
     const [prefix, mayKeep] = [`assistant:${key}:`, () => this.#options.consent !== false];
     this.#values = new PageValues(() => localStorage, prefix, mayKeep);
@@ -201,11 +209,6 @@ export class Widget {
     await this.assistant.close();
   }
 
-  #locale(): string {
-    const said = [this.#options.locale, document.documentElement.lang.replace('_', '-'), navigator.language];
-    return said.find((tag) => tag && isLanguage(tag)) ?? 'en';
-  }
-
   #makeScene(locale: string, address: string, log: (record: LogRecord) => void): Scene {
     const { assistant } = this;
     const { container, launcher = true, key } = this.#options;
@@ -240,8 +243,10 @@ export class Widget {
 
   #appearanceNow(): Appearance {
     const { theme, themeDark, suggestions } = this.#options;
-    const asked = typeof suggestions === 'function' ? this.#asked(suggestions) : suggestions;
-    this.#appearance ??= appearanceOf(this.assistant.app.get().context.configuration?.config, theme, themeDark, asked);
+    // What a function says may be something else by now.
+    if (typeof suggestions === 'function') this.#appearance = undefined;
+    const { configuration } = this.assistant.app.get().context;
+    this.#appearance ??= appearanceOf(configuration?.config, theme, themeDark, suggestionsNow(suggestions));
     return this.#appearance;
   }
 
@@ -278,9 +283,9 @@ export class Widget {
     const others = assistant.onConversation((_, isAnothers) => {
       if (isAnothers) this.#forget();
     });
-    const { idleSignOutMs, key } = this.#options;
+    const { idleSignOutMs, key, user } = this.#options;
     const idle = () => void this.signOut().then(() => this.#telling.tell({ type: 'signed_out' }));
-    if (idleSignOutMs !== undefined) this.#endings.push(onIdle(this.#values, `assistant:${key}:active`, idleSignOutMs, idle));
+    if (idleSignOutMs !== undefined) this.#endings.push(onIdle(this.#values, `assistant:${key}:active`, idleSignOutMs, idle, user != null));
     const network = () => panel.send({ type: 'network', isOnline: navigator.onLine });
     window.addEventListener('online', network);
     window.addEventListener('offline', network);
@@ -300,7 +305,7 @@ export class Widget {
 
   /** The words of the language, once they are there. English, and what the app gives, need none. */
   #speak(): void {
-    const tag = this.#locale();
+    const tag = localeOf(this.#options);
     if (this.#language.tag === tag) return;
     const hadWords = this.#language.words !== undefined;
     this.#language = { tag };
@@ -313,18 +318,8 @@ export class Widget {
   }
 
   #redraw(): void {
-    this.#scene = redrawn(this.#scene, { ...this.#options, language: this.#language.words }, this.#locale());
+    this.#scene = redrawn(this.#scene, { ...this.#options, language: this.#language.words }, localeOf(this.#options));
     this.#draw();
-  }
-
-  #asked(suggestions: () => readonly string[]): readonly string[] | undefined {
-    this.#appearance = undefined;
-    try {
-      return suggestions();
-    } catch (error) {
-      reportError(error);
-      return undefined;
-    }
   }
 
   /** What is kept in the browser follows what the person agreed to. */

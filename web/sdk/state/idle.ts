@@ -5,8 +5,8 @@ import type { PageValues } from './page-values.ts';
 const TOLD_EVERY_MS = 1_000;
 const SIGNS = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const;
 
-/** `name`: under which it is kept when somebody did something last. Returns what ends it. */
-export function onIdle(values: PageValues, name: string, idleMs: number, signOut: () => void): () => void {
+/** `name`: under which it is kept when somebody did something last. `isFresh`: the app says who is here now. Returns what ends it. */
+export function onIdle(values: PageValues, name: string, idleMs: number, signOut: () => void, isFresh: boolean): () => void {
   let lastMs = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const kept = () => {
@@ -41,7 +41,7 @@ export function onIdle(values: PageValues, name: string, idleMs: number, signOut
     if (kept() + idleMs <= Date.now()) look();
     active();
   };
-  if (kept() === 0) active();
+  if (kept() === 0 || isFresh) active();
   look();
   for (const sign of SIGNS) window.addEventListener(sign, moved, { capture: true, passive: true });
   document.addEventListener('visibilitychange', look);
