@@ -13,6 +13,8 @@ import type { ToolCall } from './models/model.ts';
 const TEXT_BLOCK_HARD_CHARS = 8_000;
 /** From here on a text block ends at the next paragraph, so that most splits fall where a reader expects one. */
 const TEXT_BLOCK_SOFT_CHARS = 7_000;
+/** The head of a table, with the line below it, before a row. */
+const TABLE_HEAD = /(?:^|\n)(\|[^\n]{1,800}\n\|[ :|-]{2,800})(?=\n\|)/g;
 /** More than one screen of a phone. */
 const FALLBACK_MAX_CHARS = 2_000;
 
@@ -70,6 +72,13 @@ function wordsOf(name: string, written: unknown): string {
 /** True when the text breaks off between the two halves of a character outside the basic plane. */
 function endsInHalfPair(text: string): boolean {
   return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
+}
+
+/** The head of the table that goes on after `text`, which ends with a row of it; undefined elsewhere. */
+function openTable(text: string): string | undefined {
+  const paragraph = text.slice(text.lastIndexOf('\n\n') + 1);
+  // What follows is a row; a table has its head and one row before it at least, so that each block has more of it.
+  return /\n\|[^\n]*$/.test(paragraph) ? [...paragraph.matchAll(TABLE_HEAD)].at(-1)?.[1] : undefined;
 }
 
 /** `at`, or where the placeholder (⟦email_1⟧) begins that a cut there would go through. */
@@ -142,8 +151,13 @@ export class BlockAssembler {
   /** Appends what fits the block, closes it when it is full, and returns the rest. */
   #appendSome(current: OpenText, text: string): string {
     const room = TEXT_BLOCK_HARD_CHARS - current.content.length;
-    const paragraph = text.indexOf('\n\n', Math.max(0, TEXT_BLOCK_SOFT_CHARS - current.content.length));
-    let take = paragraph >= 0 && paragraph <= room ? paragraph : Math.min(room, text.length);
+    const from = Math.max(0, TEXT_BLOCK_SOFT_CHARS - current.content.length);
+    const paragraph = text.indexOf('\n\n', from);
+    const row = text.indexOf('\n|', from);
+    const isRow = row >= 0 && row <= room && (paragraph < 0 || row < paragraph);
+    const head = isRow ? openTable(current.content + text.slice(0, row)) : undefined;
+    const end = head === undefined ? paragraph : row;
+    let take = end >= 0 && end <= room ? end : Math.min(room, text.length);
     // Never between the halves of a surrogate pair, and never within a placeholder, which could not be restored then.
     if (take < text.length && endsInHalfPair(text.slice(0, take))) take -= 1;
     if (take < text.length) take = beforePlaceholder(text, take);
@@ -153,7 +167,7 @@ export class BlockAssembler {
     this.#append(current, part.slice(0, part.length - kept));
     this.#held = part.slice(part.length - kept);
     if (full) this.closeText();
-    return text.slice(take);
+    return (head ?? '') + text.slice(take);
   }
 
   /** How much of the end of `part` waits for what follows: half a pair, or a line break that may become a paragraph. */

@@ -1,5 +1,8 @@
 /** GET /sdk/web/:version/:file (WIDGET-1). A version's files never change; `latest` is asked for again after some minutes. */
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Refusal } from '../protocol/errors.ts';
 import { MOBILE_PAGE_PATH, WEB_SDK_VERSION, webSdkFolder } from '../protocol/runtime/web-sdk.ts';
 import { pageHeaders, StaticFile } from './http/static-file.ts';
@@ -47,15 +50,58 @@ const BESIDE = new Map([
   ['files.json', 'application/json'],
 ]);
 
+/** A page that stays open for longer than so many deployments is shown words in the place of what it has not loaded yet. */
+const RELEASES_KEPT = 10;
+/** Names in which the hash of the contents is; and files of a script's own name, which only their version has. */
+const SERVED = /^[a-z-]+(?:-[A-Z0-9]{8}\.mjs|\.m?js)$/;
+
+/** Of other releases, by `<version>/<name>`, and of parts by name alone. */
+let earlier: ReadonlyMap<string, URL> = new Map();
+
+/**
+ * Puts the files of this release beside those of earlier ones in `folder`, of which the newest stay (WIDGET-49), and serves them all from now
+ * on. Several processes may do so at once. @throws Error of the system where the folder cannot be read or written
+ */
+export function keepRelease(folder: string): void {
+  if (sdkFiles().length === 0) return;
+  const digest = createHash('sha256').update(JSON.stringify(sdkFiles())).digest('hex').slice(0, 12);
+  const own = join(folder, `${WEB_SDK_VERSION}_${digest}`);
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(own)) {
+    const half = `${own}.${process.pid}`;
+    cpSync(FOLDER, half, { recursive: true });
+    renameSync(half, own);
+  }
+  const now = new Date();
+  utimesSync(own, now, now);
+  const releases = readdirSync(folder)
+    .map((name) => ({ name, atMs: statSync(join(folder, name)).mtimeMs }))
+    .sort((one, other) => other.atMs - one.atMs);
+  for (const { name } of releases.slice(RELEASES_KEPT)) rmSync(join(folder, name), { recursive: true, force: true });
+  const found = releases.slice(0, RELEASES_KEPT).flatMap(({ name: release }) =>
+    readdirSync(join(folder, release))
+      .filter((name) => SERVED.test(name))
+      .map((name): [string, URL] => {
+        const [version] = release.split('_');
+        return [name.includes('-') ? name : `${version}/${name}`, pathToFileURL(join(folder, release, name))];
+      }),
+  );
+  // The newest of a name is the last that is set.
+  earlier = new Map(found.reverse());
+}
+
 const read = new Map<string, StaticFile>();
 
 /** Names are looked up among those that were made, so that none from outside becomes a path. */
-function fileOf(name: string): StaticFile | undefined {
-  const beside = sdkFiles().length > 0 ? BESIDE.get(name) : undefined;
-  if (beside === undefined && !sdkFiles().some((file) => file.name === name)) return undefined;
+function fileOf(version: string, name: string): StaticFile | undefined {
+  const isOwn = version === LATEST || version === WEB_SDK_VERSION;
+  const beside = isOwn && sdkFiles().length > 0 ? BESIDE.get(name) : undefined;
+  const isHere = beside !== undefined || (isOwn && sdkFiles().some((file) => file.name === name));
+  const place = isHere ? new URL(name, FOLDER) : (earlier.get(name) ?? earlier.get(`${version}/${name}`));
+  if (place === undefined) return undefined;
   const headers = beside === undefined ? HEADERS : { ...HEADERS, 'Content-Type': beside };
-  const file = read.get(name) ?? StaticFile.built(new URL(name, FOLDER), headers);
-  read.set(name, file);
+  const file = read.get(place.href) ?? StaticFile.built(place, headers);
+  read.set(place.href, file);
   return file;
 }
 
@@ -77,12 +123,12 @@ export const sdkRoutes = [
   publicRoute(MOBILE_PAGE_PATH, ({ header }) => openMobilePage().reply(header)),
   publicRoute('/sdk/web/:version/:file', ({ params: { version = '', file: name = '' }, header }) => {
     const isLatest = version === LATEST;
-    if (!isLatest && version !== WEB_SDK_VERSION) {
+    const file = fileOf(version, name);
+    if (file === undefined && !isLatest && version !== WEB_SDK_VERSION) {
       const [own, latest] = [webSdkFolder(WEB_SDK_VERSION), webSdkFolder(LATEST)];
       const message = `This release serves version ${WEB_SDK_VERSION} of the web SDK: load ${own}assistant.js, or ${latest}assistant.js.`;
       throw new Refusal('not_found', message);
     }
-    const file = fileOf(name);
     if (file === undefined) {
       const names = [...sdkFiles().map((each) => each.name), ...BESIDE.keys()].join(', ');
       throw new Refusal('not_found', `The web SDK has no file of this name. It has: ${names}.`);

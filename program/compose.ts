@@ -30,10 +30,11 @@ import { createLinkReader } from '../assistant/knowledge/extraction.ts';
 import { isIsolated, isLimitedBySystem, parsers } from '../assistant/parsers/parsers.ts';
 import { priceTable } from '../assistant/prices.ts';
 import { createLargeBodies } from '../gateway/http/large-body.ts';
+import { keepRelease } from '../gateway/sdk.ts';
 import { toMicroUsd } from '../protocol/money.ts';
 import type { Surroundings } from '../protocol/setup/actions.ts';
 import { refuseCutOffRestore } from '../storage/backup/restore.ts';
-import { prepareDataDir } from '../storage/data-layout.ts';
+import { dataLayout, prepareDataDir } from '../storage/data-layout.ts';
 import { Conditions } from '../storage/health/conditions.ts';
 import { readEmbeddingModel } from '../storage/knowledge/embedding-model.ts';
 import { readCellTerm } from '../storage/moving/cell-term.ts';
@@ -121,6 +122,18 @@ function openKnowledge(config: Config, storage: Storage, log: Logger, setup: Set
   };
 }
 
+/** Pages of earlier releases find their parts; where they cannot be kept they show words. */
+function keepReleaseOf(dataDir: string, log: Logger): void {
+  try {
+    keepRelease(dataLayout(dataDir).webSdk);
+  } catch (error) {
+    log.warn(
+      { err: error },
+      'the files of earlier releases of the web SDK cannot be kept: pages that are open show words in the place of parts',
+    );
+  }
+}
+
 /** What only a node among others needs is loaded by such a node alone. */
 const join: typeof joinCell = async (options) => (await import('./join-cluster.ts')).joinCell(options);
 const openCells: typeof openCell = async (options) => (await import('./join-cells.ts')).openCell(options);
@@ -136,6 +149,7 @@ export async function compose(config: Config, log: Logger, drain: () => void, be
   process.umask(0o077);
   prepareDataDir(config.dataDir);
   refuseCutOffRestore(config.dataDir);
+  if (beside === undefined) keepReleaseOf(config.dataDir, log);
   if (!isLimitedBySystem) log.warn(PARSERS_WITHOUT_LIMITS);
   if (!isIsolated()) log.warn(PARSERS_NOT_ISOLATED);
   const work = () => composeAlone(config, log, drain, beside);

@@ -40,6 +40,8 @@ export function dataLayout(dir: string) {
       return join(uploadsOf(organisationId), uploadId);
     },
     outbox: join(root, 'outbox'),
+    /** Files of the web SDK, of this release and of those before it. */
+    webSdk: join(root, 'web-sdk'),
     /** What the keeper of the replica knows: its configuration, its lock, how far the replica is. */
     replica: join(root, 'replica'),
     directoryId: join(root, 'directory-id'),

@@ -46,7 +46,7 @@ import * as uploads from './uploads/uploads.ts';
 export { sealing } from './moving/seal.ts';
 
 /** Erasures: their data must not remain in a write-ahead log either. */
-export const erasing: ReadonlySet<string> = new Set(['erasePerson', 'deleteApp']);
+export const erasing: ReadonlySet<string> = new Set(['erasePerson', 'eraseConversation', 'deleteApp']);
 
 export function open(path: string): Connection {
   // Files are created before the first write; a missing one must not come back empty.

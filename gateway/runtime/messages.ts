@@ -1,7 +1,7 @@
-/** GET /v1/conversations and …/:id/messages (HISTORY-1): the caller's own, a page at a time, and what is still open. */
+/** GET /v1/conversations and …/:id/messages (HISTORY-1): the caller's own, a page at a time, and what is still open; DELETE of one (HISTORY-10). */
 import { setImmediate } from 'node:timers/promises';
 import { waitingInvocations } from '../../actors/calls/pending-invocation.ts';
-import { holderOf, ownConversation } from '../../actors/people/ownership.ts';
+import { actedConversation, holderOf, ownConversation } from '../../actors/people/ownership.ts';
 import { type Redaction, redactionOf } from '../../actors/people/redaction.ts';
 import { type ConversationsReply, conversationsQuery, conversationTitle } from '../../protocol/runtime/conversations.ts';
 import { type MessageReply, type MessagesReply, messagesQuery, type OpenReply } from '../../protocol/runtime/messages.ts';
@@ -10,13 +10,14 @@ import { hasEarlierMessages, type MessagesPage, readMessages } from '../../stora
 import { listOwnConversations, type OwnConversation } from '../../storage/conversations/own-conversations.ts';
 import { readOpenTurns } from '../../storage/conversations/turns.ts';
 import type { Connection } from '../../storage/sqlite/connection.ts';
+import { deleteUploadFiles } from '../../storage/uploads/upload-files.ts';
 import { shownAttachments } from '../../storage/uploads/uploads.ts';
 import { checkQuery } from '../http/body.ts';
 import { attachmentToWire } from '../http/wire.ts';
 import { json, runtimeRoute } from '../route.ts';
 import type { Services } from '../services.ts';
-import { callerOf, requireDevice } from './identity.ts';
-import { pagePools } from './pools.ts';
+import { actingCaller, callerOf, requireDevice } from './identity.ts';
+import { pagePools, writePools } from './pools.ts';
 
 function titleOf(organisationId: string, conversation: OwnConversation, { storage }: Services): string {
   return redactionOf(storage, organisationId, conversation).restore(conversationTitle(conversation.firstWords));
@@ -44,6 +45,22 @@ export const conversationsRoute = runtimeRoute('GET', '/v1/conversations', {
       has_more: found.length > limit,
     };
     return json(reply);
+  },
+});
+
+export const eraseConversationRoute = runtimeRoute('DELETE', '/v1/conversations/:id', {
+  limits: writePools('erasures'),
+  async handle(input, services) {
+    const { storage } = services;
+    const { organisationId } = input.caller;
+    const id = input.params.id ?? '';
+    const caller = actingCaller(input, services, 'a conversation is deleted on the device that held it, or by the person who signs');
+    if (actedConversation(storage.organisation(organisationId), id, undefined, caller) !== undefined) {
+      const uploadIds = await storage.write(organisationId, 'eraseConversation', { id });
+      await deleteUploadFiles(storage.layout, organisationId, uploadIds);
+    }
+    // One answer for a missing conversation and for another caller's (HISTORY-3).
+    return { kind: 'empty', status: 204 };
   },
 });
 

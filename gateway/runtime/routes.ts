@@ -9,7 +9,7 @@ import { identifyRoute } from './identify.ts';
 import { invocationRoutes } from './invocations.ts';
 import { logoRoute } from './logo.ts';
 import { manifestRoute } from './manifest.ts';
-import { conversationsRoute, messagesRoute } from './messages.ts';
+import { conversationsRoute, eraseConversationRoute, messagesRoute } from './messages.ts';
 import { pairingClaimRoute } from './pairings.ts';
 import { addressPool } from './pools.ts';
 import { schemasRoute, typesRoute } from './schemas.ts';
@@ -27,7 +27,7 @@ export const telemetryRoute = runtimeRoute('POST', '/v1/events', {
 });
 
 export const runtimeRoutes: readonly Route[] = [
-  ...[...chatRoutes, ...invocationRoutes, feedbackRoute, ratingsRoute, conversationsRoute, messagesRoute],
+  ...[...chatRoutes, ...invocationRoutes, feedbackRoute, ratingsRoute, conversationsRoute, messagesRoute, eraseConversationRoute],
   ...[configRoute, logoRoute, manifestRoute, identifyRoute, pairingClaimRoute, uploadsRoute, telemetryRoute],
   ...[schemasRoute, typesRoute],
 ];

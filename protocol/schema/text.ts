@@ -29,9 +29,7 @@ export function fitsBytes(text: string, max: number): boolean {
 /** `text` cut to `max` code points, ending in an ellipsis when cut. */
 export function clip(text: string, max: number): string {
   if (fits(text, max)) return text;
-  return `${Array.from(text)
-    .slice(0, max - 1)
-    .join('')}…`;
+  return `${[...text].slice(0, max - 1).join('')}…`;
 }
 
 /** `text` without those of `chars` that it ends in. In a time that grows with their number: `/[…]+$/` begins anew at each of them. */

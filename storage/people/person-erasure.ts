@@ -1,4 +1,4 @@
-/** Erases a person, their conversations and what binds devices to them. The ledger stays: it names turns and amounts, no people. */
+/** Erases a person, their conversations, or one of those, and what binds devices to them. The ledger stays: it names turns and amounts, no people. */
 import { Refusal } from '../../protocol/errors.ts';
 import { OF_TURNS } from '../conversations/conversations.ts';
 import { readIds, readValues, text } from '../sqlite/columns.ts';
@@ -22,19 +22,22 @@ function deleteUnusedUploads(db: Connection, endUserId: string): string[] {
   return readValues(db, text, remove, { endUserId });
 }
 
+/** Its uploads, whose files the caller deletes. One that is not there is none. */
+function eraseConversation(db: Connection, { id }: { id: string }): readonly string[] {
+  const used = `FROM uploads WHERE message_id IN (SELECT messages.id FROM ${OF_TURNS} WHERE conversation_id = :id)`;
+  const uploadIds = readIds(db, used, { id });
+  db.statement('DELETE FROM conversations WHERE id = :id').run({ id });
+  return uploadIds;
+}
+
 /** Running turns of an erased conversation find no row at their fence, and end. @throws Refusal not_found. */
 function erasePerson(db: Connection, { appId, endUserId }: { appId: string; endUserId: string }): Erasure {
   if (readEndUserById(db, appId, endUserId) === undefined) throw new Refusal('not_found', `App ${appId} has no person ${endUserId}.`);
   const theirs = 'FROM conversations WHERE end_user_id = :endUserId ORDER BY id LIMIT :limit';
   const conversations = readIds(db, theirs, { endUserId, limit: CONVERSATIONS_PER_ERASURE + 1 });
   const erased = conversations.slice(0, CONVERSATIONS_PER_ERASURE);
-  const erase = db.statement('DELETE FROM conversations WHERE id = :id');
-  const used = `FROM uploads WHERE message_id IN (SELECT messages.id FROM ${OF_TURNS} WHERE conversation_id = :id)`;
   const uploadIds: string[] = [];
-  for (const id of erased) {
-    uploadIds.push(...readIds(db, used, { id }));
-    erase.run({ id });
-  }
+  for (const id of erased) uploadIds.push(...eraseConversation(db, { id }));
   if (conversations.length > CONVERSATIONS_PER_ERASURE) return { done: false, conversations: erased.length, uploadIds };
   uploadIds.push(...deleteUnusedUploads(db, endUserId));
   unbindPerson(db, endUserId);
@@ -42,4 +45,4 @@ function erasePerson(db: Connection, { appId, endUserId }: { appId: string; endU
   return { done: true, conversations: erased.length, uploadIds };
 }
 
-export const transactions = { erasePerson };
+export const transactions = { erasePerson, eraseConversation };

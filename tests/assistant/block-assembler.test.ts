@@ -161,6 +161,23 @@ describe('MODEL-10: text becomes text blocks', () => {
     assert.deepEqual(spoken([text]).markdown(), [`${'x'.repeat(6_990)}\n\n${'y'.repeat(300)}`, 'z'.repeat(50)]);
   });
 
+  test('a table that is longer than a block goes on in the next one with its head, between two rows, however it is cut', () => {
+    const head = '| Order | State |\n|---|:-:|';
+    const rows = Array.from({ length: 600 }, (_, n) => `| A-${n} | On its way to you |`);
+    const text = `Yours:\n\n${head}\n${rows.join('\n')}\n\nThat is all.`;
+    for (const parts of [[text], text.split(/(?<=\|)/), cutAt(text, [0.1, 0.33, 0.4142, 0.8])]) {
+      const blocks = spoken(parts).markdown();
+      assert.ok(blocks.length > 2 && blocks.every((md) => md.length <= TEXT_MAX_CHARS));
+      for (const md of blocks.slice(1)) assert.ok(md.startsWith(`${head}\n| A-`), md.slice(0, 80));
+      assert.deepEqual(
+        blocks.flatMap((md) => md.split('\n').filter((line) => line.startsWith('| A-'))),
+        rows,
+      );
+    }
+    const wide = `${head}\n| ${'x'.repeat(20_000)} |`;
+    assert.equal(spoken([wide]).markdown().join(''), wide, 'a row that is too long is cut as words are');
+  });
+
   test('white space alone makes no block, and leads none', () => {
     assert.deepEqual(spoken(['  ', '\n\n', '\t']).blocks(), []);
     assert.deepEqual(spoken([' \n', '\n Hello']).markdown(), ['Hello']);

@@ -163,7 +163,7 @@ test('WIDGET-20: a message is copied as it was written, asked again, and edited,
   assert.equal(await button(page, 'Ask this again').count(), 1, 'of the newest alone');
 });
 
-test('WIDGET-21, HISTORY-7: earlier conversations are listed, found by their first words, and opened; Escape leads back', async (t) => {
+test('WIDGET-21, HISTORY-7, HISTORY-10: earlier conversations are listed, found by their first words, opened, and deleted; Escape leads back', async (t) => {
   const { it, page } = await openShop(t);
   const questions = ['Where is my order?', 'هل الشحن مجاني؟', 'How do I brew Sencha?'];
   it.script(...questions.map((text) => [{ text: `About: ${text}` }]), [{ text: 'Sixty degrees.' }]);
@@ -211,6 +211,12 @@ test('WIDGET-21, HISTORY-7: earlier conversations are listed, found by their fir
     SOON_MS,
     () => 'one writes on',
   );
+  await button(page, 'Your conversations').press('Enter');
+  const brewing = list.getByRole('listitem').filter({ hasText: 'How do I brew' });
+  await brewing.getByRole('button', { name: 'Delete this conversation' }).press('Enter');
+  await brewing.getByRole('button', { name: 'Delete for good' }).press('Enter');
+  await brewing.waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
   await page.reload();
   await page.getByText('About: Where is my order?').waitFor();
 });

@@ -211,6 +211,15 @@ export class Assistant {
     return orLogged(log, 'warn', 'history_failed', () => requests.object<ConversationsReply>({ method: 'GET', path }));
   }
 
+  /** Deletes a conversation for good; in the place of the one that is open a new one is opened. @throws ClientError */
+  async erase(conversationId: string): Promise<void> {
+    await this.#signIn.known();
+    const { requests, log } = this.#ground;
+    const path = `/v1/conversations/${encodeURIComponent(conversationId)}`;
+    await orLogged(log, 'warn', 'history_failed', () => requests.json({ method: 'DELETE', path }));
+    if (this.conversation.store.get().context.conversationId === conversationId) this.open();
+  }
+
   /** Sends a file that a message may attach. @throws ClientError */
   async upload(content: FileContent, name: string, options?: UploadOptions): Promise<UploadReply> {
     await this.#signIn.known();

@@ -8,10 +8,23 @@ export function parsedJson(text: string): unknown {
   }
 }
 
+/** Without what a page's library gave to all lists: Prototype.js has each written as a text in the text. Copied only where there is such a one. */
+function plain(value: unknown): unknown {
+  if (!('toJSON' in Array.prototype)) return value;
+  if (Array.isArray(value)) return Object.assign(value.map(plain), { toJSON: undefined });
+  if (!isRecord(value) || typeof value.toJSON === 'function') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
+}
+
+/** As `JSON.stringify`, on every page. @throws TypeError as that does */
+export function jsonText(value: object): string {
+  return JSON.stringify(plain(value));
+}
+
 /** A value as JSON; undefined for what JSON has no words for. */
 export function jsonOf(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value) as string | undefined;
+    return JSON.stringify(plain(value)) as string | undefined;
   } catch {
     return undefined;
   }

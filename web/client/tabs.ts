@@ -46,6 +46,9 @@ export class TabTeam {
   readonly #duties: TabDuties;
   readonly #channel: ReturnType<Tabs['join']>;
   readonly #resign: (() => void)[];
+  /** Other tabs that are waited for, and those that are gone. */
+  readonly #watched = new Map<string, (() => void)[]>();
+  readonly #gone = new Set<string>();
   #isLeading = false;
   #isTelling = false;
   #isClosed = false;
@@ -73,11 +76,26 @@ export class TabTeam {
     this.#post({ kind: 'wish', wish });
   }
 
-  /** Calls `run` once that tab is not there: it leads, alone, under its own name. */
+  /** Whether that tab is known to be gone. It is looked for from the first time on. */
+  isGone(tab: string): boolean {
+    if (!this.#gone.has(tab) && !this.#watched.has(tab)) this.whenGone(tab, () => {});
+    return this.#gone.has(tab);
+  }
+
+  /** Calls `run` once that tab is not there: it leads, alone, under its own name. That is waited for once, however many ask. */
   whenGone(tab: string, run: () => void): void {
+    const waiting = this.#watched.get(tab);
+    if (waiting !== undefined) {
+      waiting.push(run);
+      return;
+    }
+    const runs = [run];
+    this.#watched.set(tab, runs);
     const resign = this.#tabs.elect(`${this.name}:${tab}`, () => {
       resign();
-      run();
+      this.#watched.delete(tab);
+      this.#gone.add(tab);
+      for (const each of runs) each();
     });
   }
 

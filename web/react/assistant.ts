@@ -24,7 +24,10 @@ export interface AssistantProps extends Omit<WidgetOptions, 'key' | 'address'> {
 }
 
 /** What of the props the widget follows as it runs, where it is data: told apart by what is in it. */
-const LOOKS = ['theme', 'themeDark', 'colorScheme', 'themeMode', 'locale', 'dir', 'words', 'launcher'] as const;
+const LOOKS = [
+  ...(['theme', 'themeDark', 'colorScheme', 'themeMode', 'locale', 'dir', 'words', 'launcher'] as const),
+  ...(['layout', 'suggestions', 'linkSchemes', 'autolinks', 'consent'] as const),
+] as const;
 
 interface Running {
   readonly script: WidgetScript;
@@ -78,13 +81,15 @@ function trusted(given: string, base: string): string {
   }
 }
 
-/** The script of this release; asked for once, and again after it could not be had. */
+/** The stub of this release, or its script where its hash is given; asked for once, and again after it could not be had. */
 function load(base: string, { version = 'latest', integrity, nonce }: AssistantProps): Promise<WidgetScript> {
-  const src = `${base}/sdk/web/${version}/assistant.js`;
+  const src = `${base}/sdk/web/${version}/${integrity === undefined ? 'stub' : 'assistant'}.js`;
   const known = loading.get(src);
   if (known !== undefined) return known;
   const loaded = new Promise<WidgetScript>((resolve, reject) => {
     const script = Object.assign(document.createElement('script'), { src: trusted(src, base), async: true, crossOrigin: 'anonymous' });
+    // A page may forbid a second policy of this name: the stub loads the script by this one.
+    Object.assign(script, { policy });
     if (integrity !== undefined) script.integrity = integrity;
     if (nonce !== undefined) script.nonce = nonce;
     script.addEventListener('load', () => resolve((globalThis as unknown as { Assistant: WidgetScript }).Assistant));
@@ -107,6 +112,7 @@ function start(script: WidgetScript, newest: { readonly current: AssistantProps 
     ...options,
     ...(userToken === undefined ? {} : { userToken }),
     context: () => newest.current.context?.(),
+    openLink: (address) => newest.current.openLink?.(address),
     key,
   });
   const running: Running = {
@@ -147,7 +153,7 @@ function show(running: Running, props: AssistantProps): void {
  * null signs out; another key, address, release, container or time limit starts it anew.
  */
 export function Assistant(props: AssistantProps): null {
-  const { appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, userToken } = props;
+  const { appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, idleSignOutMs, userToken } = props;
   const newest = useRef(props);
   newest.current = props;
   // The same function at every render: another one would be asked at once.
@@ -172,7 +178,7 @@ export function Assistant(props: AssistantProps): null {
       void widget.current?.script.destroy();
       widget.current = undefined;
     };
-  }, [appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, ask]);
+  }, [appKey, address, version, integrity, nonce, container, requestTimeoutMs, idleTimeoutMs, idleSignOutMs, ask]);
   // After every render: each looks for what is another one now.
   useEffect(() => {
     if (widget.current === undefined) return;

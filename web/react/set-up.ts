@@ -3,6 +3,7 @@
  * registered anew, so that the manifest of a build is sent once.
  */
 import type { Assistant as Client } from '../client/assistant.ts';
+import type { ComponentName, OwnDrawing } from '../sdk/blocks/shown-block.ts';
 import type { ScreenHandler, WidgetChanges, WidgetEvent, WidgetOptions } from '../sdk/options.ts';
 
 /** What the script puts on the page, as far as it is used here. */
@@ -14,6 +15,12 @@ export interface WidgetScript extends Pick<Client, 'registerAction' | 'identify'
   open(): void;
   close(): void;
   ask(text: string): void;
+  prefill(text: string): void;
+  attach(files: Iterable<File>, question?: string): Promise<boolean>;
+  conversations(before?: string): ReturnType<Client['list']>;
+  openConversation(id?: string): void;
+  deleteConversation(id: string): Promise<void>;
+  registerComponent(type: ComponentName, drawing: OwnDrawing | string): () => void;
   destroy(): Promise<void>;
 }
 
@@ -50,6 +57,18 @@ export class SetUp {
         this.#keep(run, `action ${definition.name}`, definition, handler, script.registerAction as Register),
       registerScreen: (definition, open) =>
         this.#keep(run, `screen ${definition.name}`, definition, open, script.registerScreen as Register),
+      registerComponent: (type, drawing) =>
+        typeof drawing === 'string'
+          ? this.#keep(
+              run,
+              `component ${type}`,
+              { name: `${type} ${drawing}` },
+              () => {},
+              () => script.registerComponent(type, drawing),
+            )
+          : this.#keep(run, `component ${type}`, { name: type }, drawing as Registration['handler'], (_, draw) =>
+              script.registerComponent(type, draw as unknown as OwnDrawing),
+            ),
       onEvent: (listener) =>
         this.#keep(run, `listener ${listeners++}`, { name: '' }, listener, (_, tell) => script.onEvent(tell as () => void)),
     };

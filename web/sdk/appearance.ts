@@ -116,18 +116,35 @@ function measures({ radius, fontFamily, fontScale, spacing, style }: WidgetTheme
   ];
 }
 
-export function appearanceOf(configuration: object | undefined, theme: WidgetTheme = {}, themeDark: WidgetTheme = {}): Appearance {
+/** `asked`: suggestions in the place of those that are published. */
+export function appearanceOf(
+  configuration: object | undefined,
+  theme: WidgetTheme = {},
+  themeDark: WidgetTheme = {},
+  asked?: readonly string[],
+): Appearance {
   const published = record(configuration);
   const light = { ...record(published.theme), ...theme } as WidgetTheme;
   const dark = { ...record(published.themeDark), ...theme, ...themeDark } as WidgetTheme;
   const copilot = record(published.copilot);
   const texts = ['assistantName', 'launcherLabel', 'composerHint', 'welcomeTitle', 'welcomeBody'] as const;
   const named = Object.fromEntries(texts.flatMap((name) => (text(copilot[name]) === undefined ? [] : [[name, text(copilot[name])]])));
-  const suggestions = Array.isArray(copilot.suggestions) ? copilot.suggestions.flatMap((each) => text(each) ?? []) : [];
+  const given = asked ?? copilot.suggestions;
+  const suggestions = Array.isArray(given) ? given.flatMap((each) => text(each) ?? []) : [];
   return {
     copilot: { ...named, suggestions: suggestions.slice(0, SUGGESTIONS_MAX), feedback: copilot.feedback === true },
     properties: Object.fromEntries([...colourProperties(light, dark), ...measures(light)]),
     launcherAt: light.launcherPosition === 'start' ? 'start' : 'end',
     logo: typeof light.logoAssetId === 'string' && /^ast_[0-9a-z]{24}$/.test(light.logoAssetId) ? light.logoAssetId : undefined,
   };
+}
+
+/** The published logo; undefined when there is none, or it cannot be had. */
+export async function logoOf(address: string, key: string): Promise<Blob | undefined> {
+  try {
+    const answer = await fetch(`${address}/v1/apps/logo`, { headers: { 'X-Service-Key': key } });
+    return answer.ok ? await answer.blob() : undefined;
+  } catch {
+    return undefined;
+  }
 }

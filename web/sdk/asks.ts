@@ -6,6 +6,9 @@ import type { BlockAsks } from './blocks/block-view.ts';
 import type { ScreenHandler, WidgetEvent } from './options.ts';
 
 export interface WidgetAsks extends BlockAsks {
+  /** A thumb under an answer. Rejects where it could not be noted. */
+  thumb(messageId: string, rating: 1 | -1): Promise<void>;
+  tell(event: WidgetEvent): void;
   /** False: it is not sent, because too much waits. */
   say(text: string): boolean;
 }
@@ -33,10 +36,16 @@ export function asksOf(
   screens: ReadonlyMap<string, ScreenHandler>,
   tell: (event: WidgetEvent) => void,
   close: () => void,
+  openLink: (address: string) => unknown = () => false,
 ): WidgetAsks {
   const say: WidgetAsks['say'] = (text) => tried(() => assistant.conversation.say(text));
   return {
     say,
+    tell,
+    async thumb(messageId, rating) {
+      await assistant.conversation.opinions.thumb(messageId, rating);
+      tell({ type: 'feedback', message_id: messageId, rating });
+    },
     choose(block, ids, words, otherText) {
       const selection = { block_id: block.id, ids: [...ids], ...(otherText === undefined ? {} : { other_text: otherText }) };
       tried(() => assistant.conversation.say(words, { selection }));
@@ -48,7 +57,11 @@ export function asksOf(
       const { conversation } = assistant;
       const messageId = findBlockMessage(conversation.store.get().context, block.id);
       // A rating that was not noted leaves the block open; the log says why.
-      if (messageId !== undefined) conversation.opinions.rate(messageId, block.id, value, comment).catch(() => {});
+      if (messageId === undefined) return;
+      conversation.opinions.rate(messageId, block.id, value, comment).then(
+        () => tell({ type: 'rated', block_id: block.id, value }),
+        () => {},
+      );
     },
     confirm: (id, typed) => assistant.conversation.confirm(id, typed),
     decline: (id) => assistant.conversation.decline(id),
@@ -60,11 +73,20 @@ export function asksOf(
       else
         try {
           open(params);
+          tell({ type: 'screen_opened', route });
         } catch (error) {
           reportError(error);
         }
     },
-    openLink: () => false,
+    openLink(address) {
+      tell({ type: 'link_opened', address });
+      try {
+        return openLink(address) === true;
+      } catch (error) {
+        reportError(error);
+        return false;
+      }
+    },
     async copy(text) {
       try {
         await navigator.clipboard.writeText(text);

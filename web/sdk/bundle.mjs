@@ -1,9 +1,9 @@
 /**
- * Makes the web SDK in dist/web/sdk/<version>/: a module, a classic script, the stub that loads it, and what both load later. Writes their hashes into
+ * Makes the web SDK in dist/web/sdk/<version>/: a module, a classic script, the stub that draws the launcher and loads it, and what both load later. Writes their hashes into
  * files.json, and fails when what every page loads gets too large.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -16,8 +16,8 @@ const out = join(root, 'dist', 'web', 'sdk', 'served');
 
 /** What a page with the widget loads, as it travels (WIDGET-6): with what keeps several tabs from doing a thing twice. */
 const FIRST_LOAD_MAX_BYTES = 64_000;
-/** What stands in a page before it. */
-const STUB_MAX_BYTES = 1024;
+/** What a page loads whose panel nobody opens. */
+const STUB_MAX_BYTES = 6_000;
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
@@ -72,7 +72,7 @@ const partNames = new Map();
 const partsBeside = {
   name: 'parts beside',
   setup({ onResolve }) {
-    onResolve({ filter: /\/lazy\// }, ({ path, resolveDir, kind }) => {
+    onResolve({ filter: /\/lazy\/|\.json$/ }, ({ path, resolveDir, kind }) => {
       const name = partNames.get(join(resolveDir, path));
       return kind === 'dynamic-import' && name !== undefined ? { path: `./${name}`, external: true } : undefined;
     });
@@ -93,9 +93,13 @@ async function makeParts(...paths) {
   return metafile;
 }
 
+const languages = readdirSync(join(root, 'web/sdk/languages/lazy')).filter((name) => name.endsWith('.json'));
+
+/** Each language is a part, which their table loads. */
 const parts = [
+  await makeParts(...languages.map((name) => `languages/lazy/${name}`)),
   await makeParts('blocks/lazy/barcode.tsx', 'blocks/lazy/code-colours.tsx', 'blocks/lazy/map-drawing.tsx'),
-  await makeParts('blocks/lazy/later-views.ts', 'shell/lazy/conversations.tsx', 'prose/lazy/markdown.tsx'),
+  await makeParts('blocks/lazy/later-views.ts', 'shell/lazy/conversations.tsx', 'prose/lazy/markdown.tsx', 'languages/lazy/table.ts'),
 ];
 
 const plugins = [smallCss, partsBeside];
@@ -151,11 +155,21 @@ function loadingAgain(name) {
 const made = metafiles.flatMap(({ outputs }) => Object.keys(outputs));
 const files = made.map((file) => basename(file)).map((name) => write(name, loadingAgain(name)));
 const script = files.find(({ name }) => name === 'assistant.js');
-const stubSource = readFileSync(join(root, 'web', 'sdk', 'stub.js'), 'utf8')
-  .replace('{{integrity}}', script.integrity)
-  .replace('{{version}}', WEB_SDK_VERSION);
-const stub = await transform(stubSource, { minify: true, target: shared.target });
-files.push(write('stub.js', Buffer.from(stub.code)));
+const launcherWords = languages.map((name) => [
+  name.slice(0, -'.json'.length),
+  JSON.parse(readFileSync(join(root, 'web/sdk/languages/lazy', name), 'utf8')).launcher,
+]);
+const stub = await build({
+  ...shared,
+  entryPoints: { stub: 'web/sdk/stub.ts' },
+  define: { ...shared.define, LAUNCHER_WORDS: JSON.stringify(Object.fromEntries(launcherWords)) },
+  format: 'iife',
+  plugins: [smallCss],
+  footer: {},
+  write: false,
+});
+const stubText = stub.outputFiles[0].text.replaceAll('{{version}}', WEB_SDK_VERSION).replace('{{integrity}}', script.integrity);
+files.push(write('stub.js', Buffer.from(stubText)));
 
 function fail(message) {
   process.stderr.write(`${message}\n`);

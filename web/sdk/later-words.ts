@@ -5,6 +5,8 @@ const LATER_WORDS = {
   noMatch: 'None of the newest {count} begins with that.',
   untitled: 'A file or a form',
   listFailed: 'Your conversations could not be read.',
+  erase: 'Delete this conversation',
+  eraseForGood: 'Delete for good',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type LaterWords = { readonly [K in keyof typeof LATER_WORDS]: string };
@@ -16,6 +18,8 @@ export const LATER_NAMES = [
   'noMatch',
   'untitled',
   'listFailed',
+  'erase',
+  'eraseForGood',
 ] as const satisfies readonly (keyof LaterWords)[];
 
 /** With those that the app gives in their place. */

@@ -133,6 +133,30 @@ export function onEvent(listener: (event: WidgetEvent) => void): () => void {
   return registered((widget) => widget.onEvent(listener));
 }
 
+export function registerComponent(...args: Parameters<Widget['registerComponent']>): () => void {
+  return registered((widget) => widget.registerComponent(...args));
+}
+
+export function prefill(text: string): void {
+  void withWidget((widget) => widget.prefill(text));
+}
+
+export function attach(...args: Parameters<Widget['attach']>): Promise<boolean> {
+  return withWidget((widget) => widget.attach(...args));
+}
+
+export function conversations(before?: string) {
+  return withWidget((widget) => widget.conversations(before));
+}
+
+export function deleteConversation(id: string): Promise<void> {
+  return withWidget((widget) => widget.deleteConversation(id));
+}
+
+export function openConversation(id?: string): void {
+  void withWidget((widget) => widget.openConversation(id));
+}
+
 export function setTheme(light: WidgetTheme, dark?: WidgetTheme): void {
   void withWidget((widget) => widget.setTheme(light, dark));
 }

@@ -18,10 +18,29 @@ export type WidgetEvent =
   | { readonly type: 'available'; readonly available: boolean }
   | { readonly type: 'opened' | 'closed' }
   | { readonly type: 'message_sent'; readonly turn_id: string }
-  | { readonly type: 'answer_ended'; readonly turn_id: string; readonly status: string }
-  | { readonly type: 'action_ended'; readonly name: string; readonly status: string }
+  /** `turn_id`: of the question. `ms`: since it was sent. */
+  | { readonly type: 'first_word'; readonly turn_id: string; readonly ms: number }
+  | { readonly type: 'answer_ended'; readonly turn_id: string; readonly status: string; readonly ms: number }
+  | ({ readonly type: 'action_started' } & OfCall)
+  | ({ readonly type: 'action_ended'; readonly status: string; readonly ms: number } & OfCall)
+  | ({ readonly type: 'card_shown' | 'card_edited' | 'card_confirmed' | 'card_declined' | 'card_expired' } & OfCall)
+  | { readonly type: 'link_opened'; readonly address: string }
+  | { readonly type: 'screen_opened'; readonly route: string }
+  | { readonly type: 'rated'; readonly block_id: string; readonly value: number }
+  | { readonly type: 'feedback'; readonly message_id: string; readonly rating: 1 | -1 }
+  | { readonly type: 'upload_ended'; readonly status: 'ok' | 'failed'; readonly bytes: number; readonly ms: number }
+  | { readonly type: 'error'; readonly code: string; readonly turn_id: string; readonly request_id: string }
+  | { readonly type: 'unread'; readonly count: number }
+  /** Nobody did anything for `idleSignOutMs`. */
+  | { readonly type: 'signed_out' }
   /** A person wants a screen that nobody registered. */
   | { readonly type: 'screen'; readonly route: string; readonly params: Readonly<Record<string, unknown>> };
+
+/** A call of an action of the app. */
+interface OfCall {
+  readonly invocation_id: string;
+  readonly name: string;
+}
 
 /** Opens a screen of the app, with what the answer gave it. */
 export type ScreenHandler = (params: Readonly<Record<string, unknown>>) => void;
@@ -56,17 +75,42 @@ export interface WidgetOptions {
   readonly launcher?: boolean;
   /** Whether the panel is open at the start. */
   readonly open?: boolean;
+  /** A card beside the launcher, a column of the whole height, or the whole window. */
+  readonly layout?: 'card' | 'side' | 'full';
+  /** What is offered before the first question, in the place of what is published; a function is asked whenever it is drawn. */
+  readonly suggestions?: readonly string[] | (() => readonly string[]);
+  /** A person follows a link. True: the app opened it itself. */
+  readonly openLink?: (address: string) => unknown;
+  /** What links in answers may lead to; https, mailto and tel unless said otherwise. */
+  readonly linkSchemes?: readonly ('https' | 'http' | 'mailto' | 'tel')[];
+  /** Whether addresses in words are links. */
+  readonly autolinks?: boolean;
+  /** Whether anything may be kept in the browser. False until the person agreed: then `update({ consent: true })`. */
+  readonly consent?: boolean;
+  /** Who is signed in is signed out after so long without a key, a pointer or a message, in any tab. */
+  readonly idleSignOutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly idleTimeoutMs?: number;
   /** Every record of the log. Unless said otherwise warnings and errors go to the console. */
   readonly log?: (record: LogRecord) => void;
 }
 
+/** Undefined where the app gives none, or its function throws. */
+export function suggestionsNow(given: WidgetOptions['suggestions']): readonly string[] | undefined {
+  try {
+    return typeof given === 'function' ? given() : given;
+  } catch (error) {
+    reportError(error);
+    return undefined;
+  }
+}
+
 /** What may change while the widget runs. */
 export type WidgetChanges = {
-  readonly [K in keyof Omit<WidgetOptions, 'key' | 'address' | 'user' | 'userToken' | 'container' | 'open' | `${string}TimeoutMs`>]:
-    | WidgetOptions[K]
-    | undefined;
+  readonly [K in keyof Omit<
+    WidgetOptions,
+    'key' | 'address' | 'user' | 'userToken' | 'container' | 'open' | 'idleSignOutMs' | `${string}TimeoutMs`
+  >]: WidgetOptions[K] | undefined;
 };
 
 /** What is wanted of an option, in words, and whether a value is that. */
@@ -98,12 +142,18 @@ const THEME: Shape = {
 } satisfies ShapeOf<Pick<WidgetTheme, Exclude<keyof WidgetTheme, ThemeColour>>>;
 
 /** Whether times and numbers can be written in it: what is none throws wherever something is drawn with it. */
-export function isLanguage(value: unknown): boolean {
+function isLanguage(value: unknown): boolean {
   try {
     return Intl.getCanonicalLocales(value as string).length === 1;
   } catch {
     return false;
   }
+}
+
+/** The language of the widget: the app's, the page's, or the browser's. */
+export function localeOf({ locale }: Pick<WidgetOptions, 'locale'>): string {
+  const said = [locale, document.documentElement.lang.replace('_', '-'), navigator.language];
+  return said.find((tag) => tag && isLanguage(tag)) ?? 'en';
 }
 
 function isPerson(value: unknown): boolean {
@@ -132,6 +182,19 @@ const OPTIONS = {
   container: ['an element of the page', (value) => value instanceof HTMLElement],
   launcher: YES_OR_NO,
   open: YES_OR_NO,
+  layout: oneOf('card', 'side', 'full'),
+  suggestions: [
+    'a list of texts, or a function',
+    (value) => typeof value === 'function' || (Array.isArray(value) && value.every((each) => typeof each === 'string')),
+  ],
+  openLink: A_FUNCTION,
+  linkSchemes: [
+    'a list of https, http, mailto and tel',
+    (value) => Array.isArray(value) && value.every((each) => /^(?:https?|mailto|tel)$/.test(String(each))),
+  ],
+  autolinks: YES_OR_NO,
+  consent: YES_OR_NO,
+  idleSignOutMs: A_TIME,
   requestTimeoutMs: A_TIME,
   idleTimeoutMs: A_TIME,
   log: A_FUNCTION,
@@ -139,7 +202,7 @@ const OPTIONS = {
 
 /** How many letters are others. A library for it is larger than all of this table. */
 function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, n) => n);
+  let row = [...`${other} `].map((_, n) => n);
   for (const letter of one) {
     const next = [(row[0] ?? 0) + 1];
     for (let n = 0; n < other.length; n++) {

@@ -3,11 +3,13 @@ import type { Assistant } from '../client/assistant.ts';
 import type { Appearance } from './appearance.ts';
 import type { WidgetAsks } from './asks.ts';
 import type { BlockSurroundings } from './blocks/block-view.ts';
-import { BLOCK_WORDS } from './blocks/words.ts';
+import { BLOCK_WORDS, type BlockWords } from './blocks/words.ts';
+import type { Words } from './languages/language.ts';
 import type { LaterWords } from './later-words.ts';
 import type { WidgetOptions } from './options.ts';
 import { proseFor } from './prose/prose.tsx';
 import { Attaching } from './state/attaching.ts';
+import type { PageValues } from './state/page-values.ts';
 import { createPanelStore, type PanelStore } from './state/panel.ts';
 import { WIDGET_WORDS, type WidgetWords } from './words.ts';
 
@@ -17,10 +19,15 @@ export interface Scene {
   readonly attaching: Attaching;
   readonly words: WidgetWords & Partial<LaterWords>;
   readonly around: BlockSurroundings;
+  readonly ask: WidgetAsks;
+  /** What is being written, over reloads. */
+  readonly drafts?: Pick<PageValues, 'get' | 'set' | 'take'>;
   /** Under which what is being written is kept. */
   readonly draftName: string;
   readonly appearance: () => Appearance;
   readonly isInline: boolean;
+  /** The panel has the whole window. */
+  readonly isWhole?: () => boolean;
   readonly hasLauncher: boolean;
   /** The app's logo; undefined when it cannot be had. Never rejects. */
   logo(): Promise<Blob | undefined>;
@@ -31,30 +38,39 @@ export interface Scene {
 }
 
 /** What differs by where the widget is drawn. */
-type OwnOfScene = Omit<Scene, 'assistant' | 'panel' | 'attaching' | 'words' | 'around' | 'say'>;
+type OwnOfScene = Omit<Scene, 'assistant' | 'panel' | 'attaching' | 'words' | 'around' | 'ask' | 'say'>;
+
+type Looks = Pick<WidgetOptions, 'words' | 'linkSchemes' | 'autolinks' | 'launcher'> & { readonly language?: Words | undefined };
+
+/** The app's own words, before those of the language, before English. */
+function wordsOf({ words, language }: Looks): Scene['words'] & BlockWords {
+  return { ...WIDGET_WORDS, ...BLOCK_WORDS, ...language, ...words };
+}
 
 export function sceneOf(
   assistant: Assistant,
   ask: WidgetAsks,
-  { locale = 'en', words: given, open = false }: Pick<WidgetOptions, 'locale' | 'words' | 'open'>,
+  { locale = 'en', open = false, ...looks }: Looks & Pick<WidgetOptions, 'locale' | 'open'>,
   own: OwnOfScene,
-  partFailed: (error: unknown) => void = () => {},
+  more: Pick<BlockSurroundings, 'partFailed' | 'places'> = {},
 ): Scene {
-  const words = { ...WIDGET_WORDS, ...BLOCK_WORDS, ...given };
+  const words = wordsOf(looks);
   const panel = createPanelStore(open);
+  const around = { ask, words, locale, linkSchemes: looks.linkSchemes, autolinks: looks.autolinks, now: () => Date.now(), ...more };
   return {
-    ...{ assistant, panel, words },
-    attaching: new Attaching(assistant, panel, words),
-    around: { ask, words, locale, partFailed, now: () => Date.now(), Prose: proseFor({ ask, words, partFailed }) },
+    ...{ assistant, panel, words, ask },
+    attaching: new Attaching(assistant, panel, words, (event) => ask.tell(event)),
+    around: { ...around, Prose: proseFor(around) },
     say: (text) => ask.say(text),
     ...own,
   };
 }
 
-/** The same with other words, another language, or without its launcher: what is open and what waits stays. */
-export function redrawn(scene: Scene, { words: given, launcher = true }: Pick<WidgetOptions, 'words' | 'launcher'>, locale: string): Scene {
-  const words = { ...WIDGET_WORDS, ...BLOCK_WORDS, ...given };
-  const around = { ...scene.around, words, locale };
+/** The same with other words, another language, other links, or without its launcher: what is open and what waits stays. */
+export function redrawn(scene: Scene, looks: Looks, locale: string): Scene {
+  const words = wordsOf(looks);
+  const { linkSchemes, autolinks, launcher = true } = looks;
+  const around = { ...scene.around, words, locale, linkSchemes, autolinks };
   scene.attaching.words = words;
   return { ...scene, words, hasLauncher: launcher, around: { ...around, Prose: proseFor(around) } };
 }

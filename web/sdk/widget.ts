@@ -2,29 +2,35 @@
 import { h, render } from 'preact';
 import { PAIRING_PARAMETER, WEB_SDK_NAME } from '../../protocol/runtime/web-sdk.ts';
 import { type Assistant, createAssistant } from '../client/assistant.ts';
-import type { TurnPhase } from '../client/conversation/turn.ts';
 import { LOG_CODES, type LogRecord } from '../client/log.ts';
 import { browser, onPutAway, onWake } from '../client/platform/browser.ts';
-import { type Appearance, appearanceOf } from './appearance.ts';
+import { type Appearance, appearanceOf, logoOf } from './appearance.ts';
 import { asksOf } from './asks.ts';
+import type { ComponentName, OwnDrawing } from './blocks/block-view.ts';
+import { drawnBy } from './blocks/own-drawings.tsx';
 import { BLOCK_VIEWS } from './blocks/views.ts';
 import { keepDraft } from './composer/composer.tsx';
-import { isLanguage, type ScreenHandler, type WidgetChanges, type WidgetEvent, type WidgetOptions, type WidgetTheme } from './options.ts';
+import { type Words, wordsIn } from './languages/language.ts';
+import {
+  localeOf,
+  type ScreenHandler,
+  suggestionsNow,
+  type WidgetChanges,
+  type WidgetEvent,
+  type WidgetOptions,
+  type WidgetTheme,
+} from './options.ts';
 import { redrawn, type Scene, sceneOf } from './scene.ts';
 import { Frame } from './shell/frame.tsx';
+import { onIdle } from './state/idle.ts';
+import { PageValues } from './state/page-values.ts';
+import { type Listener, Telling, toConsole } from './telling.ts';
 
 type ActionDefinition = Parameters<Assistant['registerAction']>[0];
 type ActionHandler = Parameters<Assistant['registerAction']>[1];
 type ScreenDefinition = Parameters<Assistant['registerScreen']>[0];
 type SignedPerson = Parameters<Assistant['identify']>[0];
 type UserToken = Parameters<Assistant['setUserToken']>[0];
-
-const OVER: ReadonlySet<TurnPhase> = new Set(['completed', 'failed', 'awaiting_confirmation', 'awaiting_tool_results', 'continued']);
-
-/** Whoever builds with it sees what went wrong, and nothing else. */
-function toConsole({ level, code, message, details }: LogRecord): void {
-  if (level === 'warn' || level === 'error') console[level](`[assistant] ${code}: ${message}`, details ?? '');
-}
 
 export class Widget {
   readonly assistant: Assistant;
@@ -33,7 +39,12 @@ export class Widget {
   #options: WidgetOptions;
   #scene: Scene;
   readonly #screens = new Map<string, ScreenHandler>();
-  readonly #listeners = new Set<(event: WidgetEvent) => void>();
+  readonly #listeners = new Set<Listener>();
+  readonly #drawings = new Map<string, OwnDrawing>();
+  readonly #values: PageValues;
+  readonly #drafts: PageValues;
+  readonly #telling: Telling;
+  #language: { readonly tag: string; readonly words?: Words } = { tag: '' };
   readonly #endings: (() => void)[] = [];
   #appearance: Appearance | undefined;
   #isDestroyed = false;
@@ -44,8 +55,12 @@ export class Widget {
     this.#root = root;
     this.#host = root.host as HTMLElement;
     const { key, user, userToken, requestTimeoutMs, idleTimeoutMs } = options;
-    const locale = () => this.#locale();
+    const locale = () => localeOf(this.#options);
     const log = (record: LogRecord) => (this.#options.log ?? toConsole)(record);
+    const [prefix, mayKeep] = [`assistant:${key}:`, () => this.#options.consent !== false];
+    this.#values = new PageValues(() => localStorage, prefix, mayKeep);
+    this.#drafts = new PageValues(() => sessionStorage, prefix, mayKeep);
+    if (!mayKeep()) this.#settle();
     this.assistant = createAssistant(
       {
         ...{ address, key, sdk: WEB_SDK_NAME, platform: 'web' },
@@ -61,14 +76,18 @@ export class Widget {
         ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
         ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
       },
-      browser({ log }),
+      browser({ log, kept: this.#values }),
     );
     const pairing = new URLSearchParams(location.search).get(PAIRING_PARAMETER);
     // What went wrong is in the log; a page that is loaded again brings a code that is used.
     if (pairing !== null) this.assistant.pair(pairing).catch(() => {});
     this.#scene = this.#makeScene(locale(), address, log);
+    const isInline = options.container !== undefined;
+    const telling = { assistant: this.assistant, panel: this.#scene.panel, values: this.#values, name: `${prefix}unread`, isInline };
+    this.#telling = new Telling(telling, this.#listeners);
     this.#listen();
     this.#look();
+    this.#speak();
     render(h(Frame, { scene: this.#scene }), root);
   }
 
@@ -97,18 +116,53 @@ export class Widget {
     this.assistant.setUserToken(token);
   }
 
+  /** Opens the panel with a text in the field, behind what is there, for the person to change and send. */
+  prefill(text: string): void {
+    this.open();
+    this.#scene.panel.send({ type: 'edited', text });
+  }
+
+  /** Puts files to the next message: at once, or where a `question` is given, once the person said yes. Whether they did. */
+  async attach(files: Iterable<File>, question?: string): Promise<boolean> {
+    const { panel, attaching } = this.#scene;
+    this.open();
+    panel.get().context.offer?.answer(false);
+    const isWanted =
+      question === undefined || (await new Promise<boolean>((answer) => panel.send({ type: 'offered', offer: { question, answer } })));
+    if (question !== undefined) panel.send({ type: 'offered', offer: undefined });
+    if (isWanted) attaching.add(files);
+    return isWanted;
+  }
+
+  /** The person's conversations, newest first. @throws ClientError */
+  conversations(before?: string) {
+    return this.assistant.list(before);
+  }
+
+  /** Deletes one of them for good. @throws ClientError */
+  deleteConversation(id: string): Promise<void> {
+    return this.assistant.erase(id);
+  }
+
+  /** Opens a conversation of before; without an id a new one. */
+  openConversation(id?: string): void {
+    this.assistant.open(id);
+  }
+
   /** Declares an action and who runs it. Returns what takes it away. */
   registerAction(definition: ActionDefinition, handler: ActionHandler): () => void {
-    return this.assistant.registerAction(definition, async (params, call) => {
-      try {
-        const result = await handler(params, call);
-        this.#tell({ type: 'action_ended', name: definition.name, status: 'ok' });
-        return result;
-      } catch (error) {
-        this.#tell({ type: 'action_ended', name: definition.name, status: 'error' });
-        throw error;
-      }
-    });
+    return this.assistant.registerAction(definition, handler);
+  }
+
+  /** Draws blocks of this component: a function, or the name of an element. Returns what gives it back to the widget. */
+  registerComponent(type: ComponentName, drawing: OwnDrawing | string): () => void {
+    const draw = typeof drawing === 'string' ? drawnBy(drawing) : drawing;
+    this.#drawings.set(type, draw);
+    this.#redraw();
+    return () => {
+      if (this.#drawings.get(type) === draw) this.#drawings.delete(type);
+      this.#redraw();
+    };
   }
 
   /** Declares a screen that answers may offer, and who opens it. Returns what takes it away. */
@@ -135,12 +189,13 @@ export class Widget {
   /** Options that are others from now on; those that are not named stay, and undefined is as if it had never been given. */
   update(changes: WidgetChanges): void {
     this.#options = { ...this.#options, ...changes } as WidgetOptions;
-    if (Object.keys(changes).every((name) => name === 'log' || name === 'context')) return;
+    if ('consent' in changes) this.#settle();
+    if (Object.keys(changes).every((name) => ['log', 'context', 'openLink', 'consent'].includes(name))) return;
     // What is drawn stays where only colours change.
-    if ('words' in changes || 'locale' in changes || 'launcher' in changes)
-      this.#scene = redrawn(this.#scene, this.#options, this.#locale());
+    if (['words', 'locale', 'launcher', 'linkSchemes', 'autolinks'].some((name) => name in changes)) this.#redraw();
     this.#look();
     this.#draw();
+    this.#speak();
   }
 
   /** Takes the widget away. Answers go on at the service, and the next page takes them up. */
@@ -148,54 +203,61 @@ export class Widget {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
     for (const end of this.#endings) end();
+    this.#telling.end();
     this.#scene.attaching.clear();
     render(null, this.#root);
     await this.assistant.close();
   }
 
-  #locale(): string {
-    const said = [this.#options.locale, document.documentElement.lang.replace('_', '-'), navigator.language];
-    return said.find((tag) => tag && isLanguage(tag)) ?? 'en';
-  }
-
   #makeScene(locale: string, address: string, log: (record: LogRecord) => void): Scene {
     const { assistant } = this;
-    const { words, container, launcher = true, open, key } = this.#options;
+    const { container, launcher = true, key } = this.#options;
     const ask = asksOf(
       assistant,
       this.#screens,
-      (event) => this.#tell(event),
+      (event) => this.#telling.tell(event),
       () => this.close(),
+      (address) => this.#options.openLink?.(address),
     );
     return sceneOf(
       assistant,
       ask,
-      { locale, ...(words === undefined ? {} : { words }), ...(open === undefined ? {} : { open }) },
+      { ...this.#options, locale },
       {
         appearance: () => this.#appearanceNow(),
         draftName: `assistant:${key}:draft`,
+        drafts: this.#drafts,
         isInline: container !== undefined,
+        isWhole: () => this.#options.layout === 'full',
         hasLauncher: launcher,
         logo: () => logoOf(address, key),
         open: () => this.open(),
         close: () => this.close(),
       },
-      (error) => log({ level: 'warn', code: 'part_failed', message: LOG_CODES.part_failed, details: { error } }),
+      {
+        places: { host: this.#host, drawings: this.#drawings },
+        partFailed: (error) => log({ level: 'warn', code: 'part_failed', message: LOG_CODES.part_failed, details: { error } }),
+      },
     );
   }
 
   #appearanceNow(): Appearance {
-    this.#appearance ??= appearanceOf(this.assistant.app.get().context.configuration?.config, this.#options.theme, this.#options.themeDark);
+    const { theme, themeDark, suggestions } = this.#options;
+    // What a function says may be something else by now.
+    if (typeof suggestions === 'function') this.#appearance = undefined;
+    const { configuration } = this.assistant.app.get().context;
+    this.#appearance ??= appearanceOf(configuration?.config, theme, themeDark, suggestionsNow(suggestions));
     return this.#appearance;
   }
 
   #look(): void {
     this.#appearance = undefined;
-    const { themeMode = 'auto', colorScheme = themeMode, dir } = this.#options;
+    const { themeMode = 'auto', colorScheme = themeMode, dir, layout = 'card' } = this.#options;
     const { style } = this.#host;
     for (const name of [...style].filter((each) => each.startsWith('--'))) style.removeProperty(name);
     for (const [name, value] of Object.entries(this.#appearanceNow().properties)) style.setProperty(name, value);
     this.#host.dataset.scheme = colorScheme;
+    this.#host.dataset.layout = layout;
     this.#host.dir = dir ?? getComputedStyle(document.documentElement).direction;
   }
 
@@ -215,21 +277,20 @@ export class Widget {
         this.#draw();
       }
       const available = context.availability === 'available';
-      if (available !== isAvailable) this.#tell({ type: 'available', available });
+      if (available !== isAvailable) this.#telling.tell({ type: 'available', available });
       isAvailable = available;
     });
-    let followed = this.#follow();
     const others = assistant.onConversation((_, isAnothers) => {
       if (isAnothers) this.#forget();
-      followed();
-      followed = this.#follow();
     });
+    const { idleSignOutMs, key, user } = this.#options;
+    const idle = () => void this.signOut().then(() => this.#telling.tell({ type: 'signed_out' }));
+    if (idleSignOutMs !== undefined) this.#endings.push(onIdle(this.#values, `assistant:${key}:active`, idleSignOutMs, idle, user != null));
     const network = () => panel.send({ type: 'network', isOnline: navigator.onLine });
     window.addEventListener('online', network);
     window.addEventListener('offline', network);
     this.#endings.push(
       () => app.unsubscribe(),
-      () => followed(),
       others,
       onWake(() => assistant.wake()),
       onPutAway(
@@ -239,55 +300,50 @@ export class Widget {
       () => window.removeEventListener('online', network),
       () => window.removeEventListener('offline', network),
     );
-    void assistant.ready.then(() => this.#tell({ type: 'ready' }));
+    void assistant.ready.then(() => this.#telling.tell({ type: 'ready' }));
   }
 
-  #follow(): () => void {
-    const { store } = this.assistant.conversation;
-    let before = new Map(store.get().context.turns.map(({ turnId, phase }) => [turnId, phase]));
-    const { unsubscribe } = store.subscribe(({ context }) => {
-      for (const { turnId, phase, payload } of context.turns) {
-        const last = before.get(turnId);
-        if (last === undefined && payload.message !== undefined) this.#tell({ type: 'message_sent', turn_id: turnId });
-        if (last !== undefined && last !== phase && OVER.has(phase)) this.#tell({ type: 'answer_ended', turn_id: turnId, status: phase });
-      }
-      before = new Map(context.turns.map(({ turnId, phase }) => [turnId, phase]));
+  /** The words of the language, once they are there. English, and what the app gives, need none. */
+  #speak(): void {
+    const tag = localeOf(this.#options);
+    if (this.#language.tag === tag) return;
+    const hadWords = this.#language.words !== undefined;
+    this.#language = { tag };
+    if (hadWords) this.#redraw();
+    void wordsIn(tag, (error) => this.#scene.around.partFailed?.(error)).then((words) => {
+      if (words === undefined || this.#language.tag !== tag || this.#isDestroyed) return;
+      this.#language = { tag, words };
+      this.#redraw();
     });
-    return unsubscribe;
+  }
+
+  #redraw(): void {
+    this.#scene = redrawn(this.#scene, { ...this.#options, language: this.#language.words }, localeOf(this.#options));
+    this.#draw();
+  }
+
+  /** What is kept in the browser follows what the person agreed to. */
+  #settle(): void {
+    try {
+      this.#values.settle();
+      this.#drafts.settle();
+    } catch (error) {
+      (this.#options.log ?? toConsole)({ level: 'warn', code: 'storage_error', message: LOG_CODES.storage_error, details: { error } });
+    }
   }
 
   /** What one person began to write, and attached, is not the next one's. What nobody in particular did stays, as what they said does. */
   #forget(): void {
-    const { panel, attaching, draftName } = this.#scene;
+    const { panel, attaching } = this.#scene;
     attaching.clear();
-    keepDraft(draftName, '');
+    keepDraft(this.#scene, '');
     panel.send({ type: 'personChanged' });
   }
 
   #toggle(isOpen: boolean): void {
     if (this.#isDestroyed || this.#scene.panel.get().context.isOpen === isOpen) return;
     this.#scene.panel.send({ type: 'toggled', isOpen });
-    this.#tell({ type: isOpen ? 'opened' : 'closed' });
-  }
-
-  /** A listener that throws is the app's own trouble: it shows in the console, and the others are told. */
-  #tell(event: WidgetEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        reportError(error);
-      }
-    }
-  }
-}
-
-/** The published logo; undefined when there is none, or it cannot be had. */
-async function logoOf(address: string, key: string): Promise<Blob | undefined> {
-  try {
-    const answer = await fetch(`${address}/v1/apps/logo`, { headers: { 'X-Service-Key': key } });
-    return answer.ok ? await answer.blob() : undefined;
-  } catch {
-    return undefined;
+    this.#telling.tell({ type: isOpen ? 'opened' : 'closed' });
+    if (isOpen) this.#telling.count(0);
   }
 }

@@ -1,6 +1,7 @@
 /** The words of the widget around the blocks, in English. An app may give its own for any of them. */
 export const WIDGET_WORDS = {
   launcher: 'Ask the assistant',
+  unread: '{count} unread',
   assistant: 'Assistant',
   close: 'Close',
   newConversation: 'New conversation',

@@ -34,6 +34,11 @@ for (const origin of [
   test(`HTTP-22: allowed domains keep out ${origin}`, () => assert.equal(isOriginAllowed(origin, domains, 'live'), false));
 }
 
+test('HTTP-22: sandboxed frames, whose origin is null, are admitted where null is among the domains', () => {
+  assert.equal(isOriginAllowed('null', ['shop.example', 'null'], 'live'), true);
+  assert.equal(isOriginAllowed('null', [], 'sandbox'), false);
+});
+
 test('HTTP-23: a test key also answers on localhost, on any port', () => {
   for (const origin of ['http://localhost', 'http://localhost:3000', 'https://127.0.0.1:8443', 'http://[::1]:5173']) {
     assert.equal(isOriginAllowed(origin, [], 'sandbox'), true, origin);

@@ -67,6 +67,23 @@ test('HISTORY-8: a person’s are listed where they are identified, and on any d
   assert.deepEqual(ids(await list(testKey)), []);
 });
 
+test('HISTORY-10, HISTORY-3: a caller erases a conversation of theirs for good, and nobody else’s', async () => {
+  const [own, other] = [it.newDevice(), it.newDevice()];
+  const [kept, gone] = [await say(chat, own, 'Keep this'), await say(chat, own, 'Forget this')];
+  const erase = (device: typeof own, id: string, headers = {}) => device.send('DELETE', `/v1/conversations/${id}`, undefined, headers);
+  assert.equal((await erase(other, gone)).status, 204, 'told as one that is not there');
+  assert.deepEqual(ids(await list(own)), [gone, kept]);
+  assert.equal((await erase(own, gone)).status, 204);
+  assert.equal((await erase(own, gone)).status, 204);
+  assert.deepEqual(ids(await list(own)), [kept]);
+  const { text } = await own.send('GET', `/v1/conversations/${gone}/messages`);
+  assert.ok(!text.includes('Forget this'));
+  const ofAnn = await say(chat, own, 'Of Ann', { user: { id: 'ann', hmac: it.sign('ann') } });
+  await erase(other, ofAnn, signed('ann'));
+  assert.deepEqual(ids(await list(other, '', signed('ann'))).includes(ofAnn), false, 'who signs erases from any device');
+  assert.equal((await it.device('').send('DELETE', `/v1/conversations/${kept}`)).status, 400);
+});
+
 test('HISTORY-8: a device that only names a person lists what was held on it, and nothing from other devices', async () => {
   const [own, other] = [it.newDevice(), it.newDevice()];
   const anonymous = await say(chat, own, 'Before');

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { type Assistant, type AssistantOptions, createAssistant } from '../../../web/client/assistant.ts';
+import { NEW_CONVERSATION } from '../../../web/client/conversation/logic.ts';
 import { threadOf } from '../../../web/client/conversation/thread.ts';
 import { browser, onPutAway, onWake, type Page } from '../../../web/client/platform/browser.ts';
 import { everywhere, keptInMemory, systemClock } from '../../../web/client/platform/everywhere.ts';
 import type { Clock } from '../../../web/client/surroundings.ts';
+import { TabTeam } from '../../../web/client/tabs.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ANSWER, KEY, USUAL } from './scripted-assistant.ts';
@@ -195,4 +197,42 @@ test('CLIENT-4: a page keeps values where it may, and tabs of it elect one that 
   assert.ok(isLeading);
   resign?.();
   await Promise.all(held);
+});
+
+describe('CLIENT-33: who tells of what is counted', () => {
+  test('the tab that asked, and the one that leads once that is gone, which is waited for once', async (t) => {
+    const { open } = await startTabs(t, whole);
+    const [first, second] = [open(), open()];
+    await Promise.all([first.ready, second.ready]);
+    second.conversation.say('From the second.');
+    await eventually(() => phasesOf(second).at(-1) === 'completed');
+    const [turn] = stateOf(first).turns;
+    const tells = (assistant: Assistant) => assistant.conversation.isOwn(turn?.tab);
+    assert.deepEqual([tells(first), tells(second), first.conversation.isOwn(undefined)], [false, true, true]);
+    await second.close();
+    await eventually(() => tells(first));
+  });
+
+  test('a tab that several wait for is waited for by one lock', async () => {
+    const elected: string[] = [];
+    const tabs = new TabsInProcess();
+    const counting = Object.assign(Object.create(tabs), {
+      elect: (name: string, onLead: () => void) => {
+        elected.push(name);
+        return tabs.elect(name, onLead);
+      },
+      join: (...given: Parameters<TabsInProcess['join']>) => tabs.join(...given),
+    }) as TabsInProcess;
+    const duties = { lead: () => Promise.resolve(), mirror() {}, fulfil() {}, open() {}, state: () => NEW_CONVERSATION };
+    let minted = 0;
+    const surroundings = { clock: new ManualClock(), mintUuid: () => `tab-${minted++}` };
+    const [one, other] = [new TabTeam(counting, 'team', surroundings, duties), new TabTeam(tabs, 'team', surroundings, duties)];
+    const told: number[] = [];
+    for (let n = 0; n < 3; n++) one.whenGone(other.own, () => told.push(n));
+    assert.equal(one.isGone(other.own), false);
+    other.close();
+    await eventually(() => told.length === 3 && one.isGone(other.own));
+    assert.equal(elected.filter((name) => name === `team:${other.own}`).length, 1);
+    one.close();
+  });
 });

@@ -1,7 +1,7 @@
 /** Whether the assistant can be offered now, and how it looks (CLIENT-14): asked for at the start, and once a minute while it is away. */
 import { createStore } from '@xstate/store';
 import type { AppConfigReply } from '../../../protocol/runtime/config.ts';
-import { parsedJson } from '../json.ts';
+import { jsonText, parsedJson } from '../json.ts';
 import { contained } from '../log.ts';
 import { ClientError, type Failure, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import type { Ground } from '../transport/requests.ts';
@@ -171,7 +171,7 @@ export class Availability {
 
   async #keep(kept: KeptConfiguration): Promise<void> {
     try {
-      await this.#ground.surroundings.kept.write(this.#name, JSON.stringify(kept));
+      await this.#ground.surroundings.kept.write(this.#name, jsonText(kept));
     } catch (error) {
       this.#ground.log.say('warn', 'storage_error', { error });
     }

@@ -1,6 +1,6 @@
 /** Owns the manifest of this build: registers it where it is new or changed, and when the service has forgotten it (CLIENT-9). */
 import type { PostedManifest } from '../../../protocol/runtime/manifest.ts';
-import { isRecord, parsedJson } from '../json.ts';
+import { isRecord, jsonText, parsedJson } from '../json.ts';
 import { ClientError, failureOf, logged, ownFailure } from '../transport/failure.ts';
 import { patiently } from '../transport/pause.ts';
 import type { Ground } from '../transport/requests.ts';
@@ -103,7 +103,7 @@ export class Manifest {
   async #post(document: PostedManifest, isForgotten: boolean): Promise<void> {
     try {
       const body = { manifest: document, sdk: this.#options.sdk };
-      const text = JSON.stringify(body);
+      const text = jsonText(body);
       const { clock } = this.#ground.surroundings;
       const before = isForgotten ? undefined : (await this.#kept()).find((each) => each.text === text);
       if (before !== undefined && clock.nowMs() - before.atMs < (this.#options.isTest ? KEPT_MS_TEST : KEPT_MS)) {
@@ -146,7 +146,7 @@ export class Manifest {
       return chars <= KEPT_MAX_CHARS;
     });
     try {
-      await this.#ground.surroundings.kept.write(this.#options.name, JSON.stringify(kept));
+      await this.#ground.surroundings.kept.write(this.#options.name, jsonText(kept));
     } catch (error) {
       this.#ground.log.say('warn', 'storage_error', { error });
     }

@@ -182,6 +182,12 @@ export class Conversation {
     this.#registeredFor = forgotten;
   }
 
+  /** Whether what belongs to this tab is to be told here: it is this one's, or its own is gone and this one leads (CLIENT-33). */
+  isOwn(tab: string | undefined): boolean {
+    const team = this.#parts.team();
+    return tab === undefined || team === undefined || tab === team.own || (team.isLeading() && team.isGone(tab));
+  }
+
   wake(): void {
     const team = this.#parts.team();
     if (team?.isLeading() === false) {

@@ -1,6 +1,6 @@
 /** Keeps what of a conversation must outlive a reload: its id, turns that are not over, calls that are open. Bounded, and never in the way. */
 import { alone } from '../app/device.ts';
-import { parsedJson } from '../json.ts';
+import { jsonText, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { KeptValues, Tabs } from '../surroundings.ts';
 import { isLeft } from './calls.ts';
@@ -38,7 +38,7 @@ function written(state: ConversationState, person: string | null): string | unde
   const calls = state.calls.filter(({ phase }) => phase !== 'settled').map(({ tab, ...call }) => (isLeft(call) ? { ...call, tab } : call));
   const textOf = (kept: readonly TurnState[]): string => {
     const record: KeptRecord = { v: 1, person, conversation: { conversationId: state.conversationId, turns: kept, calls } };
-    return JSON.stringify(record);
+    return jsonText(record);
   };
   const whole = textOf(turns);
   if (whole.length <= KEPT_MAX_CHARS) return whole;
@@ -96,7 +96,7 @@ export class Keeping {
       const known: readonly unknown[] = Array.isArray(begun) ? begun : [];
       if (known.includes(invocationId)) return false;
       // Whoever asks writes as well: where nothing can be noted it may have begun.
-      await this.#kept.write(name, JSON.stringify(isAsking ? known : [...known.slice(1 - BEGUN_MAX), invocationId]));
+      await this.#kept.write(name, jsonText(isAsking ? known : [...known.slice(1 - BEGUN_MAX), invocationId]));
       return true;
     } catch (error) {
       this.#log.say('warn', 'storage_error', { error });

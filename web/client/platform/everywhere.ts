@@ -28,7 +28,7 @@ const UUID_BYTES = 16;
 
 /** The UUID (version 4, in lower case) of 16 random bytes. */
 export function uuidOf(random: Uint8Array): string {
-  const hex = Array.from(random, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const hex = [...random].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   // The variant's digit is 8, 9, a or b.
   const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;

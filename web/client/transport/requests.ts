@@ -1,6 +1,6 @@
 /** Owns requests to the service that are answered with JSON: headers, the time-out, and what a refusal says. Streams are beside it. */
 import { EARLIER_KEY_PREFIX, KEY_PREFIX, USER_TOKEN_HEADER, WARNING_HEADER } from '../../../protocol/headers.ts';
-import { parsedJson } from '../json.ts';
+import { jsonText, parsedJson } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Fetch, FetchAnswer, FileAnswer, FileContent, SendFile, Surroundings } from '../surroundings.ts';
 import { ClientError, ownFailure, refusalFrom } from './failure.ts';
@@ -27,7 +27,7 @@ export interface RequestsOptions {
 }
 
 export interface JsonRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** From `/v1` on. */
   readonly path: string;
   readonly body?: unknown;
@@ -111,7 +111,7 @@ export class Requests {
         method: request.method,
         headers: { ...this.headers({ hasBody, isTurn: false }), ...request.headers },
         signal: cancel.signal,
-        ...(hasBody ? { body: JSON.stringify(request.body) } : {}),
+        ...(hasBody ? { body: jsonText(request.body as object) } : {}),
       });
       return { answer, text: await answer.text() };
     });

@@ -6,6 +6,7 @@
 import { PING_INTERVAL_MS } from '../../../protocol/limits.ts';
 import type { ChatBody } from '../../../protocol/runtime/chat.ts';
 import type { Reading } from '../events.ts';
+import { jsonText } from '../json.ts';
 import type { Log } from '../log.ts';
 import type { Clock, FetchRequest } from '../surroundings.ts';
 import { type Failure, logged, ownFailure } from './failure.ts';
@@ -146,7 +147,7 @@ export class TurnStream {
 
   #sending(): { address: string; request: Omit<FetchRequest, 'signal'> } {
     const headers = this.#parts.requests.headers({ hasBody: true, isTurn: true });
-    return { address: '/v1/chat', request: { method: 'POST', headers, body: JSON.stringify(this.#turn.request) } };
+    return { address: '/v1/chat', request: { method: 'POST', headers, body: jsonText(this.#turn.request ?? {}) } };
   }
 
   #attaching(): { address: string; request: Omit<FetchRequest, 'signal'> } {

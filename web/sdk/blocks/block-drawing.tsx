@@ -3,6 +3,7 @@ import { Component, type ComponentType } from 'preact';
 import type { Block } from '../../../protocol/catalog/block.ts';
 import { fallbackOf } from '../../client/conversation/answer-blocks.ts';
 import type { BlockProps, BlockState, BodyOf, ComponentName } from './block-view.ts';
+import { Own } from './own-drawings.tsx';
 import { Skeleton } from './parts/skeleton.tsx';
 import { BLOCK_VIEWS } from './views.ts';
 
@@ -18,7 +19,16 @@ function Fallback({ text }: { readonly text: string }) {
 function Ready({ block, answer, call, isNewest, around }: Omit<BlockState, 'block'> & { readonly block: Block }) {
   const View = viewOf(block.block_type);
   if (View === undefined) return null;
-  return <View block={block} body={block.body} answer={answer} call={call} isNewest={isNewest} around={around} />;
+  const drawn = <View block={block} body={block.body} answer={answer} call={call} isNewest={isNewest} around={around} />;
+  const { places } = around;
+  const draw = places?.drawings.get(block.block_type);
+  if (places === undefined || draw === undefined) return drawn;
+  const props = { block, body: block.body as BodyOf<ComponentName>, answer, call, isNewest, around };
+  return (
+    <Own own={places} draw={draw} props={props}>
+      {drawn}
+    </Own>
+  );
 }
 
 export class BlockDrawing extends Component<BlockState, { readonly broken?: BlockState['block'] | undefined }> {
@@ -38,7 +48,8 @@ export class BlockDrawing extends Component<BlockState, { readonly broken?: Bloc
   #content() {
     const { block, around, ...others } = this.props;
     const md = this.#textOf(block);
-    if (md !== '') return <around.Prose md={md} isGrowing={block.phase === 'announced'} />;
+    const isOwn = block.phase === 'ready' && around.places?.drawings.has('text') === true;
+    if (md !== '' && !isOwn) return <around.Prose md={md} isGrowing={block.phase === 'announced'} />;
     if (block.phase === 'announced') return <Skeleton type={block.blockType} label={around.words.loading} />;
     const isDrawn = block.phase === 'ready' && viewOf(block.blockType) !== undefined && this.state.broken !== block;
     return isDrawn ? <Ready block={block.block} around={around} {...others} /> : <Fallback text={fallbackOf(block)} />;

@@ -1,4 +1,4 @@
-/** Drawings of a few lines each that are there from the beginning: words, a titled part of a longer answer (one that says `collapsed` opens and closes), buttons. */
+/** Drawings of a few lines each: words, which are there from the beginning, a titled part of a longer answer (one that says `collapsed` opens and closes), buttons. */
 import type { BlockProps } from './block-view.ts';
 import { ActionButton } from './parts/action-button.tsx';
 import { Icon, iconOf } from './parts/icon.tsx';

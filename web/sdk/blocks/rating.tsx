@@ -53,19 +53,21 @@ export function Rating({ block, body, answer, around }: BlockProps<'rating'>) {
     <fieldset class="card rating">
       <legend class="title">{prompt}</legend>
       <div class={`scores is-${style}`}>
-        {Array.from({ length: scale }, (_unused, at) => at + 1).map((score) => (
-          <button
-            key={score}
-            type="button"
-            class={`score ${score === value ? 'is-chosen' : ''}`}
-            aria-label={filled(words.ratedOf, { value: score, scale })}
-            aria-pressed={score === value}
-            disabled={!open}
-            onClick={() => press(score)}
-          >
-            <Score value={score} body={body} isBelow={score <= value} />
-          </button>
-        ))}
+        {[...new Array(scale).keys()]
+          .map((at) => at + 1)
+          .map((score) => (
+            <button
+              key={score}
+              type="button"
+              class={`score ${score === value ? 'is-chosen' : ''}`}
+              aria-label={filled(words.ratedOf, { value: score, scale })}
+              aria-pressed={score === value}
+              disabled={!open}
+              onClick={() => press(score)}
+            >
+              <Score value={score} body={body} isBelow={score <= value} />
+            </button>
+          ))}
       </div>
       {style === 'number' ? (
         <div class="ends" aria-hidden="true">

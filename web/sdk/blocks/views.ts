@@ -1,22 +1,19 @@
-/** The table of drawings (BLOCKVIEW-1): one for each component of the catalog, in its order. Large and rare ones are loaded with the first of them. */
+/** The table of drawings (BLOCKVIEW-1): one for each component of the catalog, in its order. All but words are loaded with the first of them. */
 
 import type { BlockViews, ComponentName } from './block-view.ts';
-import { ConfirmCard } from './confirm-card.tsx';
-import { KeyPoints } from './key-points.tsx';
 import { later } from './later.tsx';
-import { Actions, Section, Text } from './plain.tsx';
-import { QuickReplies } from './quick-replies.tsx';
+import { Text } from './plain.tsx';
 
 export const BLOCK_VIEWS: BlockViews = {
   text: Text,
-  section: Section,
-  key_points: KeyPoints,
-  quick_replies: QuickReplies,
+  section: later('section'),
+  key_points: later('key_points'),
+  quick_replies: later('quick_replies'),
   choice: later('choice'),
   tags: later('tags'),
-  actions: Actions,
+  actions: later('actions'),
   screens: later('screens'),
-  confirm_card: ConfirmCard,
+  confirm_card: later('confirm_card'),
   order_tracker: later('order_tracker'),
   timeline: later('timeline'),
   checklist: later('checklist'),

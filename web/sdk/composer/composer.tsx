@@ -39,40 +39,57 @@ function Files({ files, scene }: { readonly files: readonly WaitingFile[]; reado
 interface ComposerProps {
   readonly conversation: Conversation;
   readonly scene: Scene;
-  readonly draftName: string;
 }
 
 /** Key number of whatever an input method takes (UI Events, section 7.3.1). */
 const COMPOSING_KEY = 229;
 
-/** Of the page's session: a draft is a person's, and goes with the tab. A browser that forbids it keeps none. */
-function keptDraft(name: string): string {
+/** A draft is a person's, and goes with the tab. A browser that forbids it keeps none. */
+function keptDraft({ drafts, draftName }: Scene): string {
   try {
-    return sessionStorage.getItem(name) ?? '';
+    return drafts?.get(draftName) ?? '';
   } catch {
     return '';
   }
 }
 
-export function keepDraft(name: string, text: string): void {
+export function keepDraft({ drafts, draftName }: Scene, text: string): void {
   try {
-    if (text === '') sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, text);
+    if (text === '') drafts?.take(draftName);
+    else drafts?.set(draftName, text);
   } catch {
     // Then it is not kept.
   }
+}
+
+/** The app would attach something, and the person is asked first (WIDGET-44). */
+function Offer({ scene }: { readonly scene: Scene }) {
+  const { panel, around } = scene;
+  const offer = useStore(panel, (now) => now.offer);
+  if (offer === undefined) return null;
+  return (
+    <div class="offer" role="alert">
+      <p dir="auto">{offer.question}</p>
+      <button type="button" class="button" onClick={() => offer.answer(true)}>
+        {around.words.yes}
+      </button>
+      <button type="button" class="button" onClick={() => offer.answer(false)}>
+        {around.words.no}
+      </button>
+    </div>
+  );
 }
 
 const CLIP = 'M20 11.5l-8.2 8.2a5 5 0 0 1-7-7L13 4.4a3.4 3.4 0 0 1 4.8 4.8l-8.1 8.1a1.8 1.8 0 0 1-2.5-2.5l7.4-7.4';
 const UP = 'M12 19V5M6 11l6-6 6 6';
 const STOP = 'M7 7h10v10H7z';
 
-function useText(draftName: string) {
-  const [text, show] = useState(() => keptDraft(draftName));
+function useText(scene: Scene) {
+  const [text, show] = useState(() => keptDraft(scene));
   const field = useRef<HTMLTextAreaElement>(null);
   // Kept at once: a page may go at any moment.
   const setText = (next: string) => {
-    keepDraft(draftName, next);
+    keepDraft(scene, next);
     show(next);
   };
   useLayoutEffect(() => {
@@ -145,9 +162,9 @@ interface SendState {
   readonly toField: () => void;
 }
 
-export function Composer({ conversation, scene, draftName }: ComposerProps) {
+export function Composer({ conversation, scene }: ComposerProps) {
   const { words, panel, attaching } = scene;
-  const { text, setText, field } = useText(draftName);
+  const { text, setText, field } = useText(scene);
   const [problem, setProblem] = useState('');
   const files = useStore(panel, ({ files: now }) => now);
   const edit = useStore(panel, (now) => now.edit);
@@ -191,7 +208,8 @@ export function Composer({ conversation, scene, draftName }: ComposerProps) {
     attaching.add(pasted);
   };
   return (
-    <form class="composer" onSubmit={send}>
+    <form class="composer" part="composer" onSubmit={send}>
+      <Offer scene={scene} />
       <Files files={files} scene={scene} />
       {problem === '' && over <= 0 ? null : (
         <p class="composer-problem" role="alert">

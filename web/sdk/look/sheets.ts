@@ -1,5 +1,6 @@
 /** The styles of the widget as sheets, which a page or a shadow root adopts: a policy that forbids styles in a page allows these. */
 import blocksCss from './blocks.css';
+import launcherCss from './launcher.css';
 import tokensCss from './tokens.css';
 import widgetCss from './widget.css';
 
@@ -11,5 +12,5 @@ export function sheetOf(text: string): CSSStyleSheet {
 
 /** Those of the widget, and `more` above them. */
 export function widgetSheets(...more: readonly string[]): CSSStyleSheet[] {
-  return [tokensCss, blocksCss, widgetCss, ...more].map(sheetOf);
+  return [tokensCss, blocksCss, launcherCss, widgetCss, ...more].map(sheetOf);
 }

@@ -10,7 +10,7 @@ const LENGTH_MAX = 100_000;
 export const loadMarkdown: LoadPart<Part> = () => import('./lazy/markdown.tsx');
 
 /** `around`: its links are followed and its code is copied by it. */
-export function proseFor(around: Pick<BlockSurroundings, 'ask' | 'words' | 'partFailed'>) {
+export function proseFor(around: Pick<BlockSurroundings, 'ask' | 'words' | 'partFailed' | 'linkSchemes' | 'autolinks'>) {
   return function Prose({ md, isGrowing = false }: { readonly md: string; readonly isGrowing?: boolean }) {
     const loaded = useLazy(loadMarkdown, around);
     if (!loaded || md.length > LENGTH_MAX) {

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Conversation } from '../../client/conversation/conversation.ts';
 import { Glyph } from '../blocks/parts/icon.tsx';
 import { useStyled } from '../blocks/parts/lazy-hook.ts';
+import { filled } from '../blocks/words.ts';
 import { Composer } from '../composer/composer.tsx';
 import type { Scene } from '../scene.ts';
 import { useStore } from '../store-hook.ts';
@@ -48,9 +49,9 @@ const FOCUSABLE =
   'button:not(:disabled), a[href], input:not(:disabled, [hidden]), select:not(:disabled), textarea:not(:disabled), [tabindex="0"]';
 
 /** Whether the panel fills the screen. Then it is all there is: what lies behind it is neither read nor reached with Tab (WIDGET-11). */
-function useModal(panel: RefObject<HTMLElement | null>, isInline: boolean): boolean {
+function useModal(panel: RefObject<HTMLElement | null>, { isInline, isWhole }: Scene): boolean {
   const [isFull, setFull] = useState(() => matchMedia(FULL_SCREEN).matches);
-  const isModal = isFull && !isInline;
+  const isModal = (isFull || isWhole?.() === true) && !isInline;
   useEffect(() => {
     const media = matchMedia(FULL_SCREEN);
     const look = () => setFull(media.matches);
@@ -150,7 +151,7 @@ function Header({ scene, titleId, list, onList }: HeaderProps) {
   const { words, assistant, isInline } = scene;
   const { copilot } = scene.appearance();
   return (
-    <div class="header">
+    <div class="header" part="header">
       <Logo scene={scene} />
       <h2 id={titleId}>{copilot.assistantName ?? words.assistant}</h2>
       <button ref={list} type="button" class="round" aria-label={words.conversations} title={words.conversations} onClick={onList}>
@@ -233,7 +234,7 @@ function Panel({ scene }: { readonly scene: Scene }) {
   const person = useStore(scene.panel, (now) => now.person);
   const { isOver, handlers } = useDrop(scene);
   useVisibleHeight(panel);
-  const isModal = useModal(panel, scene.isInline);
+  const isModal = useModal(panel, scene);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && !scene.isInline && !event.defaultPrevented) scene.close();
   };
@@ -241,6 +242,7 @@ function Panel({ scene }: { readonly scene: Scene }) {
     <section
       ref={panel}
       class={`panel${scene.isInline ? ' is-inline' : ''}`}
+      part="panel"
       role={scene.isInline ? 'region' : 'dialog'}
       aria-labelledby={TITLE_ID}
       {...(isModal ? { 'aria-modal': true } : {})}
@@ -251,7 +253,7 @@ function Panel({ scene }: { readonly scene: Scene }) {
         <Header scene={scene} titleId={TITLE_ID} list={list} onList={() => setPast(past === 'none' ? 'asked' : 'none')} />
         <Banner scene={scene} />
         <Thread key={`thread ${keyOf(conversation)}`} conversation={conversation} scene={scene} />
-        <Composer key={`composer ${person}`} conversation={conversation} scene={scene} draftName={scene.draftName} />
+        <Composer key={`composer ${person}`} conversation={conversation} scene={scene} />
       </div>
       {past === 'none' ? null : <Past scene={scene} onBack={back} onShown={() => setPast('shown')} />}
       <p class="unseen" role="status">
@@ -275,6 +277,8 @@ export function Launcher({ scene, isOpen }: { readonly scene: Scene; readonly is
   const { copilot } = scene.appearance();
   const button = useRef<HTMLButtonElement>(null);
   const wasOpen = useRef(isOpen);
+  const unread = useStore(scene.panel, (now) => now.unread);
+  const name = copilot.launcherLabel ?? scene.words.launcher;
   useLayoutEffect(() => {
     // Whoever closes the panel is where they came from.
     if (wasOpen.current && !isOpen) button.current?.focus();
@@ -286,7 +290,7 @@ export function Launcher({ scene, isOpen }: { readonly scene: Scene; readonly is
       type="button"
       class={`launcher${copilot.launcherLabel === undefined ? '' : ' has-label'}`}
       part="launcher"
-      aria-label={copilot.launcherLabel ?? scene.words.launcher}
+      aria-label={unread === 0 ? name : `${name} (${filled(scene.words.unread, { count: unread })})`}
       aria-expanded={isOpen}
       aria-haspopup="dialog"
       // As it is, not as it was drawn last: two presses may come in between.
@@ -294,6 +298,11 @@ export function Launcher({ scene, isOpen }: { readonly scene: Scene; readonly is
     >
       <Glyph path={isOpen ? 'M6 9l6 6 6-6' : 'M5 5h14v11H10l-5 4z'} />
       {copilot.launcherLabel === undefined ? null : <span>{copilot.launcherLabel}</span>}
+      {unread === 0 ? null : (
+        <span class="unread" part="badge" aria-hidden="true">
+          {unread > 99 ? '99+' : unread}
+        </span>
+      )}
     </button>
   );
 }

@@ -2,6 +2,7 @@
 import { ATTACHMENTS_PER_TURN_MAX, UPLOAD_MAX_BYTES } from '../../../protocol/limits.ts';
 import type { Assistant } from '../../client/assistant.ts';
 import { failureOf } from '../../client/transport/failure.ts';
+import type { WidgetAsks } from '../asks.ts';
 import type { BlockWords } from '../blocks/words.ts';
 import { failureWords, filled } from '../blocks/words.ts';
 import type { WidgetWords } from '../words.ts';
@@ -25,15 +26,17 @@ export class Attaching {
   readonly #assistant: Assistant;
   readonly #panel: PanelStore;
   words: WidgetWords & BlockWords;
+  readonly #tell: WidgetAsks['tell'];
   readonly #given = new Map<number, AbortController>();
   /** What this page uploaded, by `upload_id`, oldest first. */
   readonly #sent = new Map<string, SentFile>();
   #next = 0;
 
-  constructor(assistant: Assistant, panel: PanelStore, words: WidgetWords & BlockWords) {
+  constructor(assistant: Assistant, panel: PanelStore, words: WidgetWords & BlockWords, tell: WidgetAsks['tell']) {
     this.#assistant = assistant;
     this.#panel = panel;
     this.words = words;
+    this.#tell = tell;
   }
 
   add(files: Iterable<File>): void {
@@ -86,7 +89,9 @@ export class Attaching {
     const key = ++this.#next;
     const given = new AbortController();
     this.#given.set(key, given);
-    const { name } = file;
+    const { name, size: bytes } = file;
+    const beganMs = Date.now();
+    const ended = (status: 'ok' | 'failed') => this.#tell({ type: 'upload_ended', status, bytes, ms: Date.now() - beganMs });
     const picture = PICTURES.split(',').includes(file.type) ? URL.createObjectURL(file) : undefined;
     this.#panel.send({ type: 'fileAdded', file: { key, name, picture, share: 0 } });
     const onProgress = (share: number) => this.#panel.send({ type: 'fileChanged', key, change: { share } });
@@ -96,10 +101,12 @@ export class Attaching {
       this.#sent.set(uploadId, { name, picture });
       this.#letGo(PICTURES_MAX);
       this.#panel.send({ type: 'fileChanged', key, change: { uploadId, share: 1 } });
+      ended('ok');
     } catch (error) {
       if (given.signal.aborted) return;
       const problem = filled(this.words.uploadFailed, { name, reason: failureWords(failureOf(error), this.words) });
       this.#panel.send({ type: 'fileChanged', key, change: { problem } });
+      ended('failed');
     } finally {
       this.#given.delete(key);
     }

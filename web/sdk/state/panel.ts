@@ -13,6 +13,11 @@ export interface WaitingFile {
   readonly problem?: string;
 }
 
+export interface Offer {
+  readonly question: string;
+  answer(isYes: boolean): void;
+}
+
 interface PanelState {
   readonly isOpen: boolean;
   readonly files: readonly WaitingFile[];
@@ -21,12 +26,15 @@ interface PanelState {
   readonly isOnline: boolean;
   /** Words that are put into the field, to be changed and sent anew. */
   readonly edit: string;
+  /** What the app would attach, if the person says yes. */
+  readonly offer?: Offer | undefined;
+  readonly unread: number;
   /** Another number for each person: what one began to write is not the next one's. */
   readonly person: number;
 }
 
 export function createPanelStore(isOpen: boolean) {
-  const context: PanelState = { isOpen, files: [], said: '', isOnline: navigator.onLine, edit: '', person: 0 };
+  const context: PanelState = { isOpen, files: [], said: '', isOnline: navigator.onLine, edit: '', person: 0, unread: 0 };
   return createStore({
     context,
     on: {
@@ -37,7 +45,9 @@ export function createPanelStore(isOpen: boolean) {
         files: now.files.map((file) => (file.key === key ? { ...file, ...change } : file)),
       }),
       fileRemoved: (now, { key }: { key: number }): PanelState => ({ ...now, files: now.files.filter((file) => file.key !== key) }),
-      personChanged: (now): PanelState => ({ ...now, files: [], person: now.person + 1 }),
+      personChanged: (now): PanelState => ({ ...now, files: [], offer: undefined, unread: 0, person: now.person + 1 }),
+      offered: (now, { offer }: { offer: Offer | undefined }): PanelState => ({ ...now, offer }),
+      counted: (now, { unread }: { unread: number }): PanelState => ({ ...now, unread }),
       filesSent: (now): PanelState => ({ ...now, files: now.files.filter(({ problem }) => problem !== undefined) }),
       said: (now, { text }: { text: string }): PanelState => (now.said === text ? now : { ...now, said: text }),
       edited: (now, { text }: { text: string }): PanelState => ({ ...now, edit: text }),

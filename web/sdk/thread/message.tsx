@@ -39,7 +39,7 @@ export function Said({ text, files, label, children }: SaidProps) {
     <div class="said">
       <span class="unseen">{label}: </span>
       {text === '' ? null : (
-        <div class="bubble">
+        <div class="bubble" part="question">
           <div dir="auto">{text}</div>
         </div>
       )}
@@ -79,7 +79,7 @@ export function Message({ message, scene, isLastSaid, again, ...parts }: Message
     (block): AnswerBlock => ({ phase: 'ready', index: block.index, id: block.id, blockType: block.block_type, block }),
   );
   return (
-    <article class="answer">
+    <article class="answer" part="answer">
       <Answer blocks={blocks} {...parts} />
       <Tools written={blocks} at={at} messageId={id} isNewest={parts.isNewest} again={again} scene={scene} />
     </article>

@@ -152,7 +152,7 @@ export function Thread({ conversation, scene }: ThreadProps) {
   return (
     <div class="thread-place">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keys */}
-      <div class="thread" ref={box} role="log" aria-label={scene.words.assistant} aria-busy={isBusy} tabIndex={0}>
+      <div class="thread" part="thread" ref={box} role="log" aria-label={scene.words.assistant} aria-busy={isBusy} tabIndex={0}>
         <div class="items">
           <Earlier conversation={conversation} scene={scene} />
           {items.length === 0 && state.history.phase !== 'reading' ? (

@@ -67,7 +67,7 @@ function Thumbs({ scene, messageId, say }: { readonly scene: Scene; readonly mes
   useStore(assistant.app, ({ configuration }) => configuration);
   if (!scene.appearance().copilot.feedback) return null;
   const rate = (rating: 1 | -1) =>
-    conversation.opinions.thumb(messageId, rating).then(
+    scene.ask.thumb(messageId, rating).then(
       () => say(words.thanks),
       (error: unknown) => say(error instanceof Error ? error.message : ''),
     );

@@ -108,7 +108,7 @@ export function Turn({ turn, scene, isLastSaid, ...parts }: TurnProps) {
           <Tools written={question} scene={scene} at={at} isNewest={isLastSaid} isEditable={isLastSaid && payload.message !== undefined} />
         </Said>
       )}
-      <article class="answer" aria-busy={isWorking}>
+      <article class="answer" part="answer" aria-busy={isWorking}>
         <Answer blocks={turn.blocks} {...parts} />
         {isSilent || (isWorking && !hasWords) ? <Waiting words={isSilent ? scene.words.stillWorking : ''} /> : null}
         <Standing turn={turn} scene={scene} />

@@ -93,6 +93,7 @@ test('BLOCKVIEW-12: no class that the style of blocks gives a look is one that t
     const css = readFileSync(join(projectRoot(), 'web/sdk/look', file), 'utf8').replaceAll(/\/\*[^*]*\*\//g, '');
     return new Set(Array.from(css.matchAll(/\.([a-z][\w-]*)/g), ([, name = '']) => name));
   };
-  const [blocks, widget] = [classesIn('blocks.css'), classesIn('widget.css')];
+  const blocks = new Set([...classesIn('blocks.css'), ...classesIn('later-blocks.css')]);
+  const widget = new Set([...classesIn('launcher.css'), ...classesIn('widget.css')]);
   assert.deepEqual([...blocks].filter((name) => widget.has(name)).sort(), ['button', 'icon', 'is-bad', 'unseen']);
 });

@@ -51,7 +51,7 @@ function barOf(metres: number, locale: string): { readonly width: number; readon
   return { width: length / metres, label: new Intl.NumberFormat(locale, style).format(isFar ? length / 1000 : length) };
 }
 
-const steps = (length: number) => Array.from({ length: Math.ceil(length / GRID) }, (_unused, at) => at * GRID + GRID / 2);
+const steps = (length: number) => [...new Array(Math.ceil(length / GRID)).keys()].map((at) => at * GRID + GRID / 2);
 
 function rounded(value: number): number {
   return Math.round(value * 10) / 10;

@@ -1,6 +1,6 @@
 /** Addresses that a person may follow, and how (BLOCKVIEW-4): https, mailto and tel; whatever else a block names stays text. */
 import type { ComponentChildren } from 'preact';
-import { isEmail, isHttpsUrl, isPhone } from '../../../../protocol/catalog/text-checks.ts';
+import { isEmail, isHttpsUrl, isPhone, isWebUrl } from '../../../../protocol/catalog/text-checks.ts';
 import type { BlockSurroundings } from '../block-view.ts';
 import { unsaidHost } from './unsaid-host.ts';
 
@@ -13,10 +13,19 @@ export function hrefOf(kind: AddressKind, value: string): string | undefined {
   return isPhone(value) && digits !== '' ? `tel:${encodeURIComponent(digits).replace('%2B', '+')}` : undefined;
 }
 
+/** Whether an app lets this address be followed. Unless it says otherwise: https, mailto, tel. */
+export function isFollowed(address: string, { linkSchemes = ['https', 'mailto', 'tel'] }: Pick<BlockSurroundings, 'linkSchemes'>): boolean {
+  const [, scheme = ''] = /^(https?|mailto|tel):/i.exec(address) ?? [];
+  const isKind = scheme.toLowerCase().startsWith('http')
+    ? isWebUrl(address)
+    : /^(?:mailto:\S|tel:[+\d*#%])/i.test(address) && URL.canParse(address);
+  return isKind && linkSchemes.some((each) => each === scheme.toLowerCase());
+}
+
 interface LinkProps {
   /** Of `hrefOf`. */
   readonly href: string;
-  readonly around: Pick<BlockSurroundings, 'ask' | 'words'>;
+  readonly around: Pick<BlockSurroundings, 'ask' | 'words' | 'linkSchemes'>;
   /** What it says of where it leads, so that its host is shown where that is something else. Null: the address is the widget's own, or the children show it. */
   readonly words: string | null;
   readonly class?: string;
@@ -25,7 +34,8 @@ interface LinkProps {
 
 export function Link({ href, around, words, class: className, children }: LinkProps) {
   const host = unsaidHost(href, words ?? href);
-  const isPage = isHttpsUrl(href);
+  if (!isFollowed(href, around)) return <span class={className}>{children}</span>;
+  const isPage = isWebUrl(href);
   const follow = (event: Event) => {
     if (around.ask.openLink(href)) event.preventDefault();
   };

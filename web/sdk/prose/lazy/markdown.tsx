@@ -4,17 +4,14 @@
  */
 import type { ComponentChild, VNode } from 'preact';
 import { useRef } from 'preact/hooks';
-import { isHttpsUrl } from '../../../../protocol/catalog/text-checks.ts';
 import type { BlockSurroundings } from '../../blocks/block-view.ts';
 import { CodeFrame } from '../../blocks/parts/code-frame.tsx';
-import { Link } from '../../blocks/parts/link.tsx';
+import { isFollowed, Link } from '../../blocks/parts/link.tsx';
 import { asWritten } from '../as-written.ts';
 import { DEPTH_MAX, GrowingBlocks, type TextBlock, type Token } from '../parser.ts';
 
-type Around = Pick<BlockSurroundings, 'ask' | 'words'>;
+type Around = Pick<BlockSurroundings, 'ask' | 'words' | 'linkSchemes' | 'autolinks'>;
 
-/** What a link may lead to beside pages. */
-const FOLLOWED = /^(?:mailto:\S|tel:[+\d])/i;
 /** The panel's title is the second level: what an answer has is below it. */
 const HEADINGS: Readonly<Record<string, string>> = { h1: 'h3', h2: 'h3', h3: 'h4', h4: 'h4', h5: 'h5', h6: 'h5' };
 /** Each has the direction of its own words. */
@@ -33,10 +30,6 @@ interface Open {
   readonly children: ComponentChild[];
   /** What stands in it so far, as text. */
   words: string;
-}
-
-function isFollowed(address: string): boolean {
-  return isHttpsUrl(address) || (FOLLOWED.test(address) && URL.canParse(address));
 }
 
 /** Words for a picture: nothing is loaded from elsewhere. */
@@ -139,7 +132,8 @@ class Drawing {
   #element({ token, tag, children, words }: Open): ComponentChild {
     if (token.type === 'link_open') {
       const href = String(token.attrGet('href') ?? '');
-      if (!isFollowed(href)) return <>{children}</>;
+      const isWord = token.info === 'auto' && token.markup === 'linkify';
+      if (!isFollowed(href, this.#around) || (isWord && this.#around.autolinks === false)) return <>{children}</>;
       return (
         <Link href={href} words={words} around={this.#around}>
           {children}

@@ -39,13 +39,32 @@ function useList({ assistant }: Scene, isSearching: boolean) {
   useEffect(() => {
     if (isSearching && phase === 'read' && hasMore && list.length < SEARCHED_MAX) void read();
   }, [isSearching, phase, list]);
-  return { list, hasMore, phase, read };
+  const forget = (id: string) => setList((now) => now.filter((each) => each.conversation_id !== id));
+  return { list, hasMore, phase, read, forget };
 }
 
 function When({ at, locale }: { readonly at: string; readonly locale: string }) {
   const time = new Date(at);
   const isToday = time.toDateString() === new Date().toDateString();
   return <time dateTime={at}>{time.toLocaleString(locale, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium' })}</time>;
+}
+
+const BIN = 'M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5';
+
+/** Deletes a conversation with its second press. */
+function Erase({ scene, id, onGone }: { readonly scene: Scene; readonly id: string; readonly onGone: () => void }) {
+  const words = laterWords(scene.words);
+  const [isAsking, setAsking] = useState(false);
+  const press = () => {
+    if (isAsking) scene.assistant.erase(id).then(onGone, () => setAsking(false));
+    else setAsking(true);
+  };
+  const label = isAsking ? words.eraseForGood : words.erase;
+  return (
+    <button type="button" class="past-erase" aria-label={label} title={label} onClick={press} onBlur={() => setAsking(false)}>
+      {isAsking ? words.eraseForGood : <Glyph path={BIN} />}
+    </button>
+  );
 }
 
 interface ConversationsProps {
@@ -60,13 +79,17 @@ export function Conversations({ scene, onBack }: ConversationsProps) {
   const [query, setQuery] = useState('');
   const search = useRef<HTMLInputElement>(null);
   const wanted = query.trim().toLocaleLowerCase();
-  const { list, hasMore, phase, read } = useList(scene, wanted !== '');
+  const { list, hasMore, phase, read, forget } = useList(scene, wanted !== '');
   const found = wanted === '' ? list : list.filter(({ title }) => title.toLocaleLowerCase().includes(wanted));
   const current = assistant.conversation.store.get().context.conversationId;
   useLayoutEffect(() => search.current?.focus(), []);
   const open = (id: string) => {
     if (id !== current) assistant.open(id);
     onBack(id !== current);
+  };
+  const gone = (id: string) => {
+    forget(id);
+    search.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
@@ -98,6 +121,7 @@ export function Conversations({ scene, onBack }: ConversationsProps) {
               <span dir="auto">{title === '' ? words.untitled : title}</span>
               <When at={at} locale={around.locale} />
             </button>
+            <Erase scene={scene} id={id} onGone={() => gone(id)} />
           </li>
         ))}
       </ul>
