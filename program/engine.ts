@@ -41,9 +41,13 @@ export function tuneEngine(): void {
   for (const option of engineOptions(process.versions.v8).atStart) setFlagsFromString(option);
 }
 
-/** From `inMs` on what is optimised is kept through pauses, and memory with it (RUN-32). */
-export function keepOptimised(inMs: number): void {
+/**
+ * From `inMs` on what is optimised is kept through pauses, and memory with it (RUN-32). What the start left is freed then, unless somebody would
+ * have to wait for that: by itself the engine has not come to it yet where the machine is busy.
+ */
+export function keepOptimised(inMs: number, isBusy = (): boolean => false): void {
   setTimeout(() => {
+    if (!isBusy()) collectGarbage();
     for (const option of engineOptions(process.versions.v8).later) setFlagsFromString(option);
   }, inMs).unref();
 }

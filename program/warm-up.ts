@@ -217,7 +217,7 @@ export class WarmUp {
 
   /** Settles once nothing is left of it. Idempotent; never rejects. */
   run(): Promise<void> {
-    this.#done ??= this.isAhead && !this.#ended ? this.#run() : Promise.resolve(keepOptimised(STARTED_MS));
+    this.#done ??= this.isAhead && !this.#ended ? this.#run() : Promise.resolve(keepOptimised(STARTED_MS, this.#options.isBusy));
     return this.#done;
   }
 
@@ -240,7 +240,7 @@ export class WarmUp {
 
   async #inMemory(): Promise<void> {
     // Otherwise a process that nobody uses in its first seconds would lose what it does this for.
-    keepOptimised(0);
+    keepOptimised(0, () => true);
     const { config } = this.#options;
     // The same at each start, so that what a killed process left is replaced.
     const { dev, ino } = statSync(config.dataDir);
