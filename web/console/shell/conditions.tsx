@@ -1,5 +1,7 @@
 /** What is wrong, above every page and in full on the first one and on Nodes: each condition in words, with what it is about and what to do. */
+import { createStore } from '@xstate/store';
 import { Fragment } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { AboutEntry, ConditionEntry, NodesAnswer } from '../../../protocol/console/answers.ts';
 import { useAsked } from '../api/asked-hook.ts';
 import { appAddress, organisationAddress } from '../app/app.ts';
@@ -219,10 +221,17 @@ function ConditionItem(entry: ConditionEntry) {
 const BAR_POLLED = { againMs: () => 5_000 } as const;
 const SHOWN_MAX = 3;
 
+/** How much is wrong, as the bar knows it. */
+export const wrong = createStore({
+  context: { count: 0 },
+  on: { counted: (_, { count }: { readonly count: number }) => ({ count }) },
+});
+
 /** Above every page while something is wrong, a line each; the first page has them in full. Stays while it is asked again. */
 export function ConditionBar() {
   const { answer } = useAsked<NodesAnswer>('/nodes', BAR_POLLED);
   const conditions = toldOnce(answer?.conditions ?? []);
+  useEffect(() => wrong.send({ type: 'counted', count: conditions.length }), [conditions.length]);
   if (conditions.length === 0) return null;
   return (
     <section class="condition-bar" aria-label="What is wrong" role="status">

@@ -8,6 +8,7 @@ import { appAddress, SECTIONS } from '../app/app.ts';
 import { openedApp } from '../app/app-store.ts';
 import { toggleDock } from '../dock/dock.tsx';
 import { GROUPS, PAGES } from '../pages.ts';
+import { wrong } from './conditions.tsx';
 import { NAVIGATION_ID, navigationPanel } from './navigation-button.tsx';
 import { shortcutHelp } from './shortcuts.ts';
 import { toast } from './toasts.tsx';
@@ -75,6 +76,7 @@ async function leave(): Promise<void> {
 
 export function Navigation() {
   const { path } = useLocation();
+  const count = useStore(wrong, (context) => context.count);
   useEffect(() => {
     const open = navigationPanel();
     if (open?.matches(':popover-open')) open.hidePopover();
@@ -107,6 +109,12 @@ export function Navigation() {
         </button>
         <button type="button" class="link" onClick={toggleDock}>
           Dock <kbd>d</kbd>
+          {count > 0 && (
+            <span class="chip is-bad">
+              {count}
+              <span class="unseen"> wrong</span>
+            </span>
+          )}
         </button>
         <button type="button" class="link" onClick={() => void leave()}>
           Sign out
