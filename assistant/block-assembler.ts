@@ -3,6 +3,7 @@
 import type { Block } from '../protocol/catalog/block.ts';
 import { fallbackText, modelBody, readableWords, validateBody } from '../protocol/catalog/catalog.ts';
 import type { Routes } from '../protocol/catalog/component.ts';
+import { beginsAsJson } from '../protocol/catalog/text-uses.ts';
 import { clipWhole } from '../protocol/placeholder.ts';
 import type { Detail } from '../protocol/schema/issues.ts';
 import { appended } from './growing-text.ts';
@@ -261,7 +262,9 @@ export class BlockAssembler {
   #complete(block: Announced, call: ToolCall): readonly Detail[] | null {
     const parsed = parseArguments(call);
     if (!parsed.ok) {
-      block.attempt = looseJson(call.arguments);
+      const read = looseJson(call.arguments);
+      // JSON as text, and that cut off.
+      block.attempt = typeof read === 'string' && beginsAsJson(read) ? looseJson(read) : read;
       return [{ path: '', message: 'is not valid JSON' }];
     }
     block.attempt = parsed.value;

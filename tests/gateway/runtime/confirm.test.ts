@@ -95,22 +95,11 @@ test('MODEL-38: a card that is confirmed after a later question is told behind w
   const turn = await it.chat({ ...more, tool_results });
   assert.equal(turn.events.at(-1)?.status, 'completed', turn.text);
   const messages = said(it.lastRequest());
-  assert.deepEqual(
-    messages.map(({ role, content, tool_calls }) => [role, tool_calls === undefined ? content : `${content} and calls`]).slice(0, -1),
-    [
-      ['user', 'Please do it'],
-      ['user', 'How long does it take?'],
-      ['assistant', 'Two days. and calls'],
-    ],
-  );
+  const words = messages.map(({ role, content, tool_calls: calls }) => `${role}: ${content}${calls === undefined ? '' : ' +'}`);
+  assert.deepEqual(words.slice(0, -1), ['user: Please do it', 'user: How long does it take?', 'assistant: Two days. +']);
   const last = messages.at(-1);
   assert.deepEqual([last?.role, last?.tool_call_id], ['tool', MOVE.id]);
   assert.match(String(last?.content), /"moved":true/);
-  // From then on it stands where it was made.
-  it.script([{ text: 'Gladly.' }]);
-  await it.say('Thanks', more);
-  const roles = said(it.lastRequest()).map(({ role }) => role);
-  assert.deepEqual(roles, ['user', 'assistant', 'tool', 'user', 'assistant', 'assistant', 'user']);
 });
 
 test('CONFIRM-24: a card whose values the person changed answers the call that made it, and one with its new values', async () => {
