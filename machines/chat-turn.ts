@@ -67,6 +67,9 @@ export interface RoundCost {
   /** As the upstream reports them; absent: it does not. */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** Of the input, from the upstream's prompt cache; of the output, reasoning. Absent: none. */
+  readonly cachedTokens?: number;
+  readonly reasoningTokens?: number;
 }
 
 export type ChatTurnEvent =

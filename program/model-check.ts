@@ -3,9 +3,10 @@
  * condition of the node, shown in the log, in `GET /readyz` for operators, and in the banner.
  */
 import type { Logger } from 'pino';
+import { createAnthropicModel } from '../assistant/models/anthropic/anthropic.ts';
 import { failedSentence, type Model, type ModelFailure } from '../assistant/models/model.ts';
 import { createOfflineModel } from '../assistant/models/offline/offline.ts';
-import { createOpenAiModel } from '../assistant/models/openai/openai.ts';
+import { createOpenAiModel, createResponsesModel } from '../assistant/models/openai/openai.ts';
 import type { Conditions } from '../storage/health/conditions.ts';
 import type { Config } from './config.ts';
 
@@ -42,22 +43,27 @@ function askOnce(model: Model): Promise<ModelFailure | undefined> {
   });
 }
 
-function hintFor({ kind, status }: ModelFailure): string {
-  if (kind === 'silent') return 'Raise MODEL_SILENCE_S where it has to be loaded first, else check OPENAI_BASE_URL.';
-  if (kind === 'exhausted') return 'Its account has to be paid, or its quota raised: the key is in OPENAI_API_KEY.';
-  if (kind === 'misconfigured' && (status === 401 || status === 403)) return 'Check OPENAI_API_KEY.';
-  if (kind === 'misconfigured') return 'Check MODEL and OPENAI_BASE_URL.';
-  return kind === 'refused' ? 'Check MODEL.' : 'Check OPENAI_BASE_URL, and whether the server is up.';
+type Remote = Exclude<Config['model'], { readonly provider: 'offline' }>;
+
+const WIRES = { openai: createOpenAiModel, 'openai-responses': createResponsesModel, anthropic: createAnthropicModel } as const;
+
+/** `maker`: how the variables of its key and its address begin. */
+function hintFor({ kind, status }: ModelFailure, maker: string): string {
+  if (kind === 'silent') return `Raise MODEL_SILENCE_S where it has to be loaded first, else check ${maker}_BASE_URL.`;
+  if (kind === 'exhausted') return `Its account has to be paid, or its quota raised: the key is in ${maker}_API_KEY.`;
+  if (kind === 'misconfigured' && (status === 401 || status === 403)) return `Check ${maker}_API_KEY.`;
+  if (kind === 'misconfigured') return `Check MODEL and ${maker}_BASE_URL.`;
+  return kind === 'refused' ? 'Check MODEL.' : `Check ${maker}_BASE_URL, and whether the server is up.`;
 }
 
-function complaintAbout(name: string, failure: ModelFailure): string {
-  return `The model ${JSON.stringify(name)} does not answer: ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure)}`;
+function complaintAbout({ provider, model: name }: Remote, failure: ModelFailure): string {
+  return `The model ${JSON.stringify(name)} does not answer: ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure, provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI')}`;
 }
 
 /** The model of the configuration. The offline model is not asked, and neither is one whose check is switched off. */
 export function createCheckedModel(config: Config['model'], conditions: Conditions, log: Logger): CheckedModel {
   if (config.provider === 'offline') return { model: createOfflineModel(), complaint: () => Promise.resolve(undefined) };
-  const { apiKey, baseUrl, model: name, silenceMs, isChecked } = config;
+  const { provider, model: name, isChecked, ...server } = config;
   let refusals = 0;
   const noteOutcome = (failure: ModelFailure | undefined) => {
     // What is wrong with one message is not about the model.
@@ -67,10 +73,10 @@ export function createCheckedModel(config: Config['model'], conditions: Conditio
       conditions.close('model_unusable');
     } else if (failure.kind === 'misconfigured' || failure.kind === 'exhausted') {
       refusals += 1;
-      if (refusals >= REFUSALS_IN_A_ROW) conditions.open('model_unusable', complaintAbout(name, failure));
+      if (refusals >= REFUSALS_IN_A_ROW) conditions.open('model_unusable', complaintAbout(config, failure));
     }
   };
-  const model = createOpenAiModel({ apiKey, baseUrl, model: name, log, silenceMs, onOutcome: noteOutcome });
+  const model = WIRES[provider]({ ...server, model: name, log, onOutcome: noteOutcome });
   let isClosing = false;
   const check = async () => {
     const startedMs = performance.now();
@@ -81,7 +87,7 @@ export function createCheckedModel(config: Config['model'], conditions: Conditio
       log.info({ model: name, ms: Math.round(performance.now() - startedMs) }, 'the model answered its test question');
       return undefined;
     }
-    const complaint = complaintAbout(name, failure);
+    const complaint = complaintAbout(config, failure);
     // A busy model recovers by itself; every other failure, including an absent server, is a condition.
     if (failure.kind === 'busy') log.warn(complaint);
     else conditions.open('model_unusable', complaint);

@@ -1,5 +1,6 @@
 /** Every environment variable that is read: what it may hold, and what it is when unset. docs/operations.md says what each is for. */
 import * as v from 'valibot';
+import { KEY_HEADERS } from '../assistant/models/stream/upstream-model.ts';
 import { pricesSchema } from '../assistant/prices.ts';
 import { proxyTrust } from '../gateway/http/client-address.ts';
 import { MODEL_SILENCE_MS } from '../protocol/limits.ts';
@@ -74,6 +75,7 @@ const name = v.pipe(v.string(), v.regex(NAME, `it must be ${NAME_RULE}`));
 const TOKEN_MIN_CHARS = 24;
 const TOKEN_RULE = `it must have at least ${TOKEN_MIN_CHARS} characters`;
 const MASTER_KEY_BYTES = 32;
+const PROVIDERS = ['offline', 'openai', 'openai-responses', 'anthropic'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 /** Each worker is a process of some 150 MB; more than this on one host is a mistake in the configuration. */
 const WORKERS_MAX = 64;
@@ -94,6 +96,7 @@ const secrets = {
     ),
   ),
   OPENAI_API_KEY: v.optional(key),
+  ANTHROPIC_API_KEY: v.optional(key),
   REDIS_URL: v.optional(
     v.pipe(
       v.string(),
@@ -121,8 +124,10 @@ export const environment = v.object({
   TRUST_PROXY: v.optional(proxyTrust),
   DATA_DIR: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a directory')), './data'),
   DEMO: v.optional(flag),
-  MODEL_PROVIDER: v.optional(v.picklist(['offline', 'openai'], 'it may be offline or openai')),
+  MODEL_PROVIDER: v.optional(v.picklist(PROVIDERS, `it may be ${PROVIDERS.join(', ')}`)),
   OPENAI_BASE_URL: v.optional(httpUrl),
+  ANTHROPIC_BASE_URL: v.optional(httpUrl),
+  MODEL_KEY_HEADER: v.optional(v.picklist(KEY_HEADERS, `it may be ${KEY_HEADERS.join(', ')}`)),
   MODEL: v.optional(modelName),
   // A cold model on a small machine takes minutes to load; after half an hour there is no answer to expect.
   MODEL_SILENCE_S: v.optional(numberBetween(5, 1_800, ' of seconds'), String(MODEL_SILENCE_MS / 1_000)),

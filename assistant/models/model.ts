@@ -56,8 +56,14 @@ export interface ModelRequest {
 }
 
 export interface Usage {
+  /** All that was read, from a prompt cache or not. */
   readonly inputTokens: number;
+  /** All that was written, reasoning that nobody sees included. */
   readonly outputTokens: number;
+  /** How many of the input came from the upstream's prompt cache; absent: none, or it does not say. */
+  readonly cachedTokens?: number;
+  /** How many of the output were reasoning; absent: none, or it does not say. */
+  readonly reasoningTokens?: number;
 }
 
 export interface RoundResult {

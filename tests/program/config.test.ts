@@ -33,6 +33,10 @@ function openAi(config: Config) {
   return config.model.provider === 'openai' ? config.model : undefined;
 }
 
+function anthropic(config: Config) {
+  return config.model.provider === 'anthropic' ? config.model : undefined;
+}
+
 const CASES: readonly Case[] = [
   {
     variable: 'HOST',
@@ -105,8 +109,8 @@ const CASES: readonly Case[] = [
     read: (config) => config.model.provider,
     unset: 'offline',
     good: { offline: 'offline' },
-    bad: ['anthropic', 'OpenAI'],
-    allowed: /may be offline or openai/,
+    bad: ['claude', 'OpenAI'],
+    allowed: /may be offline, openai, openai-responses, anthropic/,
   },
   {
     variable: 'OPENAI_API_KEY',
@@ -116,6 +120,31 @@ const CASES: readonly Case[] = [
     bad: ['sk-with a blank', 'sk-línea'],
     allowed: /visible ASCII without spaces/,
     secret: true,
+  },
+  {
+    variable: 'ANTHROPIC_API_KEY',
+    read: (config) => anthropic(config)?.apiKey,
+    unset: undefined,
+    good: { 'sk-ant-abc': 'sk-ant-abc' },
+    bad: ['sk-ant-with a blank'],
+    allowed: /visible ASCII without spaces/,
+    secret: true,
+  },
+  {
+    variable: 'ANTHROPIC_BASE_URL',
+    read: (config) => anthropic(config)?.baseUrl,
+    unset: undefined,
+    good: { 'http://127.0.0.1:8080/': 'http://127.0.0.1:8080' },
+    bad: ['127.0.0.1:8080'],
+    allowed: /must be an http or https address/,
+  },
+  {
+    variable: 'MODEL_KEY_HEADER',
+    read: (config) => openAi(config)?.keyHeader,
+    unset: undefined,
+    good: {},
+    bad: ['cookie', 'API-KEY'],
+    allowed: /may be authorization, api-key, x-api-key/,
   },
   {
     variable: 'OPENAI_BASE_URL',
@@ -358,6 +387,7 @@ describe('RUN-2: every variable, unset, good and bad', () => {
     assert.equal(readConfig({ OPENAI_API_KEY: 'sk-1', EMBEDDING_MODEL: '' }).embeddings, undefined);
     assert.deepEqual(readConfig({ EMBEDDING_MODEL: 'e5', OPENAI_API_KEY: 'sk-1' }).embeddings, {
       apiKey: 'sk-1',
+      keyHeader: undefined,
       baseUrl: 'https://api.openai.com/v1',
       model: 'e5',
     });
@@ -405,6 +435,7 @@ describe('RUN-3: which model is configured', () => {
     assert.deepEqual(readConfig({ OPENAI_API_KEY: 'sk-1' }).model, {
       provider: 'openai',
       apiKey: 'sk-1',
+      keyHeader: undefined,
       baseUrl: 'https://api.openai.com/v1',
       model: 'gpt-4.1-mini',
       silenceMs: 30_000,
@@ -414,11 +445,28 @@ describe('RUN-3: which model is configured', () => {
     assert.deepEqual(readConfig(local).model, {
       provider: 'openai',
       apiKey: undefined,
+      keyHeader: undefined,
       baseUrl: 'http://localhost:11434/v1',
       model: 'llama3',
       silenceMs: 300_000,
       isChecked: false,
     });
+  });
+
+  test('MODEL_PROVIDER names the wire, and a key of Anthropic alone chooses its', () => {
+    const remote = (env: Record<string, string>) => {
+      const { model } = readConfig(env);
+      return model.provider === 'offline' ? undefined : [model.provider, model.apiKey, model.baseUrl, model.model, model.keyHeader];
+    };
+    const anthropic = ['anthropic', 'sk-ant-1', 'https://api.anthropic.com', 'claude-haiku-4-5', undefined];
+    assert.deepEqual(remote({ ANTHROPIC_API_KEY: 'sk-ant-1' }), anthropic);
+    assert.equal(remote({ ANTHROPIC_API_KEY: 'sk-ant-1', OPENAI_API_KEY: 'sk-1' })?.[0], 'openai');
+    assert.deepEqual(remote({ MODEL_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: 'sk-ant-1', OPENAI_API_KEY: 'sk-1' }), anthropic);
+    const azure = { MODEL_PROVIDER: 'openai-responses', OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'https://x.openai.azure.com/openai/v1' };
+    assert.deepEqual(remote({ ...azure, MODEL_KEY_HEADER: 'api-key', MODEL: 'gpt-5' }), [
+      ...['openai-responses', 'k', 'https://x.openai.azure.com/openai/v1', 'gpt-5', 'api-key'],
+    ]);
+    assert.match(refusal({ MODEL_PROVIDER: 'anthropic', OPENAI_API_KEY: 'sk-1' }), /but then ANTHROPIC_API_KEY must be set/);
   });
 
   test('MODEL_PROVIDER=offline wins over a key, MODEL_PROVIDER=openai without key and address is refused', () => {
