@@ -222,7 +222,7 @@ async function composeAlone(config: Config, log: Logger, drain: () => void, besi
 
 /** What turns use: the model, its prices, embeddings, and the app's backend. */
 function openAnswering(config: Config, storage: Storage, log: Logger, { guard, meanings }: ReturnType<typeof openKnowledge>) {
-  const { model, complaint } = createCheckedModel(config.model, storage.conditions, log);
+  const { model, complaint } = createCheckedModel(config.model, storage.conditions, log, config.fallbacks);
   const caller = createHttpActionCaller({ guard });
   const runner = createActionRunner({ storage, caller });
   const prices = priceTable(config.prices);

@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import { withoutEnd } from '../protocol/schema/text.ts';
-import { ConfigError, environment, httpUrl, isSecret, type Settings } from './settings.ts';
+import { ConfigError, environment, httpUrl, isSecret, key, type Settings } from './settings.ts';
 
 export { ConfigError } from './settings.ts';
 
@@ -134,6 +134,22 @@ function modelOf(read: Settings) {
   };
 }
 
+/** @throws ConfigError when there is no model that they stand in for, or the variable of a key holds none. */
+function fallbacksOf(read: Settings, given: Readonly<Record<string, string | undefined>>) {
+  const { MODELS: listed, MODEL_SILENCE_S: silenceS, MODEL_CHECK: isChecked } = read;
+  const wrong = (why: string) => new ConfigError('MODELS', 'set to something else', why);
+  if (listed.length > 0 && modelOf(read).provider === 'offline')
+    throw wrong('then MODEL_PROVIDER must not be offline: they stand in for its model');
+  return listed.map(({ provider, model, address, key: variable, key_header: keyHeader }, nth) => {
+    const apiKey = variable === undefined ? undefined : given[variable];
+    if (variable !== undefined && !v.is(key, apiKey)) {
+      throw wrong(`its field ${nth}.key is wrong: the variable ${variable} must hold a key, visible ASCII without spaces`);
+    }
+    const baseUrl = address ?? (provider === 'anthropic' ? ANTHROPIC_BASE_URL : OPENAI_BASE_URL);
+    return { provider, apiKey, baseUrl, keyHeader, model, silenceMs: silenceS * 1_000, isChecked };
+  });
+}
+
 /**
  * Reads the configuration; empty variables count as unset.
  * @throws ConfigError naming the first variable that holds something it may not.
@@ -170,6 +186,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     operatorToken: read.OPERATOR_TOKEN,
     masterKey: read.MASTER_KEY,
     model: modelOf(read),
+    /** Asked in this order when the model fails before its first word. */
+    fallbacks: fallbacksOf(read, given),
     /** Undefined: passages are found by their words only. */
     embeddings: read.EMBEDDING_MODEL === undefined ? undefined : { ...server, model: read.EMBEDDING_MODEL },
     prices: read.MODEL_PRICES,

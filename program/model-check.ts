@@ -4,9 +4,11 @@
  */
 import type { Logger } from 'pino';
 import { createAnthropicModel } from '../assistant/models/anthropic/anthropic.ts';
+import { withFallbacks } from '../assistant/models/fallbacks.ts';
 import { failedSentence, type Model, type ModelFailure } from '../assistant/models/model.ts';
 import { createOfflineModel } from '../assistant/models/offline/offline.ts';
 import { createOpenAiModel, createResponsesModel } from '../assistant/models/openai/openai.ts';
+import { SendingBudget } from '../assistant/models/stream/sending-budget.ts';
 import type { Conditions } from '../storage/health/conditions.ts';
 import type { Config } from './config.ts';
 
@@ -47,50 +49,61 @@ type Remote = Exclude<Config['model'], { readonly provider: 'offline' }>;
 
 const WIRES = { openai: createOpenAiModel, 'openai-responses': createResponsesModel, anthropic: createAnthropicModel } as const;
 
-/** `maker`: how the variables of its key and its address begin. */
-function hintFor({ kind, status }: ModelFailure, maker: string): string {
-  if (kind === 'silent') return `Raise MODEL_SILENCE_S where it has to be loaded first, else check ${maker}_BASE_URL.`;
-  if (kind === 'exhausted') return `Its account has to be paid, or its quota raised: the key is in ${maker}_API_KEY.`;
-  if (kind === 'misconfigured' && (status === 401 || status === 403)) return `Check ${maker}_API_KEY.`;
-  if (kind === 'misconfigured') return `Check MODEL and ${maker}_BASE_URL.`;
-  return kind === 'refused' ? 'Check MODEL.' : `Check ${maker}_BASE_URL, and whether the server is up.`;
+/** Where the operator mends what is wrong. */
+interface Variables {
+  readonly key: string;
+  readonly address: string;
+  readonly model: string;
 }
 
-function complaintAbout({ provider, model: name }: Remote, failure: ModelFailure): string {
-  return `The model ${JSON.stringify(name)} does not answer: ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure, provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI')}`;
+function hintFor({ kind, status }: ModelFailure, { key, address, model }: Variables): string {
+  if (kind === 'silent') return `Raise MODEL_SILENCE_S where it has to be loaded first, else check ${address}.`;
+  if (kind === 'exhausted') return `Its account has to be paid, or its quota raised: the key is in ${key}.`;
+  if (kind === 'misconfigured' && (status === 401 || status === 403)) return `Check ${key}.`;
+  if (kind === 'misconfigured') return `Check ${model} and ${address}.`;
+  return kind === 'refused' ? `Check ${model}.` : `Check ${address}, and whether the server is up.`;
 }
 
-/** The model of the configuration. The offline model is not asked, and neither is one whose check is switched off. */
-export function createCheckedModel(config: Config['model'], conditions: Conditions, log: Logger): CheckedModel {
-  if (config.provider === 'offline') return { model: createOfflineModel(), complaint: () => Promise.resolve(undefined) };
+/** One model of the configuration, which is asked once; `subject`: what its conditions are about. */
+function checkedRemote(
+  config: Remote,
+  subject: string,
+  variables: Variables,
+  conditions: Conditions,
+  log: Logger,
+  sending: SendingBudget,
+): CheckedModel {
   const { provider, model: name, isChecked, ...server } = config;
+  const complaintAbout = (failure: ModelFailure) =>
+    `The model ${JSON.stringify(name)} does not answer: ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure, variables)}`;
   let refusals = 0;
   const noteOutcome = (failure: ModelFailure | undefined) => {
     // What is wrong with one message is not about the model.
-    if (failure?.kind !== 'refused') conditions.tried('model_failing', name, failure && failedSentence(`the model ${name}`, failure));
+    if (failure?.kind !== 'refused')
+      conditions.tried('model_failing', subject === '' ? name : subject, failure && failedSentence(`the model ${name}`, failure));
     if (failure === undefined) {
       refusals = 0;
-      conditions.close('model_unusable');
+      conditions.close('model_unusable', subject);
     } else if (failure.kind === 'misconfigured' || failure.kind === 'exhausted') {
       refusals += 1;
-      if (refusals >= REFUSALS_IN_A_ROW) conditions.open('model_unusable', complaintAbout(config, failure));
+      if (refusals >= REFUSALS_IN_A_ROW) conditions.open('model_unusable', complaintAbout(failure), subject);
     }
   };
-  const model = WIRES[provider]({ ...server, model: name, log, onOutcome: noteOutcome });
+  const model = WIRES[provider]({ ...server, model: name, log, sending, onOutcome: noteOutcome });
   let isClosing = false;
   const check = async () => {
     const startedMs = performance.now();
     const failure = await askOnce(model);
     if (isClosing) return undefined;
     if (failure === undefined) {
-      conditions.close('model_unusable');
+      conditions.close('model_unusable', subject);
       log.info({ model: name, ms: Math.round(performance.now() - startedMs) }, 'the model answered its test question');
       return undefined;
     }
-    const complaint = complaintAbout(config, failure);
+    const complaint = complaintAbout(failure);
     // A busy model recovers by itself; every other failure, including an absent server, is a condition.
     if (failure.kind === 'busy') log.warn(complaint);
-    else conditions.open('model_unusable', complaint);
+    else conditions.open('model_unusable', complaint, subject);
     return complaint;
   };
   const checked = isChecked ? check() : Promise.resolve(undefined);
@@ -102,9 +115,39 @@ export function createCheckedModel(config: Config['model'], conditions: Conditio
         return model.close();
       },
     },
+    complaint: () => checked,
+  };
+}
+
+/** The models of the configuration, as one. The offline model is not asked, and neither is one whose check is switched off. */
+export function createCheckedModel(
+  config: Config['model'],
+  conditions: Conditions,
+  log: Logger,
+  fallbacks: Config['fallbacks'] = [],
+): CheckedModel {
+  if (config.provider === 'offline') return { model: createOfflineModel(), complaint: () => Promise.resolve(undefined) };
+  const maker = config.provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI';
+  const variables = { key: `${maker}_API_KEY`, address: `${maker}_BASE_URL`, model: 'MODEL' };
+  // One for all: the bytes on their way are this process's.
+  const sending = new SendingBudget();
+  const first = checkedRemote(config, '', variables, conditions, log, sending);
+  // Two entries may have one name, at other servers.
+  const others = fallbacks.map((each, nth) =>
+    checkedRemote(
+      each,
+      `${each.model} (MODELS ${nth})`,
+      { key: 'its key in MODELS', address: 'its address in MODELS', model: 'its model' },
+      conditions,
+      log,
+      sending,
+    ),
+  );
+  return {
+    model: withFallbacks([first.model, ...others.map(({ model }) => model)]),
     complaint() {
       const late = new Promise<undefined>((resolve) => void setTimeout(() => resolve(undefined), BANNER_WAIT_MS).unref());
-      return Promise.race([checked, late]);
+      return Promise.race([first.complaint(), late]);
     },
   };
 }

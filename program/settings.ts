@@ -33,8 +33,11 @@ const httpOrigin = v.pipe(
 
 const modelName = v.pipe(v.string(), v.maxLength(MODEL_NAME_MAX_CHARS, `it may have at most ${MODEL_NAME_MAX_CHARS} characters`));
 
+const REMOTE_PROVIDERS = ['openai', 'openai-responses', 'anthropic'] as const;
+const PROVIDERS = ['offline', ...REMOTE_PROVIDERS] as const;
+
 /** Visible ASCII: what a key may hold that travels in a header. */
-const key = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'it must be visible ASCII without spaces'));
+export const key = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'it must be visible ASCII without spaces'));
 
 const flag = v.pipe(
   v.picklist(['true', 'false', 'on', 'off', '1', '0'], 'it may be true or false (also on, off, 1, 0)'),
@@ -70,12 +73,40 @@ function json(text: string): unknown {
   }
 }
 
+/** Models that stand in for the first, in order. More would not be asked in one turn. */
+const MODELS_MAX = 4;
+
+const listedModel = v.strictObject({
+  provider: v.picklist(REMOTE_PROVIDERS, `must be ${REMOTE_PROVIDERS.join(', ')}`),
+  model: v.pipe(modelName, v.minLength(1, 'must name a model')),
+  address: v.optional(httpUrl),
+  // A name, so that the list holds no secret.
+  key: v.optional(v.pipe(v.string(), v.regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'must be the name of the variable that holds the key'))),
+  key_header: v.optional(v.picklist(KEY_HEADERS, `must be ${KEY_HEADERS.join(', ')}`)),
+});
+
+/** Its message names the field. */
+const modelList = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const list = v.pipe(
+      v.array(listedModel, 'it must be a list in JSON'),
+      v.maxLength(MODELS_MAX, `it may have at most ${MODELS_MAX} models`),
+    );
+    const result = v.safeParse(list, json(dataset.value));
+    if (result.success) return result.output;
+    const [issue] = result.issues;
+    const field = v.getDotPath(issue);
+    addIssue({ message: field === null ? issue.message : `its field ${field} is wrong: ${issue.message}` });
+    return NEVER;
+  }),
+);
+
 const name = v.pipe(v.string(), v.regex(NAME, `it must be ${NAME_RULE}`));
 
 const TOKEN_MIN_CHARS = 24;
 const TOKEN_RULE = `it must have at least ${TOKEN_MIN_CHARS} characters`;
 const MASTER_KEY_BYTES = 32;
-const PROVIDERS = ['offline', 'openai', 'openai-responses', 'anthropic'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 /** Each worker is a process of some 150 MB; more than this on one host is a mistake in the configuration. */
 const WORKERS_MAX = 64;
@@ -97,6 +128,8 @@ const secrets = {
   ),
   OPENAI_API_KEY: v.optional(key),
   ANTHROPIC_API_KEY: v.optional(key),
+  // Somebody may write a key into it all the same.
+  MODELS: v.optional(modelList, '[]'),
   REDIS_URL: v.optional(
     v.pipe(
       v.string(),

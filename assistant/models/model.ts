@@ -72,6 +72,8 @@ export interface RoundResult {
   readonly toolCalls: readonly ToolCall[];
   /** Undefined when the upstream reports none. */
   readonly usage: Usage | undefined;
+  /** Which of several models answered; absent: the one that was asked. */
+  readonly model?: string;
 }
 
 /**
@@ -93,6 +95,10 @@ export interface ModelFailure {
   readonly argumentChars?: number;
   /** When the upstream takes requests again, as it says itself; of `busy` only. */
   readonly retryAfterS?: number;
+  /** It is this process that could not: nothing is wrong with the model, and another one would not be asked either. */
+  readonly isOurs?: true;
+  /** Which of several models failed; absent: the one that was asked. */
+  readonly model?: string;
 }
 
 /** What fails at the model's server, for the operator. `whose`: such as `app app_1`. */
@@ -107,6 +113,8 @@ export interface ModelSink {
   toolCallStarted(call: { readonly id: string; readonly name: string }): void;
   finished(result: RoundResult): void;
   failed(failure: ModelFailure): void;
+  /** One of several models failed before anything of the round was heard, and `next` could be asked. False: it is not to be, and the round has failed. */
+  fellBack?(failure: ModelFailure, next: string): boolean;
 }
 
 export interface ModelRun {

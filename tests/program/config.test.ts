@@ -139,6 +139,15 @@ const CASES: readonly Case[] = [
     allowed: /must be an http or https address/,
   },
   {
+    variable: 'MODELS',
+    read: (config) => config.fallbacks.length,
+    unset: 0,
+    good: { '[]': 0 },
+    bad: ['gpt', '{}', '[{"provider":"openai"}]', '[{"provider":"openai","model":"m","key":"sk-1"}]'],
+    allowed: /must be a list in JSON|its field 0\.(model|key) is wrong/,
+    secret: true,
+  },
+  {
     variable: 'MODEL_KEY_HEADER',
     read: (config) => openAi(config)?.keyHeader,
     unset: undefined,
@@ -467,6 +476,29 @@ describe('RUN-3: which model is configured', () => {
       ...['openai-responses', 'k', 'https://x.openai.azure.com/openai/v1', 'gpt-5', 'api-key'],
     ]);
     assert.match(refusal({ MODEL_PROVIDER: 'anthropic', OPENAI_API_KEY: 'sk-1' }), /but then ANTHROPIC_API_KEY must be set/);
+  });
+
+  test('MODEL-41: models that stand in are listed with the variables of their keys, and what is wrong is told by its field', () => {
+    const listed = (entry: object) => ({ OPENAI_API_KEY: 'sk-1', SPARE_KEY: 'sk-2', MODELS: JSON.stringify([entry]) });
+    const spare = { provider: 'anthropic', model: 'claude-haiku-4-5', key: 'SPARE_KEY' };
+    assert.deepEqual(readConfig(listed(spare)).fallbacks, [
+      {
+        provider: 'anthropic',
+        apiKey: 'sk-2',
+        baseUrl: 'https://api.anthropic.com',
+        keyHeader: undefined,
+        model: 'claude-haiku-4-5',
+        silenceMs: 30_000,
+        isChecked: true,
+      },
+    ]);
+    assert.match(refusal(listed({ ...spare, key: 'NO_KEY' })), /its field 0\.key is wrong: the variable NO_KEY must hold a key/);
+    assert.match(
+      refusal(listed({ ...spare, provider: 'offline' })),
+      /its field 0\.provider is wrong: must be openai, openai-responses, anthropic/,
+    );
+    assert.match(refusal(listed({ ...spare, address: 'nowhere' })), /its field 0\.address is wrong/);
+    assert.match(refusal({ MODELS: JSON.stringify([spare]), SPARE_KEY: 'k' }), /MODEL_PROVIDER must not be offline/);
   });
 
   test('MODEL_PROVIDER=offline wins over a key, MODEL_PROVIDER=openai without key and address is refused', () => {

@@ -59,7 +59,7 @@ function blocksOf(message: ChatMessage, base64: Base64Of): Block[] {
   }
 }
 
-/** Roles take turns, the person's first; results of calls and what was said after them are one message. */
+/** Roles alternate, the person's first; results of calls and what was said after them are one message. */
 function messageParams(request: ModelRequest, base64: Base64Of): MessageParam[] {
   const messages = withBeside(request);
   const last = messages.findLastIndex(({ role }) => role === 'user');

@@ -81,7 +81,7 @@ export class MessageDecoder extends AnswerDecoder<MessageEvent> {
     if (typeof reason === 'string' && reason !== '') this.finishReason = FINISH_REASONS[reason] ?? reason;
     this.counts = merged(this.counts, usage ?? {});
     const { input_tokens: fresh, cache_creation_input_tokens: kept = 0, cache_read_input_tokens: read = 0, output_tokens } = this.counts;
-    // Of one type each, as they were merged; a sum of what is no count is none.
+    // A count that is missing makes the sum NaN, which is no count.
     this.usage = usageOf(Number(fresh) + Number(kept) + Number(read), output_tokens, read, 0);
   }
 }

@@ -133,7 +133,7 @@ export function createUpstreamModel(options: UpstreamModelOptions, wire: Wire): 
         const stream = Readable.from(sent(body, run, leaveEarly), { objectMode: false });
         pool.dispatch({ path, method: 'POST', headers: { ...headers, 'content-length': String(body.bytes) }, body: stream }, run);
       },
-      refused: () => run.fail({ kind: 'busy', detail: 'too many pictures are being sent at once' }),
+      refused: () => run.fail({ kind: 'busy', detail: 'too many pictures are being sent at once', isOurs: true }),
     });
     run.whenClosed(leave);
   }
@@ -157,7 +157,7 @@ export function createUpstreamModel(options: UpstreamModelOptions, wire: Wire): 
       return run;
     },
     async close(): Promise<void> {
-      for (const run of watch.all()) run.fail({ kind: 'broken', detail: 'the model is being closed' });
+      for (const run of watch.all()) run.fail({ kind: 'broken', detail: 'the model is being closed', isOurs: true });
       await pool.destroy();
     },
   };

@@ -73,7 +73,7 @@ test('LIMIT-16, LIMIT-17: a round that reports no usage is charged by its length
   assert.ok(request.messages.length > 0);
   spending.asked(request);
   spending.heard(8);
-  spending.finished(undefined, 0);
+  spending.finished({ usage: undefined }, 0);
   const charge = spending.charge(true);
   assert.deepEqual([charge?.outputTokens, charge?.billed], [2, true]);
   assert.ok((charge?.inputTokens ?? 0) > 0);
