@@ -118,7 +118,7 @@ export class TurnRounds {
     if (!this.spending.mayFallBack()) return false;
     const { kind, detail, model } = failure;
     logOf(this.#turn).warn({ kind, detail, model, next }, 'a model failed before its first word: asking the next one');
-    this.#mailbox.do(() => this.spending.fellBack(failure));
+    this.#mailbox.do(() => this.spending.fellBack(failure, next));
     return true;
   }
 

@@ -105,9 +105,10 @@ export class TurnSpending {
     return this.#triesLeft >= 0;
   }
 
-  /** A model failed before anything was heard, and the next is asked. */
-  fellBack(failure: ModelFailure): void {
+  /** A model failed before anything was heard, and `next` is asked. */
+  fellBack(failure: ModelFailure, next: string): void {
     this.failed(failure);
+    this.#answeredBy = next;
     this.#reported = undefined;
     this.#isAsked = true;
     this.#fallbacks.push({ model: failure.model ?? this.#turn.services.model.name, kind: failure.kind });
@@ -135,7 +136,7 @@ export class TurnSpending {
     };
   }
 
-  #add({ inputTokens, outputTokens }: Usage, model = this.#turn.services.model.name): void {
+  #add({ inputTokens, outputTokens }: Usage, model = this.#answeredBy ?? this.#turn.services.model.name): void {
     this.#unreportedChars = 0;
     this.#isAsked = false;
     const before = this.#usage.get(model);
