@@ -67,6 +67,12 @@ export interface RoundCost {
   /** As the upstream reports them; absent: it does not. */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** Tokens that were read from the upstream's prompt cache, and tokens of reasoning, which are part of the two above. Absent: none. */
+  readonly cachedTokens?: number;
+  readonly reasoningTokens?: number;
+  /** The model that answered or failed last, where there are several, and those that failed before it. Absent: one was asked. */
+  readonly model?: string;
+  readonly fallbacks?: readonly { readonly model: string; readonly kind: string }[];
 }
 
 export type ChatTurnEvent =

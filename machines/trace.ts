@@ -65,7 +65,18 @@ export const WRITTEN = '[text]';
 const OTHER_WRITTEN = '[other text]';
 
 /** Fields whose texts are words of the service itself or ids that it minted. All other texts may be a person's, an agent's or a backend's. */
-const OWN_WORDS: ReadonlySet<string> = new Set(['type', 'code', 'status', 'outcome', 'step', 'blockId', 'kind', 'risk', 'executor']);
+const OWN_WORDS: ReadonlySet<string> = new Set([
+  'type',
+  'code',
+  'status',
+  'outcome',
+  'step',
+  'blockId',
+  'kind',
+  'risk',
+  'executor',
+  'model',
+]);
 /** A field of the list is trusted for what it holds, and still only if it looks like it. */
 const WORD = /^[A-Za-z0-9_.:-]{0,64}$/;
 

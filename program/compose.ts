@@ -238,7 +238,9 @@ async function composeAlone(config: Config, log: Logger, drain: () => void, besi
 /** What turns use: the model, its prices, embeddings, and the app's backend. */
 function openAnswering(config: Config, storage: Storage, log: Logger, { guard, meanings }: ReturnType<typeof openKnowledge>) {
   const measures = new Measures();
-  const { model, complaint } = createCheckedModel(config.model, storage.conditions, log);
+  const { model, complaint } = createCheckedModel(config.model, storage.conditions, log, config.fallbacks, (each) =>
+    measuredModel(each, measures),
+  );
   const caller = createHttpActionCaller({ guard });
   const runner = createActionRunner({ storage, caller });
   const prices = priceTable(config.prices);
@@ -251,7 +253,7 @@ function openAnswering(config: Config, storage: Storage, log: Logger, { guard, m
   return {
     complaint,
     trials: new ActionTrials({ storage, runner, nowMs: Date.now }),
-    asked: { model: measuredModel(model, measures), measures, prices, meanings, runAction, manifestWithout: demoManifests(storage) },
+    asked: { model, measures, prices, meanings, runAction, manifestWithout: demoManifests(storage) },
     async close(): Promise<void> {
       await caller.close();
       await runner.close();

@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import { withoutEnd } from '../protocol/schema/text.ts';
-import { ConfigError, defaultOf, environment, httpUrl, isSecret, type Settings } from './settings.ts';
+import { ConfigError, defaultOf, environment, httpUrl, isSecret, key, type Settings } from './settings.ts';
 
 export { ConfigError } from './settings.ts';
 
@@ -14,6 +14,8 @@ export type ReplicaConfig = NonNullable<Config['replica']>;
 
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 const OPENAI_MODEL = 'gpt-4.1-mini';
+const ANTHROPIC_BASE_URL = 'https://api.anthropic.com';
+const ANTHROPIC_MODEL = 'claude-haiku-4-5';
 
 /** An address with a user and a password, in any variable: it must not reach a log. */
 const HOLDS_PASSWORD = /:\/\/[^/]*@/;
@@ -104,6 +106,50 @@ function replicaOf(read: Settings) {
   };
 }
 
+function openAiServer({ OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl = OPENAI_BASE_URL }: Settings) {
+  return { apiKey, baseUrl };
+}
+
+/** The model that answers: the one that is named, else that of the first maker whose key or address is set. @throws ConfigError without either of a maker that is named. */
+function modelOf(read: Settings) {
+  const hasOpenAi = read.OPENAI_API_KEY !== undefined || read.OPENAI_BASE_URL !== undefined;
+  const hasAnthropic = read.ANTHROPIC_API_KEY !== undefined || read.ANTHROPIC_BASE_URL !== undefined;
+  const provider = read.MODEL_PROVIDER ?? (hasOpenAi ? 'openai' : hasAnthropic ? 'anthropic' : 'offline');
+  if (provider === 'offline') return { provider };
+  const isAnthropic = provider === 'anthropic';
+  if (isAnthropic ? !hasAnthropic : !hasOpenAi) {
+    const maker = isAnthropic ? 'ANTHROPIC' : 'OPENAI';
+    const why = `then ${maker}_API_KEY must be set, or ${maker}_BASE_URL for a server that wants no key`;
+    throw new ConfigError('MODEL_PROVIDER', JSON.stringify(provider), why);
+  }
+  const anthropic = { apiKey: read.ANTHROPIC_API_KEY, baseUrl: read.ANTHROPIC_BASE_URL ?? ANTHROPIC_BASE_URL };
+  return {
+    provider,
+    ...(isAnthropic ? anthropic : openAiServer(read)),
+    /** Undefined: where its maker's servers look for the key. */
+    keyHeader: read.MODEL_KEY_HEADER,
+    model: read.MODEL ?? (isAnthropic ? ANTHROPIC_MODEL : OPENAI_MODEL),
+    silenceMs: read.MODEL_SILENCE_S * 1_000,
+    isChecked: read.MODEL_CHECK,
+  };
+}
+
+/** @throws ConfigError when there is no model that they stand in for, or the variable of a key holds none. */
+function fallbacksOf(read: Settings, given: Readonly<Record<string, string | undefined>>) {
+  const { MODELS: listed, MODEL_SILENCE_S: silenceS, MODEL_CHECK: isChecked } = read;
+  const wrong = (why: string) => new ConfigError('MODELS', 'set to something else', why);
+  if (listed.length > 0 && modelOf(read).provider === 'offline')
+    throw wrong('then MODEL_PROVIDER must not be offline: they stand in for its model');
+  return listed.map(({ provider, model, address, key: variable, key_header: keyHeader }, nth) => {
+    const apiKey = variable === undefined ? undefined : given[variable];
+    if (variable !== undefined && !v.is(key, apiKey)) {
+      throw wrong(`its field ${nth}.key is wrong: the variable ${variable} must hold a key, visible ASCII without spaces`);
+    }
+    const baseUrl = address ?? (provider === 'anthropic' ? ANTHROPIC_BASE_URL : OPENAI_BASE_URL);
+    return { provider, apiKey, baseUrl, keyHeader, model, silenceMs: silenceS * 1_000, isChecked };
+  });
+}
+
 /**
  * Reads the configuration; empty variables count as unset.
  * @throws ConfigError naming the first variable that holds something it may not.
@@ -117,14 +163,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     throw new ConfigError(variable, shown(variable, given[variable] ?? ''), issue.message);
   }
   const read = result.output;
-  const provider = read.MODEL_PROVIDER ?? (read.OPENAI_API_KEY || read.OPENAI_BASE_URL ? 'openai' : 'offline');
-  if (provider === 'openai' && read.OPENAI_API_KEY === undefined && read.OPENAI_BASE_URL === undefined) {
-    throw new ConfigError(
-      'MODEL_PROVIDER',
-      '"openai"',
-      'then OPENAI_API_KEY must be set, or OPENAI_BASE_URL for a server that wants no key',
-    );
-  }
   if (read.EMBEDDING_MODEL !== undefined && read.OPENAI_API_KEY === undefined && read.OPENAI_BASE_URL === undefined) {
     throw new ConfigError(
       'EMBEDDING_MODEL',
@@ -133,8 +171,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     );
   }
   const isExposed = read.PUBLIC_URL !== undefined || !isLoopback(read.HOST);
-  const turns = { silenceMs: read.MODEL_SILENCE_S * 1_000, isChecked: read.MODEL_CHECK };
-  const server = { apiKey: read.OPENAI_API_KEY, baseUrl: read.OPENAI_BASE_URL ?? OPENAI_BASE_URL };
+  const server = openAiServer(read);
   return Object.freeze({
     host: read.HOST,
     port: read.PORT,
@@ -148,7 +185,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     isExposed,
     operatorToken: read.OPERATOR_TOKEN,
     masterKey: read.MASTER_KEY,
-    model: provider === 'offline' ? { provider } : { provider, ...server, ...turns, model: read.MODEL ?? OPENAI_MODEL },
+    model: modelOf(read),
+    /** Asked in this order when the model fails before its first word. */
+    fallbacks: fallbacksOf(read, given),
     /** Undefined: passages are found by their words only. */
     embeddings: read.EMBEDDING_MODEL === undefined ? undefined : { ...server, model: read.EMBEDDING_MODEL },
     prices: read.MODEL_PRICES,

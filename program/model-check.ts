@@ -3,9 +3,12 @@
  * condition of the node, shown in the log, in `GET /readyz` for operators, and in the banner.
  */
 import type { Logger } from 'pino';
-import { failedSentence, hintFor, type Model, type ModelFailure, type Usage } from '../assistant/models/model.ts';
+import { createAnthropicModel } from '../assistant/models/anthropic/anthropic.ts';
+import { withFallbacks } from '../assistant/models/fallbacks.ts';
+import { failedSentence, hintFor, type MendAt, type Model, type ModelFailure, type Usage } from '../assistant/models/model.ts';
 import { createOfflineModel } from '../assistant/models/offline/offline.ts';
-import { createOpenAiModel } from '../assistant/models/openai/openai.ts';
+import { createOpenAiModel, createResponsesModel } from '../assistant/models/openai/openai.ts';
+import { SendingBudget } from '../assistant/models/stream/sending-budget.ts';
 import type { Conditions } from '../storage/health/conditions.ts';
 import type { Measures } from '../watch/measures.ts';
 import type { Config } from './config.ts';
@@ -43,41 +46,50 @@ function askOnce(model: Model): Promise<ModelFailure | undefined> {
   });
 }
 
-function complaintAbout(name: string, failure: ModelFailure): string {
-  return `The model ${JSON.stringify(name)} does not answer: ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure)}`;
-}
+type Remote = Exclude<Config['model'], { readonly provider: 'offline' }>;
 
-/** The model of the configuration. The offline model is not asked, and neither is one whose check is switched off. */
-export function createCheckedModel(config: Config['model'], conditions: Conditions, log: Logger): CheckedModel {
-  if (config.provider === 'offline') return { model: createOfflineModel(), complaint: () => Promise.resolve(undefined) };
-  const { apiKey, baseUrl, model: name, silenceMs, isChecked } = config;
+const WIRES = { openai: createOpenAiModel, 'openai-responses': createResponsesModel, anthropic: createAnthropicModel } as const;
+
+/** One model of the configuration, which is asked once; `subject`: what its conditions are about. */
+function checkedRemote(
+  config: Remote,
+  subject: string,
+  mendAt: MendAt,
+  conditions: Conditions,
+  log: Logger,
+  sending: SendingBudget,
+): CheckedModel {
+  const { provider, model: name, isChecked, ...server } = config;
+  const complaintAbout = (failure: ModelFailure) =>
+    `The model ${JSON.stringify(name)} does not answer: ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure, mendAt)}`;
   let refusals = 0;
   const noteOutcome = (failure: ModelFailure | undefined) => {
     // What is wrong with one message is not about the model.
-    if (failure?.kind !== 'refused') conditions.tried('model_failing', name, failure && failedSentence(failure));
+    if (failure?.kind !== 'refused')
+      conditions.tried('model_failing', subject === '' ? name : subject, failure && failedSentence(failure, mendAt));
     if (failure === undefined) {
       refusals = 0;
-      conditions.close('model_unusable');
+      conditions.close('model_unusable', subject);
     } else if (failure.kind === 'misconfigured' || failure.kind === 'exhausted') {
       refusals += 1;
-      if (refusals >= REFUSALS_IN_A_ROW) conditions.open('model_unusable', complaintAbout(name, failure));
+      if (refusals >= REFUSALS_IN_A_ROW) conditions.open('model_unusable', complaintAbout(failure), subject);
     }
   };
-  const model = createOpenAiModel({ apiKey, baseUrl, model: name, log, silenceMs, onOutcome: noteOutcome });
+  const model = WIRES[provider]({ ...server, model: name, log, sending, onOutcome: noteOutcome });
   let isClosing = false;
   const check = async () => {
     const startedMs = performance.now();
     const failure = await askOnce(model);
     if (isClosing) return undefined;
     if (failure === undefined) {
-      conditions.close('model_unusable');
+      conditions.close('model_unusable', subject);
       log.info({ model: name, ms: Math.round(performance.now() - startedMs) }, 'the model answered its test question');
       return undefined;
     }
-    const complaint = complaintAbout(name, failure);
+    const complaint = complaintAbout(failure);
     // A busy model recovers by itself; every other failure, including an absent server, is a condition.
     if (failure.kind === 'busy') log.warn(complaint);
-    else conditions.open('model_unusable', complaint);
+    else conditions.open('model_unusable', complaint, subject);
     return complaint;
   };
   const checked = isChecked ? check() : Promise.resolve(undefined);
@@ -89,9 +101,40 @@ export function createCheckedModel(config: Config['model'], conditions: Conditio
         return model.close();
       },
     },
+    complaint: () => checked,
+  };
+}
+
+/** The models of the configuration, as one. The offline model is not asked, and neither is one whose check is switched off. */
+export function createCheckedModel(
+  config: Config['model'],
+  conditions: Conditions,
+  log: Logger,
+  fallbacks: Config['fallbacks'] = [],
+  metered: (each: Model) => Model = (each) => each,
+): CheckedModel {
+  if (config.provider === 'offline') return { model: metered(createOfflineModel()), complaint: () => Promise.resolve(undefined) };
+  const maker = config.provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI';
+  const mendAt = { key: `${maker}_API_KEY`, address: `${maker}_BASE_URL`, model: 'MODEL' };
+  // One for all: the bytes on their way are this process's.
+  const sending = new SendingBudget();
+  const first = checkedRemote(config, '', mendAt, conditions, log, sending);
+  // Two entries may have one name, at other servers.
+  const others = fallbacks.map((each, nth) =>
+    checkedRemote(
+      each,
+      `${each.model} (MODELS ${nth})`,
+      { key: 'its key in MODELS', address: 'its address in MODELS', model: 'its model' },
+      conditions,
+      log,
+      sending,
+    ),
+  );
+  return {
+    model: { ...withFallbacks([metered(first.model), ...others.map(({ model }) => metered(model))]), mendAt },
     complaint() {
       const late = new Promise<undefined>((resolve) => void setTimeout(() => resolve(undefined), BANNER_WAIT_MS).unref());
-      return Promise.race([checked, late]);
+      return Promise.race([first.complaint(), late]);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Every environment variable that is read: what it may hold, and what it is when unset. docs/operations.md says what each is for. */
 import * as v from 'valibot';
+import { KEY_HEADERS } from '../assistant/models/stream/upstream-model.ts';
 import { pricesSchema } from '../assistant/prices.ts';
 import { proxyTrust } from '../gateway/http/client-address.ts';
 import { MODEL_SILENCE_MS } from '../protocol/limits.ts';
@@ -32,8 +33,11 @@ const httpOrigin = v.pipe(
 
 const modelName = v.pipe(v.string(), v.maxLength(MODEL_NAME_MAX_CHARS, `it may have at most ${MODEL_NAME_MAX_CHARS} characters`));
 
+const REMOTE_PROVIDERS = ['openai', 'openai-responses', 'anthropic'] as const;
+const PROVIDERS = ['offline', ...REMOTE_PROVIDERS] as const;
+
 /** Visible ASCII: what a key may hold that travels in a header. */
-const key = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'it must be visible ASCII without spaces'));
+export const key = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, 'it must be visible ASCII without spaces'));
 
 const flag = v.pipe(
   v.picklist(['true', 'false', 'on', 'off', '1', '0'], 'it may be true or false (also on, off, 1, 0)'),
@@ -69,6 +73,35 @@ function json(text: string): unknown {
   }
 }
 
+/** Models that stand in for the first, in order. More would not be asked in one turn. */
+const MODELS_MAX = 4;
+
+const listedModel = v.strictObject({
+  provider: v.picklist(REMOTE_PROVIDERS, `must be ${REMOTE_PROVIDERS.join(', ')}`),
+  model: v.pipe(modelName, v.minLength(1, 'must name a model')),
+  address: v.optional(httpUrl),
+  // A name, so that the list holds no secret.
+  key: v.optional(v.pipe(v.string(), v.regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'must be the name of the variable that holds the key'))),
+  key_header: v.optional(v.picklist(KEY_HEADERS, `must be ${KEY_HEADERS.join(', ')}`)),
+});
+
+/** Its message names the field. */
+const modelList = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const list = v.pipe(
+      v.array(listedModel, 'it must be a list in JSON'),
+      v.maxLength(MODELS_MAX, `it may have at most ${MODELS_MAX} models`),
+    );
+    const result = v.safeParse(list, json(dataset.value));
+    if (result.success) return result.output;
+    const [issue] = result.issues;
+    const field = v.getDotPath(issue);
+    addIssue({ message: field === null ? issue.message : `its field ${field} is wrong: ${issue.message}` });
+    return NEVER;
+  }),
+);
+
 const name = v.pipe(v.string(), v.regex(NAME, `it must be ${NAME_RULE}`));
 
 const TOKEN_MIN_CHARS = 24;
@@ -94,6 +127,9 @@ const secrets = {
     ),
   ),
   OPENAI_API_KEY: v.optional(key),
+  ANTHROPIC_API_KEY: v.optional(key),
+  // Somebody may write a key into it all the same.
+  MODELS: v.optional(modelList, '[]'),
   REDIS_URL: v.optional(
     v.pipe(
       v.string(),
@@ -121,8 +157,10 @@ export const environment = v.object({
   TRUST_PROXY: v.optional(proxyTrust),
   DATA_DIR: v.optional(v.pipe(v.string(), v.minLength(1, 'it must name a directory')), './data'),
   DEMO: v.optional(flag),
-  MODEL_PROVIDER: v.optional(v.picklist(['offline', 'openai'], 'it may be offline or openai')),
+  MODEL_PROVIDER: v.optional(v.picklist(PROVIDERS, `it may be ${PROVIDERS.join(', ')}`)),
   OPENAI_BASE_URL: v.optional(httpUrl),
+  ANTHROPIC_BASE_URL: v.optional(httpUrl),
+  MODEL_KEY_HEADER: v.optional(v.picklist(KEY_HEADERS, `it may be ${KEY_HEADERS.join(', ')}`)),
   MODEL: v.optional(modelName),
   // A cold model on a small machine takes minutes to load; after half an hour there is no answer to expect.
   MODEL_SILENCE_S: v.optional(numberBetween(5, 1_800, ' of seconds'), String(MODEL_SILENCE_MS / 1_000)),

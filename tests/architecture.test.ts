@@ -251,7 +251,7 @@ describe('HOUSE-1, HOUSE-2: imports run one way', () => {
   });
 
   test('a wire of models is a folder: it imports the transport and the interface, no other wire, and they import no wire', () => {
-    const wires = ['openai', 'offline'].map((wire) => `assistant/models/${wire}/`);
+    const wires = ['anthropic', 'openai', 'offline'].map((wire) => `assistant/models/${wire}/`);
     const wrong = imports.filter(
       ({ path, target }) => path.startsWith('assistant/') && wires.some((wire) => target?.startsWith(wire) && !path.startsWith(wire)),
     );

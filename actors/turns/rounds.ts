@@ -85,6 +85,7 @@ export class TurnRounds {
         }),
       finished: (result) => this.#mailbox.do(() => section('turn: a round ends', command.requestId, () => this.#finishRound(result))),
       failed: (failure) => this.#mailbox.do(() => this.#fail(failure)),
+      fellBack: (failure, next) => this.#fellBack(failure, next),
     });
   }
 
@@ -112,12 +113,21 @@ export class TurnRounds {
     this.finish({ type: 'round.finished', serverCalls: 0, waiting: { reads: 0, confirmations: 0 }, ...this.spending.ofRound() });
   }
 
-  #finishRound({ reason, toolCalls, usage }: RoundResult): void {
+  /** Whether the turn may ask `next` after this. */
+  #fellBack(failure: ModelFailure, next: string): boolean {
+    if (!this.spending.mayFallBack()) return false;
+    const { kind, detail, model } = failure;
+    logOf(this.#turn).warn({ kind, detail, model, next }, 'a model failed before its first word: asking the next one');
+    this.#mailbox.do(() => this.spending.fellBack(failure, next));
+    return true;
+  }
+
+  #finishRound({ reason, toolCalls, usage, model }: RoundResult): void {
     this.#mailbox.upstream = null;
     this.#noteOutcome();
     this.reason = reason;
     const argumentChars = toolCalls.reduce((sum, call) => sum + call.arguments.length, 0);
-    this.spending.finished(usage, argumentChars);
+    this.spending.finished({ usage, ...(model === undefined ? {} : { model }) }, argumentChars);
     this.#with(this.calls.kept(toolCalls), (kept) => this.#sort(kept));
   }
 
@@ -151,7 +161,7 @@ export class TurnRounds {
   #noteOutcome(failure?: ModelFailure): void {
     const { command, services } = this.#turn;
     const { appId } = command.caller;
-    services.storage.conditions.tried('model_failing', appId, failure && failedSentence(failure));
+    services.storage.conditions.tried('model_failing', appId, failure && failedSentence(failure, services.model.mendAt));
   }
 
   /** Tells the person plainly that the service does not know how a write ended. */

@@ -2,7 +2,7 @@
  * What an attempt at a turn costs, where the time of its rounds went, and the check of its app's model budget of the day (LIMIT-18): before a turn opens, before a retry, and
  * between rounds. The round that tells a person how a confirmed write ended is asked whatever was spent.
  */
-import type { ModelFailure, ModelRequest, Usage } from '../../assistant/models/model.ts';
+import type { ModelFailure, ModelRequest, RoundResult, Usage } from '../../assistant/models/model.ts';
 import { costMicroUsd } from '../../assistant/prices.ts';
 import { charsOf } from '../../assistant/prompt.ts';
 import type { RoundCost, TurnFailure } from '../../machines/chat-turn.ts';
@@ -15,6 +15,9 @@ import type { TurnFacts } from './facts.ts';
 
 /** OpenAI's rule of thumb for English. It is used where the upstream reports no usage. */
 export const CHARS_PER_TOKEN = 4;
+
+/** Models that are asked beyond the first in all rounds of an attempt: what fails for long is not paid for, or waited for, six times over. */
+const FALLBACKS_PER_TURN_MAX = 4;
 
 /** Whether the day's budget is spent; `moreMicroUsd`: what the turn has cost so far, which is no row yet. The service's own questions have no budget. */
 function isSpent({ caller, purpose }: AnyCommand, db: Connection, nowMs: number, moreMicroUsd: number): boolean {
@@ -30,7 +33,11 @@ export function requireBudget(command: AnyCommand, db: Connection, nowMs: number
 
 export class TurnSpending {
   readonly #turn: TurnFacts;
-  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  /** By the name of the model, in the order in which they were asked. */
+  readonly #usage = new Map<string, Usage>();
+  #triesLeft = FALLBACKS_PER_TURN_MAX;
+  #fallbacks: { readonly model: string; readonly kind: string }[] = [];
+  #answeredBy: string | undefined;
   #askedChars = 0;
   /** A round was asked that has not reported its usage. */
   #isAsked = false;
@@ -59,6 +66,8 @@ export class TurnSpending {
     this.#askedAtMs = undefined;
     this.#firstMs = undefined;
     this.#reported = undefined;
+    this.#fallbacks = [];
+    this.#answeredBy = undefined;
   }
 
   asked(request: ModelRequest): void {
@@ -76,16 +85,33 @@ export class TurnSpending {
   }
 
   /** A round ended; `usage` as the upstream reports it, `argumentChars` of the calls in it. */
-  finished(usage: Usage | undefined, argumentChars: number): void {
+  finished({ usage, model }: Pick<RoundResult, 'usage' | 'model'>, argumentChars: number): void {
     this.#reported = usage;
-    this.#add(usage ?? this.#guessed(argumentChars));
+    this.#answeredBy = model;
+    this.#add(usage ?? this.#guessed(argumentChars), model);
   }
 
   /** A round failed. It cost what the upstream reported; without a report that is guessed for a round that broke off, or never answered. */
-  failed({ kind, usage, argumentChars }: ModelFailure): void {
+  failed({ kind, usage, argumentChars, model }: ModelFailure): void {
     this.#reported = usage;
-    if (usage !== undefined) this.#add(usage);
-    else if (kind === 'silent' || argumentChars !== undefined) this.#add(this.#guessed(argumentChars));
+    this.#answeredBy = model;
+    if (usage !== undefined) this.#add(usage, model);
+    else if (kind === 'silent' || argumentChars !== undefined) this.#add(this.#guessed(argumentChars), model);
+  }
+
+  /** Another model could be asked in this round: true while the attempt may still ask one. */
+  mayFallBack(): boolean {
+    this.#triesLeft -= 1;
+    return this.#triesLeft >= 0;
+  }
+
+  /** A model failed before anything was heard, and `next` is asked. */
+  fellBack(failure: ModelFailure, next: string): void {
+    this.failed(failure);
+    this.#answeredBy = next;
+    this.#reported = undefined;
+    this.#isAsked = true;
+    this.#fallbacks.push({ model: failure.model ?? this.#turn.services.model.name, kind: failure.kind });
   }
 
   /** What the round cost, where the model was asked. */
@@ -96,6 +122,8 @@ export class TurnSpending {
       preparedMs: Math.max(0, this.#askedAtMs - this.#begunAtMs),
       ...(this.#firstMs === undefined ? {} : { firstMs: this.#firstMs }),
       ...this.#reported,
+      ...(this.#answeredBy === undefined ? {} : { model: this.#answeredBy }),
+      ...(this.#fallbacks.length === 0 ? {} : { fallbacks: this.#fallbacks }),
     };
     return { cost };
   }
@@ -108,20 +136,33 @@ export class TurnSpending {
     };
   }
 
-  #add(usage: Usage): void {
+  #add({ inputTokens, outputTokens }: Usage, model = this.#answeredBy ?? this.#turn.services.model.name): void {
     this.#unreportedChars = 0;
     this.#isAsked = false;
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + usage.inputTokens,
-      outputTokens: this.#usage.outputTokens + usage.outputTokens,
-    };
+    const before = this.#usage.get(model);
+    this.#usage.set(model, {
+      inputTokens: inputTokens + (before?.inputTokens ?? 0),
+      outputTokens: outputTokens + (before?.outputTokens ?? 0),
+    });
+  }
+
+  /** What the attempt has cost so far: each model at its own price. */
+  #spent(): Usage & { readonly costMicroUsd: number } {
+    const { prices } = this.#turn.services;
+    let [inputTokens, outputTokens, cost] = [0, 0, 0];
+    for (const [model, usage] of this.#usage) {
+      inputTokens += usage.inputTokens;
+      outputTokens += usage.outputTokens;
+      cost += costMicroUsd(prices, model, usage);
+    }
+    return { inputTokens, outputTokens, costMicroUsd: cost };
   }
 
   /** The failure that ends the turn when the day's budget is spent; null while another round may be asked. */
   overBudget(): TurnFailure | null {
     const { command, db, services } = this.#turn;
     const nowMs = services.nowMs();
-    if (!isSpent(command, db, nowMs, costMicroUsd(services.prices, services.model.name, this.#usage))) return null;
+    if (!isSpent(command, db, nowMs, this.#spent().costMicroUsd)) return null;
     const { message, notice } = capRefusal(command, 'daily_model_budget', nowMs);
     return { code: 'quota_exceeded', message, retryable: false, cause: { kind: 'budget' }, ...(notice === undefined ? {} : { notice }) };
   }
@@ -134,7 +175,7 @@ export class TurnSpending {
     const firstWordMs = this.#firstWordMs;
     services.billing.ended({ organisationId, appId, channel, failed: outcome === 'error', firstWordMs });
     const wholeMs = command.receivedAtMs === undefined ? undefined : services.nowMs() - command.receivedAtMs;
-    const cost = costMicroUsd(services.prices, services.model.name, this.#usage);
+    const cost = this.#spent().costMicroUsd;
     services.measures?.turnEnded({ outcome, channel, wholeMs, firstWordMs, costMicroUsd: cost });
   }
 
@@ -146,9 +187,9 @@ export class TurnSpending {
     const { command, services } = this.#turn;
     if (command.purpose !== 'person') return null;
     if (endedWell && this.#isAsked) this.#add(this.#guessed());
-    const usage = this.#usage;
-    if (!endedWell && usage.inputTokens + usage.outputTokens === 0) return null;
-    const { model, prices } = services;
-    return { model: model.name, ...usage, costMicroUsd: costMicroUsd(prices, model.name, usage), billed: endedWell };
+    const spent = this.#spent();
+    if (!endedWell && spent.inputTokens + spent.outputTokens === 0) return null;
+    // The one that answered last stands for all in the row; the cost is that of each.
+    return { model: this.#answeredBy ?? services.model.name, ...spent, billed: endedWell };
   }
 }

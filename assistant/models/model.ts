@@ -56,8 +56,14 @@ export interface ModelRequest {
 }
 
 export interface Usage {
+  /** All that was read, from a prompt cache or not. */
   readonly inputTokens: number;
+  /** All that was written, reasoning that nobody sees included. */
   readonly outputTokens: number;
+  /** How many of the input came from the upstream's prompt cache; absent: none, or it does not say. */
+  readonly cachedTokens?: number;
+  /** How many of the output were reasoning; absent: none, or it does not say. */
+  readonly reasoningTokens?: number;
 }
 
 export interface RoundResult {
@@ -66,6 +72,8 @@ export interface RoundResult {
   readonly toolCalls: readonly ToolCall[];
   /** Undefined when the upstream reports none. */
   readonly usage: Usage | undefined;
+  /** Which of several models answered; absent: the one that was asked. */
+  readonly model?: string;
 }
 
 /**
@@ -87,20 +95,33 @@ export interface ModelFailure {
   readonly argumentChars?: number;
   /** When the upstream takes requests again, as it says itself; of `busy` only. */
   readonly retryAfterS?: number;
+  /** It is this process that could not: nothing is wrong with the model, and another one would not be asked either. */
+  readonly isOurs?: true;
+  /** Which of several models failed; absent: the one that was asked. */
+  readonly model?: string;
 }
 
+/** Where an operator mends what is wrong with a model. */
+export interface MendAt {
+  readonly key: string;
+  readonly address: string;
+  readonly model: string;
+}
+
+const AT_OPENAI: MendAt = { key: 'OPENAI_API_KEY', address: 'OPENAI_BASE_URL', model: 'MODEL' };
+
 /** What an operator can do about it. */
-export function hintFor({ kind, status }: ModelFailure): string {
-  if (kind === 'silent') return 'Raise MODEL_SILENCE_S where it has to be loaded first, else check OPENAI_BASE_URL.';
-  if (kind === 'exhausted') return 'Its account has to be paid, or its quota raised: the key is in OPENAI_API_KEY.';
-  if (kind === 'misconfigured' && (status === 401 || status === 403)) return 'Check OPENAI_API_KEY.';
-  if (kind === 'misconfigured') return 'Check MODEL and OPENAI_BASE_URL.';
-  return kind === 'refused' ? 'Check MODEL.' : 'Check OPENAI_BASE_URL, and whether the server is up.';
+export function hintFor({ kind, status }: ModelFailure, { key, address, model }: MendAt = AT_OPENAI): string {
+  if (kind === 'silent') return `Raise MODEL_SILENCE_S where it has to be loaded first, else check ${address}.`;
+  if (kind === 'exhausted') return `Its account has to be paid, or its quota raised: the key is in ${key}.`;
+  if (kind === 'misconfigured' && (status === 401 || status === 403)) return `Check ${key}.`;
+  if (kind === 'misconfigured') return `Check ${model} and ${address}.`;
+  return kind === 'refused' ? `Check ${model}.` : `Check ${address}, and whether the server is up.`;
 }
 
 /** What fails at the model's server, and what to do, for the operator. */
-export function failedSentence(failure: ModelFailure): string {
-  return `The last questions all failed (${failure.kind}): ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure)}`;
+export function failedSentence(failure: ModelFailure, mendAt?: MendAt): string {
+  return `The last questions all failed (${failure.kind}): ${failure.detail.replace(/\.$/, '')}. ${hintFor(failure, mendAt)}`;
 }
 
 /** Called synchronously from the model's stream, in order; nothing is called after `finished` or `failed`. */
@@ -110,6 +131,8 @@ export interface ModelSink {
   toolCallStarted(call: { readonly id: string; readonly name: string }): void;
   finished(result: RoundResult): void;
   failed(failure: ModelFailure): void;
+  /** One of several models failed before anything of the round was heard, and `next` could be asked. False: it is not to be, and the round has failed. */
+  fellBack?(failure: ModelFailure, next: string): boolean;
 }
 
 export interface ModelRun {
@@ -123,6 +146,7 @@ export interface ModelRun {
 export interface Model {
   /** Reported as `turn.start.model` and priced by this name. */
   readonly name: string;
+  readonly mendAt?: MendAt;
   /** Starts one round. Never throws: failures reach the sink, asynchronously. */
   stream(request: ModelRequest, sink: ModelSink): ModelRun;
   close(): Promise<void>;

@@ -33,6 +33,10 @@ function openAi(config: Config) {
   return config.model.provider === 'openai' ? config.model : undefined;
 }
 
+function anthropic(config: Config) {
+  return config.model.provider === 'anthropic' ? config.model : undefined;
+}
+
 const CASES: readonly Case[] = [
   {
     variable: 'HOST',
@@ -105,8 +109,8 @@ const CASES: readonly Case[] = [
     read: (config) => config.model.provider,
     unset: 'offline',
     good: { offline: 'offline' },
-    bad: ['anthropic', 'OpenAI'],
-    allowed: /may be offline or openai/,
+    bad: ['claude', 'OpenAI'],
+    allowed: /may be offline, openai, openai-responses, anthropic/,
   },
   {
     variable: 'OPENAI_API_KEY',
@@ -116,6 +120,40 @@ const CASES: readonly Case[] = [
     bad: ['sk-with a blank', 'sk-línea'],
     allowed: /visible ASCII without spaces/,
     secret: true,
+  },
+  {
+    variable: 'ANTHROPIC_API_KEY',
+    read: (config) => anthropic(config)?.apiKey,
+    unset: undefined,
+    good: { 'sk-ant-abc': 'sk-ant-abc' },
+    bad: ['sk-ant-with a blank'],
+    allowed: /visible ASCII without spaces/,
+    secret: true,
+  },
+  {
+    variable: 'ANTHROPIC_BASE_URL',
+    read: (config) => anthropic(config)?.baseUrl,
+    unset: undefined,
+    good: { 'http://127.0.0.1:8080/': 'http://127.0.0.1:8080' },
+    bad: ['127.0.0.1:8080'],
+    allowed: /must be an http or https address/,
+  },
+  {
+    variable: 'MODELS',
+    read: (config) => config.fallbacks.length,
+    unset: 0,
+    good: { '[]': 0 },
+    bad: ['gpt', '{}', '[{"provider":"openai"}]', '[{"provider":"openai","model":"m","key":"sk-1"}]'],
+    allowed: /must be a list in JSON|its field 0\.(model|key) is wrong/,
+    secret: true,
+  },
+  {
+    variable: 'MODEL_KEY_HEADER',
+    read: (config) => openAi(config)?.keyHeader,
+    unset: undefined,
+    good: {},
+    bad: ['cookie', 'API-KEY'],
+    allowed: /may be authorization, api-key, x-api-key/,
   },
   {
     variable: 'OPENAI_BASE_URL',
@@ -358,6 +396,7 @@ describe('RUN-2: every variable, unset, good and bad', () => {
     assert.equal(readConfig({ OPENAI_API_KEY: 'sk-1', EMBEDDING_MODEL: '' }).embeddings, undefined);
     assert.deepEqual(readConfig({ EMBEDDING_MODEL: 'e5', OPENAI_API_KEY: 'sk-1' }).embeddings, {
       apiKey: 'sk-1',
+      keyHeader: undefined,
       baseUrl: 'https://api.openai.com/v1',
       model: 'e5',
     });
@@ -405,6 +444,7 @@ describe('RUN-3: which model is configured', () => {
     assert.deepEqual(readConfig({ OPENAI_API_KEY: 'sk-1' }).model, {
       provider: 'openai',
       apiKey: 'sk-1',
+      keyHeader: undefined,
       baseUrl: 'https://api.openai.com/v1',
       model: 'gpt-4.1-mini',
       silenceMs: 30_000,
@@ -414,11 +454,51 @@ describe('RUN-3: which model is configured', () => {
     assert.deepEqual(readConfig(local).model, {
       provider: 'openai',
       apiKey: undefined,
+      keyHeader: undefined,
       baseUrl: 'http://localhost:11434/v1',
       model: 'llama3',
       silenceMs: 300_000,
       isChecked: false,
     });
+  });
+
+  test('MODEL_PROVIDER names the wire, and a key of Anthropic alone chooses its', () => {
+    const remote = (env: Record<string, string>) => {
+      const { model } = readConfig(env);
+      return model.provider === 'offline' ? undefined : [model.provider, model.apiKey, model.baseUrl, model.model, model.keyHeader];
+    };
+    const anthropic = ['anthropic', 'sk-ant-1', 'https://api.anthropic.com', 'claude-haiku-4-5', undefined];
+    assert.deepEqual(remote({ ANTHROPIC_API_KEY: 'sk-ant-1' }), anthropic);
+    assert.equal(remote({ ANTHROPIC_API_KEY: 'sk-ant-1', OPENAI_API_KEY: 'sk-1' })?.[0], 'openai');
+    assert.deepEqual(remote({ MODEL_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: 'sk-ant-1', OPENAI_API_KEY: 'sk-1' }), anthropic);
+    const azure = { MODEL_PROVIDER: 'openai-responses', OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'https://x.openai.azure.com/openai/v1' };
+    assert.deepEqual(remote({ ...azure, MODEL_KEY_HEADER: 'api-key', MODEL: 'gpt-5' }), [
+      ...['openai-responses', 'k', 'https://x.openai.azure.com/openai/v1', 'gpt-5', 'api-key'],
+    ]);
+    assert.match(refusal({ MODEL_PROVIDER: 'anthropic', OPENAI_API_KEY: 'sk-1' }), /but then ANTHROPIC_API_KEY must be set/);
+  });
+
+  test('MODEL-41: models that stand in are listed with the variables of their keys, and what is wrong is told by its field', () => {
+    const listed = (entry: object) => ({ OPENAI_API_KEY: 'sk-1', SPARE_KEY: 'sk-2', MODELS: JSON.stringify([entry]) });
+    const spare = { provider: 'anthropic', model: 'claude-haiku-4-5', key: 'SPARE_KEY' };
+    assert.deepEqual(readConfig(listed(spare)).fallbacks, [
+      {
+        provider: 'anthropic',
+        apiKey: 'sk-2',
+        baseUrl: 'https://api.anthropic.com',
+        keyHeader: undefined,
+        model: 'claude-haiku-4-5',
+        silenceMs: 30_000,
+        isChecked: true,
+      },
+    ]);
+    assert.match(refusal(listed({ ...spare, key: 'NO_KEY' })), /its field 0\.key is wrong: the variable NO_KEY must hold a key/);
+    assert.match(
+      refusal(listed({ ...spare, provider: 'offline' })),
+      /its field 0\.provider is wrong: must be openai, openai-responses, anthropic/,
+    );
+    assert.match(refusal(listed({ ...spare, address: 'nowhere' })), /its field 0\.address is wrong/);
+    assert.match(refusal({ MODELS: JSON.stringify([spare]), SPARE_KEY: 'k' }), /MODEL_PROVIDER must not be offline/);
   });
 
   test('MODEL_PROVIDER=offline wins over a key, MODEL_PROVIDER=openai without key and address is refused', () => {

@@ -1,23 +1,13 @@
 /** Owns how a round's request is written for a chat-completions server (MODEL-14). */
-import { randomUUID } from 'node:crypto';
 import type {
   ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import { passagesWords } from '../../fence.ts';
-import type { ChatMessage, ImagePart, ModelRequest, ToolDefinition } from '../model.ts';
-import { PassingBody, type StreamedBody, streamedBody } from '../stream/request-body.ts';
-
-/** What stands in a picture's URL where its base64 goes. */
-type Base64Of = (image: ImagePart) => string;
-
-/** The time and the passages as one message, if there are any. Of role user: what passages say must not have the weight of instructions. */
-function besideMessage({ now, passages }: ModelRequest): ChatCompletionMessageParam[] {
-  const words = [now, passages.length === 0 ? '' : passagesWords(passages)].filter((part) => part !== '').join('\n\n');
-  return words === '' ? [] : [{ role: 'user', content: words }];
-}
+import type { ChatMessage, ModelRequest, ToolDefinition } from '../model.ts';
+import { withBeside } from '../stream/beside.ts';
+import { type Base64Of, endOffering, type PassingBody, type StreamedBody, writtenBody } from '../stream/request-body.ts';
 
 /** Words alone stay a string: not every server takes parts. */
 function userContent(
@@ -60,55 +50,20 @@ export function toolParam(tool: ToolDefinition): ChatCompletionFunctionTool {
   return { type: 'function', function: { name: tool.name, description: tool.description, parameters: tool.parameters } };
 }
 
-/** The time and the passages stand in a message of their own right before the last user message: what is before it stays from turn to turn. `base64` is asked for pictures in their order. */
+/** `base64` is asked for pictures in their order. */
 export function chatMessages(request: ModelRequest, base64: Base64Of): ChatCompletionMessageParam[] {
-  const rendered: ChatCompletionMessageParam[] = [{ role: 'system', content: request.system }];
-  const lastUser = request.messages.findLastIndex((message) => message.role === 'user');
-  const before = lastUser < 0 ? request.messages.length : lastUser;
-  for (const [index, message] of request.messages.entries()) {
-    if (index === before) rendered.push(...besideMessage(request));
-    rendered.push(messageParam(message, base64));
-  }
-  if (before === request.messages.length) rendered.push(...besideMessage(request));
-  return rendered;
+  return [{ role: 'system', content: request.system }, ...withBeside(request).map((message) => messageParam(message, base64))];
 }
 
-/** Less is copied behind what is said and written with it; more is written as it is, in a piece of its own. */
-const COPIED_MAX_BYTES = 4 * 1024;
+const offered = endOffering((tools) => ({ tools: tools.map(toolParam), tool_choice: 'auto' }));
 
-/** By the list that a toolset holds, and for as long as it does: most of a request is its tools, and to write them takes most of the time. */
-const toolsWritten = new WeakMap<readonly ToolDefinition[], Buffer>();
-
-/** The end of a body, which offers `tools`; the same bytes for the same list. */
-function endOffering(tools: readonly ToolDefinition[]): Buffer {
-  let end = toolsWritten.get(tools);
-  if (end === undefined) {
-    end = Buffer.from(tools.length === 0 ? '}' : `,"tools":${JSON.stringify(tools.map(toolParam))},"tool_choice":"auto"}`);
-    toolsWritten.set(tools, end);
-  }
-  return end;
-}
-
-/** With pictures, a body that they are written into while it is sent. Throws when a tool's parameters cannot be written as JSON. */
+/** Throws when a tool's parameters cannot be written as JSON. */
 export function completionBody(model: string, request: ModelRequest): PassingBody | StreamedBody {
-  const pictures: ImagePart[] = [];
-  // Nobody who writes a message knows it: it stands where pictures go, and nowhere else.
-  let gap = '';
-  const body: ChatCompletionCreateParamsStreaming = {
+  const write = (base64: Base64Of): ChatCompletionCreateParamsStreaming => ({
     model,
-    messages: chatMessages(request, (picture) => {
-      pictures.push(picture);
-      gap ||= randomUUID();
-      return gap;
-    }),
+    messages: chatMessages(request, base64),
     stream: true,
     stream_options: { include_usage: true },
-  };
-  const said = JSON.stringify(body).slice(0, -1);
-  const end = endOffering(request.tools);
-  if (pictures.length > 0) return streamedBody(`${said}${end}`.split(gap), pictures);
-  if (end.byteLength > COPIED_MAX_BYTES) return new PassingBody([Buffer.from(said), end]);
-  const whole = Buffer.allocUnsafe(Buffer.byteLength(said) + end.byteLength);
-  end.copy(whole, whole.write(said));
-  return new PassingBody([whole]);
+  });
+  return writtenBody(write, offered(request.tools));
 }

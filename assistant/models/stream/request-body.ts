@@ -1,5 +1,6 @@
-/** The body of a request that shows pictures. Nothing of a picture is in memory but the piece that is on its way. */
-import type { ImagePart } from '../model.ts';
+/** The body of a request, in the words of a wire. Nothing of a picture is in memory but the piece that is on its way. */
+import { randomUUID } from 'node:crypto';
+import type { ImagePart, ToolDefinition } from '../model.ts';
 
 const BASE64_GROUP_BYTES = 3;
 const BASE64_GROUP_CHARS = 4;
@@ -60,4 +61,47 @@ export class PassingBody implements Iterable<Buffer> {
     this.#pieces = [];
     yield* pieces;
   }
+}
+
+/** What stands in a picture's address where its base64 goes. */
+export type Base64Of = (image: ImagePart) => string;
+
+/** Less is copied behind what is said and written with it; more is written as it is, in a piece of its own. */
+const COPIED_MAX_BYTES = 4 * 1024;
+
+/** The end of a body, which offers `tools`; the same bytes for the same list. */
+export type EndOf = (tools: readonly ToolDefinition[]) => Buffer;
+
+/** `offered`: the fields that offer some tools. They are kept by the list that a toolset holds: most of a request is its tools, and to write them takes most of the time. */
+export function endOffering(offered: (tools: readonly ToolDefinition[]) => object): EndOf {
+  const written = new WeakMap<readonly ToolDefinition[], Buffer>();
+  return (tools) => {
+    let end = written.get(tools);
+    if (end === undefined) {
+      end = Buffer.from(tools.length === 0 ? '}' : `,${JSON.stringify(offered(tools)).slice(1)}`);
+      written.set(tools, end);
+    }
+    return end;
+  };
+}
+
+/**
+ * The object that `write` makes, with `end` behind it. With pictures, a body that they are written into while it is sent; `write` asks for them
+ * in their order. Throws when something cannot be written as JSON.
+ */
+export function writtenBody(write: (base64: Base64Of) => object, end: Buffer): PassingBody | StreamedBody {
+  const pictures: ImagePart[] = [];
+  // Nobody who writes a message knows it: it stands where pictures go, and nowhere else.
+  let gap = '';
+  const body = write((picture) => {
+    pictures.push(picture);
+    gap ||= randomUUID();
+    return gap;
+  });
+  const said = JSON.stringify(body).slice(0, -1);
+  if (pictures.length > 0) return streamedBody(`${said}${end}`.split(gap), pictures);
+  if (end.byteLength > COPIED_MAX_BYTES) return new PassingBody([Buffer.from(said), end]);
+  const whole = Buffer.allocUnsafe(Buffer.byteLength(said) + end.byteLength);
+  end.copy(whole, whole.write(said));
+  return new PassingBody([whole]);
 }

@@ -38,10 +38,17 @@ export const MODEL_CONNECTIONS_MAX = 16_384;
 /** What may go into a header as it is; other request ids are left out. */
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** How a kind of server is spoken to: how a request is written, and how its answer is read. A second one is a folder beside `openai/`. */
+/** Headers that servers look for a key in; Azure's is `api-key`. */
+export const KEY_HEADERS = ['authorization', 'api-key', 'x-api-key'] as const;
+export type KeyHeader = (typeof KEY_HEADERS)[number];
+
+/** How a kind of server is spoken to: how a request is written, and how its answer is read. Those of another maker are a folder beside `openai/`. */
 export interface Wire {
   readonly path: string;
-  headers(apiKey: string): Readonly<Record<string, string>>;
+  /** Where the key goes; behind `Bearer` in `authorization`. */
+  readonly keyHeader: KeyHeader;
+  /** Headers that all requests have. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** @throws what writing JSON throws. */
   body(model: string, request: ModelRequest): PassingBody | StreamedBody;
   readonly decoder: MakeDecoder;
@@ -50,6 +57,8 @@ export interface Wire {
 export interface UpstreamModelOptions {
   /** Servers of one's own often need none. */
   readonly apiKey?: string | undefined;
+  /** Undefined: the wire's own. */
+  readonly keyHeader?: KeyHeader | undefined;
   readonly baseUrl: string;
   readonly model: string;
   /** How long the upstream may send nothing before a round fails as `silent`. */
@@ -92,8 +101,9 @@ export function createUpstreamModel(options: UpstreamModelOptions, wire: Wire): 
     connectTimeout: silenceMs * 2,
     connect: smallReads(),
   });
-  const own = apiKey === undefined || apiKey === '' ? {} : wire.headers(apiKey);
-  const fixedHeaders: Record<string, string> = { 'content-type': 'application/json', accept: 'text/event-stream', ...own };
+  const keyHeader = options.keyHeader ?? wire.keyHeader;
+  const key = apiKey === undefined || apiKey === '' ? {} : { [keyHeader]: keyHeader === 'authorization' ? `Bearer ${apiKey}` : apiKey };
+  const fixedHeaders: Record<string, string> = { 'content-type': 'application/json', accept: 'text/event-stream', ...wire.headers, ...key };
 
   function dispatch(request: ModelRequest, run: CompletionRun): void {
     if (run.isOver()) return;
@@ -123,7 +133,7 @@ export function createUpstreamModel(options: UpstreamModelOptions, wire: Wire): 
         const stream = Readable.from(sent(body, run, leaveEarly), { objectMode: false });
         pool.dispatch({ path, method: 'POST', headers: { ...headers, 'content-length': String(body.bytes) }, body: stream }, run);
       },
-      refused: () => run.fail({ kind: 'busy', detail: 'too many pictures are being sent at once' }),
+      refused: () => run.fail({ kind: 'busy', detail: 'too many pictures are being sent at once', isOurs: true }),
     });
     run.whenClosed(leave);
   }
@@ -147,7 +157,7 @@ export function createUpstreamModel(options: UpstreamModelOptions, wire: Wire): 
       return run;
     },
     async close(): Promise<void> {
-      for (const run of watch.all()) run.fail({ kind: 'broken', detail: 'the model is being closed' });
+      for (const run of watch.all()) run.fail({ kind: 'broken', detail: 'the model is being closed', isOurs: true });
       await pool.destroy();
     },
   };

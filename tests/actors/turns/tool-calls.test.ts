@@ -73,8 +73,22 @@ test('LIMIT-16, LIMIT-17: a round that reports no usage is charged by its length
   assert.ok(request.messages.length > 0);
   spending.asked(request);
   spending.heard(8);
-  spending.finished(undefined, 0);
+  spending.finished({ usage: undefined }, 0);
   const charge = spending.charge(true);
   assert.deepEqual([charge?.outputTokens, charge?.billed], [2, true]);
   assert.ok((charge?.inputTokens ?? 0) > 0);
+});
+
+test('MODEL-41: a round that is stopped while a stand-in answers is charged as the stand-in’s', async (t) => {
+  const { requests, spending } = await roundsOf(t);
+  spending.asked(requests.next(0, spending));
+  assert.equal(spending.mayFallBack(), true);
+  spending.fellBack({ kind: 'busy', detail: 'later', model: 'one' }, 'two');
+  spending.heard(8);
+  const charge = spending.charge(true);
+  assert.deepEqual([charge?.model, charge?.outputTokens], ['two', 2]);
+  assert.deepEqual(
+    [1, 2, 3, 4].map(() => spending.mayFallBack()),
+    [true, true, true, false],
+  );
 });

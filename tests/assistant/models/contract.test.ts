@@ -8,9 +8,10 @@ import { describe, type TestContext, test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LLMock } from '@copilotkit/aimock';
+import { createAnthropicModel } from '../../../assistant/models/anthropic/anthropic.ts';
 import type { Model, ModelRequest } from '../../../assistant/models/model.ts';
 import { createOfflineModel } from '../../../assistant/models/offline/offline.ts';
-import { createOpenAiModel } from '../../../assistant/models/openai/openai.ts';
+import { createOpenAiModel, createResponsesModel } from '../../../assistant/models/openai/openai.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ASKS_FOR_CARD, startPacedModel } from '../../support/paced-model.ts';
@@ -39,12 +40,12 @@ async function overScripted(t: TestContext): Promise<Subject> {
   return { model, words: request(), calls: request({ messages: [{ role: 'user', content: 'call' }] }) };
 }
 
-async function overMock(t: TestContext): Promise<Subject> {
+async function overMock(t: TestContext, create = createOpenAiModel, path = '/v1', mocked = 'gpt-4o'): Promise<Subject> {
   const mock = await LLMock.create({ port: 0 });
   t.after(() => mock.stop());
   mock.onMessage('Hello', { content: WORDS.join('') }, { chunkSize: 6 });
   mock.onMessage('call', { toolCalls: [{ id: CALL.id, name: CALL.name, arguments: JSON.stringify(CALL.args) }] });
-  const model = createOpenAiModel({ apiKey: 'sk-test', baseUrl: `${mock.url}/v1`, model: 'gpt-4o' });
+  const model = create({ apiKey: 'sk-test', baseUrl: `${mock.url}${path}`, model: mocked });
   return { model, words: request(), calls: request({ messages: [{ role: 'user', content: 'call' }] }) };
 }
 
@@ -82,7 +83,9 @@ const SUBJECTS: Readonly<Record<string, (t: TestContext) => Subject | Promise<Su
     calls: shopRequest('How long do refunds take?', { passages: [RETURNS, DELIVERY], tools: COMPONENTS }),
   }),
   'OpenAI over the scripted upstream': overScripted,
-  'OpenAI over aimock': overMock,
+  'OpenAI over aimock': (t) => overMock(t),
+  'Responses over aimock': (t) => overMock(t, createResponsesModel),
+  'Anthropic over aimock': (t) => overMock(t, createAnthropicModel, '', 'claude-haiku-4-5'),
   'OpenAI over the upstream of the bench': overBench,
   'OpenAI over the paced model': overPaced,
 };

@@ -14,13 +14,14 @@ export function PhaseList({ phases }: { readonly phases: readonly Phase[] }) {
   const hasRounds = phases.some(({ round }) => round > 1);
   return (
     <ol class="phases" aria-label="Where the time of the turn went">
-      {phases.map(({ kind, round, fromMs: beganMs, tookMs }) => {
+      {phases.map(({ kind, round, fromMs: beganMs, tookMs, fallbacks }) => {
         const width = Math.max(tookMs * scale, BAR_MIN);
         return (
           <li key={`${kind} ${beganMs}`} class="phase">
             <span>
               {PHASE_WORDS[kind]}
               {hasRounds && round > 0 && <small> round {round}</small>}
+              {fallbacks !== undefined && <small> after {fallbacks}</small>}
             </span>
             <svg class="trial-bar" viewBox={`0 0 ${WIDTH} 8`} preserveAspectRatio="none" aria-hidden="true">
               <rect x={Math.min((beganMs - fromMs) * scale, WIDTH - width)} width={width} height="8" class={`span is-${kind}`} />

@@ -10,6 +10,8 @@ export interface Phase {
   /** Unix time, and how long. */
   readonly fromMs: number;
   readonly tookMs: number;
+  /** Models that failed in it before another one answered. */
+  readonly fallbacks?: string;
 }
 
 export const PHASE_WORDS: Readonly<Record<PhaseKind, string>> = {
@@ -26,6 +28,12 @@ function costOf({ event }: TracedStep): RoundCost | undefined {
   return isCost ? (cost as unknown as RoundCost) : undefined;
 }
 
+function fallbacksOf({ fallbacks }: RoundCost): { readonly fallbacks?: string } {
+  if (!Array.isArray(fallbacks) || fallbacks.length === 0) return {};
+  const failed = (fallbacks as NonNullable<RoundCost['fallbacks']>).map(({ model, kind }) => `${model} failed (${kind})`);
+  return { fallbacks: failed.join(', ') };
+}
+
 function roundPhases(askedAtMs: number, endedAtMs: number, round: number, cost: RoundCost): Phase[] {
   const { admittedMs = 0, preparedMs, firstMs } = cost;
   const sentAtMs = askedAtMs + preparedMs;
@@ -33,7 +41,7 @@ function roundPhases(askedAtMs: number, endedAtMs: number, round: number, cost: 
   const phases: Phase[] = [
     { kind: 'admit', round: 0, fromMs: askedAtMs - admittedMs, tookMs: admittedMs },
     { kind: 'find', round, fromMs: askedAtMs, tookMs: preparedMs },
-    { kind: 'wait', round, fromMs: sentAtMs, tookMs: Math.max(0, firstAtMs - sentAtMs) },
+    { kind: 'wait', round, fromMs: sentAtMs, tookMs: Math.max(0, firstAtMs - sentAtMs), ...fallbacksOf(cost) },
     { kind: 'model', round, fromMs: firstAtMs, tookMs: Math.max(0, endedAtMs - firstAtMs) },
   ];
   return phases.filter(({ kind }) => (kind === 'admit' ? cost.admittedMs !== undefined : kind !== 'model' || firstMs !== undefined));

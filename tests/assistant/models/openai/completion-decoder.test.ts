@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { CompletionDecoder } from '../../../../assistant/models/openai/completion-decoder.ts';
-import { TOOL_ARGUMENTS_MAX_CHARS } from '../../../../assistant/models/openai/tool-call-assembler.ts';
 import { SseDecoder } from '../../../../assistant/models/stream/sse-decoder.ts';
+import { TOOL_ARGUMENTS_MAX_CHARS } from '../../../../assistant/models/stream/tool-call-assembler.ts';
 import { TURN_CALLS_PER_ROUND_MAX } from '../../../../protocol/limits.ts';
 import { chunkOf, contentLine, DONE_LINE, dataLine } from './recorded-sink.ts';
 

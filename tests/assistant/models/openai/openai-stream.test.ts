@@ -443,7 +443,7 @@ describe('MODEL-18: the run in the hands of its caller', () => {
     model.stream(request(), sink);
     await once(server.server, 'request');
     await model.close();
-    assert.deepEqual(await sink.ended, { kind: 'broken', detail: 'the model is being closed' });
+    assert.deepEqual(await sink.ended, { kind: 'broken', detail: 'the model is being closed', isOurs: true });
     assert.equal(kindOf((await round(model)).end), 'broken');
     assert.equal(sink.lastWords, 1);
   });

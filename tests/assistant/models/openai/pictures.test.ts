@@ -110,7 +110,7 @@ test('MODEL-19: no room in time is `busy`, as an upstream says it; a picture tha
   const { sending, show } = await fixture(t, (req) => void req.resume(), 1);
   const held = show(picture('image/png', Buffer.alloc(30_000_000), 1_000));
   const busy = await show(picture('image/png', Buffer.alloc(10))).sink.ended;
-  assert.deepEqual(busy, { kind: 'busy', detail: 'too many pictures are being sent at once' });
+  assert.deepEqual(busy, { kind: 'busy', detail: 'too many pictures are being sent at once', isOurs: true });
   held.run.abort();
   const lost: ImagePart = {
     mediaType: 'image/png',

@@ -39,6 +39,12 @@ export class DeltaTemplate {
   private hits = 0;
   private wasted = 0;
   private seen = 0;
+  private readonly key: string;
+
+  /** `key`: what the content's string stands behind, such as `content`. */
+  constructor(key: string) {
+    this.key = `"${key}":`;
+  }
 
   match(payload: string): string | undefined {
     const start = this.prefix.length;
@@ -59,9 +65,9 @@ export class DeltaTemplate {
   learn(payload: string, content: string, contentOf: (payload: string) => string | undefined): void {
     // The first content often comes with the role, and a one-word answer must not pay at all.
     if (this.seen++ === 0 || this.wasted >= WASTED_LEARNINGS_MAX) return;
-    const key = payload.indexOf('"content":');
+    const key = payload.indexOf(this.key);
     if (key < 0 || content === '' || !literal(content, 0, content.length)) return;
-    const start = payload.indexOf('"', key + 10) + 1;
+    const start = payload.indexOf('"', key + this.key.length) + 1;
     if (start === 0 || !payload.startsWith(`${content}"`, start)) return;
     const prefix = detached(payload.slice(0, start));
     const rest = detached(payload.slice(start + content.length));

@@ -1,0 +1,153 @@
+/** Several models as one, over models that do as they are told. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Breaker, withFallbacks } from '../../../assistant/models/fallbacks.ts';
+import type { Model, ModelFailure, ModelSink } from '../../../assistant/models/model.ts';
+import { RecordedSink, request } from './openai/recorded-sink.ts';
+
+interface Told extends Model {
+  readonly sinks: ModelSink[];
+  readonly ended: string[];
+}
+
+function told(name: string): Told {
+  const [sinks, ended]: [ModelSink[], string[]] = [[], []];
+  return {
+    name,
+    sinks,
+    ended,
+    stream(_, sink) {
+      sinks.push(sink);
+      const note = (what: string) => () => void ended.push(what);
+      return { pause: note('pause'), resume: note('resume'), abort: note('abort') };
+    },
+    close: async () => void ended.push('close'),
+  };
+}
+
+const BUSY: ModelFailure = { kind: 'busy', detail: 'later' };
+const DONE = { reason: 'stop', toolCalls: [], usage: undefined } as const;
+
+class FallingSink extends RecordedSink {
+  readonly fallbacks: string[] = [];
+  allows = true;
+
+  fellBack({ model, kind }: ModelFailure, next: string): boolean {
+    this.fallbacks.push(`${model} ${kind} → ${next}`);
+    return this.allows;
+  }
+}
+
+describe('MODEL-41: falling back', () => {
+  test('a failure before the first word asks the next model in the same round, and tells of it', async () => {
+    const [one, two] = [told('one'), told('two')];
+    const model = withFallbacks([one, two]);
+    const sink = new FallingSink();
+    model.stream(request(), sink);
+    one.sinks[0]?.failed(BUSY);
+    two.sinks[0]?.text('Hello');
+    two.sinks[0]?.finished(DONE);
+    assert.deepEqual(sink.heard, [{ text: 'Hello' }, { finished: { ...DONE, model: 'two' } }]);
+    assert.deepEqual([sink.fallbacks, model.name], [['one busy → two'], 'one']);
+  });
+
+  test('after the first word or call, for a refused request, or where the turn has no try left, it has failed', () => {
+    for (const [first, failure, allows] of [
+      ['text', BUSY, true],
+      ['call', BUSY, true],
+      ['', { kind: 'refused', detail: 'no' }, true],
+      ['', { kind: 'busy', detail: 'too many pictures', isOurs: true }, true],
+      ['', BUSY, false],
+    ] as const) {
+      const [one, two] = [told('one'), told('two')];
+      const sink = new FallingSink();
+      sink.allows = allows;
+      withFallbacks([one, two]).stream(request(), sink);
+      if (first === 'text') one.sinks[0]?.text('Hel');
+      if (first === 'call') one.sinks[0]?.toolCallStarted({ id: 'c', name: 'go' });
+      one.sinks[0]?.failed(failure);
+      assert.deepEqual([sink.heard.at(-1), two.sinks.length], [{ failed: { ...failure, model: 'one' } }, 0]);
+    }
+  });
+
+  test('the last one’s failure is the round’s, told once', () => {
+    const [one, two] = [told('one'), told('two')];
+    const sink = new FallingSink();
+    withFallbacks([one, two]).stream(request(), sink);
+    one.sinks[0]?.failed(BUSY);
+    two.sinks[0]?.failed({ kind: 'broken', detail: 'gone' });
+    assert.deepEqual(sink.heard, [{ failed: { kind: 'broken', detail: 'gone', model: 'two' } }]);
+  });
+
+  test('a pause reaches the model that is asked next, an end the one that is asked now; one model alone stays as it is', async () => {
+    const [one, two] = [told('one'), told('two')];
+    const model = withFallbacks([one, two]);
+    const run = model.stream(request(), new FallingSink());
+    run.pause();
+    one.sinks[0]?.failed(BUSY);
+    run.resume();
+    run.abort();
+    await model.close();
+    assert.deepEqual(
+      [one.ended, two.ended],
+      [
+        ['pause', 'close'],
+        ['pause', 'resume', 'abort', 'close'],
+      ],
+    );
+    assert.equal(withFallbacks([one]), one);
+  });
+
+  test('a model that keeps failing is passed over, then one round at a time asks it, and its answer brings it back', () => {
+    let nowMs = 0;
+    const [one, two] = [told('one'), told('two')];
+    const model = withFallbacks([one, two], () => nowMs);
+    const ask = () => model.stream(request(), new FallingSink());
+    for (let nth = 0; nth < 5; nth++) {
+      ask();
+      one.sinks[nth]?.failed(BUSY);
+    }
+    ask();
+    assert.deepEqual([one.sinks.length, two.sinks.length], [5, 6], 'passed over');
+    nowMs = 10_000;
+    const probe = ask();
+    ask();
+    assert.deepEqual([one.sinks.length, two.sinks.length], [6, 7], 'one round looks');
+    probe.abort();
+    ask();
+    one.sinks[6]?.failed(BUSY);
+    ask();
+    assert.deepEqual([one.sinks.length, two.sinks.length], [7, 9], 'it is not back');
+    nowMs = 20_000;
+    ask();
+    one.sinks[7]?.text('Hello');
+    ask();
+    assert.deepEqual([one.sinks.length, two.sinks.length], [9, 9], 'it is back');
+  });
+
+  test('where all are passed over, the first is asked as if it were alone', () => {
+    const [one, two] = [told('one'), told('two')];
+    const model = withFallbacks([one, two], () => 0);
+    for (let nth = 0; nth < 5; nth++) {
+      model.stream(request(), new FallingSink());
+      one.sinks[nth]?.failed(BUSY);
+      two.sinks[nth]?.failed(BUSY);
+    }
+    model.stream(request(), new FallingSink());
+    assert.deepEqual([one.sinks.length, two.sinks.length], [6, 5]);
+  });
+
+  test('failures that lie apart, or with an answer between them, do not count together', () => {
+    let nowMs = 0;
+    const breaker = new Breaker(() => nowMs);
+    for (let nth = 0; nth < 9; nth++, nowMs += 8_000) breaker.failed();
+    assert.ok(breaker.admits());
+    breaker.answered();
+    for (let nth = 0; nth < 4; nth++) breaker.failed();
+    breaker.answered();
+    breaker.failed();
+    assert.ok(breaker.admits());
+    for (let nth = 0; nth < 4; nth++) breaker.failed();
+    assert.equal(breaker.admits(), false);
+  });
+});
